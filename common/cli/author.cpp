@@ -1,0 +1,126 @@
+// The commands for those who write lessons: build, judge, test.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "cli/kernel_queue.hpp"
+#include "cli/workspace.hpp"
+#include "grading/judge.hpp"
+#include "grading/subprocess.hpp"
+
+namespace course::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace course::grading;
+
+/// Compiling for a GPU needs none.
+CheckOptions choose_compiler(const Workspace& workspace, const std::string& backend) {
+  if (backend != "gpu" || !workspace.toolchain().gpu) return workspace.choose_backend(backend);
+  CheckOptions options;
+  options.backend = Backend::gpu;
+  options.architectures = workspace.toolchain().gpu->architectures;
+  return options;
+}
+
+/// The variants that --only names, or all; the words it names are taken off `unused`.
+std::vector<Variant> choose_variants(const Lesson& lesson, const std::vector<std::string>& only,
+                                     std::set<std::string>& unused) {
+  std::vector<Variant> variants = variants_of(lesson);
+  if (only.empty()) return variants;
+  std::erase_if(variants, [&](const Variant& variant) {
+    for (const std::string& word : only) {
+      if (word != variant.name && word != variant.name.substr(0, variant.name.find('/'))) continue;
+      unused.erase(word);
+      return false;
+    }
+    return true;
+  });
+  return variants;
+}
+
+}  // namespace
+
+int run_build(const Terminal& terminal, const BuildArguments& arguments) {
+  Workspace workspace(terminal);
+  const auto lessons = workspace.select(arguments.lessons);
+  const CheckOptions options = choose_compiler(workspace, arguments.backend);
+  workspace.make_ready(lessons);
+  std::vector<KernelSource> kernels;
+  for (const Lesson& lesson : lessons)
+    kernels.push_back({lesson, arguments.solution ? lesson.solution() : lesson.stub()});
+  KernelQueue queue(workspace.toolchain(), kernels, options);
+  bool all = true;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    terminal.show_progress(fmt::format("compiling {}", kernels[i].lesson.id()), i, kernels.size());
+    const BuildOutcome build = queue.take(i);
+    terminal.clear_progress();
+    all = all && build.ok();
+    const std::string how = build.from_cache ? "unchanged" : fmt::format("{:.1f} s", build.seconds);
+    fmt::print("{}  {}  {}\n",
+               terminal.paint(build.ok() ? Style::good : Style::bad, build.ok() ? "ok  " : "FAIL"),
+               kernels[i].lesson.id(), how);
+    fmt::print("{}", wrap(build.message, 6, terminal.width()));
+  }
+  return all ? kAllPassed : kSomethingFailed;
+}
+
+int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
+  Workspace workspace(terminal);
+  const auto lessons = workspace.select(arguments.lessons);
+  const CheckOptions options = workspace.choose_backend(arguments.backend);
+
+  std::set<std::string> unused(arguments.only.begin(), arguments.only.end());
+  std::vector<KernelSource> kernels;
+  std::vector<Variant> variants;
+  for (const Lesson& lesson : lessons) {
+    for (const Variant& variant : choose_variants(lesson, arguments.only, unused)) {
+      kernels.push_back({lesson, variant.file});
+      variants.push_back(variant);
+    }
+  }
+  if (!unused.empty())
+    throw UsageError(fmt::format("--only {}: no lesson named here has one.", *unused.begin()));
+  workspace.make_ready(lessons);
+
+  KernelQueue queue(workspace.toolchain(), kernels, options);
+  bool all = true;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    terminal.show_progress(fmt::format("{} {}", kernels[i].lesson.id(), variants[i].name), i, kernels.size());
+    const BuildOutcome build = queue.take(i);
+    const LessonReport report =
+        check_kernel(workspace.toolchain(), kernels[i].lesson, kernels[i].file, build, options);
+    const Judgement judgement = judge(variants[i], report, options.backend);
+    terminal.clear_progress();
+    all = all && judgement.as_expected;
+    fmt::print("{}  {} {} {}\n",
+               terminal.paint(judgement.as_expected ? Style::good : Style::bad,
+                              judgement.as_expected ? "ok  " : "FAIL"),
+               kernels[i].lesson.two_digits(), variants[i].name, judgement.reason);
+    std::fflush(stdout);
+  }
+  return all ? kAllPassed : kSomethingFailed;
+}
+
+int run_test(const Terminal& terminal, const TestArguments& arguments) {
+  Workspace workspace(terminal);
+  workspace.make_all();
+  Command command;
+  command.arguments = {workspace.toolchain().ctest.string(),
+                       "--test-dir",
+                       workspace.toolchain().binary_dir.string(),
+                       "--output-on-failure",
+                       "--no-tests=error",
+                       "--parallel",
+                       std::to_string(std::max(1u, std::thread::hardware_concurrency()))};
+  if (!arguments.filter.empty())
+    command.arguments.insert(command.arguments.end(), {"--tests-regex", arguments.filter});
+  command.inherit_output = true;
+  return run_command(command).ok() ? kAllPassed : kSomethingFailed;
+}
+
+}  // namespace course::cli

@@ -1,0 +1,115 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "cli/commands.hpp"
+#include "cli/kernel_queue.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/workspace.hpp"
+#include "grading/subprocess.hpp"
+
+namespace course::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace course::grading;
+
+/// The kernels that the arguments ask for, one a lesson.
+std::vector<KernelSource> choose_kernels(const Workspace& workspace, const CheckArguments& arguments) {
+  const std::vector<Lesson> lessons = workspace.select(arguments.lessons);
+  if (!arguments.file.empty()) {
+    if (lessons.size() != 1 || arguments.lessons.empty())
+      throw UsageError("--file needs exactly one lesson.");
+    if (!fs::is_regular_file(arguments.file))
+      throw UsageError(fmt::format("There is no file {}.", arguments.file));
+    return {{lessons.front(), fs::absolute(arguments.file)}};
+  }
+  std::vector<KernelSource> kernels;
+  for (const Lesson& lesson : lessons)
+    kernels.push_back({lesson, arguments.solution ? lesson.solution() : lesson.stub()});
+  return kernels;
+}
+
+/// Finds out before the work is done whether its result can be written.
+void require_writable_report(const std::string& json) {
+  if (json.empty() || json == "-") return;
+  const fs::path folder = fs::absolute(json).parent_path();
+  if (!fs::is_directory(folder))
+    throw UsageError(fmt::format("--json {}: there is no folder {}.", json, folder.string()));
+  if (fs::is_directory(json)) throw UsageError(fmt::format("--json {}: that is a folder.", json));
+}
+
+void write_report(const std::string& json, const std::string& content) {
+  if (json.empty()) return;
+  if (json == "-") {
+    fmt::print("{}", content);
+    return;
+  }
+  try {
+    write_file_atomically(fs::absolute(json), content);
+  } catch (const std::system_error& error) {
+    throw MachineError(fmt::format("{}.", error.what()));
+  }
+}
+
+/// The word as a shell takes it.
+std::string quoted(const std::string& word) {
+  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
+  if (word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string command_again(const CheckArguments& arguments, const LessonReport& report) {
+  std::string command = "./course check " + report.lesson.two_digits();
+  if (arguments.solution) command += " --solution";
+  if (!arguments.file.empty()) command += " --file " + quoted(arguments.file);
+  return command;
+}
+
+}  // namespace
+
+int run_check(const Terminal& terminal, const CheckArguments& arguments) {
+  Workspace workspace(terminal);
+  if (arguments.solution && !arguments.file.empty())
+    throw UsageError("--solution and --file exclude each other.");
+  const std::vector<KernelSource> kernels = choose_kernels(workspace, arguments);
+  require_writable_report(arguments.json);
+  CheckOptions options = workspace.choose_backend(arguments.backend);
+  std::vector<Lesson> lessons;
+  for (const KernelSource& kernel : kernels) lessons.push_back(kernel.lesson);
+  workspace.make_ready(lessons);
+
+  const bool for_people = arguments.json != "-";
+  std::vector<LessonReport> reports;
+  KernelQueue queue(workspace.toolchain(), kernels, options);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const Lesson& lesson = kernels[i].lesson;
+    terminal.show_progress(fmt::format("{} compiling", lesson.id()), i, kernels.size());
+    const BuildOutcome build = queue.take(i);
+    options.on_case = [&](int done) {
+      terminal.show_progress(fmt::format("{} {} cases done", lesson.id(), done), i, kernels.size());
+    };
+    options.on_case(0);
+    reports.push_back(check_kernel(workspace.toolchain(), lesson, kernels[i].file, build, options));
+    terminal.clear_progress();
+    const LessonReport& report = reports.back();
+    if (for_people) {
+      const ReportStyle style{.verbose = arguments.verbose, .command = command_again(arguments, report)};
+      fmt::print("{}", render_report(terminal, report, style));
+      std::fflush(stdout);
+    }
+    if (!arguments.solution && arguments.file.empty())
+      save_progress(workspace.toolchain().binary_dir, report);
+  }
+  if (for_people && reports.size() > 1) fmt::print("{}", render_summary(terminal, reports));
+  write_report(arguments.json, to_json(reports, options.backend));
+  const bool all = std::all_of(reports.begin(), reports.end(),
+                               [](const LessonReport& r) { return r.verdict == Verdict::pass; });
+  return all ? kAllPassed : kSomethingFailed;
+}
+
+}  // namespace course::cli

@@ -1,0 +1,121 @@
+// `course`: checks what a student wrote, and does for authors what lessons need.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "cli/commands.hpp"
+#include "cli/workspace.hpp"
+#include "grading/lesson.hpp"
+#include "grading/subprocess.hpp"
+
+namespace course::cli {
+namespace {
+
+constexpr const char* kLessonHelp = "number (9, 09), name, range (1-7) or all";
+
+CLI::Option* add_backend(CLI::App* command, std::string& backend) {
+  return command->add_option("--backend", backend, "auto takes a GPU if one answers, else the simulator")
+      ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
+      ->capture_default_str();
+}
+
+void say(const Terminal& terminal, const std::string& message) {
+  terminal.clear_progress();
+  fmt::print(stderr, "{}", wrap("course: " + message, 0, terminal.width()));
+}
+
+/// The arguments of every command, and the function that the given command line calls for.
+struct CommandLine {
+  CheckArguments check;
+  ListArguments list;
+  RunArguments run;
+  BuildArguments build;
+  JudgeArguments judge;
+  TestArguments test;
+  std::function<int(const Terminal&)> chosen;
+
+  void describe(CLI::App& app) {
+    app.name("./course");
+    app.require_subcommand(1);
+    app.footer(
+        "Exit status: 0 all passed, 1 something failed, 2 wrong usage, 3 the machine lacks something.");
+
+    auto* c = app.add_subcommand("check", "builds kernels and runs their tests");
+    c->add_option("LESSON", check.lessons, kLessonHelp);
+    c->add_flag("--solution", check.solution, "checks the worked solution in place of your file");
+    c->add_option("--file", check.file, "checks this file in place of yours");
+    add_backend(c, check.backend);
+    c->add_option("--json", check.json, "also writes the results there; - is standard output");
+    c->add_flag("-v,--verbose", check.verbose, "shows every failed case in full");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_check(t, check); }; });
+
+    c = app.add_subcommand("list", "shows the lessons and what you have reached");
+    c->add_flag("--json", list.json, "for programs");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_list(t, list); }; });
+
+    c = app.add_subcommand("run", "runs a kernel on your own .npy arrays");
+    c->add_option("LESSON", run.lesson, kLessonHelp)->required();
+    c->add_option("--in", run.in, "folder with the inputs, one NAME.npy each")->required();
+    c->add_option("--out", run.out, "folder for the outputs")->required();
+    c->add_option("--set", run.settings, "name=value, once for each setting")->allow_extra_args(false);
+    c->add_flag("--solution", run.solution, "runs the worked solution in place of your file");
+    c->add_option("--file", run.file, "runs this file in place of yours");
+    add_backend(c, run.backend);
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_run(t, run); }; });
+
+    c = app.add_subcommand("build", "compiles kernels and runs nothing");
+    c->add_option("LESSON", build.lessons, kLessonHelp);
+    c->add_flag("--solution", build.solution, "compiles the worked solutions");
+    add_backend(c, build.backend);
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_build(t, build); }; });
+
+    c = app.add_subcommand("judge", "tests the tests: stubs and mutants must fail, solutions must pass");
+    c->add_option("LESSON", judge.lessons, kLessonHelp);
+    c->add_option("--only", judge.only, "stub, solution, alternative, mutant, or mutant/NAME")
+        ->allow_extra_args(false);
+    add_backend(c, judge.backend);
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_judge(t, judge); }; });
+
+    c = app.add_subcommand("test", "builds and runs everything that CI runs");
+    c->add_option("--filter", test.filter, "only tests whose name matches this regular expression");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_test(t, test); }; });
+  }
+};
+
+int run_command_line(const Terminal& terminal, int argc, char** argv) {
+  CLI::App app{"FlashAttention, kernel by kernel: check, run and list the lessons"};
+  CommandLine command_line;
+  command_line.describe(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kAllPassed : kWrongUsage;  // --help is a ParseError with status 0
+  }
+  grading::install_interrupt_handler();
+  return command_line.chosen(terminal);
+}
+
+}  // namespace
+}  // namespace course::cli
+
+int main(int argc, char** argv) {
+  using namespace course;
+  const cli::Terminal terminal;
+  try {
+    return cli::run_command_line(terminal, argc, argv);
+  } catch (const grading::Interrupted& interrupted) {
+    cli::say(terminal, "interrupted");
+    return 128 + interrupted.signal;
+  } catch (const grading::UnknownLesson& error) {
+    cli::say(terminal, error.what());
+    return cli::kWrongUsage;
+  } catch (const cli::UsageError& error) {
+    cli::say(terminal, error.what());
+    return cli::kWrongUsage;
+  } catch (const std::exception& error) {  // grading::MachineError, and whatever nobody thought of
+    cli::say(terminal, error.what());
+    return cli::kMachineLacks;
+  }
+}

@@ -1,0 +1,28 @@
+#pragma once
+/// @file
+/// What `check` says about a lesson, for people and for programs.
+
+#include <string>
+#include <vector>
+
+#include "cli/terminal.hpp"
+#include "grading/lesson_check.hpp"
+
+namespace course::cli {
+
+struct ReportStyle {
+  bool verbose = false;  ///< every failed case in full
+  std::string command;   ///< what to type to check again
+};
+
+/// @brief One block: the verdict and the points, what failed and why, and what to do next.
+std::string render_report(const Terminal& terminal, const grading::LessonReport& report,
+                          const ReportStyle& style);
+
+/// @brief The line under several blocks: how many lessons passed, and the points.
+std::string render_summary(const Terminal& terminal, const std::vector<grading::LessonReport>& reports);
+
+/// @brief The reports in the form that `--json` writes, version 1, with a line break at the end.
+std::string to_json(const std::vector<grading::LessonReport>& reports, grading::Backend backend);
+
+}  // namespace course::cli

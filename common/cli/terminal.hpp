@@ -1,0 +1,47 @@
+#pragma once
+/// @file
+/// Text for people: wrapped, coloured where there is a terminal, plain where there is none.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace course::cli {
+
+enum class Style { plain, good, bad, note, strong };
+
+/// Standard output as it is at the start of the program.
+class Terminal {
+ public:
+  /// Looks at stdout, stderr, NO_COLOR, TERM and COLUMNS.
+  Terminal();
+
+  /// @brief The text with escape codes around it, if stdout is a terminal and NO_COLOR is not set.
+  std::string paint(Style style, std::string_view text) const;
+
+  /// @brief Columns to fill: the terminal's, at most 80; 80 where there is no terminal.
+  std::size_t width() const { return width_; }
+
+  /// @brief Shows a bar on stderr if that is a terminal, in place of the one before.
+  /// `total` 0: the amount of work is not known, and only the words are shown.
+  void show_progress(std::string_view words, std::size_t done, std::size_t total) const;
+
+  /// @brief Takes the bar away; nothing happens if there is none.
+  void clear_progress() const;
+
+ private:
+  bool colours_ = false;
+  bool progress_ = false;
+  std::size_t width_ = 80;
+  mutable bool shown_ = false;
+};
+
+/// @brief Columns that UTF-8 text takes; every code point counts one.
+std::size_t columns_of(std::string_view text);
+
+/// @brief Wraps at spaces so that no line is longer than `width` columns, each line indented by `indent`
+/// spaces. Line breaks in the text stay. A line that itself begins with spaces is code: it is cut, not
+/// wrapped. A word longer than a line is broken.
+std::string wrap(std::string_view text, std::size_t indent, std::size_t width);
+
+}  // namespace course::cli

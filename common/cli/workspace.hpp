@@ -1,0 +1,62 @@
+#pragma once
+/// @file
+/// What every command starts from: the project, its build folder, the lessons, and where kernels can run.
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.hpp"
+#include "grading/kernel_build.hpp"
+#include "grading/lesson_check.hpp"
+
+namespace course::cli {
+
+/// The exit statuses of `course`.
+enum ExitStatus : int {
+  kAllPassed = 0,
+  kSomethingFailed = 1,
+  kWrongUsage = 2,
+  kMachineLacks = 3,
+};
+
+/// Wrong usage; the message says what was wrong and what is right.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Workspace {
+ public:
+  /// @brief Opens the build folder that holds the running program.
+  /// @throws std::runtime_error
+  explicit Workspace(const Terminal& terminal);
+
+  /// @throws grading::UnknownLesson
+  std::vector<grading::Lesson> select(const std::vector<std::string>& selectors) const;
+  const std::vector<grading::Lesson>& lessons() const { return lessons_; }
+  const grading::Toolchain& toolchain() const { return toolchain_; }
+
+  /// @brief Builds what the lessons' tests need, and nothing else; shows a bar while it does.
+  /// @throws grading::MachineError if the course itself cannot be built
+  void make_ready(const std::vector<grading::Lesson>& lessons);
+
+  /// @brief Builds everything.
+  /// @throws grading::MachineError
+  void make_all();
+
+  /// @brief Where kernels run for "auto", "cpu" or "gpu". "auto" takes a GPU if one answers, else the
+  /// simulator.
+  /// @throws grading::MachineError that says what to install
+  grading::CheckOptions choose_backend(const std::string& wanted) const;
+
+ private:
+  void run_ninja(const std::vector<std::string>& targets);
+
+  const Terminal& terminal_;
+  grading::Toolchain toolchain_;
+  std::vector<grading::Lesson> lessons_;
+};
+
+}  // namespace course::cli

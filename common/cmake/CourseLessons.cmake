@@ -1,0 +1,195 @@
+# A lesson joins the build by having a folder with a lesson.json; nothing else names it.
+
+# course_add_lesson(<folder>)
+# For lessons/NN_name makes
+#   NN_name_entries  the object that gives any kernel of this lesson its table of entry points
+#   NN_name_test     the test program, from tests/lessons/NN_name_test.cpp
+#   NN_name          both, and what runs them
+# and registers with CTest: the stub fails readably, the solution and each alternative pass, each mutant is rejected.
+function(course_add_lesson folder)
+  cmake_path(GET folder FILENAME id)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/lesson.json)
+  file(READ ${folder}/lesson.json json)
+  string(JSON number ERROR_VARIABLE problem GET "${json}" number)
+  if(NOT problem)
+    string(JSON name ERROR_VARIABLE problem GET "${json}" name)
+  endif()
+  if(NOT problem)
+    string(JSON entry_count ERROR_VARIABLE problem LENGTH "${json}" entries)
+  endif()
+  if(problem)
+    message(FATAL_ERROR "lessons/${id}/lesson.json: ${problem}")
+  endif()
+  if(number LESS 10)
+    set(number 0${number})
+  endif()
+  if(NOT id STREQUAL "${number}_${name}")
+    message(FATAL_ERROR "lessons/${id}/lesson.json says lesson ${number}, ${name}: its folder would be ${number}_${name}")
+  endif()
+
+  set(entries "")
+  math(EXPR last "${entry_count} - 1")
+  foreach(index RANGE ${last})
+    string(JSON entry GET "${json}" entries ${index})
+    list(APPEND entries "COURSE_ENTRY(course::${entry})")
+  endforeach()
+  list(JOIN entries ", " entries)
+  set(entries_source ${PROJECT_BINARY_DIR}/lessons/${id}/entries.cpp)
+  file(CONFIGURE OUTPUT ${entries_source} @ONLY CONTENT
+       "#include \"@id@/@name@.hpp\"\n#include \"grading/entry.hpp\"\n\nCOURSE_ENTRIES(@entries@);\n")
+  add_library(${id}_entries OBJECT ${entries_source})
+  target_link_libraries(${id}_entries PRIVATE course::options)
+
+  add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp)
+  target_link_libraries(${id}_test PRIVATE course::options course::lesson_main course::reference course::tensor)
+  set_target_properties(${id}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/lessons)
+
+  add_custom_target(${id} DEPENDS ${id}_entries ${id}_test course-workers)
+  set_property(GLOBAL APPEND PROPERTY COURSE_LESSONS ${id})
+  if(TARGET course)
+    course_add_judge_tests(${id} ${number} ${name})
+  endif()
+endfunction()
+
+# One CTest entry for each kernel that the lesson's tests must tell apart.
+function(course_add_judge_tests id number name)
+  set(variants stub solution)
+  foreach(kind IN ITEMS mutant alternative)
+    set(kernels ${PROJECT_SOURCE_DIR}/tests/lessons/${kind}s/${id})
+    file(GLOB files CONFIGURE_DEPENDS ${kernels}/*.cu)
+    foreach(file IN LISTS files)
+      cmake_path(GET file STEM stem)
+      list(APPEND variants ${kind}/${stem})
+    endforeach()
+  endforeach()
+  foreach(variant IN LISTS variants)
+    string(REPLACE "/" "." test_name lesson.${number}.${variant})
+    if(TARGET course-worker-cpu)
+      add_test(NAME ${test_name} COMMAND course judge ${number} --only ${variant} --backend cpu)
+      set_tests_properties(${test_name} PROPERTIES TIMEOUT 300)
+    endif()
+    if(TARGET course-worker-cuda)
+      add_test(NAME ${test_name}.gpu COMMAND course judge ${number} --only ${variant} --backend gpu)
+      # 3: no GPU answers here.
+      set_tests_properties(${test_name}.gpu PROPERTIES SKIP_RETURN_CODE 3 TIMEOUT 300 RESOURCE_LOCK gpu)
+    endif()
+  endforeach()
+  if(TARGET course-worker-cuda)
+    add_test(NAME lesson.${number}.compiles.gpu COMMAND course build ${number} --solution --backend gpu)
+    set_tests_properties(lesson.${number}.compiles.gpu PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()
+
+# course_add_lessons(): every lesson of the project.
+function(course_add_lessons)
+  file(GLOB descriptions CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lessons/*/lesson.json)
+  foreach(description IN LISTS descriptions)
+    cmake_path(GET description PARENT_PATH folder)
+    course_add_lesson(${folder})
+  endforeach()
+endfunction()
+
+# course_add_workers(): the target course-workers, what every lesson's kernels need to be built and run.
+function(course_add_workers)
+  add_custom_target(course-workers)
+  foreach(target IN ITEMS simt-rewrite course_simt course-worker-cpu course_gpu_ledger course-worker-cuda)
+    if(TARGET ${target})
+      add_dependencies(course-workers ${target})
+    endif()
+  endforeach()
+endfunction()
+
+# course_write_toolchain(): writes toolchain.json, from which `course` learns how to build and run a kernel.
+# It holds what CMake knows, so that compiling a student's file takes no CMake run.
+function(course_write_toolchain)
+  get_property(ids GLOBAL PROPERTY COURSE_LESSONS)
+  set(lessons "")
+  foreach(id IN LISTS ids)
+    list(APPEND lessons
+         "    {\"folder\": \"${id}\", \"entries\": \"$<TARGET_OBJECTS:${id}_entries>\", \"test\": \"$<TARGET_FILE:${id}_test>\"}")
+  endforeach()
+  list(JOIN lessons ",\n" lessons)
+
+  set(cpu null)
+  if(TARGET course-worker-cpu)
+    course_simulated_kernel_flags(flags link_flags)
+    course_json_list(flags ${flags})
+    course_json_list(link_flags ${link_flags})
+    set(cpu "{
+    \"compiler\": \"${CMAKE_CXX_COMPILER}\",
+    \"flags\": ${flags},
+    \"link_flags\": ${link_flags},
+    \"rewriter\": \"$<TARGET_FILE:simt-rewrite>\",
+    \"library\": \"$<TARGET_FILE:course_simt>\",
+    \"worker\": \"$<TARGET_FILE:course-worker-cpu>\"
+  }")
+  endif()
+
+  set(gpu null)
+  if(TARGET course-worker-cuda)
+    course_json_list(architectures ${CMAKE_CUDA_ARCHITECTURES})
+    course_json_list(flags -std=c++20 -O3 -lineinfo -Xcompiler -fPIC)
+    # cudart is shared with the worker: two copies would each have their own last error.
+    # The ledger's own calls go to the real functions, all others through it.
+    set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync)
+    list(TRANSFORM wrapped PREPEND -Wl,--wrap=)
+    course_json_list(link_flags -L${CUDAToolkit_LIBRARY_DIR} -lcudart -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR} ${wrapped})
+    set(gpu "{
+    \"compiler\": \"${CUDAToolkit_NVCC_EXECUTABLE}\",
+    \"host_compiler\": \"${CMAKE_CXX_COMPILER}\",
+    \"flags\": ${flags},
+    \"link_flags\": ${link_flags},
+    \"architectures\": ${architectures},
+    \"ledger\": \"$<TARGET_OBJECTS:course_gpu_ledger>\",
+    \"worker\": \"$<TARGET_FILE:course-worker-cuda>\"
+  }")
+  endif()
+
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/toolchain.json CONTENT "{
+  \"source_dir\": \"${PROJECT_SOURCE_DIR}\",
+  \"binary_dir\": \"${PROJECT_BINARY_DIR}\",
+  \"ninja\": \"${CMAKE_MAKE_PROGRAM}\",
+  \"ctest\": \"${CMAKE_CTEST_COMMAND}\",
+  \"cpu\": ${cpu},
+  \"gpu\": ${gpu},
+  \"lessons\": [
+${lessons}
+  ]
+}
+")
+endfunction()
+
+# course_json_list(<variable> <item>...): the items as a JSON array of strings.
+function(course_json_list variable)
+  list(TRANSFORM ARGN PREPEND "\"")
+  list(TRANSFORM ARGN APPEND "\"")
+  list(JOIN ARGN ", " items)
+  set(${variable} "[${items}]" PARENT_SCOPE)
+endfunction()
+
+# course_simulated_kernel_flags(<compile flags variable> <link flags variable>): the simulator's flavour of a kernel.
+function(course_simulated_kernel_flags compile_variable link_variable)
+  # -fno-strict-aliasing: CUDA code reads one type as another in shared memory. -fno-finite-loops: an endless loop
+  # must stay endless, so that it is reported. -ffp-contract=fast: multiply-adds are fused, as nvcc does.
+  # -fno-optimize-sibling-calls: a report names the line that called the runtime, so that call must leave a trace.
+  # -fno-math-errno -fno-trapping-math: a GPU has neither.
+  set(flags -std=c++20 -O2 -g1 -fPIC -fno-strict-aliasing -fno-finite-loops -ffp-contract=fast
+            -fno-optimize-sibling-calls -fno-math-errno -fno-trapping-math)
+  include(CheckCXXSourceRuns)
+  set(CMAKE_REQUIRED_QUIET ON)
+  check_cxx_source_runs([[
+      int main() {
+        __builtin_cpu_init();
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") ? 0 : 1;
+      }]] COURSE_HAVE_X86_64_V3)
+  if(COURSE_HAVE_X86_64_V3)
+    list(APPEND flags -march=x86-64-v3)  # fused multiply-add in hardware
+  endif()
+  set(link_flags "")
+  if(COURSE_SANITIZE)
+    list(APPEND flags -fsanitize=${COURSE_SANITIZE})
+    list(APPEND link_flags -fsanitize=${COURSE_SANITIZE})
+  endif()
+  set(${compile_variable} ${flags} PARENT_SCOPE)
+  set(${link_variable} ${link_flags} PARENT_SCOPE)
+endfunction()

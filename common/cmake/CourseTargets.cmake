@@ -1,0 +1,49 @@
+# Libraries, programs and unit tests of the project, all built alike.
+
+# Include roots, language level and warnings, for every target of ours.
+add_library(course_options INTERFACE)
+target_include_directories(course_options INTERFACE ${PROJECT_SOURCE_DIR}/common ${PROJECT_SOURCE_DIR}/lessons)
+target_compile_features(course_options INTERFACE cxx_std_20)
+target_compile_options(course_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(course_options INTERFACE -Wno-restrict)  # false alarms on string concatenation, GCC bug 105651
+endif()
+if(COURSE_SANITIZE)
+  target_compile_options(course_options INTERFACE -fsanitize=${COURSE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(course_options INTERFACE -fsanitize=${COURSE_SANITIZE})
+endif()
+add_library(course::options ALIAS course_options)
+
+# Catch2 2.13 or 3.x with its main(); tests include "support/catch.hpp", which knows the difference.
+add_library(course_catch INTERFACE)
+target_include_directories(course_catch INTERFACE ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(course_catch INTERFACE Catch2::Catch2WithMain)
+add_library(course::catch ALIAS course_catch)
+include(Catch)
+
+# course_add_library(<name> [SOURCES] <file>... [LIBS <target>...] [PRIVATE_LIBS <target>...])
+# Makes course_<name> with the alias course::<name>; an interface library when no file is a source file.
+function(course_add_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS;PRIVATE_LIBS")
+  set(files ${arg_SOURCES} ${arg_UNPARSED_ARGUMENTS})
+  set(sources ${files})
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  if(sources)
+    add_library(course_${name} STATIC ${files})
+    target_link_libraries(course_${name} PUBLIC course::options ${arg_LIBS} PRIVATE ${arg_PRIVATE_LIBS})
+  else()
+    add_library(course_${name} INTERFACE ${files})
+    target_link_libraries(course_${name} INTERFACE course::options ${arg_LIBS} ${arg_PRIVATE_LIBS})
+  endif()
+  add_library(course::${name} ALIAS course_${name})
+endfunction()
+
+# course_add_test(<name> SOURCES <file>... [LIBS <target>...])
+# Makes the Catch2 program <name> and registers each of its cases with CTest as "<name>.<case>".
+function(course_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  add_executable(${name} ${arg_SOURCES} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE course::options course::catch ${arg_LIBS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
+  catch_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE POST_BUILD)
+endfunction()

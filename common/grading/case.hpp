@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "grading/outcome.hpp"
+#include "grading/results.hpp"
+
+namespace course::grading {
+
+/// @brief A seed of this test case's own: from its name and the `--seed` of the command line, so that cases
+/// do not share data and every run sees the same. Reported with a failure.
+std::uint64_t case_seed();
+
+/// @brief The record of the test case that runs now. The listener resets it; calls add diagnostics and
+/// counters.
+CaseResult& current_case();
+
+/// @brief Mixed into every case_seed(); 0 unless the command line says otherwise.
+void set_base_seed(std::uint64_t seed);
+
+/// @brief Adds what a call found to the current case: diagnostics, counters, what was printed. Thread-safe.
+void record(const Outcome& outcome);
+
+}  // namespace course::grading

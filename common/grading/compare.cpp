@@ -1,0 +1,157 @@
+#include "grading/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+#include "grading/poison.hpp"
+#include "grading/wrong_elements.hpp"
+#include "tensor/format.hpp"
+
+namespace course::grading {
+namespace {
+
+/// The value that float32 has for it, as far as infinities go: what rounds past the largest float is
+/// infinite.
+double within_float_range(double value) {
+  const auto rounded = static_cast<float>(value);
+  return std::isinf(rounded) ? static_cast<double>(rounded) : value;
+}
+
+/// Largest |baseline - expected| and |expected| over the elements where both are finite.
+struct Scale {
+  double error = 0, magnitude = 0;
+};
+
+Scale measure(const Tensor<double>& expected, const Tensor<float>& baseline) {
+  Scale scale;
+  for (std::int64_t i = 0; i < expected.numel(); ++i) {
+    const double want = within_float_range(expected.at_linear(i));
+    const auto base = static_cast<double>(baseline.at_linear(i));
+    if (!std::isfinite(want) || !std::isfinite(base)) continue;
+    scale.error = std::max(scale.error, std::abs(base - want));
+    scale.magnitude = std::max(scale.magnitude, std::abs(want));
+  }
+  return scale;
+}
+
+/// A float or an integer in full; a float64 reference to the digits that a float has.
+template <class T>
+std::string number(T value, bool in_full = true) {
+  if (value != value) return "NaN";
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isinf(value)) return value < T{} ? "-inf" : "inf";
+    if (!in_full) return fmt::format("{:.9g}", value);
+  }
+  return fmt::format("{}", value);
+}
+
+template <class T>
+std::string got_text(T value) {
+  if (is_poison(value)) return "nothing (never written)";
+  return number(value);
+}
+
+/// What the wrong values have in common; a sentence, or nothing.
+template <class T>
+std::string common_value(const Tensor<T>& got, const std::vector<std::int64_t>& wrong) {
+  const auto all = [&](auto predicate) {
+    return std::all_of(wrong.begin(), wrong.end(),
+                       [&](std::int64_t i) { return predicate(got.at_linear(i)); });
+  };
+  const auto unwritten =
+      std::count_if(wrong.begin(), wrong.end(), [&](std::int64_t i) { return is_poison(got.at_linear(i)); });
+  if (unwritten == static_cast<std::ptrdiff_t>(wrong.size()))
+    return wrong.size() == 1 ? "Your code never wrote it." : "Your code never wrote them.";
+  if (unwritten > 0) return fmt::format("{} of them were never written.", unwritten);
+  if (wrong.size() > 1 && all([](T value) { return value == T{}; })) return "All of them are 0.";
+  if (wrong.size() > 1 && all([](T value) { return value != value; })) return "All of them are NaN.";
+  return {};
+}
+
+template <class T, class E>
+void describe(Comparison& result, const Tensor<T>& got, std::string_view name, const Tensor<E>& expected,
+              const std::vector<std::int64_t>& wrong, const std::string& why_first) {
+  result.wrong = static_cast<std::int64_t>(wrong.size());
+  result.first = wrong.front();
+  const std::string index = format_index(got.unravel(result.first));
+  result.message =
+      fmt::format("{}{} is {}, expected {}{}.", name, index, got_text(got.at_linear(result.first)),
+                  number(expected.at_linear(result.first), std::is_same_v<T, E>), why_first);
+  if (got.numel() > 1)
+    result.message += fmt::format(" {} of {} elements {} wrong: {}.", wrong.size(), got.numel(),
+                                  wrong.size() == 1 ? "is" : "are", describe_positions(got.shape(), wrong));
+  if (const std::string common = common_value(got, wrong); !common.empty()) result.message += " " + common;
+}
+
+bool same_shape(Comparison& result, const Shape& got, std::string_view name, const Shape& expected) {
+  if (got == expected) return true;
+  result.message =
+      fmt::format("{} has shape {}, expected {}.", name, format_shape(got), format_shape(expected));
+  return false;
+}
+
+}  // namespace
+
+Comparison compare(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+                   const Tensor<float>& baseline, Bound bound) {
+  if (expected.shape() != baseline.shape())
+    throw std::invalid_argument(
+        fmt::format("the test compares {} with a reference of shape {} and a baseline of {}", name,
+                    format_shape(expected.shape()), format_shape(baseline.shape())));
+  Comparison result;
+  if (!same_shape(result, got.shape(), name, expected.shape())) return result;
+
+  const Scale scale = measure(expected, baseline);
+  result.allowed = bound.factor * scale.error + bound.floor * std::min(1.0, scale.magnitude);
+  std::vector<std::int64_t> wrong;
+  for (std::int64_t i = 0; i < got.numel(); ++i) {
+    const auto value = static_cast<double>(got.at_linear(i));
+    const double want = within_float_range(expected.at_linear(i));
+    bool right = false;  // every comparison below is false for a NaN that was not expected
+    if (std::isnan(want)) {
+      right = std::isnan(value) && !is_poison(got.at_linear(i));
+    } else if (std::isinf(want)) {
+      right = value == want;
+    } else {
+      const double error = std::abs(value - want);
+      right = error <= result.allowed;
+      if (std::isfinite(error)) result.largest = std::max(result.largest, error);
+    }
+    if (!right) wrong.push_back(i);
+  }
+  result.passed = wrong.empty();
+  if (result.passed) return result;
+
+  const auto first = static_cast<double>(got.at_linear(wrong.front()));
+  const double error = std::abs(first - within_float_range(expected.at_linear(wrong.front())));
+  // How far off matters only where the value is nearly right.
+  const bool near = std::isfinite(error) && error <= 1e-2 * std::max(scale.magnitude, 1e-30);
+  describe(result, got, name, expected, wrong,
+           near ? fmt::format(" (off by {:.2g}; at most {:.2g} is allowed)", error, result.allowed) : "");
+  return result;
+}
+
+template <class T>
+Comparison compare_bits(const Tensor<T>& got, const Tensor<T>& expected, std::string_view name) {
+  Comparison result;
+  if (!same_shape(result, got.shape(), name, expected.shape())) return result;
+  std::vector<std::int64_t> wrong;
+  for (std::int64_t i = 0; i < got.numel(); ++i)
+    if (std::memcmp(&got.at_linear(i), &expected.at_linear(i), sizeof(T)) != 0) wrong.push_back(i);
+  result.passed = wrong.empty();
+  if (!result.passed) describe(result, got, name, expected, wrong, ", bit for bit");
+  return result;
+}
+
+template Comparison compare_bits(const Tensor<float>&, const Tensor<float>&, std::string_view);
+template Comparison compare_bits(const Tensor<double>&, const Tensor<double>&, std::string_view);
+template Comparison compare_bits(const Tensor<std::int32_t>&, const Tensor<std::int32_t>&, std::string_view);
+template Comparison compare_bits(const Tensor<std::int64_t>&, const Tensor<std::int64_t>&, std::string_view);
+
+}  // namespace course::grading

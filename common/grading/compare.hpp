@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tensor/tensor.hpp"
+
+namespace course::grading {
+
+/// @brief How far a result may lie from the float64 reference.
+/// allowed = factor * max|baseline - expected| + floor * min(1, max|expected|), over the finite elements:
+/// twice what a plain float32 implementation loses on the same data, and a tiny floor for data on which that
+/// one is exact.
+struct Bound {
+  double factor = 2;
+  double floor = 1e-7;
+};
+
+/// Result of a comparison.
+struct Comparison {
+  bool passed = false;
+  std::string message;      ///< sentences for a student; empty if passed
+  std::int64_t wrong = 0;   ///< number of wrong elements
+  std::int64_t first = -1;  ///< row-major index of the first wrong one
+  double allowed = 0;       ///< largest error that passes
+  double largest = 0;       ///< largest finite error seen
+};
+
+/// @brief Compares element by element; passes only where |got - expected| <= allowed.
+/// NaN passes only where NaN is expected; an infinity only where the same infinity is expected. An expected
+/// value beyond float32's range counts as infinity. -0 equals 0. Elements where the baseline is not finite do
+/// not widen the bound. Cost: reads each element twice.
+/// @throws std::invalid_argument if expected and baseline differ in shape (a mistake in the test).
+Comparison compare(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+                   const Tensor<float>& baseline, Bound bound = {});
+
+/// @brief Compares the bits of two tensors of the same shape: 0 differs from -0, equal NaNs are equal.
+template <class T>
+Comparison compare_bits(const Tensor<T>& got, const Tensor<T>& expected, std::string_view name);
+
+extern template Comparison compare_bits(const Tensor<float>&, const Tensor<float>&, std::string_view);
+extern template Comparison compare_bits(const Tensor<double>&, const Tensor<double>&, std::string_view);
+extern template Comparison compare_bits(const Tensor<std::int32_t>&, const Tensor<std::int32_t>&,
+                                        std::string_view);
+extern template Comparison compare_bits(const Tensor<std::int64_t>&, const Tensor<std::int64_t>&,
+                                        std::string_view);
+
+}  // namespace course::grading

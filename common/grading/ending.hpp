@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace course::grading {
+
+/// How far a call had got when the worker ended.
+struct Progress {
+  std::string_view entry;
+  bool running = false;  ///< false: the library was still being loaded
+};
+
+/// @brief Why the process ended, for a student. `wait_status` is that of waitpid.
+std::string describe_death(int wait_status, const Progress& progress);
+
+/// @brief The process still runs, but can no longer be reached, or sent what no worker sends.
+std::string describe_broken_channel(const Progress& progress);
+
+/// @brief The call was stopped after `seconds`.
+std::string describe_timeout(double seconds, const Progress& progress);
+
+}  // namespace course::grading

@@ -1,0 +1,212 @@
+#include "grading/kernel_build.hpp"
+
+#include <chrono>
+#include <system_error>
+
+#include "grading/compiler_messages.hpp"
+#include "grading/kernel_cache.hpp"
+#include "grading/subprocess.hpp"
+
+namespace course::grading {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Arguments = std::vector<std::string>;
+
+constexpr auto kCompileTimeout = std::chrono::seconds(120);
+
+/// One build: its inputs, its scratch folder and what was learned on the way.
+struct Job {
+  const Toolchain& toolchain;
+  const Lesson& lesson;
+  std::string source;  // relative to the project's folder if it lies within, as messages name it
+  fs::path scratch;
+  std::string failure;           // why the kernel does not compile
+  std::vector<fs::path> inputs;  // every file that went in
+
+  fs::path absolute(const fs::path& file) const {
+    return file.is_absolute() ? file : toolchain.source_dir / file;
+  }
+};
+
+std::string relative_to_project(const Toolchain& toolchain, const fs::path& file) {
+  const fs::path whole = fs::weakly_canonical(file);
+  const fs::path relative = whole.lexically_relative(fs::weakly_canonical(toolchain.source_dir));
+  return relative.empty() || *relative.begin() == ".." ? whole.string() : relative.string();
+}
+
+/// Relative, because the compiler runs in the project's folder: so messages and debug information are short.
+Arguments include_options(const Job& job) {
+  return {"-I", "common", "-I", "lessons", "-I", "lessons/" + job.lesson.id()};
+}
+
+/// Runs one tool. A failure that is the kernel's goes to job.failure, one that is the machine's is thrown.
+bool run_tool(Job& job, std::vector<std::string> arguments) {
+  Command command;
+  command.arguments = std::move(arguments);
+  command.directory = job.toolchain.source_dir;
+  command.environment = {"LC_ALL=C"};  // messages are searched for English words
+  command.timeout = kCompileTimeout;
+  CommandResult result;
+  try {
+    result = run_command(command);
+  } catch (const std::system_error& error) {
+    throw MachineError(std::string(error.what()) +
+                       ". Install g++ (on Debian and Ubuntu: sudo apt-get install g++), " +
+                       "then run `./course` again.");
+  }
+  if (result.ok()) return true;
+  if (result.output.find("No space left on device") != std::string::npos) {
+    throw MachineError("The disk is full: the compiler could not write to " +
+                       job.scratch.parent_path().string() +
+                       ". Free some space, or set COURSE_BUILD_DIR to a folder on another disk.");
+  }
+  if (result.timed_out) {
+    job.failure =
+        "Compiling took longer than " + std::to_string(kCompileTimeout.count()) + " s and was stopped.";
+  } else if (result.signal != 0 || result.output.find("Killed signal") != std::string::npos) {
+    throw MachineError("The compiler was ended by the system, most likely for lack of memory.");
+  } else {
+    job.failure = explain_compiler_output(result.output, job.lesson, job.source);
+  }
+  return false;
+}
+
+void note_inputs(Job& job, const fs::path& depfile) {
+  for (const fs::path& file : read_depfile(depfile)) {
+    const fs::path whole = job.absolute(file).lexically_normal();
+    const bool intermediate = whole.string().starts_with(job.scratch.string() + "/");
+    if (!intermediate) job.inputs.push_back(whole);
+  }
+}
+
+template <class... Lists>
+std::vector<std::string> concatenate(const Lists&... lists) {
+  std::vector<std::string> all;
+  (all.insert(all.end(), lists.begin(), lists.end()), ...);
+  return all;
+}
+
+bool compile_for_simulator(Job& job, const fs::path& library) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const std::string rewritten = job.scratch / "kernel.cpp", object = job.scratch / "kernel.o";
+  const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
+  const Arguments rewrite{cpu.rewriter, job.source, "-o", rewritten, "--depfile", rewriter_deps};
+  if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
+  note_inputs(job, rewriter_deps);
+  // What lies beside the source would otherwise be looked for beside its rewritten copy.
+  const Arguments first{"-iquote", fs::path(job.source).parent_path().string(), "-I", "common/simt/shim"};
+  const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, "-c", rewritten, "-o", object};
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.flags, first, include_options(job), compile)))
+    return false;
+  note_inputs(job, compiler_deps);
+  const fs::path& entries = job.toolchain.lessons.at(job.lesson.id()).entries;
+  const Arguments link{"-shared",   "-Wl,--no-undefined",
+                       "-o",        library,
+                       object,      entries,
+                       cpu.library, "-Wl,-rpath," + cpu.library.parent_path().string()};
+  return run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.link_flags, link));
+}
+
+bool compile_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
+  const GpuToolchain& gpu = job.toolchain.gpu.value();
+  const std::string object = job.scratch / "kernel.o", depfile = job.scratch / "compiler.d";
+  Arguments code;
+  for (const std::string& architecture : architectures) {
+    code.push_back("-gencode");
+    code.push_back("arch=compute_" + architecture + ",code=sm_" + architecture);
+  }
+  if (!run_tool(job, concatenate(Arguments{gpu.compiler, "-ccbin", gpu.host_compiler}, gpu.flags, code,
+                                 include_options(job),
+                                 Arguments{"-MMD", "-MF", depfile, "-c", job.source, "-o", object})))
+    return false;
+  note_inputs(job, depfile);
+  Arguments link{gpu.host_compiler,
+                 "-shared",
+                 "-Wl,--no-undefined",
+                 "-o",
+                 library,
+                 object,
+                 job.toolchain.lessons.at(job.lesson.id()).entries};
+  if (!gpu.ledger.empty()) link.push_back(gpu.ledger);
+  return run_tool(job, concatenate(link, gpu.link_flags));
+}
+
+/// Identifies a program without running it.
+std::string identity(const fs::path& program) {
+  std::error_code missing;
+  const fs::path real = fs::canonical(program, missing);
+  if (missing) return program.string();
+  return real.string() + " " + std::to_string(fs::file_size(real, missing)) + " " +
+         std::to_string(fs::last_write_time(real, missing).time_since_epoch().count());
+}
+
+std::string cache_key(const Job& job, Backend backend, const Arguments& architectures) {
+  ContentHash hash;
+  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source);
+  hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
+  hash.add(hash_file(job.toolchain.lessons.at(job.lesson.id()).entries));
+  const auto add_all = [&](const Arguments& words) {
+    for (const std::string& word : words) hash.add(word);
+  };
+  if (backend == Backend::cpu) {
+    const CpuToolchain& cpu = job.toolchain.cpu.value();
+    hash.add(identity(cpu.compiler)).add(hash_file(cpu.rewriter)).add(cpu.library.string());
+    add_all(cpu.flags);
+    add_all(cpu.link_flags);
+  } else {
+    const GpuToolchain& gpu = job.toolchain.gpu.value();
+    hash.add(identity(gpu.compiler)).add(identity(gpu.host_compiler)).add(hash_file(gpu.ledger));
+    add_all(gpu.flags);
+    add_all(gpu.link_flags);
+    add_all(architectures);
+  }
+  return hash.hex();
+}
+
+}  // namespace
+
+BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
+                          Backend backend, const Arguments& architectures) {
+  const auto start = Clock::now();
+  const auto started = fs::file_time_type::clock::now();
+  BuildOutcome outcome;
+  const auto finish = [&] {
+    outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return outcome;
+  };
+  Job job{toolchain, lesson, relative_to_project(toolchain, source), {}, {}, {}};
+  if (!fs::exists(job.absolute(job.source))) {
+    outcome.message = job.source + " is not there.";
+    return finish();
+  }
+  const Arguments wanted =
+      architectures.empty() && backend == Backend::gpu ? toolchain.gpu.value().architectures : architectures;
+  const KernelCache cache(toolchain.binary_dir / "kernels");
+  try {
+    const std::string key = cache_key(job, backend, wanted);
+    if (const auto found = cache.find(key)) {
+      outcome.library = *found;
+      outcome.from_cache = true;
+      return finish();
+    }
+    const ScratchFolder scratch(cache.folder());
+    job.scratch = scratch.path();
+    const fs::path library = scratch.path() / "kernel.so";
+    const bool built =
+        backend == Backend::cpu ? compile_for_simulator(job, library) : compile_for_gpu(job, library, wanted);
+    if (built) {
+      outcome.library = cache.publish(key, library, job.inputs, started);
+    } else {
+      outcome.message = job.failure;
+    }
+  } catch (const std::system_error& error) {  // std::filesystem's errors are system errors, too
+    throw MachineError("The build folder " + toolchain.binary_dir.string() +
+                       " cannot be written: " + error.code().message() +
+                       ". Make room or give yourself permission, or set COURSE_BUILD_DIR to another folder.");
+  }
+  return finish();
+}
+
+}  // namespace course::grading

@@ -1,0 +1,43 @@
+#pragma once
+/// @file
+/// From a lesson's .cu file to a library that a worker can load, in well under two seconds, or not at all
+/// when nothing has changed since last time.
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "grading/lesson.hpp"
+#include "grading/toolchain.hpp"
+
+namespace course::grading {
+
+/// The machine, not the kernel, is the reason: no compiler, no space, no permission. The message says what to
+/// do.
+class MachineError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct BuildOutcome {
+  std::filesystem::path library;  ///< what to load; empty if the kernel does not compile
+  std::string message;            ///< why it does not compile, for its author
+  bool from_cache = false;
+  double seconds = 0.0;
+  bool ok() const { return !library.empty(); }
+};
+
+/// @brief Compiles `source` as the kernel of `lesson` and links it with the lesson's table of entry points.
+///
+/// The library is kept under <build>/kernels and found again as long as the source, everything it includes,
+/// the flags and the compiler are what they were. May be called from several threads and processes at once: a
+/// library appears there whole or not at all. What was not used for longest goes when the folder outgrows 256
+/// MB.
+/// @param architectures  GPU only: for which to compile, e.g. {"90a"}; empty: all that the build names
+/// @throws MachineError, Interrupted
+BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson,
+                          const std::filesystem::path& source, Backend backend,
+                          const std::vector<std::string>& architectures = {});
+
+}  // namespace course::grading

@@ -1,0 +1,107 @@
+#include "grading/lesson_check.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+#include "grading/subprocess.hpp"
+
+namespace course::grading {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kLongestTest = std::chrono::minutes(30);  // each call has its own, shorter limit
+
+std::string last_lines(const std::string& text, std::size_t count) {
+  std::size_t begin = text.size();
+  while (begin > 0 && text[begin - 1] == '\n') --begin;
+  const std::size_t end = begin;
+  for (std::size_t lines = 0; begin > 0 && lines < count; --begin) {
+    if (text[begin - 1] == '\n' && ++lines == count) break;
+  }
+  return text.substr(begin, end - begin);
+}
+
+/// How the test program ended when it should not have; empty if it ran to its end.
+std::string why_incomplete(const CommandResult& result, const Results& results) {
+  std::string how;
+  if (result.timed_out) {
+    how = "The test program ran longer than half an hour and was stopped.";
+  } else if (result.signal != 0) {
+    how = "The test program was ended by signal " + std::to_string(result.signal) + ".";
+  } else if (results.truncated || results.cases.empty()) {
+    how = "The test program gave no results (exit status " + std::to_string(result.exit_code) + ").";
+  } else {
+    return "";
+  }
+  const std::string said = last_lines(result.output, 5);
+  return said.empty() ? how : how + " It said:\n" + said;
+}
+
+}  // namespace
+
+const char* verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return "pass";
+    case Verdict::fail:
+      return "fail";
+    case Verdict::error:
+      break;
+  }
+  return "error";
+}
+
+std::vector<std::string> test_command(const Toolchain& toolchain, const Lesson& lesson,
+                                      const fs::path& library, Backend backend) {
+  return {toolchain.lessons.at(lesson.id()).test,
+          "--kernel",
+          library,
+          "--worker",
+          toolchain.worker(backend),
+          "--backend",
+          backend_name(backend)};
+}
+
+LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
+                          const BuildOutcome& build, const CheckOptions& options) {
+  LessonReport report;
+  report.lesson = lesson;
+  report.source = source;
+  if (!build.ok()) {
+    report.error = build.message;
+    return report;
+  }
+  report.compiled = true;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    const ScratchFolder scratch(toolchain.binary_dir / "kernels");
+    const fs::path results_file = scratch.path() / "results.jsonl";
+    Command command;
+    command.arguments = test_command(toolchain, lesson, build.library, options.backend);
+    command.arguments.insert(command.arguments.end(), {"--results", results_file});
+    command.directory = toolchain.source_dir;
+    command.timeout = kLongestTest;
+    auto next_look = start;
+    command.on_tick = [&] {
+      if (!options.on_case || std::chrono::steady_clock::now() < next_look) return;
+      next_look = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+      options.on_case(static_cast<int>(read_results(results_file).cases.size()));
+    };
+    const CommandResult result = run_command(command);
+    Results results = read_results(results_file);
+    report.error = why_incomplete(result, results);
+    report.cases = std::move(results.cases);
+  } catch (const std::system_error& error) {
+    throw MachineError("The tests of lesson " + lesson.id() + " cannot run: " + error.what() + ".");
+  }
+  for (const CaseResult& result : report.cases) report.points += result.passed ? result.points : 0;
+  const bool all =
+      std::all_of(report.cases.begin(), report.cases.end(), [](const CaseResult& c) { return c.passed; });
+  if (report.error.empty()) report.verdict = all ? Verdict::pass : Verdict::fail;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace course::grading

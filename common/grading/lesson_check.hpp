@@ -1,0 +1,53 @@
+#pragma once
+/// @file
+/// One kernel against one lesson's tests: build, run, collect.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "grading/kernel_build.hpp"
+#include "grading/results.hpp"
+
+namespace course::grading {
+
+enum class Verdict {
+  pass,
+  fail,
+  error,  ///< nothing could be judged: the kernel does not compile, or the test program itself broke
+};
+
+/// "pass", "fail" or "error", as in the JSON report.
+const char* verdict_name(Verdict verdict);
+
+struct LessonReport {
+  Lesson lesson;
+  std::filesystem::path source;
+  Verdict verdict = Verdict::error;
+  std::string error;  ///< for Verdict::error: why
+  bool compiled = false;
+  std::vector<CaseResult> cases;
+  int points = 0;  ///< sum over the cases that passed
+  double seconds = 0.0;
+};
+
+/// Where and how kernels are built and run.
+struct CheckOptions {
+  Backend backend = Backend::cpu;
+  std::vector<std::string> architectures;  ///< GPU only; see build_kernel()
+  std::function<void(int done)> on_case;   ///< cases finished so far, a few times a second
+};
+
+/// @brief Runs the lesson's tests on a kernel that build_kernel() has dealt with.
+/// A kernel that crashes, hangs or ends its process costs cases, never the run.
+/// @throws MachineError, Interrupted
+LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson,
+                          const std::filesystem::path& source, const BuildOutcome& build,
+                          const CheckOptions& options);
+
+/// @brief The command line of the lesson's test program for this kernel, without what is to be done with it.
+std::vector<std::string> test_command(const Toolchain& toolchain, const Lesson& lesson,
+                                      const std::filesystem::path& library, Backend backend);
+
+}  // namespace course::grading

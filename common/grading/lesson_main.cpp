@@ -1,0 +1,199 @@
+// main() of every lesson's test program: Catch2 with a kernel library to test, and results as JSON Lines.
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#define COURSE_CATCH3 1
+#else
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+#define COURSE_CATCH3 0
+#endif
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "grading/case.hpp"
+#include "grading/results.hpp"
+#include "grading/run.hpp"
+#include "grading/session.hpp"
+#include "grading/test_options.hpp"
+
+namespace course::grading {
+namespace {
+
+constexpr int kExitFailed = 1, kExitUsage = 2, kExitMachine = 3;
+constexpr std::size_t kMaxMessageBytes = 8000;  // a case may CHECK many things
+
+/// What the whole run came to.
+struct Tally {
+  int cases = 0, failed = 0;
+  bool infrastructure = false;
+  std::string results_problem;
+};
+Tally tally;
+std::filesystem::path results_file;
+
+#if COURSE_CATCH3
+using ListenerBase = Catch::EventListenerBase;
+using AssertionResult = void;
+std::string tag_text(const Catch::Tag& tag) { return static_cast<std::string>(tag.original); }
+#else
+using ListenerBase = Catch::TestEventListenerBase;
+using AssertionResult = bool;
+const std::string& tag_text(const std::string& tag) { return tag; }
+#endif
+
+int points_of(const std::vector<std::string>& tags) {
+  for (const std::string& tag : tags) {
+    if (!tag.starts_with("points:")) continue;
+    int points = 0;
+    std::from_chars(tag.data() + 7, tag.data() + tag.size(), points);
+    return points;
+  }
+  return 0;
+}
+
+/// A failed assertion in words: those of the checks in lesson_test.hpp are for students already.
+std::string sentence(const Catch::AssertionResult& result) {
+  const std::string message(result.getMessage());
+  switch (result.getResultType()) {
+    case Catch::ResultWas::ThrewException:
+      return "The test was ended by an exception: " + message;
+    case Catch::ResultWas::FatalErrorCondition:
+      return "The test program itself crashed: " + message;
+    case Catch::ResultWas::ExpressionFailed:
+      return fmt::format("Expected {}; got {}.", std::string(result.getExpression()),
+                         result.getExpandedExpression());
+    default:
+      return message;
+  }
+}
+
+/// Writes one line of results as each case ends.
+class JsonLinesListener : public ListenerBase {
+ public:
+  using ListenerBase::ListenerBase;
+
+  void testCaseStarting(const Catch::TestCaseInfo& info) override {
+    current_case() = CaseResult{};
+    current_case().name = info.name;
+    for (const auto& tag : info.tags) current_case().tags.push_back(std::string(tag_text(tag)));
+    current_case().points = points_of(current_case().tags);
+    start_ = std::chrono::steady_clock::now();
+  }
+
+  AssertionResult assertionEnded(const Catch::AssertionStats& stats) override {
+    const Catch::AssertionResult& result = stats.assertionResult;
+    std::string& message = current_case().message;
+    if (!result.isOk() && message.size() < kMaxMessageBytes) {
+      if (!message.empty()) message += '\n';
+      std::string context;
+      for (const Catch::MessageInfo& info : stats.infoMessages)
+        if (info.type == Catch::ResultWas::Info) context += (context.empty() ? "" : ", ") + info.message;
+      message += context.empty() ? sentence(result) : context + ": " + sentence(result);
+    }
+    return AssertionResult(true);
+  }
+
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    CaseResult& result = current_case();
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    result.seed = case_seed();
+    result.passed = stats.totals.assertions.failed == 0 && stats.totals.assertions.total() > 0;
+    if (stats.totals.assertions.total() == 0) result.message = "This test case checks nothing.";
+    ++tally.cases;
+    if (!result.passed) {
+      ++tally.failed;
+      fmt::print(stderr, "{}: seed {}\n", result.name, result.seed);
+    }
+    tally.infrastructure |= result.infrastructure;
+    if (results_file.empty()) return;
+    try {
+      append_result(results_file, result);
+    } catch (const std::exception& problem) {
+      tally.results_problem = problem.what();
+    }
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+};
+
+int run_on_arrays(const TestOptions& options) {
+  if (!registered_run()) {
+    fmt::print(stderr, "This lesson has nothing to run on arrays of your own.\n");
+    return kExitUsage;
+  }
+  try {
+    RunContext context(options.in, options.out, options.settings);
+    registered_run()(context);
+    for (const std::string& name : context.unused_settings()) {
+      fmt::print(stderr, "--set {}: this lesson has no such setting.\n", name);
+      return kExitUsage;
+    }
+  } catch (const RunError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return error.usage() ? kExitUsage : kExitFailed;
+  } catch (const MachineError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return kExitMachine;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "The run was ended by an exception: {}\n", error.what());
+    return kExitFailed;
+  }
+  return 0;
+}
+
+int run_tests(const char* program, const TestOptions& options) {
+  std::vector<const char*> arguments = {program};
+  for (const std::string& argument : options.catch2) arguments.push_back(argument.c_str());
+  Catch::Session session;
+  if (session.applyCommandLine(static_cast<int>(arguments.size()), arguments.data()) != 0) return kExitUsage;
+  const int result = session.run();
+  if (!tally.results_problem.empty()) {
+    fmt::print(stderr, "{}\n", tally.results_problem);
+    return kExitMachine;
+  }
+  if (tally.infrastructure) return kExitMachine;
+  if (tally.cases > 0) return tally.failed > 0 ? kExitFailed : 0;
+  return result;  // of a listing, or of no case chosen
+}
+
+int main_of_lesson(int argc, char** argv) {
+  TestOptions options;
+  try {
+    options = parse_test_options({argv + 1, argv + argc});
+    if (!options.kernel.empty()) {
+      SessionConfig config;
+      config.kernel = options.kernel;
+      config.worker = options.worker.empty()
+                          ? find_worker(options.backend, std::filesystem::read_symlink("/proc/self/exe"))
+                          : options.worker;
+      if (options.timeout_seconds) config.timeout_seconds = *options.timeout_seconds;
+      configure_default_session(config);
+    }
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return kExitUsage;
+  }
+  set_base_seed(options.seed);
+  results_file = options.results;
+  const int status = options.run ? run_on_arrays(options) : run_tests(argv[0], options);
+  end_default_session();
+  return status;
+}
+
+}  // namespace
+}  // namespace course::grading
+
+namespace {
+using course::grading::JsonLinesListener;
+CATCH_REGISTER_LISTENER(JsonLinesListener)
+}  // namespace
+
+int main(int argc, char** argv) { return course::grading::main_of_lesson(argc, argv); }

@@ -1,0 +1,75 @@
+#include "grading/lesson_test.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "grading/demangle.hpp"
+
+namespace course::grading {
+namespace {
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto part_of_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !part_of_word(text[at - 1])) && (end == text.size() || !part_of_word(text[end])))
+      return true;
+  }
+  return false;
+}
+
+std::string why_not_thrown(const Outcome& outcome, const std::string& wanted, std::string_view mentions) {
+  if (outcome.status == Status::returned)
+    return fmt::format("Your code returned, but was to throw {}{}.", wanted,
+                       mentions.empty() ? "" : fmt::format(" with a message that names {}", mentions));
+  if (outcome.status != Status::threw) return outcome.message;
+  const bool right_type = outcome.exception_type == wanted ||
+                          std::find(outcome.exception_bases.begin(), outcome.exception_bases.end(), wanted) !=
+                              outcome.exception_bases.end();
+  if (!right_type)
+    return fmt::format("Your code threw {} (\"{}\"), but was to throw {}.", outcome.exception_type,
+                       outcome.exception_message, wanted);
+  if (!mentions.empty() && !has_word(outcome.exception_message, mentions))
+    return fmt::format(
+        "Your code threw {} as it should, but its message \"{}\" does not name {}, which is what was "
+        "wrong.",
+        outcome.exception_type, outcome.exception_message, mentions);
+  return {};
+}
+
+}  // namespace
+
+void require_ran(const Outcome& outcome, std::source_location where) {
+  const std::string why = why_not_clean(outcome);
+  detail::report(why.empty(), why, where);
+}
+
+namespace detail {
+
+void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
+                   std::source_location where) {
+  std::string why = why_not_thrown(outcome, demangle(type.name()), mentions);
+  if (const std::string effects = side_effects(outcome); !effects.empty())
+    why += (why.empty() ? "" : "\n") + effects;
+  if (!why.empty()) why += printed_part(outcome);
+  report(why.empty(), why, where);
+}
+
+void report(bool passed, const std::string& message, std::source_location where) {
+  // What FAIL() and SUCCEED() expand to, with the line of the test instead of this one.
+  Catch::AssertionHandler handler(Catch::StringRef("check"),
+                                  Catch::SourceLineInfo(where.file_name(), where.line()), Catch::StringRef(),
+                                  Catch::ResultDisposition::Normal);
+  if (passed)
+    handler.handleMessage(Catch::ResultWas::Ok, std::string());
+  else
+    handler.handleMessage(Catch::ResultWas::ExplicitFailure, std::string(message));
+  handler.complete();
+}
+
+}  // namespace detail
+}  // namespace course::grading

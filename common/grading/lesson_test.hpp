@@ -1,0 +1,59 @@
+#pragma once
+// Everything a lesson's test file needs: Catch2, calls into the kernel library, checks, and `./course run`.
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>  // 2.13, as on Debian 12
+#endif
+
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include "grading/call.hpp"
+#include "grading/case.hpp"
+#include "grading/compare.hpp"
+#include "grading/outcome.hpp"
+#include "grading/run.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+namespace course::grading {
+
+/// @brief Fails the case unless the call came back and left nothing behind: no broken guards, changed inputs,
+/// leaked device memory or unread CUDA error.
+void require_ran(const Outcome& outcome, std::source_location where = std::source_location::current());
+
+namespace detail {
+void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
+                   std::source_location where);
+void report(bool passed, const std::string& message, std::source_location where);
+}  // namespace detail
+
+/// @brief Fails the case unless the entry threw Exception (or something derived from it), with `mentions` as
+/// a word of its message, and changed nothing.
+template <class Exception>
+void require_throws(const Outcome& outcome, std::string_view mentions = {},
+                    std::source_location where = std::source_location::current()) {
+  detail::require_threw(outcome, typeid(Exception), mentions, where);
+}
+
+/// @brief Fails the case unless every element lies within the bound of the float64 reference; see compare().
+inline void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+                            const Tensor<float>& baseline, Bound bound = {},
+                            std::source_location where = std::source_location::current()) {
+  const Comparison comparison = compare(got, name, expected, baseline, bound);
+  detail::report(comparison.passed, comparison.message, where);
+}
+
+/// @brief Fails the case unless both tensors have the same bits.
+template <class T>
+void require_same_bits(const Tensor<T>& got, const Tensor<T>& expected, std::string_view name,
+                       std::source_location where = std::source_location::current()) {
+  const Comparison comparison = compare_bits(got, expected, name);
+  detail::report(comparison.passed, comparison.message, where);
+}
+
+}  // namespace course::grading

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace course::grading {
+
+/// How a call into a kernel library ended.
+enum class Status {
+  returned,    ///< the entry came back
+  threw,       ///< the entry threw; see exception_type
+  cuda_error,  ///< the entry came back, but left a CUDA error that nobody looked at
+  fault,       ///< a kernel or the host code did something illegal
+  timeout,     ///< it did not come back in time and was stopped
+  died,        ///< the process ended: a crash, exit(), abort(), or a channel that it broke
+  refused,     ///< nothing was run: the library or the entry cannot be used
+};
+
+/// @brief The name used in reports, e.g. "returned".
+std::string_view to_string(Status status);
+
+/// One finding of the simulator, tied to a source line where there is one (line 0: unknown).
+struct Diagnostic {
+  std::string kind;  ///< class of bug, e.g. "out_of_bounds"; "class" in JSON
+  std::string file;
+  int line = 0;
+  std::string message;
+};
+
+/// Device memory that the entry allocated and never freed.
+struct Leak {
+  std::uint64_t bytes = 0;
+  std::string file;  ///< empty where the backend cannot tell
+  int line = 0;
+};
+
+/// @brief What one call did, in words for a student.
+/// Trust: `violations` and every output byte are the grader's own findings. Everything else is the word of
+/// the process that ran the student's code; it can turn a pass into a failure. Leaks and pending errors are
+/// known to that process alone, so code that attacks it could hide them, but never change an output's
+/// verdict.
+struct Outcome {
+  Status status = Status::refused;
+  std::string message;                       ///< plain sentences; empty after an undisturbed return
+  std::string exception_type;                ///< e.g. "std::invalid_argument"; only for Status::threw
+  std::string exception_message;             ///< what() of that exception
+  std::vector<std::string> exception_bases;  ///< standard exceptions that it derives from
+  std::vector<std::string> violations;       ///< guards, gaps and inputs that changed; one sentence each
+  std::vector<Leak> leaks;                   ///< the first few
+  std::uint64_t leak_count = 0, leak_bytes = 0;
+  std::vector<Diagnostic> diagnostics;
+  std::map<std::string, std::int64_t> counters;
+  std::string printed;  ///< the last lines that the student's code printed
+  double seconds = 0;   ///< wall time of the call, transfers included
+};
+
+/// @brief Why the call is not a clean run: how it ended, broken guards, changed inputs, leaks. Empty: it is
+/// clean. What the student's code printed is added at the end.
+std::string why_not_clean(const Outcome& outcome);
+
+/// @brief What breaks the rules whatever the entry decided to do (also when it threw): broken guards, changed
+/// inputs, leaks. Empty: nothing.
+std::string side_effects(const Outcome& outcome);
+
+/// @brief "\nYour program printed:\n..." or nothing.
+std::string printed_part(const Outcome& outcome);
+
+}  // namespace course::grading

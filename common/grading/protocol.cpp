@@ -1,0 +1,167 @@
+#include "grading/protocol.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace course::grading {
+namespace {
+
+using nlohmann::json;
+
+// A reply must fit one message whatever the student's code throws or leaks.
+constexpr std::size_t kMaxTextBytes = 4000;
+constexpr std::size_t kMaxListed = 12;
+
+std::string hex(const std::vector<std::byte>& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += kDigits[std::to_integer<std::size_t>(byte) >> 4];
+    text += kDigits[std::to_integer<std::size_t>(byte) & 15];
+  }
+  return text;
+}
+
+std::vector<std::byte> unhex(const std::string& text) {
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+    bytes.push_back(static_cast<std::byte>(std::stoi(text.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
+std::string cut(const std::string& text) {
+  return text.size() <= kMaxTextBytes ? text : text.substr(0, kMaxTextBytes) + " ...";
+}
+
+std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+constexpr std::string_view kPlaces[] = {"device", "host"};
+constexpr std::string_view kStatuses[] = {"returned", "threw", "cuda_error", "fault",
+                                          "timeout",  "died",  "refused"};
+
+Status status_of(const std::string& name) {
+  const auto* found = std::find(std::begin(kStatuses), std::end(kStatuses), name);
+  if (found == std::end(kStatuses)) throw std::invalid_argument("not a status: " + name);
+  return static_cast<Status>(found - std::begin(kStatuses));
+}
+
+}  // namespace
+
+std::string_view to_string(Status status) { return kStatuses[static_cast<std::size_t>(status)]; }
+
+std::string encode(const CallMessage& message) {
+  json arguments = json::array(), arrays = json::array();
+  for (const ArgumentMessage& argument : message.arguments) {
+    json value = {{"bytes", hex(argument.bytes)}};
+    if (argument.array) value["array"] = *argument.array;
+    arguments.push_back(std::move(value));
+  }
+  for (const ArrayMessage& array : message.arrays) {
+    json value = {{"place", kPlaces[static_cast<std::size_t>(array.place)]},
+                  {"offset", array.offset},
+                  {"bytes", array.bytes},
+                  {"data", array.data}};
+    if (array.result) value["result"] = *array.result;
+    arrays.push_back(std::move(value));
+  }
+  return dump({{"id", message.id},
+               {"library", message.library},
+               {"entry", message.entry},
+               {"signature", message.signature},
+               {"arguments", std::move(arguments)},
+               {"arrays", std::move(arrays)},
+               {"input_bytes", message.input_bytes},
+               {"output_bytes", message.output_bytes},
+               {"order", static_cast<int>(message.order)},
+               {"seed", message.seed},
+               {"max_grid_x", message.max_grid_x},
+               {"launch_seconds", message.launch_seconds}});
+}
+
+CallMessage decode_call(std::string_view text) {
+  const json value = json::parse(text);
+  CallMessage message;
+  value.at("id").get_to(message.id);
+  value.at("library").get_to(message.library);
+  value.at("entry").get_to(message.entry);
+  value.at("signature").get_to(message.signature);
+  for (const json& item : value.at("arguments")) {
+    ArgumentMessage argument{unhex(item.at("bytes").get<std::string>()), {}};
+    if (item.contains("array")) argument.array = item["array"].get<std::uint64_t>();
+    message.arguments.push_back(std::move(argument));
+  }
+  for (const json& item : value.at("arrays")) {
+    ArrayMessage array;
+    array.place = item.at("place") == "host" ? Place::host : Place::device;
+    item.at("offset").get_to(array.offset);
+    item.at("bytes").get_to(array.bytes);
+    item.at("data").get_to(array.data);
+    if (item.contains("result")) array.result = item["result"].get<std::uint64_t>();
+    message.arrays.push_back(array);
+  }
+  value.at("input_bytes").get_to(message.input_bytes);
+  value.at("output_bytes").get_to(message.output_bytes);
+  message.order = static_cast<Order>(value.at("order").get<int>());
+  value.at("seed").get_to(message.seed);
+  value.at("max_grid_x").get_to(message.max_grid_x);
+  value.at("launch_seconds").get_to(message.launch_seconds);
+  return message;
+}
+
+std::string encode(const ReplyMessage& message) {
+  const Outcome& outcome = message.outcome;
+  json leaks = json::array(), diagnostics = json::array();
+  for (const Leak& leak : outcome.leaks) {
+    if (leaks.size() == kMaxListed) break;
+    leaks.push_back({{"bytes", leak.bytes}, {"file", cut(leak.file)}, {"line", leak.line}});
+  }
+  for (const Diagnostic& diagnostic : outcome.diagnostics) {
+    if (diagnostics.size() == kMaxListed) break;
+    diagnostics.push_back({{"class", diagnostic.kind},
+                           {"file", cut(diagnostic.file)},
+                           {"line", diagnostic.line},
+                           {"message", cut(diagnostic.message)}});
+  }
+  return dump({{"id", message.id},
+               {"running", message.running},
+               {"unusable", message.unusable},
+               {"copied", message.copied},
+               {"reusable", message.reusable},
+               {"status", to_string(outcome.status)},
+               {"message", cut(outcome.message)},
+               {"exception_type", cut(outcome.exception_type)},
+               {"exception_message", cut(outcome.exception_message)},
+               {"exception_bases", outcome.exception_bases},
+               {"leaks", std::move(leaks)},
+               {"leak_count", outcome.leak_count},
+               {"leak_bytes", outcome.leak_bytes},
+               {"diagnostics", std::move(diagnostics)},
+               {"counters", outcome.counters}});
+}
+
+ReplyMessage decode_reply(std::string_view text) {
+  const json value = json::parse(text);
+  ReplyMessage message;
+  Outcome& outcome = message.outcome;
+  value.at("id").get_to(message.id);
+  value.at("running").get_to(message.running);
+  value.at("unusable").get_to(message.unusable);
+  value.at("copied").get_to(message.copied);
+  value.at("reusable").get_to(message.reusable);
+  outcome.status = status_of(value.at("status").get<std::string>());
+  value.at("message").get_to(outcome.message);
+  value.at("exception_type").get_to(outcome.exception_type);
+  value.at("exception_message").get_to(outcome.exception_message);
+  value.at("exception_bases").get_to(outcome.exception_bases);
+  for (const json& item : value.at("leaks"))
+    outcome.leaks.push_back({item.at("bytes"), item.at("file"), item.at("line")});
+  outcome.leak_count = value.at("leak_count");
+  outcome.leak_bytes = value.at("leak_bytes");
+  for (const json& item : value.at("diagnostics"))
+    outcome.diagnostics.push_back({item.at("class"), item.at("file"), item.at("line"), item.at("message")});
+  value.at("counters").get_to(outcome.counters);
+  return message;
+}
+
+}  // namespace course::grading

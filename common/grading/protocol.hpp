@@ -1,0 +1,69 @@
+#pragma once
+// What the grader and its worker say to each other.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grading/argument.hpp"
+#include "grading/outcome.hpp"
+#include "grading/session.hpp"
+
+namespace course::grading {
+
+/// The descriptor that a worker finds its channel at.
+inline constexpr int kWorkerChannel = 3;
+
+/// Exit status of a worker that can no longer reach the grader.
+inline constexpr int kExitChannelLost = 113;
+
+/// One array of a call. Its image (guard, data, guard) starts at `offset` of the input memory, on a page
+/// boundary.
+struct ArrayMessage {
+  Place place = Place::device;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;              ///< of the image
+  std::uint64_t data = 0;               ///< where in the image the data start
+  std::optional<std::uint64_t> result;  ///< where the image goes in the output memory after the call
+};
+
+struct ArgumentMessage {
+  std::vector<std::byte> bytes;
+  std::optional<std::uint64_t> array;  ///< its data's address replaces the first 8 bytes
+};
+
+/// Grader to worker, with two descriptors: input memory and output memory.
+struct CallMessage {
+  std::uint64_t id = 0;
+  std::string library, entry, signature;
+  std::vector<ArgumentMessage> arguments;
+  std::vector<ArrayMessage> arrays;
+  std::uint64_t input_bytes = 0, output_bytes = 0;
+  Order order = Order::forward;
+  std::uint64_t seed = 0;
+  std::uint32_t max_grid_x = 0;
+  double launch_seconds = 10;
+};
+
+/// Worker to grader. Progress messages (`running`) come before the last one.
+struct ReplyMessage {
+  std::uint64_t id = 0;
+  bool running = false;   ///< only says that the library is loaded and the entry is being called
+  bool unusable = false;  ///< the backend cannot work on this machine; `outcome.message` says why
+  bool copied = false;    ///< the output memory holds the results
+  bool reusable = false;  ///< the worker may serve another call
+  Outcome outcome;
+};
+
+std::string encode(const CallMessage& message);
+std::string encode(const ReplyMessage& message);  ///< long texts and lists are cut
+
+/// @throws std::exception if the text is not such a message.
+CallMessage decode_call(std::string_view text);
+ReplyMessage decode_reply(std::string_view text);
+
+}  // namespace course::grading

@@ -1,0 +1,119 @@
+#include "grading/run.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <system_error>
+
+#include "tensor/format.hpp"
+#include "tensor/npy.hpp"
+
+namespace course::grading {
+namespace {
+
+RunFunction& run_slot() {
+  static RunFunction function = nullptr;
+  return function;
+}
+
+template <class T>
+T parse(std::string_view name, const std::string& text, const char* wanted) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw RunError(fmt::format("--set {}={}: the value must be {}.", name, text, wanted), true);
+  return value;
+}
+
+}  // namespace
+
+RunContext::RunContext(std::filesystem::path in, std::filesystem::path out,
+                       std::map<std::string, std::string> settings)
+    : in_(std::move(in)), out_(std::move(out)), settings_(std::move(settings)) {}
+
+template <class T>
+Tensor<T> RunContext::input(std::string_view name, const std::vector<std::string>& dimensions) {
+  const std::filesystem::path file = in_ / fmt::format("{}.npy", name);
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored))
+    throw RunError(fmt::format("{} is missing: the lesson reads its array {}({}) from it.", file.string(),
+                               name, fmt::join(dimensions, ", ")),
+                   true);
+  Tensor<T> tensor;
+  try {
+    tensor = read_npy<T>(file);
+  } catch (const NpyError& error) {
+    throw RunError(error.what(), true);
+  }
+  if (tensor.shape().size() != dimensions.size())
+    throw RunError(fmt::format("{} has shape {}; the lesson wants ({}).", file.string(),
+                               format_shape(tensor.shape()), fmt::join(dimensions, ", ")),
+                   true);
+  for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
+    const Dimension here{tensor.shape()[axis], file.filename().string()};
+    const auto [known, added] = dimensions_.try_emplace(dimensions[axis], here);
+    if (!added && known->second.size != here.size)
+      throw RunError(
+          fmt::format("{} is {} in {} but {} in {}; it must be the same in both.", dimensions[axis],
+                      known->second.size, known->second.from, here.size, here.from),
+          true);
+  }
+  return tensor;
+}
+
+std::int64_t RunContext::integer(std::string_view name, std::int64_t otherwise) {
+  used_.emplace(name);
+  const auto setting = settings_.find(std::string(name));
+  return setting == settings_.end() ? otherwise
+                                    : parse<std::int64_t>(name, setting->second, "a whole number");
+}
+
+double RunContext::number(std::string_view name, double otherwise) {
+  used_.emplace(name);
+  const auto setting = settings_.find(std::string(name));
+  return setting == settings_.end() ? otherwise : parse<double>(name, setting->second, "a number");
+}
+
+void RunContext::insist(const Outcome& outcome) {
+  if (const std::string why = why_not_clean(outcome); !why.empty()) throw RunError(why, false);
+}
+
+template <class T>
+void RunContext::output(std::string_view name, const Tensor<T>& tensor) {
+  const std::filesystem::path file = out_ / fmt::format("{}.npy", name);
+  try {
+    std::filesystem::create_directories(out_);
+    write_npy(file, tensor);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw RunError(fmt::format("cannot create the folder {}: {}.", out_.string(), error.code().message()),
+                   true);
+  } catch (const NpyError& error) {
+    throw RunError(error.what(), true);
+  }
+  fmt::print("{} {} is in {}\n", name, format_shape(tensor.shape()), file.string());
+}
+
+std::vector<std::string> RunContext::unused_settings() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : settings_)
+    if (!used_.contains(name)) names.push_back(name);
+  return names;
+}
+
+bool register_run(RunFunction function) {
+  run_slot() = function;
+  return true;
+}
+
+RunFunction registered_run() { return run_slot(); }
+
+template Tensor<float> RunContext::input(std::string_view, const std::vector<std::string>&);
+template Tensor<double> RunContext::input(std::string_view, const std::vector<std::string>&);
+template Tensor<std::int32_t> RunContext::input(std::string_view, const std::vector<std::string>&);
+template Tensor<std::int64_t> RunContext::input(std::string_view, const std::vector<std::string>&);
+template void RunContext::output(std::string_view, const Tensor<float>&);
+template void RunContext::output(std::string_view, const Tensor<double>&);
+template void RunContext::output(std::string_view, const Tensor<std::int32_t>&);
+template void RunContext::output(std::string_view, const Tensor<std::int64_t>&);
+
+}  // namespace course::grading

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grading/call.hpp"
+#include "tensor/tensor.hpp"
+
+namespace course::grading {
+
+/// Why `./course run` could not do its work, in one plain sentence.
+class RunError : public std::runtime_error {
+ public:
+  /// `usage`: the arrays or settings given are the reason, not the kernel.
+  RunError(const std::string& sentence, bool usage) : std::runtime_error(sentence), usage_(usage) {}
+  bool usage() const { return usage_; }
+
+ private:
+  bool usage_;
+};
+
+/// @brief `./course run`: a lesson's kernel on the user's own .npy arrays.
+class RunContext {
+ public:
+  RunContext(std::filesystem::path in, std::filesystem::path out,
+             std::map<std::string, std::string> settings);
+
+  /// @brief Reads <in>/<name>.npy. Dimensions of the same name must agree between inputs.
+  /// T: float, double, int32_t or int64_t.
+  /// @throws RunError if the file is missing or its type, rank or dimensions do not fit.
+  template <class T>
+  Tensor<T> input(std::string_view name, const std::vector<std::string>& dimensions);
+
+  /// @brief A setting of `--set name=value`, or the default.
+  /// @throws RunError if the value is not a number of that kind.
+  std::int64_t integer(std::string_view name, std::int64_t otherwise);
+  double number(std::string_view name, double otherwise);
+
+  /// @brief Calls an entry and insists on a clean run.
+  /// @throws RunError with what went wrong.
+  template <class Function, class... Arguments>
+  void call(Entry<Function> entry, const Arguments&... arguments) {
+    CallOptions options;
+    options.timeout_seconds = kTimeoutSeconds;
+    options.verify_inputs = false;
+    insist(call_in(default_session(), options, entry, arguments...));
+  }
+
+  /// @brief Writes <out>/<name>.npy; the file appears complete or not at all.
+  /// @throws RunError if it cannot be written.
+  template <class T>
+  void output(std::string_view name, const Tensor<T>& tensor);
+
+  /// @brief Names of `--set` that the lesson never asked for.
+  std::vector<std::string> unused_settings() const;
+
+ private:
+  static constexpr double kTimeoutSeconds = 600;  // the user's arrays may be large
+
+  static void insist(const Outcome& outcome);
+
+  struct Dimension {
+    std::int64_t size;
+    std::string from;
+  };
+  std::filesystem::path in_, out_;
+  std::map<std::string, std::string> settings_;
+  std::map<std::string, Dimension> dimensions_;
+  std::set<std::string> used_;
+};
+
+using RunFunction = void (*)(RunContext&);
+
+/// @brief Makes a function the one that `--run` calls; used by COURSE_RUN.
+bool register_run(RunFunction function);
+
+/// @brief The registered function, or nullptr.
+RunFunction registered_run();
+
+/// @brief Defines what `./course run` does for this lesson; one per test file:
+/// COURSE_RUN(RunContext& run) { ... }
+#define COURSE_RUN(parameter)                                \
+  static void course_run_body(parameter);                    \
+  [[maybe_unused]] static const bool course_run_registered = \
+      ::course::grading::register_run(&course_run_body);     \
+  static void course_run_body(parameter)
+
+}  // namespace course::grading

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grading/argument.hpp"
+#include "grading/machine_error.hpp"
+#include "grading/outcome.hpp"
+
+namespace course::grading {
+
+/// In which order the simulator runs blocks, warps and lanes; a GPU chooses for itself.
+enum class Order { forward, reverse, random };
+
+/// What a single call may change.
+struct CallOptions {
+  double timeout_seconds = 0;    ///< 0: the session's
+  Order order = Order::forward;  ///< simulator only
+  std::uint64_t seed = 0;        ///< for Order::random
+  std::uint32_t max_grid_x = 0;  ///< largest grid the simulator accepts; 0: the device's own limit
+  bool verify_inputs = true;     ///< false: inputs are not checked for changes, which saves copying them back
+};
+
+struct SessionConfig {
+  std::filesystem::path worker;  ///< course-worker-cpu or course-worker-cuda
+  std::filesystem::path kernel;  ///< the library built from the student's file
+  double timeout_seconds = 10;
+  double later_timeout_seconds =
+      2;  ///< once a call has timed out: a file that hangs mostly hangs in every case
+};
+
+/// @brief A kernel library and the worker process that runs it. One call at a time; two sessions are
+/// independent. The worker is started by the first call, serves many, and is replaced after a crash, a
+/// time-out or a leak. It is killed and reaped with the session, and dies with the thread that started it.
+class Session {
+ public:
+  explicit Session(SessionConfig config);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// @brief Runs an entry. Use call(), which checks the arguments at compile time.
+  /// `signature` is typeid(function type).name().
+  /// @throws MachineError
+  Outcome invoke(std::string_view entry, std::string_view signature, const std::vector<Argument>& arguments,
+                 const CallOptions& options);
+
+  /// @brief Process id of the running worker, or -1.
+  int worker_pid() const;
+
+  const SessionConfig& config() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// @brief The session of this test executable, made from its command line.
+/// @throws MachineError if no kernel was named.
+Session& default_session();
+
+/// @brief Sets what default_session() will be; ends the one before.
+void configure_default_session(SessionConfig config);
+
+/// @brief Ends the default session and its worker.
+void end_default_session();
+
+}  // namespace course::grading

@@ -1,0 +1,57 @@
+#pragma once
+/// @file
+/// What the build knows about compiling and running kernels, as CMake wrote it to toolchain.json.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace course::grading {
+
+/// Where kernels run: in the simulator or on a GPU.
+enum class Backend { cpu, gpu };
+
+/// "cpu" or "gpu".
+const char* backend_name(Backend backend);
+
+struct CpuToolchain {
+  std::filesystem::path compiler;
+  std::vector<std::string> flags;
+  std::vector<std::string> link_flags;
+  std::filesystem::path rewriter;  ///< simt-rewrite
+  std::filesystem::path library;   ///< libsimt.so
+  std::filesystem::path worker;
+};
+
+struct GpuToolchain {
+  std::filesystem::path compiler;  ///< nvcc
+  std::filesystem::path host_compiler;
+  std::vector<std::string> flags;
+  std::vector<std::string> link_flags;
+  std::vector<std::string> architectures;  ///< e.g. "80", "90a"
+  std::filesystem::path ledger;            ///< object that counts device allocations; may be empty
+  std::filesystem::path worker;
+};
+
+/// What the build makes for one lesson.
+struct LessonBuild {
+  std::filesystem::path entries;  ///< object with the table of entry points
+  std::filesystem::path test;     ///< test program
+};
+
+struct Toolchain {
+  std::filesystem::path source_dir, binary_dir, ninja, ctest;
+  std::optional<CpuToolchain> cpu;
+  std::optional<GpuToolchain> gpu;
+  std::map<std::string, LessonBuild> lessons;  ///< by folder name, e.g. "01_vector_add"
+
+  const std::filesystem::path& worker(Backend backend) const;
+
+  /// @throws std::runtime_error with a sentence that names the file if it is missing or not as CMake writes
+  /// it.
+  static Toolchain read(const std::filesystem::path& file);
+};
+
+}  // namespace course::grading

@@ -1,0 +1,56 @@
+#include "grading/worker/arrays.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "grading/worker/backend.hpp"
+
+namespace course::grading {
+
+CallArrays::CallArrays(const CallMessage& call, const Descriptor& input) {
+  arrays_.reserve(call.arrays.size());
+  for (const ArrayMessage& message : call.arrays) {
+    Placed& placed = arrays_.emplace_back();
+    placed.message = message;
+    // Pages of the sealed input are shared with the grader until somebody writes to the private copy.
+    Mapping image = Mapping::map(input.get(), message.offset, message.bytes, Mapping::Mode::private_copy);
+    if (message.place == Place::host) {
+      placed.host = std::move(image);
+      backend::protect_host(placed.host.data(), placed.host.size());
+    } else {
+      placed.device = static_cast<std::byte*>(backend::allocate(message.bytes));
+      backend::copy_to_device(placed.device, image.data(), message.bytes);
+    }
+  }
+}
+
+CallArrays::~CallArrays() {
+  for (Placed& placed : arrays_)
+    if (placed.host.data()) backend::unprotect_host(placed.host.data());
+}
+
+void* CallArrays::data(std::size_t i) const {
+  const Placed& placed = arrays_.at(i);
+  return (placed.device ? placed.device : placed.host.data()) + placed.message.data;
+}
+
+void CallArrays::copy_results(const Mapping& output) const {
+  for (const Placed& placed : arrays_) {
+    if (!placed.message.result) continue;
+    std::byte* target = output.data() + *placed.message.result;
+    if (placed.device)
+      backend::copy_to_host(target, placed.device, placed.message.bytes);
+    else
+      std::memcpy(target, placed.host.data(), placed.message.bytes);
+  }
+}
+
+void CallArrays::release() {
+  for (Placed& placed : arrays_) {
+    if (!placed.device) continue;
+    backend::release(placed.device);
+    placed.device = nullptr;
+  }
+}
+
+}  // namespace course::grading

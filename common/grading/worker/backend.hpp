@@ -1,0 +1,53 @@
+#pragma once
+// What the worker needs of the machine that runs kernels. Each worker program links one implementation:
+// backend_simt.cpp (the simulator) or backend_cuda.cpp (a GPU). device_memory.cpp, the CUDA runtime calls
+// that both have, is compiled into each.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/outcome.hpp"
+#include "grading/protocol.hpp"
+
+namespace course::grading::backend {
+
+/// @brief Called when host code crashes; may run in a signal handler, so it only writes.
+using FatalHandler = void (*)(const char* kind, const char* message, const char* file, int line);
+
+/// @brief Makes the device ready. Returns why it cannot be used on this machine, or an empty string.
+std::string start(FatalHandler handler);
+
+/// @brief A kernel library was loaded; `handle` is that of dlopen.
+void library_loaded(void* handle);
+
+/// @brief Before the entry is called: settings, a clean error state, a mark from which on leaks count.
+void begin_call(const CallMessage& call);
+
+/// How the device was left.
+struct DeviceEnd {
+  Outcome outcome;      ///< status fault or timeout with message and diagnostics, or returned; and leaks
+  bool broken = false;  ///< the device does not work any more in this process
+  std::vector<Diagnostic>
+      refusals;  ///< calls that the runtime refused, oldest first; the entry may have handled them
+};
+
+/// @brief After the entry: waits for its kernels, and looks at errors, faults and leaks.
+DeviceEnd end_call();
+
+/// @brief Host memory that kernels must not touch, in whole pages.
+void protect_host(void* begin, std::size_t bytes);
+void unprotect_host(void* begin);
+
+/// @throws std::runtime_error, in words for the user, if the device has no memory left or does not work.
+void* allocate(std::size_t bytes);
+void copy_to_device(void* device, const void* host, std::size_t bytes);
+void copy_to_host(void* host, const void* device, std::size_t bytes);
+void release(void* device);
+
+/// @brief "invalid argument (cudaErrorInvalidValue)" of an error that the entry left behind, or an empty
+/// string. Clears it, as far as it can be cleared.
+std::string take_pending_error();
+
+}  // namespace course::grading::backend

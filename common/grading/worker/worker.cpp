@@ -1,0 +1,205 @@
+// The program that loads and runs a student's code, one call after the other, so that nobody else has to.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grading/channel.hpp"
+#include "grading/protocol.hpp"
+#include "grading/worker/arrays.hpp"
+#include "grading/worker/backend.hpp"
+#include "grading/worker/exceptions.hpp"
+#include "grading/worker/fatal_report.hpp"
+#include "grading/worker/kernel_library.hpp"
+
+namespace course::grading {
+namespace {
+
+std::atomic<bool> forked{false};
+
+Outcome refused(const std::string& message) {
+  Outcome outcome;
+  outcome.status = Status::refused;
+  outcome.message = message;
+  return outcome;
+}
+
+/// Calls the entry; whatever it throws ends here.
+Outcome run_entry(const EntryRecord& entry, void* const* arguments) {
+  try {
+    entry.invoke(arguments);
+  } catch (...) {
+    return describe_exception(fmt::format("in {}", entry.name));
+  }
+  Outcome outcome;
+  outcome.status = Status::returned;
+  return outcome;
+}
+
+/// What ended the call: a fault explains an exception and an error that came after it, an exception the
+/// latter.
+Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pending_error,
+                  const std::string& entry) {
+  Outcome outcome = device.outcome.status == Status::returned ? std::move(host) : device.outcome;
+  outcome.diagnostics = std::move(device.outcome.diagnostics);
+  outcome.leaks = std::move(device.outcome.leaks);
+  outcome.leak_count = device.outcome.leak_count;
+  outcome.leak_bytes = device.outcome.leak_bytes;
+  if (outcome.status == Status::returned && !pending_error.empty()) {
+    outcome.status = Status::cuda_error;
+    outcome.message = fmt::format(
+        "A CUDA call in {} failed and nobody looked: {}. Check what every CUDA call returns, and call "
+        "cudaGetLastError() after each kernel launch.",
+        entry, pending_error);
+  }
+  // What the runtime refused explains an error left behind, and often an exception; an error that was handled
+  // is none.
+  if ((outcome.status == Status::cuda_error || outcome.status == Status::threw) && !device.refusals.empty()) {
+    outcome.message += " What was refused: " + device.refusals.back().message;
+    for (Diagnostic& refusal : device.refusals) outcome.diagnostics.push_back(std::move(refusal));
+  }
+  return outcome;
+}
+
+/// Processes that the entry started and that are still there, or were never waited for.
+bool has_children() { return waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD; }
+
+class Worker {
+ public:
+  explicit Worker(Channel channel) : channel_(std::move(channel)), problem_(backend::start(&report_fatal)) {}
+
+  /// Serves calls until the grader closes the channel. Returns the exit status.
+  int serve() {
+    while (auto message = channel_.receive(true)) {
+      if (message->descriptors.size() != 2) return kExitChannelLost;
+      const CallMessage call = decode_call(message->text);
+      reply_ = ReplyMessage{};
+      reply_.id = call.id;
+      watch_fatal(channel_.fd(), call.id);
+      try {
+        answer(call, std::move(message->descriptors[0]), std::move(message->descriptors[1]));
+      } catch (const std::exception& problem) {  // nothing that the entry threw gets here
+        reply_.copied = reply_.reusable = false;
+        reply_.outcome = refused(problem.what());
+      }
+      watch_fatal(-1, 0);
+      if (!channel_.send(encode(reply_))) return kExitChannelLost;
+    }
+    return 0;
+  }
+
+ private:
+  void answer(const CallMessage& call, Descriptor input, Descriptor output) {
+    if (!problem_.empty()) {
+      reply_.unusable = true;
+      reply_.outcome = refused(problem_);
+      return;
+    }
+    const Mapping results = Mapping::map(output.get(), 0, call.output_bytes, Mapping::Mode::shared);
+    CallArrays arrays(call, input);
+    input.close();  // the student's code finds no descriptor of ours but the channel
+    output.close();
+    void* library = load_kernel_library(call.library);
+    backend::library_loaded(library);
+    const EntryRecord& entry = find_entry(library, call.entry, call.signature);
+    ReplyMessage running;
+    running.id = call.id;
+    running.running = true;
+    channel_.send(encode(running));
+    run(call, entry, arrays, results);
+  }
+
+  void run(const CallMessage& call, const EntryRecord& entry, CallArrays& arrays, const Mapping& results) {
+    std::vector<std::vector<std::byte>> values;
+    std::vector<void*> arguments;
+    for (const ArgumentMessage& argument : call.arguments) {
+      std::vector<std::byte>& value = values.emplace_back(argument.bytes);
+      if (argument.array) {
+        void* const data = arrays.data(*argument.array);
+        std::memcpy(value.data(), &data, sizeof data);
+      }
+      arguments.push_back(value.data());  // moving a vector leaves its elements where they are
+    }
+
+    const pid_t self = getpid();
+    forked = false;
+    backend::begin_call(call);
+    Outcome host = run_entry(entry, arguments.data());
+    if (getpid() != self) _exit(0);  // a copy of this process that came back through our code
+    std::cout.flush();
+    std::fflush(stdout);
+    const std::string pending_error = backend::take_pending_error();
+    backend::DeviceEnd device = backend::end_call();
+    const bool works = !device.broken;
+    reply_.outcome = judge_end(std::move(host), std::move(device), pending_error, call.entry);
+    if (forked || has_children()) {
+      reply_.outcome = Outcome{};
+      reply_.outcome.status = Status::died;
+      reply_.outcome.message = fmt::format(
+          "Your code started another process in {}, with fork() or something like it. A kernel's host code "
+          "has no need "
+          "of other processes: remove that call.",
+          call.entry);
+      return;
+    }
+    if (!works) return;
+    arrays.copy_results(results);
+    arrays.release();
+    reply_.copied = true;
+    // What leaked would be found again after the next call, and costs memory.
+    reply_.reusable = reply_.outcome.leak_count == 0;
+  }
+
+  Channel channel_;
+  std::string problem_;
+  ReplyMessage reply_;
+};
+
+/// The worker is the one to go when memory runs out, and leaves no core file behind.
+void give_way() {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w")) {
+    std::fputs("1000", score);
+    std::fclose(score);
+  }
+}
+
+bool is_channel(int fd) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+}  // namespace
+}  // namespace course::grading
+
+int main() {
+  using namespace course::grading;
+  if (!is_channel(kWorkerChannel)) {
+    std::fputs("This program runs kernels for the course's tests, which start it; it does nothing by hand.\n",
+               stderr);
+    return 2;
+  }
+  give_way();
+  fcntl(kWorkerChannel, F_SETFD, FD_CLOEXEC);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a crash loses at most the line being printed
+  pthread_atfork(
+      nullptr, [] { forked = true; }, nullptr);
+  Worker worker{Channel(Descriptor(kWorkerChannel))};
+  const int status = worker.serve();
+  _exit(status);  // the student's destructors and atexit functions have had their chance to do harm
+}

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "grading/channel.hpp"
+#include "grading/descriptor.hpp"
+#include "grading/printed_tail.hpp"
+
+namespace course::grading {
+
+/// @brief A running worker program: its channel, what it prints, and how it ends.
+/// It runs in a process group of its own, is killed when the thread that started it ends, and is killed and
+/// reaped by the destructor together with everything that it started and left in its group.
+class WorkerProcess {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// @throws std::runtime_error, in words for the user, if the program cannot be started.
+  explicit WorkerProcess(const std::filesystem::path& program);
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  Channel& channel() { return channel_; }
+  PrintedTail& printed() { return printed_; }
+
+  /// What happened first.
+  enum class Event { message, ended, channel_closed, timeout };
+
+  /// @brief Waits, and meanwhile takes in what the worker prints. A message that was sent before the end
+  /// comes first.
+  Event wait(Clock::time_point deadline);
+
+  /// @brief Takes in what was printed so far, without waiting.
+  void collect_output();
+
+  /// @brief Kills the worker and its group, and reaps it.
+  /// Returns the status of waitpid: that of the kill, or of an end that came before it.
+  int stop();
+
+  /// @brief True if it has ended; does not wait.
+  bool ended();
+
+ private:
+  bool ends_soon();
+
+  pid_t pid_ = -1;
+  bool reaped_ = false;
+  int status_ = 0;
+  Channel channel_;
+  Descriptor output_;   // read end of its standard output and error
+  Descriptor process_;  // pidfd: readable once it has ended
+  PrintedTail printed_;
+};
+
+}  // namespace course::grading

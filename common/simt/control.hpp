@@ -1,0 +1,66 @@
+#pragma once
+/// @file
+/// What a program that embeds the simulator may ask of it, beside the CUDA runtime API itself.
+/// Kernels never see this header. Every function is for host code and may be called from any thread.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simt {
+
+/// In which order blocks, warps and lanes take their turns. A correct kernel gives the same output in all.
+enum class Order { forward, reverse, random };
+
+struct Settings {
+  Order order = Order::forward;
+  std::uint64_t seed = 0;        ///< for Order::random: the same seed gives the same order
+  unsigned workers = 0;          ///< operating-system threads that run blocks; 0 = one per core, at most 16
+  double launch_seconds = 10.0;  ///< a launch that runs longer is stopped and reported as a fault
+  std::string device = "h200";   ///< device profile: "t4", "rtx4090", "a100" or "h200"
+  std::uint32_t max_grid_x = 0;  ///< stricter limit of gridDim.x; 0 = that of the device profile
+};
+
+/// @brief Runs what is queued, then takes over new settings for all later launches.
+/// @throws std::invalid_argument if the device profile is unknown or a value is out of range.
+void configure(const Settings& settings);
+
+/// One mistake, told in full.
+struct Fault {
+  std::string kind;     ///< stable identifier, e.g. "illegal_address", "endless_loop", "deadlock"
+  std::string message;  ///< one or two plain sentences with place, block and thread
+  std::string file;     ///< source file as given to the compiler; empty if unknown
+  int line = 0;
+  std::array<unsigned, 3> block{}, thread{};
+  bool in_kernel = true;  ///< false: the host code did it, and block and thread mean nothing
+};
+
+/// @brief Runs what is queued and returns the faults since the last call, in the order of launches.
+std::vector<Fault> take_faults();
+
+struct Allocation {
+  const void* pointer = nullptr;
+  std::size_t bytes = 0;
+  std::string file;  ///< where cudaMalloc was called
+  int line = 0;
+};
+
+/// @brief Device memory that was allocated and not yet freed, oldest first.
+std::vector<Allocation> live_allocations();
+
+/// @brief Like cudaDeviceReset: drops queued work, frees all device memory, clears errors and faults.
+void reset();
+
+/// @brief Makes host memory inaccessible while a kernel runs, as it is on a GPU.
+/// A kernel that touches it faults with a sentence that says so. Whole pages only.
+/// @throws std::invalid_argument unless begin and bytes are multiples of the page size.
+void protect_host_range(void* begin, std::size_t bytes);
+void unprotect_host_range(void* begin);
+
+/// @brief Sets a function that is called when host code crashes (for example because it reads device
+/// memory), right before the process ends by that signal. It runs in a signal handler: write and return.
+void set_fatal_handler(void (*handler)(const Fault&));
+
+}  // namespace simt

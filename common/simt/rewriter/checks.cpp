@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <array>
+
+#include "simt/rewriter/passes.hpp"
+
+namespace simt::rewriter {
+namespace {
+
+constexpr auto kNone = Sequence::kNone;
+
+/// The name of the function that is declared behind `__global__`: the word, or the template, in front of the
+/// parameters.
+std::uint32_t declared_name(const Sequence& tokens, std::uint32_t global) {
+  static constexpr std::array<std::string_view, 7> kAttributes = {
+      "__launch_bounds__", "__attribute__",  "alignas",    "__align__",
+      "__cluster_dims__",  "__block_size__", "__maxnreg__"};
+  std::uint32_t name = kNone;
+  for (std::uint32_t i = global + 1; i < tokens.size(); ++i) {
+    switch (tokens.kind(i)) {
+      case TokenKind::word:
+        if (tokens.is_one_of(i, kAttributes) && tokens.kind(i + 1) == TokenKind::open_paren) {
+          if (tokens.match(i + 1) == kNone) return kNone;
+          i = tokens.match(i + 1);
+        } else {
+          name = i;
+        }
+        break;
+      case TokenKind::open_paren:
+        return name;
+      case TokenKind::less:
+        i = tokens.angle_close(i);
+        if (i == kNone) return kNone;
+        break;
+      case TokenKind::scope:
+      case TokenKind::star:
+        break;
+      case TokenKind::open_bracket:
+        if (tokens.match(i) == kNone) return kNone;
+        i = tokens.match(i);
+        break;
+      default:
+        return kNone;
+    }
+  }
+  return kNone;
+}
+
+/// True if the word at `index` seems to be declared here as something of its own: it follows a type.
+bool looks_declared(const Sequence& tokens, std::uint32_t index) {
+  if (index == 0) return false;
+  const TokenKind before = tokens.kind(index - 1);
+  if (before == TokenKind::word) return !is_statement_word(tokens, index - 1);
+  const bool reference =
+      before == TokenKind::star || before == TokenKind::ampersand || before == TokenKind::and_and;
+  if (before != TokenKind::greater && !(reference && index > 1)) return false;
+  if (!reference) return true;
+  const TokenKind type = tokens.kind(index - 2);
+  return type == TokenKind::word || type == TokenKind::greater || type == TokenKind::star;
+}
+
+/// A label such as the name in `asm("name")` behind a declaration, or nothing at all, which any compiler
+/// understands.
+bool is_harmless_asm(const Sequence& tokens, std::uint32_t open) {
+  for (std::uint32_t i = open + 1; tokens.kind(i) == TokenKind::literal; ++i) {
+    const std::string text = tokens.text(i);
+    for (std::size_t c = 1; c + 1 < text.size(); ++c) {
+      const bool label = (text[c] >= 'a' && text[c] <= 'z') || (text[c] >= 'A' && text[c] <= 'Z') ||
+                         (text[c] >= '0' && text[c] <= '9') || text[c] == '_';
+      if (!label) return false;
+    }
+  }
+  return tokens.kind(open + 1) == TokenKind::literal;
+}
+
+/// True if a statement begins at `index`; in doubt, false.
+bool begins_statement(const Sequence& tokens, std::uint32_t index) {
+  if (index == 0) return false;
+  static constexpr std::array<std::string_view, 4> kControls = {"if", "while", "for", "constexpr"};
+  switch (tokens.kind(index - 1)) {
+    case TokenKind::semicolon:
+    case TokenKind::open_brace:
+    case TokenKind::close_brace:
+      return true;
+    case TokenKind::word:
+      return tokens.is(index - 1, "else") || tokens.is(index - 1, "do");
+    case TokenKind::close_paren: {
+      const std::uint32_t open = tokens.match(index - 1);
+      return open != kNone && open > 0 && tokens.is_one_of(open - 1, kControls);
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void collect_kernels(Sequence& sequence) {
+  std::vector<std::uint32_t> names;
+  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    if (sequence[i].word != Word::global) continue;
+    const std::uint32_t name = declared_name(sequence, i);
+    if (name != kNone) names.push_back(name);
+  }
+  std::vector<std::string>& kernels = sequence.file().kernels;
+  for (const std::uint32_t name : names) kernels.push_back(sequence.text(name));
+  std::sort(kernels.begin(), kernels.end());
+  kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
+  if (kernels.empty()) return;
+
+  // A name that is declared as something else, too, says nothing about what a call of it means.
+  std::vector<std::string> ambiguous = sequence.file().function_macros;
+  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    if (sequence.kind(i) != TokenKind::word || std::binary_search(names.begin(), names.end(), i)) continue;
+    if (looks_declared(sequence, i) && std::binary_search(kernels.begin(), kernels.end(), sequence.text(i)))
+      ambiguous.push_back(sequence.text(i));
+  }
+  std::sort(ambiguous.begin(), ambiguous.end());
+  std::erase_if(kernels, [&](const std::string& kernel) {
+    return std::binary_search(ambiguous.begin(), ambiguous.end(), kernel);
+  });
+}
+
+void check_inline_asm(const Sequence& sequence) {
+  static constexpr std::array<std::string_view, 5> kQualifiers = {"volatile", "__volatile__", "__volatile",
+                                                                  "goto", "inline"};
+  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    if (sequence[i].word != Word::inline_asm) continue;
+    std::uint32_t open = i + 1;
+    while (sequence.is_one_of(open, kQualifiers)) ++open;
+    if (sequence.kind(open) != TokenKind::open_paren || is_harmless_asm(sequence, open)) continue;
+    sequence.fail_at(
+        i,
+        "The simulator cannot run inline PTX (" + sequence.text(i) +
+            "). Put it between '#ifdef __CUDA_ARCH__' and '#else', and plain C++ that does the same between "
+            "'#else' and '#endif'.");
+  }
+}
+
+void check_direct_calls(const Sequence& sequence) {
+  const std::vector<std::string>& kernels = sequence.file().kernels;
+  if (kernels.empty()) return;
+  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    if (sequence.kind(i) != TokenKind::word || !begins_statement(sequence, i)) continue;
+    std::uint32_t open = i + 1;
+    if (sequence.kind(open) == TokenKind::less) {
+      const std::uint32_t close = sequence.angle_close(open);
+      if (close == kNone) continue;
+      open = close + 1;
+    }
+    if (sequence.kind(open) != TokenKind::open_paren || sequence.match(open) == kNone) continue;
+    if (sequence.kind(sequence.match(open) + 1) != TokenKind::semicolon) continue;
+    if (!std::binary_search(kernels.begin(), kernels.end(), sequence.text(i))) continue;
+    const std::string name = sequence.joined(i, open);
+    std::string message = "'" + name + "' is a kernel (__global__) and cannot be called like an ordinary ";
+    message += "function. Launch it: " + name + "<<<blocks, threads>>>(arguments);";
+    sequence.fail_at(i, message);
+  }
+}
+
+}  // namespace simt::rewriter

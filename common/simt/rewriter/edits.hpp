@@ -1,0 +1,18 @@
+#pragma once
+
+#include "simt/rewriter/sequence.hpp"
+
+namespace simt::rewriter {
+
+/// @brief The file's tokens without the code that is never compiled.
+/// @throws RewriteError if the file is too large.
+Lexed lex_live(std::string_view source, std::string_view file_name);
+
+/// @brief Everything that rewrite() changes, in order and without overlaps.
+/// @throws RewriteError as rewrite() does.
+std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name);
+
+/// @brief The source with a `#line` directive in front and the edits, which must be in order, made.
+std::string apply_edits(std::string_view source, std::string_view file_name, const std::vector<Edit>& edits);
+
+}  // namespace simt::rewriter

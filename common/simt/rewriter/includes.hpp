@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace simt {
+
+/// What rewrite_file() is to do.
+struct RewriteJob {
+  std::filesystem::path source;  ///< Stands in `#line` directives and errors as it is given here.
+  std::filesystem::path output;  ///< Its folder receives the copies of headers as well.
+  std::vector<std::filesystem::path>
+      include_dirs;  ///< Where quoted includes are searched after their own folder.
+};
+
+/// @brief Rewrites a file and those of its headers that need it.
+///
+/// Quoted includes are followed, recursively, if they are found beside the file that has them or in
+/// `include_dirs`. A header that has something to translate, or that includes such a header, is written
+/// beside the output as
+/// `<output name>.<number>.<header name>`, and the includes of it name the copy. All other headers are used
+/// from where they are: compile the output with `-iquote <folder of the source>` and with `-I` for each of
+/// `include_dirs`. Includes in `<>`, includes that are not found, and those in code that is never compiled
+/// (see rewrite()) stay as they are.
+///
+/// @return Every file that was read, the source first: what the output depends on.
+/// @throws RewriteError as rewrite() does, for any of these files; std::runtime_error if a file cannot be
+/// read or written.
+std::vector<std::filesystem::path> rewrite_file(const RewriteJob& job);
+
+/// @brief Writes a rule for make and ninja that says on which files the output depends.
+/// @throws std::runtime_error if the file cannot be written.
+void write_depfile(const std::filesystem::path& depfile, const std::filesystem::path& output,
+                   const std::vector<std::filesystem::path>& dependencies);
+
+}  // namespace simt

@@ -1,0 +1,63 @@
+// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--depfile FILE]
+// Makes C++ for a host compiler and the simulator's headers of a CUDA file. Exit status: 0 done, 1 failed, 2
+// wrong usage.
+
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string_view>
+
+#include "simt/rewriter/includes.hpp"
+
+namespace {
+
+constexpr const char* kUsage = "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--depfile FILE]\n";
+
+struct Options {
+  simt::RewriteJob job;
+  std::filesystem::path depfile;
+};
+
+std::optional<Options> parse(int count, char** arguments) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view argument = arguments[i];
+    const bool has_value = argument == "-o" || argument == "-I" || argument == "--depfile";
+    if (has_value) {
+      if (++i == count) return std::nullopt;
+      if (argument == "-o") options.job.output = arguments[i];
+      if (argument == "-I") options.job.include_dirs.emplace_back(arguments[i]);
+      if (argument == "--depfile") options.depfile = arguments[i];
+    } else if (argument.starts_with("-I")) {
+      options.job.include_dirs.emplace_back(argument.substr(2));
+    } else if (argument.starts_with("-") || !options.job.source.empty()) {
+      return std::nullopt;
+    } else {
+      options.job.source = argument;
+    }
+  }
+  if (options.job.source.empty() || options.job.output.empty()) return std::nullopt;
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc == 2 && (std::string_view(argv[1]) == "--help" || std::string_view(argv[1]) == "-h")) {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+    const std::optional<Options> options = parse(argc, argv);
+    if (!options) {
+      std::fputs(kUsage, stderr);
+      return 2;
+    }
+    const auto dependencies = simt::rewrite_file(options->job);
+    if (!options->depfile.empty()) simt::write_depfile(options->depfile, options->job.output, dependencies);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "simt/rewriter/sequence.hpp"
+
+namespace simt::rewriter {
+
+/// @brief Turns each `kernel<<<...>>>(...)` of the sequence into a call of simt::launch.
+/// @throws RewriteError for a launch that is not complete.
+void rewrite_launches(Sequence& sequence);
+
+/// @brief Turns `extern __shared__ T name[]` into a pointer, and puts the words around other `__shared__` in
+/// order.
+/// @throws RewriteError for a `__shared__` variable that is given a value.
+void rewrite_shared(Sequence& sequence);
+
+/// @brief Spells `__noinline__` as the attribute it is. No macro can: it would change
+/// `__attribute__((__noinline__))`, too.
+void rewrite_noinline(Sequence& sequence);
+
+/// @brief Notes the functions that the file declares behind `__global__` in File::kernels.
+void collect_kernels(Sequence& sequence);
+
+/// @throws RewriteError for the first inline PTX statement.
+void check_inline_asm(const Sequence& sequence);
+
+/// @throws RewriteError for the first statement that calls one of File::kernels without a launch. See
+/// rewrite() for the rule.
+void check_direct_calls(const Sequence& sequence);
+
+}  // namespace simt::rewriter

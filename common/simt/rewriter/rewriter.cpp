@@ -1,0 +1,119 @@
+#include "simt/rewriter/rewriter.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "simt/rewriter/conditions.hpp"
+#include "simt/rewriter/edits.hpp"
+#include "simt/rewriter/passes.hpp"
+
+namespace simt {
+namespace rewriter {
+namespace {
+
+bool names_function_macro(const Lexed& file, const Directive& define) {
+  if (define.last_token - define.first_token < 2) return false;
+  const Token& name = file.directive_tokens[define.first_token];
+  const Token& next = file.directive_tokens[define.first_token + 1];
+  return next.kind == TokenKind::open_paren && next.begin == name.end;
+}
+
+void collect_function_macros(File& file) {
+  for (const Directive& directive : file.lexed.directives) {
+    if (directive.kind != DirectiveKind::define || !names_function_macro(file.lexed, directive)) continue;
+    file.function_macros.push_back(
+        clean_text(file.lexed.source, file.lexed.directive_tokens[directive.first_token]));
+  }
+  std::sort(file.function_macros.begin(), file.function_macros.end());
+}
+
+void rewrite_macros(File& file) {
+  const auto concerns = [](const Token& token) {
+    return token.kind == TokenKind::launch || token.word != Word::other;
+  };
+  for (const Directive& directive : file.lexed.directives) {
+    if (directive.kind != DirectiveKind::define || !directive.live) continue;
+    const auto first = file.lexed.directive_tokens.begin() + directive.first_token;
+    const auto last = file.lexed.directive_tokens.begin() + directive.last_token;
+    if (std::none_of(first, last, concerns)) continue;
+    Sequence body(file, directive);
+    check_inline_asm(body);
+    rewrite_shared(body);
+    rewrite_noinline(body);
+    rewrite_launches(body);
+  }
+}
+
+void sort_edits(File& file) {
+  const auto earlier = [](const Edit& a, const Edit& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  };
+  std::stable_sort(file.edits.begin(), file.edits.end(), earlier);
+  for (std::size_t i = 1; i < file.edits.size(); ++i) {
+    if (file.edits[i].begin < file.edits[i - 1].end)
+      fail(file, file.edits[i].begin,
+           "A launch or a __shared__ declaration stands inside another one. Give each its own "
+           "statement.");
+  }
+}
+
+}  // namespace
+
+std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
+  File file{file_name, std::move(lexed), {}, {}, {}};
+  if (!file.lexed.has_cuda) return {};
+  collect_function_macros(file);
+  Sequence code(file);
+  collect_kernels(code);
+  check_inline_asm(code);
+  rewrite_shared(code);
+  rewrite_noinline(code);
+  rewrite_launches(code);
+  check_direct_calls(code);
+  rewrite_macros(file);
+  sort_edits(file);
+  return std::move(file.edits);
+}
+
+std::string apply_edits(std::string_view source, std::string_view file_name, const std::vector<Edit>& edits) {
+  std::string result = "#line 1 \"";
+  for (const char c : file_name) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  result += "\"\n";
+  result.reserve(result.size() + source.size() + edits.size() * 32);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  std::size_t position = source.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  for (const Edit& edit : edits) {
+    result += source.substr(position, edit.begin - position);
+    result += edit.text;
+    position = edit.end;
+  }
+  result += source.substr(position);
+  return result;
+}
+
+Lexed lex_live(std::string_view source, std::string_view file_name) {
+  if (source.size() > std::numeric_limits<std::int32_t>::max())
+    throw RewriteError(file_name, 1, "This file is larger than 2 GiB. Split it into several files.");
+  Lexed lexed = lex(source);
+  drop_dead_code(lexed);
+  return lexed;
+}
+
+}  // namespace rewriter
+
+RewriteError::RewriteError(std::string_view file_name, int line_number, std::string_view text)
+    : std::runtime_error(std::string(file_name) + ":" + std::to_string(line_number) + ": " +
+                         std::string(text)),
+      file(file_name),
+      line(line_number),
+      message(text) {}
+
+std::string rewrite(std::string_view source, std::string_view file_name) {
+  const auto edits = rewriter::find_edits(rewriter::lex_live(source, file_name), file_name);
+  return rewriter::apply_edits(source, file_name, edits);
+}
+
+}  // namespace simt

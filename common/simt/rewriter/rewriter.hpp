@@ -1,0 +1,49 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace simt {
+
+/// @brief Says, in words for a first-week student, why a CUDA file cannot be translated and what to do about
+/// it. what() reads "vector_add.cu:12: <message>".
+class RewriteError : public std::runtime_error {
+ public:
+  RewriteError(std::string_view file_name, int line_number, std::string_view text);
+
+  std::string file;     ///< As it was given to rewrite().
+  int line;             ///< 1-based, inside the file.
+  std::string message;  ///< Without the place.
+};
+
+/// @brief Translates CUDA C++ into C++ that a host compiler accepts, given the simulator's headers.
+///
+/// What no host compiler accepts is translated; every other byte stays as it was:
+///   - `k<T><<<g, b, s, st>>>(x)` becomes `::simt::launch("k<T>", ::simt::LaunchConfig(g, b, s, st),
+///     [=](auto&... simt_args) { k<T>(simt_args...); }, x)`. An argument that is just `NULL` becomes
+///     `nullptr`.
+///   - `extern __shared__ T s[];` becomes `static thread_local T* const s = ::simt::dynamic_shared<T>();`.
+///   - `static` and `extern` beside any other `__shared__` go, since that word stands for `static
+///     thread_local` here, and an `alignas` behind it moves to the front, the one place where standard C++
+///     has it.
+///   - `__noinline__` becomes the attribute.
+/// Macro definitions are translated as well. The result starts with a `#line` directive, and every line keeps
+/// its number. A byte order mark at the start is dropped.
+///
+/// Code that the simulator's compiler will not see stays untouched and is not judged: each group of an `#if`
+/// whose condition is false for sure when all that is known is that `__CUDA_ARCH__` is not defined and
+/// `__SIMT__` is 1. So `#ifdef __CUDA_ARCH__`, `#if __CUDA_ARCH__ >= 800`, `#if 0` and the `#else` of
+/// `#ifndef __CUDA_ARCH__` are left out; a condition on anything else counts as code that is compiled.
+///
+/// A `__global__` function counts as called without a launch only where there is no doubt: its name, declared
+/// in this file as nothing else, starts a statement of the form `k(...);` or `k<...>(...);`.
+///
+/// @param source    The file's text; below 2 GiB.
+/// @param file_name Stands in the `#line` directive and in errors.
+/// @throws RewriteError for inline PTX, an incomplete launch, a `__shared__` variable with an initialiser, a
+///         kernel called without a launch.
+/// Cost: one pass over the text; on plain C++ well over 50 MB a second.
+std::string rewrite(std::string_view source, std::string_view file_name);
+
+}  // namespace simt

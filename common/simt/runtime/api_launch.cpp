@@ -1,0 +1,86 @@
+// The way of a launch from `<<<...>>>` into the queue: the checks that CUDA makes, with its error codes.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "simt/runtime/context.hpp"
+#include "simt/runtime/symbolize.hpp"
+#include "simt/shim/simt_abi.h"
+
+namespace simt {
+
+namespace {
+
+using Refusal = std::optional<std::string>;
+
+Refusal check_block(const unsigned (&block)[3]) {
+  const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+  const std::string shape = fmt::format("({}, {}, {})", block[0], block[1], block[2]);
+  if (threads == 0) return fmt::format("a block of {} has no threads", shape);
+  for (int axis = 0; axis < 3; ++axis)
+    if (block[axis] > kMaxBlockDim[axis])
+      return fmt::format("blockDim.{} is {}; the limit is {}", "xyz"[axis], block[axis], kMaxBlockDim[axis]);
+  if (threads > kMaxThreadsPerBlock)
+    return fmt::format("a block of {} has {} threads; the limit is {}", shape, threads, kMaxThreadsPerBlock);
+  return {};
+}
+
+Refusal check_grid(const unsigned (&grid)[3], std::uint32_t max_grid_x) {
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return fmt::format("a grid of ({}, {}, {}) has no blocks; do not launch when there is nothing to do",
+                       grid[0], grid[1], grid[2]);
+  const unsigned limits[3] = {max_grid_x, kMaxGridYZ, kMaxGridYZ};
+  for (int axis = 0; axis < 3; ++axis)
+    if (grid[axis] > limits[axis])
+      return fmt::format("gridDim.{} is {}; the limit is {}", "xyz"[axis], grid[axis], limits[axis]);
+  return {};
+}
+
+Refusal check_shared(const Context& context, const SimtLaunch& launch) {
+  const std::size_t bytes = launch.dynamic_shared_bytes;
+  if (bytes <= context.profile->shared_per_block) return {};
+  const auto opted_in = context.dynamic_shared_optin.find(base_name(launch.name));
+  if (opted_in != context.dynamic_shared_optin.end() && bytes <= opted_in->second) return {};
+  return fmt::format(
+      "{} bytes of dynamic shared memory; without "
+      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) the limit is {}, "
+      "with it {}",
+      bytes, context.profile->shared_per_block, context.profile->shared_per_block_optin);
+}
+
+}  // namespace
+}  // namespace simt
+
+extern "C" void simt_launch(const SimtLaunch* request) {
+  using namespace simt;
+  const std::shared_ptr<void> arguments(request->arguments, request->destroy);
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  if (context.sticky() != cudaSuccess) return;
+  const auto stream = static_cast<cudaStream_t>(request->stream);
+  if (!context.is_stream(stream)) {
+    context.misuse(cudaErrorInvalidResourceHandle, "launch_refused",
+                   fmt::format("the launch of {} names a stream that does not exist.", request->name));
+    return;
+  }
+  Refusal refusal = check_block(request->block);
+  if (!refusal) refusal = check_grid(request->grid, context.max_grid_x());
+  if (!refusal) refusal = check_shared(context, *request);
+  if (refusal) {
+    context.misuse(
+        cudaErrorInvalidValue, "launch_refused",
+        fmt::format("the launch of {} was refused: {}. (Older toolkits: cudaErrorInvalidConfiguration.)",
+                    request->name, *refusal));
+    return;
+  }
+  Launch launch;
+  launch.name = request->name;
+  launch.grid = dim3(request->grid[0], request->grid[1], request->grid[2]);
+  launch.block = dim3(request->block[0], request->block[1], request->block[2]);
+  launch.dynamic_shared_bytes = request->dynamic_shared_bytes;
+  launch.invoke = request->invoke;
+  launch.arguments = arguments.get();
+  context.enqueue(stream, [&context, launch, arguments] { context.run_kernel(launch); });
+}

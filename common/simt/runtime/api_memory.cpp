@@ -1,0 +1,249 @@
+// cudaMalloc, cudaMemcpy and their kin.
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "simt/runtime/context.hpp"
+#include "simt/runtime/memory.hpp"
+
+namespace {
+
+using simt::CallStack;
+using simt::Context;
+using simt::device_memory;
+
+/// Page-locked and managed memory: ordinary memory that host code and kernels may both touch.
+struct SharedAllocation {
+  std::size_t bytes = 0;
+  cudaMemoryType type = cudaMemoryTypeHost;
+};
+std::map<const std::byte*, SharedAllocation>& shared_allocations() {
+  static auto* allocations = new std::map<const std::byte*, SharedAllocation>;
+  return *allocations;
+}
+
+const SharedAllocation* find_shared(const void* pointer) {
+  const auto* byte = static_cast<const std::byte*>(pointer);
+  auto entry = shared_allocations().upper_bound(byte);
+  if (entry == shared_allocations().begin()) return nullptr;
+  --entry;
+  return byte < entry->first + entry->second.bytes ? &entry->second : nullptr;
+}
+
+cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes, cudaMemoryType type) {
+  if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  void* memory =
+      bytes > device_memory().capacity() ? nullptr : std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (memory == nullptr) return context.fail(cudaErrorMemoryAllocation);
+  std::memset(memory, 0xff, bytes);
+  shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type};
+  *pointer = memory;
+  return cudaSuccess;
+}
+
+cudaError_t free_shared(Context& context, void* pointer) {
+  context.run_all();
+  const auto entry = shared_allocations().find(static_cast<std::byte*>(pointer));
+  if (entry == shared_allocations().end()) return context.fail(cudaErrorInvalidValue);
+  shared_allocations().erase(entry);
+  std::free(pointer);
+  return cudaSuccess;
+}
+
+bool is_device(const void* pointer) { return device_memory().contains(pointer); }
+
+const char* side_name(bool device) { return device ? "device memory" : "host memory"; }
+
+/// Holds the pointers of a copy against its direction and against the allocations. Success if it is sound.
+cudaError_t check_copy(Context& context, const void* to, const void* from, std::size_t bytes,
+                       cudaMemcpyKind kind) {
+  if (static_cast<unsigned>(kind) > 4u) return context.fail(cudaErrorInvalidMemcpyDirection);
+  if (bytes == 0) return cudaSuccess;
+  if (to == nullptr || from == nullptr)
+    return context.misuse(cudaErrorInvalidValue, "bad_copy",
+                          fmt::format("the copy of {} bytes has a null pointer as its {}.", bytes,
+                                      to == nullptr ? "destination" : "source"));
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  if (kind != cudaMemcpyDefault) {
+    const auto fits = [](const void* pointer, bool device) {
+      return is_device(pointer) == device || find_shared(pointer) != nullptr;
+    };
+    if (!fits(to, to_device) || !fits(from, from_device))
+      return context.misuse(
+          cudaErrorInvalidValue, "bad_copy",
+          fmt::format(
+              "the copy's direction does not fit its pointers: the destination is {}, the source is {}. "
+              "The order is destination, source, bytes, direction.",
+              side_name(is_device(to)), side_name(is_device(from))));
+  }
+  for (const void* pointer : {to, from})
+    if (is_device(pointer) && !device_memory().owns(pointer, bytes))
+      return context.misuse(
+          cudaErrorInvalidValue, "bad_copy",
+          fmt::format("the copy of {} bytes goes beyond the device allocation of its {} (or that "
+                      "memory was freed). Are the bytes counted as elements times sizeof?",
+                      bytes, pointer == to ? "destination" : "source"));
+  return cudaSuccess;
+}
+
+std::byte* writable(void* pointer) {
+  return is_device(pointer) ? device_memory().runtime_view(pointer) : static_cast<std::byte*>(pointer);
+}
+const std::byte* readable(const void* pointer) {
+  return is_device(pointer) ? device_memory().runtime_view(pointer) : static_cast<const std::byte*>(pointer);
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  SIMT_API_ENTRY();
+  if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  *pointer = device_memory().allocate(bytes, CallStack::here());
+  return context.fail(*pointer != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaFree(void* pointer) {
+  SIMT_API_ENTRY();
+  if (pointer == nullptr) return cudaSuccess;
+  if (find_shared(pointer) != nullptr) return free_shared(context, pointer);
+  context.run_all();
+  if (context.sticky() != cudaSuccess) return context.sticky();
+  if (device_memory().release(pointer)) return cudaSuccess;
+  return context.misuse(cudaErrorInvalidValue, "bad_free",
+                        "cudaFree got a pointer that cudaMalloc did not return, or that was freed before.");
+}
+
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
+  return cudaMalloc(pointer, bytes);
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+  if (pitch == nullptr) return cudaErrorInvalidValue;
+  constexpr std::size_t kPitchAlignment = 512;
+  *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  return cudaMalloc(pointer, *pitch * height);
+}
+
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  SIMT_API_ENTRY();
+  return allocate_shared(context, pointer, bytes, cudaMemoryTypeHost);
+}
+
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  return cudaMallocHost(pointer, bytes);
+}
+
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
+  SIMT_API_ENTRY();
+  return allocate_shared(context, pointer, bytes, cudaMemoryTypeManaged);
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+  SIMT_API_ENTRY();
+  return pointer == nullptr ? cudaSuccess : free_shared(context, pointer);
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+  SIMT_API_ENTRY();
+  shared_allocations()[static_cast<std::byte*>(pointer)] = {bytes, cudaMemoryTypeHost};
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void* pointer) {
+  SIMT_API_ENTRY();
+  context.run_all();
+  return context.fail(shared_allocations().erase(static_cast<std::byte*>(pointer)) == 1
+                          ? cudaSuccess
+                          : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  SIMT_API_ENTRY();
+  if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
+    return error;
+  context.run_stream(nullptr);  // earlier work of the default stream, and of those that it waits for
+  context.enqueue(nullptr, [] {});
+  context.run_stream(nullptr);
+  if (context.sticky() != cudaSuccess) return context.sticky();
+  if (bytes > 0) std::memmove(writable(to), readable(from), bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
+    return error;
+  if (bytes == 0) return cudaSuccess;
+  if (!is_device(from) && find_shared(from) == nullptr) {
+    // CUDA reads pageable memory before the call returns.
+    auto staged = std::make_shared<std::vector<std::byte>>(readable(from), readable(from) + bytes);
+    context.enqueue(stream, [to, staged] { std::memcpy(writable(to), staged->data(), staged->size()); });
+  } else {
+    context.enqueue(stream, [to, from, bytes] { std::memmove(writable(to), readable(from), bytes); });
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < height; ++row) {
+    const cudaError_t error = cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
+                                         static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (bytes == 0) return cudaSuccess;
+  if (find_shared(pointer) == nullptr && !device_memory().owns(pointer, bytes))
+    return context.misuse(
+        cudaErrorInvalidValue, "bad_memset",
+        fmt::format("cudaMemset of {} bytes does not lie within one device allocation.", bytes));
+  context.enqueue(stream, [pointer, value, bytes] { std::memset(writable(pointer), value, bytes); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
+  return cudaMemsetAsync(pointer, value, bytes, nullptr);
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  SIMT_API_ENTRY();
+  *total = std::min(device_memory().capacity(), context.profile->global_memory_bytes);
+  *free = *total - std::min(*total, device_memory().bytes_in_use());
+  return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  SIMT_API_ENTRY();
+  void* plain = const_cast<void*>(pointer);
+  const SharedAllocation* shared = find_shared(pointer);
+  if (is_device(pointer))
+    *attributes = {cudaMemoryTypeDevice, 0, plain, nullptr};
+  else if (shared != nullptr)
+    *attributes = {shared->type, 0, plain, plain};
+  else
+    *attributes = {cudaMemoryTypeUnregistered, -1, nullptr, plain};
+  return cudaSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,107 @@
+// Streams, events and waiting.
+
+#include "simt/runtime/context.hpp"
+
+namespace {
+
+using simt::Context;
+
+cudaError_t after_waiting(Context& context) { return context.sticky(); }
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  SIMT_API_ENTRY();
+  if (stream == nullptr || flags > cudaStreamNonBlocking) return context.fail(cudaErrorInvalidValue);
+  *stream = context.create_stream(flags != cudaStreamNonBlocking);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (stream == nullptr || !context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.destroy_stream(stream);
+  return after_waiting(context);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.run_stream(stream);
+  return after_waiting(context);
+}
+
+// Polling is waiting: the simulated device makes progress only while the host waits for it.
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream) || !context.is_event(event))
+    return context.fail(cudaErrorInvalidResourceHandle);
+  context.enqueue(
+      stream, [] {}, event);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  SIMT_API_ENTRY();
+  if (event == nullptr) return context.fail(cudaErrorInvalidValue);
+  *event = context.create_event((flags & cudaEventDisableTiming) == 0);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  SIMT_API_ENTRY();
+  if (!context.is_event(event)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.destroy_event(event);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_event(event) || !context.is_stream(stream))
+    return context.fail(cudaErrorInvalidResourceHandle);
+  context.record(event, stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  SIMT_API_ENTRY();
+  if (!context.is_event(event)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.run_until(event);
+  return after_waiting(context);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+  SIMT_API_ENTRY();
+  if (milliseconds == nullptr) return context.fail(cudaErrorInvalidValue);
+  if (!context.is_event(start) || !context.is_event(stop))
+    return context.fail(cudaErrorInvalidResourceHandle);
+  if (!start->recorded || !stop->recorded || !start->timed || !stop->timed)
+    return context.fail(cudaErrorInvalidResourceHandle);
+  if (!start->done || !stop->done) return cudaErrorNotReady;
+  *milliseconds = static_cast<float>((stop->seconds - start->seconds) * 1e3);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  SIMT_API_ENTRY();
+  context.run_all();
+  return after_waiting(context);
+}
+
+}  // extern "C"

@@ -1,0 +1,396 @@
+#include "simt/runtime/block.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <typeinfo>
+#include <utility>
+
+// The built-in variables of simt_kernel.h. Kernels see them as const; here they are written at each turn.
+constinit thread_local uint3 threadIdx{};
+constinit thread_local uint3 blockIdx{};
+constinit thread_local dim3 blockDim{};
+constinit thread_local dim3 gridDim{};
+
+namespace simt {
+namespace {
+
+thread_local BlockRunner* current_runner = nullptr;
+
+/// A thread that spins on atomics gives way after this many.
+constexpr unsigned kSpinsBeforeYield = 64;
+
+void save_context(fcontext::transfer_t from) { *static_cast<fcontext::fcontext_t*>(from.data) = from.fctx; }
+
+}  // namespace
+
+BlockRunner* BlockRunner::current() { return current_runner; }
+
+BlockRunner::BlockRunner() : dynamic_shared_(allocate_dynamic_shared()) {}
+
+std::uint64_t BlockRunner::random() {  // SplitMix64 (Steele, Lea and Flood 2014)
+  std::uint64_t z = random_state_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_t block_number) {
+  const int count = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
+  if (shape_.x != launch.block.x || shape_.y != launch.block.y || shape_.z != launch.block.z) {
+    shape_ = launch.block;
+    thread_indices_.clear();
+    for (unsigned z = 0; z < shape_.z; ++z)
+      for (unsigned y = 0; y < shape_.y; ++y)
+        for (unsigned x = 0; x < shape_.x; ++x) thread_indices_.push_back(make_uint3(x, y, z));
+    threads_.assign(static_cast<std::size_t>(count), Thread{});
+    warps_.resize(static_cast<std::size_t>((count + kWarpSize - 1) / kWarpSize));
+  }
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    const int lanes = std::min(kWarpSize, count - static_cast<int>(w) * kWarpSize);
+    warps_[w].start(lanes == kWarpSize ? ~LaneMask{0} : (LaneMask{1} << lanes) - 1);
+  }
+  launch_ = &launch;
+  live_ = count;
+  at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
+  running_ = pending_ = kNone;
+  random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
+  rewind();
+  fault_ = RawFault{};
+  blockIdx = block_index;
+  blockDim = launch.block;
+  gridDim = launch.grid;
+  poison_shared_memory(*launch.module, dynamic_shared_, launch.dynamic_shared_bytes);
+}
+
+bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number) {
+  prepare(launch, block_index, block_number);
+  current_runner = this;
+  Fiber& first = idle_fiber();
+  fiber_ = &first;
+  save_context(fcontext::jump_fcontext(first.context, &home_));  // back when the block ended or was abandoned
+  current_runner = nullptr;
+  if (fault_.kind == FaultKind::none) return true;
+  for (Thread& thread : threads_) thread = Thread{};
+  fibers_.abandon_all();
+  return false;
+}
+
+void BlockRunner::fiber_main(fcontext::transfer_t from) {
+  save_context(from);
+  current_runner->run_threads();
+}
+
+Fiber& BlockRunner::idle_fiber() {
+  Fiber& fiber = fibers_.take();
+  if (fiber.context == nullptr) fiber.context = fcontext::make_fcontext(fiber.top(), kStackBytes, fiber_main);
+  return fiber;
+}
+
+void BlockRunner::make_running(int thread) {
+  running_ = thread;
+  threadIdx = thread_indices_[static_cast<std::size_t>(thread)];
+}
+
+// Suspends this fiber. On return, fiber_ is this one again.
+void BlockRunner::switch_to(Fiber& target) {
+  Fiber* const self = fiber_;
+  fiber_ = &target;
+  save_context(fcontext::jump_fcontext(target.context, &self->context));
+  fiber_ = self;
+}
+
+// Suspends the running thread in favour of another; returns when its turn has come again.
+void BlockRunner::run_instead(int next) {
+  const int self = running_;
+  Thread& thread = threads_[static_cast<std::size_t>(self)];
+  thread.fiber = fiber_;
+  if (Fiber* waiting = threads_[static_cast<std::size_t>(next)].fiber) {
+    switch_to(*waiting);
+  } else {
+    pending_ = next;
+    switch_to(idle_fiber());
+  }
+  thread.fiber = nullptr;
+  make_running(self);
+}
+
+// The running thread has cleared its ready bit. Returns when something set it again and its turn has come.
+void BlockRunner::wait(std::uintptr_t caller) {
+  threads_[static_cast<std::size_t>(running_)].waits_at = caller;
+  if (launch_->stop) raise(FaultKind::endless_loop, "");
+  int next = next_ready();
+  if (next == kNone && release_barrier()) next = next_ready();
+  if (next == kNone) report_deadlock();
+  if (next != running_) run_instead(next);
+}
+
+// The loop of every fiber: run what is ready. Never returns; a fiber without work is idle in switch_to().
+void BlockRunner::run_threads() {
+  for (;;) {
+    const int thread = pending_ != kNone ? std::exchange(pending_, kNone) : next_ready();
+    if (thread == kNone) {
+      if (release_barrier()) continue;
+      if (!finished()) report_deadlock();
+      fibers_.give_back(*fiber_);
+      save_context(fcontext::jump_fcontext(home_, &fiber_->context));  // resumed by the next block's run()
+    } else if (Fiber* waiting = threads_[static_cast<std::size_t>(thread)].fiber) {
+      fibers_.give_back(*fiber_);
+      switch_to(*waiting);
+    } else {
+      start_thread(thread);
+    }
+  }
+}
+
+void BlockRunner::start_thread(int thread) {
+  make_running(thread);
+  char text[200];
+  try {
+    launch_->invoke(launch_->arguments);
+    finish_thread();
+    return;
+  } catch (const std::exception& error) {
+    std::snprintf(text, sizeof text, "%s", error.what());
+  } catch (...) {
+    const std::type_info* type = abi::__cxa_current_exception_type();
+    int status = 0;
+    char* name = type != nullptr ? abi::__cxa_demangle(type->name(), nullptr, nullptr, &status) : nullptr;
+    std::snprintf(text, sizeof text, "an exception of type '%s'", name != nullptr ? name : "unknown");
+    std::free(name);
+  }
+  RawFault& fault = begin_fault(FaultKind::exception);
+  fault.stack = throw_stack_;
+  fault.set_text(text);
+  leave_block();
+}
+
+void BlockRunner::finish_thread() {
+  warp_of(running_).lane_exits(bit_of(running_));
+  threads_[static_cast<std::size_t>(running_)].spins = 0;
+  --live_;
+  running_ = kNone;
+  if (launch_->stop) {
+    begin_fault(FaultKind::endless_loop);
+    leave_block();
+  }
+}
+
+// Turns begin again at the first warp of the order.
+void BlockRunner::rewind() {
+  const bool reverse = launch_->order == Order::reverse;
+  warp_cursor_ = reverse ? warps_.size() - 1 : 0;
+  lane_cursor_ = reverse ? kWarpSize : -1;
+}
+
+int BlockRunner::pick_in_warp(std::size_t warp_number) {
+  const LaneMask ready = warps_[warp_number].ready;
+  int lane = 0;
+  switch (launch_->order) {
+    case Order::forward: {  // the next higher one, else the lowest
+      const LaneMask above = lane_cursor_ >= 31 ? 0 : ready & (~LaneMask{0} << (lane_cursor_ + 1));
+      lane = std::countr_zero(above != 0 ? above : ready);
+      break;
+    }
+    case Order::reverse: {  // the next lower one, else the highest
+      const LaneMask below = lane_cursor_ >= 32 ? ready : ready & ((LaneMask{1} << lane_cursor_) - 1);
+      lane = 31 - std::countl_zero(below != 0 ? below : ready);
+      break;
+    }
+    case Order::random: {
+      LaneMask rest = ready;
+      for (auto skip = random() % static_cast<unsigned>(std::popcount(ready)); skip > 0; --skip)
+        rest &= rest - 1;
+      lane = std::countr_zero(rest);
+      break;
+    }
+  }
+  lane_cursor_ = lane;
+  return static_cast<int>(warp_number) * kWarpSize + lane;
+}
+
+// A ready thread: of the current warp as long as it has one, so that its lanes stay close together.
+int BlockRunner::next_ready() {
+  const std::size_t count = warps_.size();
+  if (launch_->order == Order::random) {
+    const std::size_t first = random() % count;
+    for (std::size_t i = 0; i < count; ++i)
+      if (warps_[(first + i) % count].ready != 0) return pick_in_warp((first + i) % count);
+    return kNone;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (warps_[warp_cursor_].ready != 0) return pick_in_warp(warp_cursor_);
+    const bool reverse = launch_->order == Order::reverse;
+    warp_cursor_ = (warp_cursor_ + (reverse ? count - 1 : 1)) % count;
+    lane_cursor_ = reverse ? kWarpSize : -1;
+  }
+  return kNone;
+}
+
+// As on hardware since Volta: the barrier opens when all threads that have not returned are there.
+bool BlockRunner::release_barrier() {
+  if (live_ == 0 || at_barrier_ != live_) return false;
+  switch (barrier_kind_) {
+    case simt_barrier_plain:
+      break;
+    case simt_barrier_count:
+      barrier_result_ = barrier_sum_;
+      break;
+    case simt_barrier_and:
+      barrier_result_ = barrier_sum_ == barrier_arrived_;
+      break;
+    case simt_barrier_or:
+      barrier_result_ = barrier_sum_ != 0;
+      break;
+  }
+  barrier_sum_ = barrier_arrived_ = at_barrier_ = 0;
+  rewind();
+  for (Warp& warp : warps_) warp.ready |= std::exchange(warp.at_barrier, 0);
+  return true;
+}
+
+int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
+  Warp& warp = warp_of(running_);
+  warp.ready &= ~bit_of(running_);
+  warp.at_barrier |= bit_of(running_);
+  ++at_barrier_;
+  ++barrier_arrived_;
+  barrier_sum_ += predicate != 0;
+  barrier_kind_ = kind;
+  wait(caller);
+  return barrier_result_;  // the next barrier cannot open, and change it, before this thread arrives there
+}
+
+Rendezvous& BlockRunner::meet(SimtWarpOp op, LaneMask mask) {
+  const LaneMask self = bit_of(running_);
+  if ((mask & self) == 0) {
+    char text[160];
+    std::snprintf(
+        text, sizeof text,
+        "lane %u called a warp operation whose mask 0x%08x does not name it; each caller must be in the mask",
+        lane(), mask);
+    raise(FaultKind::illegal_mask, text);
+  }
+  return warp_of(running_).meeting_for(op, mask & warp_of(running_).lanes, self);
+}
+
+// Brings this lane to the meeting; returns, when it is complete, the lanes that took part.
+LaneMask BlockRunner::arrive(Rendezvous& meeting, std::uintptr_t caller) {
+  Warp& warp = warp_of(running_);
+  meeting.arrived |= bit_of(running_);
+  if (!warp.try_complete(meeting)) {
+    warp.ready &= ~bit_of(running_);
+    wait(caller);
+  }
+  return meeting.arrived;
+}
+
+void BlockRunner::take_result(Rendezvous& meeting) {
+  meeting.unread &= ~bit_of(running_);
+  if (meeting.unread == 0) meeting.mask = 0;
+}
+
+std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned source,
+                                   std::uintptr_t caller) {
+  Rendezvous& meeting = meet(simt_op_shuffle, mask);
+  meeting.values[lane()] = value;
+  const LaneMask present = arrive(meeting, caller);
+  // What a lane that takes no part would give is undefined on a GPU; here it is a NaN.
+  const std::uint64_t result =
+      (present >> (source & 31u) & 1u) != 0 ? meeting.values[source & 31u] : ~std::uint64_t{0};
+  take_result(meeting);
+  return result;
+}
+
+LaneMask BlockRunner::gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
+                             std::uintptr_t caller) {
+  Rendezvous& meeting = meet(op, mask);
+  meeting.values[lane()] = value;
+  const LaneMask present = arrive(meeting, caller);
+  std::memcpy(out, meeting.values, sizeof meeting.values);
+  take_result(meeting);
+  return present;
+}
+
+LaneMask BlockRunner::ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller) {
+  Rendezvous& meeting = meet(op, mask);
+  if (predicate) meeting.bits |= bit_of(running_);
+  arrive(meeting, caller);
+  const LaneMask bits = meeting.bits;
+  take_result(meeting);
+  return bits;
+}
+
+// Without this, a thread that waits for another of its block by an atomic would never let it run.
+void BlockRunner::spin_hint() {
+  if (launch_->stop) raise(FaultKind::endless_loop, "");
+  if (++threads_[static_cast<std::size_t>(running_)].spins % kSpinsBeforeYield != 0) return;
+  // Not ready while the next one is chosen, so that all others have their turn before it spins again.
+  const int self = running_;
+  Warp& warp = warp_of(self);
+  warp.ready &= ~bit_of(self);
+  if (warp.ready == 0) warp_cursor_ = (warp_cursor_ + 1) % warps_.size();
+  const int next = next_ready();
+  warp.ready |= bit_of(self);
+  if (next != kNone) run_instead(next);
+}
+
+RawFault& BlockRunner::begin_fault(FaultKind kind) {
+  fault_ = RawFault{};
+  fault_.kind = kind;
+  fault_.in_kernel = true;
+  fault_.block[0] = blockIdx.x, fault_.block[1] = blockIdx.y, fault_.block[2] = blockIdx.z;
+  if (running_ != kNone) {
+    const uint3 index = thread_indices_[static_cast<std::size_t>(running_)];
+    fault_.thread[0] = index.x, fault_.thread[1] = index.y, fault_.thread[2] = index.z;
+  }
+  return fault_;
+}
+
+void BlockRunner::raise(FaultKind kind, const char* text) {
+  RawFault& fault = begin_fault(kind);
+  fault.stack = CallStack::here();
+  fault.set_text(text);
+  leave_block();
+}
+
+void BlockRunner::leave_block() {
+  fcontext::fcontext_t abandoned = nullptr;
+  fcontext::jump_fcontext(home_, &abandoned);
+  __builtin_unreachable();
+}
+
+// Nobody can run, and nothing that anybody waits for can come.
+void BlockRunner::report_deadlock() {
+  int stuck_threads = 0, example = kNone, at_barrier = kNone;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    const int first = static_cast<int>(w) * kWarpSize;
+    const LaneMask stuck = warps_[w].live() & ~warps_[w].at_barrier;
+    stuck_threads += std::popcount(stuck);
+    if (stuck != 0 && example == kNone) example = first + std::countr_zero(stuck);
+    if (warps_[w].at_barrier != 0 && at_barrier == kNone)
+      at_barrier = first + std::countr_zero(warps_[w].at_barrier);
+  }
+  running_ = example;  // a deadlock without anybody in a warp operation is a barrier, which would have opened
+  LaneMask missing = 0;
+  for (const auto& meeting : warp_of(example).meetings)
+    if (meeting->in_use() && !meeting->complete && (meeting->arrived & bit_of(example)) != 0)
+      missing = meeting->mask & ~meeting->arrived & warp_of(example).live();
+
+  RawFault& fault = begin_fault(FaultKind::deadlock);
+  char text[200];
+  std::snprintf(
+      text, sizeof text,
+      "%d threads wait in warp operations and %d at __syncthreads(); lane %u waits for lanes 0x%08x, "
+      "which never come",
+      stuck_threads, at_barrier_, lane(), missing);
+  fault.set_text(text);
+  fault.stack = CallStack::at(threads_[static_cast<std::size_t>(example)].waits_at);
+  if (at_barrier != kNone) fault.other_pc = threads_[static_cast<std::size_t>(at_barrier)].waits_at;
+  leave_block();
+}
+
+}  // namespace simt

@@ -1,0 +1,127 @@
+#pragma once
+/// @file
+/// Runs the threads of one block on one operating-system thread.
+///
+/// Every CUDA thread is a fiber that runs until it has to wait. A thread that never waits costs no switch:
+/// the fiber that finished one thread starts the next.
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "simt/control.hpp"
+#include "simt/runtime/device_profile.hpp"
+#include "simt/runtime/fault.hpp"
+#include "simt/runtime/fiber.hpp"
+#include "simt/runtime/shared_memory.hpp"
+#include "simt/runtime/warp.hpp"
+#include "simt/shim/simt_vector_types.h"
+
+namespace simt {
+
+/// What all blocks of a launch share.
+struct LaunchContext {
+  dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  const KernelModule* module = nullptr;  ///< holds the kernel's code
+  void (*invoke)(void*) = nullptr;
+  void* arguments = nullptr;
+  Order order = Order::forward;
+  std::uint64_t seed = 0;
+  std::atomic<bool> stop = false;  ///< set by the watchdog: threads give up where the runtime sees them
+};
+
+class BlockRunner {
+ public:
+  BlockRunner();
+
+  /// The runner that executes a kernel on this operating-system thread right now; null in host code.
+  static BlockRunner* current();
+
+  /// Runs one block to its end. Returns false if a thread faulted; then fault() tells.
+  bool run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
+
+  const RawFault& fault() const { return fault_; }
+
+  // What kernel code calls, through the functions of simt_abi.h.
+  // `caller` is the address inside the call, for messages.
+  int barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
+  std::uint64_t shuffle(LaneMask mask, std::uint64_t value, unsigned source, std::uintptr_t caller);
+  LaneMask gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
+                  std::uintptr_t caller);
+  LaneMask ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller);
+  void spin_hint();
+  unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
+  LaneMask active_lanes() const { return warp_of(running_).live(); }
+  void* dynamic_shared() { return dynamic_shared_; }
+  void note_throw() { throw_stack_ = CallStack::here(); }
+  [[noreturn]] void raise(FaultKind kind, const char* text);
+
+  // What the signal handler calls: notes the fault, and names the stack on which leave_block() may run.
+  RawFault& begin_fault(FaultKind kind);
+  void* stack_to_leave_from() const { return fiber_->top(); }
+  bool stack_guard_hit(const void* address) const { return fibers_.guard_hit(address) != nullptr; }
+  bool stop_requested() const { return launch_->stop; }
+  bool in_kernel_module(std::uintptr_t pc) const { return launch_->module->contains(pc); }
+  /// Abandons the block: the call of run() returns false. Never returns to its caller.
+  [[noreturn]] void leave_block();
+
+ private:
+  struct Thread {
+    Fiber* fiber = nullptr;       ///< set while the thread waits
+    std::uintptr_t waits_at = 0;  ///< the call in which it waits
+    unsigned spins = 0;
+  };
+  static constexpr int kNone = -1;
+
+  // A switch makes the processor mispredict every return up to the kernel's code, so what lies on the way
+  // from there to the switch is inlined (SIMT_INLINE).
+#define SIMT_INLINE __attribute__((always_inline)) inline
+  static void fiber_main(fcontext::transfer_t from);
+  void run_threads();
+  void start_thread(int thread);
+  void finish_thread();
+  SIMT_INLINE void wait(std::uintptr_t caller);
+  SIMT_INLINE void run_instead(int next);
+  Fiber& idle_fiber();
+  void rewind();
+  SIMT_INLINE void switch_to(Fiber& target);
+  SIMT_INLINE void make_running(int thread);
+  int next_ready();
+  int pick_in_warp(std::size_t warp_number);
+  bool release_barrier();
+  bool finished() const { return live_ == 0; }
+  [[noreturn]] void report_deadlock();
+  void prepare(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
+  SIMT_INLINE Rendezvous& meet(SimtWarpOp op, LaneMask mask);
+  SIMT_INLINE LaneMask arrive(Rendezvous& meeting, std::uintptr_t caller);
+  SIMT_INLINE void take_result(Rendezvous& meeting);
+
+  Warp& warp_of(int thread) { return warps_[static_cast<std::size_t>(thread / kWarpSize)]; }
+  const Warp& warp_of(int thread) const { return warps_[static_cast<std::size_t>(thread / kWarpSize)]; }
+  static LaneMask bit_of(int thread) { return LaneMask{1} << (thread % kWarpSize); }
+  std::uint64_t random();
+
+  LaunchContext* launch_ = nullptr;
+  FiberPool fibers_;
+  Fiber* fiber_ = nullptr;               ///< the one that runs
+  fcontext::fcontext_t home_ = nullptr;  ///< run(), on the operating-system thread's own stack
+  std::vector<Thread> threads_;
+  std::vector<uint3> thread_indices_;  ///< threadIdx of each thread, for the current block shape
+  dim3 shape_{0, 0, 0};
+  std::vector<Warp> warps_;
+  std::size_t warp_cursor_ = 0;
+  int lane_cursor_ = 0;
+  int running_ = kNone;
+  int pending_ = kNone;  ///< chosen for a fiber that is about to be resumed
+  int live_ = 0;
+  int at_barrier_ = 0;
+  SimtBarrier barrier_kind_ = simt_barrier_plain;
+  int barrier_sum_ = 0, barrier_arrived_ = 0, barrier_result_ = 0;
+  std::uint64_t random_state_ = 0;
+  RawFault fault_;
+  CallStack throw_stack_;  ///< where the last exception was thrown
+  void* dynamic_shared_ = nullptr;
+};
+
+}  // namespace simt

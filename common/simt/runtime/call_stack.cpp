@@ -1,0 +1,34 @@
+#include "simt/runtime/call_stack.hpp"
+
+#include <unwind.h>
+
+#include <iterator>
+
+namespace simt {
+namespace {
+
+_Unwind_Reason_Code take_frame(_Unwind_Context* context, void* out) {
+  auto& stack = *static_cast<CallStack*>(out);
+  int before_instruction = 0;
+  const std::uintptr_t pc = _Unwind_GetIPInfo(context, &before_instruction);
+  if (pc == 0 || stack.count == std::size(stack.pcs)) return _URC_END_OF_STACK;
+  stack.pcs[stack.count++] = before_instruction != 0 ? pc : pc - 1;  // a return address: back into the call
+  return _URC_NO_REASON;
+}
+
+}  // namespace
+
+CallStack CallStack::here() {
+  CallStack stack;
+  _Unwind_Backtrace(take_frame, &stack);
+  return stack;
+}
+
+CallStack CallStack::at(std::uintptr_t pc) {
+  CallStack stack;
+  stack.pcs[0] = pc;
+  stack.count = 1;
+  return stack;
+}
+
+}  // namespace simt

@@ -1,0 +1,214 @@
+#include "simt/runtime/context.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "simt/runtime/memory.hpp"
+#include "simt/runtime/symbolize.hpp"
+
+namespace simt {
+namespace {
+
+constexpr std::size_t kMostQueued = 4096;  // then the "device" catches up by itself
+constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+Context& Context::get() {
+  static Context* context = new Context;  // outlives every static destructor that may call the API
+  return *context;
+}
+
+std::uint32_t Context::max_grid_x() const {
+  return settings.max_grid_x != 0 ? settings.max_grid_x : profile->max_grid_x;
+}
+
+cudaError_t Context::fail(cudaError_t error) {
+  if (error != cudaSuccess) last_ = error;
+  return error;
+}
+
+cudaError_t Context::take_error() {
+  if (sticky_ != cudaSuccess) return sticky_;
+  return std::exchange(last_, cudaSuccess);
+}
+
+cudaError_t Context::misuse(cudaError_t error, const char* kind, const std::string& sentence) {
+  const SourceLine line = user_line(CallStack::here());
+  Fault fault;
+  fault.kind = kind;
+  fault.file = line.file;
+  fault.line = line.line;
+  fault.in_kernel = false;
+  const std::string place = to_string(line);
+  fault.message = fmt::format("{}{}{} CUDA reports {}.", place, place.empty() ? "" : ": ", sentence,
+                              cudaGetErrorName(error));
+  faults.push_back(std::move(fault));
+  return fail(error);
+}
+
+bool Context::is_stream(cudaStream_t stream) const {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+         streams_.contains(stream);
+}
+
+SimtStream& Context::resolve(cudaStream_t stream) {
+  const bool is_default = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  return is_default ? default_stream_ : *streams_.at(stream);
+}
+
+cudaStream_t Context::create_stream(bool waits_for_default) {
+  auto stream = std::make_unique<SimtStream>();
+  stream->waits_for_default = waits_for_default;
+  const cudaStream_t handle = stream.get();
+  streams_.emplace(handle, std::move(stream));
+  return handle;
+}
+
+void Context::destroy_stream(cudaStream_t stream) {
+  run_stream(stream);  // CUDA lets queued work finish
+  streams_.erase(stream);
+}
+
+cudaEvent_t Context::create_event(bool timed) {
+  auto event = std::make_unique<SimtEvent>();
+  event->timed = timed;
+  const cudaEvent_t handle = event.get();
+  events_.emplace(handle, std::move(event));
+  return handle;
+}
+
+void Context::enqueue(cudaStream_t stream, std::function<void()> run, cudaEvent_t wait_for) {
+  SimtStream& queue = resolve(stream);
+  queue.queue.push_back({next_number_++, std::move(run), wait_for});
+  if (queue.queue.size() > kMostQueued) run_stream(stream);
+}
+
+void Context::record(cudaEvent_t event, cudaStream_t stream) {
+  event->stream = stream;
+  event->number = next_number_;
+  event->recorded = true;
+  event->done = false;
+  enqueue(stream, [this, event, number = next_number_] {
+    if (!is_event(event) || event->number != number) return;  // destroyed, or recorded again later
+    event->done = true;
+    event->seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  });
+}
+
+// Runs the operations of a stream up to that number, and before each what it has to wait for: the default
+// stream and the streams that do not opt out wait for each other.
+void Context::drain(SimtStream& stream, std::uint64_t last_number) {
+  while (!stream.queue.empty() && stream.queue.front().number <= last_number) {
+    const SimtStream::Operation operation = std::move(stream.queue.front());
+    stream.queue.pop_front();
+    if (&stream == &default_stream_) {
+      for (auto& [handle, other] : streams_)
+        if (other->waits_for_default) drain(*other, operation.number);
+    } else if (stream.waits_for_default) {
+      drain(default_stream_, operation.number);
+    }
+    if (operation.wait_for != nullptr && is_event(operation.wait_for)) run_until(operation.wait_for);
+    operation.run();
+  }
+}
+
+void Context::run_stream(cudaStream_t stream) { drain(resolve(stream), kEverything); }
+
+void Context::run_until(cudaEvent_t event) {
+  if (event->recorded && !event->done && is_stream(event->stream))
+    drain(resolve(event->stream), event->number);
+}
+
+void Context::run_all() {
+  for (auto stream = streams_.rbegin(); stream != streams_.rend(); ++stream)
+    drain(*stream->second, kEverything);
+  drain(default_stream_, kEverything);
+}
+
+void Context::drop_all() {
+  default_stream_.queue.clear();
+  for (auto& [handle, stream] : streams_) stream->queue.clear();
+}
+
+void Context::run_kernel(const Launch& launch) {
+  if (sticky_ != cudaSuccess) return;
+  device_memory().open();
+  protected_host_ranges().close();
+  const RawFault raw = run_launch(launch, settings);
+  protected_host_ranges().open();
+  device_memory().close();
+  report_red_zones(launch.name);
+  if (raw.kind == FaultKind::none) return;
+  faults.push_back(describe(raw, launch.name, settings.launch_seconds));
+  sticky_ = static_cast<cudaError_t>(cuda_error_of(raw.kind));
+}
+
+void Context::report_red_zones(const std::string& kernel) {
+  for (const RedZoneHit& hit : device_memory().check_red_zones()) {
+    const bool before = hit.first < 0;
+    const auto distance = before ? -hit.first : hit.first - static_cast<std::ptrdiff_t>(hit.allocation_bytes);
+    const std::string origin = to_string(user_line(hit.allocated_at));
+    Fault fault;
+    fault.kind = "out_of_bounds";
+    fault.message = fmt::format(
+        "{} wrote outside of an allocation of {} bytes{}: {} bytes were changed, the first of them {} bytes "
+        "{}. "
+        "Look at the largest index that a thread uses.",
+        kernel, hit.allocation_bytes, origin.empty() ? "" : " (made at " + origin + ")", hit.changed_bytes,
+        distance, before ? "before its start" : "past its end");
+    faults.push_back(std::move(fault));
+  }
+}
+
+void Context::reset() {
+  drop_all();
+  streams_.clear();
+  events_.clear();
+  faults.clear();
+  dynamic_shared_optin.clear();
+  last_ = sticky_ = cudaSuccess;
+  device_memory().release_all();
+}
+
+void configure(const Settings& settings) {
+  if (!(settings.launch_seconds > 0.0)) throw std::invalid_argument("launch_seconds must be positive");
+  const DeviceProfile& profile = device_profile(settings.device);
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  context.run_all();
+  context.settings = settings;
+  context.profile = &profile;
+}
+
+std::vector<Fault> take_faults() {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  context.run_all();
+  return std::exchange(context.faults, {});
+}
+
+std::vector<Allocation> live_allocations() { return device_memory().live(); }
+
+void reset() {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  context.reset();
+}
+
+void protect_host_range(void* begin, std::size_t bytes) {
+  const std::lock_guard lock(Context::get().mutex);
+  protected_host_ranges().add(begin, bytes);
+}
+
+void unprotect_host_range(void* begin) {
+  const std::lock_guard lock(Context::get().mutex);
+  protected_host_ranges().remove(begin);
+}
+
+}  // namespace simt

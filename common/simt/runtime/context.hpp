@@ -1,0 +1,101 @@
+#pragma once
+/// @file
+/// The state behind the runtime API: settings, errors, faults, streams. One device, one context.
+///
+/// Work is queued and runs when the host waits for it, and no earlier: a program that forgets to wait sees
+/// on every run what it would see on a GPU on a bad day. The order of queues that nothing orders is
+/// deliberately not the order in which the work was queued.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "simt/control.hpp"
+#include "simt/runtime/call_stack.hpp"
+#include "simt/runtime/device_profile.hpp"
+#include "simt/runtime/launch.hpp"
+#include "simt/shim/cuda_runtime_api.h"
+
+/// A stream is a queue of operations, each with its number in the order in which all were queued.
+struct SimtStream {
+  struct Operation {
+    std::uint64_t number = 0;
+    std::function<void()> run;
+    cudaEvent_t wait_for = nullptr;  ///< an event that must have happened first
+  };
+  std::deque<Operation> queue;
+  bool waits_for_default = true;  ///< false: created with cudaStreamNonBlocking
+};
+
+struct SimtEvent {
+  cudaStream_t stream = nullptr;  ///< where it was last recorded
+  std::uint64_t number = 0;       ///< of that operation
+  bool recorded = false, done = false, timed = true;
+  double seconds = 0.0;
+};
+
+namespace simt {
+
+class Context {
+ public:
+  static Context& get();
+
+  // Everything below expects the caller to hold the lock (API_ENTRY in the api_*.cpp files does).
+  std::recursive_mutex mutex;
+  Settings settings;
+  const DeviceProfile* profile = &device_profile("h200");
+  std::vector<Fault> faults;
+  std::map<std::string, std::size_t> dynamic_shared_optin;  ///< by kernel name without template arguments
+
+  std::uint32_t max_grid_x() const;
+
+  // Errors. `fail` notes the error for cudaGetLastError; a sticky one stays until cudaDeviceReset.
+  cudaError_t fail(cudaError_t error);
+  cudaError_t peek_error() const { return sticky_ != cudaSuccess ? sticky_ : last_; }
+  cudaError_t take_error();
+  cudaError_t sticky() const { return sticky_; }
+  /// Notes a mistake in a call of the API, with the caller's line, and fails with `error`.
+  cudaError_t misuse(cudaError_t error, const char* kind, const std::string& sentence);
+
+  // Streams. A null stream is the default stream.
+  bool is_stream(cudaStream_t stream) const;
+  bool is_event(cudaEvent_t event) const { return events_.contains(event); }
+  cudaStream_t create_stream(bool waits_for_default);
+  void destroy_stream(cudaStream_t stream);
+  cudaEvent_t create_event(bool timed);
+  void destroy_event(cudaEvent_t event) { events_.erase(event); }
+  void enqueue(cudaStream_t stream, std::function<void()> run, cudaEvent_t wait_for = nullptr);
+  void record(cudaEvent_t event, cudaStream_t stream);
+  void run_stream(cudaStream_t stream);
+  void run_until(cudaEvent_t event);
+  void run_all();
+  void drop_all();
+
+  void run_kernel(const Launch& launch);
+  void reset();
+
+ private:
+  Context() = default;
+  SimtStream& resolve(cudaStream_t stream);
+  void drain(SimtStream& stream, std::uint64_t last_number);
+  void report_red_zones(const std::string& kernel);
+
+  cudaError_t last_ = cudaSuccess, sticky_ = cudaSuccess;
+  SimtStream default_stream_;
+  std::map<cudaStream_t, std::unique_ptr<SimtStream>> streams_;
+  std::map<cudaEvent_t, std::unique_ptr<SimtEvent>> events_;
+  std::uint64_t next_number_ = 1;
+};
+
+}  // namespace simt
+
+/// First line of an API function: takes the lock, and returns a sticky error to every caller.
+#define SIMT_API_ENTRY()                                               \
+  ::simt::Context& context = ::simt::Context::get();                   \
+  const std::lock_guard<std::recursive_mutex> api_lock(context.mutex); \
+  if (context.sticky() != cudaSuccess) return context.sticky()

@@ -1,0 +1,73 @@
+#pragma once
+/// @file
+/// Faults: from a signal or a failed check in the runtime to one plain sentence.
+
+#include <signal.h>
+
+#include <cstdint>
+#include <string>
+
+#include "simt/control.hpp"
+#include "simt/runtime/call_stack.hpp"
+
+namespace simt {
+
+enum class FaultKind {
+  none,
+  null_pointer,     ///< an address in the first page
+  illegal_address,  ///< any other address that is not mapped
+  host_pointer,     ///< a kernel touched host memory that is protected
+  device_pointer,   ///< host code touched device memory
+  stack_overflow,
+  division_by_zero,
+  illegal_instruction,
+  abort_called,
+  trap,
+  assertion,
+  exception,
+  endless_loop,
+  deadlock,
+  illegal_mask,
+  out_of_bounds,  ///< a write into the red zone around an allocation
+};
+
+/// What is known at the moment of the fault, gathered without allocating (a signal handler fills it).
+struct RawFault {
+  FaultKind kind = FaultKind::none;
+  const void* address = nullptr;
+  bool write = false, write_known = false;
+  CallStack stack;
+  std::uintptr_t other_pc = 0;  ///< of another thread that is part of the story
+  unsigned block[3] = {}, thread[3] = {};
+  bool in_kernel = false;
+  char text[400] = {};  ///< of an exception, assertion or failed check
+
+  void set_text(const char* message);
+};
+
+/// @brief Puts the whole story into words, with file and line of the innermost frame that is neither the
+/// runtime, the shim nor the system. `kernel` is the launch's name as written.
+Fault describe(const RawFault& fault, const std::string& kernel, double launch_seconds);
+
+/// cudaError_t value that the next synchronising call reports for a fault of that kind.
+int cuda_error_of(FaultKind kind);
+
+/// The handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT while a launch runs. What was installed
+/// before comes back at the end: test frameworks and programs have handlers of their own.
+class FaultHandlers {
+ public:
+  FaultHandlers();
+  ~FaultHandlers();
+  FaultHandlers(const FaultHandlers&) = delete;
+  FaultHandlers& operator=(const FaultHandlers&) = delete;
+
+ private:
+  static constexpr int kSignals = 5;
+  struct sigaction before_[kSignals];
+};
+/// Gives the calling operating-system thread a stack for its signal handlers, once per thread.
+void install_signal_stack();
+/// The signal that the watchdog sends to a thread whose kernel runs too long.
+int watchdog_signal();
+
+}  // namespace simt

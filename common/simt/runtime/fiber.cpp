@@ -1,0 +1,63 @@
+#include "simt/runtime/fiber.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <new>
+
+namespace simt {
+namespace {
+
+std::size_t page_bytes() {
+  static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+}  // namespace
+
+Fiber::Fiber(std::size_t index) {
+  const std::size_t guard = page_bytes();
+  void* memory =
+      mmap(nullptr, guard + kStackBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  base_ = static_cast<std::byte*>(memory);
+  if (mprotect(base_ + guard, kStackBytes, PROT_READ | PROT_WRITE) != 0) {
+    munmap(base_, guard + kStackBytes);
+    throw std::bad_alloc();
+  }
+  constexpr std::size_t kColours = 16, kColourBytes = 256;
+  top_ = base_ + guard + kStackBytes - (index % kColours) * kColourBytes;
+}
+
+Fiber::~Fiber() { munmap(base_, page_bytes() + kStackBytes); }
+
+bool Fiber::guard_contains(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  return byte >= base_ && byte < base_ + page_bytes();
+}
+
+Fiber& FiberPool::take() {
+  if (idle_.empty()) {
+    fibers_.push_back(std::make_unique<Fiber>(fibers_.size()));
+    return *fibers_.back();
+  }
+  Fiber& fiber = *idle_.back();
+  idle_.pop_back();
+  return fiber;
+}
+
+void FiberPool::abandon_all() {
+  idle_.clear();
+  for (auto fiber = fibers_.rbegin(); fiber != fibers_.rend(); ++fiber) {
+    (*fiber)->context = nullptr;
+    idle_.push_back(fiber->get());
+  }
+}
+
+const Fiber* FiberPool::guard_hit(const void* address) const {
+  for (const auto& fiber : fibers_)
+    if (fiber->guard_contains(address)) return fiber.get();
+  return nullptr;
+}
+
+}  // namespace simt

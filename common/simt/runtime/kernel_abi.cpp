@@ -1,0 +1,67 @@
+// What compiled kernels call (simt_abi.h), handed to the block that runs on this operating-system thread.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "simt/runtime/block.hpp"
+
+namespace {
+
+using simt::BlockRunner;
+
+BlockRunner& runner(const char* what) {
+  if (BlockRunner* current = BlockRunner::current()) return *current;
+  throw std::logic_error(std::string(what) + " was called by host code; it exists only inside kernels");
+}
+
+/// An address inside the call of the function that uses this macro.
+#define SIMT_CALLER() (reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1)
+
+}  // namespace
+
+extern "C" {
+
+int simt_syncthreads(SimtBarrier kind, int predicate) {
+  return runner("__syncthreads()").barrier(kind, predicate, SIMT_CALLER());
+}
+
+std::uint64_t simt_shuffle(unsigned mask, std::uint64_t value, unsigned source_lane) {
+  return runner("a shuffle").shuffle(mask, value, source_lane, SIMT_CALLER());
+}
+
+unsigned simt_gather(SimtWarpOp op, unsigned mask, std::uint64_t value, std::uint64_t* out) {
+  return runner("a warp operation").gather(op, mask, value, out, SIMT_CALLER());
+}
+
+unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate) {
+  return runner("a warp vote").ballot(op, mask, predicate != 0, SIMT_CALLER());
+}
+
+unsigned simt_active_lanes() { return runner("__activemask()").active_lanes(); }
+unsigned simt_lane() { return runner("a warp operation").lane(); }
+
+void simt_spin_hint() {  // atomics work in host code as well
+  if (BlockRunner* current = BlockRunner::current()) current->spin_hint();
+}
+
+void* simt_dynamic_shared() { return runner("dynamic shared memory").dynamic_shared(); }
+
+long long simt_clock() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void simt_trap() { runner("__trap()").raise(simt::FaultKind::trap, ""); }
+
+// Replaces libc's: a failed assert in a kernel ends the launch and not the program.
+void __assert_fail(const char* expression, const char* file, unsigned line, const char* function) noexcept {
+  if (BlockRunner* current = BlockRunner::current()) current->raise(simt::FaultKind::assertion, expression);
+  std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+  std::abort();
+}
+
+}  // extern "C"

@@ -1,0 +1,207 @@
+#include "simt/runtime/launch.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "simt/runtime/block.hpp"
+
+namespace simt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+__extension__ typedef unsigned __int128 Wide;  // a product of two 64-bit numbers
+
+/// The blocks of a grid in the order in which they start.
+class BlockOrder {
+ public:
+  BlockOrder(std::uint64_t count, Order order, std::uint64_t seed) : count_(count), order_(order) {
+    // Random: i -> (a*i + b) mod count visits each block once if a and count have no common factor.
+    step_ = seed * 2654435761u % count | 1u;
+    while (std::gcd(step_, count_) != 1) ++step_;
+    shift_ = seed % count;
+  }
+  std::uint64_t block(std::uint64_t turn) const {
+    switch (order_) {
+      case Order::forward:
+        return turn;
+      case Order::reverse:
+        return count_ - 1 - turn;
+      case Order::random:
+        break;
+    }
+    return static_cast<std::uint64_t>((Wide{step_} * turn + shift_) % count_);
+  }
+
+ private:
+  std::uint64_t count_, step_ = 1, shift_ = 0;
+  Order order_;
+};
+
+/// One launch while it runs: threads draw turns from it until none is left.
+struct RunningLaunch {
+  RunningLaunch(const Launch& launch, const Settings& settings)
+      : block_count(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z),
+        order(block_count, settings.order, settings.seed) {
+    context.grid = launch.grid;
+    context.block = launch.block;
+    context.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    context.module = &kernel_module(reinterpret_cast<const void*>(launch.invoke));
+    context.invoke = launch.invoke;
+    context.arguments = launch.arguments;
+    context.order = settings.order;
+    context.seed = settings.seed;
+  }
+
+  LaunchContext context;
+  std::uint64_t block_count;
+  BlockOrder order;
+  std::atomic<std::uint64_t> next_turn{0};
+  std::mutex mutex;
+  std::uint64_t fault_block = ~std::uint64_t{0};  ///< lowest block with a fault
+  RawFault fault;
+
+  void take_turns(BlockRunner& runner) {
+    const dim3 grid = context.grid;
+    for (;;) {
+      const std::uint64_t turn = next_turn.fetch_add(1, std::memory_order_relaxed);
+      if (turn >= block_count) return;
+      const std::uint64_t number = order.block(turn);
+      const uint3 index =
+          make_uint3(static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+                     static_cast<unsigned>(number / grid.x / grid.y));
+      if (runner.run(context, index, number)) continue;
+      next_turn.store(block_count, std::memory_order_relaxed);  // nobody starts another block
+      const std::lock_guard lock(mutex);
+      if (number < fault_block) fault_block = number, fault = runner.fault();
+    }
+  }
+};
+
+/// The thread that stops launches which run too long. It asks the threads at work to stop, by a flag that
+/// the runtime sees and by a signal that reaches a loop without any call, again and again until they have.
+class Watchdog {
+ public:
+  Watchdog() : thread_([this] { watch(); }) { thread_.detach(); }
+
+  void start(LaunchContext& launch, double seconds, std::vector<pthread_t> threads) {
+    const std::lock_guard lock(mutex_);
+    launch_ = &launch;
+    threads_ = std::move(threads);
+    deadline_ =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    changed_.notify_one();
+  }
+  void stop() {
+    const std::lock_guard lock(mutex_);  // once this returns, no signal is sent for that launch any more
+    launch_ = nullptr;
+  }
+
+ private:
+  void watch() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      if (launch_ == nullptr) {
+        changed_.wait(lock);
+      } else if (Clock::now() < deadline_) {
+        changed_.wait_until(lock, deadline_);
+      } else {
+        launch_->stop = true;
+        for (const pthread_t thread : threads_) pthread_kill(thread, watchdog_signal());
+        deadline_ = Clock::now() + std::chrono::milliseconds(20);
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  LaunchContext* launch_ = nullptr;
+  std::vector<pthread_t> threads_;
+  Clock::time_point deadline_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+/// The operating-system threads beside the calling one. They live as long as the process.
+class Pool {
+ public:
+  explicit Pool(unsigned helpers) {
+    for (unsigned i = 0; i < helpers; ++i) {
+      std::thread thread([this] { work(); });
+      handles_.push_back(thread.native_handle());
+      thread.detach();
+    }
+  }
+  const std::vector<pthread_t>& handles() const { return handles_; }
+
+  /// Runs the launch on `helpers` pool threads and on the calling one.
+  void run(RunningLaunch& launch, BlockRunner& own_runner, unsigned helpers) {
+    {
+      const std::lock_guard lock(mutex_);
+      launch_ = &launch;
+      wanted_ = busy_ = helpers;
+    }
+    wake_.notify_all();
+    launch.take_turns(own_runner);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return busy_ == 0; });
+    launch_ = nullptr;
+  }
+
+ private:
+  void work() {
+    install_signal_stack();
+    BlockRunner runner;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return wanted_ > 0; });
+      --wanted_;
+      RunningLaunch& launch = *launch_;
+      lock.unlock();
+      launch.take_turns(runner);
+      lock.lock();
+      if (--busy_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  RunningLaunch* launch_ = nullptr;
+  unsigned wanted_ = 0, busy_ = 0;
+  std::vector<pthread_t> handles_;
+};
+
+unsigned worker_count(const Settings& settings) {
+  constexpr unsigned kMost = 16;  // each may need two memory mappings for each of its 1024 stacks
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return std::min(settings.workers != 0 ? settings.workers : cores, kMost);
+}
+
+}  // namespace
+
+RawFault run_launch(const Launch& launch, const Settings& settings) {
+  const FaultHandlers handlers;
+  install_signal_stack();
+  static Watchdog* const watchdog = new Watchdog;
+  static Pool* const pool = new Pool(worker_count({}) - 1);
+  thread_local BlockRunner* const own_runner = new BlockRunner;
+
+  RunningLaunch running(launch, settings);
+  std::vector<pthread_t> threads = pool->handles();
+  const auto helpers = static_cast<unsigned>(
+      std::min<std::uint64_t>({worker_count(settings) - 1, threads.size(), running.block_count - 1}));
+  threads.push_back(pthread_self());
+  watchdog->start(running.context, settings.launch_seconds, std::move(threads));
+  pool->run(running, *own_runner, helpers);
+  watchdog->stop();
+  return running.fault;
+}
+
+}  // namespace simt

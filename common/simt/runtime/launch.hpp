@@ -1,0 +1,28 @@
+#pragma once
+/// @file
+/// Runs the blocks of one launch on the machine's cores, with a watchdog.
+
+#include <cstdint>
+#include <string>
+
+#include "simt/control.hpp"
+#include "simt/runtime/fault.hpp"
+#include "simt/shim/simt_vector_types.h"
+
+namespace simt {
+
+/// A launch that passed the checks of the runtime API.
+struct Launch {
+  std::string name;  ///< the kernel as written
+  dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  void (*invoke)(void*) = nullptr;
+  void* arguments = nullptr;
+};
+
+/// @brief Runs the whole grid and returns when its last block has ended.
+/// @return the fault of the lowest block that had one; FaultKind::none if all went well.
+/// Cost: a launch of one block runs on the calling thread; more blocks wake the pool (about 10 us).
+RawFault run_launch(const Launch& launch, const Settings& settings);
+
+}  // namespace simt

@@ -1,0 +1,225 @@
+#include "simt/runtime/memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "simt/runtime/device_profile.hpp"
+#include "simt/runtime/symbolize.hpp"
+
+namespace simt {
+namespace {
+
+constexpr unsigned char kFreshByte = 0xff;  // four of them are a NaN, and -1 as an integer
+constexpr unsigned char kFreedByte = 0xfd;
+constexpr unsigned char kRedZoneByte = 0xb5;
+
+std::size_t round_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+// Half of the machine's memory, so that a greedy kernel gets cudaErrorMemoryAllocation, as on a GPU, and
+// not the attention of the kernel's out-of-memory killer.
+std::size_t arena_bytes() {
+  const auto physical = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
+  return round_up(physical / 2, page_bytes());
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory() : capacity_(arena_bytes()) {
+  file_ = memfd_create("simt-device-memory", MFD_CLOEXEC);
+  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(capacity_)) != 0)
+    throw std::runtime_error("the simulator cannot reserve device memory (memfd_create failed)");
+  void* device = mmap(nullptr, capacity_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  void* runtime = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (device == MAP_FAILED || runtime == MAP_FAILED)
+    throw std::runtime_error(
+        "the simulator cannot map device memory; is the address space limited (ulimit -v)?");
+  device_ = static_cast<std::byte*>(device);
+  runtime_ = static_cast<std::byte*>(runtime);
+}
+
+DeviceMemory::~DeviceMemory() {
+  munmap(device_, capacity_);
+  munmap(runtime_, capacity_);
+  ::close(file_);
+}
+
+std::size_t DeviceMemory::block_span(std::size_t bytes) const {
+  return round_up(bytes, kAllocationAlignment) + 2 * kRedZoneBytes;
+}
+
+void* DeviceMemory::allocate(std::size_t bytes, const CallStack& caller) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > capacity_) return nullptr;
+  const std::size_t span = block_span(bytes);
+  std::size_t start = high_water_;
+  const auto hole = std::find_if(free_.begin(), free_.end(), [&](const auto& h) { return h.second >= span; });
+  if (hole != free_.end()) {
+    start = hole->first;
+    const std::size_t rest = hole->second - span;
+    free_.erase(hole);
+    if (rest > 0) free_.emplace(start + span, rest);
+  } else {
+    if (span > capacity_ - high_water_) return nullptr;
+    high_water_ += span;
+  }
+  const std::size_t offset = start + kRedZoneBytes;
+  std::memset(runtime_ + start, kRedZoneByte, kRedZoneBytes);
+  std::memset(runtime_ + offset, kFreshByte, bytes);
+  std::memset(runtime_ + offset + bytes, kRedZoneByte, span - kRedZoneBytes - bytes);
+  live_[offset] = {bytes, caller, next_serial_++};
+  in_use_ += bytes;
+  return device_ + offset;
+}
+
+bool DeviceMemory::release(void* pointer) {
+  const std::lock_guard lock(mutex_);
+  if (!contains(pointer)) return false;
+  const auto block = live_.find(static_cast<std::size_t>(static_cast<std::byte*>(pointer) - device_));
+  if (block == live_.end()) return false;
+  std::size_t start = block->first - kRedZoneBytes, span = block_span(block->second.bytes);
+  std::memset(runtime_ + block->first, kFreedByte, block->second.bytes);
+  in_use_ -= block->second.bytes;
+  live_.erase(block);
+
+  auto after = free_.lower_bound(start);  // join with the holes on either side
+  if (after != free_.end() && after->first == start + span) {
+    span += after->second;
+    after = free_.erase(after);
+  }
+  if (after != free_.begin() && std::prev(after)->first + std::prev(after)->second == start) {
+    start = std::prev(after)->first;
+    span += std::prev(after)->second;
+    free_.erase(std::prev(after));
+  }
+  free_[start] = span;
+  return true;
+}
+
+void DeviceMemory::release_all() {
+  const std::lock_guard lock(mutex_);
+  live_.clear();
+  free_.clear();
+  in_use_ = 0;
+  mprotect(device_, high_water_, PROT_NONE);
+  madvise(runtime_, high_water_, MADV_REMOVE);
+  high_water_ = 0;
+}
+
+bool DeviceMemory::owns(const void* pointer, std::size_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  if (!contains(pointer)) return false;
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_);
+  auto block = live_.upper_bound(offset);
+  if (block == live_.begin()) return false;
+  --block;
+  return offset - block->first <= block->second.bytes &&
+         bytes <= block->second.bytes - (offset - block->first);
+}
+
+bool DeviceMemory::contains(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  return byte >= device_ && byte < device_ + capacity_;
+}
+
+std::byte* DeviceMemory::runtime_view(const void* device_pointer) const {
+  return runtime_ + (static_cast<const std::byte*>(device_pointer) - device_);
+}
+
+void DeviceMemory::open() {
+  if (high_water_ > 0) mprotect(device_, round_up(high_water_, page_bytes()), PROT_READ | PROT_WRITE);
+}
+
+void DeviceMemory::close() {
+  if (high_water_ > 0) mprotect(device_, round_up(high_water_, page_bytes()), PROT_NONE);
+}
+
+std::vector<Allocation> DeviceMemory::live() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::uint64_t, Allocation>> found;
+  for (const auto& [offset, block] : live_) {
+    SourceLine line = user_line(block.caller);
+    found.push_back({block.serial, {device_ + offset, block.bytes, std::move(line.file), line.line}});
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Allocation> result;
+  for (auto& [serial, allocation] : found) result.push_back(std::move(allocation));
+  return result;
+}
+
+// By words where the allocation is one of words: of a float that was written, some bytes may equal the
+// pattern.
+void DeviceMemory::check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit) {
+  const std::size_t unit = hit.allocation_bytes % 4 == 0 ? 4 : 1;
+  for (std::size_t i = 0; i < size; i += unit) {
+    std::byte* const bytes = runtime_ + begin + i;
+    if (std::all_of(bytes, bytes + unit, [](std::byte byte) { return byte == std::byte{kRedZoneByte}; }))
+      continue;
+    if (hit.changed_bytes == 0) hit.first = offset + static_cast<std::ptrdiff_t>(i);
+    hit.changed_bytes += unit;
+    std::memset(bytes, kRedZoneByte, unit);
+  }
+}
+
+std::vector<RedZoneHit> DeviceMemory::check_red_zones() {
+  const std::lock_guard lock(mutex_);
+  std::vector<RedZoneHit> hits;
+  for (const auto& [offset, block] : live_) {
+    RedZoneHit hit{block.bytes, block.caller, 0, 0};
+    check_zone(offset - kRedZoneBytes, kRedZoneBytes, -static_cast<std::ptrdiff_t>(kRedZoneBytes), hit);
+    check_zone(offset + block.bytes, block_span(block.bytes) - kRedZoneBytes - block.bytes,
+               static_cast<std::ptrdiff_t>(block.bytes), hit);
+    if (hit.changed_bytes > 0) hits.push_back(hit);
+  }
+  return hits;
+}
+
+std::size_t DeviceMemory::bytes_in_use() const {
+  const std::lock_guard lock(mutex_);
+  return in_use_;
+}
+
+void ProtectedHostRanges::add(void* begin, std::size_t bytes) {
+  const std::size_t page = page_bytes();
+  if (reinterpret_cast<std::uintptr_t>(begin) % page != 0 || bytes % page != 0)
+    throw std::invalid_argument("protect_host_range takes whole pages of " + std::to_string(page) + " bytes");
+  ranges_.push_back({static_cast<std::byte*>(begin), bytes});
+}
+
+void ProtectedHostRanges::remove(void* begin) {
+  std::erase_if(ranges_, [&](const Range& range) { return range.begin == begin; });
+}
+
+void ProtectedHostRanges::close() {
+  for (const Range& range : ranges_) mprotect(range.begin, range.bytes, PROT_NONE);
+}
+
+void ProtectedHostRanges::open() {
+  for (const Range& range : ranges_) mprotect(range.begin, range.bytes, PROT_READ | PROT_WRITE);
+}
+
+bool ProtectedHostRanges::contains(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& range) {
+    return byte >= range.begin && byte < range.begin + range.bytes;
+  });
+}
+
+DeviceMemory& device_memory() {
+  static DeviceMemory* memory = new DeviceMemory;  // never destroyed: handlers may ask at any time
+  return *memory;
+}
+
+ProtectedHostRanges& protected_host_ranges() {
+  static ProtectedHostRanges* ranges = new ProtectedHostRanges;
+  return *ranges;
+}
+
+}  // namespace simt

@@ -1,0 +1,103 @@
+#pragma once
+/// @file
+/// Device memory: an address range of its own, which host code cannot touch.
+///
+/// One file in memory is mapped twice. Kernels see the *device view*, which is inaccessible while no kernel
+/// runs; the runtime copies through the *runtime view*, which nobody else knows. Around each allocation lie
+/// red zones with a known pattern.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "simt/control.hpp"
+#include "simt/runtime/call_stack.hpp"
+
+namespace simt {
+
+inline constexpr std::size_t kRedZoneBytes = 256;
+inline constexpr std::size_t kAllocationAlignment = 256;
+
+/// An allocation whose red zone was overwritten.
+struct RedZoneHit {
+  std::size_t allocation_bytes = 0;
+  CallStack allocated_at;
+  std::ptrdiff_t first = 0;  ///< byte offset of the first changed byte, relative to the allocation
+  std::size_t changed_bytes = 0;
+};
+
+class DeviceMemory {
+ public:
+  DeviceMemory();
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// Null if the arena or the machine has no room. New memory holds a pattern that reads as NaN.
+  void* allocate(std::size_t bytes, const CallStack& caller);
+  /// False if the pointer is not the start of a live allocation.
+  bool release(void* pointer);
+  void release_all();
+
+  /// True if [pointer, pointer + bytes) lies within one live allocation.
+  bool owns(const void* pointer, std::size_t bytes) const;
+  /// True if the address is within the arena, allocated or not. Safe in a signal handler.
+  bool contains(const void* address) const;
+  /// The runtime's view of a device address.
+  std::byte* runtime_view(const void* device_pointer) const;
+
+  /// Opens the device view to kernels, closes it again, both for what was ever allocated.
+  void open();
+  void close();
+
+  std::vector<Allocation> live() const;
+  /// Overwritten red zones, each reported once: the pattern is put back.
+  std::vector<RedZoneHit> check_red_zones();
+  std::size_t bytes_in_use() const;
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  struct Block {
+    std::size_t bytes = 0;  ///< as asked for
+    CallStack caller;
+    std::uint64_t serial = 0;
+  };
+  std::size_t block_span(std::size_t bytes) const;
+  void check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit);
+
+  mutable std::mutex mutex_;
+  int file_ = -1;
+  std::byte* device_ = nullptr;
+  std::byte* runtime_ = nullptr;
+  std::size_t capacity_ = 0;
+  std::size_t high_water_ = 0;               ///< bytes of the arena that were ever in use
+  std::map<std::size_t, Block> live_;        ///< by arena offset of the first byte after the red zone
+  std::map<std::size_t, std::size_t> free_;  ///< offset -> span of holes below the high-water mark
+  std::size_t in_use_ = 0;
+  std::uint64_t next_serial_ = 0;
+};
+
+/// Host memory that kernels must not touch (Settings of control.hpp: protect_host_range).
+class ProtectedHostRanges {
+ public:
+  void add(void* begin, std::size_t bytes);
+  void remove(void* begin);
+  void close();                              ///< before a launch: inaccessible
+  void open();                               ///< after it: as before
+  bool contains(const void* address) const;  ///< safe in a signal handler
+
+ private:
+  struct Range {
+    std::byte* begin;
+    std::size_t bytes;
+  };
+  std::vector<Range> ranges_;
+};
+
+DeviceMemory& device_memory();
+ProtectedHostRanges& protected_host_ranges();
+
+}  // namespace simt

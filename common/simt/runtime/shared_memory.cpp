@@ -1,0 +1,147 @@
+#include "simt/runtime/shared_memory.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "simt/runtime/device_profile.hpp"
+
+// Of the dynamic linker: the address of byte `offset` in the calling thread's copy of a module's thread-local
+// variables, which it makes if need be.
+struct TlsIndex {
+  unsigned long module, offset;
+};
+extern "C" void* __tls_get_addr(TlsIndex*);
+
+namespace simt {
+namespace {
+
+constexpr int kPoisonByte = 0xff;
+
+// A `__shared__` variable is a local static of a function: in the Itanium C++ ABI its name begins with _ZZ.
+// (Guard variables begin with _ZGV; variables of a namespace may belong to host code and are left alone.)
+bool is_shared_variable(const char* name) { return std::strncmp(name, "_ZZ", 3) == 0; }
+
+/// A file mapped for reading; empty if that is not possible.
+class FileView {
+ public:
+  explicit FileView(const char* path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status {};
+    if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0) {
+      void* memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      if (memory != MAP_FAILED) data_ = memory, bytes_ = static_cast<std::size_t>(status.st_size);
+    }
+    if (file >= 0) close(file);
+  }
+  ~FileView() {
+    if (data_ != nullptr) munmap(data_, bytes_);
+  }
+  FileView(const FileView&) = delete;
+  FileView& operator=(const FileView&) = delete;
+
+  /// `count` objects at `offset`; null if the file is too short for them.
+  template <class T>
+  const T* at(std::size_t offset, std::size_t count = 1) const {
+    if (offset > bytes_ || count > (bytes_ - offset) / sizeof(T)) return nullptr;
+    return reinterpret_cast<const T*>(static_cast<const std::byte*>(data_) + offset);
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+std::vector<SharedVariable> read_shared_variables(const std::string& path) {
+  std::vector<SharedVariable> found;
+  const FileView file(path.empty() ? "/proc/self/exe" : path.c_str());
+  const auto* header = file.at<ElfW(Ehdr)>(0);
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return found;
+  const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+  for (std::size_t s = 0; sections != nullptr && s < header->e_shnum; ++s) {
+    if (sections[s].sh_type != SHT_SYMTAB || sections[s].sh_link >= header->e_shnum) continue;
+    const std::size_t count = sections[s].sh_size / sizeof(ElfW(Sym));
+    const auto* symbols = file.at<ElfW(Sym)>(sections[s].sh_offset, count);
+    const auto& strings = sections[sections[s].sh_link];
+    const char* names = file.at<char>(strings.sh_offset, strings.sh_size);
+    for (std::size_t i = 0; symbols != nullptr && names != nullptr && i < count; ++i) {
+      const auto& symbol = symbols[i];
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
+      if (symbol.st_name < strings.sh_size && is_shared_variable(names + symbol.st_name))
+        found.push_back({symbol.st_value, symbol.st_size});
+    }
+  }
+  return found;
+}
+
+struct Search {
+  std::uintptr_t code;
+  KernelModule* module;
+};
+
+int visit_module(dl_phdr_info* info, std::size_t, void* out) {
+  auto& search = *static_cast<Search*>(out);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
+    if (segment.p_type != PT_LOAD || search.code < begin || search.code >= end) continue;
+    search.module->begin = begin;
+    search.module->end = end;
+    search.module->tls_module = info->dlpi_tls_modid;
+    search.module->path = info->dlpi_name;
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void* allocate_dynamic_shared() {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = (kMaxDynamicSharedBytes + page - 1) / page * page;
+  void* memory = mmap(nullptr, bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED || mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  return memory;
+}
+
+const KernelModule& kernel_module(const void* code) {
+  static std::mutex mutex;
+  static std::vector<std::unique_ptr<KernelModule>>
+      modules;  // few; a library that holds kernels stays loaded
+  const auto address = reinterpret_cast<std::uintptr_t>(code);
+  const std::lock_guard lock(mutex);
+  for (const auto& module : modules)
+    if (module->contains(address)) return *module;
+  auto module = std::make_unique<KernelModule>();
+  Search search{address, module.get()};
+  dl_iterate_phdr(visit_module, &search);
+  if (module->tls_module != 0) module->shared = read_shared_variables(module->path);
+  return *modules.emplace_back(std::move(module));
+}
+
+void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std::size_t dynamic_bytes) {
+  std::memset(dynamic_buffer, kPoisonByte, dynamic_bytes);
+  if (module.shared.empty()) return;
+  TlsIndex index{module.tls_module, 0};
+  auto* storage = static_cast<std::byte*>(__tls_get_addr(&index));
+  for (const SharedVariable& variable : module.shared) {
+    // What the rewriter makes of `extern __shared__ T name[]` is a local static as well: a constant that
+    // points to the dynamic buffer, and the one thing here that must stay.
+    std::byte* const bytes = storage + variable.offset;
+    if (variable.bytes == sizeof(void*) && std::memcmp(bytes, &dynamic_buffer, sizeof(void*)) == 0) continue;
+    std::memset(bytes, kPoisonByte, variable.bytes);
+  }
+}
+
+}  // namespace simt

@@ -1,0 +1,41 @@
+#pragma once
+/// @file
+/// The shared memory of a block.
+///
+/// `__shared__` variables are thread-local variables of the kernel's library, so the block that runs on an
+/// operating-system thread has them for itself. Which thread-local variables those are, and where, is read
+/// from the library's symbol table. Dynamic shared memory is one buffer for each operating-system thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simt {
+
+/// @brief The calling thread's buffer for dynamic shared memory, of the largest size that any device allows.
+/// Page-aligned, and followed by an inaccessible page. Never freed.
+void* allocate_dynamic_shared();
+
+struct SharedVariable {
+  std::size_t offset = 0, bytes = 0;  ///< within the module's thread-local storage
+};
+
+/// A loaded library or program that holds kernels.
+struct KernelModule {
+  std::uintptr_t begin = 0, end = 0;  ///< of its code
+  std::size_t tls_module = 0;         ///< the dynamic linker's number for its thread-local storage
+  std::string path;                   ///< empty for the program itself
+  std::vector<SharedVariable> shared;
+
+  bool contains(std::uintptr_t address) const { return address >= begin && address < end; }
+};
+
+/// @brief The module that holds the code at this address. The answer stays valid; asking again is cheap.
+const KernelModule& kernel_module(const void* code);
+
+/// @brief Fills the `__shared__` variables of the module and `dynamic_bytes` of the dynamic buffer with a
+/// pattern that reads as NaN: on a GPU, too, a new block finds what others left behind.
+void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std::size_t dynamic_bytes);
+
+}  // namespace simt

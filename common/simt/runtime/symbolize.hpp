@@ -1,0 +1,32 @@
+#pragma once
+/// @file
+/// From an address in compiled code to the line that the student wrote.
+
+#include <cstdint>
+#include <string>
+
+#include "simt/runtime/call_stack.hpp"
+
+namespace simt {
+
+struct SourceLine {
+  std::string file;  ///< empty if no debug information covers the address
+  int line = 0;
+};
+
+/// @brief The innermost frame of user code: skips the runtime, the shim headers and the system's.
+SourceLine user_line(const CallStack& stack);
+
+/// @brief Name of the function at `address`, demangled; empty if unknown.
+std::string function_name(const void* address);
+
+/// @brief The function's own name: "flash" for both "flash<64, 32>" and "void ns::flash<64, 32>(float*)".
+std::string base_name(const std::string& name);
+
+/// @brief True if the address lies in the runtime itself (libsimt.so). Safe in a signal handler.
+bool in_runtime(std::uintptr_t pc);
+
+/// "kernel.cu:12" (without the folder), or an empty string for an unknown place.
+std::string to_string(const SourceLine& line);
+
+}  // namespace simt

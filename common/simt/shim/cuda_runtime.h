@@ -1,0 +1,11 @@
+#pragma once
+// Stands in for CUDA's header of the same name when a .cu file is compiled for the simulator.
+
+#include "simt_qualifiers.h"
+#include "simt_vector_types.h"
+
+#include "cuda_runtime_api.h"
+#include "simt_kernel.h"
+#include "simt_math.h"
+
+#include "simt_atomics.h"

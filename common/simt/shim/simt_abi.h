@@ -1,0 +1,60 @@
+#pragma once
+// The functions of the simulator's runtime that the shim headers call. Plain C names, plain types: the
+// boundary between a compiled kernel and libsimt.so.
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+enum SimtBarrier { simt_barrier_plain, simt_barrier_count, simt_barrier_and, simt_barrier_or };
+
+/// Waits until every thread of the block that has not returned is here. Returns the reduction of `predicate`.
+int simt_syncthreads(SimtBarrier kind, int predicate);
+
+enum SimtWarpOp {
+  simt_op_syncwarp,
+  simt_op_shuffle,
+  simt_op_ballot,
+  simt_op_all,
+  simt_op_any,
+  simt_op_match,
+  simt_op_reduce
+};
+
+/// Warp rendezvous: waits for the lanes of `mask`, then returns the value that lane `source` brought.
+/// Lanes that take part in one rendezvous name the same mask and the same kind of operation.
+std::uint64_t simt_shuffle(unsigned mask, std::uint64_t value, unsigned source_lane);
+
+/// Warp rendezvous that gives every lane's value: out[32]. Returns the lanes that took part.
+unsigned simt_gather(SimtWarpOp op, unsigned mask, std::uint64_t value, std::uint64_t* out);
+
+/// Warp rendezvous of one bit per lane: the bits of the lanes that took part.
+unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate);
+
+unsigned simt_active_lanes(void);
+unsigned simt_lane(void);
+
+/// A place where a thread that spins gives way to others. Called by atomics.
+void simt_spin_hint(void);
+
+/// The block's dynamic shared memory; the same address for every block that an operating-system thread runs.
+void* simt_dynamic_shared(void);
+
+long long simt_clock(void);
+[[noreturn]] void simt_trap(void);
+
+struct SimtLaunch {
+  const char* name;  ///< the kernel as written, for messages
+  unsigned grid[3], block[3];
+  std::size_t dynamic_shared_bytes;
+  void* stream;
+  void (*invoke)(void* arguments);   ///< runs one thread
+  void (*destroy)(void* arguments);  ///< frees the copy of the arguments
+  void* arguments;
+};
+
+/// Checks and queues a launch. Errors go where CUDA puts them: cudaGetLastError().
+void simt_launch(const SimtLaunch* launch);
+
+}  // extern "C"

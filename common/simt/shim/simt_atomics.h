@@ -1,0 +1,87 @@
+#pragma once
+// Atomic operations on global and shared memory. Blocks run on several operating-system threads, so they are
+// the host's own atomics; all are sequentially consistent, which is stronger than CUDA's relaxed ones.
+
+#include <cstring>
+#include <type_traits>
+
+#include "simt_abi.h"
+#include "simt_qualifiers.h"
+
+namespace simt {
+
+/// Replaces *address by change(*address) in one step; returns what was there.
+template <class T, class Change>
+__forceinline__ T atomic_update(T* address, Change change) {
+  using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long,
+                                  std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>;
+  auto* bits = reinterpret_cast<Bits*>(address);
+  simt_spin_hint();
+  Bits expected = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
+  for (;;) {
+    T before;
+    std::memcpy(&before, &expected, sizeof(T));
+    const T after = change(before);
+    Bits desired;
+    std::memcpy(&desired, &after, sizeof(T));
+    if (__atomic_compare_exchange_n(bits, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      return before;
+  }
+}
+
+}  // namespace simt
+
+#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION)                                                \
+  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE value) {                           \
+    return simt::atomic_update(address, [value](TYPE old) -> TYPE { return EXPRESSION; }); \
+  }                                                                                        \
+  __forceinline__ TYPE atomic##NAME##_block(TYPE* address, TYPE value) {                   \
+    return atomic##NAME(address, value);                                                   \
+  }                                                                                        \
+  __forceinline__ TYPE atomic##NAME##_system(TYPE* address, TYPE value) {                  \
+    return atomic##NAME(address, value);                                                   \
+  }
+
+SIMT_ATOMIC(Add, unsigned, old + value)
+SIMT_ATOMIC(Add, int, static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value)))
+SIMT_ATOMIC(Add, unsigned long long, old + value)
+SIMT_ATOMIC(Add, float, old + value)
+SIMT_ATOMIC(Add, double, old + value)
+SIMT_ATOMIC(Sub, unsigned, old - value)
+SIMT_ATOMIC(Sub, int, static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(value)))
+SIMT_ATOMIC(Exch, unsigned, ((void)old, value))
+SIMT_ATOMIC(Exch, int, ((void)old, value))
+SIMT_ATOMIC(Exch, unsigned long long, ((void)old, value))
+SIMT_ATOMIC(Exch, float, ((void)old, value))
+SIMT_ATOMIC(Min, unsigned, value < old ? value : old)
+SIMT_ATOMIC(Min, int, value < old ? value : old)
+SIMT_ATOMIC(Min, unsigned long long, value < old ? value : old)
+SIMT_ATOMIC(Min, long long, value < old ? value : old)
+SIMT_ATOMIC(Max, unsigned, value > old ? value : old)
+SIMT_ATOMIC(Max, int, value > old ? value : old)
+SIMT_ATOMIC(Max, unsigned long long, value > old ? value : old)
+SIMT_ATOMIC(Max, long long, value > old ? value : old)
+SIMT_ATOMIC(And, unsigned, old& value)
+SIMT_ATOMIC(And, int, old& value)
+SIMT_ATOMIC(And, unsigned long long, old& value)
+SIMT_ATOMIC(Or, unsigned, old | value)
+SIMT_ATOMIC(Or, int, old | value)
+SIMT_ATOMIC(Or, unsigned long long, old | value)
+SIMT_ATOMIC(Xor, unsigned, old ^ value)
+SIMT_ATOMIC(Xor, int, old ^ value)
+SIMT_ATOMIC(Xor, unsigned long long, old ^ value)
+SIMT_ATOMIC(Inc, unsigned, old >= value ? 0u : old + 1u)
+SIMT_ATOMIC(Dec, unsigned, old == 0u || old > value ? value : old - 1u)
+#undef SIMT_ATOMIC
+
+#define SIMT_ATOMIC_CAS(TYPE)                                                                         \
+  __forceinline__ TYPE atomicCAS(TYPE* address, TYPE compare, TYPE value) {                           \
+    simt_spin_hint();                                                                                 \
+    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    return compare; /* the exchange wrote what it found there */                                      \
+  }
+SIMT_ATOMIC_CAS(int)
+SIMT_ATOMIC_CAS(unsigned)
+SIMT_ATOMIC_CAS(unsigned short)
+SIMT_ATOMIC_CAS(unsigned long long)
+#undef SIMT_ATOMIC_CAS

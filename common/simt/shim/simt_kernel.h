@@ -1,0 +1,208 @@
+#pragma once
+// What a kernel finds around it: the built-in variables, barriers, warp operations, and the launch itself.
+
+#include <cstring>
+#include <ctime>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "simt_abi.h"
+#include "simt_vector_types.h"
+
+// Set by the scheduler whenever a thread gets its turn. Const, so that `threadIdx.x = 0` does not compile.
+// initial-exec: the runtime is loaded when the program starts, so an access is one instruction.
+#define SIMT_BUILTIN extern constinit thread_local const __attribute__((tls_model("initial-exec")))
+SIMT_BUILTIN uint3 threadIdx;
+SIMT_BUILTIN uint3 blockIdx;
+SIMT_BUILTIN dim3 blockDim;
+SIMT_BUILTIN dim3 gridDim;
+#undef SIMT_BUILTIN
+inline constexpr int warpSize = 32;
+
+// --- Barriers of the block -------------------------------------------------------------------------------
+
+__forceinline__ void __syncthreads() { simt_syncthreads(simt_barrier_plain, 0); }
+__forceinline__ int __syncthreads_count(int predicate) {
+  return simt_syncthreads(simt_barrier_count, predicate);
+}
+__forceinline__ int __syncthreads_and(int predicate) { return simt_syncthreads(simt_barrier_and, predicate); }
+__forceinline__ int __syncthreads_or(int predicate) { return simt_syncthreads(simt_barrier_or, predicate); }
+
+// Within a process, memory is coherent: a fence orders what the compiler and the host processor do.
+__forceinline__ void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__forceinline__ void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__forceinline__ void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+// --- Warp operations -------------------------------------------------------------------------------------
+
+namespace simt {
+
+template <class T>
+__forceinline__ std::uint64_t to_bits(T value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
+                "a shuffle moves values of at most 8 bytes");
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
+template <class T>
+__forceinline__ T from_bits(std::uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+__forceinline__ unsigned segment_first(unsigned lane, int width) {
+  return lane & ~(static_cast<unsigned>(width) - 1u);
+}
+
+}  // namespace simt
+
+__forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { simt_ballot(simt_op_syncwarp, mask, 0); }
+__forceinline__ unsigned __activemask() { return simt_active_lanes(); }
+
+template <class T>
+__forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
+  const unsigned lane = simt_lane();
+  const unsigned from = simt::segment_first(lane, width) +
+                        (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1u));
+  return simt::from_bits<T>(simt_shuffle(mask, simt::to_bits(value), from));
+}
+
+template <class T>
+__forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const unsigned lane = simt_lane(), first = simt::segment_first(lane, width);
+  const unsigned from = lane < first + delta ? lane : lane - delta;  // below the segment: keep one's own
+  return simt::from_bits<T>(simt_shuffle(mask, simt::to_bits(value), from));
+}
+
+template <class T>
+__forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
+  const unsigned lane = simt_lane(),
+                 last = simt::segment_first(lane, width) + static_cast<unsigned>(width) - 1u;
+  const unsigned from = lane + delta > last ? lane : lane + delta;  // above the segment: keep one's own
+  return simt::from_bits<T>(simt_shuffle(mask, simt::to_bits(value), from));
+}
+
+template <class T>
+__forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
+  const unsigned lane = simt_lane(),
+                 last = simt::segment_first(lane, width) + static_cast<unsigned>(width) - 1u;
+  const unsigned partner = lane ^ static_cast<unsigned>(lane_mask);
+  const unsigned from = partner > last ? lane : partner;
+  return simt::from_bits<T>(simt_shuffle(mask, simt::to_bits(value), from));
+}
+
+__forceinline__ unsigned __ballot_sync(unsigned mask, int predicate) {
+  return simt_ballot(simt_op_ballot, mask, predicate);
+}
+__forceinline__ int __any_sync(unsigned mask, int predicate) {
+  return simt_ballot(simt_op_any, mask, predicate) != 0;
+}
+__forceinline__ int __all_sync(unsigned mask, int predicate) {
+  return simt_ballot(simt_op_all, mask, !predicate) == 0;
+}
+
+template <class T>
+__forceinline__ unsigned __match_any_sync(unsigned mask, T value) {
+  std::uint64_t values[32];
+  const std::uint64_t mine = simt::to_bits(value);
+  const unsigned lanes = simt_gather(simt_op_match, mask, mine, values);
+  unsigned same = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if ((lanes >> lane & 1u) != 0 && values[lane] == mine) same |= 1u << lane;
+  return same;
+}
+
+template <class T>
+__forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all_equal) {
+  const unsigned same = __match_any_sync(mask, value);
+  *all_equal = same == mask;
+  return *all_equal != 0 ? mask : 0u;
+}
+
+namespace simt {
+
+template <class T, class Combine>
+__forceinline__ T warp_reduce(unsigned mask, T value, Combine combine) {
+  std::uint64_t values[32];
+  unsigned rest = simt_gather(simt_op_reduce, mask, to_bits(value), values);
+  T result = from_bits<T>(values[__builtin_ctz(rest)]);
+  for (rest &= rest - 1u; rest != 0; rest &= rest - 1u)
+    result = combine(result, from_bits<T>(values[__builtin_ctz(rest)]));
+  return result;
+}
+
+}  // namespace simt
+
+#define SIMT_WARP_REDUCE(NAME, TYPE, EXPRESSION)                                              \
+  __forceinline__ TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value) {                    \
+    return simt::warp_reduce(mask, value, [](TYPE a, TYPE b) -> TYPE { return EXPRESSION; }); \
+  }
+SIMT_WARP_REDUCE(add, unsigned, a + b)
+SIMT_WARP_REDUCE(add, int, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))
+SIMT_WARP_REDUCE(min, unsigned, a < b ? a : b)
+SIMT_WARP_REDUCE(min, int, a < b ? a : b)
+SIMT_WARP_REDUCE(max, unsigned, a > b ? a : b)
+SIMT_WARP_REDUCE(max, int, a > b ? a : b)
+SIMT_WARP_REDUCE(and, unsigned, a& b)
+SIMT_WARP_REDUCE(or, unsigned, a | b)
+SIMT_WARP_REDUCE(xor, unsigned, a ^ b)
+#undef SIMT_WARP_REDUCE
+
+// --- Time, traps (clock() is that of the C library)
+// -----------------------------------------------------------------------------------------
+
+__forceinline__ long long clock64() { return simt_clock(); }
+__forceinline__ void __nanosleep(unsigned) { simt_spin_hint(); }
+__forceinline__ void __trap() { simt_trap(); }
+
+// --- Launches (written by the rewriter) ------------------------------------------------------------------
+
+namespace simt {
+
+/// The dynamic shared memory of the running block: what `extern __shared__ T name[]` becomes.
+template <class T>
+T* dynamic_shared() {
+  return static_cast<T*>(simt_dynamic_shared());
+}
+
+/// `<<<grid, block, bytes, stream>>>`
+struct LaunchConfig {
+  dim3 grid, block;
+  std::size_t dynamic_shared_bytes;
+  void* stream;
+
+  LaunchConfig(dim3 grid_, dim3 block_, std::size_t bytes = 0, void* stream_ = nullptr)
+      : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
+};
+
+/// @brief Queues `kernel(args...)` for every thread of the grid. The arguments are copied now, as on a GPU;
+/// each thread then gets its own copy of them through the kernel's parameters.
+template <class Kernel, class... Args>
+void launch(const char* name, const LaunchConfig& config, Kernel kernel, const Args&... args) {
+  static_assert(
+      (std::is_copy_constructible_v<std::decay_t<const Args&>> && ...),
+      "a launch copies its arguments, and one of these cannot be copied: pass a pointer to device memory");
+  struct Call {
+    Kernel kernel;
+    std::tuple<std::decay_t<const Args&>...> arguments;
+  };
+  const SimtLaunch request{.name = name,
+                           .grid = {config.grid.x, config.grid.y, config.grid.z},
+                           .block = {config.block.x, config.block.y, config.block.z},
+                           .dynamic_shared_bytes = config.dynamic_shared_bytes,
+                           .stream = config.stream,
+                           .invoke =
+                               [](void* call) {
+                                 std::apply(static_cast<Call*>(call)->kernel,
+                                            static_cast<Call*>(call)->arguments);
+                               },
+                           .destroy = [](void* call) { delete static_cast<Call*>(call); },
+                           .arguments = new Call{kernel, {args...}}};
+  simt_launch(&request);
+}
+
+}  // namespace simt

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "tensor/tensor.hpp"
+
+// Arrays in NumPy's .npy files: format 1.0, 2.0 and 3.0, little and big endian, C and Fortran order.
+// Element types: float (float32), double (float64), int32_t and int64_t.
+
+namespace course {
+
+/// An .npy file that cannot be read or written: one sentence with the file, what is wrong and what was
+/// wanted.
+class NpyError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What the header of an .npy file says.
+struct NpyInfo {
+  std::string
+      dtype;  // NumPy's name ("float32", "int64", "complex128", "object"), or its code if it has no name
+  Shape shape;
+  bool fortran_order = false;
+};
+
+/// @brief Reads only the header, whatever the element type.
+/// @throws NpyError if the file cannot be opened or its header is not one of an .npy file.
+NpyInfo peek_npy(const std::filesystem::path& path);
+
+/// @brief Reads an array. The tensor is contiguous and row-major, whichever order the file has.
+/// Cost: one read into the final storage; one more pass if the file is big endian or in Fortran order.
+/// @throws NpyError if the file cannot be read, is damaged or cut short, or holds another type: values are
+/// never converted.
+template <class T>
+Tensor<T> read_npy(const std::filesystem::path& path);
+
+/// @brief Writes an array in row-major order (format 1.0, little endian), replacing a file of that name.
+/// The data go to a temporary file beside `path` that is renamed at the end, so `path` never holds half an
+/// array: after a failure (disk full, folder read-only) it is what it was before, and no temporary file
+/// remains.
+/// @throws NpyError if the file cannot be written.
+template <class T>
+void write_npy(const std::filesystem::path& path, const Tensor<T>& tensor);
+
+extern template Tensor<float> read_npy<float>(const std::filesystem::path&);
+extern template Tensor<double> read_npy<double>(const std::filesystem::path&);
+extern template Tensor<std::int32_t> read_npy<std::int32_t>(const std::filesystem::path&);
+extern template Tensor<std::int64_t> read_npy<std::int64_t>(const std::filesystem::path&);
+
+extern template void write_npy(const std::filesystem::path&, const Tensor<float>&);
+extern template void write_npy(const std::filesystem::path&, const Tensor<double>&);
+extern template void write_npy(const std::filesystem::path&, const Tensor<std::int32_t>&);
+extern template void write_npy(const std::filesystem::path&, const Tensor<std::int64_t>&);
+
+}  // namespace course

@@ -1,0 +1,129 @@
+#!/bin/sh
+# Makes sure that the packages of one group are installed. The one list of packages is here.
+#
+#   scripts/setup.sh check|test [--yes] [--list]
+#
+# check  what ./course needs to build the simulator, grade and run kernels
+# test   what the whole test suite needs beside that
+#
+# Uses apt on Debian and Ubuntu: at once as root, in CI (CI=true) or with --yes; else it asks. Exit status 3: something
+# is missing and cannot be installed from here; the last line is what to run. --list names what is missing, and stops.
+set -u
+
+group=${1:-}
+yes=${CI:+yes}
+list=
+for word in "$@"; do
+  case $word in
+    check | test) ;;
+    --yes) yes=yes ;;
+    --list) list=yes ;;
+    *) echo "setup.sh: unknown argument $word" >&2; exit 2 ;;
+  esac
+done
+
+# Looks for what a package brings rather than for the package: it may have come another way.
+program() { command -v "$1" >/dev/null 2>&1; }
+header() {
+  for root in /usr/include /usr/local/include; do
+    for name in "$@"; do [ -e "$root/$name" ] && return 0; done
+  done
+  return 1
+}
+numpy() { # CMake, too, takes the system's own Python first
+  for python in /usr/bin/python3 python3; do program "$python" && break; done
+  "$python" -c 'import numpy' 2>/dev/null
+}
+
+missing=
+need() { # need PACKAGE TEST...
+  package=$1
+  shift
+  "$@" || missing="$missing $package"
+}
+# What only a lint uses: a distribution that has no such package leaves that lint out.
+extra=
+want() { # want PACKAGE TEST...
+  package=$1
+  shift
+  "$@" || extra="$extra $package"
+}
+
+case $group in
+  check | test)
+    need g++ program "${CXX:-c++}"
+    need cmake program cmake
+    need ninja-build program ninja
+    need catch2 header catch2/catch.hpp catch2/catch_all.hpp
+    need libboost-context-dev header boost/context/fiber.hpp
+    need libcli11-dev header CLI/CLI.hpp
+    need nlohmann-json3-dev header nlohmann/json.hpp
+    need libfmt-dev header fmt/core.h
+    ;;
+  *) echo "usage: setup.sh check|test [--yes] [--list]" >&2; exit 2 ;;
+esac
+if [ "$group" = test ]; then
+  need libbenchmark-dev header benchmark/benchmark.h
+  want clang-format-14 program clang-format-14
+  need python3 program python3
+  need python3-numpy numpy
+fi
+
+missing=${missing# }
+extra=${extra# }
+if [ -n "$list" ]; then
+  echo "$missing $extra"
+  exit 0
+fi
+[ -n "$missing$extra" ] || exit 0
+
+if ! program apt-get; then
+  [ -n "$missing" ] || exit 0
+  echo "course: this machine lacks what Debian calls: $missing" >&2
+  echo "course: install these with your package manager, then run the command again" >&2
+  exit 3
+fi
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+  if program sudo && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    as_root=sudo
+    if [ -z "$yes" ] && [ -t 0 ]; then
+      printf 'The course needs these packages: %s\nInstall them with apt now? [Y/n] ' "$missing" >&2
+      read -r answer || answer=n
+      case $answer in
+        '' | [yY]*) ;;
+        *) as_root=none ;;
+      esac
+    elif [ -z "$yes" ]; then
+      as_root=none # nobody to ask
+    fi
+  else
+    as_root=none
+  fi
+fi
+if [ "$as_root" = none ]; then
+  [ -n "$missing" ] || exit 0
+  echo "course: packages are missing; this installs them:" >&2
+  echo "sudo apt-get install -y $missing $extra" >&2
+  exit 3
+fi
+
+echo "course: installing $missing $extra" >&2
+log=${COURSE_SETUP_LOG:-/dev/null}
+export DEBIAN_FRONTEND=noninteractive
+apt() { $as_root apt-get "$@" >>"$log" 2>&1; }
+# The package index may be missing or old: it is fetched when the first attempt fails.
+install() {
+  [ "$#" -gt 0 ] || return 0
+  apt install -y --no-install-recommends "$@" || { apt update && apt install -y --no-install-recommends "$@"; }
+}
+# shellcheck disable=SC2086  # the lists are meant to be split into words
+install $missing || {
+  echo "course: apt could not install them; its last lines:" >&2
+  [ "$log" = /dev/null ] || tail -n 5 "$log" >&2
+  echo "course: run this by hand to see more: apt-get update && apt-get install -y $missing" >&2
+  exit 3
+}
+# shellcheck disable=SC2086
+install $extra || echo "course: apt has no $extra; what uses it is left out" >&2

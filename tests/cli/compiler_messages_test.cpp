@@ -1,0 +1,115 @@
+#include "grading/compiler_messages.hpp"
+
+#include <filesystem>
+
+#include "grading/subprocess.hpp"
+#include "support/catch.hpp"
+
+namespace fs = std::filesystem;
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A project of one lesson whose file is lessons/01_add/add.cu.
+struct Project {
+  ScratchFolder folder{fs::temp_directory_path()};
+  Lesson lesson;
+
+  explicit Project(const std::string& code = "") {
+    lesson.number = 1;
+    lesson.name = "add";
+    lesson.root = folder.path();
+    lesson.entries = {"add"};
+    fs::create_directories(lesson.folder());
+    write_file_atomically(
+        lesson.contract(),
+        "namespace course {\n/// add(x) adds.\nvoid add(const float* x,\n         int n);\n}\n");
+    write_file_atomically(lesson.stub(), code);
+  }
+
+  std::string explain(const std::string& output) const {
+    return explain_compiler_output(output, lesson, "lessons/01_add/add.cu");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an error of g++ keeps its place and gets its line", "[cli][messages]") {
+  const Project project("int a;\nint b = c;\n");
+  const std::string text = project.explain(
+      "lessons/01_add/add.cu: In function 'void f()':\n"
+      "lessons/01_add/add.cu:2:9: error: 'c' was not declared in this scope\n"
+      "    2 | int b = c;\n"
+      "      |         ^\n");
+  CHECK(text == "lessons/01_add/add.cu:2: 'c' was not declared in this scope\n  2 | int b = c;");
+}
+
+TEST_CASE("an absolute path into the project becomes relative", "[cli][messages]") {
+  const Project project("int b = c;\n");
+  CHECK_THAT(project.explain(project.lesson.stub().string() + ":1:9: error: no\n"),
+             ContainsSubstring("lessons/01_add/add.cu:1: no"));
+}
+
+TEST_CASE("an error inside a template is told where the student's file uses it", "[cli][messages]") {
+  const Project project("\n\nsort(x);\n");
+  const std::string text = project.explain(
+      "In file included from /usr/include/c++/12/algorithm:61,\n"
+      "                 from lessons/01_add/add.cu:1:\n"
+      "/usr/include/c++/12/bits/predefined_ops.h: In instantiation of 'bool f(A, B) [with A = X]':\n"
+      "/usr/include/c++/12/bits/stl_algo.h:1842:14:   required from 'void g(A, B) [with A = X]'\n"
+      "lessons/01_add/add.cu:3:5:   required from here\n"
+      "/usr/include/c++/12/bits/predefined_ops.h:45:23: error: no match for 'operator<'\n");
+  CHECK(text == "lessons/01_add/add.cu:3: no match for 'operator<'\n  3 | sort(x);");
+}
+
+TEST_CASE("the student's own file comes first, and the same error once", "[cli][messages]") {
+  const Project project("int a;\n");
+  const std::string text = project.explain(
+      "common/device/x.hpp:7:1: error: there\n"
+      "lessons/01_add/add.cu:1:1: error: here\n"
+      "lessons/01_add/add.cu:1:9: error: here\n");
+  CHECK(text == "lessons/01_add/add.cu:1: here\n  1 | int a;\ncommon/device/x.hpp:7: there");
+}
+
+TEST_CASE("only the first errors are shown", "[cli][messages]") {
+  std::string output;
+  for (int i = 1; i <= 9; ++i) output += "lessons/01_add/add.cu:" + std::to_string(i) + ":1: error: e\n";
+  CHECK_THAT(Project().explain(output), ContainsSubstring("and 4 more errors"));
+}
+
+TEST_CASE("reads nvcc's way to write places", "[cli][messages]") {
+  const Project project("int a;\n");
+  CHECK_THAT(
+      project.explain("lessons/01_add/add.cu(1): error: identifier \"b\" is undefined\n\n1 error detected\n"),
+      ContainsSubstring("lessons/01_add/add.cu:1: identifier \"b\" is undefined"));
+}
+
+TEST_CASE("a function of the contract that is missing is named as it is declared", "[cli][messages]") {
+  const std::string expected =
+      "add.cu does not define course::add(const float* x, int n) as lessons/01_add/add.hpp declares it.";
+  for (const std::string line :
+       {"entries.cpp:(.text+0x5): undefined reference to `course::add(float const*, int)'\n",
+        "ld.lld: error: undefined symbol: course::add(float const*, int)\n"}) {
+    CHECK(Project().explain(line + "collect2: error: ld returned 1 exit status\n") == expected);
+  }
+}
+
+TEST_CASE("a function with other parameters or in no namespace is pointed out", "[cli][messages]") {
+  const std::string line = "x.o: undefined reference to `course::add(float const*, int)'\n";
+  CHECK_THAT(Project("// add(int) is here\nvoid add(const float* x) {}\n").explain(line),
+             ContainsSubstring("It has add(const float* x) instead."));
+  CHECK_THAT(Project("void add(const float* x, int n) {}\n").explain(line),
+             ContainsSubstring("not in namespace course"));
+}
+
+TEST_CASE("another missing function is named", "[cli][messages]") {
+  CHECK(Project().explain("x.o: undefined reference to `helper(int)'\n") ==
+        "add.cu uses helper(int), which is declared but defined nowhere.");
+}
+
+TEST_CASE("output of an unknown kind is shown by its end", "[cli][messages]") {
+  CHECK(Project().explain("nvcc fatal : Unsupported gpu architecture\n") ==
+        "nvcc fatal : Unsupported gpu architecture");
+  CHECK(Project().explain("") == "The compiler failed without a message.");
+}

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Drives the `course` program as a person would: what it prints, what it leaves behind, how it ends.
+
+    course_test.py COURSE [unittest arguments]
+
+COURSE is the built program; its build folder and the project's own lesson 01 are used.
+"""
+
+import json
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+COURSE = ""
+SOLUTION = ROOT / "solutions/01_vector_add/vector_add.cu"
+ENDLESS = ROOT / "tests/lessons/mutants/01_vector_add/endless_loop.cu"
+
+
+def course(*arguments, env=None, cwd=None):
+    return subprocess.run([COURSE, *map(str, arguments)], capture_output=True, text=True, timeout=240, cwd=cwd,
+                          env={**os.environ, **(env or {})}, check=False)
+
+
+def course_on_terminal(*arguments, env=None):
+    """What the program writes to a terminal of 80 columns."""
+    parent, child = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")} | {"TERM": "xterm"}
+    process = subprocess.Popen([COURSE, *arguments], stdin=child, stdout=child, stderr=child,
+                               env={**environment, **(env or {})})
+    os.close(child)
+    output = b""
+    while True:
+        try:
+            chunk = os.read(parent, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not chunk:
+            break
+        output += chunk
+    os.close(parent)
+    return process.wait(), output.decode()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def assert_one_message(self, result, *words):
+        """One or two lines on stderr that say what was wrong, and no other output."""
+        self.assertEqual(result.stdout, "")
+        self.assertLessEqual(len(result.stderr.strip().splitlines()), 4, result.stderr)
+        text = " ".join(result.stderr.split())
+        for word in words:
+            self.assertIn(word, text)
+
+
+class Usage(Case):
+    def test_no_command_shows_help(self):
+        result = course()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--help", result.stderr)
+
+    def test_help_is_no_error(self):
+        result = course("--help")
+        self.assertEqual(result.returncode, 0)
+        for command in ("check", "list", "run", "test"):
+            self.assertIn(command, result.stdout)
+
+    def test_unknown_command_and_option(self):
+        self.assertEqual(course("chekc").returncode, 2)
+        result = course("check", "--solutoin")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--solutoin", result.stderr)
+
+    def test_unknown_backend(self):
+        result = course("check", "01", "--backend", "tpu")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("tpu", result.stderr)
+
+    def test_unknown_lesson_names_the_nearest(self):
+        result = course("check", "vectoradd")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, '"vectoradd"', "Did you mean 01_vector_add")
+
+    def test_lesson_number_that_is_not_there(self):
+        for name in ("99", "0", "98-99", "7-1", "-1", "1-"):
+            with self.subTest(name):
+                self.assertEqual(course("check", name).returncode, 2)
+
+    def test_missing_file(self):
+        result = course("check", "01", "--file", self.folder / "none.cu")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, "There is no file")
+
+    def test_file_needs_one_lesson(self):
+        result = course("check", "--file", SOLUTION)
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, "exactly one lesson")
+
+    def test_file_that_is_a_folder(self):
+        self.assertEqual(course("check", "01", "--file", self.folder).returncode, 2)
+
+    def test_report_into_a_folder_that_is_not_there(self):
+        result = course("check", "01", "--json", self.folder / "none" / "report.json")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, "there is no folder")
+
+    def test_gpu_that_is_not_there(self):
+        if pathlib.Path("/dev/nvidiactl").exists():
+            self.skipTest("this machine may have a GPU")
+        result = course("check", "01", "--backend", "gpu")
+        self.assertEqual(result.returncode, 3)
+        self.assert_one_message(result, "GPU", "--backend cpu")
+
+
+class Check(Case):
+    def test_every_way_to_name_a_lesson(self):
+        for name in ("1", "01", "vector_add", "01_vector_add", "lessons/01_vector_add/", "1-1"):
+            with self.subTest(name):
+                result = course("check", name, "--solution")
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                self.assertRegex(result.stdout, r"^PASS  01 Vector add +22 of 22 points")
+
+    def test_stub_fails_in_words(self):
+        result = course("check", "01")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "")
+        self.assertIn("FAIL  01 Vector add", result.stdout)
+        self.assertIn("never wrote", result.stdout)
+        self.assertRegex(result.stdout, r"and \d+ more cases fail in the same way")
+        self.assertIn("Next: edit lessons/01_vector_add/vector_add.cu, then ./course check 01", result.stdout)
+        for noise in ("error:", "Assertion", "REQUIRE", "/usr/", str(ROOT)):
+            self.assertNotIn(noise, result.stdout)
+
+    def test_piped_output_is_plain_and_narrow(self):
+        for arguments in (("check", "01"), ("check", "01", "--verbose"), ("list",)):
+            result = course(*arguments)
+            self.assertNotIn("\033", result.stdout + result.stderr)
+            self.assertNotIn("\r", result.stdout + result.stderr)
+            for line in result.stdout.splitlines():
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_terminal_gets_colour_unless_no_color(self):
+        status, output = course_on_terminal("check", "01", "--solution")
+        self.assertEqual(status, 0)
+        self.assertIn("\033[32mPASS\033[0m", output)
+        status, output = course_on_terminal("check", "01", "--solution", env={"NO_COLOR": "1"})
+        self.assertEqual(status, 0)
+        self.assertNotIn("\033[32m", output)
+
+    def test_file_that_does_not_compile(self):
+        file = self.file("vector_add.cu", '#include "vector_add.hpp"\n\nint x = y;\n')
+        result = course("check", "01", "--file", file)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("DOES NOT COMPILE  01 Vector add", result.stdout)
+        self.assertIn("vector_add.cu:3:", result.stdout)
+        self.assertIn("3 | int x = y;", result.stdout)
+
+    def test_missing_function_is_named_as_the_contract_has_it(self):
+        file = self.file("vector_add.cu", '#include "vector_add.hpp"\n')
+        text = " ".join(course("check", "01", "--file", file).stdout.split())
+        self.assertIn("vector_add.cu does not define course::vector_add(const float* a, const float* b, float* c, "
+                      "std::int64_t n) as lessons/01_vector_add/vector_add.hpp declares it", text)
+
+    def test_path_with_spaces_and_other_folder(self):
+        file = self.file("my kernel's file.cu", SOLUTION.read_text(encoding="utf-8"))
+        result = course("check", "01", "--file", file.name, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_changed_header_beside_the_file_is_compiled_anew(self):
+        header = self.file("extra.hpp", "")
+        source = '#include "extra.hpp"\n' + SOLUTION.read_text(encoding="utf-8")
+        file = self.file("vector_add.cu", source)
+        self.assertEqual(course("check", "01", "--file", file).returncode, 0)
+        header.write_text("#error changed\n", encoding="utf-8")
+        result = course("check", "01", "--file", file)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("changed", result.stdout)
+
+
+class Json(Case):
+    FIELDS = {"number", "name", "status", "points", "max_points", "seconds", "cases"}
+    CASE_FIELDS = {"name", "status", "points", "message", "diagnoses", "diagnostics", "counters"}
+
+    def check_form(self, report):
+        self.assertEqual(set(report), {"version", "backend", "lessons"})
+        self.assertEqual(report["version"], 1)
+        for lesson in report["lessons"]:
+            self.assertEqual(set(lesson), self.FIELDS)
+            self.assertIn(lesson["status"], ("pass", "fail", "error"))
+            for case in lesson["cases"]:
+                self.assertEqual(set(case), self.CASE_FIELDS)
+                for diagnostic in case["diagnostics"]:
+                    self.assertEqual(set(diagnostic), {"class", "file", "line", "message"})
+            self.assertEqual(lesson["points"], sum(case["points"] for case in lesson["cases"]))
+
+    def test_file_beside_the_text(self):
+        file = self.folder / "report.json"
+        result = course("check", "01", "--solution", "--json", file)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("PASS", result.stdout)
+        report = json.loads(file.read_text(encoding="utf-8"))
+        self.check_form(report)
+        lesson = report["lessons"][0]
+        self.assertEqual((lesson["number"], lesson["name"], lesson["status"]), (1, "vector_add", "pass"))
+        self.assertEqual(lesson["points"], lesson["max_points"])
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["report.json"])
+
+    def test_standard_output_has_nothing_else(self):
+        result = course("check", "01", "--json", "-")
+        self.assertEqual(result.returncode, 1)
+        report = json.loads(result.stdout)
+        self.check_form(report)
+        self.assertEqual(report["lessons"][0]["status"], "fail")
+
+    def test_file_that_does_not_compile_is_an_error(self):
+        file = self.file("vector_add.cu", "int x = y;\n")
+        result = course("check", "01", "--file", file, "--json", "-")
+        self.assertEqual(result.returncode, 1)
+        report = json.loads(result.stdout)
+        self.check_form(report)
+        self.assertEqual(report["lessons"][0]["status"], "error")
+        self.assertIn("'y' was not declared", report["lessons"][0]["cases"][0]["message"])
+
+    def test_list(self):
+        lessons = json.loads(course("list", "--json").stdout)["lessons"]
+        self.assertEqual(lessons[0]["name"], "vector_add")
+        self.assertEqual(lessons[0]["max_points"], 22)
+
+    def test_full_disk_leaves_no_half_written_report(self):
+        small = self.folder / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", small], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("mounting a small file system takes root")
+        self.addCleanup(subprocess.run, ["umount", small], check=False)
+        (small / "report.json").write_text("old", encoding="utf-8")
+        result = course("check", "01", "--solution", "--json", small / "report.json")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("No space left", " ".join(result.stderr.split()))
+        self.assertEqual([path.name for path in small.iterdir()], ["report.json"])
+        self.assertEqual((small / "report.json").read_text(encoding="utf-8"), "old")
+
+
+class Run(Case):
+    def test_usage(self):
+        out = self.folder / "out"
+        for arguments in (("run",), ("run", "01"), ("run", "01", "--in", self.folder / "none", "--out", out),
+                          ("run", "01", "--in", self.folder, "--out", out, "--set", "n"),
+                          ("run", "all", "--in", self.folder)):
+            with self.subTest(arguments):
+                self.assertEqual(course(*arguments).returncode, 2)
+
+    def test_missing_input(self):
+        result = course("run", "01", "--solution", "--in", self.folder, "--out", self.folder / "out")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("a.npy", result.stderr)
+
+    def test_adds_ten_million_numbers_as_numpy_does(self):
+        try:
+            import numpy  # pylint: disable=import-outside-toplevel
+        except ImportError:
+            self.skipTest("no NumPy")
+        generator = numpy.random.default_rng(1)
+        inputs = self.folder / "in"
+        inputs.mkdir()
+        a, b = (generator.standard_normal(10_000_000, dtype=numpy.float32) for _ in range(2))
+        numpy.save(inputs / "a.npy", a)
+        numpy.save(inputs / "b.npy", b)
+        result = course("run", "01", "--solution", "--in", inputs.name, "--out", "out", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        c = numpy.load(self.folder / "out" / "c.npy")
+        self.assertEqual(c.tobytes(), (a + b).tobytes())
+
+
+class Interrupt(Case):
+    def descendants(self, pid):
+        """Processes below `pid`, by /proc."""
+        found = []
+        for child in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = child.read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid:
+                below = int(child.parent.name)
+                found += [below, *self.descendants(below)]
+        return found
+
+    def interrupt(self, number, after):
+        report = self.folder / "report.json"
+        process = subprocess.Popen([COURSE, "check", "01", "--backend", "cpu", "--file", ENDLESS, "--json", report],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        time.sleep(after)
+        below = self.descendants(process.pid)
+        process.send_signal(number)
+        started = time.monotonic()
+        _, errors = process.communicate(timeout=30)
+        self.assertLess(time.monotonic() - started, 3)
+        self.assertEqual(process.returncode, 128 + number)
+        self.assertEqual(errors, "course: interrupted\n")
+        self.assertFalse(report.exists())
+        time.sleep(0.2)
+        for pid in below:
+            self.assertFalse(pathlib.Path(f"/proc/{pid}/exe").exists(), f"process {pid} outlived the command")
+        build = pathlib.Path(COURSE).parent.parent
+        return below, list((build / "kernels").glob(f".scratch-{process.pid}-*"))
+
+    def test_ctrl_c_ends_everything(self):
+        below, scratch = self.interrupt(signal.SIGINT, 3)
+        self.assertGreaterEqual(len(below), 2, "the test program and its worker should have been running")
+        self.assertEqual(scratch, [])
+
+    def test_ctrl_c_early(self):
+        _, scratch = self.interrupt(signal.SIGINT, 0.15)
+        self.assertEqual(scratch, [])
+
+    def test_termination(self):
+        _, scratch = self.interrupt(signal.SIGTERM, 1)
+        self.assertEqual(scratch, [])
+
+
+if __name__ == "__main__":
+    COURSE = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()

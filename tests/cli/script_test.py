@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Drives ./course and scripts/setup.sh on machines that lack one thing or another.
+
+cmake, ninja, apt-get and the rest are small stand-ins, so that each case takes milliseconds: what is tested is what
+the scripts do with their answers.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SHELL_TOOLS = ("sh", "dash", "mkdir", "grep", "tail", "cmp", "cp", "rm", "id", "cat", "flock", "sleep", "chmod", "dirname")
+# What `cmake` makes, and what `ninja` makes of it: a program that shows its arguments.
+CMAKE = 'for last; do :; done\necho configured >>"$CALLS"\n: >"$BUILD/build.ninja"\n'
+NINJA = ('echo built >>"$CALLS"\nmkdir -p "$BUILD/bin"\n'
+         'printf \'#!/bin/sh\\nfor a; do echo "[$a]"; done\\n\' >"$BUILD/bin/course"\nchmod +x "$BUILD/bin/course"\n')
+SETUP_OK = "exit 0\n"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.project = self.folder / "a project"
+        (self.project / "scripts").mkdir(parents=True)
+        shutil.copy(ROOT / "course", self.project)
+        (self.project / "scripts/setup.sh").write_text(SETUP_OK, encoding="utf-8")
+        self.build = self.project / "build"
+        self.bin = self.folder / "bin"
+        self.bin.mkdir()
+        for tool in SHELL_TOOLS:
+            if where := shutil.which(tool):
+                (self.bin / tool).symlink_to(where)
+        self.calls = self.folder / "calls"
+        self.program("cmake", CMAKE)
+        self.program("ninja", NINJA)
+
+    def program(self, name, text):
+        path = self.bin / name
+        path.unlink(missing_ok=True)
+        path.write_text("#!/bin/sh\n" + text, encoding="utf-8")
+        path.chmod(0o755)
+
+    def environment(self, **extra):
+        return {"PATH": str(self.bin), "CALLS": str(self.calls), "BUILD": str(self.build), "HOME": "/", **extra}
+
+    def course(self, *arguments, cwd=None, script=None, **extra):
+        return subprocess.run([script or self.project / "course", *arguments], cwd=cwd or self.folder, timeout=30,
+                              capture_output=True, text=True, env=self.environment(**extra), check=False)
+
+    def called(self):
+        return self.calls.read_text(encoding="utf-8").split() if self.calls.exists() else []
+
+
+class Script(Case):
+    def test_first_run_configures_and_builds_and_later_ones_only_build(self):
+        self.assertEqual(self.course("list").returncode, 0)
+        self.assertEqual(self.called(), ["configured", "built"])
+        self.course("list")
+        self.assertEqual(self.called(), ["configured", "built", "built"])
+
+    def test_arguments_arrive_as_they_were_without_yes(self):
+        result = self.course("check", "a b", "--yes", "", "--file", "it's", "*")
+        self.assertEqual(result.stdout, "[check]\n[a b]\n[]\n[--file]\n[it's]\n[*]\n")
+
+    def test_relative_call_and_relative_build_folder(self):
+        self.build = self.folder / "elsewhere"
+        result = self.course("list", script="a project/course", COURSE_BUILD_DIR="elsewhere")
+        self.assertEqual(result.stdout, "[list]\n")
+        self.assertTrue((self.folder / "elsewhere/build.ninja").exists())
+        self.assertFalse((self.project / "build").exists())
+
+    def test_call_by_name_in_its_own_folder(self):
+        result = subprocess.run(["sh", "course", "list"], cwd=self.project, capture_output=True, text=True,
+                                env=self.environment(), check=False)
+        self.assertEqual(result.stdout, "[list]\n")
+
+    def test_new_list_of_packages_is_looked_at_again(self):
+        self.course("list")
+        (self.project / "scripts/setup.sh").write_text(SETUP_OK + "# changed\n", encoding="utf-8")
+        self.course("list")
+        self.assertEqual(self.called(), ["configured", "built", "configured", "built"])
+
+    def test_moved_project_is_configured_afresh(self):
+        self.course("list")
+        (self.build / "CMakeCache.txt").write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/old\n", encoding="utf-8")
+        self.course("list")
+        self.assertEqual(self.called().count("configured"), 2)
+
+    def test_failed_configuration_shows_its_end(self):
+        self.program("cmake", "echo first; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo line $i; done; exit 1\n")
+        result = self.course("list")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("could not be configured", result.stderr)
+        self.assertIn("line 16", result.stderr)
+        self.assertNotIn("first", result.stderr)
+        self.assertIn("course.log", result.stderr)
+
+    def test_failed_build_shows_its_end(self):
+        self.program("ninja", "echo FAILED: x.o; exit 1\n")
+        result = self.course("list")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("FAILED: x.o", result.stderr)
+
+    def test_full_disk_is_named(self):
+        self.program("ninja", "echo 'x.o: No space left on device'; exit 1\n")
+        result = self.course("list")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("the disk is full", result.stderr)
+        self.assertIn("COURSE_BUILD_DIR", result.stderr)
+
+    def test_really_full_disk(self):
+        self.build.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=3", "none", self.build], capture_output=True,
+                          check=False).returncode != 0:
+            self.skipTest("mounting takes root")
+        self.addCleanup(subprocess.run, ["umount", self.build], check=False)
+        (self.build / "filler").write_text("x" * 4096, encoding="utf-8")
+        result = self.course("list")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("cannot be written", result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
+
+    def test_read_only_build_folder(self):
+        self.build.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", self.build], capture_output=True,
+                          check=False).returncode != 0:
+            self.skipTest("mounting takes root")
+        self.addCleanup(subprocess.run, ["umount", self.build], check=False)
+        result = self.course("list")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("cannot be written", result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
+
+    def test_interrupted_while_building(self):
+        self.program("ninja", 'echo started >>"$CALLS"\nsleep 20\n')
+        process = subprocess.Popen([self.project / "course", "list"], stderr=subprocess.PIPE, text=True,
+                                   env=self.environment(), start_new_session=True)
+        for _ in range(100):
+            if "started" in self.called():
+                break
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, errors = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(errors, "course: interrupted\n")
+
+
+class Setup(Case):
+    """scripts/setup.sh on a machine where nothing is found, because PATH holds only stand-ins."""
+
+    def setup(self, *arguments, **extra):
+        # The headers of this machine are out of its sight.
+        text = (ROOT / "scripts/setup.sh").read_text(encoding="utf-8").replace("/usr/include", str(self.folder / "include"))
+        script = self.folder / "setup.sh"
+        script.write_text(text.replace("/usr/local/include", "/none"), encoding="utf-8")
+        return subprocess.run(["sh", script, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              env=self.environment(CXX="c++", **extra), timeout=30, check=False)
+
+    def test_lists_what_is_missing(self):
+        missing = self.setup("check", "--list").stdout.split()
+        self.assertIn("g++", missing)
+        self.assertIn("nlohmann-json3-dev", missing)
+        self.assertNotIn("cmake", missing)
+        self.assertNotIn("libbenchmark-dev", missing)
+        self.assertIn("libbenchmark-dev", self.setup("test", "--list").stdout.split())
+
+    def test_without_root_prints_the_one_line(self):
+        self.program("id", "echo 1000\n")
+        self.program("apt-get", 'echo "apt $*" >>"$CALLS"\n')
+        result = self.setup("check", "--yes")
+        self.assertEqual(result.returncode, 3)
+        self.assertRegex(result.stderr.splitlines()[-1], r"^sudo apt-get install -y g\+\+ .*libfmt-dev")
+        self.assertEqual(self.called(), [])
+
+    def test_root_installs_at_once(self):
+        self.program("id", "echo 0\n")
+        self.program("apt-get", 'echo "$1" >>"$CALLS"\n')
+        self.assertEqual(self.setup("check").returncode, 0)
+        self.assertEqual(self.called(), ["install"])
+
+    def test_package_index_is_fetched_when_needed(self):
+        self.program("id", "echo 0\n")
+        self.program("apt-get", 'echo "$1" >>"$CALLS"\n[ "$1" = update ] || grep -q update "$CALLS"\n')
+        self.assertEqual(self.setup("check").returncode, 0)
+        self.assertEqual(self.called(), ["install", "update", "install"])
+
+    def test_apt_that_fails(self):
+        self.program("id", "echo 0\n")
+        self.program("apt-get", "echo no network; exit 100\n")
+        result = self.setup("check", COURSE_SETUP_LOG=str(self.folder / "log"))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("no network", result.stderr)
+
+    def test_sudo_without_password_is_used_with_yes(self):
+        self.program("id", "echo 1000\n")
+        self.program("sudo", '[ "$1" = -n ] && shift\nexec "$@"\n')
+        self.program("true", "exit 0\n")
+        self.program("apt-get", 'echo "$1" >>"$CALLS"\n')
+        self.assertEqual(self.setup("check", "--yes").returncode, 0)
+        self.assertEqual(self.called(), ["install"])
+        self.assertEqual(self.setup("check").returncode, 3)  # nobody to ask, and nobody said yes
+
+    def test_distribution_without_apt(self):
+        result = self.setup("check")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("package manager", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,196 @@
+// A lesson's test program, seen from outside: exit status, results file, and runs on arrays from disk.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "grading/compare.hpp"
+#include "grading/results.hpp"
+#include "support/catch.hpp"
+#include "tensor/npy.hpp"
+#include "tensor/random.hpp"
+#include "worker_support.hpp"
+
+using namespace course;
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A folder of this test's own, and the sample program run in it.
+class Sample {
+ public:
+  Sample() : folder_(std::filesystem::temp_directory_path() / ("course-sample-" + std::to_string(getpid()))) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_ / "in");
+  }
+  ~Sample() { std::filesystem::remove_all(folder_); }
+
+  /// Returns the exit status; what was printed is in printed().
+  int run(const std::string& arguments) const {
+    const std::string command = std::string(COURSE_TEST_SAMPLE) + " --worker " + COURSE_TEST_WORKER +
+                                " --kernel " + COURSE_TEST_KERNELS + "/misbehave.so " + arguments + " > " +
+                                (folder_ / "printed").string() + " 2>&1";
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  int run_on_arrays(const std::string& arguments = "") const {
+    return run("--run --in " + (folder_ / "in").string() + " --out " + (folder_ / "out").string() + " " +
+               arguments);
+  }
+  std::string printed() const {
+    std::ifstream stream(folder_ / "printed");
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+  CaseResult result_of(const std::string& name, const std::string& more = "") const {
+    std::filesystem::remove(results());
+    run("\"" + name + "\" --results " + results().string() + " " + more);
+    const Results all = read_results(results());
+    REQUIRE(all.cases.size() == 1);
+    return all.cases[0];
+  }
+  std::filesystem::path results() const { return folder_ / "results.jsonl"; }
+  std::filesystem::path folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace
+
+TEST_CASE("a passing case is written with its points and tags") {
+  const Sample sample;
+  const CaseResult result = sample.result_of("adds");
+  CHECK(result.passed);
+  CHECK(result.name == "adds");
+  CHECK(result.points == 2);
+  CHECK(result.tags.size() == 2);
+  CHECK(std::count(result.tags.begin(), result.tags.end(), "points:2") == 1);
+  CHECK(result.message.empty());
+  CHECK(result.seconds > 0);
+}
+
+TEST_CASE("a failing case is written with its sentence") {
+  const Sample sample;
+  const CaseResult result = sample.result_of("ends the program");
+  CHECK_FALSE(result.passed);
+  CHECK_FALSE(result.infrastructure);
+  CHECK(result.points == 3);
+  CHECK_THAT(result.message, ContainsSubstring("Your code ended the whole program in misbehave"));
+}
+
+TEST_CASE("what a test was doing when it failed comes first") {
+  const Sample sample;
+  CHECK_THAT(sample.result_of("is wrong for some sizes").message,
+             ContainsSubstring("n = 2: c[0] is 1, expected 2"));
+}
+
+TEST_CASE("exceptions are required by type and by the word that they name") {
+  const Sample sample;
+  CHECK(sample.result_of("throws as it should").passed);
+  CHECK_THAT(sample.result_of("throws another type").message,
+             ContainsSubstring("was to throw std::out_of_range"));
+  CHECK_THAT(sample.result_of("throws without the name").message, ContainsSubstring("does not name a"));
+  CHECK_THAT(sample.result_of("does not throw").message,
+             ContainsSubstring("returned, but was to throw std::invalid_argument"));
+}
+
+TEST_CASE("what passing code printed is kept") {
+  const Sample sample;
+  const CaseResult result = sample.result_of("prints");
+  CHECK(result.passed);
+  CHECK(result.printed == "a = 7\nb = 8");
+}
+
+TEST_CASE("a case that checks nothing does not pass") {
+  const Sample sample;
+  const CaseResult result = sample.result_of("checks nothing");
+  CHECK_FALSE(result.passed);
+  CHECK(result.message == "This test case checks nothing.");
+}
+
+TEST_CASE("plain assertions and exceptions of the test are written, too") {
+  const Sample sample;
+  CHECK(sample.result_of("compares numbers").message ==
+        "Expected two == 3; got 2 == 3.\nExpected two == 4; got 2 == 4.");
+  CHECK_THAT(sample.result_of("is a mistake in the test").message, ContainsSubstring("the test is wrong"));
+}
+
+TEST_CASE("the exit status tells passed, failed, wrong usage and an unfit machine") {
+  const Sample sample;
+  CHECK(sample.run("adds") == 0);
+  CHECK(sample.run("adds,prints") == 0);
+  CHECK(sample.run("") == 1);
+  CHECK(sample.run("--backend tpu") == 2);
+  CHECK(sample.run("--no-such-option") == 2);
+  CHECK(sample.run("adds --worker /nowhere/worker") == 3);
+  CHECK(sample.run("adds --results /dev/full") == 3);
+}
+
+TEST_CASE("a case that could not run is the machine's fault, in the results as well") {
+  const Sample sample;
+  const CaseResult result = sample.result_of("adds", "--worker /nowhere/worker");
+  CHECK_FALSE(result.passed);
+  CHECK(result.infrastructure);
+}
+
+TEST_CASE("all cases of a run are written, in order, each once") {
+  const Sample sample;
+  CHECK(sample.run("--results " + sample.results().string()) == 1);
+  const Results results = read_results(sample.results());
+  CHECK_FALSE(results.truncated);
+  CHECK(results.cases.size() == 11);
+  CHECK(results.cases.front().name == "adds");
+}
+
+TEST_CASE("the seed of a failed case is told, and changes with --seed") {
+  const Sample sample;
+  const CaseResult first = sample.result_of("ends the program");
+  CHECK_THAT(sample.printed(), ContainsSubstring("seed " + std::to_string(first.seed)));
+  CHECK(sample.result_of("ends the program").seed == first.seed);
+  CHECK(sample.result_of("ends the program", "--seed 9").seed != first.seed);
+}
+
+TEST_CASE("a kernel runs on arrays from disk") {
+  const Sample sample;
+  const Tensor<float> a = uniform({1000}, -1, 1, 1), b = uniform({1000}, -1, 1, 2);
+  write_npy(sample.folder() / "in/a.npy", a);
+  write_npy(sample.folder() / "in/b.npy", b);
+  REQUIRE(sample.run_on_arrays() == 0);
+  Tensor<float> expected({1000});
+  for (std::int64_t i = 0; i < 1000; ++i) expected(i) = a(i) + b(i);
+  CHECK(compare_bits(read_npy<float>(sample.folder() / "out/c.npy"), expected, "c").passed);
+}
+
+TEST_CASE("arrays and settings that do not fit are told in one sentence") {
+  const Sample sample;
+  CHECK(sample.run_on_arrays() == 2);
+  CHECK_THAT(sample.printed(), ContainsSubstring("a.npy is missing"));
+  write_npy(sample.folder() / "in/a.npy", Tensor<float>({3}));
+  write_npy(sample.folder() / "in/b.npy", Tensor<float>({4}));
+  CHECK(sample.run_on_arrays() == 2);
+  CHECK_THAT(sample.printed(), ContainsSubstring("n is 3 in a.npy but 4 in b.npy"));
+  write_npy(sample.folder() / "in/b.npy", Tensor<double>({3}));
+  CHECK(sample.run_on_arrays() == 2);
+  write_npy(sample.folder() / "in/b.npy", Tensor<float>({3, 1}));
+  CHECK(sample.run_on_arrays() == 2);
+  CHECK_THAT(sample.printed(), ContainsSubstring("has shape (3, 1); the lesson wants (n)"));
+  write_npy(sample.folder() / "in/b.npy", Tensor<float>({3}));
+  CHECK(sample.run_on_arrays("--set exit=x") == 2);
+  CHECK(sample.run_on_arrays("--set exti=1") == 2);
+  CHECK_THAT(sample.printed(), ContainsSubstring("no such setting"));
+}
+
+TEST_CASE("a kernel that fails on arrays from disk writes nothing") {
+  const Sample sample;
+  write_npy(sample.folder() / "in/a.npy", Tensor<float>({3}));
+  write_npy(sample.folder() / "in/b.npy", Tensor<float>({3}));
+  CHECK(sample.run_on_arrays("--set exit=1") == 1);
+  CHECK_THAT(sample.printed(), ContainsSubstring("ended the whole program"));
+  CHECK_FALSE(std::filesystem::exists(sample.folder() / "out/c.npy"));
+}

@@ -1,0 +1,74 @@
+// A lesson's test program in small. lesson_program_test.cpp runs it and reads what it writes.
+#include <stdexcept>
+
+#include "grading/lesson_test.hpp"
+#include "kernels/contract.hpp"
+#include "kernels/misdeeds.hpp"
+
+using namespace course;
+using namespace course::grading;
+
+namespace {
+
+Outcome misbehave_with(Misdeed misdeed) {
+  Tensor<float> c({10});
+  return call(ENTRY(misbehave), static_cast<std::int32_t>(misdeed), out(c, "c"), c.numel());
+}
+
+}  // namespace
+
+TEST_CASE("adds", "[sample][points:2]") {
+  const Tensor<float> a({10}, 1.0f), b({10}, 2.0f);
+  Tensor<float> c({10});
+  require_ran(call(ENTRY(add), in(a, "a"), in(b, "b"), out(c, "c"), 10));
+  require_matches(c, "c", Tensor<double>({10}, 3.0), Tensor<float>({10}, 3.0f));
+  require_same_bits(c, Tensor<float>({10}, 3.0f), "c");
+}
+
+TEST_CASE("ends the program", "[sample][points:3]") { require_ran(misbehave_with(kExitZero)); }
+
+TEST_CASE("is wrong for some sizes", "[sample][points:1]") {
+  for (const int n : {1, 2}) {
+    INFO("n = " << n);
+    require_matches(Tensor<float>({n}, 1.0f), "c", Tensor<double>({n}, n),
+                    Tensor<float>({n}, static_cast<float>(n)));
+  }
+}
+
+TEST_CASE("throws as it should", "[sample][points:1]") {
+  require_throws<std::invalid_argument>(misbehave_with(kThrowInvalidArgument), "n");
+  require_throws<std::logic_error>(misbehave_with(kThrowDerived), "n");
+}
+
+TEST_CASE("throws another type", "[sample]") {
+  require_throws<std::out_of_range>(misbehave_with(kThrowInvalidArgument));
+}
+
+TEST_CASE("throws without the name", "[sample]") {
+  require_throws<std::invalid_argument>(misbehave_with(kThrowInvalidArgument), "a");
+}
+
+TEST_CASE("does not throw", "[sample]") {
+  require_throws<std::invalid_argument>(misbehave_with(kNothing), "n");
+}
+
+TEST_CASE("prints", "[sample]") { require_ran(misbehave_with(kPrint)); }
+
+TEST_CASE("checks nothing", "[sample][points:1]") {}
+
+TEST_CASE("compares numbers", "[sample]") {
+  const int two = 2;
+  CHECK(two == 3);
+  CHECK(two == 4);
+}
+
+TEST_CASE("is a mistake in the test", "[sample]") { throw std::logic_error("the test is wrong"); }
+
+COURSE_RUN(RunContext& run) {
+  const auto a = run.input<float>("a", {"n"}), b = run.input<float>("b", {"n"});
+  Tensor<float> c(a.shape());
+  if (run.integer("exit", 0) == 1)
+    run.call(ENTRY(misbehave), static_cast<std::int32_t>(kExitZero), out(c), c.numel());
+  run.call(ENTRY(add), in(a, "a"), in(b, "b"), out(c, "c"), a.numel());
+  run.output("c", c);
+}

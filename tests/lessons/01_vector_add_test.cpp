@@ -1,0 +1,204 @@
+// Tests of lesson 01: vector_add and vector_add_host against float64 and, bit by bit, against float32.
+
+#include "01_vector_add/vector_add.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include "grading/lesson_test.hpp"
+#include "reference/vector_add.hpp"
+#include "tensor/adversarial.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kMax = std::numeric_limits<float>::max();
+
+/// What float32 gives: a[i] + b[i], rounded once.
+Tensor<float> sum_float32(const Tensor<float>& a, const Tensor<float>& b) {
+  Tensor<float> c(a.shape());
+  for (std::int64_t i = 0; i < c.numel(); ++i) c.at_linear(i) = a.at_linear(i) + b.at_linear(i);
+  return c;
+}
+
+/// First the comparison that describes the pattern of what is wrong, then the strict one.
+void require_sum(const Tensor<float>& c, const Tensor<float>& a, const Tensor<float>& b) {
+  const Tensor<float> baseline = sum_float32(a, b);
+  require_matches(c, "c", reference::vector_add(a, b), baseline);
+  require_same_bits(c, baseline, "c");
+}
+
+Tensor<float> numbers(std::int64_t n, std::uint64_t stream) {
+  return uniform({n}, -100.0f, 100.0f, case_seed() + stream);
+}
+
+/// Adds n random numbers with one of the two entries, and compares.
+void check_device(std::int64_t n, const CallOptions& options = {}) {
+  INFO("n = " << n);
+  const Tensor<float> a = numbers(n, 0), b = numbers(n, 1);
+  Tensor<float> c({n});
+  require_ran(call_with(options, ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), n));
+  require_sum(c, a, b);
+}
+
+void check_host(std::int64_t n) {
+  INFO("n = " << n);
+  const Tensor<float> a = numbers(n, 0), b = numbers(n, 1);
+  Tensor<float> c({n});
+  require_ran(call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), n));
+  require_sum(c, a, b);
+}
+
+/// More numbers than the largest grid has threads; the last step of the loop is a partial one.
+constexpr std::int64_t kBeyondOneGrid = (std::int64_t{1} << 20) + 1;
+static_assert(kBeyondOneGrid > 4 * kMaxBlocks * kBlockThreads);
+
+/// Makes the simulator refuse what the contract forbids. A GPU takes grids of up to 2^31 - 1 blocks, so there
+/// a launch with too many blocks goes unnoticed: that part of the contract is checked by the simulator alone.
+CallOptions with_grid_limit(std::int64_t blocks) {
+  CallOptions options;
+  options.max_grid_x = static_cast<std::uint32_t>(blocks);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("adds the ten numbers of the notes", "[l01][vector_add][points:1]") {
+  const auto a = Tensor<float>::from({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const auto b = Tensor<float>::from({10}, {90, 80, 70, 60, 50, 40, 30, 20, 10, 0});
+  Tensor<float> c({10});
+  require_ran(call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), std::int64_t{10}));
+  require_sum(c, a, b);
+}
+
+TEST_CASE("adds 0, 1, 31, 32 and 33 numbers", "[l01][vector_add][points:1]") {
+  for (const std::int64_t n : {0, 1, 31, 32, 33}) check_device(n);
+}
+
+TEST_CASE("adds 255, 256, 257 and 1000 numbers", "[l01][vector_add][points:2]") {
+  for (const std::int64_t n : {255, 256, 257, 1000}) check_device(n);
+}
+
+TEST_CASE("adds more numbers than the largest grid has threads", "[l01][vector_add][points:3]") {
+  check_device(kBeyondOneGrid, with_grid_limit(kMaxBlocks));
+}
+
+TEST_CASE("adds huge and tiny numbers, and zeros of both signs, to the last bit",
+          "[l01][vector_add][points:1]") {
+  for (const Pattern pattern :
+       {Pattern::huge, Pattern::cancelling, Pattern::subnormal, Pattern::signed_zeros}) {
+    INFO("data: " << pattern_name(pattern));
+    const Tensor<float> a = adversarial(pattern, {333}, case_seed());
+    const Tensor<float> b = adversarial(pattern, {333}, case_seed() + 1);
+    Tensor<float> c({333});
+    require_ran(call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), std::int64_t{333}));
+    require_sum(c, a, b);
+  }
+}
+
+TEST_CASE("keeps NaN and infinities in their own element", "[l01][vector_add][points:1]") {
+  Tensor<float> a = numbers(300, 0), b = numbers(300, 1);
+  a(0) = kNan;
+  b(31) = kNan;
+  a(32) = kInf, b(32) = kInf;
+  a(255) = kInf, b(255) = -kInf;  // the one sum of infinities that is NaN
+  b(256) = -kInf;
+  a(299) = kMax, b(299) = kMax;  // overflows
+  Tensor<float> c({300});
+  require_ran(call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), std::int64_t{300}));
+
+  require_matches(c, "c", reference::vector_add(a, b), sum_float32(a, b));  // 2 * kMax counts as +inf
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l01][vector_add][points:1]") {
+  const std::int64_t n = 70001;
+  const Tensor<float> a = numbers(n, 0), b = numbers(n, 1);
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::forward, Order::reverse, Order::random, Order::random}) {
+    CallOptions options;
+    options.order = order;
+    options.seed = seed++;
+    Tensor<float> c({n});
+    require_ran(call_with(options, ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), n));
+    require_sum(c, a, b);
+  }
+}
+
+TEST_CASE("adds three numbers, but refuses to add -1", "[l01][vector_add][points:1]") {
+  check_device(3);
+  const Tensor<float> a = numbers(3, 0), b = numbers(3, 1);
+  Tensor<float> c({3});
+  INFO("n = -1");
+  require_throws<std::invalid_argument>(
+      call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), std::int64_t{-1}), "n");
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l01][vector_add][points:2]") {
+  // A grid limit of one block: CUDA refuses any sensible launch for 1000 numbers. A GPU has no such switch
+  // and accepts it; then the sum must be right.
+  const Tensor<float> a = numbers(1000, 0), b = numbers(1000, 1);
+  Tensor<float> c({1000});
+  INFO("at most 1 block is allowed here, so that CUDA refuses a launch of more");
+  const Outcome outcome = call_with(with_grid_limit(1), ENTRY(vector_add), in(a, "a"), in(b, "b"),
+                                    out(c, "c"), std::int64_t{1000});
+  if (outcome.status == Status::returned) {
+    require_ran(outcome);
+    require_sum(c, a, b);
+  } else {
+    require_throws<std::runtime_error>(outcome);
+  }
+}
+
+TEST_CASE("host: adds 0, 1, 31, 32, 33 and 1000 numbers", "[l01][vector_add_host][points:2]") {
+  for (const std::int64_t n : {0, 1, 31, 32, 33, 1000}) check_host(n);
+}
+
+TEST_CASE("host: adds more numbers than the largest grid has threads", "[l01][vector_add_host][points:1]") {
+  check_host(kBeyondOneGrid);
+}
+
+TEST_CASE("host: gives the same bits twice, and leaves nothing behind", "[l01][vector_add_host][points:1]") {
+  for (int repetition = 0; repetition < 2; ++repetition) check_host(4099);
+}
+
+TEST_CASE("host: adds three numbers, but refuses to add -1", "[l01][vector_add_host][points:1]") {
+  check_host(3);
+  const Tensor<float> a = numbers(3, 0), b = numbers(3, 1);
+  Tensor<float> c({3});
+  INFO("n = -1");
+  require_throws<std::invalid_argument>(
+      call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), std::int64_t{-1}),
+      "n");
+}
+
+TEST_CASE("host: reports that the device has too little memory", "[l01][vector_add_host][points:2]") {
+  // The host arrays are short: nobody gets as far as copying them.
+  INFO("n = 2^40, so that an array takes 4 TiB and cudaMalloc fails");
+  const Tensor<float> a = numbers(3, 0), b = numbers(3, 1);
+  Tensor<float> c({3});
+  require_throws<std::runtime_error>(call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"),
+                                          host_out(c, "c"), std::int64_t{1} << 40));
+}
+
+TEST_CASE("host: frees its device memory when a copy fails", "[l01][vector_add_host][points:2]") {
+  const Tensor<float> b = numbers(1000, 1);
+  Tensor<float> c({1000});
+  INFO("a is a null pointer, so that copying it fails");
+  const Outcome outcome =
+      call(ENTRY(vector_add_host), null(), host_in(b, "b"), host_out(c, "c"), std::int64_t{1000});
+  require_throws<std::runtime_error>(outcome);
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto a = run.input<float>("a", {"n"}), b = run.input<float>("b", {"n"});
+  Tensor<float> c(a.shape());
+  run.call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), a.numel());
+  run.output("c", c);
+}

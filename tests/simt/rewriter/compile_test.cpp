@@ -1,0 +1,181 @@
+// Rewritten files go through a real compiler, against a stand-in for the simulator's header.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "support.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace fs = std::filesystem;
+using course::test::TemporaryFolder;
+
+namespace {
+
+const fs::path kTests = SIMT_REWRITER_TESTS;  // this folder
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  REQUIRE(in);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+std::ptrdiff_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+/// Runs the compiler in the folder and returns what it said; nothing if it was content.
+std::string compile(const TemporaryFolder& folder, const std::string& arguments) {
+  const std::string command = "cd '" + folder.path().string() +
+                              "' && '" SIMT_REWRITER_COMPILER "' -std=c++20 -I'" +
+                              (kTests / "standin").string() + "' " + arguments + " >compiler.log 2>&1";
+  const int status = std::system(command.c_str());
+  return status == 0 ? "" : "status " + std::to_string(status) + "\n" + read(folder / "compiler.log");
+}
+
+/// Fills in the number of the line for each '@'.
+std::string number_lines(const std::string& pattern) {
+  std::string source;
+  int line = 1;
+  for (const char c : pattern) {
+    if (c == '@') {
+      source += std::to_string(line);
+    } else {
+      source += c;
+    }
+    if (c == '\n') ++line;
+  }
+  return source;
+}
+
+}  // namespace
+
+TEST_CASE("a rewritten program runs its kernels and knows their names", "[rewriter][compile]") {
+  const TemporaryFolder folder;
+  const std::string source = R"cuda(
+#include <cuda_runtime.h>
+#include <string>
+
+static int sum = 0;
+static bool ok = true;
+static void expect(const char* name, int wanted) {
+  ok = ok && std::string(simt::last_kernel) == name && sum == wanted;
+  if (!ok) std::printf("wanted %s %d, got %s %d\n", name, wanted, simt::last_kernel, sum);
+  sum = 0;
+}
+
+template <int kFactor, class T = int>
+__global__ void add_kernel(T x, int y) { sum += kFactor * int(x) + y; }
+__global__ void one() {
+  extern __shared__ int a[], b[][2];
+  a[3] = 7;
+  sum += b[1][1] == 7 ? 1 : 100;
+}
+
+#define LAUNCH(kernel, ...) kernel<<<2, 3>>>(__VA_ARGS__)
+#define LAUNCH_T(name, F, T, rest...) name##_kernel<F, T><<<2, 3>>>(rest)
+#define LAUNCH_NAMED(kernel, rest...) kernel<<<2, 3>>>(rest)
+
+template <class... Arguments>
+void forward(void (*kernel)(Arguments...), Arguments... arguments) {
+  kernel<<<1, 2>>>(arguments...);
+}
+
+int main() {
+  add_kernel<2><<<2, 3>>>(5, 1);           expect("add_kernel<2>", 66);
+  one<<<4, 1>>>();                         expect("one", 4);
+  one<<<4>>>();                            expect("one", 4);
+  LAUNCH(one);                             expect("one", 6);
+  LAUNCH((add_kernel<1, float>), 2.5f, 1); expect("(add_kernel<1, float>)", 18);
+  LAUNCH_T(add, 3, long, 1, 0);            expect("add_kernel<3, long>", 18);
+  LAUNCH_NAMED(one);                       expect("one", 6);
+  void (*fn)(int, int) = add_kernel<1>;
+  (*fn)<<<1, 1>>>(1, 2);                   expect("(*fn)", 3);
+  forward(fn, 1, 1);                       expect("kernel", 4);
+  forward(one);                            expect("kernel", 2);
+  [&](auto value) { add_kernel<4, decltype(value)><<<1, 1>>>(value, 0); }(2.0);
+  expect("add_kernel<4, decltype(value)>", 8);
+  constexpr int kFactor = 5;
+  if (sum > 0) one<<<1, 1>>>(); else add_kernel<(kFactor > 4) ? 1 : 2><<<kFactor < 4 ? 1 : 2, 1>>>(1, 0);
+  expect("add_kernel<(kFactor > 4) ? 1 : 2>", 2);
+  return ok ? 0 : 1;
+}
+)cuda";
+  write(folder / "program.cpp", simt::rewrite(source, "program.cu"));
+  CHECK(compile(folder, "program.cpp -o program && ./program") == "");
+}
+
+TEST_CASE("every line of a rewritten file keeps its number for the compiler", "[rewriter][compile]") {
+  const TemporaryFolder folder;
+  const std::string source = number_lines(R"cuda(#include <cuda_runtime.h>
+template <int kActual, int kWanted> constexpr int line() { static_assert(kActual == kWanted); return 0; }
+#define HERE(n) line<__LINE__, n>()
+static_assert(__LINE__ == @);
+extern __shared__
+  float
+  /* several
+     lines */ names[]
+  ; static_assert(__LINE__ == @);
+template <class T, int N> __global__ void kernel(T, int, int) {
+  extern __shared__ /*
+  */ T s[]; static_assert(__LINE__ == @); __shared__ alignas(16
+  ) float t[4]; static_assert(__LINE__ == @);
+  s[0] = T(t[0]);
+}
+#define LAUNCH(k, n) \
+  k<float, \
+    2> \
+  <<<n, \
+  1>>>( \
+  1.f, HERE(n), 3)
+void run() {
+  kernel<float, HERE(@)><<<1 + HERE(@), 2>>>(1.f, HERE(@), 3); static_assert(__LINE__ == @);
+  kernel  // the name
+    <float,
+     (3 > 1)>  /* two
+     lines */ <<<  // @
+     1 + HERE(@), dim3{
+     2 + HERE(@)}
+     >>>
+     (
+       1.f,  // @
+       HERE(@), [] { static_assert(__LINE__ == @);
+         return HERE(@); }()
+     ); static_assert(__LINE__ == @);
+  LAUNCH(kernel, @); static_assert(__LINE__ == @);
+  kernel<float, 1><\
+<<1, 2>\
+>>(1.f, 2, 3); static_assert(__LINE__ == @);
+}
+static_assert(__LINE__ == @);
+)cuda");
+  const std::string result = simt::rewrite(source, "lines.cu");
+  CHECK(lines_in(result) == lines_in(source) + 1);
+  write(folder / "lines.cpp", result);
+  CHECK(compile(folder, "-fsyntax-only lines.cpp") == "");
+}
+
+TEST_CASE("CUDA files of many styles compile when rewritten, and keep the number of their lines",
+          "[rewriter][compile]") {
+  const TemporaryFolder folder;
+  std::string names;
+  for (const auto& entry : fs::directory_iterator(kTests / "corpus")) {
+    if (entry.path().extension() != ".cu") continue;
+    const std::string name = entry.path().stem().string();
+    CAPTURE(name);
+    const std::string source = read(entry.path());
+    std::string result;
+    REQUIRE_NOTHROW(result = simt::rewrite(source, name + ".cu"));
+    CHECK(lines_in(result) == lines_in(source) + 1);
+    result += "\nstatic_assert(__LINE__ == " + std::to_string(lines_in(source) + 2) + ");\n";
+    write(folder / (name + ".cpp"), result);
+    names += " " + name + ".cpp";
+  }
+  REQUIRE(std::count(names.begin(), names.end(), ' ') >= 15);
+  CHECK(compile(folder, "-fsyntax-only" + names) == "");
+}

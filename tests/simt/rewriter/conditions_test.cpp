@@ -1,0 +1,63 @@
+// Which code counts as never compiled, and so is neither translated nor judged.
+
+#include "support.hpp"
+
+using simt::test::launch;
+using simt::test::refusal;
+using simt::test::rewritten;
+
+TEST_CASE("code that only a GPU compiles is left alone", "[rewriter][conditions]") {
+  const std::string condition = GENERATE(
+      as<std::string>{}, "#ifdef __CUDA_ARCH__", "#if defined(__CUDA_ARCH__)", "#if defined __CUDA_ARCH__",
+      "#if __CUDA_ARCH__", "#if __CUDA_ARCH__ >= 800", "#if (__CUDA_ARCH__ >= 800)",
+      "#if 800 <= __CUDA_ARCH__", "# /* c */ if \\\n __CUDA_ARCH__ > 0",
+      "#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 800) && defined(FAST)",
+      "#if FAST(1, 2) && defined(__CUDA_ARCH__)",
+      "#if defined(__CUDA_ARCH__) && __VER__ * 10 + 3 >= 118 - 2 % 7", "#if !(!defined(__CUDA_ARCH__) || 0)",
+      "#if 0", "#if false", "#ifndef __SIMT__", "#if !defined(__SIMT__)", "#if 1 && !1",
+      "#if 2 == 3 || 1 != 1u", "#elif __CUDA_ARCH__");
+  CAPTURE(condition);
+  const std::string open = condition.starts_with("#elif") ? "#if A\n" : "";
+  const std::string source =
+      open + condition + "\nasm(\"trap;\"); k<<<1>>; __shared__ int x = 1; (((\n#endif\n";
+  CHECK(refusal(source) == "");
+  CHECK(rewritten(source + "k<<<1, 2>>>(x);") == source + launch("k", "1, 2", "x") + ";");
+  CHECK(refusal(open + condition + "\nx\n#else\nasm(\"trap;\");\n#endif\n") != "");
+}
+
+TEST_CASE("code that the simulator may compile is judged", "[rewriter][conditions]") {
+  const std::string condition = GENERATE(
+      as<std::string>{}, "#ifndef __CUDA_ARCH__", "#if !defined(__CUDA_ARCH__)", "#if __CUDA_ARCH__ < 800",
+      "#ifdef FAST", "#if FAST", "#if defined(__CUDA_ARCH__) || FAST", "#if 1", "#if __CUDA_ARCH__ + 1",
+      "#if FAST >= 2", "#ifdef __SIMT__", "#if", "#if (((", "#if 1 ? 2 : 3", "#if defined", "#if 0x0",
+      "#if -1", "#if __has_include(<x>)", "#elifndef __CUDA_ARCH__");
+  CAPTURE(condition);
+  const std::string open = condition.starts_with("#elif") ? "#if A\n" : "";
+  CHECK(refusal(open + condition + "\nasm(\"trap;\");\n#endif\n") != "");
+}
+
+TEST_CASE("the else of a group that is compiled for sure is left alone", "[rewriter][conditions]") {
+  CHECK(refusal("#ifndef __CUDA_ARCH__\n#else\nasm(\"trap;\");\n#endif") == "");
+  CHECK(refusal("#if 1\n#elif A\nasm(\"trap;\");\n#else\nasm(\"trap;\");\n#endif") == "");
+  CHECK(refusal("#if A\n#elif !defined(__CUDA_ARCH__)\n#else\nasm(\"trap;\");\n#endif") == "");
+  CHECK(refusal("#if A\n#else\nasm(\"trap;\");\n#endif") != "");
+}
+
+TEST_CASE("conditionals nest", "[rewriter][conditions]") {
+  CHECK(refusal("#ifdef __CUDA_ARCH__\n#if A\n#else\nasm(\"trap;\");\n#endif\nasm(\"trap;\");\n#endif") ==
+        "");
+  CHECK_THAT(refusal("#ifdef __CUDA_ARCH__\n#if A\n#endif\n#endif\nasm(\"trap;\");"),
+             Catch::Matchers::StartsWith("5: "));
+  CHECK(refusal("#endif\n#else\n#elif 1\n") == "");
+}
+
+TEST_CASE("macros that only a GPU sees are left alone", "[rewriter][conditions]") {
+  CHECK(refusal("#ifdef __CUDA_ARCH__\n#define STOP asm(\"trap;\")\n#else\n#define STOP abort()\n#endif") ==
+        "");
+  CHECK_THAT(refusal("\n#define STOP asm(\"trap;\")"),
+             Catch::Matchers::StartsWith("2: The simulator cannot run inline PTX"));
+}
+
+TEST_CASE("a condition with a thousand parentheses is survived", "[rewriter][conditions]") {
+  CHECK(refusal("#if " + std::string(100000, '(') + "0\nasm(\"trap;\");\n#endif") != "");
+}

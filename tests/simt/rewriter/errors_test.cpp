@@ -1,0 +1,134 @@
+// Refusals: each names the line, says what is wrong in plain words and what to do; and none where all is
+// well.
+
+#include <algorithm>
+
+#include "support.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using simt::test::refusal;
+
+TEST_CASE("an error reads file:line: message", "[rewriter][error]") {
+  try {
+    simt::rewrite("\n\nk<<<1, 2;\n", "vector_add.cu");
+    FAIL("not refused");
+  } catch (const simt::RewriteError& error) {
+    CHECK(std::string(error.what()) ==
+          "vector_add.cu:3: This '<<<' has no matching '>>>'. A launch looks like kernel<<<blocks, "
+          "threads>>>(arguments);");
+    CHECK(error.file == "vector_add.cu");
+    CHECK(error.line == 3);
+  }
+}
+
+TEST_CASE("a launch that is not closed is refused", "[rewriter][error]") {
+  const std::string launch = GENERATE(as<std::string>{}, "k<<<1, 2(x);", "k<<<1, 2>>(x);", "k<<<1, (2>>>(x);",
+                                      "{ k<<<1, 2 }", "k<<<", "k<<<1, 2 > > > (x);",
+                                      "k<<<1, 2; j<<<1, 2>>>(x);", "k<<<1, j<<<1, 2>>>(x);", "k<<<1>>=(x);");
+  CAPTURE(launch);
+  CHECK(refusal("\n" + launch) ==
+        "2: This '<<<' has no matching '>>>'. A launch looks like kernel<<<blocks, threads>>>(arguments);");
+}
+
+TEST_CASE("a launch without an argument list is refused", "[rewriter][error]") {
+  CHECK_THAT(refusal("k<<<1,\n2>>>;"), StartsWith("2: The kernel's arguments are missing behind '>>>'"));
+  CHECK_THAT(refusal("k<<<1, 2>>> x;"), StartsWith("1: The kernel's arguments are missing"));
+  CHECK_THAT(refusal("k<<<1, 2>>>(x;"),
+             StartsWith("1: The '(' of this launch's argument list is never closed."));
+  CHECK_THAT(refusal("k<<<1, 2>>>>(x);"), StartsWith("1: The kernel's arguments are missing"));
+}
+
+TEST_CASE("a configuration with no value or too many is refused", "[rewriter][error]") {
+  CHECK_THAT(refusal("k<<<>>>(x);"), StartsWith("1: The launch configuration '<<<>>>' is empty."));
+  CHECK_THAT(refusal("k<<<  /* */ >>>(x);"), StartsWith("1: The launch configuration '<<<>>>' is empty."));
+  CHECK_THAT(refusal("k<<<1, 2, 3, 4, 5>>>(x);"),
+             StartsWith("1: This launch configuration has 5 values; at most 4"));
+  CHECK_THAT(refusal("k<<<1, , 3>>>(x);"), StartsWith("1: A value is missing beside a comma"));
+  CHECK_THAT(refusal("k<<<, 2>>>(x);"), StartsWith("1: A value is missing"));
+  CHECK_THAT(refusal("k<<<1, >>>(x);"), StartsWith("1: A value is missing"));
+}
+
+TEST_CASE("a launch without a kernel's name is refused", "[rewriter][error]") {
+  const std::string launch = GENERATE(
+      as<std::string>{}, "<<<1, 2>>>(x);", "return <<<1, 2>>>(x);", "; <<<1, 2>>>(x);", "3<<<1, 2>>>(x);",
+      "}<<<1, 2>>>(x);", ">(x)<<<1, 2>>>();", "T><<<1, 2>>>(x);", ")<<<1, 2>>>(x);", "\"k\"<<<1, 2>>>(x);");
+  CAPTURE(launch);
+  CHECK_THAT(refusal(launch), StartsWith("1: There is no kernel name in front of '<<<'."));
+}
+
+TEST_CASE("a launch argument in bare braces is refused", "[rewriter][error]") {
+  CHECK_THAT(refusal("k<<<1, 2>>>(x,\n{1, 2});"),
+             StartsWith("2: A launch argument in bare braces has no type yet."));
+  CHECK(refusal("k<<<1, 2>>>(int2{1, 2}, [] { return 1; }(), f({1}));") == "");
+}
+
+TEST_CASE("what cannot be translated inside a kernel's name is refused", "[rewriter][error]") {
+  CHECK_THAT(refusal("pick([] { j<<<1, 2>>>(); })<<<1, 2>>>(x);"),
+             ContainsSubstring("Split this statement into two"));
+  CHECK_THAT(refusal("k<R\"(a\nb)\"><<<1, 2>>>(x);"), ContainsSubstring("a string of several lines"));
+}
+
+TEST_CASE("inline PTX is refused with its line and the way out", "[rewriter][error]") {
+  const std::string statement = GENERATE(
+      as<std::string>{}, "asm(\"trap;\");", "asm volatile(\"bar.sync %0;\" :: \"r\"(x));",
+      "__asm__ __volatile__ (\"exit;\");", "asm volatile (\n\"{ mov.u32 %0, %%laneid; }\" : \"=r\"(x));",
+      "__asm (R\"(trap;)\");", "asm(MACRO);", "asm volatile(\"\" \"trap;\");");
+  CAPTURE(statement);
+  CHECK_THAT(refusal("int x;\n\nf(); " + statement), StartsWith("3: The simulator cannot run inline PTX (") &&
+                                                         ContainsSubstring("'#ifdef __CUDA_ARCH__'") &&
+                                                         ContainsSubstring("'#else'"));
+}
+
+TEST_CASE("an empty asm and an assembler label are harmless", "[rewriter][error]") {
+  const std::string source = GENERATE(
+      as<std::string>{}, "asm volatile(\"\" ::: \"memory\");", "void f() asm(\"other_name\");", "int asm_x;",
+      "struct S { int __asm__x; };", "// asm(\"trap;\")", "\"asm(\"", "#pragma asm (\"trap;\")\n");
+  CAPTURE(source);
+  CHECK(refusal(source) == "");
+}
+
+TEST_CASE("a kernel called like a function is refused", "[rewriter][error]") {
+  const std::string kernel = GENERATE(
+      as<std::string>{}, "__global__ void k(float* x) {}",
+      "template <class T>\n__global__ void __launch_bounds__(256, 2) k(T* x);", "void __global__ k(int) {}",
+      "static __global__ __launch_bounds__(N) void k(int);", "extern \"C\" __global__ void k(int);",
+      "template <int N> __global__ [[maybe_unused]] void k();",
+      "template <class T> __global__ std::enable_if_t<a<T>> k();");
+  CAPTURE(kernel);
+  const auto message = [](const std::string& name) {
+    return "'" + name +
+           "' is a kernel (__global__) and cannot be called like an ordinary function. Launch it: " + name +
+           "<<<blocks, threads>>>(arguments);";
+  };
+  const std::string line = std::to_string(std::count(kernel.begin(), kernel.end(), '\n') + 2) + ": ";
+  CHECK(refusal(kernel + "\nvoid f() { k(x); }") == line + message("k"));
+  CHECK(refusal(kernel + "\nvoid f() { g(); k<int, 4>(x); }") == line + message("k<int, 4>"));
+  CHECK(refusal(kernel + "\nvoid f() { if (n > 0) k(x); else k<<<1, 2>>>(x); }") == line + message("k"));
+  CHECK(refusal(kernel + "\nvoid f() { for (int i = 0; i < n; ++i) k(x); }") == line + message("k"));
+}
+
+TEST_CASE("what is not plainly a call of a kernel is not refused", "[rewriter][error]") {
+  const std::string source = GENERATE(
+      as<std::string>{}, "void f() { k<<<1, 2>>>(x); }", "void f() { auto p = k; p(x); }",
+      "void f() { s.k(x); p->k(x); S::k(x); }", "__global__ void k(float* x);",
+      "template __global__ void k<int>(int);", "template <> __global__ void k<int>(int) {}",
+      "struct k { k(int); };", "void k(int, int);\nvoid f() { k(1, 2); }", "void f(F k) { k(1); }",
+      "void f(F&& k) { k(1); }", "auto k = [] {};\nvoid f() { k(); }",
+      "void f() { attribute(k<int>); set(&k<T>, k); }", "void f() { x = k(1); return k(2); }",
+      "#define k(x) j<<<1, 2>>>(x)\nvoid f() { k(1); }", "friend __global__ void k(int);",
+      "void f() { std::function<void()> k; k(); }", "#ifdef __CUDA_ARCH__\nvoid f() { k(1); }\n#endif",
+      "// k(1);\n", "class A { A() : k(1) {} };");
+  CAPTURE(source);
+  CHECK(refusal("__global__ void k(int x) {}\n" + source) == "");
+}
+
+TEST_CASE("long chains and deep nests of launches are survived", "[rewriter][error]") {
+  std::string source;
+  for (int i = 0; i < 20000; ++i) source += "k<A<1>><<<f(1, 2), b>>>(x, NULL), ";
+  CHECK(refusal(source + "0;") == "");
+  source.clear();
+  for (int i = 0; i < 20000; ++i) source += "k<<<1, 2>>>(";
+  CHECK(refusal(source) != "");
+  CHECK(refusal(source + std::string(20000, ')')) == "");
+}

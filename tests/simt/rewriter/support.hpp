@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "simt/rewriter/rewriter.hpp"
+#include "support/catch.hpp"
+
+namespace simt::test {
+
+/// The rewritten text of file.cu, without the `#line` directive in front.
+inline std::string rewritten(std::string_view source) {
+  const std::string result = rewrite(source, "file.cu");
+  constexpr std::string_view kHeader = "#line 1 \"file.cu\"\n";
+  REQUIRE(std::string_view(result).substr(0, kHeader.size()) == kHeader);
+  return result.substr(kHeader.size());
+}
+
+/// What rewriting file.cu is refused with: "line: message", or nothing if it is not refused.
+inline std::string refusal(std::string_view source) {
+  try {
+    rewrite(source, "file.cu");
+  } catch (const RewriteError& error) {
+    CHECK(error.file == "file.cu");
+    CHECK(std::string(error.what()) == "file.cu:" + std::to_string(error.line) + ": " + error.message);
+    return std::to_string(error.line) + ": " + error.message;
+  }
+  return "";
+}
+
+/// What a launch of `name` becomes.
+inline std::string launch(const std::string& name, const std::string& config, const std::string& arguments) {
+  return "::simt::launch(\"" + name + "\", ::simt::LaunchConfig(" + config + "), [=](auto&... simt_args) { " +
+         name + "(simt_args...); }" + (arguments.empty() ? "" : ", " + arguments) + ")";
+}
+
+}  // namespace simt::test

@@ -1,0 +1,145 @@
+#include <cstdint>
+
+#include "support.hpp"
+
+namespace {
+
+__global__ void mark_kernel(int* out) {
+  const std::uint64_t block =
+      blockIdx.x + std::uint64_t{gridDim.x} * (blockIdx.y + std::uint64_t{gridDim.y} * blockIdx.z);
+  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  atomicAdd(&out[block * blockDim.x * blockDim.y * blockDim.z + thread], 1);
+}
+
+__global__ void empty_kernel() {}
+__global__ void dynamic_kernel(int* out) {
+  extern __shared__ int words[];
+  words[0] = 1;
+  *out = words[0];
+}
+template <int kUnused>
+__global__ void dynamic_template_kernel(int* out) {
+  extern __shared__ int words[];
+  *out = words[0] = kUnused;
+}
+
+struct Big {
+  float values[64];
+  const float* pointer;
+};
+__global__ void by_value_kernel(Big big, float scale, float* out) {
+  out[threadIdx.x] = big.values[threadIdx.x] * scale;
+}
+
+std::string refusal() {
+  REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+  const simt::Fault fault = only_fault();
+  REQUIRE(fault.kind == "launch_refused");
+  REQUIRE_THAT(fault.file, Catch::Matchers::Contains("launch_test.cu"));
+  return fault.message;
+}
+
+}  // namespace
+
+TEST_CASE("every thread of every block runs once, whatever the shape", "[simt][launch]") {
+  const FreshDevice device;
+  const dim3 shapes[][2] = {{dim3(1), dim3(1)},
+                            {dim3(7), dim3(33)},
+                            {dim3(3, 4, 5), dim3(2, 3, 4)},
+                            {dim3(1000), dim3(1)},
+                            {dim3(1, 65), dim3(4, 8)},
+                            {dim3(2), dim3(16, 64)},
+                            {dim3(1, 1, 9), dim3(1, 1, 64)}};
+  for (const auto& [grid, block] : shapes) {
+    const std::size_t count = std::size_t{grid.x} * grid.y * grid.z * block.x * block.y * block.z;
+    int* out = device_array<int>(count);
+    mark_kernel<<<grid, block>>>(out);
+    REQUIRE(to_host(out, count) == std::vector<int>(count, 1));
+  }
+}
+
+TEST_CASE("launches beyond the limits are refused with the limit in the message", "[simt][launch]") {
+  const FreshDevice device;
+  using Catch::Matchers::Contains;
+  empty_kernel<<<1, 1025>>>();
+  REQUIRE_THAT(refusal(), Contains("blockDim.x is 1025; the limit is 1024"));
+  empty_kernel<<<1, dim3(64, 32)>>>();
+  REQUIRE_THAT(refusal(), Contains("2048 threads; the limit is 1024"));
+  empty_kernel<<<1, dim3(1, 1, 65)>>>();
+  REQUIRE_THAT(refusal(), Contains("blockDim.z is 65; the limit is 64"));
+  empty_kernel<<<0, 32>>>();
+  REQUIRE_THAT(refusal(), Contains("has no blocks"));
+  empty_kernel<<<1, 0>>>();
+  REQUIRE_THAT(refusal(), Contains("has no threads"));
+  empty_kernel<<<dim3(1, 65536), 1>>>();
+  REQUIRE_THAT(refusal(), Contains("gridDim.y is 65536; the limit is 65535"));
+  empty_kernel<<<dim3(1, 1, 65536), 1>>>();
+  REQUIRE_THAT(refusal(), Contains("gridDim.z is 65536"));
+  empty_kernel<<<0x80000000u, 1>>>();
+  REQUIRE_THAT(refusal(), Contains("gridDim.x is 2147483648"));
+  empty_kernel<<<dim3(1, 65535), dim3(1, 1, 64)>>>();
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("the grid limit can be made stricter", "[simt][launch]") {
+  const FreshDevice device;
+  simt::configure({.max_grid_x = 10});
+  empty_kernel<<<10, 1>>>();
+  REQUIRE(cudaGetLastError() == cudaSuccess);
+  empty_kernel<<<11, 1>>>();
+  REQUIRE_THAT(refusal(), Catch::Matchers::Contains("gridDim.x is 11; the limit is 10"));
+  int limit = 0;
+  REQUIRE(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxGridDimX, 0) == cudaSuccess);
+  REQUIRE(limit == 10);
+}
+
+TEST_CASE("more than 48 KB of dynamic shared memory needs the kernel's consent", "[simt][launch]") {
+  const FreshDevice device;
+  int* out = device_array<int>(1);
+  dynamic_kernel<<<1, 1, 49152>>>(out);
+  REQUIRE(cudaGetLastError() == cudaSuccess);
+  dynamic_kernel<<<1, 1, 49153>>>(out);
+  REQUIRE_THAT(refusal(), Catch::Matchers::Contains("cudaFuncSetAttribute"));
+  REQUIRE(cudaFuncSetAttribute(dynamic_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024) ==
+          cudaSuccess);
+  dynamic_kernel<<<1, 1, 227 * 1024>>>(out);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  dynamic_template_kernel<4><<<1, 1, 100000>>>(out);  // another kernel has not consented
+  REQUIRE_THAT(refusal(), Catch::Matchers::Contains("dynamic_template_kernel<4>"));
+  REQUIRE(cudaFuncSetAttribute(dynamic_template_kernel<4>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               100000) == cudaSuccess);
+  dynamic_template_kernel<4><<<1, 1, 100000>>>(out);
+  REQUIRE(to_host(out, 1)[0] == 4);
+  REQUIRE(cudaFuncSetAttribute(dynamic_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 300 * 1024) ==
+          cudaErrorInvalidValue);
+}
+
+TEST_CASE("a device profile brings its own limits", "[simt][launch]") {
+  const FreshDevice device;
+  simt::configure({.device = "rtx4090"});
+  int* out = device_array<int>(1);
+  REQUIRE(cudaFuncSetAttribute(dynamic_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024) ==
+          cudaErrorInvalidValue);
+  REQUIRE(cudaFuncSetAttribute(dynamic_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 99 * 1024) ==
+          cudaSuccess);
+  dynamic_kernel<<<1, 1, 99 * 1024>>>(out);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  cudaDeviceProp properties{};
+  REQUIRE(cudaGetDeviceProperties(&properties, 0) == cudaSuccess);
+  REQUIRE(properties.major == 8);
+  REQUIRE(properties.minor == 9);
+  REQUIRE(properties.multiProcessorCount == 128);
+  REQUIRE_THROWS_WITH(simt::configure({.device = "gtx"}), Catch::Matchers::Contains("known are t4"));
+}
+
+TEST_CASE("arguments are copied at the launch", "[simt][launch]") {
+  const FreshDevice device;
+  float* out = device_array<float>(64);
+  Big big{};
+  for (int i = 0; i < 64; ++i) big.values[i] = static_cast<float>(i);
+  float scale = 2.0f;
+  by_value_kernel<<<1, 64>>>(big, scale, out);
+  scale = 100.0f;
+  big.values[5] = -1.0f;
+  REQUIRE(to_host(out, 64)[5] == 10.0f);
+}

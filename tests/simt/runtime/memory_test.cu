@@ -1,0 +1,182 @@
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "support.hpp"
+
+namespace {
+
+__global__ void write_at_kernel(int* data, int index) { data[index] = 7; }
+__global__ void touch_kernel(float* data, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) data[i] = data[i] + 1.0f;
+}
+__device__ int device_counter;
+__constant__ float factors[4];
+__global__ void symbols_kernel(float* out) {
+  out[threadIdx.x] = factors[threadIdx.x] * static_cast<float>(device_counter);
+  __syncthreads();  // everybody has read the counter
+  if (threadIdx.x == 0) device_counter += 1;
+}
+
+}  // namespace
+
+TEST_CASE("fresh device memory reads as NaN", "[simt][memory]") {
+  const FreshDevice device;
+  float* data = nullptr;
+  REQUIRE(cudaMalloc(&data, 40) == cudaSuccess);
+  for (const float value : to_host(data, 10)) REQUIRE(std::isnan(value));
+}
+
+TEST_CASE("cudaMalloc of nothing is a null pointer and freeing that is fine", "[simt][memory]") {
+  const FreshDevice device;
+  void* pointer = &pointer;
+  REQUIRE(cudaMalloc(&pointer, 0) == cudaSuccess);
+  REQUIRE(pointer == nullptr);
+  REQUIRE(cudaFree(nullptr) == cudaSuccess);
+}
+
+TEST_CASE("cudaMalloc of more than there is reports out of memory and is no sticky error", "[simt][memory]") {
+  const FreshDevice device;
+  void* pointer = &pointer;
+  REQUIRE(cudaMalloc(&pointer, std::size_t{1} << 50) == cudaErrorMemoryAllocation);
+  REQUIRE(pointer == nullptr);
+  REQUIRE(cudaGetLastError() == cudaErrorMemoryAllocation);
+  REQUIRE(cudaGetLastError() == cudaSuccess);
+  REQUIRE(cudaMalloc(&pointer, 4) == cudaSuccess);
+}
+
+TEST_CASE("allocations are aligned to 256 bytes, apart from each other, and reused after a free",
+          "[simt][memory]") {
+  const FreshDevice device;
+  std::vector<char*> pointers;
+  for (std::size_t bytes = 1; bytes < 2000; bytes += 37) {
+    char* pointer = nullptr;
+    REQUIRE(cudaMalloc(&pointer, bytes) == cudaSuccess);
+    REQUIRE(reinterpret_cast<std::uintptr_t>(pointer) % 256 == 0);
+    if (!pointers.empty()) REQUIRE(pointer - pointers.back() >= 256 + 256);
+    pointers.push_back(pointer);
+  }
+  for (std::size_t i = 0; i < pointers.size(); i += 2) REQUIRE(cudaFree(pointers[i]) == cudaSuccess);
+  for (std::size_t i = 1; i < pointers.size(); i += 2) REQUIRE(cudaFree(pointers[i]) == cudaSuccess);
+  char* again = nullptr;
+  REQUIRE(cudaMalloc(&again, 30000) == cudaSuccess);  // fits only if the holes were joined
+  REQUIRE(again == pointers.front());
+}
+
+TEST_CASE("freeing a pointer that is not an allocation says so", "[simt][memory]") {
+  const FreshDevice device;
+  int* data = device_array<int>(10);
+  REQUIRE(cudaFree(data + 1) == cudaErrorInvalidValue);
+  int on_host = 0;
+  REQUIRE(cudaFree(&on_host) == cudaErrorInvalidValue);
+  REQUIRE(cudaFree(data) == cudaSuccess);
+  REQUIRE(cudaFree(data) == cudaErrorInvalidValue);
+  const auto faults = simt::take_faults();
+  REQUIRE(faults.size() == 3);
+  REQUIRE_THAT(faults[2].message, Catch::Matchers::Contains("freed before"));
+  REQUIRE_THAT(faults[2].message, Catch::Matchers::Contains("memory_test.cu:"));
+}
+
+TEST_CASE("live allocations are listed with the line that made them", "[simt][memory]") {
+  const FreshDevice device;
+  float* data = nullptr;
+  const int line = __LINE__ + 1;
+  REQUIRE(cudaMalloc(&data, 400) == cudaSuccess);
+  const auto live = simt::live_allocations();
+  REQUIRE(live.size() == 1);
+  REQUIRE(live[0].bytes == 400);
+  REQUIRE(live[0].pointer == data);
+  REQUIRE(live[0].line == line);
+  REQUIRE_THAT(live[0].file, Catch::Matchers::Contains("memory_test.cu"));
+  cudaFree(data);
+  REQUIRE(simt::live_allocations().empty());
+}
+
+TEST_CASE("a write past the end of an allocation is reported with its distance", "[simt][memory]") {
+  const FreshDevice device;
+  int* data = device_array<int>(10);
+  write_at_kernel<<<1, 1>>>(data, 12);
+  simt::Fault fault = only_fault();
+  REQUIRE(fault.kind == "out_of_bounds");
+  REQUIRE_THAT(fault.message, Catch::Matchers::Contains("write_at_kernel") &&
+                                  Catch::Matchers::Contains("40 bytes") &&
+                                  Catch::Matchers::Contains("8 bytes past its end"));
+  write_at_kernel<<<1, 1>>>(data, -1);
+  REQUIRE_THAT(only_fault().message, Catch::Matchers::Contains("4 bytes before its start"));
+  write_at_kernel<<<1, 1>>>(data, 9);
+  REQUIRE(simt::take_faults().empty());
+  REQUIRE(cudaGetLastError() == cudaSuccess);  // as on a GPU, where such a write goes unnoticed
+}
+
+TEST_CASE("copies check their direction and their bounds", "[simt][memory]") {
+  const FreshDevice device;
+  int* data = device_array<int>(10);
+  int host[10] = {};
+  REQUIRE(cudaMemcpy(data, host, 40, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(host, data, 40, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(host, data, 44, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(nullptr, data, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(host, data, 40, static_cast<cudaMemcpyKind>(7)) == cudaErrorInvalidMemcpyDirection);
+  REQUIRE(cudaMemcpy(host, data, 40, cudaMemcpyDefault) == cudaSuccess);
+  REQUIRE(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyDeviceToHost) == cudaSuccess);
+  const auto faults = simt::take_faults();
+  REQUIRE(faults.size() == 4);
+  REQUIRE_THAT(faults[0].message,
+               Catch::Matchers::Contains("destination is device memory, the source is host memory"));
+  REQUIRE_THAT(faults[2].message,
+               Catch::Matchers::Contains("goes beyond the device allocation of its source"));
+}
+
+TEST_CASE("memset, copies on the device and offsets into an allocation work", "[simt][memory]") {
+  const FreshDevice device;
+  unsigned char* data = device_array<unsigned char>(100, 1);
+  REQUIRE(cudaMemset(data + 10, 0xab, 20) == cudaSuccess);
+  REQUIRE(cudaMemcpy(data + 50, data + 10, 20, cudaMemcpyDeviceToDevice) == cudaSuccess);
+  const auto got = to_host(data, 100);
+  for (std::size_t i = 0; i < 100; ++i)
+    REQUIRE(got[i] == ((i >= 10 && i < 30) || (i >= 50 && i < 70) ? 0xab : 1));
+  REQUIRE(cudaMemset(data + 90, 0, 20) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("managed and page-locked memory is shared by host code and kernels", "[simt][memory]") {
+  const FreshDevice device;
+  float *managed = nullptr, *pinned = nullptr;
+  REQUIRE(cudaMallocManaged(&managed, 400) == cudaSuccess);
+  REQUIRE(cudaMallocHost(&pinned, 400) == cudaSuccess);
+  for (int i = 0; i < 100; ++i) managed[i] = pinned[i] = static_cast<float>(i);
+  touch_kernel<<<2, 64>>>(managed, 100);
+  touch_kernel<<<2, 64>>>(pinned, 100);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  REQUIRE(managed[99] == 100.0f);
+  REQUIRE(pinned[0] == 1.0f);
+  cudaPointerAttributes attributes{};
+  REQUIRE(cudaPointerGetAttributes(&attributes, managed + 3) == cudaSuccess);
+  REQUIRE(attributes.type == cudaMemoryTypeManaged);
+  REQUIRE(cudaFree(managed) == cudaSuccess);
+  REQUIRE(cudaFreeHost(pinned) == cudaSuccess);
+}
+
+TEST_CASE("device and constant variables are set from host code", "[simt][memory]") {
+  const FreshDevice device;
+  const float values[4] = {1.0f, 2.0f, 3.0f, 4.0f};
+  const int three = 3;
+  REQUIRE(cudaMemcpyToSymbol(factors, values, sizeof values) == cudaSuccess);
+  REQUIRE(cudaMemcpyToSymbol(device_counter, &three, sizeof three) == cudaSuccess);
+  float* out = device_array<float>(4);
+  symbols_kernel<<<1, 4>>>(out);
+  int counter = 0;
+  REQUIRE(cudaMemcpyFromSymbol(&counter, device_counter, sizeof counter) == cudaSuccess);
+  REQUIRE(counter == 4);
+  REQUIRE(to_host(out, 4) == std::vector<float>{3.0f, 6.0f, 9.0f, 12.0f});
+}
+
+TEST_CASE("memory info follows allocations", "[simt][memory]") {
+  const FreshDevice device;
+  std::size_t free_before = 0, free_after = 0, total = 0;
+  REQUIRE(cudaMemGetInfo(&free_before, &total) == cudaSuccess);
+  device_array<char>(1 << 20);
+  REQUIRE(cudaMemGetInfo(&free_after, &total) == cudaSuccess);
+  REQUIRE(free_before - free_after == 1 << 20);
+  REQUIRE(free_before == total);
+}

@@ -1,0 +1,122 @@
+#include <cstdint>
+
+#include "support.hpp"
+
+namespace {
+
+__global__ void set_kernel(int* out, int value) { *out = value; }
+__global__ void add_kernel(int* out, int value) { *out += value; }
+
+}  // namespace
+
+TEST_CASE("a launch has not run before the host waits for it", "[simt][stream]") {
+  const FreshDevice device;
+  int* shared = nullptr;
+  REQUIRE(cudaMallocManaged(&shared, sizeof(int)) == cudaSuccess);
+  *shared = 1;
+  set_kernel<<<1, 1>>>(shared, 2);
+  REQUIRE(*shared == 1);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  REQUIRE(*shared == 2);
+  cudaFree(shared);
+}
+
+TEST_CASE("operations of one stream run in order", "[simt][stream]") {
+  const FreshDevice device;
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  int* value = device_array<int>(1);
+  for (int i = 1; i <= 10; ++i) {
+    set_kernel<<<1, 1, 0, stream>>>(value, i * 100);
+    add_kernel<<<1, 1, 0, stream>>>(value, i);
+  }
+  int host = 0;
+  REQUIRE(cudaMemcpyAsync(&host, value, sizeof host, cudaMemcpyDeviceToHost, stream) == cudaSuccess);
+  REQUIRE(host == 0);
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+  REQUIRE(host == 1010);
+  REQUIRE(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("an asynchronous copy from pageable memory reads it at once", "[simt][stream]") {
+  const FreshDevice device;
+  int* value = device_array<int>(1);
+  int host = 41;
+  REQUIRE(cudaMemcpyAsync(value, &host, sizeof host, cudaMemcpyHostToDevice) == cudaSuccess);
+  host = 0;
+  REQUIRE(to_host(value, 1)[0] == 41);
+}
+
+TEST_CASE("an asynchronous copy from page-locked memory reads it late", "[simt][stream]") {
+  const FreshDevice device;
+  int* value = device_array<int>(1);
+  int* pinned = nullptr;
+  REQUIRE(cudaMallocHost(&pinned, sizeof(int)) == cudaSuccess);
+  *pinned = 41;
+  REQUIRE(cudaMemcpyAsync(value, pinned, sizeof(int), cudaMemcpyHostToDevice) == cudaSuccess);
+  *pinned = 0;
+  REQUIRE(to_host(value, 1)[0] == 0);
+  cudaFreeHost(pinned);
+}
+
+TEST_CASE("the default stream waits for other streams, and they for it", "[simt][stream]") {
+  const FreshDevice device;
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  int* value = device_array<int>(1);
+  set_kernel<<<1, 1>>>(value, 1);
+  add_kernel<<<1, 1, 0, stream>>>(value, 10);
+  set_kernel<<<1, 1>>>(value, 100);
+  add_kernel<<<1, 1, 0, stream>>>(value, 1);
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+  REQUIRE(to_host(value, 1)[0] == 101);
+}
+
+TEST_CASE("a non-blocking stream does not wait for the default stream", "[simt][stream]") {
+  const FreshDevice device;
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  int* value = device_array<int>(1);
+  set_kernel<<<1, 1>>>(value, 7);
+  add_kernel<<<1, 1, 0, stream>>>(value, 1);
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);  // adds to the old value
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);        // then the default stream sets it
+  REQUIRE(to_host(value, 1)[0] == 7);
+}
+
+TEST_CASE("an event orders two streams", "[simt][stream]") {
+  const FreshDevice device;
+  cudaStream_t first = nullptr, second = nullptr;
+  cudaEvent_t event = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  int* value = device_array<int>(1);
+  set_kernel<<<1, 1, 0, first>>>(value, 5);
+  REQUIRE(cudaEventRecord(event, first) == cudaSuccess);
+  REQUIRE(cudaStreamWaitEvent(second, event) == cudaSuccess);
+  add_kernel<<<1, 1, 0, second>>>(value, 1);
+  REQUIRE(cudaStreamSynchronize(second) == cudaSuccess);
+  int host = 0;
+  REQUIRE(cudaMemcpy(&host, value, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+  REQUIRE(host == 6);
+}
+
+TEST_CASE("events measure time once they have happened", "[simt][stream]") {
+  const FreshDevice device;
+  cudaEvent_t start = nullptr, stop = nullptr;
+  REQUIRE(cudaEventCreate(&start) == cudaSuccess);
+  REQUIRE(cudaEventCreate(&stop) == cudaSuccess);
+  float milliseconds = -1.0f;
+  REQUIRE(cudaEventElapsedTime(&milliseconds, start, stop) == cudaErrorInvalidResourceHandle);
+  int* value = device_array<int>(1);
+  REQUIRE(cudaEventRecord(start) == cudaSuccess);
+  set_kernel<<<1, 1>>>(value, 5);
+  REQUIRE(cudaEventRecord(stop) == cudaSuccess);
+  REQUIRE(cudaEventElapsedTime(&milliseconds, start, stop) == cudaErrorNotReady);
+  REQUIRE(cudaEventSynchronize(stop) == cudaSuccess);
+  REQUIRE(cudaEventElapsedTime(&milliseconds, start, stop) == cudaSuccess);
+  REQUIRE(milliseconds >= 0.0f);
+  REQUIRE(cudaEventDestroy(start) == cudaSuccess);
+  REQUIRE(cudaEventRecord(start) == cudaErrorInvalidResourceHandle);
+}

@@ -15,7 +15,6 @@
 namespace course::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace course::grading;
 
 /// Compiling for a GPU needs none.

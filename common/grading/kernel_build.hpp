@@ -4,21 +4,14 @@
 /// when nothing has changed since last time.
 
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "grading/lesson.hpp"
+#include "grading/machine_error.hpp"
 #include "grading/toolchain.hpp"
 
 namespace course::grading {
-
-/// The machine, not the kernel, is the reason: no compiler, no space, no permission. The message says what to
-/// do.
-class MachineError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct BuildOutcome {
   std::filesystem::path library;  ///< what to load; empty if the kernel does not compile

@@ -87,7 +87,7 @@ std::optional<fs::path> KernelCache::find(const std::string& key) const {
     for (const auto& [file, hash] : record.at("inputs").items()) {
       if (hash_file(file) != hash.get<std::string>()) return std::nullopt;
     }
-    const fs::path library = folder_ / record.at("library").get<std::string>();
+    fs::path library = folder_ / record.at("library").get<std::string>();
     if (!fs::exists(library)) return std::nullopt;
     std::error_code ignored;  // a read-only cache is still a cache
     fs::last_write_time(record_file, fs::file_time_type::clock::now(), ignored);

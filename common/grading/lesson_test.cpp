@@ -43,7 +43,7 @@ std::string why_not_thrown(const Outcome& outcome, const std::string& wanted, st
 
 }  // namespace
 
-void require_ran(const Outcome& outcome, std::source_location where) {
+void require_ran(const Outcome& outcome, TestLine where) {
   const std::string why = why_not_clean(outcome);
   detail::report(why.empty(), why, where);
 }
@@ -51,7 +51,7 @@ void require_ran(const Outcome& outcome, std::source_location where) {
 namespace detail {
 
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
-                   std::source_location where) {
+                   TestLine where) {
   std::string why = why_not_thrown(outcome, demangle(type.name()), mentions);
   if (const std::string effects = side_effects(outcome); !effects.empty())
     why += (why.empty() ? "" : "\n") + effects;
@@ -59,11 +59,11 @@ void require_threw(const Outcome& outcome, const std::type_info& type, std::stri
   report(why.empty(), why, where);
 }
 
-void report(bool passed, const std::string& message, std::source_location where) {
+void report(bool passed, const std::string& message, TestLine where) {
   // What FAIL() and SUCCEED() expand to, with the line of the test instead of this one.
   Catch::AssertionHandler handler(Catch::StringRef("check"),
-                                  Catch::SourceLineInfo(where.file_name(), where.line()), Catch::StringRef(),
-                                  Catch::ResultDisposition::Normal);
+                                  Catch::SourceLineInfo(where.file, static_cast<std::size_t>(where.line)),
+                                  Catch::StringRef(), Catch::ResultDisposition::Normal);
   if (passed)
     handler.handleMessage(Catch::ResultWas::Ok, std::string());
   else

@@ -4,8 +4,8 @@
 
 namespace course::grading {
 
-/// The machine lacks something, whatever the student wrote: no GPU, no worker program, no memory left. The message says
-/// what to do.
+/// The machine, not the kernel, is the reason: no compiler, no GPU, no space, no permission. The message says
+/// what was missing and what to do.
 class MachineError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -17,8 +17,6 @@
 
 #include "grading/descriptor.hpp"
 
-extern char** environ;
-
 namespace course::grading {
 namespace {
 

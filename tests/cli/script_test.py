@@ -39,6 +39,7 @@ class Case(unittest.TestCase):
             if where := shutil.which(tool):
                 (self.bin / tool).symlink_to(where)
         self.calls = self.folder / "calls"
+        self.program("c++", "exit 0\n")
         self.program("cmake", CMAKE)
         self.program("ninja", NINJA)
 
@@ -87,6 +88,13 @@ class Script(Case):
         (self.project / "scripts/setup.sh").write_text(SETUP_OK + "# changed\n", encoding="utf-8")
         self.course("list")
         self.assertEqual(self.called(), ["configured", "built", "configured", "built"])
+
+    def test_compiler_that_is_gone_is_missing_again(self):
+        self.course("list")
+        (self.bin / "c++").unlink()
+        (self.project / "scripts/setup.sh").write_text("echo no compiler >&2\nexit 3\n", encoding="utf-8")
+        result = self.course("list")
+        self.assertEqual((result.returncode, result.stderr), (3, "no compiler\n"))
 
     def test_moved_project_is_configured_afresh(self):
         self.course("list")
@@ -165,6 +173,7 @@ class Setup(Case):
                               env=self.environment(CXX="c++", **extra), timeout=30, check=False)
 
     def test_lists_what_is_missing(self):
+        (self.bin / "c++").unlink()
         missing = self.setup("check", "--list").stdout.split()
         self.assertIn("g++", missing)
         self.assertIn("nlohmann-json3-dev", missing)
@@ -173,6 +182,7 @@ class Setup(Case):
         self.assertIn("libbenchmark-dev", self.setup("test", "--list").stdout.split())
 
     def test_without_root_prints_the_one_line(self):
+        (self.bin / "c++").unlink()
         self.program("id", "echo 1000\n")
         self.program("apt-get", 'echo "apt $*" >>"$CALLS"\n')
         result = self.setup("check", "--yes")

@@ -72,6 +72,16 @@ TEST_CASE("guard words are NaNs, so that reading one spoils a result") {
   }
 }
 
+TEST_CASE("what lies past the end of an input is no output's guard") {
+  Tensor<float> tensor({3});
+  const Trip input(tensor, Access::in), output(tensor, Access::out), both(tensor, Access::inout);
+  for (std::int64_t i = 3; i < 2048; ++i) {  // a NaN from an input, computed with, keeps its bits
+    REQUIRE(output.read(i) != input.read(i));
+    REQUIRE(output.read(i) == output.read(i));
+    REQUIRE(both.read(i) == both.read(i));
+  }
+}
+
 TEST_CASE("writes past the end are counted and placed") {
   Tensor<float> tensor({1000});
   Trip trip(tensor, Access::out);

@@ -68,7 +68,7 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
   // What the runtime refused explains an error left behind, and often an exception; an error that was handled
   // is none.
   if ((outcome.status == Status::cuda_error || outcome.status == Status::threw) && !device.refusals.empty()) {
-    outcome.message += " What was refused: " + device.refusals.back().message;
+    outcome.message += "\nThe call that was refused: " + device.refusals.back().message;
     for (Diagnostic& refusal : device.refusals) outcome.diagnostics.push_back(std::move(refusal));
   }
   return outcome;

@@ -297,10 +297,6 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
     tokens.fail_at(open, "The '(' of this launch's argument list is never closed. Add the missing ')'.");
 
   const std::string name = tokens.joined(first, launch);
-  if (name.find('\n') != std::string::npos)
-    tokens.fail_at(
-        first,
-        "The kernel's name holds a string of several lines. Give that value a name before the launch.");
   for (std::uint32_t i = first; i < launch; ++i)
     if (tokens.kind(i) == TokenKind::launch)
       tokens.fail_at(i, "A launch stands inside the name of another kernel. Split this statement into two.");

@@ -248,6 +248,7 @@ class Lexer {
     const char quote = source_[begin];
     std::size_t end = begin + 1;
     bool spliced = false;
+    bool closed = false;
     while (end < size_ && source_[end] != '\n') {
       const char c = source_[end];
       if (c == '\\') {
@@ -257,9 +258,13 @@ class Lexer {
         continue;
       }
       ++end;
-      if (c == quote) break;
+      if (c == quote) {
+        closed = true;
+        break;
+      }
     }
     add(tokens, TokenKind::literal, begin, end, spliced);
+    tokens.back().closed = closed;
   }
 
   void number(std::vector<Token>& tokens) {

@@ -48,6 +48,7 @@ struct Token {
   TokenKind kind;
   Word word = Word::other;
   bool spliced = false;  // a backslash-newline lies inside
+  bool closed = true;    // false for a literal without its closing quote, which ends with its line
 };
 
 enum class DirectiveKind : std::uint8_t {

@@ -235,10 +235,22 @@ bool Sequence::touches_next(std::uint32_t index) const {
   return true;
 }
 
+std::string Sequence::piece(std::uint32_t index) const {
+  if (!tokens_[index].closed)
+    fail_at(index, "A quotation mark opens a text here that does not end on this line. Add the missing one.");
+  std::string result = text(index);
+  if (result.find('\n') != std::string::npos)
+    fail_at(
+        index,
+        "A string of several lines cannot stand in a kernel's name or in the declaration of shared memory. "
+        "Give it a name of its own first.");
+  return result;
+}
+
 std::string Sequence::joined(std::uint32_t first, std::uint32_t last) const {
   std::string result;
   for (std::uint32_t i = first; i < last; ++i) {
-    result += text(i);
+    result += piece(i);
     if (i + 1 < last && !touches_next(i)) result += ' ';
   }
   return result;

@@ -65,6 +65,10 @@ class Sequence {
   /// True if nothing but backslash-newlines lies between the token and the next one.
   bool touches_next(std::uint32_t index) const;
 
+  /// @brief The token as a piece of text that is put together anew.
+  /// @throws RewriteError for a literal that is not closed, which would swallow what comes behind it, or that
+  /// has several lines, which cannot stand on one.
+  std::string piece(std::uint32_t index) const;
   /// The tokens [first, last) on one line, comments left out; only what stood apart stands apart.
   std::string joined(std::uint32_t first, std::uint32_t last) const;
 

@@ -114,7 +114,7 @@ Declaration read_declaration(const Sequence& tokens, std::uint32_t shared) {
 std::string type_text(const Sequence& tokens, const std::vector<std::uint32_t>& type) {
   std::string text;
   for (std::size_t i = 0; i < type.size(); ++i) {
-    text += tokens.text(type[i]);
+    text += tokens.piece(type[i]);
     const bool adjacent = i + 1 < type.size() && type[i + 1] == type[i] + 1 && tokens.touches_next(type[i]);
     if (i + 1 < type.size() && !adjacent) text += ' ';
   }

@@ -66,7 +66,17 @@ TEST_CASE("a launch argument in bare braces is refused", "[rewriter][error]") {
 TEST_CASE("what cannot be translated inside a kernel's name is refused", "[rewriter][error]") {
   CHECK_THAT(refusal("pick([] { j<<<1, 2>>>(); })<<<1, 2>>>(x);"),
              ContainsSubstring("Split this statement into two"));
-  CHECK_THAT(refusal("k<R\"(a\nb)\"><<<1, 2>>>(x);"), ContainsSubstring("a string of several lines"));
+  CHECK_THAT(refusal("k<R\"(a\nb)\"><<<1, 2>>>(x);"), ContainsSubstring("A string of several lines"));
+  CHECK_THAT(refusal("extern __shared__ float s[][sizeof(R\"(a\nb)\")];"),
+             ContainsSubstring("A string of several lines"));
+}
+
+TEST_CASE("a quote that is not closed where text is put together anew is refused", "[rewriter][error]") {
+  CHECK_THAT(refusal("k<\n'a><<<1, 2>>>(x);\n><<<1, 2>>>(x);"),
+             StartsWith("2: A quotation mark opens a text here"));
+  CHECK_THAT(refusal("extern __shared__ float s[]['\n];"),
+             StartsWith("1: A quotation mark opens a text here"));
+  CHECK_THAT(refusal("k<\"\\\"\n><<<1, 2>>>(x);"), StartsWith("1: A quotation mark opens a text here"));
 }
 
 TEST_CASE("inline PTX is refused with its line and the way out", "[rewriter][error]") {

@@ -1,5 +1,5 @@
 // Mutant of lesson 01: no CUDA call is checked, so that a failed allocation passes as success.
-// Expect: memory
+// Expect: nobody looked
 
 #include "vector_add.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace course::grading {
 namespace {
 
@@ -16,12 +18,12 @@ std::string leak_sentence(const Outcome& outcome) {
   const bool one = outcome.leak_count == 1;
   std::string place;
   if (!outcome.leaks.empty() && !outcome.leaks.front().file.empty())
-    place = fmt::format("; {} made at {}:{}", one ? "it is" : "the first is", outcome.leaks.front().file,
+    place = fmt::format("; {} made at {}:{}", one ? "it is" : "the first is",
+                        std::filesystem::path(outcome.leaks.front().file).filename().string(),
                         outcome.leaks.front().line);
   return fmt::format(
       "{} device allocation{} ({} bytes) {} never freed{}. Call cudaFree for every cudaMalloc, also where "
-      "the function "
-      "leaves early.",
+      "the function leaves early.",
       outcome.leak_count, one ? "" : "s", outcome.leak_bytes, one ? "is" : "are", place);
 }
 

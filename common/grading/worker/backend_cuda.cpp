@@ -66,7 +66,7 @@ DeviceEnd end_call() {
                                   explain(error), cudaGetErrorString(error), cudaGetErrorName(error));
     outcome.diagnostics.push_back({cudaGetErrorName(error), "", 0, outcome.message});
   }
-  if (ledger) {
+  if (ledger && !end.broken) {  // after a fault, cudaFree itself fails
     std::array<LedgerRecord, 8> records;
     const LedgerState state = ledger(ledger_mark, records.data(), records.size());
     outcome.leak_count = state.live;

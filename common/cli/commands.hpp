@@ -50,6 +50,14 @@ struct JudgeArguments {
 };
 int run_judge(const Terminal& terminal, const JudgeArguments& arguments);
 
+struct SimulateArguments {
+  std::string file;
+  std::string order, seed, device, seconds;  ///< as for the simulator's settings; empty: its default
+  std::vector<std::string> words;            ///< the program's own arguments
+};
+/// @brief Compiles a CUDA program that has a main() and becomes it. Returns only if that fails.
+int run_simulate(const Terminal& terminal, const SimulateArguments& arguments);
+
 struct TestArguments {
   std::string filter;  ///< regular expression on the names of tests; empty: all
 };

@@ -31,6 +31,7 @@ struct CommandLine {
   CheckArguments check;
   ListArguments list;
   RunArguments run;
+  SimulateArguments simulate;
   BuildArguments build;
   JudgeArguments judge;
   TestArguments test;
@@ -64,6 +65,18 @@ struct CommandLine {
     c->add_option("--file", run.file, "runs this file in place of yours");
     add_backend(c, run.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_run(t, run); }; });
+
+    c = app.add_subcommand("simulate", "runs a CUDA program of your own, with its main(), without a GPU");
+    c->add_option("FILE", simulate.file, "the program's source")->required();
+    c->add_option("ARGUMENTS", simulate.words, "go to the program, after --");
+    c->add_option("--order", simulate.order, "of blocks, warps and lanes")
+        ->check(CLI::IsMember({"forward", "reverse", "random"}));
+    c->add_option("--seed", simulate.seed, "of the random order")->check(CLI::NonNegativeNumber);
+    c->add_option("--device", simulate.device, "whose limits apply")
+        ->check(CLI::IsMember({"t4", "rtx4090", "a100", "h200"}));
+    c->add_option("--seconds", simulate.seconds, "after which a kernel counts as endless")
+        ->check(CLI::PositiveNumber);
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_simulate(t, simulate); }; });
 
     c = app.add_subcommand("build", "compiles kernels and runs nothing");
     c->add_option("LESSON", build.lessons, kLessonHelp);

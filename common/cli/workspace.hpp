@@ -42,6 +42,10 @@ class Workspace {
   /// @throws grading::MachineError if the course itself cannot be built
   void make_ready(const std::vector<grading::Lesson>& lessons);
 
+  /// @brief Builds what a standalone program needs.
+  /// @throws grading::MachineError
+  void make_simulator_ready();
+
   /// @brief Builds everything.
   /// @throws grading::MachineError
   void make_all();

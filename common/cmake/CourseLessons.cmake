@@ -68,15 +68,12 @@ function(course_add_judge_tests id number name)
       add_test(NAME ${test_name} COMMAND course judge ${number} --only ${variant} --backend cpu)
       set_tests_properties(${test_name} PROPERTIES TIMEOUT 300)
     endif()
-    if(TARGET course-worker-cuda)
-      add_test(NAME ${test_name}.gpu COMMAND course judge ${number} --only ${variant} --backend gpu)
-      # 3: no GPU answers here.
-      set_tests_properties(${test_name}.gpu PROPERTIES SKIP_RETURN_CODE 3 TIMEOUT 300 RESOURCE_LOCK gpu)
-    endif()
   endforeach()
   if(TARGET course-worker-cuda)
     add_test(NAME lesson.${number}.compiles.gpu COMMAND course build ${number} --solution --backend gpu)
-    set_tests_properties(lesson.${number}.compiles.gpu PROPERTIES TIMEOUT 300)
+    add_test(NAME lesson.${number}.gpu COMMAND course judge ${number} --backend gpu)
+    # 3: no GPU answers here.
+    set_tests_properties(lesson.${number}.gpu PROPERTIES SKIP_RETURN_CODE 3 RESOURCE_LOCK gpu TIMEOUT 900)
   endif()
 endfunction()
 
@@ -121,7 +118,8 @@ function(course_write_toolchain)
     \"link_flags\": ${link_flags},
     \"rewriter\": \"$<TARGET_FILE:simt-rewrite>\",
     \"library\": \"$<TARGET_FILE:course_simt>\",
-    \"worker\": \"$<TARGET_FILE:course-worker-cpu>\"
+    \"worker\": \"$<TARGET_FILE:course-worker-cpu>\",
+    \"program_support\": \"$<TARGET_OBJECTS:course_simt_program>\"
   }")
   endif()
 

@@ -88,9 +88,10 @@ std::vector<std::string> concatenate(const Lists&... lists) {
   return all;
 }
 
-bool compile_for_simulator(Job& job, const fs::path& library) {
+/// Rewrites and compiles for the simulator. False: job.failure tells why.
+bool compile_simulated(Job& job, const std::string& object) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
-  const std::string rewritten = job.scratch / "kernel.cpp", object = job.scratch / "kernel.o";
+  const std::string rewritten = job.scratch / "kernel.cpp";
   const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
   const Arguments rewrite{cpu.rewriter, job.source, "-o", rewritten, "--depfile", rewriter_deps};
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
@@ -101,15 +102,30 @@ bool compile_for_simulator(Job& job, const fs::path& library) {
   if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.flags, first, include_options(job), compile)))
     return false;
   note_inputs(job, compiler_deps);
-  const fs::path& entries = job.toolchain.lessons.at(job.lesson.id()).entries;
-  const Arguments link{"-shared",   "-Wl,--no-undefined",
-                       "-o",        library,
-                       object,      entries,
-                       cpu.library, "-Wl,-rpath," + cpu.library.parent_path().string()};
-  return run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.link_flags, link));
+  return true;
 }
 
-bool compile_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
+bool link_simulated(Job& job, Arguments inputs, const fs::path& output) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const Arguments runtime{cpu.library, "-Wl,-rpath," + cpu.library.parent_path().string()};
+  return run_tool(
+      job, concatenate(Arguments{cpu.compiler}, cpu.link_flags, inputs, runtime, Arguments{"-o", output}));
+}
+
+bool build_library_for_simulator(Job& job, const fs::path& library) {
+  const std::string object = job.scratch / "kernel.o";
+  const fs::path& entries = job.toolchain.lessons.at(job.lesson.id()).entries;
+  return compile_simulated(job, object) &&
+         link_simulated(job, {"-shared", "-Wl,--no-undefined", object, entries}, library);
+}
+
+bool build_program_for_simulator(Job& job, const fs::path& program) {
+  const std::string object = job.scratch / "kernel.o";
+  return compile_simulated(job, object) &&
+         link_simulated(job, {object, job.toolchain.cpu.value().program_support}, program);
+}
+
+bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
   const GpuToolchain& gpu = job.toolchain.gpu.value();
   const std::string object = job.scratch / "kernel.o", depfile = job.scratch / "compiler.d";
   Arguments code;
@@ -142,11 +158,13 @@ std::string identity(const fs::path& program) {
          std::to_string(fs::last_write_time(real, missing).time_since_epoch().count());
 }
 
-std::string cache_key(const Job& job, Backend backend, const Arguments& architectures) {
+/// `linked_in` is the object of ours that goes into the result.
+std::string cache_key(const Job& job, Backend backend, const Arguments& architectures,
+                      const fs::path& linked_in) {
   ContentHash hash;
   hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source);
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
-  hash.add(hash_file(job.toolchain.lessons.at(job.lesson.id()).entries));
+  hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {
     for (const std::string& word : words) hash.add(word);
   };
@@ -165,48 +183,72 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
   return hash.hex();
 }
 
-}  // namespace
-
-BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
-                          Backend backend, const Arguments& architectures) {
+/// Gives what the cache has under that key, or else what `build(job, output)` makes.
+template <class Build>
+BuildOutcome build_cached(Job& job, const std::string& key, Build build) {
   const auto start = Clock::now();
   const auto started = fs::file_time_type::clock::now();
   BuildOutcome outcome;
-  const auto finish = [&] {
-    outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    return outcome;
-  };
-  Job job{toolchain, lesson, relative_to_project(toolchain, source), {}, {}, {}};
-  if (!fs::exists(job.absolute(job.source))) {
-    outcome.message = job.source + " is not there.";
-    return finish();
-  }
-  const Arguments wanted =
-      architectures.empty() && backend == Backend::gpu ? toolchain.gpu.value().architectures : architectures;
-  const KernelCache cache(toolchain.binary_dir / "kernels");
-  try {
-    const std::string key = cache_key(job, backend, wanted);
-    if (const auto found = cache.find(key)) {
-      outcome.library = *found;
-      outcome.from_cache = true;
-      return finish();
-    }
+  const KernelCache cache(job.toolchain.binary_dir / "kernels");
+  if (const auto found = cache.find(key)) {
+    outcome.library = *found;
+    outcome.from_cache = true;
+  } else {
     const ScratchFolder scratch(cache.folder());
     job.scratch = scratch.path();
-    const fs::path library = scratch.path() / "kernel.so";
-    const bool built =
-        backend == Backend::cpu ? compile_for_simulator(job, library) : compile_for_gpu(job, library, wanted);
-    if (built) {
-      outcome.library = cache.publish(key, library, job.inputs, started);
+    const fs::path output = scratch.path() / "kernel.so";
+    if (build(job, output)) {
+      outcome.library = cache.publish(key, output, job.inputs, started);
     } else {
       outcome.message = job.failure;
     }
+  }
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return outcome;
+}
+
+/// Runs `make(job)` for a source that exists; says what is wrong with one that does not, and with the build
+/// folder.
+template <class Make>
+BuildOutcome build_source(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
+                          Make make) {
+  Job job{toolchain, lesson, relative_to_project(toolchain, source), {}, {}, {}};
+  if (!fs::exists(job.absolute(job.source))) {
+    BuildOutcome outcome;
+    outcome.message = job.source + " is not there.";
+    return outcome;
+  }
+  try {
+    return make(job);
   } catch (const std::system_error& error) {  // std::filesystem's errors are system errors, too
     throw MachineError("The build folder " + toolchain.binary_dir.string() +
                        " cannot be written: " + error.code().message() +
                        ". Make room or give yourself permission, or set COURSE_BUILD_DIR to another folder.");
   }
-  return finish();
+}
+
+}  // namespace
+
+BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
+                          Backend backend, const Arguments& architectures) {
+  const Arguments wanted =
+      architectures.empty() && backend == Backend::gpu ? toolchain.gpu.value().architectures : architectures;
+  return build_source(toolchain, lesson, source, [&](Job& job) {
+    const std::string key = cache_key(job, backend, wanted, toolchain.lessons.at(lesson.id()).entries);
+    return build_cached(job, key, [&](Job& inner, const fs::path& library) {
+      return backend == Backend::cpu ? build_library_for_simulator(inner, library)
+                                     : build_library_for_gpu(inner, library, wanted);
+    });
+  });
+}
+
+BuildOutcome build_program(const Toolchain& toolchain, const fs::path& source) {
+  Lesson none;  // a program belongs to no lesson
+  none.root = toolchain.source_dir;
+  return build_source(toolchain, none, source, [&](Job& job) {
+    const std::string key = cache_key(job, Backend::cpu, {}, toolchain.cpu.value().program_support);
+    return build_cached(job, key, build_program_for_simulator);
+  });
 }
 
 }  // namespace course::grading

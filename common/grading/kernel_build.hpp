@@ -33,4 +33,9 @@ BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson,
                           const std::filesystem::path& source, Backend backend,
                           const std::vector<std::string>& architectures = {});
 
+/// @brief Compiles a CUDA program with a main() of its own into a program for the simulator.
+/// Kept and found again as the libraries are; BuildOutcome::library is the program.
+/// @throws MachineError, Interrupted
+BuildOutcome build_program(const Toolchain& toolchain, const std::filesystem::path& source);
+
 }  // namespace course::grading

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <optional>
 #include <system_error>
 
 #include "grading/descriptor.hpp"
@@ -20,16 +21,20 @@
 namespace course::grading {
 namespace {
 
-// Process groups to kill when a signal arrives. Plain atomics, because the handler reads them.
+// Process groups to end when a signal arrives. Plain atomics, because the handler reads them.
 std::array<std::atomic<pid_t>, 64> running_groups{};
 std::atomic<int> caught_signal{0};
 
+// SIGTERM first: ninja runs compilers in process groups of their own, and ends them when it is asked to end.
+constexpr auto kTimeToEnd = std::chrono::seconds(2);
+
 void on_signal(int number) {
-  if (caught_signal.exchange(number) != 0) _exit(128 + number);  // a second Ctrl-C does not wait for clean-up
+  const bool again = caught_signal.exchange(number) != 0;
   for (auto& slot : running_groups) {
     const pid_t group = slot.load();
-    if (group > 0) kill(-group, SIGKILL);
+    if (group > 0) kill(-group, again ? SIGKILL : SIGTERM);
   }
+  if (again) _exit(128 + number);  // a second Ctrl-C does not wait for clean-up
 }
 
 [[noreturn]] void fail(int error, const std::string& what) {
@@ -47,7 +52,7 @@ class Child {
         break;
       }
     }
-    if (caught_signal.load() != 0) kill_group();  // the signal came between the start and this line
+    if (caught_signal.load() != 0) ask_to_end();  // the signal came between the start and this line
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -55,6 +60,7 @@ class Child {
 
   /// Becomes readable when the child ends; -1 on kernels before 5.3.
   int ended_descriptor() const { return ended_.get(); }
+  void ask_to_end() const { kill(-pid_, SIGTERM); }
   void kill_group() const { kill(-pid_, SIGKILL); }
   bool has_ended() const {
     siginfo_t info{};
@@ -184,6 +190,7 @@ CommandResult run_command(const Command& command) {
     return count > 0;
   };
   const auto deadline = std::chrono::steady_clock::now() + command.timeout;
+  std::optional<std::chrono::steady_clock::time_point> asked_to_end;
   // Waits for the child rather than for the end of its output: what it left behind may hold the pipe open for
   // ever.
   while (!child.has_ended()) {
@@ -191,10 +198,13 @@ CommandResult run_command(const Command& command) {
     poll(waiting.data(), waiting.size(), 50);
     if (waiting[0].revents != 0 && !read_some()) reader.close();
     if (command.on_tick) command.on_tick();
-    if (std::chrono::steady_clock::now() > deadline) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now > deadline && !result.timed_out) {
       result.timed_out = true;
-      child.kill_group();
+      child.ask_to_end();
     }
+    if (!asked_to_end && (result.timed_out || caught_signal.load() != 0)) asked_to_end = now;
+    if (asked_to_end && now - *asked_to_end > kTimeToEnd) child.kill_group();
   }
   if (reader.get() >= 0) {
     fcntl(reader.get(), F_SETFL, O_NONBLOCK);

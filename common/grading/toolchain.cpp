@@ -22,7 +22,8 @@ CpuToolchain read_cpu(const json& object) {
           .link_flags = strings(object, "link_flags"),
           .rewriter = path(object, "rewriter"),
           .library = path(object, "library"),
-          .worker = path(object, "worker")};
+          .worker = path(object, "worker"),
+          .program_support = path(object, "program_support")};
 }
 
 GpuToolchain read_gpu(const json& object) {

@@ -23,6 +23,7 @@ struct CpuToolchain {
   std::filesystem::path rewriter;  ///< simt-rewrite
   std::filesystem::path library;   ///< libsimt.so
   std::filesystem::path worker;
+  std::filesystem::path program_support;  ///< object that goes into standalone programs
 };
 
 struct GpuToolchain {

@@ -40,6 +40,9 @@ struct Fault {
 /// @brief Runs what is queued and returns the faults since the last call, in the order of launches.
 std::vector<Fault> take_faults();
 
+/// @brief Forgets the work that is queued and that nobody waited for. Returns how many operations that were.
+std::size_t drop_pending();
+
 struct Allocation {
   const void* pointer = nullptr;
   std::size_t bytes = 0;

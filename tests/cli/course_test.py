@@ -234,7 +234,8 @@ class Json(Case):
         report = json.loads(result.stdout)
         self.check_form(report)
         self.assertEqual(report["lessons"][0]["status"], "error")
-        self.assertIn("'y' was not declared", report["lessons"][0]["cases"][0]["message"])
+        # g++: 'y' was not declared; nvcc: identifier "y" is undefined
+        self.assertRegex(report["lessons"][0]["cases"][0]["message"], """['"]y['"] (was not declared|is undefined)""")
 
     def test_list(self):
         lessons = json.loads(course("list", "--json").stdout)["lessons"]
@@ -287,6 +288,46 @@ class Run(Case):
         self.assertEqual(c.tobytes(), (a + b).tobytes())
 
 
+class Simulate(Case):
+    PROGRAM = """
+        #include <cstdio>
+        #include <cstdlib>
+        #include <cuda_runtime.h>
+        __global__ void square(int* x) { x[threadIdx.x] *= x[threadIdx.x]; }
+        int main(int argc, char** argv) {
+          int host[4] = {1, 2, 3, 4}, *device = nullptr;
+          cudaMalloc(&device, sizeof host);
+          cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+          square<<<1, 4>>>(argc > 1 ? nullptr : device);
+          cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+          std::printf("%d %d\\n", host[3], argc);
+          square<<<1, 4>>>(device);
+          return argc > 2 ? std::atoi(argv[2]) : 0;
+        }"""
+
+    def simulate(self, *arguments):
+        return course("simulate", self.file("square.cu", self.PROGRAM), *arguments)
+
+    def test_runs_and_says_what_never_ran(self):
+        result = self.simulate()
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stdout, "16 1\n")
+        self.assertIn("1 queued operation never ran", result.stderr)
+
+    def test_failed_kernel_is_named_and_changes_the_exit_status(self):
+        result = self.simulate("--order", "reverse", "--", "null")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("square.cu:5: in square, block (0,0,0), thread (3,0,0) read from a null pointer", result.stderr)
+
+    def test_exit_status_is_the_programs_own(self):
+        self.assertEqual(self.simulate("--", "null", "7").returncode, 7)
+
+    def test_wrong_usage(self):
+        self.assertEqual(course("simulate", self.folder / "none.cu").returncode, 2)
+        self.assertEqual(self.simulate("--device", "gtx").returncode, 2)
+        self.assertEqual(course("simulate", self.file("no.cu", "int main() { return x; }")).returncode, 1)
+
+
 class Interrupt(Case):
     def descendants(self, pid):
         """Processes below `pid`, by /proc."""
@@ -301,36 +342,41 @@ class Interrupt(Case):
                 found += [below, *self.descendants(below)]
         return found
 
-    def interrupt(self, number, after):
+    def interrupt(self, number, seconds=0.0, processes=0):
+        """Sends the signal after so many seconds, and once so many processes run below the command."""
         report = self.folder / "report.json"
-        process = subprocess.Popen([COURSE, "check", "01", "--backend", "cpu", "--file", ENDLESS, "--json", report],
+        process = subprocess.Popen([COURSE, "check", "01", "--file", ENDLESS, "--json", report],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-        time.sleep(after)
-        below = self.descendants(process.pid)
+        time.sleep(seconds)
+        patience = time.monotonic() + 60
+        while len(below := self.descendants(process.pid)) < processes and time.monotonic() < patience:
+            time.sleep(0.02)
         process.send_signal(number)
         started = time.monotonic()
         _, errors = process.communicate(timeout=30)
-        self.assertLess(time.monotonic() - started, 3)
+        self.assertLess(time.monotonic() - started, 10)
         self.assertEqual(process.returncode, 128 + number)
         self.assertEqual(errors, "course: interrupted\n")
         self.assertFalse(report.exists())
-        time.sleep(0.2)
+        patience = time.monotonic() + 10
         for pid in below:
-            self.assertFalse(pathlib.Path(f"/proc/{pid}/exe").exists(), f"process {pid} outlived the command")
+            while (alive := pathlib.Path(f"/proc/{pid}/exe").exists()) and time.monotonic() < patience:
+                time.sleep(0.02)
+            self.assertFalse(alive, f"process {pid} outlived the command")
         build = pathlib.Path(COURSE).parent.parent
         return below, list((build / "kernels").glob(f".scratch-{process.pid}-*"))
 
     def test_ctrl_c_ends_everything(self):
-        below, scratch = self.interrupt(signal.SIGINT, 3)
-        self.assertGreaterEqual(len(below), 2, "the test program and its worker should have been running")
+        below, scratch = self.interrupt(signal.SIGINT, seconds=2, processes=2)  # the test program and its worker
+        self.assertGreaterEqual(len(below), 2)
         self.assertEqual(scratch, [])
 
     def test_ctrl_c_early(self):
-        _, scratch = self.interrupt(signal.SIGINT, 0.15)
+        _, scratch = self.interrupt(signal.SIGINT, seconds=0.15)
         self.assertEqual(scratch, [])
 
     def test_termination(self):
-        _, scratch = self.interrupt(signal.SIGTERM, 1)
+        _, scratch = self.interrupt(signal.SIGTERM, seconds=1)
         self.assertEqual(scratch, [])
 
 

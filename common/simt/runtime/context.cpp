@@ -131,9 +131,10 @@ void Context::run_all() {
   drain(default_stream_, kEverything);
 }
 
-void Context::drop_all() {
-  default_stream_.queue.clear();
-  for (auto& [handle, stream] : streams_) stream->queue.clear();
+std::size_t Context::drop_all() {
+  std::size_t dropped = std::exchange(default_stream_.queue, {}).size();
+  for (auto& [handle, stream] : streams_) dropped += std::exchange(stream->queue, {}).size();
+  return dropped;
 }
 
 void Context::run_kernel(const Launch& launch) {
@@ -191,6 +192,12 @@ std::vector<Fault> take_faults() {
   const std::lock_guard lock(context.mutex);
   context.run_all();
   return std::exchange(context.faults, {});
+}
+
+std::size_t drop_pending() {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  return context.drop_all();
 }
 
 std::vector<Allocation> live_allocations() { return device_memory().live(); }

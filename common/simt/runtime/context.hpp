@@ -74,7 +74,7 @@ class Context {
   void run_stream(cudaStream_t stream);
   void run_until(cudaEvent_t event);
   void run_all();
-  void drop_all();
+  std::size_t drop_all();  ///< returns how many operations were queued
 
   void run_kernel(const Launch& launch);
   void reset();

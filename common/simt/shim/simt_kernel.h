@@ -175,7 +175,7 @@ struct LaunchConfig {
   std::size_t dynamic_shared_bytes;
   void* stream;
 
-  LaunchConfig(dim3 grid_, dim3 block_, std::size_t bytes = 0, void* stream_ = nullptr)
+  LaunchConfig(dim3 grid_, dim3 block_ = dim3(), std::size_t bytes = 0, void* stream_ = nullptr)
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
 };
 

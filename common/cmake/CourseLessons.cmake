@@ -129,7 +129,7 @@ function(course_write_toolchain)
     course_json_list(flags -std=c++20 -O3 -lineinfo -Xcompiler -fPIC)
     # cudart is shared with the worker: two copies would each have their own last error.
     # The ledger's own calls go to the real functions, all others through it.
-    set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync)
+    set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync __cudaPushCallConfiguration)
     list(TRANSFORM wrapped PREPEND -Wl,--wrap=)
     course_json_list(link_flags -L${CUDAToolkit_LIBRARY_DIR} -lcudart -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR} ${wrapped})
     set(gpu "{

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "grading/outcome.hpp"
 #include "grading/results.hpp"
@@ -14,6 +15,9 @@ std::uint64_t case_seed();
 /// @brief The record of the test case that runs now. The listener resets it; calls add diagnostics and
 /// counters.
 CaseResult& current_case();
+
+/// Name of the assertion whose failure comes last in the case's message, whatever fails after it.
+inline constexpr std::string_view kComesLast = "comes last";
 
 /// @brief Mixed into every case_seed(); 0 unless the command line says otherwise.
 void set_base_seed(std::uint64_t seed);

@@ -51,27 +51,35 @@ std::string number(T value, bool in_full = true) {
   return fmt::format("{}", value);
 }
 
-template <class T>
-std::string got_text(T value) {
-  if (is_poison(value)) return "nothing (never written)";
-  return number(value);
-}
-
-/// What the wrong values have in common; a sentence, or nothing.
+/// What two or more wrong values have in common; a sentence with a space before it, or nothing.
 template <class T>
 std::string common_value(const Tensor<T>& got, const std::vector<std::int64_t>& wrong) {
   const auto all = [&](auto predicate) {
     return std::all_of(wrong.begin(), wrong.end(),
                        [&](std::int64_t i) { return predicate(got.at_linear(i)); });
   };
+  if (all([](T value) { return value == T{}; })) return " All of them are 0.";
+  if (all([](T value) { return value != value; })) return " All of them are NaN.";
+  return {};
+}
+
+/// How many elements are wrong, where they lie, and what they have in common. More than one element was
+/// compared.
+template <class T>
+std::string describe_all(const Tensor<T>& got, const std::vector<std::int64_t>& wrong) {
+  const auto size = got.numel(), count = static_cast<std::int64_t>(wrong.size());
+  if (count == 1)
+    return size == 2 ? " The other element is right."
+                     : fmt::format(" The other {} elements are right.", size - 1);
   const auto unwritten =
       std::count_if(wrong.begin(), wrong.end(), [&](std::int64_t i) { return is_poison(got.at_linear(i)); });
-  if (unwritten == static_cast<std::ptrdiff_t>(wrong.size()))
-    return wrong.size() == 1 ? "Your code never wrote it." : "Your code never wrote them.";
-  if (unwritten > 0) return fmt::format("{} of them were never written.", unwritten);
-  if (wrong.size() > 1 && all([](T value) { return value == T{}; })) return "All of them are 0.";
-  if (wrong.size() > 1 && all([](T value) { return value != value; })) return "All of them are NaN.";
-  return {};
+  std::string text = fmt::format(" {} of {} elements {}", count, size,
+                                 unwritten == count ? "were never written" : "are wrong");
+  if (count < size) text += ": " + describe_positions(got.shape(), wrong);
+  text += ".";
+  if (unwritten == count) return text;
+  if (unwritten == 0) return text + common_value(got, wrong);
+  return text + fmt::format(" {} of them {} never written.", unwritten, unwritten == 1 ? "was" : "were");
 }
 
 template <class T, class E>
@@ -80,13 +88,13 @@ void describe(Comparison& result, const Tensor<T>& got, std::string_view name, c
   result.wrong = static_cast<std::int64_t>(wrong.size());
   result.first = wrong.front();
   const std::string index = format_index(got.unravel(result.first));
+  const T value = got.at_linear(result.first);
+  const std::string want = number(expected.at_linear(result.first), std::is_same_v<T, E>);
   result.message =
-      fmt::format("{}{} is {}, expected {}{}.", name, index, got_text(got.at_linear(result.first)),
-                  number(expected.at_linear(result.first), std::is_same_v<T, E>), why_first);
-  if (got.numel() > 1)
-    result.message += fmt::format(" {} of {} elements {} wrong: {}.", wrong.size(), got.numel(),
-                                  wrong.size() == 1 ? "is" : "are", describe_positions(got.shape(), wrong));
-  if (const std::string common = common_value(got, wrong); !common.empty()) result.message += " " + common;
+      is_poison(value)
+          ? fmt::format("{}{} was never written; it should be {}.", name, index, want)
+          : fmt::format("{}{} is {}, expected {}{}.", name, index, number(value), want, why_first);
+  if (got.numel() > 1) result.message += describe_all(got, wrong);
 }
 
 bool same_shape(Comparison& result, const Shape& got, std::string_view name, const Shape& expected) {

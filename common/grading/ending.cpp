@@ -84,8 +84,9 @@ std::string describe_timeout(double seconds, const Progress& progress) {
                        seconds, where_to_look(progress));
   return fmt::format(
       "{} never came back: it was still running after {:.3g} s and was stopped. Look for a loop whose "
-      "condition never "
-      "becomes false, in the host code and in the kernels.",
+      "condition never becomes false, or a loop that takes far more steps than it needs, in the host code "
+      "and "
+      "in the kernels.",
       progress.entry, seconds);
 }
 

@@ -97,7 +97,10 @@ bool compile_simulated(Job& job, const std::string& object) {
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
   note_inputs(job, rewriter_deps);
   // What lies beside the source would otherwise be looked for beside its rewritten copy.
-  const Arguments first{"-iquote", fs::path(job.source).parent_path().string(), "-I", "common/simt/shim"};
+  // nvcc includes CUDA's header by itself.
+  const Arguments first{"-iquote",  fs::path(job.source).parent_path().string(),
+                        "-I",       "common/simt/shim",
+                        "-include", "cuda_runtime.h"};
   const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, "-c", rewritten, "-o", object};
   if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.flags, first, include_options(job), compile)))
     return false;

@@ -96,7 +96,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     guesses += (guesses.empty() ? "" : ", ") + id;
   }
   if (!guesses.empty()) message += " Did you mean " + guesses + "?";
-  if (!lessons.empty()) {
+  if (lessons.size() == 1) {
+    message += " So far there is only " + lessons.front().id() + ".";
+  } else if (!lessons.empty()) {
     message += " Lessons go from " + lessons.front().id() + " to " + lessons.back().id() +
                "; `./course list` shows all.";
   }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "grading/case.hpp"
+#include "grading/outcome.hpp"
 #include "grading/results.hpp"
 #include "grading/run.hpp"
 #include "grading/session.hpp"
@@ -74,6 +75,14 @@ std::string sentence(const Catch::AssertionResult& result) {
   }
 }
 
+/// The sentence, with what the test was doing before it.
+std::string sentence_in_context(const Catch::AssertionStats& stats) {
+  std::string context;
+  for (const Catch::MessageInfo& info : stats.infoMessages)
+    if (info.type == Catch::ResultWas::Info) context += (context.empty() ? "" : ", ") + info.message;
+  return context.empty() ? sentence(stats.assertionResult) : context + ": " + sentence(stats.assertionResult);
+}
+
 /// Writes one line of results as each case ends.
 class JsonLinesListener : public ListenerBase {
  public:
@@ -84,18 +93,17 @@ class JsonLinesListener : public ListenerBase {
     current_case().name = info.name;
     for (const auto& tag : info.tags) current_case().tags.push_back(std::string(tag_text(tag)));
     current_case().points = points_of(current_case().tags);
+    last_.clear();
     start_ = std::chrono::steady_clock::now();
   }
 
   AssertionResult assertionEnded(const Catch::AssertionStats& stats) override {
     const Catch::AssertionResult& result = stats.assertionResult;
-    std::string& message = current_case().message;
-    if (!result.isOk() && message.size() < kMaxMessageBytes) {
-      if (!message.empty()) message += '\n';
-      std::string context;
-      for (const Catch::MessageInfo& info : stats.infoMessages)
-        if (info.type == Catch::ResultWas::Info) context += (context.empty() ? "" : ", ") + info.message;
-      message += context.empty() ? sentence(result) : context + ": " + sentence(result);
+    if (result.isOk()) return AssertionResult(true);
+    if (std::string(result.getTestMacroName()) == kComesLast) {
+      if (last_.empty()) last_ = sentence_in_context(stats);  // a leak in a loop is told once
+    } else if (current_case().message.size() < kMaxMessageBytes) {
+      add_line(sentence_in_context(stats));
     }
     return AssertionResult(true);
   }
@@ -107,7 +115,9 @@ class JsonLinesListener : public ListenerBase {
     result.passed = stats.totals.assertions.failed == 0 && stats.totals.assertions.total() > 0;
     if (stats.totals.assertions.total() == 0) result.message = "This test case checks nothing.";
     ++tally.cases;
+    if (!last_.empty()) add_line(last_);
     if (!result.passed) {
+      result.message += printed_part(result.printed);
       ++tally.failed;
       fmt::print(stderr, "{}: seed {}\n", result.name, result.seed);
     }
@@ -121,7 +131,13 @@ class JsonLinesListener : public ListenerBase {
   }
 
  private:
+  static void add_line(const std::string& line) {
+    std::string& message = current_case().message;
+    message += (message.empty() ? "" : "\n") + line;
+  }
+
   std::chrono::steady_clock::time_point start_;
+  std::string last_;  // what comes last in the case's message
 };
 
 int run_on_arrays(const TestOptions& options) {
@@ -174,6 +190,7 @@ int main_of_lesson(int argc, char** argv) {
       config.worker = options.worker.empty()
                           ? find_worker(options.backend, std::filesystem::read_symlink("/proc/self/exe"))
                           : options.worker;
+      config.pass_output_on = options.run;
       if (options.timeout_seconds) config.timeout_seconds = *options.timeout_seconds;
       configure_default_session(config);
     }

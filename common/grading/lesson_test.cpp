@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "grading/case.hpp"
 #include "grading/demangle.hpp"
 
 namespace course::grading {
@@ -41,11 +42,27 @@ std::string why_not_thrown(const Outcome& outcome, const std::string& wanted, st
   return {};
 }
 
+/// What FAIL(), FAIL_CHECK() and SUCCEED() expand to, with the line of the test instead of this one.
+void assert_that(bool passed, const std::string& message, TestLine where, std::string_view name,
+                 Catch::ResultDisposition::Flags when_failed) {
+  Catch::AssertionHandler handler(Catch::StringRef(name.data(), name.size()),
+                                  Catch::SourceLineInfo(where.file, static_cast<std::size_t>(where.line)),
+                                  Catch::StringRef(), when_failed);
+  if (passed)
+    handler.handleMessage(Catch::ResultWas::Ok, std::string());
+  else
+    handler.handleMessage(Catch::ResultWas::ExplicitFailure, std::string(message));
+  handler.complete();
+}
+
 }  // namespace
 
 void require_ran(const Outcome& outcome, TestLine where) {
   const std::string why = why_not_clean(outcome);
-  detail::report(why.empty(), why, where);
+  if (outcome.status == Status::returned && !why.empty())
+    detail::report_last(why, where);
+  else
+    detail::report(why.empty(), why, where);
 }
 
 namespace detail {
@@ -55,20 +72,15 @@ void require_threw(const Outcome& outcome, const std::type_info& type, std::stri
   std::string why = why_not_thrown(outcome, demangle(type.name()), mentions);
   if (const std::string effects = side_effects(outcome); !effects.empty())
     why += (why.empty() ? "" : "\n") + effects;
-  if (!why.empty()) why += printed_part(outcome);
   report(why.empty(), why, where);
 }
 
 void report(bool passed, const std::string& message, TestLine where) {
-  // What FAIL() and SUCCEED() expand to, with the line of the test instead of this one.
-  Catch::AssertionHandler handler(Catch::StringRef("check"),
-                                  Catch::SourceLineInfo(where.file, static_cast<std::size_t>(where.line)),
-                                  Catch::StringRef(), Catch::ResultDisposition::Normal);
-  if (passed)
-    handler.handleMessage(Catch::ResultWas::Ok, std::string());
-  else
-    handler.handleMessage(Catch::ResultWas::ExplicitFailure, std::string(message));
-  handler.complete();
+  assert_that(passed, message, where, "check", Catch::ResultDisposition::Normal);
+}
+
+void report_last(const std::string& message, TestLine where) {
+  assert_that(false, message, where, kComesLast, Catch::ResultDisposition::ContinueOnFailure);
 }
 
 }  // namespace detail

@@ -32,12 +32,16 @@ struct TestLine {
 
 /// @brief Fails the case unless the call came back and left nothing behind: no broken guards, changed inputs,
 /// leaked device memory or unread CUDA error.
+/// After a call that came back the case goes on, so that wrong results are compared and told first; what the
+/// call left behind comes last in the case's message.
 void require_ran(const Outcome& outcome, TestLine where = TestLine::here());
 
 namespace detail {
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
                    TestLine where);
 void report(bool passed, const std::string& message, TestLine where);
+/// Fails the case, but goes on with it; the message comes last.
+void report_last(const std::string& message, TestLine where);
 }  // namespace detail
 
 /// @brief Fails the case unless the entry threw Exception (or something derived from it), with `mentions` as
@@ -54,6 +58,11 @@ inline void require_matches(const Tensor<float>& got, std::string_view name, con
                             TestLine where = TestLine::here()) {
   const Comparison comparison = compare(got, name, expected, baseline, bound);
   detail::report(comparison.passed, comparison.message, where);
+}
+
+/// @brief Fails the case with this message, a sentence for the student, unless the condition holds.
+inline void require(bool condition, const std::string& message, TestLine where = TestLine::here()) {
+  detail::report(condition, message, where);
 }
 
 /// @brief Fails the case unless both tensors have the same bits.

@@ -7,6 +7,8 @@
 namespace course::grading {
 namespace {
 
+constexpr int kPrintedLines = 5;  // a message is read whole; the results file has more of them
+
 void add_line(std::string& text, const std::string& line) {
   if (line.empty()) return;
   if (!text.empty()) text += '\n';
@@ -42,11 +44,16 @@ std::string why_not_clean(const Outcome& outcome) {
     text = outcome.message.empty() ? fmt::format("The call ended with: {}.", to_string(outcome.status))
                                    : outcome.message;
   add_line(text, side_effects(outcome));
-  return text.empty() ? text : text + printed_part(outcome);
+  return text;
 }
 
-std::string printed_part(const Outcome& outcome) {
-  return outcome.printed.empty() ? std::string() : "\nYour code printed:\n" + outcome.printed;
+std::string printed_part(std::string_view printed) {
+  if (printed.empty()) return {};
+  std::size_t begin = printed.size();
+  for (int line = 0; line < kPrintedLines && begin != std::string_view::npos; ++line)
+    begin = begin == 0 ? std::string_view::npos : printed.rfind('\n', begin - 1);
+  const bool cut = begin != std::string_view::npos;
+  return fmt::format("\nYour code printed:\n{}{}", cut ? "...\n" : "", printed.substr(cut ? begin + 1 : 0));
 }
 
 }  // namespace course::grading

@@ -52,20 +52,20 @@ struct Outcome {
   std::vector<Leak> leaks;                   ///< the first few
   std::uint64_t leak_count = 0, leak_bytes = 0;
   std::vector<Diagnostic> diagnostics;
-  std::map<std::string, std::int64_t> counters;
-  std::string printed;  ///< the last lines that the student's code printed
-  double seconds = 0;   ///< wall time of the call, transfers included
+  std::map<std::string, std::int64_t> counters;  ///< launches, and the blocks and threads of all of them
+  std::string printed;                           ///< the last lines that the student's code printed
+  double seconds = 0;                            ///< wall time of the call, transfers included
 };
 
 /// @brief Why the call is not a clean run: how it ended, broken guards, changed inputs, leaks. Empty: it is
-/// clean. What the student's code printed is added at the end.
+/// clean.
 std::string why_not_clean(const Outcome& outcome);
 
 /// @brief What breaks the rules whatever the entry decided to do (also when it threw): broken guards, changed
 /// inputs, leaks. Empty: nothing.
 std::string side_effects(const Outcome& outcome);
 
-/// @brief "\nYour program printed:\n..." or nothing.
-std::string printed_part(const Outcome& outcome);
+/// @brief "\nYour code printed:\n" and the last few lines of Outcome::printed; nothing if that is empty.
+std::string printed_part(std::string_view printed);
 
 }  // namespace course::grading

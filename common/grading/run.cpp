@@ -5,6 +5,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "grading/poison.hpp"
 #include "tensor/format.hpp"
 #include "tensor/npy.hpp"
 
@@ -80,6 +81,13 @@ void RunContext::insist(const Outcome& outcome) {
 
 template <class T>
 void RunContext::output(std::string_view name, const Tensor<T>& tensor) {
+  std::int64_t written = 0;
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) written += is_poison(tensor.at_linear(i)) ? 0 : 1;
+  if (written < tensor.numel())
+    throw RunError(written == 0 ? fmt::format("Your code never wrote {}.", name)
+                                : fmt::format("Your code wrote only {} of {} elements of {}.", written,
+                                              tensor.numel(), name),
+                   false);
   const std::filesystem::path file = out_ / fmt::format("{}.npy", name);
   try {
     std::filesystem::create_directories(out_);

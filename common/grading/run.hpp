@@ -53,7 +53,7 @@ class RunContext {
   }
 
   /// @brief Writes <out>/<name>.npy; the file appears complete or not at all.
-  /// @throws RunError if it cannot be written.
+  /// @throws RunError if the entry left elements unwritten, or if the file cannot be written.
   template <class T>
   void output(std::string_view name, const Tensor<T>& tensor);
 

@@ -127,7 +127,7 @@ ReplyMessage Session::State::exchange(const Plan& plan, const Descriptor& input,
     // A worker that was left damaged by an earlier call is not this call's fault: it gets a new one.
     if (answer.began || answer.reply.outcome.status != Status::died) return std::move(answer.reply);
   }
-  worker = std::make_unique<WorkerProcess>(config.worker);
+  worker = std::make_unique<WorkerProcess>(config.worker, config.pass_output_on);
   return ask(*worker, plan, input, output, timeout).reply;
 }
 

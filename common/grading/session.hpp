@@ -30,7 +30,8 @@ struct SessionConfig {
   std::filesystem::path kernel;  ///< the library built from the student's file
   double timeout_seconds = 10;
   double later_timeout_seconds =
-      2;  ///< once a call has timed out: a file that hangs mostly hangs in every case
+      2;                        ///< once a call has timed out: a file that hangs mostly hangs in every case
+  bool pass_output_on = false;  ///< what the code prints goes to our standard output, too, all of it
 };
 
 /// @brief A kernel library and the worker process that runs it. One call at a time; two sessions are

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
@@ -49,7 +50,8 @@ void close_on_exec(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
+WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_output_on)
+    : pass_output_on_(pass_output_on) {
   const std::string path = program.string();
   if (access(path.c_str(), X_OK) != 0)
     throw std::runtime_error(fmt::format("cannot run the worker program {}: {}", path, std::strerror(errno)));
@@ -83,6 +85,7 @@ void WorkerProcess::collect_output() {
     const ssize_t got = read(output_.get(), chunk.data(), chunk.size());
     if (got > 0) {
       printed_.append({chunk.data(), static_cast<std::size_t>(got)});
+      if (pass_output_on_) std::fwrite(chunk.data(), 1, static_cast<std::size_t>(got), stdout);
     } else {
       if (got == 0) output_.close();
       if (got == 0 || errno != EINTR) return;

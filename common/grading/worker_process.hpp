@@ -20,8 +20,9 @@ class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// `pass_output_on`: what it prints goes to our standard output as well.
   /// @throws std::runtime_error, in words for the user, if the program cannot be started.
-  explicit WorkerProcess(const std::filesystem::path& program);
+  explicit WorkerProcess(const std::filesystem::path& program, bool pass_output_on = false);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -50,6 +51,7 @@ class WorkerProcess {
  private:
   bool ends_soon();
 
+  bool pass_output_on_;
   pid_t pid_ = -1;
   bool reaped_ = false;
   int status_ = 0;

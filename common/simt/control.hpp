@@ -40,6 +40,16 @@ struct Fault {
 /// @brief Runs what is queued and returns the faults since the last call, in the order of launches.
 std::vector<Fault> take_faults();
 
+/// A launch that was accepted.
+struct LaunchRecord {
+  std::string kernel;  ///< as written
+  std::array<unsigned, 3> grid{}, block{};
+  std::size_t dynamic_shared_bytes = 0;
+};
+
+/// @brief The launches that were accepted since the last call, oldest first; at most 65,536 of them.
+std::vector<LaunchRecord> take_launches();
+
 /// @brief Forgets the work that is queued and that nobody waited for. Returns how many operations that were.
 std::size_t drop_pending();
 

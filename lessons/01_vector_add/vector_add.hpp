@@ -12,7 +12,7 @@ inline constexpr std::int64_t kMaxBlocks = 1024;    ///< blocks in a grid, at mo
 
 /// @brief c = a + b, element by element, on arrays in device memory.
 /// Shapes: a, b and c hold n floats each; c overlaps neither a nor b. n = 0 is legal and launches nothing.
-/// Launch: one kernel of at most kMaxBlocks blocks of kBlockThreads threads, however large n is.
+/// Launch: one kernel with blocks of kBlockThreads threads: as many as n needs, but at most kMaxBlocks.
 ///         Returns once the launch has been accepted, which may be before the kernel has run.
 /// Error:  none beyond float32 itself: c[i] is a[i] + b[i], rounded once. NaN and infinities follow IEEE 754.
 /// Cost:   reads 8n bytes, writes 4n bytes, n additions.

@@ -20,6 +20,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COURSE = ""
 SOLUTION = ROOT / "solutions/01_vector_add/vector_add.cu"
+POINTS = json.loads((ROOT / "lessons/01_vector_add/lesson.json").read_text(encoding="utf-8"))["points"]
 ENDLESS = ROOT / "tests/lessons/mutants/01_vector_add/endless_loop.cu"
 
 
@@ -133,14 +134,14 @@ class Check(Case):
             with self.subTest(name):
                 result = course("check", name, "--solution")
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-                self.assertRegex(result.stdout, r"^PASS  01 Vector add +22 of 22 points")
+                self.assertRegex(result.stdout, r"^PASS  01 Vector add +24 of 24 points")
 
     def test_stub_fails_in_words(self):
         result = course("check", "01")
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr, "")
         self.assertIn("FAIL  01 Vector add", result.stdout)
-        self.assertIn("never wrote", result.stdout)
+        self.assertIn("never written", result.stdout)
         self.assertRegex(result.stdout, r"and \d+ more cases fail in the same way")
         self.assertIn("Next: edit lessons/01_vector_add/vector_add.cu, then ./course check 01", result.stdout)
         for noise in ("error:", "Assertion", "REQUIRE", "/usr/", str(ROOT)):
@@ -240,7 +241,7 @@ class Json(Case):
     def test_list(self):
         lessons = json.loads(course("list", "--json").stdout)["lessons"]
         self.assertEqual(lessons[0]["name"], "vector_add")
-        self.assertEqual(lessons[0]["max_points"], 22)
+        self.assertEqual(lessons[0]["max_points"], 24)
 
     def test_full_disk_leaves_no_half_written_report(self):
         small = self.folder / "small"

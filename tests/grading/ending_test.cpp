@@ -37,6 +37,6 @@ TEST_CASE("an end before the call points at static objects") {
 TEST_CASE("a time-out names the entry and the seconds") {
   CHECK(describe_timeout(10, kRunning) ==
         "vector_add never came back: it was still running after 10 s and was stopped. Look for a loop whose "
-        "condition "
-        "never becomes false, in the host code and in the kernels.");
+        "condition never becomes false, or a loop that takes far more steps than it needs, in the host code "
+        "and in the kernels.");
 }

@@ -107,6 +107,23 @@ TEST_CASE("what passing code printed is kept") {
   CHECK(result.printed == "a = 7\nb = 8");
 }
 
+TEST_CASE("wrong results come before the leak, which is told once, and what was printed comes last") {
+  const Sample sample;
+  const CaseResult result = sample.result_of("leaks and prints and is wrong");
+  CHECK_FALSE(result.passed);
+  CHECK_THAT(result.message, ContainsSubstring("n = 2: c[0] is 1, expected 2. 10 of 10 elements are wrong.\n"
+                                               "n = 1: 1 device allocation (4000 bytes) is never freed"));
+  CHECK(result.message.find("never freed") == result.message.rfind("never freed"));
+  CHECK(result.message.ends_with("\nYour code printed:\na = 7\nb = 8"));
+}
+
+TEST_CASE("a leak fails the case where the results are right, too") {
+  const Sample sample;
+  const CaseResult result = sample.result_of("leaks");
+  CHECK_FALSE(result.passed);
+  CHECK(result.message.starts_with("1 device allocation (4000 bytes) is never freed"));
+}
+
 TEST_CASE("a case that checks nothing does not pass") {
   const Sample sample;
   const CaseResult result = sample.result_of("checks nothing");
@@ -144,7 +161,7 @@ TEST_CASE("all cases of a run are written, in order, each once") {
   CHECK(sample.run("--results " + sample.results().string()) == 1);
   const Results results = read_results(sample.results());
   CHECK_FALSE(results.truncated);
-  CHECK(results.cases.size() == 11);
+  CHECK(results.cases.size() == 13);
   CHECK(results.cases.front().name == "adds");
 }
 
@@ -165,6 +182,27 @@ TEST_CASE("a kernel runs on arrays from disk") {
   Tensor<float> expected({1000});
   for (std::int64_t i = 0; i < 1000; ++i) expected(i) = a(i) + b(i);
   CHECK(compare_bits(read_npy<float>(sample.folder() / "out/c.npy"), expected, "c").passed);
+}
+
+TEST_CASE("a run on arrays from disk shows all that the code prints") {
+  const Sample sample;
+  write_npy(sample.folder() / "in/a.npy", Tensor<float>({3}));
+  write_npy(sample.folder() / "in/b.npy", Tensor<float>({3}));
+  REQUIRE(sample.run_on_arrays("--set print=1") == 0);
+  CHECK_THAT(sample.printed(), ContainsSubstring("a = 7\nb = 8\nc (3) is in "));
+}
+
+TEST_CASE("a run whose kernel leaves elements unwritten says so and writes nothing") {
+  const Sample sample;
+  write_npy(sample.folder() / "in/a.npy", Tensor<float>({10}));
+  write_npy(sample.folder() / "in/b.npy", Tensor<float>({10}));
+  CHECK(sample.run_on_arrays("--set half=1") == 1);
+  CHECK_THAT(sample.printed(), ContainsSubstring("Your code wrote only 5 of 10 elements of c."));
+  CHECK_FALSE(std::filesystem::exists(sample.folder() / "out/c.npy"));
+  write_npy(sample.folder() / "in/a.npy", Tensor<float>({1}));  // and half of one element is none
+  write_npy(sample.folder() / "in/b.npy", Tensor<float>({1}));
+  CHECK(sample.run_on_arrays("--set half=1") == 1);
+  CHECK_THAT(sample.printed(), ContainsSubstring("Your code never wrote c."));
 }
 
 TEST_CASE("arrays and settings that do not fit are told in one sentence") {

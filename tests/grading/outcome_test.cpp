@@ -39,10 +39,16 @@ TEST_CASE("leaks are counted, and the first is placed where that is known") {
         "leaves early.");
 }
 
-TEST_CASE("what was printed follows the reason, and is no reason itself") {
+TEST_CASE("printing alone is no reason to fail") {
   Outcome outcome = returned();
   outcome.printed = "i = 3";
   CHECK(why_not_clean(outcome).empty());
-  outcome.violations = {"Your code did something."};
-  CHECK(why_not_clean(outcome) == "Your code did something.\nYour code printed:\ni = 3");
+}
+
+TEST_CASE("of what was printed, the last five lines are shown") {
+  CHECK(printed_part("").empty());
+  CHECK(printed_part("i = 3") == "\nYour code printed:\ni = 3");
+  CHECK(printed_part("1\n2\n3\n4\n5") == "\nYour code printed:\n1\n2\n3\n4\n5");
+  CHECK(printed_part("1\n2\n3\n4\n5\n6") == "\nYour code printed:\n...\n2\n3\n4\n5\n6");
+  CHECK(printed_part("\n\n3\n4\n5\n") == "\nYour code printed:\n...\n\n3\n4\n5\n");
 }

@@ -54,6 +54,18 @@ TEST_CASE("does not throw", "[sample]") {
 
 TEST_CASE("prints", "[sample]") { require_ran(misbehave_with(kPrint)); }
 
+TEST_CASE("leaks", "[sample]") { require_ran(misbehave_with(kLeak)); }
+
+TEST_CASE("leaks and prints and is wrong", "[sample]") {
+  require_ran(misbehave_with(kPrint));
+  for (const int n : {1, 2}) {
+    INFO("n = " << n);
+    Tensor<float> c({10});
+    require_ran(call(ENTRY(misbehave), static_cast<std::int32_t>(kLeak), out(c, "c"), c.numel()));
+    require_matches(c, "c", Tensor<double>({10}, n), Tensor<float>({10}, static_cast<float>(n)));
+  }
+}
+
 TEST_CASE("checks nothing", "[sample][points:1]") {}
 
 TEST_CASE("compares numbers", "[sample]") {
@@ -67,8 +79,14 @@ TEST_CASE("is a mistake in the test", "[sample]") { throw std::logic_error("the 
 COURSE_RUN(RunContext& run) {
   const auto a = run.input<float>("a", {"n"}), b = run.input<float>("b", {"n"});
   Tensor<float> c(a.shape());
-  if (run.integer("exit", 0) == 1)
-    run.call(ENTRY(misbehave), static_cast<std::int32_t>(kExitZero), out(c), c.numel());
+  const auto misbehave_if = [&](std::string_view setting, Misdeed misdeed) {
+    if (run.integer(setting, 0) == 1)
+      run.call(ENTRY(misbehave), static_cast<std::int32_t>(misdeed), out(c), c.numel());
+  };
+  misbehave_if("exit", kExitZero);
+  misbehave_if("print", kPrint);
+  misbehave_if("half", kWriteHalf);
+  if (run.integer("half", 0) == 1) return run.output("c", c);
   run.call(ENTRY(add), in(a, "a"), in(b, "b"), out(c, "c"), a.numel());
   run.output("c", c);
 }

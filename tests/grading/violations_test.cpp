@@ -33,9 +33,8 @@ TEST_CASE("elements that nobody wrote keep their poison") {
   REQUIRE(why_not_clean(outcome).empty());
   CHECK(result(4) == 1.0f);
   CHECK(is_poison(result(5)));
-  CHECK_THAT(
-      compare(result, "c", Tensor<double>({10}, 1.0), Tensor<float>({10}, 1.0f)).message,
-      ContainsSubstring("5 of 10 elements are wrong: all from element 5 on. Your code never wrote them."));
+  CHECK_THAT(compare(result, "c", Tensor<double>({10}, 1.0), Tensor<float>({10}, 1.0f)).message,
+             ContainsSubstring("5 of 10 elements were never written: all from element 5 on."));
 }
 
 TEST_CASE("outputs of a call that died hold poison") {

@@ -39,13 +39,35 @@ Tensor<float> numbers(std::int64_t n, std::uint64_t stream) {
   return uniform({n}, -100.0f, 100.0f, case_seed() + stream);
 }
 
+/// More numbers than the largest grid has threads; the last step of the loop is a partial one.
+constexpr std::int64_t kBeyondOneGrid = (std::int64_t{1} << 20) + 1;
+static_assert(kBeyondOneGrid > 4 * kMaxBlocks * kBlockThreads);
+
+/// The launch that the contract asks for, at least `least_blocks` large. The simulator counts; a GPU does not
+/// tell.
+void require_launch(const Outcome& outcome, std::int64_t least_blocks) {
+  const std::int64_t launches = outcome.counters.at("launches");
+  const std::int64_t blocks = outcome.counters.at("blocks"), threads = outcome.counters.at("threads");
+  require(launches == 1,
+          "vector_add launched " + std::to_string(launches) + " kernels; it should launch one.");
+  require(threads == blocks * kBlockThreads,
+          "The launch had " + std::to_string(blocks) + " blocks of " + std::to_string(threads / blocks) +
+              " threads. The contract asks for blocks of kBlockThreads = " + std::to_string(kBlockThreads) +
+              ".");
+  require(blocks >= least_blocks, "The launch had only " + std::to_string(blocks) +
+                                      " blocks, though n needs " + std::to_string(least_blocks) +
+                                      ": most of a GPU would have nothing to do.");
+}
+
 /// Adds n random numbers with one of the two entries, and compares.
 void check_device(std::int64_t n, const CallOptions& options = {}) {
   INFO("n = " << n);
   const Tensor<float> a = numbers(n, 0), b = numbers(n, 1);
   Tensor<float> c({n});
-  require_ran(call_with(options, ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), n));
+  const Outcome outcome = call_with(options, ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), n);
+  require_ran(outcome);
   require_sum(c, a, b);
+  if (n > 0) require_launch(outcome, n == kBeyondOneGrid ? kMaxBlocks : 1);
 }
 
 void check_host(std::int64_t n) {
@@ -55,10 +77,6 @@ void check_host(std::int64_t n) {
   require_ran(call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), n));
   require_sum(c, a, b);
 }
-
-/// More numbers than the largest grid has threads; the last step of the loop is a partial one.
-constexpr std::int64_t kBeyondOneGrid = (std::int64_t{1} << 20) + 1;
-static_assert(kBeyondOneGrid > 4 * kMaxBlocks * kBlockThreads);
 
 /// Makes the simulator refuse what the contract forbids. A GPU takes grids of up to 2^31 - 1 blocks, so there
 /// a launch with too many blocks goes unnoticed: that part of the contract is checked by the simulator alone.
@@ -145,19 +163,23 @@ TEST_CASE("reports a launch that CUDA refuses", "[l01][vector_add][points:2]") {
   // and accepts it; then the sum must be right.
   const Tensor<float> a = numbers(1000, 0), b = numbers(1000, 1);
   Tensor<float> c({1000});
-  INFO("at most 1 block is allowed here, so that CUDA refuses a launch of more");
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(vector_add), in(a, "a"), in(b, "b"),
                                     out(c, "c"), std::int64_t{1000});
   if (outcome.status == Status::returned) {
     require_ran(outcome);
     require_sum(c, a, b);
   } else {
+    INFO("This test makes CUDA refuse the launch on purpose"
+         << (outcome.status == Status::cuda_error
+                 ? "; your launch is fine, but vector_add has to throw when it is refused"
+                 : ""));
     require_throws<std::runtime_error>(outcome);
   }
 }
 
-TEST_CASE("host: adds 0, 1, 31, 32, 33 and 1000 numbers", "[l01][vector_add_host][points:2]") {
-  for (const std::int64_t n : {0, 1, 31, 32, 33, 1000}) check_host(n);
+TEST_CASE("host: adds 4096, 1000, 33, 32, 31, 1 and 0 numbers", "[l01][vector_add_host][points:2]") {
+  // The largest first: there a size in elements instead of bytes leaves a pattern that tells what it is.
+  for (const std::int64_t n : {4096, 1000, 33, 32, 31, 1, 0}) check_host(n);
 }
 
 TEST_CASE("host: adds more numbers than the largest grid has threads", "[l01][vector_add_host][points:1]") {
@@ -193,6 +215,14 @@ TEST_CASE("host: frees its device memory when a copy fails", "[l01][vector_add_h
   INFO("a is a null pointer, so that copying it fails");
   const Outcome outcome =
       call(ENTRY(vector_add_host), null(), host_in(b, "b"), host_out(c, "c"), std::int64_t{1000});
+  require_throws<std::runtime_error>(outcome);
+}
+
+TEST_CASE("host: reports that the result cannot be copied back", "[l01][vector_add_host][points:2]") {
+  const Tensor<float> a = numbers(1000, 0), b = numbers(1000, 1);
+  INFO("c is a null pointer, so that the copy back fails");
+  const Outcome outcome =
+      call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), null(), std::int64_t{1000});
   require_throws<std::runtime_error>(outcome);
 }
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 
 #include "grading/worker/backend.hpp"
@@ -14,7 +15,7 @@ namespace course::grading::backend {
 namespace {
 
 LedgerFunction ledger = nullptr;
-std::uint64_t ledger_mark = 0;
+LedgerState ledger_before{};
 
 /// What a failed kernel means, in words; CUDA's own text is added by the caller.
 const char* explain(cudaError_t error) {
@@ -26,7 +27,8 @@ const char* explain(cudaError_t error) {
     case cudaErrorMisalignedAddress:
       return "A kernel used an address that is not a multiple of the size of what it reads or writes.";
     case cudaErrorLaunchTimeout:
-      return "A kernel ran for too long and was stopped by the driver.";
+      return "A kernel ran for too long and was stopped by the driver. Look for a loop whose condition never "
+             "becomes false, or a loop that takes far more steps than it needs.";
     case cudaErrorAssert:
       return "An assert in a kernel failed.";
     case cudaErrorLaunchFailure:
@@ -52,7 +54,7 @@ void library_loaded(void* handle) { ledger = reinterpret_cast<LedgerFunction>(dl
 
 void begin_call(const CallMessage&) {
   (void)cudaGetLastError();
-  if (ledger) ledger_mark = ledger(0, nullptr, 0).next_serial;
+  if (ledger) ledger_before = ledger(0, nullptr, 0);
 }
 
 DeviceEnd end_call() {
@@ -66,11 +68,19 @@ DeviceEnd end_call() {
                                   explain(error), cudaGetErrorString(error), cudaGetErrorName(error));
     outcome.diagnostics.push_back({cudaGetErrorName(error), "", 0, outcome.message});
   }
+  std::fflush(stdout);          // what kernels print comes with the synchronisation
   if (ledger && !end.broken) {  // after a fault, cudaFree itself fails
     std::array<LedgerRecord, 8> records;
-    const LedgerState state = ledger(ledger_mark, records.data(), records.size());
+    const LedgerState state = ledger(ledger_before.next_serial, records.data(), records.size());
     outcome.leak_count = state.live;
     outcome.leak_bytes = state.live_bytes;
+    const auto counted = [](std::uint64_t now, std::uint64_t before) {
+      return static_cast<std::int64_t>(now - before);
+    };
+    const LedgerLaunches& before = ledger_before.launches;
+    outcome.counters["launches"] = counted(state.launches.count, before.count);
+    outcome.counters["blocks"] = counted(state.launches.blocks, before.blocks);
+    outcome.counters["threads"] = counted(state.launches.threads, before.threads);
     for (std::uint64_t i = 0; i < state.live && i < records.size(); ++i)
       outcome.leaks.push_back({records[i].bytes, "", 0});
   }

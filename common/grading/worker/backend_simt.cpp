@@ -54,10 +54,24 @@ void begin_call(const CallMessage& call) {
   settings.launch_seconds = call.launch_seconds;
   simt::configure(settings);
   (void)simt::take_faults();
+  (void)simt::take_launches();
   (void)cudaGetLastError();
   allocated_before.clear();
   for (const simt::Allocation& allocation : simt::live_allocations())
     allocated_before.insert(allocation.pointer);
+}
+
+void count_launches(Outcome& outcome) {
+  auto &launches = outcome.counters["launches"], &blocks = outcome.counters["blocks"],
+       &threads = outcome.counters["threads"];
+  for (const simt::LaunchRecord& launch : simt::take_launches()) {
+    const auto product = [](const std::array<unsigned, 3>& dim) {
+      return std::int64_t{dim[0]} * dim[1] * dim[2];
+    };
+    ++launches;
+    blocks += product(launch.grid);
+    threads += product(launch.grid) * product(launch.block);
+  }
 }
 
 DeviceEnd end_call() {
@@ -77,6 +91,7 @@ DeviceEnd end_call() {
     outcome.diagnostics.push_back(
         {std::move(fault.kind), std::move(fault.file), fault.line, std::move(fault.message)});
   }
+  count_launches(outcome);
   if (!end.broken) take_leaks(outcome);  // after a fault, cudaFree itself fails
   return end;
 }

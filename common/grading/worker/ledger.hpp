@@ -1,5 +1,5 @@
 #pragma once
-// Kernel libraries for a GPU carry a ledger of their device allocations; see ledger.cpp.
+// Kernel libraries for a GPU carry a ledger of their device allocations and launches; see ledger.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +11,16 @@ struct LedgerRecord {
   std::uint64_t serial;  ///< counts all allocations of the library
 };
 
+/// Launches since the library was loaded, refused ones included.
+struct LedgerLaunches {
+  std::uint64_t count = 0, blocks = 0, threads = 0;
+};
+
 struct LedgerState {
   std::uint64_t next_serial;
   std::uint64_t live;  ///< allocations with serial >= since that were not freed
   std::uint64_t live_bytes;
+  LedgerLaunches launches;
 };
 
 /// Fills in at most `capacity` records of live allocations with serial >= since.

@@ -55,6 +55,7 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
                   const std::string& entry) {
   Outcome outcome = device.outcome.status == Status::returned ? std::move(host) : device.outcome;
   outcome.diagnostics = std::move(device.outcome.diagnostics);
+  outcome.counters = std::move(device.outcome.counters);
   outcome.leaks = std::move(device.outcome.leaks);
   outcome.leak_count = device.outcome.leak_count;
   outcome.leak_bytes = device.outcome.leak_bytes;

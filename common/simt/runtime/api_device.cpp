@@ -4,12 +4,16 @@
 #include <cstdio>
 
 #include "simt/runtime/context.hpp"
+#include "simt/runtime/fiber.hpp"
 #include "simt/runtime/memory.hpp"
-#include "simt/runtime/symbolize.hpp"
 
 namespace {
 
 int clamp_to_int(std::uint64_t value) { return static_cast<int>(std::min<std::uint64_t>(value, 0x7fffffff)); }
+
+std::size_t device_memory_limit(const simt::Context& context) {
+  return std::min(simt::device_memory().capacity(), context.profile->global_memory_bytes);
+}
 
 }  // namespace
 
@@ -48,7 +52,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   const simt::DeviceProfile& profile = *context.profile;
   *properties = cudaDeviceProp{};
   std::snprintf(properties->name, sizeof properties->name, "%s", profile.name);
-  properties->totalGlobalMem = std::min(simt::device_memory().capacity(), profile.global_memory_bytes);
+  properties->totalGlobalMem = device_memory_limit(context);
   properties->sharedMemPerBlock = profile.shared_per_block;
   properties->sharedMemPerBlockOptin = profile.shared_per_block_optin;
   properties->sharedMemPerMultiprocessor = profile.shared_per_multiprocessor;
@@ -67,6 +71,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->major = profile.major;
   properties->minor = profile.minor;
   properties->managedMemory = properties->unifiedAddressing = properties->concurrentKernels = 1;
+  properties->canMapHostMemory = properties->concurrentManagedAccess = properties->deviceOverlap = 1;
+  properties->asyncEngineCount = 1;
+  properties->globalL1CacheSupported = properties->localL1CacheSupported = 1;
+  properties->memPitch = 0x7fffffff;
+  properties->textureAlignment = properties->surfaceAlignment = 512;
+  properties->reservedSharedMemPerBlock = simt::kReservedSharedBytes;
   return cudaSuccess;
 }
 
@@ -105,9 +115,11 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       *value = simt::kWarpSize;
       break;
     case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
       *value = 65536;
       break;
     case cudaDevAttrClockRate:
+    case cudaDevAttrCooperativeLaunch:
       *value = 0;
       break;
     case cudaDevAttrMultiProcessorCount:
@@ -129,6 +141,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       *value = clamp_to_int(profile.shared_per_multiprocessor);
       break;
     case cudaDevAttrManagedMemory:
+    case cudaDevAttrConcurrentManagedAccess:
       *value = 1;
       break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
@@ -143,14 +156,31 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return cudaSuccess;
 }
 
-cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }             // how the host waits
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }  // a hint about caches
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   SIMT_API_ENTRY();
-  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;  // a hint about caches
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0)
-    return context.fail(cudaErrorInvalidValue);
-  const auto bytes = static_cast<std::size_t>(value);
-  if (bytes > context.profile->shared_per_block_optin) return context.fail(cudaErrorInvalidValue);
-  context.dynamic_shared_optin[simt::base_name(simt::function_name(function))] = bytes;
+  if (value == nullptr) return context.fail(cudaErrorInvalidValue);
+  switch (limit) {
+    case cudaLimitStackSize:
+      *value = simt::kStackBytes;
+      break;
+    case cudaLimitPrintfFifoSize:  // the host's stdio and heap set no such limits
+    case cudaLimitMallocHeapSize:
+      *value = device_memory_limit(context);
+      break;
+    default:
+      return context.fail(cudaErrorInvalidValue);
+  }
+  return cudaSuccess;
+}
+
+// Stacks are as large as they are, and the other two have no limit.
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t bytes) {
+  SIMT_API_ENTRY();
+  if (limit == cudaLimitStackSize && bytes > simt::kStackBytes)
+    return context.fail(cudaErrorMemoryAllocation);
   return cudaSuccess;
 }
 

@@ -69,10 +69,9 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   if (!refusal) refusal = check_grid(request->grid, context.max_grid_x());
   if (!refusal) refusal = check_shared(context, *request);
   if (refusal) {
-    context.misuse(
-        cudaErrorInvalidValue, "launch_refused",
-        fmt::format("the launch of {} was refused: {}. (Older toolkits: cudaErrorInvalidConfiguration.)",
-                    request->name, *refusal));
+    context.misuse(cudaErrorInvalidValue, "launch_refused",
+                   fmt::format("the launch of {} was refused: {}.", request->name, *refusal),
+                   "cudaErrorInvalidValue (older toolkits: cudaErrorInvalidConfiguration)");
     return;
   }
   Launch launch;
@@ -82,5 +81,11 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   launch.dynamic_shared_bytes = request->dynamic_shared_bytes;
   launch.invoke = request->invoke;
   launch.arguments = arguments.get();
+  constexpr std::size_t kMostRecorded = 65536;  // nobody may ever ask
+  if (context.launches.size() < kMostRecorded)
+    context.launches.push_back({launch.name,
+                                {launch.grid.x, launch.grid.y, launch.grid.z},
+                                {launch.block.x, launch.block.y, launch.block.z},
+                                launch.dynamic_shared_bytes});
   context.enqueue(stream, [&context, launch, arguments] { context.run_kernel(launch); });
 }

@@ -170,6 +170,14 @@ cudaError_t cudaHostUnregister(void* pointer) {
                           : cudaErrorInvalidValue);
 }
 
+cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned) {
+  SIMT_API_ENTRY();
+  if (device_pointer == nullptr || find_shared(host_pointer) == nullptr)
+    return context.fail(cudaErrorInvalidValue);
+  *device_pointer = host_pointer;  // one address space
+  return cudaSuccess;
+}
+
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   SIMT_API_ENTRY();
   if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
@@ -208,6 +216,36 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (width > to_pitch || width > from_pitch) return context.fail(cudaErrorInvalidValue);
+  for (std::size_t row = 0; row < height; ++row) {
+    const cudaError_t error =
+        cudaMemcpyAsync(static_cast<std::byte*>(to) + row * to_pitch,
+                        static_cast<const std::byte*>(from) + row * from_pitch, width, kind, stream);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (width > pitch) return context.fail(cudaErrorInvalidValue);
+  for (std::size_t row = 0; row < height; ++row) {
+    const cudaError_t error =
+        cudaMemsetAsync(static_cast<std::byte*>(pointer) + row * pitch, value, width, stream);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return cudaMemset2DAsync(pointer, pitch, value, width, height, nullptr);
 }
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {

@@ -53,6 +53,40 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  const bool is_default = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  *flags = is_default || stream->waits_for_default ? cudaStreamDefault : cudaStreamNonBlocking;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned flags) {
+  SIMT_API_ENTRY();
+  if (callback == nullptr || flags != 0) return context.fail(cudaErrorInvalidValue);
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.enqueue(stream, [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  SIMT_API_ENTRY();
+  if (function == nullptr) return context.fail(cudaErrorInvalidValue);
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.enqueue(stream, [&context, function, data] {
+    if (context.sticky() == cudaSuccess) function(data);  // as on a GPU: not after an error
+  });
+  return cudaSuccess;
+}
+
+// Priorities are accepted and change nothing.
+cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
+  if (lowest != nullptr) *lowest = 0;
+  if (highest != nullptr) *highest = 0;
+  return cudaSuccess;
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   SIMT_API_ENTRY();
   if (event == nullptr) return context.fail(cudaErrorInvalidValue);

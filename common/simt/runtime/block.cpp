@@ -22,6 +22,8 @@ thread_local BlockRunner* current_runner = nullptr;
 
 /// A thread that spins on atomics gives way after this many.
 constexpr unsigned kSpinsBeforeYield = 64;
+/// After so many, a lane of its own warp that waits in __activemask() goes on without it.
+constexpr unsigned kSpinsBeforeParting = 4096;
 
 void save_context(fcontext::transfer_t from) { *static_cast<fcontext::fcontext_t*>(from.data) = from.fctx; }
 
@@ -30,13 +32,6 @@ void save_context(fcontext::transfer_t from) { *static_cast<fcontext::fcontext_t
 BlockRunner* BlockRunner::current() { return current_runner; }
 
 BlockRunner::BlockRunner() : dynamic_shared_(allocate_dynamic_shared()) {}
-
-std::uint64_t BlockRunner::random() {  // SplitMix64 (Steele, Lea and Flood 2014)
-  std::uint64_t z = random_state_ += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_t block_number) {
   const int count = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
@@ -56,6 +51,7 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   launch_ = &launch;
   live_ = count;
   at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
+  for (AsyncCopies& copies : copies_) copies.clear();
   running_ = pending_ = kNone;
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
   rewind();
@@ -123,7 +119,7 @@ void BlockRunner::wait(std::uintptr_t caller) {
   threads_[static_cast<std::size_t>(running_)].waits_at = caller;
   if (launch_->stop) raise(FaultKind::endless_loop, "");
   int next = next_ready();
-  if (next == kNone && release_barrier()) next = next_ready();
+  if (next == kNone && (release_converged() || release_barrier())) next = next_ready();
   if (next == kNone) report_deadlock();
   if (next != running_) run_instead(next);
 }
@@ -133,7 +129,7 @@ void BlockRunner::run_threads() {
   for (;;) {
     const int thread = pending_ != kNone ? std::exchange(pending_, kNone) : next_ready();
     if (thread == kNone) {
-      if (release_barrier()) continue;
+      if (release_converged() || release_barrier()) continue;
       if (!finished()) report_deadlock();
       fibers_.give_back(*fiber_);
       save_context(fcontext::jump_fcontext(home_, &fiber_->context));  // resumed by the next block's run()
@@ -179,77 +175,45 @@ void BlockRunner::finish_thread() {
   }
 }
 
-// Turns begin again at the first warp of the order.
-void BlockRunner::rewind() {
-  const bool reverse = launch_->order == Order::reverse;
-  warp_cursor_ = reverse ? warps_.size() - 1 : 0;
-  lane_cursor_ = reverse ? kWarpSize : -1;
+// The lanes that come to the same __activemask() are one group, as if they ran in step: each waits there
+// until no other can come. Of several groups in a warp, the one that is first in the code goes first.
+LaneMask BlockRunner::active_lanes(std::uintptr_t caller) {
+  Warp& warp = warp_of(running_);
+  const LaneMask self = bit_of(running_);
+  if (warp.live() == self) return self;
+  warp.ready &= ~self;
+  warp.converging |= self;
+  wait(caller);
+  return threads_[static_cast<std::size_t>(running_)].converged;
 }
 
-int BlockRunner::pick_in_warp(std::size_t warp_number) {
-  const LaneMask ready = warps_[warp_number].ready;
-  int lane = 0;
-  switch (launch_->order) {
-    case Order::forward: {  // the next higher one, else the lowest
-      const LaneMask above = lane_cursor_ >= 31 ? 0 : ready & (~LaneMask{0} << (lane_cursor_ + 1));
-      lane = std::countr_zero(above != 0 ? above : ready);
-      break;
+bool BlockRunner::release_converged(bool though_others_run) {
+  bool any = false;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    Warp& warp = warps_[w];
+    if (warp.converging == 0 || (warp.ready != 0 && !though_others_run)) continue;
+    Thread* const threads = &threads_[w * kWarpSize];
+    std::uintptr_t site = ~std::uintptr_t{0};
+    LaneMask group = 0;
+    for (LaneMask rest = warp.converging; rest != 0; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      if (threads[lane].waits_at > site) continue;
+      if (threads[lane].waits_at < site) group = 0;
+      site = threads[lane].waits_at;
+      group |= LaneMask{1} << lane;
     }
-    case Order::reverse: {  // the next lower one, else the highest
-      const LaneMask below = lane_cursor_ >= 32 ? ready : ready & ((LaneMask{1} << lane_cursor_) - 1);
-      lane = 31 - std::countl_zero(below != 0 ? below : ready);
-      break;
-    }
-    case Order::random: {
-      LaneMask rest = ready;
-      for (auto skip = random() % static_cast<unsigned>(std::popcount(ready)); skip > 0; --skip)
-        rest &= rest - 1;
-      lane = std::countr_zero(rest);
-      break;
-    }
+    for (LaneMask rest = group; rest != 0; rest &= rest - 1)
+      threads[std::countr_zero(rest)].converged = group;
+    warp.converging &= ~group;
+    warp.ready |= group;
+    any = true;
   }
-  lane_cursor_ = lane;
-  return static_cast<int>(warp_number) * kWarpSize + lane;
+  return any;
 }
 
-// A ready thread: of the current warp as long as it has one, so that its lanes stay close together.
-int BlockRunner::next_ready() {
-  const std::size_t count = warps_.size();
-  if (launch_->order == Order::random) {
-    const std::size_t first = random() % count;
-    for (std::size_t i = 0; i < count; ++i)
-      if (warps_[(first + i) % count].ready != 0) return pick_in_warp((first + i) % count);
-    return kNone;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (warps_[warp_cursor_].ready != 0) return pick_in_warp(warp_cursor_);
-    const bool reverse = launch_->order == Order::reverse;
-    warp_cursor_ = (warp_cursor_ + (reverse ? count - 1 : 1)) % count;
-    lane_cursor_ = reverse ? kWarpSize : -1;
-  }
-  return kNone;
-}
-
-// As on hardware since Volta: the barrier opens when all threads that have not returned are there.
-bool BlockRunner::release_barrier() {
-  if (live_ == 0 || at_barrier_ != live_) return false;
-  switch (barrier_kind_) {
-    case simt_barrier_plain:
-      break;
-    case simt_barrier_count:
-      barrier_result_ = barrier_sum_;
-      break;
-    case simt_barrier_and:
-      barrier_result_ = barrier_sum_ == barrier_arrived_;
-      break;
-    case simt_barrier_or:
-      barrier_result_ = barrier_sum_ != 0;
-      break;
-  }
-  barrier_sum_ = barrier_arrived_ = at_barrier_ = 0;
-  rewind();
-  for (Warp& warp : warps_) warp.ready |= std::exchange(warp.at_barrier, 0);
-  return true;
+AsyncCopies& BlockRunner::async_copies() {
+  if (copies_.size() < threads_.size()) copies_.resize(threads_.size());
+  return copies_[static_cast<std::size_t>(running_)];
 }
 
 int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
@@ -327,7 +291,9 @@ LaneMask BlockRunner::ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::
 // Without this, a thread that waits for another of its block by an atomic would never let it run.
 void BlockRunner::spin_hint() {
   if (launch_->stop) raise(FaultKind::endless_loop, "");
-  if (++threads_[static_cast<std::size_t>(running_)].spins % kSpinsBeforeYield != 0) return;
+  const unsigned spins = ++threads_[static_cast<std::size_t>(running_)].spins;
+  if (spins % kSpinsBeforeYield != 0) return;
+  release_converged(spins % kSpinsBeforeParting == 0);  // this thread may wait for one of those
   // Not ready while the next one is chosen, so that all others have their turn before it spins again.
   const int self = running_;
   Warp& warp = warp_of(self);
@@ -361,36 +327,6 @@ void BlockRunner::leave_block() {
   fcontext::fcontext_t abandoned = nullptr;
   fcontext::jump_fcontext(home_, &abandoned);
   __builtin_unreachable();
-}
-
-// Nobody can run, and nothing that anybody waits for can come.
-void BlockRunner::report_deadlock() {
-  int stuck_threads = 0, example = kNone, at_barrier = kNone;
-  for (std::size_t w = 0; w < warps_.size(); ++w) {
-    const int first = static_cast<int>(w) * kWarpSize;
-    const LaneMask stuck = warps_[w].live() & ~warps_[w].at_barrier;
-    stuck_threads += std::popcount(stuck);
-    if (stuck != 0 && example == kNone) example = first + std::countr_zero(stuck);
-    if (warps_[w].at_barrier != 0 && at_barrier == kNone)
-      at_barrier = first + std::countr_zero(warps_[w].at_barrier);
-  }
-  running_ = example;  // a deadlock without anybody in a warp operation is a barrier, which would have opened
-  LaneMask missing = 0;
-  for (const auto& meeting : warp_of(example).meetings)
-    if (meeting->in_use() && !meeting->complete && (meeting->arrived & bit_of(example)) != 0)
-      missing = meeting->mask & ~meeting->arrived & warp_of(example).live();
-
-  RawFault& fault = begin_fault(FaultKind::deadlock);
-  char text[200];
-  std::snprintf(
-      text, sizeof text,
-      "%d threads wait in warp operations and %d at __syncthreads(); lane %u waits for lanes 0x%08x, "
-      "which never come",
-      stuck_threads, at_barrier_, lane(), missing);
-  fault.set_text(text);
-  fault.stack = CallStack::at(threads_[static_cast<std::size_t>(example)].waits_at);
-  if (at_barrier != kNone) fault.other_pc = threads_[static_cast<std::size_t>(at_barrier)].waits_at;
-  leave_block();
 }
 
 }  // namespace simt

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simt/control.hpp"
+#include "simt/runtime/async_copy.hpp"
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/fault.hpp"
 #include "simt/runtime/fiber.hpp"
@@ -52,7 +53,8 @@ class BlockRunner {
   LaneMask ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller);
   void spin_hint();
   unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
-  LaneMask active_lanes() const { return warp_of(running_).live(); }
+  LaneMask active_lanes(std::uintptr_t caller);
+  AsyncCopies& async_copies();
   void* dynamic_shared() { return dynamic_shared_; }
   void note_throw() { throw_stack_ = CallStack::here(); }
   [[noreturn]] void raise(FaultKind kind, const char* text);
@@ -71,6 +73,7 @@ class BlockRunner {
     Fiber* fiber = nullptr;       ///< set while the thread waits
     std::uintptr_t waits_at = 0;  ///< the call in which it waits
     unsigned spins = 0;
+    LaneMask converged = 0;  ///< the answer of its last __activemask()
   };
   static constexpr int kNone = -1;
 
@@ -90,6 +93,7 @@ class BlockRunner {
   int next_ready();
   int pick_in_warp(std::size_t warp_number);
   bool release_barrier();
+  bool release_converged(bool though_others_run = false);
   bool finished() const { return live_ == 0; }
   [[noreturn]] void report_deadlock();
   void prepare(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
@@ -110,6 +114,7 @@ class BlockRunner {
   std::vector<uint3> thread_indices_;  ///< threadIdx of each thread, for the current block shape
   dim3 shape_{0, 0, 0};
   std::vector<Warp> warps_;
+  std::vector<AsyncCopies> copies_;  ///< one for each thread; empty until a thread uses them
   std::size_t warp_cursor_ = 0;
   int lane_cursor_ = 0;
   int running_ = kNone;

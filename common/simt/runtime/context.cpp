@@ -37,7 +37,8 @@ cudaError_t Context::take_error() {
   return std::exchange(last_, cudaSuccess);
 }
 
-cudaError_t Context::misuse(cudaError_t error, const char* kind, const std::string& sentence) {
+cudaError_t Context::misuse(cudaError_t error, const char* kind, const std::string& sentence,
+                            const std::string& code_name) {
   const SourceLine line = user_line(CallStack::here());
   Fault fault;
   fault.kind = kind;
@@ -46,7 +47,7 @@ cudaError_t Context::misuse(cudaError_t error, const char* kind, const std::stri
   fault.in_kernel = false;
   const std::string place = to_string(line);
   fault.message = fmt::format("{}{}{} CUDA reports {}.", place, place.empty() ? "" : ": ", sentence,
-                              cudaGetErrorName(error));
+                              code_name.empty() ? cudaGetErrorName(error) : code_name);
   faults.push_back(std::move(fault));
   return fail(error);
 }
@@ -151,6 +152,7 @@ void Context::run_kernel(const Launch& launch) {
 }
 
 void Context::report_red_zones(const std::string& kernel) {
+  const auto bytes = [](auto count) { return fmt::format("{} byte{}", count, count == 1 ? "" : "s"); };
   for (const RedZoneHit& hit : device_memory().check_red_zones()) {
     const bool before = hit.first < 0;
     const auto distance = before ? -hit.first : hit.first - static_cast<std::ptrdiff_t>(hit.allocation_bytes);
@@ -158,11 +160,11 @@ void Context::report_red_zones(const std::string& kernel) {
     Fault fault;
     fault.kind = "out_of_bounds";
     fault.message = fmt::format(
-        "{} wrote outside of an allocation of {} bytes{}: {} bytes were changed, the first of them {} bytes "
-        "{}. "
-        "Look at the largest index that a thread uses.",
-        kernel, hit.allocation_bytes, origin.empty() ? "" : " (made at " + origin + ")", hit.changed_bytes,
-        distance, before ? "before its start" : "past its end");
+        "{} wrote outside of an allocation of {}{}: {} changed, beginning {} {}. Look at the largest index "
+        "that a "
+        "thread uses, and whether cudaMalloc was given elements times sizeof.",
+        kernel, bytes(hit.allocation_bytes), origin.empty() ? "" : " (made at " + origin + ")",
+        bytes(hit.changed_bytes), bytes(distance), before ? "before its start" : "past its end");
     faults.push_back(std::move(fault));
   }
 }
@@ -172,6 +174,7 @@ void Context::reset() {
   streams_.clear();
   events_.clear();
   faults.clear();
+  launches.clear();
   dynamic_shared_optin.clear();
   last_ = sticky_ = cudaSuccess;
   device_memory().release_all();
@@ -192,6 +195,12 @@ std::vector<Fault> take_faults() {
   const std::lock_guard lock(context.mutex);
   context.run_all();
   return std::exchange(context.faults, {});
+}
+
+std::vector<LaunchRecord> take_launches() {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  return std::exchange(context.launches, {});
 }
 
 std::size_t drop_pending() {

@@ -50,6 +50,7 @@ class Context {
   Settings settings;
   const DeviceProfile* profile = &device_profile("h200");
   std::vector<Fault> faults;
+  std::vector<LaunchRecord> launches;
   std::map<std::string, std::size_t> dynamic_shared_optin;  ///< by kernel name without template arguments
 
   std::uint32_t max_grid_x() const;
@@ -60,7 +61,9 @@ class Context {
   cudaError_t take_error();
   cudaError_t sticky() const { return sticky_; }
   /// Notes a mistake in a call of the API, with the caller's line, and fails with `error`.
-  cudaError_t misuse(cudaError_t error, const char* kind, const std::string& sentence);
+  /// `code_name` is what to call the error where its own name is not the whole story.
+  cudaError_t misuse(cudaError_t error, const char* kind, const std::string& sentence,
+                     const std::string& code_name = {});
 
   // Streams. A null stream is the default stream.
   bool is_stream(cudaStream_t stream) const;

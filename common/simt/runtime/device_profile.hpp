@@ -28,6 +28,7 @@ inline constexpr unsigned kMaxThreadsPerBlock = 1024;
 inline constexpr unsigned kMaxBlockDim[3] = {1024, 1024, 64};
 inline constexpr unsigned kMaxGridYZ = 65535;
 inline constexpr std::size_t kMaxDynamicSharedBytes = 227 * 1024;  ///< the largest of all profiles
+inline constexpr std::size_t kReservedSharedBytes = 1024;          ///< of each resident block, for the system
 
 /// @brief The profile with that key, e.g. "h200". @throws std::invalid_argument that lists the known keys.
 const DeviceProfile& device_profile(const std::string& key);

@@ -58,8 +58,8 @@ std::string clause(const RawFault& fault, double launch_seconds) {
       return fmt::format("let an exception escape: {}. Device code cannot throw.", fault.text);
     case FaultKind::endless_loop:
       return fmt::format(
-          "was still running after {:g} s, so the launch was stopped. Look for a loop whose "
-          "condition never becomes false, or a wait for something that never comes.",
+          "was still running after {:g} s, so the launch was stopped. Look for a loop whose condition never "
+          "becomes false or that takes far more steps than it needs, and for a wait that cannot end.",
           launch_seconds);
     case FaultKind::deadlock: {
       const std::string other =

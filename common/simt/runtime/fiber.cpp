@@ -5,6 +5,10 @@
 
 #include <new>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace simt {
 namespace {
 
@@ -31,6 +35,13 @@ Fiber::Fiber(std::size_t index) {
 
 Fiber::~Fiber() { munmap(base_, page_bytes() + kStackBytes); }
 
+void Fiber::forget_frames() {
+  context = nullptr;
+#ifdef __SANITIZE_ADDRESS__
+  ASAN_UNPOISON_MEMORY_REGION(base_ + page_bytes(), kStackBytes);  // frames that never returned left marks
+#endif
+}
+
 bool Fiber::guard_contains(const void* address) const {
   const auto* byte = static_cast<const std::byte*>(address);
   return byte >= base_ && byte < base_ + page_bytes();
@@ -49,7 +60,7 @@ Fiber& FiberPool::take() {
 void FiberPool::abandon_all() {
   idle_.clear();
   for (auto fiber = fibers_.rbegin(); fiber != fibers_.rend(); ++fiber) {
-    (*fiber)->context = nullptr;
+    (*fiber)->forget_frames();
     idle_.push_back(fiber->get());
   }
 }

@@ -29,6 +29,7 @@ class Fiber {
   /// equal ones, the hot ends of a thousand stacks would share a handful of cache sets.
   void* top() const { return top_; }
   bool guard_contains(const void* address) const;
+  void forget_frames();  ///< whatever ran here will not go on; context becomes null
 
   fcontext::fcontext_t context = nullptr;  ///< where to resume; null until started
 

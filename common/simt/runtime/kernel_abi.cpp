@@ -40,8 +40,24 @@ unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate) {
   return runner("a warp vote").ballot(op, mask, predicate != 0, SIMT_CALLER());
 }
 
-unsigned simt_active_lanes() { return runner("__activemask()").active_lanes(); }
+unsigned simt_active_lanes() { return runner("__activemask()").active_lanes(SIMT_CALLER()); }
 unsigned simt_lane() { return runner("a warp operation").lane(); }
+
+void simt_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zero_bytes) {
+  simt::AsyncCopies& copies = runner("an asynchronous copy").async_copies();
+  // A bad address is the fault of this line, not of the wait where the bytes land.
+  (void)*static_cast<volatile char*>(to);
+  if (zero_bytes < bytes) (void)*static_cast<const volatile char*>(from);
+  copies.issue({to, from, bytes, zero_bytes});
+}
+void simt_async_commit() { runner("an asynchronous copy").async_copies().commit(); }
+int simt_async_next(unsigned batches_in_flight, SimtAsyncCopy* copy) {
+  return runner("an asynchronous copy").async_copies().next(batches_in_flight, *copy);
+}
+
+void simt_check(int holds, const char* rule) {
+  if (holds == 0) runner("a check of the simulator").raise(simt::FaultKind::assertion, rule);
+}
 
 void simt_spin_hint() {  // atomics work in host code as well
   if (BlockRunner* current = BlockRunner::current()) current->spin_hint();

@@ -32,11 +32,12 @@ struct Warp {
   LaneMask exited = 0;
   LaneMask ready = 0;  ///< may run: not started yet, or what they waited for has come
   LaneMask at_barrier = 0;
+  LaneMask converging = 0;  ///< in __activemask(), waiting to see who else comes
   std::vector<std::unique_ptr<Rendezvous>> meetings;
 
   void start(LaneMask existing) {
     lanes = ready = existing;
-    exited = at_barrier = 0;
+    exited = at_barrier = converging = 0;
     for (auto& meeting : meetings) meeting->mask = 0;
   }
   LaneMask live() const { return lanes & ~exited; }

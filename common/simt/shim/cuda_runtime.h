@@ -6,6 +6,7 @@
 
 #include "cuda_runtime_api.h"
 #include "simt_kernel.h"
+#include "simt_launch_api.h"
 #include "simt_math.h"
 
 #include "simt_atomics.h"

@@ -32,6 +32,7 @@ unsigned simt_gather(SimtWarpOp op, unsigned mask, std::uint64_t value, std::uin
 /// Warp rendezvous of one bit per lane: the bits of the lanes that took part.
 unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate);
 
+/// The lanes that come to this call as well, before anything else can happen in the warp.
 unsigned simt_active_lanes(void);
 unsigned simt_lane(void);
 
@@ -40,6 +41,23 @@ void simt_spin_hint(void);
 
 /// The block's dynamic shared memory; the same address for every block that an operating-system thread runs.
 void* simt_dynamic_shared(void);
+
+/// An asynchronous copy of a thread, and how many of its last bytes become zero instead.
+struct SimtAsyncCopy {
+  void* to;
+  const void* from;
+  std::size_t bytes, zero_bytes;
+};
+
+/// Copies of the calling thread, in batches. The kernel's own code moves the bytes, at the last legal moment:
+/// simt_async_next gives one copy after the other that must land while `batches_in_flight` may stay under
+/// way, and 0 when there is none left.
+void simt_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zero_bytes);
+void simt_async_commit(void);
+int simt_async_next(unsigned batches_in_flight, struct SimtAsyncCopy* copy);
+
+/// Ends the launch with a device assertion that quotes `rule`, unless it holds.
+void simt_check(int holds, const char* rule);
 
 long long simt_clock(void);
 [[noreturn]] void simt_trap(void);
@@ -53,6 +71,9 @@ struct SimtLaunch {
   void (*destroy)(void* arguments);  ///< frees the copy of the arguments
   void* arguments;
 };
+
+/// The name of the kernel at that address, without template arguments. Lives as long as the program.
+const char* simt_kernel_name(const void* function);
 
 /// Checks and queues a launch. Errors go where CUDA puts them: cudaGetLastError().
 void simt_launch(const SimtLaunch* launch);

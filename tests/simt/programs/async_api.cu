@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-__global__ void increment_kernel(int *g_data, int inc_value) {
+__global__ void increment_kernel(int* g_data, int inc_value) {
   int idx = blockIdx.x * blockDim.x + threadIdx.x;
   g_data[idx] = g_data[idx] + inc_value;
 }
@@ -20,9 +20,9 @@ int main() {
   const int n = 64 * 1024, value = 26;
   const size_t nbytes = n * sizeof(int);
   int *a = 0, *d_a = 0;
-  cudaMallocHost((void **)&a, nbytes);
+  cudaMallocHost((void**)&a, nbytes);
   memset(a, 0, nbytes);
-  cudaMalloc((void **)&d_a, nbytes);
+  cudaMalloc((void**)&d_a, nbytes);
   cudaMemset(d_a, 255, nbytes);
 
   dim3 threads = dim3(512, 1), blocks = dim3(n / threads.x, 1);

@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-__device__ double atomicAddDouble(double *address, double val) {
-  unsigned long long int *address_as_ull = (unsigned long long int *)address;
+__device__ double atomicAddDouble(double* address, double val) {
+  unsigned long long int* address_as_ull = (unsigned long long int*)address;
   unsigned long long int old = *address_as_ull, assumed;
   do {
     assumed = old;
@@ -14,8 +14,8 @@ __device__ double atomicAddDouble(double *address, double val) {
   return __longlong_as_double(old);
 }
 
-__device__ static float atomicMaxFloat(float *address, float val) {
-  int *address_as_i = (int *)address;
+__device__ static float atomicMaxFloat(float* address, float val) {
+  int* address_as_i = (int*)address;
   int old = *address_as_i, assumed;
   do {
     assumed = old;
@@ -24,15 +24,15 @@ __device__ static float atomicMaxFloat(float *address, float val) {
   return __int_as_float(old);
 }
 
-__global__ void testKernel(int *g_odata, double *g_double, float *g_float, unsigned int *lock, int *guarded) {
+__global__ void testKernel(int* g_odata, double* g_double, float* g_float, unsigned int* lock, int* guarded) {
   const unsigned int tid = blockDim.x * blockIdx.x + threadIdx.x;
   atomicAdd(&g_odata[0], 10);
   atomicSub(&g_odata[1], 10);
   atomicExch(&g_odata[2], tid);
   atomicMax(&g_odata[3], tid);
   atomicMin(&g_odata[4], tid);
-  atomicInc((unsigned int *)&g_odata[5], 17);
-  atomicDec((unsigned int *)&g_odata[6], 137);
+  atomicInc((unsigned int*)&g_odata[5], 17);
+  atomicDec((unsigned int*)&g_odata[6], 137);
   atomicCAS(&g_odata[7], tid - 1, tid);
   atomicAnd(&g_odata[8], 2 * tid + 7);
   atomicOr(&g_odata[9], 1 << (tid % 31));
@@ -58,7 +58,7 @@ int main() {
   int *d_data, *d_guarded;
   double *d_double, sums[2];
   float *d_float, biggest;
-  unsigned int *d_lock;
+  unsigned int* d_lock;
   int guarded;
   cudaMalloc(&d_data, sizeof(init));
   cudaMalloc(&d_double, 2 * sizeof(double));

@@ -14,11 +14,9 @@
 #define ROWS_HALO_STEPS 1
 
 __constant__ float c_Kernel[KERNEL_LENGTH];
-__constant__ struct {
-  float scale, bias;
-} c_output;
+__constant__ struct { float scale, bias; } c_output;
 
-__global__ void convolutionRows(float *d_Dst, const float *d_Src, int imageW, int imageH, int pitch) {
+__global__ void convolutionRows(float* d_Dst, const float* d_Src, int imageW, int imageH, int pitch) {
   __shared__ float s_Data[ROWS_BLOCKDIM_Y][(ROWS_RESULT_STEPS + 2 * ROWS_HALO_STEPS) * ROWS_BLOCKDIM_X];
   const int baseX = (blockIdx.x * ROWS_RESULT_STEPS - ROWS_HALO_STEPS) * ROWS_BLOCKDIM_X + threadIdx.x;
   const int baseY = blockIdx.y * ROWS_BLOCKDIM_Y + threadIdx.y;

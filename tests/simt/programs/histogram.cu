@@ -9,18 +9,18 @@
 typedef unsigned int uint;
 constexpr int kBins = 256, kWarps = 4, kPartialBlocks = 24;
 
-inline __device__ void addByte(uint *s_WarpHist, uint data) { atomicAdd(s_WarpHist + data, 1); }
+inline __device__ void addByte(uint* s_WarpHist, uint data) { atomicAdd(s_WarpHist + data, 1); }
 
-inline __device__ void addWord(uint *s_WarpHist, uint data) {
+inline __device__ void addWord(uint* s_WarpHist, uint data) {
   addByte(s_WarpHist, (data >> 0) & 0xFFU);
   addByte(s_WarpHist, (data >> 8) & 0xFFU);
   addByte(s_WarpHist, (data >> 16) & 0xFFU);
   addByte(s_WarpHist, (data >> 24) & 0xFFU);
 }
 
-__global__ void histogramPartial(uint *partial, const uint *data, uint words) {
+__global__ void histogramPartial(uint* partial, const uint* data, uint words) {
   __shared__ uint s_Hist[kWarps * kBins];
-  uint *s_WarpHist = s_Hist + (threadIdx.x >> 5) * kBins;
+  uint* s_WarpHist = s_Hist + (threadIdx.x >> 5) * kBins;
 #pragma unroll
   for (uint i = 0; i < kWarps * kBins / (kWarps * 32); i++) s_Hist[threadIdx.x + i * kWarps * 32] = 0;
   __syncthreads();
@@ -34,7 +34,7 @@ __global__ void histogramPartial(uint *partial, const uint *data, uint words) {
   }
 }
 
-__global__ void mergeHistogram(uint *histogram, const uint *partial, uint count) {
+__global__ void mergeHistogram(uint* histogram, const uint* partial, uint count) {
   uint sum = 0;
   for (uint i = threadIdx.x; i < count; i += blockDim.x) sum += partial[blockIdx.x + i * kBins];
   __shared__ uint data[64];
@@ -50,7 +50,7 @@ int main() {
   const uint bytes = 1 << 16;
   std::vector<uint8_t> h_data(bytes);
   uint state = 1;
-  for (auto &byte : h_data) byte = (state = state * 1664525u + 1013904223u) >> 24;
+  for (auto& byte : h_data) byte = (state = state * 1664525u + 1013904223u) >> 24;
   uint *d_data, *d_partial, *d_histogram;
   cudaMalloc(&d_data, bytes);
   cudaMalloc(&d_partial, kPartialBlocks * kBins * sizeof(uint));

@@ -7,12 +7,12 @@ __device__ __managed__ int total = 100;
 __device__ __managed__ float table[4] = {1.0f, 2.0f, 4.0f, 8.0f};
 
 struct Managed {
-  void *operator new(size_t bytes) {
-    void *pointer;
+  void* operator new(size_t bytes) {
+    void* pointer;
     if (cudaMallocManaged(&pointer, bytes) != cudaSuccess) throw std::bad_alloc();
     return pointer;
   }
-  void operator delete(void *pointer) {
+  void operator delete(void* pointer) {
     cudaDeviceSynchronize();
     cudaFree(pointer);
   }
@@ -21,21 +21,22 @@ struct Managed {
 struct Series : public Managed {
   int count = 0;
   float values[256];
-  __host__ __device__ float &operator[](int i) { return values[i]; }
+  __host__ __device__ float& operator[](int i) { return values[i]; }
 };
 
-__global__ void scale(Series *series, float factor) {
+__global__ void scale(Series* series, float factor) {
   const int i = threadIdx.x;
   if (i < series->count) (*series)[i] *= factor * table[i % 4];
   if (i == 0) total += series->count;
 }
 
-__global__ void saxpy(int n, float a, const float *x, float *y) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[i] = a * x[i] + y[i];
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    y[i] = a * x[i] + y[i];
 }
 
 int main() {
-  Series *series = new Series;
+  Series* series = new Series;
   series->count = 200;
   for (int i = 0; i < 200; ++i) series->values[i] = (float)i;
   scale<<<1, 256>>>(series, 0.5f);

@@ -6,17 +6,17 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(call)                                                                                       \
-  do {                                                                                                    \
-    cudaError_t status_ = (call);                                                                         \
-    if (status_ != cudaSuccess) {                                                                         \
-      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(status_));           \
-      exit(EXIT_FAILURE);                                                                                 \
-    }                                                                                                     \
+#define CHECK(call)                                                                             \
+  do {                                                                                          \
+    cudaError_t status_ = (call);                                                               \
+    if (status_ != cudaSuccess) {                                                               \
+      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(status_)); \
+      exit(EXIT_FAILURE);                                                                       \
+    }                                                                                           \
   } while (0)
 
 template <int BLOCK_SIZE>
-__global__ void MatrixMulCUDA(float *C, float *A, float *B, int wA, int wB) {
+__global__ void MatrixMulCUDA(float* C, float* A, float* B, int wA, int wB) {
   int bx = blockIdx.x, by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y;
   int aBegin = wA * BLOCK_SIZE * by, aEnd = aBegin + wA - 1, aStep = BLOCK_SIZE;
   int bBegin = BLOCK_SIZE * bx, bStep = BLOCK_SIZE * wB;
@@ -36,7 +36,8 @@ __global__ void MatrixMulCUDA(float *C, float *A, float *B, int wA, int wB) {
 
 template <int BLOCK_SIZE>
 bool run(int hA, int wA, int wB) {
-  const size_t bytesA = sizeof(float) * hA * wA, bytesB = sizeof(float) * wA * wB, bytesC = sizeof(float) * hA * wB;
+  const size_t bytesA = sizeof(float) * hA * wA, bytesB = sizeof(float) * wA * wB,
+               bytesC = sizeof(float) * hA * wB;
   float *h_A, *h_B, *h_C;
   CHECK(cudaMallocHost(&h_A, bytesA));
   CHECK(cudaMallocHost(&h_B, bytesB));
@@ -45,9 +46,9 @@ bool run(int hA, int wA, int wB) {
   for (int i = 0; i < wA * wB; ++i) h_B[i] = (float)(i % 5) * 0.5f;
 
   float *d_A, *d_B, *d_C;
-  CHECK(cudaMalloc(reinterpret_cast<void **>(&d_A), bytesA));
-  CHECK(cudaMalloc(reinterpret_cast<void **>(&d_B), bytesB));
-  CHECK(cudaMalloc(reinterpret_cast<void **>(&d_C), bytesC));
+  CHECK(cudaMalloc(reinterpret_cast<void**>(&d_A), bytesA));
+  CHECK(cudaMalloc(reinterpret_cast<void**>(&d_B), bytesB));
+  CHECK(cudaMalloc(reinterpret_cast<void**>(&d_C), bytesC));
   cudaStream_t stream;
   cudaEvent_t start, stop;
   CHECK(cudaEventCreate(&start));

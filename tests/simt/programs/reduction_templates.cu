@@ -8,13 +8,13 @@
 // Dynamic shared memory whose type depends on the template: a pointer of the right type from one raw array.
 template <class T>
 struct SharedMemory {
-  __device__ inline operator T *() {
+  __device__ inline operator T*() {
     extern __shared__ int __smem[];
-    return (T *)__smem;
+    return (T*)__smem;
   }
-  __device__ inline operator const T *() const {
+  __device__ inline operator const T*() const {
     extern __shared__ int __smem[];
-    return (T *)__smem;
+    return (T*)__smem;
   }
 };
 
@@ -25,8 +25,8 @@ __device__ __forceinline__ T warpReduceSum(unsigned int mask, T mySum) {
 }
 
 template <typename T, unsigned int blockSize, bool nIsPow2>
-__global__ void reduce(const T *__restrict__ g_idata, T *__restrict__ g_odata, unsigned int n) {
-  T *sdata = SharedMemory<T>();
+__global__ void reduce(const T* __restrict__ g_idata, T* __restrict__ g_odata, unsigned int n) {
+  T* sdata = SharedMemory<T>();
   unsigned int tid = threadIdx.x;
   unsigned int gridSize = blockSize * gridDim.x;
   T mySum = 0;
@@ -59,7 +59,7 @@ __global__ void reduce(const T *__restrict__ g_idata, T *__restrict__ g_odata, u
 }
 
 template <class T, bool pow2>
-void dispatch(int threads, int blocks, const T *d_idata, T *d_odata, unsigned int n) {
+void dispatch(int threads, int blocks, const T* d_idata, T* d_odata, unsigned int n) {
   const size_t smemSize = threads * sizeof(T);
   switch (threads) {
     case 512:

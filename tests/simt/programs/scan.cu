@@ -8,7 +8,7 @@
 #define LOG_NUM_BANKS 5
 #define CONFLICT_FREE_OFFSET(n) ((n) >> LOG_NUM_BANKS)
 
-static __global__ void scan_block(const int *in, int *out, int *sums, int n) {
+static __global__ void scan_block(const int* in, int* out, int* sums, int n) {
   extern __shared__ int temp[];
   const int thid = threadIdx.x, per_block = 2 * blockDim.x, first = blockIdx.x * per_block;
   int offset = 1;
@@ -48,7 +48,7 @@ static __global__ void scan_block(const int *in, int *out, int *sums, int n) {
   if (first + bi < n) out[first + bi] = temp[bi + bank_b];
 }
 
-static __global__ void uniform_add(int *out, const int *sums, int n) {
+static __global__ void uniform_add(int* out, const int* sums, int n) {
   __shared__ int addend;
   if (threadIdx.x == 0) addend = sums[blockIdx.x];
   __syncthreads();
@@ -61,12 +61,12 @@ static __global__ void uniform_add(int *out, const int *sums, int n) {
 int main(void) {
   const int n = 10000, threads = 128, blocks = (n + 2 * threads - 1) / (2 * threads);
   const size_t shared = (2 * threads + CONFLICT_FREE_OFFSET(2 * threads)) * sizeof(int);
-  int *in = (int *)malloc(n * sizeof *in), *out = (int *)malloc(n * sizeof *out);
+  int *in = (int*)malloc(n * sizeof *in), *out = (int*)malloc(n * sizeof *out);
   for (int i = 0; i < n; i++) in[i] = rand() & 0xF;
   int *d_in, *d_out, *d_sums;
-  cudaMalloc((void **)&d_in, n * sizeof(int));
-  cudaMalloc((void **)&d_out, n * sizeof(int));
-  cudaMalloc((void **)&d_sums, blocks * sizeof(int));
+  cudaMalloc((void**)&d_in, n * sizeof(int));
+  cudaMalloc((void**)&d_out, n * sizeof(int));
+  cudaMalloc((void**)&d_sums, blocks * sizeof(int));
   cudaMemcpy(d_in, in, n * sizeof(int), cudaMemcpyHostToDevice);
   scan_block<<<blocks, threads, shared>>>(d_in, d_out, d_sums, n);
   scan_block<<<1, threads, shared>>>(d_sums, d_sums, NULL, blocks);

@@ -7,7 +7,7 @@
 
 #define checkCudaErrors(val) check((val), #val, __FILE__, __LINE__)
 template <typename T>
-void check(T result, char const *const func, const char *const file, int const line) {
+void check(T result, char const* const func, const char* const file, int const line) {
   if (result) {
     fprintf(stderr, "CUDA error at %s:%d code=%d(%s) \"%s\"\n", file, line, static_cast<unsigned int>(result),
             cudaGetErrorName(result), func);
@@ -15,38 +15,38 @@ void check(T result, char const *const func, const char *const file, int const l
   }
 }
 
-__global__ void init_array(int *g_data, int *factor, int num_iterations) {
+__global__ void init_array(int* g_data, int* factor, int num_iterations) {
   int idx = blockIdx.x * blockDim.x + threadIdx.x;
   for (int i = 0; i < num_iterations; i++) g_data[idx] += *factor;  // not hoisted: the time of a real kernel
 }
 
-static bool correct_data(const int *a, int n, int c) {
+static bool correct_data(const int* a, int n, int c) {
   for (int i = 0; i < n; i++)
     if (a[i] != c) return false;
   return true;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const int nstreams = 4, n = 4 * 1024, niterations = 5, nreps = 3, c = 5;
   const size_t nbytes = n * sizeof(int);
   dim3 threads(512, 1), blocks(n / nstreams / threads.x, 1);
 
   for (int variant = 0; variant < 2; ++variant) {
     int *h_a = 0, *d_a = 0, *d_c = 0;
-    void *pageable = 0;
+    void* pageable = 0;
     if (variant == 0) {
-      checkCudaErrors(cudaHostAlloc((void **)&h_a, nbytes, cudaHostAllocDefault));
+      checkCudaErrors(cudaHostAlloc((void**)&h_a, nbytes, cudaHostAllocDefault));
     } else {
       if (posix_memalign(&pageable, sysconf(_SC_PAGESIZE), nbytes) != 0) return EXIT_FAILURE;
-      h_a = (int *)pageable;
+      h_a = (int*)pageable;
       checkCudaErrors(cudaHostRegister(h_a, nbytes, cudaHostRegisterMapped));
     }
-    checkCudaErrors(cudaMalloc((void **)&d_a, nbytes));
+    checkCudaErrors(cudaMalloc((void**)&d_a, nbytes));
     checkCudaErrors(cudaMemset(d_a, 0x0, nbytes));
-    checkCudaErrors(cudaMalloc((void **)&d_c, sizeof(int)));
+    checkCudaErrors(cudaMalloc((void**)&d_c, sizeof(int)));
     checkCudaErrors(cudaMemcpy(d_c, &c, sizeof(int), cudaMemcpyHostToDevice));
 
-    cudaStream_t *streams = (cudaStream_t *)malloc(nstreams * sizeof(cudaStream_t));
+    cudaStream_t* streams = (cudaStream_t*)malloc(nstreams * sizeof(cudaStream_t));
     for (int i = 0; i < nstreams; i++) checkCudaErrors(cudaStreamCreate(&(streams[i])));
     cudaEvent_t start_event, stop_event;
     const int eventflags = cudaEventBlockingSync;

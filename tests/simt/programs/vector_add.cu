@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-__global__ void vectorAdd(const float *A, const float *B, float *C, int numElements) {
+__global__ void vectorAdd(const float* A, const float* B, float* C, int numElements) {
   int i = blockDim.x * blockIdx.x + threadIdx.x;
   if (i < numElements) C[i] = A[i] + B[i];
 }
@@ -13,7 +13,7 @@ __global__ void vectorAdd(const float *A, const float *B, float *C, int numEleme
 int main(void) {
   const int numElements = 50000;
   const size_t size = numElements * sizeof(float);
-  float *h_A = (float *)malloc(size), *h_B = (float *)malloc(size), *h_C = (float *)malloc(size);
+  float *h_A = (float*)malloc(size), *h_B = (float*)malloc(size), *h_C = (float*)malloc(size);
   if (h_A == NULL || h_B == NULL || h_C == NULL) {
     fprintf(stderr, "no host memory\n");
     return EXIT_FAILURE;
@@ -25,9 +25,9 @@ int main(void) {
 
   cudaError_t err = cudaSuccess;
   float *d_A = NULL, *d_B = NULL, *d_C = NULL;
-  if ((err = cudaMalloc((void **)&d_A, size)) != cudaSuccess ||
-      (err = cudaMalloc((void **)&d_B, size)) != cudaSuccess ||
-      (err = cudaMalloc((void **)&d_C, size)) != cudaSuccess) {
+  if ((err = cudaMalloc((void**)&d_A, size)) != cudaSuccess ||
+      (err = cudaMalloc((void**)&d_B, size)) != cudaSuccess ||
+      (err = cudaMalloc((void**)&d_C, size)) != cudaSuccess) {
     fprintf(stderr, "no device memory (%s)\n", cudaGetErrorString(err));
     return EXIT_FAILURE;
   }

@@ -143,3 +143,19 @@ TEST_CASE("arguments are copied at the launch", "[simt][launch]") {
   big.values[5] = -1.0f;
   REQUIRE(to_host(out, 64)[5] == 10.0f);
 }
+
+TEST_CASE("accepted launches are listed with their shapes", "[simt][launch]") {
+  const FreshDevice device;
+  (void)simt::take_launches();
+  empty_kernel<<<dim3(3, 2), dim3(8, 4)>>>();
+  empty_kernel<<<1, 2000>>>();
+  dynamic_template_kernel<7><<<2, 1, 64>>>(nullptr);
+  const auto launches = simt::take_launches();
+  REQUIRE(launches.size() == 2);  // the refused one is none
+  REQUIRE(launches[0].kernel == "empty_kernel");
+  REQUIRE(launches[0].grid == std::array<unsigned, 3>{3, 2, 1});
+  REQUIRE(launches[0].block == std::array<unsigned, 3>{8, 4, 1});
+  REQUIRE(launches[1].kernel == "dynamic_template_kernel<7>");
+  REQUIRE(launches[1].dynamic_shared_bytes == 64);
+  REQUIRE(simt::take_launches().empty());
+}

@@ -1,5 +1,4 @@
-// Alternative for lesson 01: half the blocks, a while loop, one allocation for all arrays, and memory freed
-// by hand.
+// Alternative for lesson 01: a while loop, one allocation for all arrays, and memory freed by hand.
 
 #include "vector_add.hpp"
 
@@ -27,7 +26,7 @@ void vector_add(const float* a, const float* b, float* c, std::int64_t n) {
   if (n < 0) throw std::invalid_argument("n must not be negative");
   if (n == 0) return;
   std::int64_t blocks = (n + kBlockThreads - 1) / kBlockThreads;
-  if (blocks > kMaxBlocks / 2) blocks = kMaxBlocks / 2;
+  if (blocks > kMaxBlocks) blocks = kMaxBlocks;
   const dim3 grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(kBlockThreads));
   vector_add_kernel<<<grid, block>>>(a, b, c, n);
   CUDA_CHECK(cudaPeekAtLastError());

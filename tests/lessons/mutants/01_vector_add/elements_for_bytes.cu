@@ -1,5 +1,5 @@
 // Mutant of lesson 01: the copies count elements where CUDA counts bytes.
-// Expect: never written
+// Expect: all from element 1024 on
 
 #include "vector_add.hpp"
 

@@ -1,0 +1,42 @@
+#pragma once
+/// @file
+/// The asynchronous copies of one thread: issued, gathered into batches, not yet landed.
+
+#include <cstdint>
+#include <vector>
+
+#include "simt/shim/simt_abi.h"
+
+namespace simt {
+
+class AsyncCopies {
+ public:
+  void issue(const SimtAsyncCopy& copy) { queue_.push_back({copy, committed_}); }
+  void commit() { ++committed_; }
+
+  /// Takes the oldest copy that must land when only the last `batches_in_flight` batches need not.
+  /// What was issued after the last commit belongs to no batch yet, and no wait is about it.
+  bool next(std::uint64_t batches_in_flight, SimtAsyncCopy& copy) {
+    if (head_ == queue_.size() || queue_[head_].batch + batches_in_flight >= committed_) return false;
+    copy = queue_[head_++].copy;
+    if (head_ == queue_.size()) queue_.clear(), head_ = 0;
+    return true;
+  }
+
+  void clear() {
+    queue_.clear();
+    head_ = 0;
+    committed_ = 0;
+  }
+
+ private:
+  struct Issued {
+    SimtAsyncCopy copy;
+    std::uint64_t batch;
+  };
+  std::vector<Issued> queue_;
+  std::size_t head_ = 0;
+  std::uint64_t committed_ = 0;
+};
+
+}  // namespace simt

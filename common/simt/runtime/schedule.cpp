@@ -1,0 +1,122 @@
+// Who runs next: the turns of warps and lanes, the opening of barriers, and what it means when nobody can
+// run.
+
+#include <bit>
+#include <cstdio>
+#include <utility>
+
+#include "simt/runtime/block.hpp"
+
+namespace simt {
+
+std::uint64_t BlockRunner::random() {  // SplitMix64 (Steele, Lea and Flood 2014)
+  std::uint64_t z = random_state_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// Turns begin again at the first warp of the order.
+void BlockRunner::rewind() {
+  const bool reverse = launch_->order == Order::reverse;
+  warp_cursor_ = reverse ? warps_.size() - 1 : 0;
+  lane_cursor_ = reverse ? kWarpSize : -1;
+}
+
+int BlockRunner::pick_in_warp(std::size_t warp_number) {
+  const LaneMask ready = warps_[warp_number].ready;
+  int lane = 0;
+  switch (launch_->order) {
+    case Order::forward: {  // the next higher one, else the lowest
+      const LaneMask above = lane_cursor_ >= 31 ? 0 : ready & (~LaneMask{0} << (lane_cursor_ + 1));
+      lane = std::countr_zero(above != 0 ? above : ready);
+      break;
+    }
+    case Order::reverse: {  // the next lower one, else the highest
+      const LaneMask below = lane_cursor_ >= 32 ? ready : ready & ((LaneMask{1} << lane_cursor_) - 1);
+      lane = 31 - std::countl_zero(below != 0 ? below : ready);
+      break;
+    }
+    case Order::random: {
+      LaneMask rest = ready;
+      for (auto skip = random() % static_cast<unsigned>(std::popcount(ready)); skip > 0; --skip)
+        rest &= rest - 1;
+      lane = std::countr_zero(rest);
+      break;
+    }
+  }
+  lane_cursor_ = lane;
+  return static_cast<int>(warp_number) * kWarpSize + lane;
+}
+
+// A ready thread: of the current warp as long as it has one, so that its lanes stay close together.
+int BlockRunner::next_ready() {
+  const std::size_t count = warps_.size();
+  if (launch_->order == Order::random) {
+    const std::size_t first = random() % count;
+    for (std::size_t i = 0; i < count; ++i)
+      if (warps_[(first + i) % count].ready != 0) return pick_in_warp((first + i) % count);
+    return kNone;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (warps_[warp_cursor_].ready != 0) return pick_in_warp(warp_cursor_);
+    const bool reverse = launch_->order == Order::reverse;
+    warp_cursor_ = (warp_cursor_ + (reverse ? count - 1 : 1)) % count;
+    lane_cursor_ = reverse ? kWarpSize : -1;
+  }
+  return kNone;
+}
+
+// As on hardware since Volta: the barrier opens when all threads that have not returned are there.
+bool BlockRunner::release_barrier() {
+  if (live_ == 0 || at_barrier_ != live_) return false;
+  switch (barrier_kind_) {
+    case simt_barrier_plain:
+      break;
+    case simt_barrier_count:
+      barrier_result_ = barrier_sum_;
+      break;
+    case simt_barrier_and:
+      barrier_result_ = barrier_sum_ == barrier_arrived_;
+      break;
+    case simt_barrier_or:
+      barrier_result_ = barrier_sum_ != 0;
+      break;
+  }
+  barrier_sum_ = barrier_arrived_ = at_barrier_ = 0;
+  rewind();
+  for (Warp& warp : warps_) warp.ready |= std::exchange(warp.at_barrier, 0);
+  return true;
+}
+
+// Nobody can run, and nothing that anybody waits for can come.
+void BlockRunner::report_deadlock() {
+  int stuck_threads = 0, example = kNone, at_barrier = kNone;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    const int first = static_cast<int>(w) * kWarpSize;
+    const LaneMask stuck = warps_[w].live() & ~warps_[w].at_barrier;
+    stuck_threads += std::popcount(stuck);
+    if (stuck != 0 && example == kNone) example = first + std::countr_zero(stuck);
+    if (warps_[w].at_barrier != 0 && at_barrier == kNone)
+      at_barrier = first + std::countr_zero(warps_[w].at_barrier);
+  }
+  running_ = example;  // a deadlock without anybody in a warp operation is a barrier, which would have opened
+  LaneMask missing = 0;
+  for (const auto& meeting : warp_of(example).meetings)
+    if (meeting->in_use() && !meeting->complete && (meeting->arrived & bit_of(example)) != 0)
+      missing = meeting->mask & ~meeting->arrived & warp_of(example).live();
+
+  RawFault& fault = begin_fault(FaultKind::deadlock);
+  char text[200];
+  std::snprintf(
+      text, sizeof text,
+      "%d threads wait in warp operations and %d at __syncthreads(); lane %u waits for lanes 0x%08x, "
+      "which never come",
+      stuck_threads, at_barrier_, lane(), missing);
+  fault.set_text(text);
+  fault.stack = CallStack::at(threads_[static_cast<std::size_t>(example)].waits_at);
+  if (at_barrier != kNone) fault.other_pc = threads_[static_cast<std::size_t>(at_barrier)].waits_at;
+  leave_block();
+}
+
+}  // namespace simt

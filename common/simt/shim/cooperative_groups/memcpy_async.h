@@ -1,0 +1,48 @@
+#pragma once
+// Copies that all threads of a group share; see simt_async_copy.h for the moment at which they land.
+
+#include "../cooperative_groups.h"
+#include "../simt_async_copy.h"
+
+namespace cuda {
+/// A number of bytes of which the alignment is known.
+template <std::size_t kAlignment>
+struct aligned_size_t {
+  static constexpr std::size_t align = kAlignment;
+  std::size_t value;
+  explicit constexpr aligned_size_t(std::size_t bytes) : value(bytes) {}
+  constexpr operator std::size_t() const { return value; }
+};
+}  // namespace cuda
+
+namespace cooperative_groups {
+
+/// Copies `bytes` in pieces of up to 16, dealt out to the threads in turn.
+template <class Group, class To, class From>
+void memcpy_async(const Group& group, To* to, const From* from, std::size_t bytes) {
+  const std::uintptr_t bits =
+      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
+  const std::size_t piece = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;
+  for (std::size_t at = group.thread_rank() * piece; at < bytes; at += group.num_threads() * piece)
+    simt_async_copy(reinterpret_cast<unsigned char*>(to) + at,
+                    reinterpret_cast<const unsigned char*>(from) + at, piece, 0);
+  simt_async_commit();
+}
+
+/// The same, counted in elements: as many as both sides have.
+template <class Group, class T>
+void memcpy_async(const Group& group, T* to, std::size_t to_count, const T* from, std::size_t from_count) {
+  memcpy_async(group, to, from, (to_count < from_count ? to_count : from_count) * sizeof(T));
+}
+
+template <unsigned kBatchesInFlight, class Group>
+void wait_prior(const Group& group) {
+  simt::wait_for_copies(kBatchesInFlight);
+  group.sync();
+}
+template <class Group>
+void wait(const Group& group) {
+  wait_prior<0>(group);
+}
+
+}  // namespace cooperative_groups

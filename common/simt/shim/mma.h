@@ -1,0 +1,1 @@
+#error "The simulator does not run tensor-core fragments (mma.h, nvcuda::wmma) yet."

@@ -209,7 +209,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
+  if (width > to_pitch || width > from_pitch) return Context::get().fail(cudaErrorInvalidPitchValue);
   for (std::size_t row = 0; row < height; ++row) {
     const cudaError_t error = cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
                                          static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
@@ -222,7 +222,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
                               std::size_t width, std::size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   SIMT_API_ENTRY();
-  if (width > to_pitch || width > from_pitch) return context.fail(cudaErrorInvalidValue);
+  if (width > to_pitch || width > from_pitch) return context.fail(cudaErrorInvalidPitchValue);
   for (std::size_t row = 0; row < height; ++row) {
     const cudaError_t error =
         cudaMemcpyAsync(static_cast<std::byte*>(to) + row * to_pitch,

@@ -55,8 +55,8 @@ int main() {
   cudaMemcpy2DAsync(pinned, w, d_src, src_pitch, w, h, cudaMemcpyDeviceToHost, stream);
   cudaStreamSynchronize(stream);
   for (int i = 0; i < w * h; ++i) wrong += pinned[i] != (i % w < w / 2 ? 9 : image[i]);
-  wrong +=
-      cudaMemcpy2D(pinned, w, d_src, src_pitch, w + 1, h, cudaMemcpyDeviceToHost) != cudaErrorInvalidValue;
+  wrong += cudaMemcpy2D(pinned, w, d_src, src_pitch, w + 1, h, cudaMemcpyDeviceToHost) !=
+           cudaErrorInvalidPitchValue;
   cudaGetLastError();
   cudaFreeHost(pinned), cudaFree(d_src), cudaFree(d_dst), cudaStreamDestroy(stream);
   printf("%d wrong\n", wrong);

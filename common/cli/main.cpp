@@ -41,6 +41,7 @@ struct CommandLine {
     app.name("./course");
     app.require_subcommand(1);
     app.footer(
+        "With --yes, anywhere on the line, missing packages are installed without asking.\n"
         "Exit status: 0 all passed, 1 something failed, 2 wrong usage, 3 the machine lacks something.");
 
     auto* c = app.add_subcommand("check", "builds kernels and runs their tests");
@@ -97,10 +98,22 @@ struct CommandLine {
   }
 };
 
+/// CLI11 would only say that a subcommand is required.
+void require_known_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == argv[1]) return;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  throw UsageError(fmt::format("There is no command {}. Commands are {}.", argv[1], known));
+}
+
 int run_command_line(const Terminal& terminal, int argc, char** argv) {
   CLI::App app{"FlashAttention, kernel by kernel: check, run and list the lessons"};
   CommandLine command_line;
   command_line.describe(app);
+  require_known_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -46,8 +47,9 @@ std::string render_case(const Terminal& terminal, const CaseResult& result) {
   for (const std::string& diagnosis : result.diagnoses) text += wrap(diagnosis, 4, terminal.width());
   for (const Diagnostic& diagnostic : result.diagnostics) {
     if (result.message.find(diagnostic.message) != std::string::npos) continue;
-    const std::string place =
-        diagnostic.line > 0 ? fmt::format("{}:{}: ", diagnostic.file, diagnostic.line) : "";
+    const std::string file = std::filesystem::path(diagnostic.file).filename().string();
+    const bool names_place = diagnostic.line == 0 || diagnostic.message.starts_with(file + ":");
+    const std::string place = names_place ? "" : fmt::format("{}:{}: ", diagnostic.file, diagnostic.line);
     text += wrap(place + diagnostic.message, 4, terminal.width());
   }
   return text;

@@ -31,7 +31,10 @@ def course(*arguments, env=None, cwd=None):
 
 def course_on_terminal(*arguments, env=None):
     """What the program writes to a terminal of 80 columns."""
-    parent, child = pty.openpty()
+    try:
+        parent, child = pty.openpty()
+    except OSError as error:
+        raise unittest.SkipTest(f"no pseudo-terminal here: {error}") from error
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")} | {"TERM": "xterm"}
     process = subprocess.Popen([COURSE, *arguments], stdin=child, stdout=child, stderr=child,
                                env={**environment, **(env or {})})
@@ -70,6 +73,11 @@ class Case(unittest.TestCase):
 
 
 class Usage(Case):
+    def test_unknown_command_names_the_known_ones(self):
+        result = course("chekc", "01")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, "There is no command chekc", "check, list, run")
+
     def test_no_command_shows_help(self):
         result = course()
         self.assertEqual(result.returncode, 2)

@@ -12,7 +12,7 @@
 namespace course::grading {
 
 /// Longest message; what is longer was not written by us.
-inline constexpr std::size_t kMaxMessageBytes = 128 * 1024;
+inline constexpr std::size_t kMaxMessageBytes = std::size_t{128} * 1024;
 
 /// @brief One end of the socket between the grader and its worker. It keeps messages apart; control messages
 /// are JSON, arrays travel as descriptors of shared memory.

@@ -108,7 +108,7 @@ bool compile_simulated(Job& job, const std::string& object) {
   return true;
 }
 
-bool link_simulated(Job& job, Arguments inputs, const fs::path& output) {
+bool link_simulated(Job& job, const Arguments& inputs, const fs::path& output) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const Arguments runtime{cpu.library, "-Wl,-rpath," + cpu.library.parent_path().string()};
   return run_tool(

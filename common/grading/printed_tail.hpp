@@ -16,7 +16,7 @@ class PrintedTail {
   /// printed.
   std::string lines() const;
 
-  static constexpr std::size_t kBytes = 16 * 1024;
+  static constexpr std::size_t kBytes = std::size_t{16} * 1024;
   static constexpr std::size_t kLines = 20;
   static constexpr std::size_t kColumns = 200;
 

@@ -80,7 +80,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
 WorkerProcess::~WorkerProcess() { stop(); }
 
 void WorkerProcess::collect_output() {
-  std::array<char, 16 * 1024> chunk;
+  std::array<char, std::size_t{16} * 1024> chunk;
   for (int i = 0; i < kMaxChunksAtOnce && output_; ++i) {
     const ssize_t got = read(output_.get(), chunk.data(), chunk.size());
     if (got > 0) {

@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little,
 constexpr std::uint32_t kMaxHeaderBytes = 1 << 20;
 
 template <class T>
-constexpr std::string_view kDescr = "";
+constexpr std::string_view kDescr{};
 template <>
 constexpr std::string_view kDescr<float> = "<f4";
 template <>

@@ -48,6 +48,7 @@ int note_free(int error, void* pointer) {
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the linker chooses the names of --wrap.
 extern "C" {
 
 int __real_cudaMalloc(void** pointer, std::size_t bytes);
@@ -100,3 +101,4 @@ __attribute__((visibility("default"))) LedgerState course_ledger(std::uint64_t s
 }
 
 }  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)

@@ -39,7 +39,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
     return context.fail(cudaErrorInvalidValue);
   const auto bytes = static_cast<std::size_t>(value);
   if (bytes > context.profile->shared_per_block_optin) return context.fail(cudaErrorInvalidValue);
-  context.dynamic_shared_optin[simt::base_name(simt::function_name(function))] = bytes;
+  context.dynamic_shared_optin[kernel_name(function)] = bytes;
   return cudaSuccess;
 }
 

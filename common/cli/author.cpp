@@ -52,11 +52,11 @@ int run_build(const Terminal& terminal, const BuildArguments& arguments) {
   std::vector<KernelSource> kernels;
   for (const Lesson& lesson : lessons)
     kernels.push_back({lesson, arguments.solution ? lesson.solution() : lesson.stub()});
-  KernelQueue queue(workspace.toolchain(), kernels, options);
+  KernelQueue queue(workspace.toolchain(), kernels, options, Purpose::outputs);
   bool all = true;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     terminal.show_progress(fmt::format("compiling {}", kernels[i].lesson.id()), i, kernels.size());
-    const BuildOutcome build = queue.take(i);
+    const BuildOutcome build = queue.take(i).run;
     terminal.clear_progress();
     all = all && build.ok();
     const std::string how = build.from_cache ? "unchanged" : fmt::format("{:.1f} s", build.seconds);
@@ -86,13 +86,13 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
     throw UsageError(fmt::format("--only {}: no lesson named here has one.", *unused.begin()));
   workspace.make_ready(lessons);
 
-  KernelQueue queue(workspace.toolchain(), kernels, options);
+  KernelQueue queue(workspace.toolchain(), kernels, options, Purpose::outputs_and_check);
   bool all = true;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     terminal.show_progress(fmt::format("{} {}", kernels[i].lesson.id(), variants[i].name), i, kernels.size());
-    const BuildOutcome build = queue.take(i);
+    const KernelBuilds builds = queue.take(i);
     const LessonReport report =
-        check_kernel(workspace.toolchain(), kernels[i].lesson, kernels[i].file, build, options);
+        check_kernel(workspace.toolchain(), kernels[i].lesson, kernels[i].file, builds, options);
     const Judgement judgement = judge(variants[i], report, options.backend);
     terminal.clear_progress();
     all = all && judgement.as_expected;

@@ -85,16 +85,16 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
 
   const bool for_people = arguments.json != "-";
   std::vector<LessonReport> reports;
-  KernelQueue queue(workspace.toolchain(), kernels, options);
+  KernelQueue queue(workspace.toolchain(), kernels, options, Purpose::outputs_and_check);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const Lesson& lesson = kernels[i].lesson;
     terminal.show_progress(fmt::format("{} compiling", lesson.id()), i, kernels.size());
-    const BuildOutcome build = queue.take(i);
+    const KernelBuilds builds = queue.take(i);
     options.on_case = [&](int done) {
       terminal.show_progress(fmt::format("{} {} cases done", lesson.id(), done), i, kernels.size());
     };
     options.on_case(0);
-    reports.push_back(check_kernel(workspace.toolchain(), lesson, kernels[i].file, build, options));
+    reports.push_back(check_kernel(workspace.toolchain(), lesson, kernels[i].file, builds, options));
     terminal.clear_progress();
     const LessonReport& report = reports.back();
     if (for_people) {

@@ -53,10 +53,35 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments);
 struct SimulateArguments {
   std::string file;
   std::string order, seed, device, seconds;  ///< as for the simulator's settings; empty: its default
-  std::vector<std::string> words;            ///< the program's own arguments
+  bool check = false, profile = false;
+  std::string report, trace;       ///< where JSON goes; empty: nowhere
+  std::string at;                  ///< which block to trace: "launch,x,y,z" or "launch,x,y,z,warp"
+  std::vector<std::string> words;  ///< the program's own arguments
 };
 /// @brief Compiles a CUDA program that has a main() and becomes it. Returns only if that fails.
 int run_simulate(const Terminal& terminal, const SimulateArguments& arguments);
+
+struct ProfileArguments {
+  std::string lesson;
+  bool solution = false;
+  std::string file;       ///< profiled in place of the student's own
+  std::string test_case;  ///< a part of the name of the case whose launches are shown; empty: the largest
+  bool all = false;       ///< every launch of the case, not just the largest of each kernel
+  std::string json;       ///< where the counts go; "-" is standard output
+};
+/// @brief Counts in check mode what the launches of one test case do, and shows it beside the source lines.
+int run_profile(const Terminal& terminal, const ProfileArguments& arguments);
+
+struct TraceArguments {
+  std::string lesson;
+  bool solution = false;
+  std::string file;       ///< traced in place of the student's own
+  std::string test_case;  ///< a part of the name of the cases that may run; empty: any
+  std::string at = "0,0,0,0";
+  std::string out;  ///< where the trace goes; "-" is standard output
+};
+/// @brief Runs tests until a call launches the block that is asked for, and writes its accesses as JSON.
+int run_trace(const Terminal& terminal, const TraceArguments& arguments);
 
 struct TestArguments {
   std::string filter;  ///< regular expression on the names of tests; empty: all

@@ -17,19 +17,27 @@ struct KernelSource {
   std::filesystem::path file;
 };
 
+/// What to compile a kernel for.
+enum class Purpose {
+  outputs,            ///< to run it, or to see that it compiles
+  outputs_and_check,  ///< in the simulator also for check mode
+};
+
 /// Builds on one thread per core from the moment it is made. Its destructor waits for what is still running.
 class KernelQueue {
  public:
   KernelQueue(const grading::Toolchain& toolchain, const std::vector<KernelSource>& kernels,
-              const grading::CheckOptions& options);
+              const grading::CheckOptions& options, Purpose purpose);
 
-  /// @brief Waits for the build of kernels[index]. Once for each index.
+  /// @brief Waits for the builds of kernels[index]. Once for each index.
   /// @throws grading::MachineError, grading::Interrupted
-  grading::BuildOutcome take(std::size_t index) { return builds_.at(index).get(); }
+  grading::KernelBuilds take(std::size_t index);
 
  private:
+  using Build = std::future<grading::BuildOutcome>;
+
   std::counting_semaphore<> cores_;
-  std::vector<std::future<grading::BuildOutcome>> builds_;
+  std::vector<Build> for_outputs_, for_check_;  // the latter is empty if nothing is checked
 };
 
 }  // namespace course::cli

@@ -32,6 +32,8 @@ struct CommandLine {
   ListArguments list;
   RunArguments run;
   SimulateArguments simulate;
+  ProfileArguments profile;
+  TraceArguments trace;
   BuildArguments build;
   JudgeArguments judge;
   TestArguments test;
@@ -67,17 +69,9 @@ struct CommandLine {
     add_backend(c, run.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_run(t, run); }; });
 
-    c = app.add_subcommand("simulate", "runs a CUDA program of your own, with its main(), without a GPU");
-    c->add_option("FILE", simulate.file, "the program's source")->required();
-    c->add_option("ARGUMENTS", simulate.words, "go to the program, after --");
-    c->add_option("--order", simulate.order, "of blocks, warps and lanes")
-        ->check(CLI::IsMember({"forward", "reverse", "random"}));
-    c->add_option("--seed", simulate.seed, "of the random order")->check(CLI::NonNegativeNumber);
-    c->add_option("--device", simulate.device, "whose limits apply")
-        ->check(CLI::IsMember({"t4", "rtx4090", "a100", "h200"}));
-    c->add_option("--seconds", simulate.seconds, "after which a kernel counts as endless")
-        ->check(CLI::PositiveNumber);
-    c->callback([this] { chosen = [this](const Terminal& t) { return run_simulate(t, simulate); }; });
+    describe_simulate(app);
+    describe_profile(app);
+    describe_trace(app);
 
     c = app.add_subcommand("build", "compiles kernels and runs nothing");
     c->add_option("LESSON", build.lessons, kLessonHelp);
@@ -95,6 +89,65 @@ struct CommandLine {
     c = app.add_subcommand("test", "builds and runs everything that CI runs");
     c->add_option("--filter", test.filter, "only tests whose name matches this regular expression");
     c->callback([this] { chosen = [this](const Terminal& t) { return run_test(t, test); }; });
+  }
+
+  void describe_simulate(CLI::App& app) {
+    auto* c =
+        app.add_subcommand("simulate", "runs a CUDA program of your own, with its main(), without a GPU");
+    c->add_option("FILE", simulate.file, "the program's source")->required();
+    c->add_option("ARGUMENTS", simulate.words, "go to the program, after --");
+    c->add_flag("--check", simulate.check, "names mistakes and their lines");
+    c->add_flag("--profile", simulate.profile, "counts memory traffic, line by line");
+    c->add_option("--report", simulate.report, "writes findings and counts there as JSON");
+    c->add_option("--trace", simulate.trace, "writes one block's accesses there as JSON");
+    c->add_option("--at", simulate.at, "of block: launch,x,y,z or launch,x,y,z,warp");
+    c->add_option("--order", simulate.order, "of blocks, warps and lanes")
+        ->check(CLI::IsMember({"forward", "reverse", "random"}));
+    c->add_option("--seed", simulate.seed, "of the random order")->check(CLI::NonNegativeNumber);
+    c->add_option("--device", simulate.device, "whose limits apply")
+        ->check(CLI::IsMember({"t4", "rtx4090", "a100", "h200"}));
+    c->add_option("--seconds", simulate.seconds, "after which a kernel counts as endless")
+        ->check(CLI::PositiveNumber);
+    c->footer(
+        "Examples:\n"
+        "  ./course simulate idea.cu\n"
+        "  ./course simulate --check idea.cu -- 1024 verbose\n"
+        "  ./course simulate --profile idea.cu 2>profile.txt\n"
+        "  ./course simulate --trace trace.json --at 0,2,0,0 idea.cu\n"
+        "Exit status: the program's own, but 1 for 0 if a kernel failed or --check\n"
+        "found an error.");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_simulate(t, simulate); }; });
+  }
+
+  void describe_profile(CLI::App& app) {
+    auto* c = app.add_subcommand("profile", "counts memory traffic of a lesson's kernel, line by line");
+    c->add_option("LESSON", profile.lesson, "number (9, 09) or name")->required();
+    c->add_flag("--solution", profile.solution, "profiles the worked solution, not your file");
+    c->add_option("--file", profile.file, "profiles this file in place of yours");
+    c->add_option("--case", profile.test_case, "the case with this in its name, not the largest");
+    c->add_flag("--all", profile.all, "all launches, not each kernel's largest");
+    c->add_option("--json", profile.json, "writes the counts there, too; - is stdout");
+    c->footer(
+        "Examples:\n"
+        "  ./course profile 01\n"
+        "  ./course profile 01 --solution --json counts.json\n"
+        "  ./course profile 01 --case \"several blocks\" --all");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_profile(t, profile); }; });
+  }
+
+  void describe_trace(CLI::App& app) {
+    auto* c = app.add_subcommand("trace", "writes every access of one block of a lesson's kernel, as JSON");
+    c->add_option("LESSON", trace.lesson, "number (9, 09) or name")->required();
+    c->add_flag("--solution", trace.solution, "traces the worked solution, not your file");
+    c->add_option("--file", trace.file, "traces this file in place of yours");
+    c->add_option("--case", trace.test_case, "only test cases with this in their name");
+    c->add_option("--at", trace.at, "launch,x,y,z or launch,x,y,z,warp")->capture_default_str();
+    c->add_option("--out", trace.out, "where the trace goes; - is stdout")->required();
+    c->footer(
+        "Examples:\n"
+        "  ./course trace 01 --out trace.json\n"
+        "  ./course trace 01 --solution --at 0,1,0,0,7 --out warp.json");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_trace(t, trace); }; });
   }
 };
 

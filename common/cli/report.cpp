@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -20,6 +22,14 @@ std::string plural(std::size_t count, const std::string& thing) {
 }
 
 std::string points(int reached, int of) { return fmt::format("{} of {} points", reached, of); }
+
+/// Those of a severity, without the notes about check mode itself.
+std::vector<Diagnostic> of_severity(const std::vector<Diagnostic>& diagnostics, Severity severity) {
+  std::vector<Diagnostic> chosen;
+  std::copy_if(diagnostics.begin(), diagnostics.end(), std::back_inserter(chosen),
+               [&](const Diagnostic& one) { return one.severity == severity && one.kind != kNotChecked; });
+  return chosen;
+}
 
 /// The message's first sentence without its numbers and without what stands before a colon, such as "n = 33:"
 /// or "vector_add.cu:61:". Cases with the same one fail in the same way.
@@ -39,37 +49,136 @@ std::string pattern_of(const CaseResult& result) {
   return pattern;
 }
 
-std::string render_case(const Terminal& terminal, const CaseResult& result) {
-  const std::string worth = plural(static_cast<std::size_t>(std::max(result.points, 0)), "point");
-  std::string text = wrap(fmt::format("{} ({})", result.name, worth), 2, terminal.width());
-  text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
-  text += wrap(result.message, 4, terminal.width());
-  for (const std::string& diagnosis : result.diagnoses) text += wrap(diagnosis, 4, terminal.width());
-  for (const Diagnostic& diagnostic : result.diagnostics) {
-    if (result.message.find(diagnostic.message) != std::string::npos) continue;
-    const std::string file = std::filesystem::path(diagnostic.file).filename().string();
-    const bool names_place = diagnostic.line == 0 || diagnostic.message.starts_with(file + ":");
-    const std::string place = names_place ? "" : fmt::format("{}:{}: ", diagnostic.file, diagnostic.line);
-    text += wrap(place + diagnostic.message, 4, terminal.width());
+/// The student's lines that the diagnostic names, for a report that is read without an editor beside it.
+std::string render_source_lines(const Terminal& terminal, const LessonReport& report,
+                                const Diagnostic& diagnostic) {
+  std::map<int, std::string> lines;  // by number
+  const auto in_source = [&](const std::string& file) {
+    return std::filesystem::path(file).filename() == report.source.filename();
+  };
+  if (diagnostic.line > 0 && in_source(diagnostic.file)) lines[diagnostic.line];
+  if (diagnostic.other_line > 0 && in_source(diagnostic.other_file)) lines[diagnostic.other_line];
+  if (lines.empty()) return "";
+  std::ifstream stream(report.source);
+  int number = 0;
+  for (std::string line; number < lines.rbegin()->first && std::getline(stream, line);) {
+    if (const auto wanted = lines.find(++number); wanted != lines.end()) wanted->second = line;
+  }
+  std::string text;
+  for (const auto& [line, code] : lines) {
+    const std::size_t begin = code.find_first_not_of(" \t");
+    if (begin == std::string::npos) continue;
+    // Two spaces in front: wrap() cuts such a line.
+    std::string shown = wrap(fmt::format("  {:>4} | {}", line, code.substr(begin)), 4, terminal.width());
+    shown.pop_back();
+    text += terminal.paint(Style::note, shown) + "\n";
   }
   return text;
 }
 
+/// The sentence with its place in colour, its further lines further in, and the lines of source. `context`,
+/// such as "n = 33: ", goes before it.
+std::string render_diagnostic(const Terminal& terminal, const LessonReport& report,
+                              const Diagnostic& diagnostic, const std::string& context = "") {
+  const std::string file = std::filesystem::path(diagnostic.file).filename().string();
+  const bool names_place = diagnostic.line == 0 || diagnostic.message.starts_with(file + ":");
+  const std::string place = names_place ? "" : fmt::format("{}:{}: ", diagnostic.file, diagnostic.line);
+  std::string text = wrap(context + place + diagnostic.message, 6, terminal.width()).substr(2);
+  // "kernel.cu:31: error: race:" stands on the first line.
+  const std::string kind = fmt::format("{}: {}:", to_string(diagnostic.severity), diagnostic.kind);
+  const std::size_t found = text.find(kind);
+  if (found != std::string::npos && found + kind.size() < text.find('\n')) {
+    const std::size_t end = found + kind.size();
+    const Style style = diagnostic.severity == Severity::error ? Style::bad : Style::strong;
+    text = text.substr(0, 4) + terminal.paint(style, std::string_view(text).substr(4, end - 4)) +
+           text.substr(end);
+  }
+  return text + render_source_lines(terminal, report, diagnostic);
+}
+
+/// What has been told so far. A case that adds nothing to it is only counted.
+struct Told {
+  std::vector<std::string> patterns;
+  std::vector<Diagnostic> errors;
+
+  bool knows(const Diagnostic& error) const {
+    return std::any_of(errors.begin(), errors.end(),
+                       [&](const Diagnostic& one) { return same_mistake(one, error); });
+  }
+  /// A case with findings fails in the way that they say, whatever came of it.
+  bool knows(const CaseResult& result) const {
+    const auto found = of_severity(result.diagnostics, Severity::error);
+    if (!found.empty())
+      return std::all_of(found.begin(), found.end(), [&](const Diagnostic& error) { return knows(error); });
+    return std::find(patterns.begin(), patterns.end(), pattern_of(result)) != patterns.end();
+  }
+  void add(const CaseResult& result) {
+    patterns.push_back(pattern_of(result));
+    add_new(errors, of_severity(result.diagnostics, Severity::error));
+  }
+};
+
+/// Findings that were told before are left out.
+std::string render_case(const Terminal& terminal, const LessonReport& report, const CaseResult& result,
+                        const Told& told) {
+  const std::string worth = plural(static_cast<std::size_t>(std::max(result.points, 0)), "point");
+  std::string text = wrap(fmt::format("{} ({})", result.name, worth), 2, terminal.width());
+  text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
+  const auto errors = of_severity(result.diagnostics, Severity::error);
+  std::istringstream lines(result.message);
+  for (std::string line; std::getline(lines, line);) {
+    const auto error = std::find_if(errors.begin(), errors.end(),
+                                    [&](const Diagnostic& one) { return line.ends_with(one.message); });
+    if (error == errors.end())
+      text += wrap(line, 4, terminal.width());
+    else if (!told.knows(*error))
+      text +=
+          render_diagnostic(terminal, report, *error, line.substr(0, line.size() - error->message.size()));
+  }
+  for (const std::string& diagnosis : result.diagnoses) text += wrap(diagnosis, 4, terminal.width());
+  for (const Diagnostic& error : errors)
+    if (result.message.find(error.message) == std::string::npos && !told.knows(error))
+      text += render_diagnostic(terminal, report, error);
+  return text;
+}
+
+/// Those of all cases, each once; passed cases have them, too.
+std::string render_all(const Terminal& terminal, const LessonReport& report, Severity severity,
+                       const std::string& title) {
+  std::vector<Diagnostic> all;
+  for (const CaseResult& result : report.cases) add_new(all, of_severity(result.diagnostics, severity));
+  std::string text = all.empty() ? "" : terminal.paint(Style::strong, "  " + title) + "\n";
+  for (const Diagnostic& one : all) text += render_diagnostic(terminal, report, one);
+  return text;
+}
+
+/// What check mode could not look at, and why.
+std::string render_not_checked(const Terminal& terminal, const LessonReport& report, bool verbose) {
+  if (!report.not_checked.empty()) return wrap(report.not_checked, 2, terminal.width());
+  std::vector<Diagnostic> reasons;
+  for (const CaseResult& result : report.cases)
+    for (const Diagnostic& one : result.diagnostics)
+      if (one.kind == kNotChecked) add_new(reasons, {one});
+  if (!verbose && !reasons.empty()) return "  Some calls have no diagnosis (--verbose says why)\n";
+  std::string text;
+  for (const Diagnostic& reason : reasons) text += wrap(reason.message, 2, terminal.width());
+  return text;
+}
+
 std::string render_failed_cases(const Terminal& terminal, const LessonReport& report, bool verbose) {
-  std::vector<std::string> shown;
-  std::size_t same = 0, other = 0;
+  Told told;
+  std::size_t shown = 0, same = 0, other = 0;
   std::string text;
   for (const CaseResult& result : report.cases) {
     if (result.passed) continue;
-    const std::string pattern = pattern_of(result);
-    const bool known = std::find(shown.begin(), shown.end(), pattern) != shown.end();
-    if (!verbose && known) {
+    if (!verbose && told.knows(result)) {
       ++same;
-    } else if (!verbose && shown.size() == kFullCases) {
+    } else if (!verbose && shown == kFullCases) {
       ++other;
     } else {
-      shown.push_back(pattern);
-      text += render_case(terminal, result);
+      ++shown;
+      text += render_case(terminal, report, result, verbose ? Told() : told);
+      told.add(result);
     }
   }
   if (same > 0)
@@ -88,19 +197,12 @@ std::string relative(const LessonReport& report) {
 }
 
 nlohmann::json case_to_json(const CaseResult& result) {
-  nlohmann::json diagnostics = nlohmann::json::array();
-  for (const Diagnostic& diagnostic : result.diagnostics) {
-    diagnostics.push_back({{"class", diagnostic.kind},
-                           {"file", diagnostic.file},
-                           {"line", diagnostic.line},
-                           {"message", diagnostic.message}});
-  }
   return {{"name", result.name},
           {"status", result.passed ? "pass" : "fail"},
           {"points", result.passed ? result.points : 0},
           {"message", result.message},
           {"diagnoses", result.diagnoses},
-          {"diagnostics", diagnostics},
+          {"diagnostics", nlohmann::json(result.diagnostics)},
           {"counters", result.counters}};
 }
 
@@ -113,13 +215,10 @@ nlohmann::json report_to_json(const LessonReport& report) {
     cases.push_back(case_to_json(result));
   }
   for (const CaseResult& result : report.cases) cases.push_back(case_to_json(result));
-  return {{"number", report.lesson.number},
-          {"name", report.lesson.name},
-          {"status", verdict_name(report.verdict)},
-          {"points", report.points},
-          {"max_points", report.lesson.points},
-          {"seconds", report.seconds},
-          {"cases", cases}};
+  return {{"number", report.lesson.number},         {"name", report.lesson.name},
+          {"status", verdict_name(report.verdict)}, {"points", report.points},
+          {"max_points", report.lesson.points},     {"seconds", report.seconds},
+          {"not_checked", report.not_checked},      {"cases", cases}};
 }
 
 }  // namespace
@@ -137,9 +236,12 @@ std::string render_report(const Terminal& terminal, const LessonReport& report, 
   std::string text = terminal.paint(pass ? Style::good : Style::bad, word) +
                      terminal.paint(Style::strong, left.substr(word.size())) + std::string(gap, ' ') + right +
                      "\n";
-  if (pass) return text;
   if (!report.error.empty()) text += wrap(report.error, 2, terminal.width());
   text += render_failed_cases(terminal, report, style.verbose);
+  text += render_all(terminal, report, Severity::warning, "Warnings, which cost no points");
+  if (style.verbose) text += render_all(terminal, report, Severity::note, "Notes");
+  text += render_not_checked(terminal, report, style.verbose);
+  if (pass) return text;
   text += wrap(fmt::format("Next: edit {}, then {}", relative(report), style.command), 2, terminal.width());
   return text;
 }

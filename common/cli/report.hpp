@@ -11,7 +11,7 @@
 namespace course::cli {
 
 struct ReportStyle {
-  bool verbose = false;  ///< every failed case in full
+  bool verbose = false;  ///< every failed case in full, and the notes
   std::string command;   ///< what to type to check again
 };
 

@@ -44,8 +44,8 @@ int run_run(const Terminal& terminal, const RunArguments& arguments) {
   const fs::path source = !arguments.file.empty() ? fs::absolute(arguments.file)
                           : arguments.solution    ? lesson.solution()
                                                   : lesson.stub();
-  const BuildOutcome build =
-      build_kernel(workspace.toolchain(), lesson, source, options.backend, options.architectures);
+  const BuildOutcome build = build_kernel(workspace.toolchain(), lesson, source, options.backend,
+                                          Flavour::run, options.architectures);
   if (!build.ok()) {
     fmt::print(stderr, "{}", wrap(build.message, 0, terminal.width()));
     return kSomethingFailed;

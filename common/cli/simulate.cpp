@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "cli/commands.hpp"
@@ -13,7 +15,26 @@ namespace {
 namespace fs = std::filesystem;
 using namespace course::grading;
 
-void set_environment(const SimulateArguments& arguments) {
+void require_arguments(const SimulateArguments& arguments) {
+  if (!fs::is_regular_file(arguments.file))
+    throw UsageError(fmt::format("There is no file {}.", arguments.file));
+  for (const auto& [option, file] : {std::pair("--report", arguments.report), {"--trace", arguments.trace}}) {
+    if (file == "-")
+      throw UsageError(fmt::format("{} needs a file: standard output is the program's.", option));
+    require_writable(option, file);
+  }
+  if (arguments.at.empty()) return;
+  if (arguments.trace.empty()) throw UsageError("--at says what to trace: it needs --trace FILE.");
+  require_trace_place("--at", arguments.at);
+}
+
+Flavour flavour_for(const SimulateArguments& arguments) {
+  const bool watched =
+      arguments.check || arguments.profile || !arguments.report.empty() || !arguments.trace.empty();
+  return watched ? Flavour::check : Flavour::run;
+}
+
+void set_environment(const SimulateArguments& arguments, const Toolchain& toolchain) {
   const auto set = [](const char* name, const std::string& value) {
     if (!value.empty()) setenv(name, value.c_str(), 1);
   };
@@ -21,32 +42,40 @@ void set_environment(const SimulateArguments& arguments) {
   set("SIMT_SEED", arguments.seed);
   set("SIMT_DEVICE", arguments.device);
   set("SIMT_LAUNCH_SECONDS", arguments.seconds);
+  set("SIMT_CHECK", arguments.check ? "1" : "");
+  set("SIMT_PROFILE", arguments.profile ? "1" : "");
+  set("SIMT_REPORT", arguments.report);
+  set("SIMT_TRACE", arguments.trace);
+  set("SIMT_TRACE_AT", arguments.at);
+  set("SIMT_SOURCES", toolchain.source_dir.string());
 }
 
 }  // namespace
 
 int run_simulate(const Terminal& terminal, const SimulateArguments& arguments) {
-  if (!fs::is_regular_file(arguments.file))
-    throw UsageError(fmt::format("There is no file {}.", arguments.file));
+  require_arguments(arguments);
   Workspace workspace(terminal);
   if (!workspace.toolchain().cpu)
     throw MachineError(
         "The simulator is not part of this build: it needs Boost.Context (on Debian and Ubuntu: "
         "sudo apt-get install libboost-context-dev). Install it and run `./course` again.");
   workspace.make_simulator_ready();
-  const BuildOutcome build = build_program(workspace.toolchain(), fs::absolute(arguments.file));
+  const BuildOutcome build =
+      build_program(workspace.toolchain(), fs::absolute(arguments.file), flavour_for(arguments));
   if (!build.ok()) {
     fmt::print(stderr, "{}", wrap(build.message, 0, terminal.width()));
     return kSomethingFailed;
   }
   // The program takes the place of this one: its input, its output and its end are its own.
-  set_environment(arguments);
+  set_environment(arguments, workspace.toolchain());
   std::vector<std::string> words{arguments.file};
   words.insert(words.end(), arguments.words.begin(), arguments.words.end());
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  std::transform(words.begin(), words.end(), std::back_inserter(argv),
+                 [](std::string& word) { return word.data(); });
   argv.push_back(nullptr);
   std::fflush(nullptr);
+  std::signal(SIGPIPE, SIG_DFL);  // what we ignore, the program would
   execv(build.library.c_str(), argv.data());
   throw MachineError(fmt::format("The program cannot be started: {}.", std::strerror(errno)));
 }

@@ -19,6 +19,9 @@ class Terminal {
   /// @brief The text with escape codes around it, if stdout is a terminal and NO_COLOR is not set.
   std::string paint(Style style, std::string_view text) const;
 
+  /// @brief Whether paint() paints.
+  bool colours() const { return colours_; }
+
   /// @brief Columns to fill: the terminal's, at most 80; 80 where there is no terminal.
   std::size_t width() const { return width_; }
 

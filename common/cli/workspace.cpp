@@ -15,6 +15,7 @@
 
 #include "grading/gpu_probe.hpp"
 #include "grading/subprocess.hpp"
+#include "simt/report/trace_wish.hpp"
 
 namespace course::cli {
 namespace {
@@ -64,6 +65,33 @@ std::string last_lines(const std::string& text, std::size_t count) {
 }
 
 }  // namespace
+
+void require_writable(const std::string& option, const std::string& file) {
+  if (file.empty() || file == "-") return;
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (!fs::is_directory(folder))
+    throw UsageError(fmt::format("{} {}: there is no folder {}.", option, file, folder.string()));
+  if (fs::is_directory(file)) throw UsageError(fmt::format("{} {}: that is a folder.", option, file));
+}
+
+void write_result(const std::string& file, const std::string& content) {
+  if (file.empty()) return;
+  if (file == "-") {
+    fmt::print("{}", content);
+    return;
+  }
+  try {
+    write_file_atomically(fs::absolute(file), content);
+  } catch (const std::system_error& error) {
+    throw MachineError(fmt::format("{}.", error.what()));
+  }
+}
+
+void require_trace_place(const std::string& option, const std::string& place) try {
+  (void)simt::report::parse_trace_place(place);
+} catch (const std::invalid_argument& error) {
+  throw UsageError(fmt::format("{} {}: {}.", option, place, error.what()));
+}
 
 Workspace::Workspace(const Terminal& terminal) : terminal_(terminal) {
   const fs::path program = fs::read_symlink("/proc/self/exe");

@@ -27,6 +27,18 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// @brief Finds out before the work is done whether its result can be written. An empty name and "-" can.
+/// @throws UsageError that names the option
+void require_writable(const std::string& option, const std::string& file);
+
+/// @brief Writes a whole file or nothing; "-" is standard output, and an empty name is nowhere.
+/// @throws grading::MachineError
+void write_result(const std::string& file, const std::string& content);
+
+/// @brief Finds out whether that is a place to trace: launch,x,y,z or launch,x,y,z,warp.
+/// @throws UsageError that names the option
+void require_trace_place(const std::string& option, const std::string& place);
+
 class Workspace {
  public:
   /// @brief Opens the build folder that holds the running program.

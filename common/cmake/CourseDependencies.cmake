@@ -29,6 +29,24 @@ if(NOT COURSE_HAVE_SIMULATOR)
   message(STATUS "No Boost.Context (libboost-context-dev): the CPU simulator is left out")
 endif()
 
+# libbacktrace comes with g++, its header where only g++ looks; clang uses the archive of the g++ that it finds. That
+# folder comes last: it has g++'s own versions of headers that every compiler has.
+if(COURSE_HAVE_SIMULATOR)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libbacktrace.a
+                  OUTPUT_VARIABLE archive OUTPUT_STRIP_TRAILING_WHITESPACE)
+  cmake_path(GET archive PARENT_PATH folder)
+  find_path(COURSE_BACKTRACE_INCLUDE backtrace.h HINTS ${folder}/include)
+  mark_as_advanced(COURSE_BACKTRACE_INCLUDE)
+  if(COURSE_BACKTRACE_INCLUDE)
+    add_library(course_backtrace INTERFACE)
+    target_compile_options(course_backtrace INTERFACE "SHELL:-idirafter ${COURSE_BACKTRACE_INCLUDE}")
+    target_link_libraries(course_backtrace INTERFACE backtrace)
+    add_library(course::backtrace ALIAS course_backtrace)
+  else()
+    string(APPEND needs "\n  libbacktrace (Debian and Ubuntu: g++)")
+  endif()
+endif()
+
 find_package(CUDAToolkit 12.4 QUIET)
 set(COURSE_HAVE_CUDA ${CUDAToolkit_FOUND})
 if(COURSE_HAVE_CUDA)

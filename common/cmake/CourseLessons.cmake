@@ -109,17 +109,22 @@ function(course_write_toolchain)
 
   set(cpu null)
   if(TARGET course-worker-cpu)
+    course_checked_kernel_flags(check_flags check_link_flags)
     course_simulated_kernel_flags(flags link_flags)
     course_json_list(flags ${flags})
+    course_json_list(check_flags ${check_flags})
     course_json_list(link_flags ${link_flags})
+    course_json_list(check_link_flags ${check_link_flags})
     set(cpu "{
     \"compiler\": \"${CMAKE_CXX_COMPILER}\",
     \"flags\": ${flags},
+    \"check_flags\": ${check_flags},
+    \"check_link_flags\": ${check_link_flags},
     \"link_flags\": ${link_flags},
     \"rewriter\": \"$<TARGET_FILE:simt-rewrite>\",
     \"library\": \"$<TARGET_FILE:course_simt>\",
     \"worker\": \"$<TARGET_FILE:course-worker-cpu>\",
-    \"program_support\": \"$<TARGET_OBJECTS:course_simt_program>\"
+    \"program_support\": \"$<TARGET_PROPERTY:course_simt_program,COURSE_OBJECT>\"
   }")
   endif()
 
@@ -165,7 +170,7 @@ function(course_json_list variable)
   set(${variable} "[${items}]" PARENT_SCOPE)
 endfunction()
 
-# course_simulated_kernel_flags(<compile flags variable> <link flags variable>): the simulator's flavour of a kernel.
+# course_simulated_kernel_flags(<compile flags variable> <link flags variable>): a kernel for the simulator's run mode.
 function(course_simulated_kernel_flags compile_variable link_variable)
   # -fno-strict-aliasing: CUDA code reads one type as another in shared memory. -fno-finite-loops: an endless loop
   # must stay endless, so that it is reported. -ffp-contract=fast: multiply-adds are fused, as nvcc does.
@@ -188,6 +193,37 @@ function(course_simulated_kernel_flags compile_variable link_variable)
     list(APPEND flags -fsanitize=${COURSE_SANITIZE})
     list(APPEND link_flags -fsanitize=${COURSE_SANITIZE})
   endif()
+  set(${compile_variable} ${flags} PARENT_SCOPE)
+  set(${link_variable} ${link_flags} PARENT_SCOPE)
+endfunction()
+
+# course_checked_kernel_flags(<compile flags variable> <link flags variable>): a kernel for the simulator's check mode.
+# The compiler calls a hook at every access, bounds check and straight piece of code. The hooks are the simulator's own,
+# so nothing is linked with -fsanitize.
+function(course_checked_kernel_flags compile_variable link_variable)
+  course_simulated_kernel_flags(flags link_flags)
+  # What the sanitizers of the project's own code would add to the kernel has no hooks.
+  list(FILTER flags EXCLUDE REGEX "^-fsanitize=")
+  # -O1: locals live in registers, where they are not counted, and yet an access stays where the source has it.
+  # -g: names of arrays and inlined calls, for reports. trace-pc tells which lanes of a warp are at which place.
+  list(TRANSFORM flags REPLACE "^-O2$" "-O1")
+  list(TRANSFORM flags REPLACE "^-g1$" "-g")
+  list(APPEND flags -DSIMT_CHECK=1 -fsanitize=thread,bounds,alignment,shift -fsanitize-coverage=trace-pc)
+  # A volatile access is told apart: kernels wait for each other with it.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # x += 1 is a read, too. One access of the source must stay one access of the program.
+    list(APPEND flags -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-read-before-write=1
+                      -fno-vectorize -fno-slp-vectorize -fno-unroll-loops)
+  else()
+    # -fno-tree-sra: a float4 that is loaded, changed and stored stays one access. -fno-reorder-blocks: a warp that has
+    # split replays its lowest address first, so code must lie in the order of the source. -fno-tree-sink: a load whose
+    # value only one branch uses stays where the source has it.
+    list(APPEND flags --param=tsan-distinguish-volatile=1 -fno-tree-sra -fno-reorder-blocks -fno-tree-sink)
+  endif()
+  # Memory that a kernel allocates and bytes that it copies by functions of the C library are seen as well.
+  foreach(function IN ITEMS malloc free memcpy memmove memset _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm)
+    list(APPEND link_flags -Wl,--wrap=${function})
+  endforeach()
   set(${compile_variable} ${flags} PARENT_SCOPE)
   set(${link_variable} ${link_flags} PARENT_SCOPE)
 endfunction()

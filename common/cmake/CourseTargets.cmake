@@ -8,6 +8,10 @@ target_compile_options(course_options INTERFACE -Wall -Wextra -Wpedantic -Wshado
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(course_options INTERFACE -Wno-restrict)  # false alarms on string concatenation, GCC bug 105651
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # libstdc++ 12 sorts stably by means of a function that it calls deprecated itself.
+  target_compile_options(course_options INTERFACE -Wno-deprecated-declarations)
+endif()
 if(COURSE_SANITIZE)
   target_compile_options(course_options INTERFACE -fsanitize=${COURSE_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(course_options INTERFACE -fsanitize=${COURSE_SANITIZE})

@@ -1,10 +1,24 @@
-# simt_add_sources(<target> <file.cu>...): CUDA source in an ordinary program of this project, run by the simulator.
-# (The kernels of lessons are built at run time, by common/grading/kernel_build.cpp, with the same flags.)
+# simt_add_sources(<target> [CHECKED] <file.cu>...): CUDA source in an ordinary program of this project, run by the
+# simulator. CHECKED: compiled for check mode. (The kernels of lessons are built at run time, by
+# common/grading/kernel_build.cpp, with the same flags.)
 function(simt_add_sources target)
-  course_simulated_kernel_flags(compile_flags link_flags)
-  foreach(file IN LISTS ARGN)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "" "")
+  set(folder_of_rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten)
+  if(arg_CHECKED)
+    string(APPEND folder_of_rewritten /checked)
+    course_checked_kernel_flags(compile_flags link_flags)
+    # The target's own sanitizers contradict those of check mode; and instrumented code hides from g++ what is
+    # initialised, and has warnings of its own about fences, which are the simulator's.
+    list(PREPEND compile_flags -fno-sanitize=all)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      list(APPEND compile_flags -Wno-maybe-uninitialized -Wno-tsan)
+    endif()
+  else()
+    course_simulated_kernel_flags(compile_flags link_flags)
+  endif()
+  foreach(file IN LISTS arg_UNPARSED_ARGUMENTS)
     cmake_path(GET file STEM stem)
-    set(rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten/${stem}.cpp)
+    set(rewritten ${folder_of_rewritten}/${stem}.cpp)
     add_custom_command(
       OUTPUT ${rewritten}
       COMMAND simt-rewrite ${CMAKE_CURRENT_SOURCE_DIR}/${file} -o ${rewritten} -I ${PROJECT_SOURCE_DIR}/common
@@ -17,4 +31,5 @@ function(simt_add_sources target)
   endforeach()
   target_include_directories(${target} BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/common/simt/shim)
   target_link_libraries(${target} PRIVATE course::simt)
+  target_link_options(${target} PRIVATE ${link_flags})
 endfunction()

@@ -6,7 +6,7 @@
 namespace course::grading {
 namespace {
 
-constexpr std::size_t kMaxDiagnostics = 32;
+constexpr std::size_t kMaxDiagnostics = 32, kMaxLaunches = 16;
 
 std::uint64_t& base_seed() {
   static std::uint64_t seed = 0;
@@ -35,10 +35,28 @@ void record(const Outcome& outcome) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   CaseResult& current = current_case();
-  for (const Diagnostic& diagnostic : outcome.diagnostics)
-    if (current.diagnostics.size() < kMaxDiagnostics) current.diagnostics.push_back(diagnostic);
+  add_new(current.diagnostics, outcome.diagnostics);
+  if (current.diagnostics.size() > kMaxDiagnostics) current.diagnostics.resize(kMaxDiagnostics);
   for (const auto& [name, value] : outcome.counters) current.counters[name] += value;
+  if (outcome.profile) {
+    for_each_counter(*outcome.profile, [&](const std::string& name, std::uint64_t value) {
+      current.counters[name] += static_cast<std::int64_t>(value);
+    });
+    for (const simt::LaunchProfile& launch : outcome.profile->launches)
+      if (current.launches.size() < kMaxLaunches) current.launches.push_back(launch);
+  }
   if (!outcome.printed.empty()) current.printed = outcome.printed;
+}
+
+void fail_if_diagnosed(CaseResult& result) {
+  std::string findings;
+  for (const Diagnostic& diagnostic : result.diagnostics) {
+    if (diagnostic.severity != Severity::error) continue;
+    result.passed = false;
+    if (result.message.find(diagnostic.message) == std::string::npos) findings += diagnostic.message + "\n";
+  }
+  if (result.message.empty() && !findings.empty()) findings.pop_back();
+  result.message = findings + result.message;
 }
 
 }  // namespace course::grading

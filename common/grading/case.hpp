@@ -16,13 +16,18 @@ std::uint64_t case_seed();
 /// counters.
 CaseResult& current_case();
 
+/// @brief Fails the case if a call was diagnosed with an error, whatever the tests made of it: the output of
+/// a race is right only by luck. Such errors come first in the case's message, each once.
+void fail_if_diagnosed(CaseResult& result);
+
 /// Name of the assertion whose failure comes last in the case's message, whatever fails after it.
 inline constexpr std::string_view kComesLast = "comes last";
 
 /// @brief Mixed into every case_seed(); 0 unless the command line says otherwise.
 void set_base_seed(std::uint64_t seed);
 
-/// @brief Adds what a call found to the current case: diagnostics, counters, what was printed. Thread-safe.
+/// @brief Adds what a call found to the current case: diagnostics, counters, profile, what was printed.
+/// Thread-safe.
 void record(const Outcome& outcome);
 
 }  // namespace course::grading

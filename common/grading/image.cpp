@@ -25,8 +25,6 @@ std::byte guard_byte(Access access, std::size_t position) {
   return static_cast<std::byte>(guard_word(access, position / 4) >> (8 * (position % 4)));
 }
 
-std::size_t data_bytes(const ArrayArgument& array) { return array.elements * array.element_bytes; }
-
 void fill_guard(Access access, std::byte* image, std::size_t begin, std::size_t end) {
   for (; begin < end && begin % 4 != 0; ++begin) image[begin] = guard_byte(access, begin);
   for (; begin + 4 <= end; begin += 4) {
@@ -128,6 +126,8 @@ void check_kept(const ArrayArgument& array, const std::byte* data, Chosen chosen
 }
 
 }  // namespace
+
+std::size_t data_bytes(const ArrayArgument& array) { return array.elements * array.element_bytes; }
 
 std::size_t image_bytes(const ArrayArgument& array) {
   return whole_pages(kGuardBytes + data_bytes(array) + kGuardBytes);

@@ -14,6 +14,9 @@ namespace course::grading {
 /// bounds check writes at most this far past the end of an array of 8-byte elements.
 inline constexpr std::size_t kGuardBytes = 8192;
 
+/// @brief Bytes of the array itself, gaps included.
+std::size_t data_bytes(const ArrayArgument& array);
+
 /// @brief Whole pages that an array takes, guards included.
 std::size_t image_bytes(const ArrayArgument& array);
 

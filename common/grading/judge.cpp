@@ -8,6 +8,9 @@
 namespace course::grading {
 namespace {
 
+/// What a mutant expects where it passes, because its outputs are right and nothing there looks further.
+constexpr std::string_view kNothing = "nothing";
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// Everything a student would read about a failed case.
@@ -49,6 +52,11 @@ Judgement judge_mutant(const Variant& variant, const LessonReport& report, Backe
   const auto expected = expectations(read_file(variant.file), backend);
   const auto failed = failed_cases(report);
   if (expected.empty()) return {false, "has no \"// Expect: ...\" line in its header"};
+  if (expected.front() == kNothing)
+    return {failed.empty(), failed.empty()
+                                ? "passes: only the simulator can tell"
+                                : "should pass where nothing counts its traffic, but is rejected: " +
+                                      first_line(told(failed.front()))};
   if (failed.empty()) return {false, "should be rejected, but passes"};
   for (const std::string& sentence : expected) {
     const bool said = std::any_of(failed.begin(), failed.end(), [&](const CaseResult& result) {

@@ -24,7 +24,7 @@ std::vector<Variant> variants_of(const Lesson& lesson);
 
 /// @brief The sentences of a mutant's header that a rejection must contain: its "// Expect:" lines, or on a
 /// GPU its
-/// "// Expect-gpu:" lines if it has any.
+/// "// Expect-gpu:" lines if it has any. "nothing" there: a GPU cannot tell, and the mutant passes.
 std::vector<std::string> expectations(const std::string& code, Backend backend);
 
 struct Judgement {

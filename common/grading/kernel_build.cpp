@@ -21,9 +21,10 @@ struct Job {
   const Toolchain& toolchain;
   const Lesson& lesson;
   std::string source;  // relative to the project's folder if it lies within, as messages name it
-  fs::path scratch;
-  std::string failure;           // why the kernel does not compile
-  std::vector<fs::path> inputs;  // every file that went in
+  Flavour flavour = Flavour::run;
+  fs::path scratch{};
+  std::string failure{};           // why the kernel does not compile
+  std::vector<fs::path> inputs{};  // every file that went in
 
   fs::path absolute(const fs::path& file) const {
     return file.is_absolute() ? file : toolchain.source_dir / file;
@@ -102,7 +103,8 @@ bool compile_simulated(Job& job, const std::string& object) {
                         "-I",       "common/simt/shim",
                         "-include", "cuda_runtime.h"};
   const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, "-c", rewritten, "-o", object};
-  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.flags, first, include_options(job), compile)))
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), first,
+                                 include_options(job), compile)))
     return false;
   note_inputs(job, compiler_deps);
   return true;
@@ -111,8 +113,8 @@ bool compile_simulated(Job& job, const std::string& object) {
 bool link_simulated(Job& job, const Arguments& inputs, const fs::path& output) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const Arguments runtime{cpu.library, "-Wl,-rpath," + cpu.library.parent_path().string()};
-  return run_tool(
-      job, concatenate(Arguments{cpu.compiler}, cpu.link_flags, inputs, runtime, Arguments{"-o", output}));
+  return run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.link_flags_of(job.flavour), inputs, runtime,
+                                   Arguments{"-o", output}));
 }
 
 bool build_library_for_simulator(Job& job, const fs::path& library) {
@@ -174,8 +176,9 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
   if (backend == Backend::cpu) {
     const CpuToolchain& cpu = job.toolchain.cpu.value();
     hash.add(identity(cpu.compiler)).add(hash_file(cpu.rewriter)).add(cpu.library.string());
-    add_all(cpu.flags);
-    add_all(cpu.link_flags);
+    hash.add(job.flavour == Flavour::check ? "check" : "run");
+    add_all(cpu.compile_flags(job.flavour));
+    add_all(cpu.link_flags_of(job.flavour));
   } else {
     const GpuToolchain& gpu = job.toolchain.gpu.value();
     hash.add(identity(gpu.compiler)).add(identity(gpu.host_compiler)).add(hash_file(gpu.ledger));
@@ -214,8 +217,8 @@ BuildOutcome build_cached(Job& job, const std::string& key, Build build) {
 /// folder.
 template <class Make>
 BuildOutcome build_source(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
-                          Make make) {
-  Job job{toolchain, lesson, relative_to_project(toolchain, source), {}, {}, {}};
+                          Flavour flavour, Make make) {
+  Job job{toolchain, lesson, relative_to_project(toolchain, source), flavour};
   if (!fs::exists(job.absolute(job.source))) {
     BuildOutcome outcome;
     outcome.message = job.source + " is not there.";
@@ -233,10 +236,10 @@ BuildOutcome build_source(const Toolchain& toolchain, const Lesson& lesson, cons
 }  // namespace
 
 BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
-                          Backend backend, const Arguments& architectures) {
+                          Backend backend, Flavour flavour, const Arguments& architectures) {
   const Arguments wanted =
       architectures.empty() && backend == Backend::gpu ? toolchain.gpu.value().architectures : architectures;
-  return build_source(toolchain, lesson, source, [&](Job& job) {
+  return build_source(toolchain, lesson, source, flavour, [&](Job& job) {
     const std::string key = cache_key(job, backend, wanted, toolchain.lessons.at(lesson.id()).entries);
     return build_cached(job, key, [&](Job& inner, const fs::path& library) {
       return backend == Backend::cpu ? build_library_for_simulator(inner, library)
@@ -245,10 +248,10 @@ BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
   });
 }
 
-BuildOutcome build_program(const Toolchain& toolchain, const fs::path& source) {
+BuildOutcome build_program(const Toolchain& toolchain, const fs::path& source, Flavour flavour) {
   Lesson none;  // a program belongs to no lesson
   none.root = toolchain.source_dir;
-  return build_source(toolchain, none, source, [&](Job& job) {
+  return build_source(toolchain, none, source, flavour, [&](Job& job) {
     const std::string key = cache_key(job, Backend::cpu, {}, toolchain.cpu.value().program_support);
     return build_cached(job, key, build_program_for_simulator);
   });

@@ -27,15 +27,17 @@ struct BuildOutcome {
 /// the flags and the compiler are what they were. May be called from several threads and processes at once: a
 /// library appears there whole or not at all. What was not used for longest goes when the folder outgrows 256
 /// MB.
+/// @param flavour        how to compile for the simulator; each flavour is a library of its own
 /// @param architectures  GPU only: for which to compile, e.g. {"90a"}; empty: all that the build names
 /// @throws MachineError, Interrupted
 BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson,
                           const std::filesystem::path& source, Backend backend,
-                          const std::vector<std::string>& architectures = {});
+                          Flavour flavour = Flavour::run, const std::vector<std::string>& architectures = {});
 
 /// @brief Compiles a CUDA program with a main() of its own into a program for the simulator.
 /// Kept and found again as the libraries are; BuildOutcome::library is the program.
 /// @throws MachineError, Interrupted
-BuildOutcome build_program(const Toolchain& toolchain, const std::filesystem::path& source);
+BuildOutcome build_program(const Toolchain& toolchain, const std::filesystem::path& source,
+                           Flavour flavour = Flavour::run);
 
 }  // namespace course::grading

@@ -39,6 +39,14 @@ std::string why_incomplete(const CommandResult& result, const Results& results) 
   return said.empty() ? how : how + " It said:\n" + said;
 }
 
+/// A file that compiles for one mode and not for the other is no fault of its author's.
+std::string why_not_checked(const KernelBuilds& builds) {
+  std::string why = builds.check_problem;
+  if (builds.check && !builds.check->ok()) why = builds.check->message;
+  if (why.empty()) return "";
+  return "Without diagnoses and counters: check mode could not be prepared. " + why.substr(0, why.find('\n'));
+}
+
 }  // namespace
 
 const char* verdict_name(Verdict verdict) {
@@ -65,21 +73,24 @@ std::vector<std::string> test_command(const Toolchain& toolchain, const Lesson& 
 }
 
 LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
-                          const BuildOutcome& build, const CheckOptions& options) {
+                          const KernelBuilds& builds, const CheckOptions& options) {
   LessonReport report;
   report.lesson = lesson;
   report.source = source;
-  if (!build.ok()) {
-    report.error = build.message;
+  if (!builds.run.ok()) {
+    report.error = builds.run.message;
     return report;
   }
   report.compiled = true;
+  report.not_checked = why_not_checked(builds);
   const auto start = std::chrono::steady_clock::now();
   try {
     const ScratchFolder scratch(toolchain.binary_dir / "kernels");
     const fs::path results_file = scratch.path() / "results.jsonl";
     Command command;
-    command.arguments = test_command(toolchain, lesson, build.library, options.backend);
+    command.arguments = test_command(toolchain, lesson, builds.run.library, options.backend);
+    if (builds.check && builds.check->ok())
+      command.arguments.insert(command.arguments.end(), {"--check-kernel", builds.check->library});
     command.arguments.insert(command.arguments.end(), {"--results", results_file});
     command.directory = toolchain.source_dir;
     command.timeout = kLongestTest;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,18 @@ struct LessonReport {
   Verdict verdict = Verdict::error;
   std::string error;  ///< for Verdict::error: why
   bool compiled = false;
+  std::string not_checked;  ///< why check mode was left out, in one sentence; empty: it was not, or is not
+                            ///< for this backend
   std::vector<CaseResult> cases;
   int points = 0;  ///< sum over the cases that passed
   double seconds = 0.0;
+};
+
+/// A kernel compiled for its outputs and, in the simulator, once more for check mode.
+struct KernelBuilds {
+  BuildOutcome run;
+  std::optional<BuildOutcome> check;
+  std::string check_problem;  ///< the machine's reason why there is no `check`
 };
 
 /// Where and how kernels are built and run.
@@ -39,11 +49,12 @@ struct CheckOptions {
   std::function<void(int done)> on_case;   ///< cases finished so far, a few times a second
 };
 
-/// @brief Runs the lesson's tests on a kernel that build_kernel() has dealt with.
-/// A kernel that crashes, hangs or ends its process costs cases, never the run.
+/// @brief Runs the lesson's tests on a kernel that build_kernel() has dealt with: for outputs, and in check
+/// mode if it was built for that. A kernel that crashes, hangs or ends its process costs cases, never the
+/// run.
 /// @throws MachineError, Interrupted
 LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson,
-                          const std::filesystem::path& source, const BuildOutcome& build,
+                          const std::filesystem::path& source, const KernelBuilds& builds,
                           const CheckOptions& options);
 
 /// @brief The command line of the lesson's test program for this kernel, without what is to be done with it.

@@ -116,6 +116,7 @@ class JsonLinesListener : public ListenerBase {
     if (stats.totals.assertions.total() == 0) result.message = "This test case checks nothing.";
     ++tally.cases;
     if (!last_.empty()) add_line(last_);
+    fail_if_diagnosed(result);
     if (!result.passed) {
       result.message += printed_part(result.printed);
       ++tally.failed;
@@ -187,6 +188,7 @@ int main_of_lesson(int argc, char** argv) {
     if (!options.kernel.empty()) {
       SessionConfig config;
       config.kernel = options.kernel;
+      if (!options.run) config.check_kernel = options.check_kernel;
       config.worker = options.worker.empty()
                           ? find_worker(options.backend, std::filesystem::read_symlink("/proc/self/exe"))
                           : options.worker;

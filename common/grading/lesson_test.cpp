@@ -65,6 +65,20 @@ void require_ran(const Outcome& outcome, TestLine where) {
     detail::report(why.empty(), why, where);
 }
 
+const Profile* profile_of(const Outcome& outcome, TestLine where) {
+  detail::report(
+      outcome.checking != Checking::left_out,
+      "This test asks for counters of a call that was not run in check mode: its arrays are too large, or "
+      "CallOptions::check says never.",
+      where);
+  return outcome.profile ? &*outcome.profile : nullptr;
+}
+
+void require_no_warnings(const Outcome& outcome, TestLine where) {
+  for (const Diagnostic& diagnostic : outcome.diagnostics)
+    detail::report(diagnostic.severity != Severity::warning, diagnostic.message, where);
+}
+
 namespace detail {
 
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,

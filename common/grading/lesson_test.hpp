@@ -36,6 +36,18 @@ struct TestLine {
 /// call left behind comes last in the case's message.
 void require_ran(const Outcome& outcome, TestLine where = TestLine::here());
 
+/// @brief What check mode counted in this call, or nullptr where it did not run or did not finish:
+/// ```
+/// if (const Profile* profile = profile_of(outcome))
+///   require(profile->global_load.bytes <= 8 * n, "Each element should be read once.");
+/// ```
+/// Fails the case if the call was left out as too large: such a test could never fail. Use smaller arrays, or
+/// CallOptions::check.
+const Profile* profile_of(const Outcome& outcome, TestLine where = TestLine::here());
+
+/// @brief Fails the case if check mode gave a warning. (Errors fail it by themselves.)
+void require_no_warnings(const Outcome& outcome, TestLine where = TestLine::here());
+
 namespace detail {
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
                    TestLine where);

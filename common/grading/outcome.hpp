@@ -2,9 +2,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "grading/diagnostic.hpp"
+#include "grading/profile.hpp"
 
 namespace course::grading {
 
@@ -22,12 +26,12 @@ enum class Status {
 /// @brief The name used in reports, e.g. "returned".
 std::string_view to_string(Status status);
 
-/// One finding of the simulator, tied to a source line where there is one (line 0: unknown).
-struct Diagnostic {
-  std::string kind;  ///< class of bug, e.g. "out_of_bounds"; "class" in JSON
-  std::string file;
-  int line = 0;
-  std::string message;
+/// What check mode did with a call.
+enum class Checking {
+  none,      ///< there is no check mode here: a GPU, or a kernel that was not compiled for it
+  left_out,  ///< the call was too large for it, or was to be left out
+  stopped,   ///< it did not come to its end, as it may not after a fault
+  done,      ///< Outcome::profile counts the whole call
 };
 
 /// Device memory that the entry allocated and never freed.
@@ -51,10 +55,12 @@ struct Outcome {
   std::vector<std::string> violations;       ///< guards, gaps and inputs that changed; one sentence each
   std::vector<Leak> leaks;                   ///< the first few
   std::uint64_t leak_count = 0, leak_bytes = 0;
-  std::vector<Diagnostic> diagnostics;
+  std::vector<Diagnostic> diagnostics;           ///< those of check mode first
   std::map<std::string, std::int64_t> counters;  ///< launches, and the blocks and threads of all of them
-  std::string printed;                           ///< the last lines that the student's code printed
-  double seconds = 0;                            ///< wall time of the call, transfers included
+  Checking checking = Checking::none;
+  std::optional<Profile> profile;  ///< there if checking is done
+  std::string printed;             ///< the last lines that the student's code printed
+  double seconds = 0;              ///< wall time of the call, transfers included
 };
 
 /// @brief Why the call is not a clean run: how it ended, broken guards, changed inputs, leaks. Empty: it is

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "grading/channel.hpp"
+
 namespace course::grading {
 namespace {
 
@@ -12,6 +14,7 @@ using nlohmann::json;
 // A reply must fit one message whatever the student's code throws or leaks.
 constexpr std::size_t kMaxTextBytes = 4000;
 constexpr std::size_t kMaxListed = 12;
+constexpr std::size_t kProfileMargin = 64;  // its key and punctuation
 
 std::string hex(const std::vector<std::byte>& bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -35,6 +38,15 @@ std::string cut(const std::string& text) {
 }
 
 std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+/// With its lines if there is room for them, else only the totals; without both if not even these fit.
+void add_profile(json& value, const Profile& profile) {
+  json launches = launches_to_json(profile.launches);
+  const std::size_t room = kMaxMessageBytes - std::min(kMaxMessageBytes, dump(value).size() + kProfileMargin);
+  if (dump(launches).size() > room)
+    for (json& launch : launches) launch["lines"] = json::array();
+  if (dump(launches).size() <= room) value["profile"] = std::move(launches);
+}
 
 constexpr std::string_view kPlaces[] = {"device", "host"};
 constexpr std::string_view kStatuses[] = {"returned", "threw", "cuda_error", "fault",
@@ -61,7 +73,9 @@ std::string encode(const CallMessage& message) {
     json value = {{"place", kPlaces[static_cast<std::size_t>(array.place)]},
                   {"offset", array.offset},
                   {"bytes", array.bytes},
-                  {"data", array.data}};
+                  {"data", array.data},
+                  {"data_bytes", array.data_bytes},
+                  {"filled", array.filled}};
     if (array.result) value["result"] = *array.result;
     arrays.push_back(std::move(value));
   }
@@ -76,7 +90,8 @@ std::string encode(const CallMessage& message) {
                {"order", static_cast<int>(message.order)},
                {"seed", message.seed},
                {"max_grid_x", message.max_grid_x},
-               {"launch_seconds", message.launch_seconds}});
+               {"launch_seconds", message.launch_seconds},
+               {"check", message.check}});
 }
 
 CallMessage decode_call(std::string_view text) {
@@ -97,6 +112,8 @@ CallMessage decode_call(std::string_view text) {
     item.at("offset").get_to(array.offset);
     item.at("bytes").get_to(array.bytes);
     item.at("data").get_to(array.data);
+    item.at("data_bytes").get_to(array.data_bytes);
+    item.at("filled").get_to(array.filled);
     if (item.contains("result")) array.result = item["result"].get<std::uint64_t>();
     message.arrays.push_back(array);
   }
@@ -106,6 +123,7 @@ CallMessage decode_call(std::string_view text) {
   value.at("seed").get_to(message.seed);
   value.at("max_grid_x").get_to(message.max_grid_x);
   value.at("launch_seconds").get_to(message.launch_seconds);
+  value.at("check").get_to(message.check);
   return message;
 }
 
@@ -118,26 +136,28 @@ std::string encode(const ReplyMessage& message) {
   }
   for (const Diagnostic& diagnostic : outcome.diagnostics) {
     if (diagnostics.size() == kMaxListed) break;
-    diagnostics.push_back({{"class", diagnostic.kind},
-                           {"file", cut(diagnostic.file)},
-                           {"line", diagnostic.line},
-                           {"message", cut(diagnostic.message)}});
+    Diagnostic short_one = diagnostic;
+    for (std::string* text : {&short_one.file, &short_one.other_file, &short_one.element, &short_one.message})
+      *text = cut(*text);
+    diagnostics.push_back(short_one);
   }
-  return dump({{"id", message.id},
-               {"running", message.running},
-               {"unusable", message.unusable},
-               {"copied", message.copied},
-               {"reusable", message.reusable},
-               {"status", to_string(outcome.status)},
-               {"message", cut(outcome.message)},
-               {"exception_type", cut(outcome.exception_type)},
-               {"exception_message", cut(outcome.exception_message)},
-               {"exception_bases", outcome.exception_bases},
-               {"leaks", std::move(leaks)},
-               {"leak_count", outcome.leak_count},
-               {"leak_bytes", outcome.leak_bytes},
-               {"diagnostics", std::move(diagnostics)},
-               {"counters", outcome.counters}});
+  json value = {{"id", message.id},
+                {"running", message.running},
+                {"unusable", message.unusable},
+                {"copied", message.copied},
+                {"reusable", message.reusable},
+                {"status", to_string(outcome.status)},
+                {"message", cut(outcome.message)},
+                {"exception_type", cut(outcome.exception_type)},
+                {"exception_message", cut(outcome.exception_message)},
+                {"exception_bases", outcome.exception_bases},
+                {"leaks", std::move(leaks)},
+                {"leak_count", outcome.leak_count},
+                {"leak_bytes", outcome.leak_bytes},
+                {"diagnostics", std::move(diagnostics)},
+                {"counters", outcome.counters}};
+  if (outcome.profile) add_profile(value, *outcome.profile);
+  return dump(value);
 }
 
 ReplyMessage decode_reply(std::string_view text) {
@@ -158,9 +178,9 @@ ReplyMessage decode_reply(std::string_view text) {
     outcome.leaks.push_back({item.at("bytes"), item.at("file"), item.at("line")});
   outcome.leak_count = value.at("leak_count");
   outcome.leak_bytes = value.at("leak_bytes");
-  for (const json& item : value.at("diagnostics"))
-    outcome.diagnostics.push_back({item.at("class"), item.at("file"), item.at("line"), item.at("message")});
+  value.at("diagnostics").get_to(outcome.diagnostics);
   value.at("counters").get_to(outcome.counters);
+  if (value.contains("profile")) outcome.profile = make_profile(launches_from_json(value["profile"]));
   return message;
 }
 

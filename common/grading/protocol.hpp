@@ -26,8 +26,10 @@ inline constexpr int kExitChannelLost = 113;
 struct ArrayMessage {
   Place place = Place::device;
   std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;              ///< of the image
-  std::uint64_t data = 0;               ///< where in the image the data start
+  std::uint64_t bytes = 0;  ///< of the image
+  std::uint64_t data = 0;   ///< where in the image the data start
+  std::uint64_t data_bytes = 0;
+  bool filled = true;                   ///< false: an output, which holds nothing before the call
   std::optional<std::uint64_t> result;  ///< where the image goes in the output memory after the call
 };
 
@@ -47,6 +49,7 @@ struct CallMessage {
   std::uint64_t seed = 0;
   std::uint32_t max_grid_x = 0;
   double launch_seconds = 10;
+  bool check = false;  ///< check mode: arrays get no guards, so that the simulator knows where they end
 };
 
 /// Worker to grader. Progress messages (`running`) come before the last one.

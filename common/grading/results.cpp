@@ -30,21 +30,15 @@ CaseResult from_json(const json& value) {
   value.at("message").get_to(result.message);
   value.at("printed").get_to(result.printed);
   value.at("diagnoses").get_to(result.diagnoses);
-  for (const json& item : value.at("diagnostics"))
-    result.diagnostics.push_back({item.at("class"), item.at("file"), item.at("line"), item.at("message")});
+  value.at("diagnostics").get_to(result.diagnostics);
   value.at("counters").get_to(result.counters);
+  result.launches = launches_from_json(value.at("launches"));
   return result;
 }
 
 }  // namespace
 
 std::string to_json_line(const CaseResult& result) {
-  json diagnostics = json::array();
-  for (const Diagnostic& diagnostic : result.diagnostics)
-    diagnostics.push_back({{"class", diagnostic.kind},
-                           {"file", diagnostic.file},
-                           {"line", diagnostic.line},
-                           {"message", diagnostic.message}});
   nlohmann::ordered_json line;
   line["name"] = result.name;
   line["tags"] = result.tags;
@@ -56,8 +50,9 @@ std::string to_json_line(const CaseResult& result) {
   line["message"] = result.message;
   line["printed"] = result.printed;
   line["diagnoses"] = result.diagnoses;
-  line["diagnostics"] = diagnostics;
+  line["diagnostics"] = json(result.diagnostics);
   line["counters"] = result.counters;
+  line["launches"] = launches_to_json(result.launches);
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

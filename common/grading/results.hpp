@@ -25,6 +25,7 @@ struct CaseResult {
   std::vector<std::string> diagnoses;
   std::vector<Diagnostic> diagnostics;
   std::map<std::string, std::int64_t> counters;
+  std::vector<simt::LaunchProfile> launches;  ///< what check mode counted, of the first few
 };
 
 /// @brief One line without its newline; bytes that are not UTF-8 are replaced.

@@ -10,23 +10,20 @@
 #include <utility>
 
 #include "grading/case.hpp"
-#include "grading/ending.hpp"
+#include "grading/checked.hpp"
 #include "grading/image.hpp"
 #include "grading/protocol.hpp"
+#include "grading/seat.hpp"
 #include "grading/shared_memory.hpp"
-#include "grading/worker_process.hpp"
 
 namespace course::grading {
 namespace {
 
-using Clock = WorkerProcess::Clock;
+using Clock = std::chrono::steady_clock;
 
-/// The simulator stops a kernel by itself and can say where it was; the grader steps in this much later.
-double grace_seconds(double timeout) { return 0.5 + 0.1 * timeout; }
-
-Clock::duration to_duration(double seconds) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
+// How long check mode may take for a call, instrumented as it is; less after a fault or time-out of run mode,
+// which it is likely to share, and less again once it has timed out itself: a lesson may have many cases.
+constexpr double kCheckSeconds = 5, kFaultSeconds = 2, kLaterSeconds = 0.5;
 
 /// The memory of a call: where each array's image lies on the way to the worker, and on the way back.
 struct Plan {
@@ -50,6 +47,8 @@ Plan make_plan(const std::vector<Argument>& arguments, bool verify_inputs) {
       entry.offset = plan.message.input_bytes;
       entry.bytes = image_bytes(array);
       entry.data = kGuardBytes;
+      entry.data_bytes = data_bytes(array);
+      entry.filled = array.access != Access::out;
       plan.message.input_bytes += entry.bytes;
       if (array.access != Access::in || verify_inputs) {
         entry.result = plan.message.output_bytes;
@@ -97,84 +96,51 @@ void poison_outputs(const Plan& plan) {
     if (array->output) poison_output(*array);
 }
 
+bool is_small(const Plan& plan) {
+  std::size_t bytes = 0;
+  for (const ArrayArgument* array : plan.arrays) bytes += data_bytes(*array);
+  return bytes <= kSmallCallBytes;
+}
+
+/// The same call for check mode, whose outputs nobody reads.
+CallMessage message_for_checking(const Plan& plan, const SessionConfig& config, double seconds) {
+  CallMessage message = plan.message;
+  message.library = std::filesystem::absolute(config.check_kernel).string();
+  message.check = true;
+  message.order = Order::forward;  // check mode judges by order, not by luck
+  message.launch_seconds = seconds;
+  message.output_bytes = whole_pages(1);
+  for (ArrayMessage& array : message.arrays) array.result.reset();
+  return message;
+}
+
 }  // namespace
 
 struct Session::State {
   SessionConfig config;
-  std::unique_ptr<WorkerProcess> worker;
+  Seat runner, checker;
   std::uint64_t next_id = 1;
-  bool timed_out_before = false;
 
-  /// Sends the call and waits for its reply. Whatever else happens becomes a reply, too.
-  ReplyMessage exchange(const Plan& plan, const Descriptor& input, const Descriptor& output, double timeout);
-
- private:
-  /// What a worker answered, or how it ended.
-  struct Answer {
-    ReplyMessage reply;
-    bool began = false;  ///< the entry was called
-  };
-  Answer ask(WorkerProcess& process, const Plan& plan, const Descriptor& input, const Descriptor& output,
-             double timeout);
+  /// Runs the call again in check mode and adds what that finds. Never fails the call for a reason of its
+  /// own.
+  void check(const Plan& plan, const Descriptor& input, Outcome& outcome);
 };
 
-ReplyMessage Session::State::exchange(const Plan& plan, const Descriptor& input, const Descriptor& output,
-                                      double timeout) {
-  if (worker) {
-    worker->collect_output();
-    worker->printed().clear();
-    Answer answer = ask(*worker, plan, input, output, timeout);
-    // A worker that was left damaged by an earlier call is not this call's fault: it gets a new one.
-    if (answer.began || answer.reply.outcome.status != Status::died) return std::move(answer.reply);
+void Session::State::check(const Plan& plan, const Descriptor& input, Outcome& outcome) {
+  outcome.checking = Checking::stopped;
+  // Where the process itself ended, it would end again, and tell no more.
+  if (outcome.status == Status::died || outcome.status == Status::refused) return;
+  double seconds = kCheckSeconds;
+  if (outcome.status == Status::fault || outcome.status == Status::timeout) seconds = kFaultSeconds;
+  if (checker.timed_out_before()) seconds = kLaterSeconds;
+  try {
+    const CallMessage message = message_for_checking(plan, config, seconds);
+    const Descriptor output = create_memory("course-output", message.output_bytes);
+    add_checked(outcome, checker.exchange(config, message, input, output).outcome);
+  } catch (const std::exception& problem) {
+    checker.end();
+    add_not_checked(outcome, problem.what());
   }
-  worker = std::make_unique<WorkerProcess>(config.worker, config.pass_output_on);
-  return ask(*worker, plan, input, output, timeout).reply;
-}
-
-Session::State::Answer Session::State::ask(WorkerProcess& process, const Plan& plan, const Descriptor& input,
-                                           const Descriptor& output, double timeout) {
-  Answer answer;
-  Progress progress{plan.message.entry, false};
-  const auto end_with = [&](Status status, const std::string& message) {
-    answer.reply = ReplyMessage{};
-    answer.reply.outcome.status = status;
-    answer.reply.outcome.message = message;
-    process.stop();
-    answer.reply.outcome.printed = process.printed().lines();
-    return answer;
-  };
-
-  const Clock::time_point deadline = Clock::now() + to_duration(timeout + grace_seconds(timeout));
-  process.channel().send(encode(plan.message),
-                         {input.get(), output.get()});  // wait() notices if nobody is there
-  for (;;) {
-    switch (process.wait(deadline)) {
-      case WorkerProcess::Event::timeout:
-        timed_out_before = true;
-        return end_with(Status::timeout, describe_timeout(timeout, progress));
-      case WorkerProcess::Event::ended:
-        return end_with(Status::died, describe_death(process.stop(), progress));
-      case WorkerProcess::Event::channel_closed:
-        return end_with(Status::died, describe_broken_channel(progress));
-      case WorkerProcess::Event::message:
-        break;
-    }
-    const std::optional<Channel::Message> message = process.channel().receive(false);
-    try {
-      if (!message) continue;
-      answer.reply = decode_reply(message->text);
-    } catch (const std::exception&) {
-      return end_with(Status::died, describe_broken_channel(progress));
-    }
-    if (answer.reply.unusable) throw MachineError(answer.reply.outcome.message);
-    if (answer.reply.id != plan.message.id) return end_with(Status::died, describe_broken_channel(progress));
-    if (!answer.reply.running) break;
-    answer.began = progress.running = true;
-  }
-  if (answer.reply.outcome.status == Status::timeout) timed_out_before = true;
-  process.collect_output();
-  answer.reply.outcome.printed = process.printed().lines();
-  return answer;
 }
 
 Session::Session(SessionConfig config) : state_(std::make_unique<State>()) {
@@ -184,16 +150,14 @@ Session::~Session() = default;
 
 const SessionConfig& Session::config() const { return state_->config; }
 
-int Session::worker_pid() const {
-  return state_->worker && !state_->worker->ended() ? state_->worker->pid() : -1;
-}
+int Session::worker_pid() const { return state_->runner.pid(); }
 
 Outcome Session::invoke(std::string_view entry, std::string_view signature,
                         const std::vector<Argument>& arguments, const CallOptions& options) try {
   const Clock::time_point start = Clock::now();
   const SessionConfig& config = state_->config;
   double timeout = options.timeout_seconds > 0 ? options.timeout_seconds : config.timeout_seconds;
-  if (state_->timed_out_before) timeout = std::min(timeout, config.later_timeout_seconds);
+  if (state_->runner.timed_out_before()) timeout = std::min(timeout, config.later_timeout_seconds);
 
   Plan plan = make_plan(arguments, options.verify_inputs);
   plan.message.id = state_->next_id++;
@@ -208,20 +172,22 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   const Descriptor input = make_input(plan);
   const Descriptor output = create_memory("course-output", plan.message.output_bytes);
   seal_size(output.get());
-  ReplyMessage reply = state_->exchange(plan, input, output, timeout);
-  if (!reply.reusable)
-    state_->worker.reset();  // before the results are read: nobody can write to them any more
-
+  ReplyMessage reply = state_->runner.exchange(config, plan.message, input, output);
   Outcome outcome = std::move(reply.outcome);
   if (reply.copied)
     take_results(plan, output, outcome);
   else
     poison_outputs(plan);
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!config.check_kernel.empty()) {
+    outcome.checking = Checking::left_out;
+    if (options.check == CheckMode::always || (options.check == CheckMode::if_small && is_small(plan)))
+      state_->check(plan, input, outcome);
+  }
   record(outcome);
   return outcome;
 } catch (const std::runtime_error& problem) {  // std::system_error among them
-  state_->worker.reset();
+  state_->runner.end();
   current_case().infrastructure = true;
   throw MachineError(problem.what());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,14 @@ namespace course::grading {
 /// In which order the simulator runs blocks, warps and lanes; a GPU chooses for itself.
 enum class Order { forward, reverse, random };
 
+/// Which calls are run in check mode, too.
+enum class CheckMode {
+  if_small,  ///< those whose arrays have kSmallCallBytes or less together
+  always,
+  never,
+};
+inline constexpr std::size_t kSmallCallBytes = std::size_t{256} * 1024;
+
 /// What a single call may change.
 struct CallOptions {
   double timeout_seconds = 0;    ///< 0: the session's
@@ -23,11 +32,13 @@ struct CallOptions {
   std::uint64_t seed = 0;        ///< for Order::random
   std::uint32_t max_grid_x = 0;  ///< largest grid the simulator accepts; 0: the device's own limit
   bool verify_inputs = true;     ///< false: inputs are not checked for changes, which saves copying them back
+  CheckMode check = CheckMode::if_small;
 };
 
 struct SessionConfig {
-  std::filesystem::path worker;  ///< course-worker-cpu or course-worker-cuda
-  std::filesystem::path kernel;  ///< the library built from the student's file
+  std::filesystem::path worker;        ///< course-worker-cpu or course-worker-cuda
+  std::filesystem::path kernel;        ///< the library built from the student's file
+  std::filesystem::path check_kernel;  ///< the same for check mode; empty: no check mode
   double timeout_seconds = 10;
   double later_timeout_seconds =
       2;                        ///< once a call has timed out: a file that hangs mostly hangs in every case
@@ -36,7 +47,8 @@ struct SessionConfig {
 
 /// @brief A kernel library and the worker process that runs it. One call at a time; two sessions are
 /// independent. The worker is started by the first call, serves many, and is replaced after a crash, a
-/// time-out or a leak. It is killed and reaped with the session, and dies with the thread that started it.
+/// time-out or a leak. Another worker, of the same program, runs check mode. It is killed and reaped with the
+/// session, and dies with the thread that started it.
 class Session {
  public:
   explicit Session(SessionConfig config);
@@ -44,13 +56,14 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// @brief Runs an entry. Use call(), which checks the arguments at compile time.
+  /// @brief Runs an entry, in run mode for its outputs and then in check mode for diagnoses and counters.
+  /// Use call(), which checks the arguments at compile time.
   /// `signature` is typeid(function type).name().
   /// @throws MachineError
   Outcome invoke(std::string_view entry, std::string_view signature, const std::vector<Argument>& arguments,
                  const CallOptions& options);
 
-  /// @brief Process id of the running worker, or -1.
+  /// @brief Process id of the worker that runs for outputs, or -1.
   int worker_pid() const;
 
   const SessionConfig& config() const;

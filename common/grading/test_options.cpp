@@ -22,6 +22,7 @@ T parse(const std::string& name, const std::string& text, const char* wanted) {
 
 void set(TestOptions& options, const std::string& name, const std::string& value) {
   if (name == "--kernel") options.kernel = value;
+  if (name == "--check-kernel") options.check_kernel = value;
   if (name == "--worker") options.worker = value;
   if (name == "--results") options.results = value;
   if (name == "--in") options.in = value;
@@ -48,7 +49,8 @@ void set(TestOptions& options, const std::string& name, const std::string& value
 TestOptions parse_test_options(const std::vector<std::string>& arguments) {
   TestOptions options;
   options.run = std::find(arguments.begin(), arguments.end(), "--run") != arguments.end();
-  std::vector<std::string> ours = {"--kernel", "--worker", "--backend", "--results", "--seed", "--timeout"};
+  std::vector<std::string> ours = {"--kernel",  "--check-kernel", "--worker", "--backend",
+                                   "--results", "--seed",         "--timeout"};
   if (options.run) ours.insert(ours.end(), {"--in", "--out", "--set"});  // --out is also an option of Catch2
 
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -11,10 +11,11 @@ namespace course::grading {
 
 /// The command line of a lesson's test program, without what is Catch2's.
 struct TestOptions {
-  std::filesystem::path kernel;   ///< library built from the student's file
-  std::filesystem::path worker;   ///< empty: looked for beside the test program
-  std::string backend = "cpu";    ///< "cpu" or "gpu"
-  std::filesystem::path results;  ///< JSON Lines, one object a case; empty: none
+  std::filesystem::path kernel;        ///< library built from the student's file
+  std::filesystem::path check_kernel;  ///< the same compiled for check mode; empty: no check mode
+  std::filesystem::path worker;        ///< empty: looked for beside the test program
+  std::string backend = "cpu";         ///< "cpu" or "gpu"
+  std::filesystem::path results;       ///< JSON Lines, one object a case; empty: none
   std::uint64_t seed = 0;
   std::optional<double> timeout_seconds;
 

@@ -16,14 +16,28 @@ enum class Backend { cpu, gpu };
 /// "cpu" or "gpu".
 const char* backend_name(Backend backend);
 
+/// How a kernel is compiled for the simulator. A GPU knows only `run`.
+enum class Flavour {
+  run,    ///< for its outputs: fast
+  check,  ///< for diagnoses and counters: every access is seen
+};
+
 struct CpuToolchain {
   std::filesystem::path compiler;
-  std::vector<std::string> flags;
-  std::vector<std::string> link_flags;
+  std::vector<std::string> flags;        ///< of Flavour::run
+  std::vector<std::string> check_flags;  ///< of Flavour::check
+  std::vector<std::string> link_flags, check_link_flags;
   std::filesystem::path rewriter;  ///< simt-rewrite
   std::filesystem::path library;   ///< libsimt.so
   std::filesystem::path worker;
   std::filesystem::path program_support;  ///< object that goes into standalone programs
+
+  const std::vector<std::string>& compile_flags(Flavour flavour) const {
+    return flavour == Flavour::check ? check_flags : flags;
+  }
+  const std::vector<std::string>& link_flags_of(Flavour flavour) const {
+    return flavour == Flavour::check ? check_link_flags : link_flags;
+  }
 };
 
 struct GpuToolchain {

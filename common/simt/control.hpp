@@ -21,6 +21,10 @@ struct Settings {
   double launch_seconds = 10.0;  ///< a launch that runs longer is stopped and reported as a fault
   std::string device = "h200";   ///< device profile: "t4", "rtx4090", "a100" or "h200"
   std::uint32_t max_grid_x = 0;  ///< stricter limit of gridDim.x; 0 = that of the device profile
+  /// Watches every access of kernels that were compiled in the check flavour: see findings.hpp, profile.hpp
+  /// and trace.hpp. One operating-system thread, one fixed order, 6 GB of device memory; slower, and for
+  /// small sizes: each 4 bytes that a kernel touches take 32 bytes more.
+  bool check = false;
 };
 
 /// @brief Runs what is queued, then takes over new settings for all later launches.

@@ -85,6 +85,13 @@ TEST_CASE("the words may stand in a diagnosis or a diagnostic", "[cli][judge]") 
   CHECK(judge_mutant("// Expect: two threads\n", report({reported})).as_expected);
 }
 
+TEST_CASE("a mutant that a GPU cannot tell from a solution passes there", "[cli][judge]") {
+  const std::string header = "// Expect: read once\n// Expect-gpu: nothing\n";
+  CHECK(judge_mutant(header, report({case_result(true, 1)}), Backend::gpu).as_expected);
+  CHECK_FALSE(judge_mutant(header, report({case_result(false, 1, "other")}), Backend::gpu).as_expected);
+  CHECK_FALSE(judge_mutant(header, report({case_result(true, 1)})).as_expected);
+}
+
 TEST_CASE("a GPU has words of its own where the header names them", "[cli][judge]") {
   const std::string header = "// Expect: simulator words\n// Expect-gpu: gpu words\n";
   CHECK(expectations(header, Backend::cpu) == std::vector<std::string>{"simulator words"});

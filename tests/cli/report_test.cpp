@@ -1,6 +1,11 @@
 #include "cli/report.hpp"
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "support/catch.hpp"
 
@@ -57,6 +62,89 @@ TEST_CASE("only the first few ways to fail are told in full", "[cli][report]") {
   CHECK_THAT(text, ContainsSubstring("cherries"));
   CHECK_THAT(text, !ContainsSubstring("dates"));
   CHECK_THAT(text, ContainsSubstring("and 2 more cases fail in other ways (--verbose shows all)"));
+}
+
+TEST_CASE("cases with the same finding fail in the same way, whatever else they say", "[cli][report]") {
+  CaseResult first = failed("first", "k.cu:3: error: race: here.\nc[0] is 1, expected 2.");
+  CaseResult second = failed("second", "k.cu:3: error: race: there.\nThe launch had 3 blocks.");
+  CaseResult third = failed("third", "k.cu:4: error: race: here.");
+  first.diagnostics = {{"race", "k.cu", 3, "k.cu:3: error: race: here."}};
+  second.diagnostics = {{"race", "k.cu", 3, "k.cu:3: error: race: there."}};
+  third.diagnostics = {{"race", "k.cu", 4, "k.cu:4: error: race: here."}};
+  const std::string text = rendered(report({first, second, third}));
+  CHECK_THAT(text, ContainsSubstring("    k.cu:3: error: race: here.\n    c[0] is 1, expected 2.\n"));
+  CHECK_THAT(text, !ContainsSubstring("second"));
+  CHECK_THAT(text, ContainsSubstring("third"));
+  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in the same way"));
+}
+
+TEST_CASE("a case with one more finding is told, without the findings that were told before",
+          "[cli][report]") {
+  CaseResult first = failed("first", "k.cu:3: error: race: here.");
+  CaseResult second = failed("second", "k.cu:3: error: race: there.\nk.cu:9: error: deadlock: now.");
+  first.diagnostics = {{"race", "k.cu", 3, "k.cu:3: error: race: here."}};
+  second.diagnostics = {{"race", "k.cu", 3, "k.cu:3: error: race: there."},
+                        {"deadlock", "k.cu", 9, "k.cu:9: error: deadlock: now."}};
+  const std::string text = rendered(report({first, second}));
+  CHECK_THAT(text, ContainsSubstring("second (1 point)\n    k.cu:9: error: deadlock: now.\n"));
+  CHECK_THAT(text, !ContainsSubstring("there"));
+  CHECK_THAT(rendered(report({first, second}), true), ContainsSubstring("there"));
+}
+
+TEST_CASE("a finding shows the lines of source that it names, and keeps to the width", "[cli][report]") {
+  const std::filesystem::path source =
+      std::filesystem::temp_directory_path() / ("course-report-" + std::to_string(getpid()) + ".cu");
+  std::ofstream(source) << "// one\n  tile[i] = x[i];\n// three\n\ty[i] = tile[" << std::string(90, 'j')
+                        << "];\n";
+  const std::string name = source.filename().string();
+  LessonReport result = report(
+      {failed("first", name + ":4: error: race: " + std::string(40, 'a') + " " + std::string(40, 'b'))});
+  result.source = source;
+  Diagnostic race{"race", source.string(), 4, result.cases[0].message};
+  race.other_file = source.string();
+  race.other_line = 2;
+  result.cases[0].diagnostics = {race};
+  const std::string text = rendered(result);
+  std::filesystem::remove(source);
+  CHECK_THAT(text, ContainsSubstring("\n    " + name + ":4: error: race:"));
+  CHECK_THAT(text, ContainsSubstring("\n      bbbb"));
+  CHECK_THAT(text, ContainsSubstring("\n         2 | tile[i] = x[i];\n         4 | y[i] = tile[jjj"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) CHECK(columns_of(line) <= 80);
+}
+
+TEST_CASE("warnings are shown under a lesson that passed, each once; notes only if asked for",
+          "[cli][report]") {
+  CaseResult passed;
+  passed.passed = true;
+  passed.diagnostics = {{"missing_syncwarp", "k.cu", 3, "k.cu:3: warning: missing_syncwarp: here."},
+                        {"same_value_write", "k.cu", 5, "k.cu:5: note: same_value_write: here."}};
+  passed.diagnostics[0].severity = Severity::warning;
+  passed.diagnostics[1].severity = Severity::note;
+  LessonReport result = report({passed, passed});
+  result.verdict = Verdict::pass;
+  const std::string text = rendered(result);
+  CHECK(text.find("missing_syncwarp") == text.rfind("missing_syncwarp"));
+  CHECK_THAT(text, ContainsSubstring(
+                       "  Warnings, which cost no points\n    k.cu:3: warning: missing_syncwarp: here.\n"));
+  CHECK_THAT(text, !ContainsSubstring("same_value_write"));
+  CHECK_THAT(rendered(result, true),
+             ContainsSubstring("  Notes\n    k.cu:5: note: same_value_write: here.\n"));
+}
+
+TEST_CASE("why there is no diagnosis takes one sentence and costs nothing", "[cli][report]") {
+  LessonReport result = report({});
+  result.verdict = Verdict::pass;
+  result.not_checked = "Without diagnoses and counters: check mode could not be prepared.";
+  CHECK_THAT(rendered(result), ContainsSubstring("PASS") && ContainsSubstring("\n  Without diagnoses and"));
+  CaseResult half;
+  half.passed = true;
+  half.diagnostics = {{std::string(kNotChecked), "", 0, "Check mode was stopped."}};
+  half.diagnostics[0].severity = Severity::note;
+  result = report({half});
+  result.verdict = Verdict::pass;
+  CHECK_THAT(rendered(result), ContainsSubstring("Some calls have no diagnosis (--verbose says why)"));
+  CHECK_THAT(rendered(result, true), ContainsSubstring("\n  Check mode was stopped.\n"));
 }
 
 TEST_CASE("a failed lesson ends with what to do next", "[cli][report]") {

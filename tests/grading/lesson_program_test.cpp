@@ -22,6 +22,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
+/// The last kernel named counts.
+const std::string kSuspects =
+    "--kernel " COURSE_TEST_KERNELS "/suspects.so --check-kernel " COURSE_TEST_KERNELS "/suspects_checked.so";
+
 /// A folder of this test's own, and the sample program run in it.
 class Sample {
  public:
@@ -161,8 +165,31 @@ TEST_CASE("all cases of a run are written, in order, each once") {
   CHECK(sample.run("--results " + sample.results().string()) == 1);
   const Results results = read_results(sample.results());
   CHECK_FALSE(results.truncated);
-  CHECK(results.cases.size() == 13);
+  CHECK(results.cases.size() == 18);
   CHECK(results.cases.front().name == "adds");
+}
+
+TEST_CASE("an error that check mode finds fails a case whose output is right, a warning does not") {
+  const Sample sample;
+  const CaseResult race = sample.result_of("shifts with a race", kSuspects);
+  CHECK_FALSE(race.passed);
+  REQUIRE(race.diagnostics.size() == 1);
+  CHECK(race.message.starts_with(race.diagnostics[0].message));
+  const CaseResult warned = sample.result_of("reverses in warps with a warning", kSuspects);
+  CHECK(warned.passed);
+  REQUIRE(warned.diagnostics.size() == 1);
+  CHECK(warned.diagnostics[0].severity == Severity::warning);
+  CHECK(warned.counters.at("shared_load.requests") == 2);
+  const CaseResult strict = sample.result_of("insists on no warnings", kSuspects);
+  CHECK_FALSE(strict.passed);
+  CHECK(strict.message.starts_with(strict.diagnostics.at(0).message));
+}
+
+TEST_CASE("a test that asserts counters fails with its sentence, or where they can never be there") {
+  const Sample sample;
+  CHECK(sample.result_of("counts what a copy reads", kSuspects).message.starts_with("You read 256 bytes."));
+  CHECK_THAT(sample.result_of("counts what was left out", kSuspects).message,
+             ContainsSubstring("not run in check mode"));
 }
 
 TEST_CASE("the seed of a failed case is told, and changes with --seed") {

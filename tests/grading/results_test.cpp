@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -41,6 +42,9 @@ CaseResult example() {
   result.diagnoses = {"swapped"};
   result.diagnostics = {{"out_of_bounds", "vector_add.cu", 14, "too far"}};
   result.counters = {{"bytes", 12}};
+  result.launches.resize(1);
+  result.launches[0].kernel = "add_kernel";
+  result.launches[0].total.global_store.bytes = 128;
   return result;
 }
 
@@ -66,6 +70,7 @@ TEST_CASE("results come back from the file as they were written") {
   CHECK(copy.diagnostics[0].kind == "out_of_bounds");
   CHECK(copy.diagnostics[0].line == 14);
   CHECK(copy.counters == example().counters);
+  CHECK(launches_to_json(copy.launches) == launches_to_json(example().launches));
 }
 
 TEST_CASE("a file that does not exist has no results") {

@@ -4,6 +4,7 @@
 #include "grading/lesson_test.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/misdeeds.hpp"
+#include "kernels/suspects.hpp"
 
 using namespace course;
 using namespace course::grading;
@@ -64,6 +65,42 @@ TEST_CASE("leaks and prints and is wrong", "[sample]") {
     require_ran(call(ENTRY(misbehave), static_cast<std::int32_t>(kLeak), out(c, "c"), c.numel()));
     require_matches(c, "c", Tensor<double>({10}, n), Tensor<float>({10}, static_cast<float>(n)));
   }
+}
+
+TEST_CASE("shifts with a race", "[suspects]") {
+  const Tensor<float> x({64}, 1.0f);
+  Tensor<float> y({64});
+  require_ran(call(ENTRY(shift), in(x, "x"), out(y, "y"), 64));
+  require_same_bits(y, x, "y");
+}
+
+TEST_CASE("reverses in warps with a warning", "[suspects]") {
+  const Tensor<float> x({64}, 1.0f);
+  Tensor<float> y({64});
+  require_ran(call(ENTRY(reverse_in_warps), in(x, "x"), out(y, "y"), 64));
+}
+
+TEST_CASE("insists on no warnings", "[suspects]") {
+  const Tensor<float> x({64}, 1.0f);
+  Tensor<float> y({64});
+  require_no_warnings(call(ENTRY(reverse_in_warps), in(x, "x"), out(y, "y"), 64));
+}
+
+TEST_CASE("counts what a copy reads", "[suspects]") {
+  const Tensor<float> x({64}, 1.0f);
+  Tensor<float> y({64});
+  const Outcome outcome = call(ENTRY(copy), in(x, "x"), out(y, "y"), 64);
+  if (const Profile* profile = profile_of(outcome))
+    require(profile->global_load.bytes == 255,
+            "You read " + std::to_string(profile->global_load.bytes) + " bytes.");
+}
+
+TEST_CASE("counts what was left out", "[suspects]") {
+  const Tensor<float> x({64}, 1.0f);
+  Tensor<float> y({64});
+  CallOptions options;
+  options.check = CheckMode::never;
+  (void)profile_of(call_with(options, ENTRY(copy), in(x, "x"), out(y, "y"), 64));
 }
 
 TEST_CASE("checks nothing", "[sample][points:1]") {}

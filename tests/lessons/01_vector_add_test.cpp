@@ -59,6 +59,26 @@ void require_launch(const Outcome& outcome, std::int64_t least_blocks) {
                                       ": most of a GPU would have nothing to do.");
 }
 
+/// The traffic that the contract promises. Check mode counts; where it did not run, nothing is known.
+void require_traffic(const Outcome& outcome, std::int64_t n) {
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  const auto bytes = static_cast<std::uint64_t>(4 * n);
+  const simt::GlobalTraffic &load = profile->global_load, &store = profile->global_store;
+  require(load.bytes_asked == 2 * bytes, "The threads read " + std::to_string(load.bytes_asked) +
+                                             " bytes in all. Each element of a and of b " +
+                                             "should be read once: " + std::to_string(2 * bytes) + " bytes.");
+  require(store.bytes_asked == bytes, "The threads wrote " + std::to_string(store.bytes_asked) +
+                                          " bytes in all. Each element of c should " +
+                                          "be written once: " + std::to_string(bytes) + " bytes.");
+  require(load.sectors + store.sectors == load.ideal_sectors + store.ideal_sectors,
+          "The arrays begin at multiples of 32 bytes, so " +
+              std::to_string(load.ideal_sectors + store.ideal_sectors) +
+              " sectors of 32 bytes would do; your kernel moves " +
+              std::to_string(load.sectors + store.sectors) +
+              ". Let neighbouring threads access neighbouring elements.");
+}
+
 /// Adds n random numbers with one of the two entries, and compares.
 void check_device(std::int64_t n, const CallOptions& options = {}) {
   INFO("n = " << n);
@@ -68,6 +88,7 @@ void check_device(std::int64_t n, const CallOptions& options = {}) {
   require_ran(outcome);
   require_sum(c, a, b);
   if (n > 0) require_launch(outcome, n == kBeyondOneGrid ? kMaxBlocks : 1);
+  if (n < kBeyondOneGrid) require_traffic(outcome, n);  // the largest size is too large for check mode
 }
 
 void check_host(std::int64_t n) {

@@ -1,5 +1,6 @@
 #include "grading/worker/arrays.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -16,12 +17,29 @@ CallArrays::CallArrays(const CallMessage& call, const Descriptor& input) {
     Mapping image = Mapping::map(input.get(), message.offset, message.bytes, Mapping::Mode::private_copy);
     if (message.place == Place::host) {
       placed.host = std::move(image);
+      placed.data = placed.host.data() + message.data;
       backend::protect_host(placed.host.data(), placed.host.size());
+    } else if (call.check) {
+      place_bare(placed, image);
     } else {
-      placed.device = static_cast<std::byte*>(backend::allocate(message.bytes));
-      backend::copy_to_device(placed.device, image.data(), message.bytes);
+      place_image(placed, image);
     }
   }
+}
+
+void CallArrays::place_image(Placed& placed, const Mapping& image) {
+  placed.device = static_cast<std::byte*>(backend::allocate(placed.message.bytes));
+  backend::copy_to_device(placed.device, image.data(), placed.message.bytes);
+  placed.data = placed.device + placed.message.data;
+}
+
+void CallArrays::place_bare(Placed& placed, const Mapping& image) {
+  const std::size_t bytes = placed.message.data_bytes;
+  placed.device =
+      static_cast<std::byte*>(backend::allocate(std::max<std::size_t>(bytes, 1)));  // 0 gives nullptr
+  if (placed.message.filled && bytes > 0)
+    backend::copy_to_device(placed.device, image.data() + placed.message.data, bytes);
+  placed.data = placed.device;
 }
 
 CallArrays::~CallArrays() {
@@ -29,10 +47,7 @@ CallArrays::~CallArrays() {
     if (placed.host.data()) backend::unprotect_host(placed.host.data());
 }
 
-void* CallArrays::data(std::size_t i) const {
-  const Placed& placed = arrays_.at(i);
-  return (placed.device ? placed.device : placed.host.data()) + placed.message.data;
-}
+void* CallArrays::data(std::size_t i) const { return arrays_.at(i).data; }
 
 void CallArrays::copy_results(const Mapping& output) const {
   for (const Placed& placed : arrays_) {

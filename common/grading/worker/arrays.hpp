@@ -33,9 +33,17 @@ class CallArrays {
  private:
   struct Placed {
     ArrayMessage message;
-    std::byte* device = nullptr;
+    std::byte* device = nullptr;  ///< start of the allocation
     Mapping host;
+    std::byte* data = nullptr;
   };
+
+  /// The whole image, guards included.
+  static void place_image(Placed& placed, const Mapping& image);
+  /// The bytes of the array and no more; an output holds nothing. So the simulator knows where the array ends
+  /// and what was never written.
+  static void place_bare(Placed& placed, const Mapping& image);
+
   std::vector<Placed> arrays_;
 };
 

@@ -22,12 +22,16 @@ std::string start(FatalHandler handler);
 /// @brief A kernel library was loaded; `handle` is that of dlopen.
 void library_loaded(void* handle);
 
-/// @brief Before the entry is called: settings, a clean error state, a mark from which on leaks count.
-void begin_call(const CallMessage& call);
+/// @brief Takes over the settings of the call, before its arrays are allocated.
+void configure(const CallMessage& call);
+
+/// @brief Right before the entry is called: a clean error state, a mark from which on leaks and findings
+/// count.
+void begin_call();
 
 /// How the device was left.
 struct DeviceEnd {
-  Outcome outcome;      ///< status fault or timeout with message and diagnostics, or returned; and leaks
+  Outcome outcome;  ///< status fault or timeout with message and diagnostics, or returned; leaks; a profile
   bool broken = false;  ///< the device does not work any more in this process
   std::vector<Diagnostic>
       refusals;  ///< calls that the runtime refused, oldest first; the entry may have handled them

@@ -1,17 +1,25 @@
 // The CPU simulator as the worker's device.
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <utility>
 
 #include "grading/worker/backend.hpp"
 #include "simt/control.hpp"
+#include "simt/findings.hpp"
+#include "simt/profile.hpp"
+#include "simt/report/json.hpp"
+#include "simt/report/trace_wish.hpp"
 
 namespace course::grading::backend {
 namespace {
 
 FatalHandler fatal_handler = nullptr;
 std::set<const void*> allocated_before;
+bool checking = false;
 
 simt::Order order_of(Order order) {
   switch (order) {
@@ -34,6 +42,52 @@ void take_leaks(Outcome& outcome) {
   outcome.leak_count = outcome.leaks.size();
 }
 
+Severity severity_of(simt::Severity severity) {
+  switch (severity) {
+    case simt::Severity::note:
+      return Severity::note;
+    case simt::Severity::warning:
+      return Severity::warning;
+    case simt::Severity::error:
+      break;
+  }
+  return Severity::error;
+}
+
+/// Findings, and the profile. Leaks are left out: the arrays of the call are no leak, and run mode counts the
+/// others.
+void take_diagnosis(Outcome& outcome) {
+  for (simt::Finding& finding : simt::take_findings()) {
+    if (finding.kind == "leak") continue;
+    std::string message = finding.message();
+    outcome.diagnostics.push_back({.kind = finding.kind,
+                                   .file = std::move(finding.here.file),
+                                   .line = finding.here.line,
+                                   .message = std::move(message),
+                                   .severity = severity_of(finding.severity),
+                                   .other_file = std::move(finding.other.file),
+                                   .other_line = finding.other.line,
+                                   .element = std::move(finding.element)});
+  }
+  outcome.profile = make_profile(simt::take_profiles());
+}
+
+/// `course trace` asks for the accesses of one block; the first call that has them is the one.
+void write_trace() {
+  const auto wish = simt::report::trace_wish();
+  if (!wish || std::filesystem::exists(wish->file)) return;
+  const simt::Trace trace = simt::take_trace();
+  if (!trace.steps.empty()) std::ofstream(wish->file) << simt::report::trace_json(trace);
+}
+
+/// True if a finding tells of that fault already, and in more detail.
+bool is_told(const std::vector<Diagnostic>& findings, const simt::Fault& fault) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Diagnostic& finding) {
+    return finding.severity == Severity::error &&
+           (finding.kind == fault.kind || (finding.line == fault.line && finding.file == fault.file));
+  });
+}
+
 }  // namespace
 
 std::string start(FatalHandler handler) {
@@ -46,13 +100,22 @@ std::string start(FatalHandler handler) {
 
 void library_loaded(void*) {}
 
-void begin_call(const CallMessage& call) {
+void configure(const CallMessage& call) {
   simt::Settings settings;
   settings.order = order_of(call.order);
   settings.seed = call.seed;
   settings.max_grid_x = call.max_grid_x;
   settings.launch_seconds = call.launch_seconds;
+  settings.check = checking = call.check;
   simt::configure(settings);
+}
+
+void begin_call() {
+  if (checking) {
+    (void)simt::take_findings();
+    (void)simt::take_profiles();
+    if (const auto wish = simt::report::trace_wish()) simt::start_trace(wish->request);
+  }
   (void)simt::take_faults();
   (void)simt::take_launches();
   (void)cudaGetLastError();
@@ -78,6 +141,8 @@ DeviceEnd end_call() {
   DeviceEnd end;
   Outcome& outcome = end.outcome;
   outcome.status = Status::returned;
+  if (checking) take_diagnosis(outcome);
+  if (checking) write_trace();
   for (simt::Fault& fault : simt::take_faults()) {
     if (!fault.in_kernel) {
       end.refusals.push_back({fault.kind, fault.file, fault.line, fault.message});
@@ -88,8 +153,9 @@ DeviceEnd end_call() {
       outcome.status = fault.kind == "endless_loop" ? Status::timeout : Status::fault;
       outcome.message = fault.message;
     }
-    outcome.diagnostics.push_back(
-        {std::move(fault.kind), std::move(fault.file), fault.line, std::move(fault.message)});
+    if (!is_told(outcome.diagnostics, fault))
+      outcome.diagnostics.push_back(
+          {std::move(fault.kind), std::move(fault.file), fault.line, std::move(fault.message)});
   }
   count_launches(outcome);
   if (!end.broken) take_leaks(outcome);  // after a fault, cudaFree itself fails

@@ -59,6 +59,7 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
   outcome.leaks = std::move(device.outcome.leaks);
   outcome.leak_count = device.outcome.leak_count;
   outcome.leak_bytes = device.outcome.leak_bytes;
+  outcome.profile = std::move(device.outcome.profile);
   if (outcome.status == Status::returned && !pending_error.empty()) {
     outcome.status = Status::cuda_error;
     outcome.message = fmt::format(
@@ -70,7 +71,9 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
   // is none.
   if ((outcome.status == Status::cuda_error || outcome.status == Status::threw) && !device.refusals.empty()) {
     outcome.message += "\nThe call that was refused: " + device.refusals.back().message;
-    for (Diagnostic& refusal : device.refusals) outcome.diagnostics.push_back(std::move(refusal));
+    // An entry that throws where CUDA refuses a call does what it should: that is no finding.
+    if (outcome.status == Status::cuda_error)
+      for (Diagnostic& refusal : device.refusals) outcome.diagnostics.push_back(std::move(refusal));
   }
   return outcome;
 }
@@ -110,6 +113,7 @@ class Worker {
       return;
     }
     const Mapping results = Mapping::map(output.get(), 0, call.output_bytes, Mapping::Mode::shared);
+    backend::configure(call);
     CallArrays arrays(call, input);
     input.close();  // the student's code finds no descriptor of ours but the channel
     output.close();
@@ -137,7 +141,7 @@ class Worker {
 
     const pid_t self = getpid();
     forked = false;
-    backend::begin_call(call);
+    backend::begin_call();
     Outcome host = run_entry(entry, arguments.data());
     if (getpid() != self) _exit(0);  // a copy of this process that came back through our code
     std::cout.flush();

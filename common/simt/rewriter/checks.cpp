@@ -1,49 +1,13 @@
 #include <algorithm>
 #include <array>
 
+#include "simt/rewriter/declarations.hpp"
 #include "simt/rewriter/passes.hpp"
 
 namespace simt::rewriter {
 namespace {
 
 constexpr auto kNone = Sequence::kNone;
-
-/// The name of the function that is declared behind `__global__`: the word, or the template, in front of the
-/// parameters.
-std::uint32_t declared_name(const Sequence& tokens, std::uint32_t global) {
-  static constexpr std::array<std::string_view, 7> kAttributes = {
-      "__launch_bounds__", "__attribute__",  "alignas",    "__align__",
-      "__cluster_dims__",  "__block_size__", "__maxnreg__"};
-  std::uint32_t name = kNone;
-  for (std::uint32_t i = global + 1; i < tokens.size(); ++i) {
-    switch (tokens.kind(i)) {
-      case TokenKind::word:
-        if (tokens.is_one_of(i, kAttributes) && tokens.kind(i + 1) == TokenKind::open_paren) {
-          if (tokens.match(i + 1) == kNone) return kNone;
-          i = tokens.match(i + 1);
-        } else {
-          name = i;
-        }
-        break;
-      case TokenKind::open_paren:
-        return name;
-      case TokenKind::less:
-        i = tokens.angle_close(i);
-        if (i == kNone) return kNone;
-        break;
-      case TokenKind::scope:
-      case TokenKind::star:
-        break;
-      case TokenKind::open_bracket:
-        if (tokens.match(i) == kNone) return kNone;
-        i = tokens.match(i);
-        break;
-      default:
-        return kNone;
-    }
-  }
-  return kNone;
-}
 
 /// True if the word at `index` seems to be declared here as something of its own: it follows a type.
 bool looks_declared(const Sequence& tokens, std::uint32_t index) {
@@ -98,7 +62,7 @@ void collect_kernels(Sequence& sequence) {
   std::vector<std::uint32_t> names;
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     if (sequence[i].word != Word::global) continue;
-    const std::uint32_t name = declared_name(sequence, i);
+    const std::uint32_t name = read_kernel(sequence, i).name;
     if (name != kNone) names.push_back(name);
   }
   std::vector<std::string>& kernels = sequence.file().kernels;

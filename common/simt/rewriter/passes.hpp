@@ -9,9 +9,14 @@ namespace simt::rewriter {
 void rewrite_launches(Sequence& sequence);
 
 /// @brief Turns `extern __shared__ T name[]` into a pointer, and puts the words around other `__shared__` in
-/// order.
+/// order. What a function declares is named behind its declaration; see simt_names.h.
+/// @param in_function Whether what stands outside of all braces belongs to a function; for macros.
 /// @throws RewriteError for a `__shared__` variable that is given a value.
-void rewrite_shared(Sequence& sequence);
+void rewrite_shared(Sequence& sequence, bool in_function = false);
+
+/// @brief Names the parameters of each kernel that is defined here at the start of its body; see
+/// simt_names.h.
+void name_parameters(Sequence& sequence);
 
 /// @brief Spells `__noinline__` as the attribute it is. No macro can: it would change
 /// `__attribute__((__noinline__))`, too.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "simt/rewriter/conditions.hpp"
+#include "simt/rewriter/declarations.hpp"
 #include "simt/rewriter/edits.hpp"
 #include "simt/rewriter/passes.hpp"
 
@@ -18,16 +19,19 @@ bool names_function_macro(const Lexed& file, const Directive& define) {
   return next.kind == TokenKind::open_paren && next.begin == name.end;
 }
 
-void collect_function_macros(File& file) {
+void collect_macros(File& file) {
   for (const Directive& directive : file.lexed.directives) {
-    if (directive.kind != DirectiveKind::define || !names_function_macro(file.lexed, directive)) continue;
-    file.function_macros.push_back(
-        clean_text(file.lexed.source, file.lexed.directive_tokens[directive.first_token]));
+    if (directive.kind != DirectiveKind::define || directive.first_token == directive.last_token) continue;
+    const std::string name =
+        clean_text(file.lexed.source, file.lexed.directive_tokens[directive.first_token]);
+    file.macros.push_back(name);
+    if (names_function_macro(file.lexed, directive)) file.function_macros.push_back(name);
   }
+  std::sort(file.macros.begin(), file.macros.end());
   std::sort(file.function_macros.begin(), file.function_macros.end());
 }
 
-void rewrite_macros(File& file) {
+void rewrite_macros(File& file, const Sequence& code) {
   const auto concerns = [](const Token& token) {
     return token.kind == TokenKind::launch || token.word != Word::other;
   };
@@ -38,7 +42,9 @@ void rewrite_macros(File& file) {
     if (std::none_of(first, last, concerns)) continue;
     Sequence body(file, directive);
     check_inline_asm(body);
-    rewrite_shared(body);
+    const bool shared = std::any_of(first, last, [](const Token& t) { return t.word == Word::shared; });
+    rewrite_shared(body, shared && !occurs_outside_functions(code, clean_text(file.lexed.source, *first)));
+    name_parameters(body);
     rewrite_noinline(body);
     rewrite_launches(body);
   }
@@ -60,17 +66,18 @@ void sort_edits(File& file) {
 }  // namespace
 
 std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
-  File file{file_name, std::move(lexed), {}, {}, {}};
+  File file{file_name, std::move(lexed), {}, {}, {}, {}};
   if (!file.lexed.has_cuda) return {};
-  collect_function_macros(file);
+  collect_macros(file);
   Sequence code(file);
   collect_kernels(code);
   check_inline_asm(code);
   rewrite_shared(code);
+  name_parameters(code);
   rewrite_noinline(code);
   rewrite_launches(code);
   check_direct_calls(code);
-  rewrite_macros(file);
+  rewrite_macros(file, code);
   sort_edits(file);
   return std::move(file.edits);
 }

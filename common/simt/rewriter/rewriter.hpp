@@ -23,11 +23,16 @@ class RewriteError : public std::runtime_error {
 ///   - `k<T><<<g, b, s, st>>>(x)` becomes `::simt::launch("k<T>", ::simt::LaunchConfig(g, b, s, st),
 ///     [=](auto&... simt_args) { k<T>(simt_args...); }, x)`. An argument that is just `NULL` becomes
 ///     `nullptr`.
-///   - `extern __shared__ T s[];` becomes `static thread_local T* const s = ::simt::dynamic_shared<T>();`.
+///   - `extern __shared__ T s[];` becomes `static thread_local T* const s = ::simt::dynamic_shared<T>();`, or
+///     in a function `SIMT_DYNAMIC_SHARED T* const s = ::simt::dynamic_shared<T>();`.
 ///   - `static` and `extern` beside any other `__shared__` go, since that word stands for `static
 ///     thread_local` here, and an `alignas` behind it moves to the front, the one place where standard C++
 ///     has it.
 ///   - `__noinline__` becomes the attribute.
+///   - Names for reports: ` SIMT_NAME_SHARED(s);` is added behind each `__shared__` declaration in a
+///   function,
+///     and ` SIMT_NAME_PARAMETERS(SIMT_PARAMETER(a), SIMT_PARAMETER(b));` behind the `{` of a kernel's
+///     definition. Declarators in unusual forms stay without a name. See simt_names.h.
 /// Macro definitions are translated as well. The result starts with a `#line` directive, and every line keeps
 /// its number. A byte order mark at the start is dropped.
 ///

@@ -268,24 +268,35 @@ std::string Sequence::line_breaks(std::uint32_t begin, std::uint32_t end) const 
   return result;
 }
 
+const Directive* Sequence::directive_in(std::uint32_t begin, std::uint32_t end) const {
+  if (is_macro_) return nullptr;
+  const auto& directives = file_.lexed.directives;
+  const auto inside =
+      std::partition_point(directives.begin(), directives.end(),
+                           [&](const Directive& directive) { return directive.begin < begin; });
+  return inside != directives.end() && inside->begin < end ? &*inside : nullptr;
+}
+
+bool Sequence::has_directive_between(std::uint32_t first, std::uint32_t last) const {
+  return directive_in(tokens_[first].begin, tokens_[last].begin) != nullptr;
+}
+
 void Sequence::replace(std::uint32_t first, std::uint32_t last, std::string text) {
   const std::uint32_t begin = tokens_[first].begin;
   const std::uint32_t end = tokens_[last - 1].end;
-  if (!is_macro_) {
-    const auto& directives = file_.lexed.directives;
-    const auto inside =
-        std::partition_point(directives.begin(), directives.end(),
-                             [&](const Directive& directive) { return directive.begin < begin; });
-    if (inside != directives.end() && inside->begin < end)
-      fail(file_, inside->begin,
-           "A preprocessor directive stands in the middle of what has to be translated as one piece. "
-           "Put whole statements between '#if' and '#endif'.");
-  }
+  if (const Directive* inside = directive_in(begin, end))
+    fail(file_, inside->begin,
+         "A preprocessor directive stands in the middle of what has to be translated as one piece. "
+         "Put whole statements between '#if' and '#endif'.");
   file_.edits.push_back({begin, end, std::move(text) + line_breaks(begin, end)});
 }
 
 void Sequence::insert(std::uint32_t index, std::string text) {
   file_.edits.push_back({tokens_[index].begin, tokens_[index].begin, std::move(text)});
+}
+
+void Sequence::append(std::uint32_t index, std::string text) {
+  file_.edits.push_back({tokens_[index].end, tokens_[index].end, std::move(text)});
 }
 
 bool is_statement_word(const Sequence& sequence, std::uint32_t index) {

@@ -22,6 +22,7 @@ struct File {
   std::string_view name;
   Lexed lexed;
   std::vector<std::string> kernels;          // names declared behind __global__, sorted
+  std::vector<std::string> macros;           // names of macros, sorted
   std::vector<std::string> function_macros;  // names of function-like macros, sorted
   std::vector<Edit> edits;
 };
@@ -78,6 +79,11 @@ class Sequence {
 
   /// Puts text in front of a token.
   void insert(std::uint32_t index, std::string text);
+  /// Puts text behind a token.
+  void append(std::uint32_t index, std::string text);
+
+  /// True if a preprocessor directive stands between the two tokens.
+  bool has_directive_between(std::uint32_t first, std::uint32_t last) const;
 
   [[noreturn]] void fail_at(std::uint32_t index, const std::string& message) const {
     fail(file_, tokens_[index].begin, message);
@@ -86,6 +92,8 @@ class Sequence {
  private:
   void match_brackets(std::span<const Directive> directives);
   std::string line_breaks(std::uint32_t begin, std::uint32_t end) const;
+  /// The first directive in [begin, end) of the source, or null.
+  const Directive* directive_in(std::uint32_t begin, std::uint32_t end) const;
 
   File& file_;
   bool is_macro_ = false;

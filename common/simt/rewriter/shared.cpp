@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "simt/rewriter/declarations.hpp"
 #include "simt/rewriter/passes.hpp"
 
 namespace simt::rewriter {
@@ -107,8 +108,19 @@ Declaration read_declaration(const Sequence& tokens, std::uint32_t shared) {
   if (!found.type.empty() && tokens.kind(found.type.back()) == TokenKind::word) {
     found.name = found.type.back();
     found.type.pop_back();
+    while (found.type.size() >= 2 && tokens.kind(found.type.back()) == TokenKind::paste)
+      found.type.resize(found.type.size() - 2);  // the name's first pieces
   }
   return found;
+}
+
+/// The name that begins at `name`, in a macro perhaps in pieces that are pasted together.
+std::string spelled_name(const Sequence& tokens, std::uint32_t name) {
+  std::uint32_t first = name;
+  std::uint32_t last = name;
+  while (first > 1 && tokens.kind(first - 1) == TokenKind::paste) first -= 2;
+  while (tokens.kind(last + 1) == TokenKind::paste && last + 2 < tokens.size()) last += 2;
+  return tokens.joined(first, last + 1);
 }
 
 std::string type_text(const Sequence& tokens, const std::vector<std::uint32_t>& type) {
@@ -121,9 +133,11 @@ std::string type_text(const Sequence& tokens, const std::vector<std::uint32_t>& 
   return text;
 }
 
+std::string naming(const std::string& variable) { return " SIMT_NAME_SHARED(" + variable + ")"; }
+
 /// Translates `extern __shared__ T a[], b[][8]`. All of them begin where the block's dynamic shared memory
 /// begins.
-void rewrite_dynamic(Sequence& tokens, const Declaration& declaration) {
+void rewrite_dynamic(Sequence& tokens, const Declaration& declaration, bool in_function) {
   const auto unsupported = [&](const char* why) {
     tokens.fail_at(declaration.begin, std::string(why) + " Write it as: extern __shared__ float name[];");
   };
@@ -131,7 +145,8 @@ void rewrite_dynamic(Sequence& tokens, const Declaration& declaration) {
     unsupported("Define the struct first, then declare dynamic shared memory of that type.");
   if (declaration.type.empty()) unsupported("This dynamic shared memory has no type.");
   const std::string type = type_text(tokens, declaration.type);
-  std::string text = "static thread_local " + type;
+  std::string text = (in_function ? "SIMT_DYNAMIC_SHARED " : "static thread_local ") + type;
+  std::string names;
   std::uint32_t name = declaration.name;
   std::uint32_t i = declaration.stop;
   while (true) {
@@ -145,10 +160,11 @@ void rewrite_dynamic(Sequence& tokens, const Declaration& declaration) {
       row += tokens.joined(i, tokens.match(i) + 1);
     while (is_attribute_word(tokens, i) && tokens.match(i + 1) != kNone) i = tokens.match(i + 1) + 1;
     const bool first = name == declaration.name;
+    names += (names.empty() ? "" : ";") + naming(spelled_name(tokens, name));
     if (row.empty()) {
-      text += (first ? "* const " : "*const ") + tokens.text(name);
+      text += (first ? "* const " : "*const ") + spelled_name(tokens, name);
     } else {
-      text += (first ? " (*const " : "(*const ") + tokens.text(name);
+      text += (first ? " (*const " : "(*const ") + spelled_name(tokens, name);
       text += ")" + row;
     }
     text += " = ::simt::dynamic_shared<";
@@ -171,6 +187,8 @@ void rewrite_dynamic(Sequence& tokens, const Declaration& declaration) {
                    "call __syncthreads().");
   if (!ends)
     unsupported("This declaration of dynamic shared memory does not end after its name; is a ';' missing?");
+  if (in_function && i >= tokens.size()) text += ";" + names;  // whoever uses the macro ends it
+  if (in_function && i < tokens.size()) tokens.append(i, names + ";");
   tokens.replace(declaration.begin, i, text);
 }
 
@@ -224,12 +242,52 @@ void check_initialisers(const Sequence& tokens, const Declaration& declaration) 
   }
 }
 
-void rewrite_declaration(Sequence& tokens, const Declaration& declaration) {
+/// Names the variables of a declaration that stays a declaration of arrays and objects: `T a[4][5], b`. What
+/// is not of that form gets no name.
+void name_variables(Sequence& tokens, const Declaration& declaration) {
+  std::string names;
+  std::uint32_t first = declaration.name;
+  bool plain = true;  // the declarator so far is a name, perhaps with dimensions
+  std::uint32_t i = first + 1;
+  for (;; ++i) {
+    const TokenKind kind = tokens.kind(i);
+    const bool ends = i >= tokens.size() || kind == TokenKind::semicolon;
+    if (ends || kind == TokenKind::comma) {
+      if (plain) names += (names.empty() ? "" : ";") + naming(spelled_name(tokens, first));
+      if (ends) break;
+      while (tokens.kind(i + 1) == TokenKind::star) ++i;
+      first = ++i;
+      plain = tokens.kind(first) == TokenKind::word;
+      if (!plain) --i;
+    } else if (kind == TokenKind::open_bracket || kind == TokenKind::open_paren) {
+      if (tokens.match(i) == kNone) return;
+      plain &= kind == TokenKind::open_bracket;
+      i = tokens.match(i);
+    } else if (is_attribute_word(tokens, i) && tokens.match(i + 1) != kNone) {
+      i = tokens.match(i + 1);
+    } else if (kind == TokenKind::paste && tokens.kind(i + 1) == TokenKind::word) {
+      ++i;
+    } else {
+      return;
+    }
+  }
+  if (names.empty()) return;
+  // A macro that ends here may be followed by more of the declaration: DECLARE(tile)[32];
+  if (i >= tokens.size() && !(tokens.is_macro() && tokens.kind(i - 1) == TokenKind::close_bracket)) return;
+  if (tokens.has_directive_between(declaration.begin, std::min(i, tokens.size() - 1))) return;
+  if (i >= tokens.size()) {
+    tokens.append(i - 1, ";" + names);  // whoever uses the macro ends it
+  } else {
+    tokens.append(i, names + ";");
+  }
+}
+
+void rewrite_declaration(Sequence& tokens, const Declaration& declaration, bool in_function) {
   if (declaration.name == kNone) return;  // the word alone, as in `#define SHARED __shared__`
   const bool array = tokens.kind(declaration.stop) == TokenKind::open_bracket;
   const bool sized = array && tokens.match(declaration.stop) != declaration.stop + 1;
   if (declaration.is_extern && array && !sized) {
-    rewrite_dynamic(tokens, declaration);
+    rewrite_dynamic(tokens, declaration, in_function);
     return;
   }
   check_initialisers(tokens, declaration);
@@ -240,15 +298,19 @@ void rewrite_declaration(Sequence& tokens, const Declaration& declaration) {
     tokens.insert(declaration.begin, tokens.joined(word, end) + " ");
     tokens.replace(word, end, "");
   }
+  if (in_function && !declaration.type.empty()) name_variables(tokens, declaration);
 }
 
 }  // namespace
 
-void rewrite_shared(Sequence& sequence) {
+void rewrite_shared(Sequence& sequence, bool in_function) {
+  Braces braces(sequence);
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     if (sequence[i].word != Word::shared) continue;
     const Declaration declaration = read_declaration(sequence, i);
-    rewrite_declaration(sequence, declaration);
+    const std::uint32_t brace = braces.around(i);
+    rewrite_declaration(sequence, declaration,
+                        brace == kNone ? in_function : holds_statements(sequence, brace));
     i = declaration.stop - 1;
   }
 }

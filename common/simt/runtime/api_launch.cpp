@@ -81,6 +81,7 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   launch.dynamic_shared_bytes = request->dynamic_shared_bytes;
   launch.invoke = request->invoke;
   launch.arguments = arguments.get();
+  launch.arguments_bytes = request->arguments_bytes;
   constexpr std::size_t kMostRecorded = 65536;  // nobody may ever ask
   if (context.launches.size() < kMostRecorded)
     context.launches.push_back({launch.name,

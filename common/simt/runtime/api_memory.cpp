@@ -94,14 +94,23 @@ cudaError_t check_copy(Context& context, const void* to, const void* from, std::
   return cudaSuccess;
 }
 
-std::byte* writable(void* pointer) {
-  return is_device(pointer) ? device_memory().runtime_view(pointer) : static_cast<std::byte*>(pointer);
+/// Where the runtime itself writes those bytes.
+std::byte* writable(void* pointer, std::size_t bytes) {
+  if (!is_device(pointer)) return static_cast<std::byte*>(pointer);
+  device_memory().note_written(pointer, bytes);
+  return device_memory().runtime_view(pointer);
 }
 const std::byte* readable(const void* pointer) {
   return is_device(pointer) ? device_memory().runtime_view(pointer) : static_cast<const std::byte*>(pointer);
 }
 
 }  // namespace
+
+std::vector<simt::HostSharedRange> simt::host_shared_ranges() {
+  std::vector<HostSharedRange> ranges;
+  for (const auto& [begin, allocation] : shared_allocations()) ranges.push_back({begin, allocation.bytes});
+  return ranges;
+}
 
 extern "C" {
 
@@ -186,7 +195,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   context.enqueue(nullptr, [] {});
   context.run_stream(nullptr);
   if (context.sticky() != cudaSuccess) return context.sticky();
-  if (bytes > 0) std::memmove(writable(to), readable(from), bytes);
+  if (bytes > 0) std::memmove(writable(to, bytes), readable(from), bytes);
   return cudaSuccess;
 }
 
@@ -200,9 +209,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (!is_device(from) && find_shared(from) == nullptr) {
     // CUDA reads pageable memory before the call returns.
     auto staged = std::make_shared<std::vector<std::byte>>(readable(from), readable(from) + bytes);
-    context.enqueue(stream, [to, staged] { std::memcpy(writable(to), staged->data(), staged->size()); });
+    context.enqueue(
+        stream, [to, staged] { std::memcpy(writable(to, staged->size()), staged->data(), staged->size()); });
   } else {
-    context.enqueue(stream, [to, from, bytes] { std::memmove(writable(to), readable(from), bytes); });
+    context.enqueue(stream, [to, from, bytes] { std::memmove(writable(to, bytes), readable(from), bytes); });
   }
   return cudaSuccess;
 }
@@ -256,7 +266,7 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
     return context.misuse(
         cudaErrorInvalidValue, "bad_memset",
         fmt::format("cudaMemset of {} bytes does not lie within one device allocation.", bytes));
-  context.enqueue(stream, [pointer, value, bytes] { std::memset(writable(pointer), value, bytes); });
+  context.enqueue(stream, [pointer, value, bytes] { std::memset(writable(pointer, bytes), value, bytes); });
   return cudaSuccess;
 }
 

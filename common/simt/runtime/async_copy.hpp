@@ -2,21 +2,27 @@
 /// @file
 /// The asynchronous copies of one thread: issued, gathered into batches, not yet landed.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "simt/shim/simt_abi.h"
-
 namespace simt {
+
+/// One copy. Of its bytes, the last `zero_bytes` become zero and are not read.
+struct AsyncCopy {
+  void* to;
+  const void* from;
+  std::size_t bytes, zero_bytes;
+};
 
 class AsyncCopies {
  public:
-  void issue(const SimtAsyncCopy& copy) { queue_.push_back({copy, committed_}); }
+  void issue(const AsyncCopy& copy) { queue_.push_back({copy, committed_}); }
   void commit() { ++committed_; }
 
   /// Takes the oldest copy that must land when only the last `batches_in_flight` batches need not.
   /// What was issued after the last commit belongs to no batch yet, and no wait is about it.
-  bool next(std::uint64_t batches_in_flight, SimtAsyncCopy& copy) {
+  bool next(std::uint64_t batches_in_flight, AsyncCopy& copy) {
     if (head_ == queue_.size() || queue_[head_].batch + batches_in_flight >= committed_) return false;
     copy = queue_[head_++].copy;
     if (head_ == queue_.size()) queue_.clear(), head_ = 0;
@@ -31,7 +37,7 @@ class AsyncCopies {
 
  private:
   struct Issued {
-    SimtAsyncCopy copy;
+    AsyncCopy copy;
     std::uint64_t batch;
   };
   std::vector<Issued> queue_;

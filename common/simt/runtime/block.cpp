@@ -29,6 +29,13 @@ void save_context(fcontext::transfer_t from) { *static_cast<fcontext::fcontext_t
 
 }  // namespace
 
+bool is_builtin_variable(std::uintptr_t address) {
+  const auto within = [address](const auto& variable) {
+    return address - reinterpret_cast<std::uintptr_t>(&variable) < sizeof variable;
+  };
+  return within(blockDim) || within(gridDim) || within(threadIdx) || within(blockIdx);
+}
+
 BlockRunner* BlockRunner::current() { return current_runner; }
 
 BlockRunner::BlockRunner() : dynamic_shared_(allocate_dynamic_shared()) {}
@@ -59,6 +66,7 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   blockIdx = block_index;
   blockDim = launch.block;
   gridDim = launch.grid;
+  if (observer_ != nullptr) observer_->block_begins(launch, block_index, block_number);
   poison_shared_memory(*launch.module, dynamic_shared_, launch.dynamic_shared_bytes);
 }
 
@@ -69,6 +77,7 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   fiber_ = &first;
   save_context(fcontext::jump_fcontext(first.context, &home_));  // back when the block ended or was abandoned
   current_runner = nullptr;
+  if (observer_ != nullptr) observer_->block_ends();
   if (fault_.kind == FaultKind::none) return true;
   for (Thread& thread : threads_) thread = Thread{};
   fibers_.abandon_all();
@@ -89,6 +98,7 @@ Fiber& BlockRunner::idle_fiber() {
 void BlockRunner::make_running(int thread) {
   running_ = thread;
   threadIdx = thread_indices_[static_cast<std::size_t>(thread)];
+  if (observer_ != nullptr) observer_->thread_runs(thread, fiber_->top());
 }
 
 // Suspends this fiber. On return, fiber_ is this one again.
@@ -119,7 +129,7 @@ void BlockRunner::wait(std::uintptr_t caller) {
   threads_[static_cast<std::size_t>(running_)].waits_at = caller;
   if (launch_->stop) raise(FaultKind::endless_loop, "");
   int next = next_ready();
-  if (next == kNone && (release_converged() || release_barrier())) next = next_ready();
+  if (next == kNone && (release_paused() || release_converged() || release_barrier())) next = next_ready();
   if (next == kNone) report_deadlock();
   if (next != running_) run_instead(next);
 }
@@ -129,7 +139,7 @@ void BlockRunner::run_threads() {
   for (;;) {
     const int thread = pending_ != kNone ? std::exchange(pending_, kNone) : next_ready();
     if (thread == kNone) {
-      if (release_converged() || release_barrier()) continue;
+      if (release_paused() || release_converged() || release_barrier()) continue;
       if (!finished()) report_deadlock();
       fibers_.give_back(*fiber_);
       save_context(fcontext::jump_fcontext(home_, &fiber_->context));  // resumed by the next block's run()
@@ -165,6 +175,7 @@ void BlockRunner::start_thread(int thread) {
 }
 
 void BlockRunner::finish_thread() {
+  if (observer_ != nullptr) observer_->thread_ends(running_);
   warp_of(running_).lane_exits(bit_of(running_));
   threads_[static_cast<std::size_t>(running_)].spins = 0;
   --live_;
@@ -173,6 +184,33 @@ void BlockRunner::finish_thread() {
     begin_fault(FaultKind::endless_loop);
     leave_block();
   }
+}
+
+void BlockRunner::pause() {
+  Warp& warp = warp_of(running_);
+  warp.ready &= ~bit_of(running_);
+  warp.paused |= bit_of(running_);
+  if (warp.ready == 0) {
+    release_paused_lanes(static_cast<std::size_t>(running_ / kWarpSize));
+    return;  // it goes on at once: as good as any other lane
+  }
+  wait(threads_[static_cast<std::size_t>(running_)].waits_at);
+}
+
+void BlockRunner::release_paused_lanes(std::size_t warp_number) {
+  Warp& warp = warps_[warp_number];
+  observer_->warp_pauses(static_cast<int>(warp_number), warp.paused | warp.ready);
+  warp.ready |= std::exchange(warp.paused, 0);
+}
+
+bool BlockRunner::release_paused(bool though_others_run) {
+  bool any = false;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    if (warps_[w].paused == 0 || (warps_[w].ready != 0 && !though_others_run)) continue;
+    release_paused_lanes(w);
+    any = true;
+  }
+  return any;
 }
 
 // The lanes that come to the same __activemask() are one group, as if they ran in step: each waits there
@@ -216,6 +254,21 @@ AsyncCopies& BlockRunner::async_copies() {
   return copies_[static_cast<std::size_t>(running_)];
 }
 
+void BlockRunner::issue_copy(const AsyncCopy& copy, std::uintptr_t caller) {
+  if (observer_ != nullptr) observer_->async_copy_issued(copy, caller);
+  async_copies().issue(copy);
+}
+
+void BlockRunner::land_copies(unsigned batches_in_flight, std::uintptr_t caller) {
+  AsyncCopy copy{};
+  while (async_copies().next(batches_in_flight, copy)) {
+    if (observer_ != nullptr) observer_->async_copy_lands(copy, caller);
+    const std::size_t kept = copy.bytes - copy.zero_bytes;
+    std::memcpy(copy.to, copy.from, kept);
+    std::memset(static_cast<std::byte*>(copy.to) + kept, 0, copy.zero_bytes);
+  }
+}
+
 int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
   Warp& warp = warp_of(running_);
   warp.ready &= ~bit_of(running_);
@@ -249,6 +302,7 @@ LaneMask BlockRunner::arrive(Rendezvous& meeting, std::uintptr_t caller) {
     warp.ready &= ~bit_of(running_);
     wait(caller);
   }
+  if (observer_ != nullptr) observer_->lanes_met({meeting.op, meeting.number, meeting.arrived, caller});
   return meeting.arrived;
 }
 
@@ -263,8 +317,10 @@ std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned 
   meeting.values[lane()] = value;
   const LaneMask present = arrive(meeting, caller);
   // What a lane that takes no part would give is undefined on a GPU; here it is a NaN.
-  const std::uint64_t result =
-      (present >> (source & 31u) & 1u) != 0 ? meeting.values[source & 31u] : ~std::uint64_t{0};
+  const bool gives = (present >> (source & 31u) & 1u) != 0;
+  const std::uint64_t result = gives ? meeting.values[source & 31u] : ~std::uint64_t{0};
+  if (observer_ != nullptr && !gives)
+    observer_->inactive_lane({source & 31u, (warp_of(running_).exited >> (source & 31u) & 1u) != 0, caller});
   take_result(meeting);
   return result;
 }
@@ -294,6 +350,7 @@ void BlockRunner::spin_hint() {
   const unsigned spins = ++threads_[static_cast<std::size_t>(running_)].spins;
   if (spins % kSpinsBeforeYield != 0) return;
   release_converged(spins % kSpinsBeforeParting == 0);  // this thread may wait for one of those
+  release_paused();
   // Not ready while the next one is chosen, so that all others have their turn before it spins again.
   const int self = running_;
   Warp& warp = warp_of(self);
@@ -320,6 +377,13 @@ void BlockRunner::raise(FaultKind kind, const char* text) {
   RawFault& fault = begin_fault(kind);
   fault.stack = CallStack::here();
   fault.set_text(text);
+  leave_block();
+}
+
+void BlockRunner::raise_access(FaultKind kind, const void* address) {
+  RawFault& fault = begin_fault(kind);
+  fault.address = address;
+  fault.stack = CallStack::here();
   leave_block();
 }
 

@@ -14,6 +14,7 @@
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/fault.hpp"
 #include "simt/runtime/fiber.hpp"
+#include "simt/runtime/observer.hpp"
 #include "simt/runtime/shared_memory.hpp"
 #include "simt/runtime/warp.hpp"
 #include "simt/shim/simt_vector_types.h"
@@ -32,6 +33,9 @@ struct LaunchContext {
   std::atomic<bool> stop = false;  ///< set by the watchdog: threads give up where the runtime sees them
 };
 
+/// True for an address within threadIdx and its like, as the calling thread sees them.
+bool is_builtin_variable(std::uintptr_t address);
+
 class BlockRunner {
  public:
   BlockRunner();
@@ -44,6 +48,12 @@ class BlockRunner {
 
   const RawFault& fault() const { return fault_; }
 
+  /// Tells `observer` about the blocks that run from now on; null: nobody. Observed threads run slower.
+  void observe(BlockObserver* observer) { observer_ = observer; }
+  /// Called by an observer's hooks in a kernel: the running thread waits until the rest of its warp has run
+  /// as far as it can and the observer has been told of it.
+  void pause();
+
   // What kernel code calls, through the functions of simt_abi.h.
   // `caller` is the address inside the call, for messages.
   int barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
@@ -55,9 +65,13 @@ class BlockRunner {
   unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
   LaneMask active_lanes(std::uintptr_t caller);
   AsyncCopies& async_copies();
+  void land_copies(unsigned batches_in_flight, std::uintptr_t caller);
+  void issue_copy(const AsyncCopy& copy, std::uintptr_t caller);
   void* dynamic_shared() { return dynamic_shared_; }
   void note_throw() { throw_stack_ = CallStack::here(); }
   [[noreturn]] void raise(FaultKind kind, const char* text);
+  /// A fault at an address, noticed before the access.
+  [[noreturn]] void raise_access(FaultKind kind, const void* address);
 
   // What the signal handler calls: notes the fault, and names the stack on which leave_block() may run.
   RawFault& begin_fault(FaultKind kind);
@@ -94,6 +108,9 @@ class BlockRunner {
   int pick_in_warp(std::size_t warp_number);
   bool release_barrier();
   bool release_converged(bool though_others_run = false);
+  bool release_paused(bool though_others_run = false);
+  void release_paused_lanes(std::size_t warp_number);
+  void tell_barrier();
   bool finished() const { return live_ == 0; }
   [[noreturn]] void report_deadlock();
   void prepare(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
@@ -107,6 +124,7 @@ class BlockRunner {
   std::uint64_t random();
 
   LaunchContext* launch_ = nullptr;
+  BlockObserver* observer_ = nullptr;
   FiberPool fibers_;
   Fiber* fiber_ = nullptr;               ///< the one that runs
   fcontext::fcontext_t home_ = nullptr;  ///< run(), on the operating-system thread's own stack
@@ -114,7 +132,8 @@ class BlockRunner {
   std::vector<uint3> thread_indices_;  ///< threadIdx of each thread, for the current block shape
   dim3 shape_{0, 0, 0};
   std::vector<Warp> warps_;
-  std::vector<AsyncCopies> copies_;  ///< one for each thread; empty until a thread uses them
+  std::vector<std::uintptr_t> barrier_callers_;  ///< for the observer
+  std::vector<AsyncCopies> copies_;              ///< one for each thread; empty until a thread uses them
   std::size_t warp_cursor_ = 0;
   int lane_cursor_ = 0;
   int running_ = kNone;

@@ -72,6 +72,8 @@ std::string clause(const RawFault& fault, double launch_seconds) {
     case FaultKind::illegal_mask:
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
     case FaultKind::out_of_bounds:
+    case FaultKind::told:
+    case FaultKind::told_misaligned:
     case FaultKind::none:
       break;
   }
@@ -112,6 +114,9 @@ const char* kind_name(FaultKind kind) {
       return "illegal_mask";
     case FaultKind::out_of_bounds:
       return "out_of_bounds";
+    case FaultKind::told:
+    case FaultKind::told_misaligned:
+      return "told";
   }
   return "unknown";
 }
@@ -151,6 +156,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::illegal_address:
     case FaultKind::host_pointer:
     case FaultKind::device_pointer:
+    case FaultKind::told:
       return 700;  // cudaErrorIllegalAddress
     case FaultKind::endless_loop:
     case FaultKind::deadlock:
@@ -159,6 +165,8 @@ int cuda_error_of(FaultKind kind) {
       return 710;  // cudaErrorAssert
     case FaultKind::stack_overflow:
       return 714;  // cudaErrorHardwareStackError
+    case FaultKind::told_misaligned:
+      return 716;  // cudaErrorMisalignedAddress
     case FaultKind::illegal_instruction:
       return 715;  // cudaErrorIllegalInstruction
     case FaultKind::division_by_zero:

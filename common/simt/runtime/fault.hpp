@@ -29,6 +29,8 @@ enum class FaultKind {
   deadlock,
   illegal_mask,
   out_of_bounds,  ///< a write into the red zone around an allocation
+  told,           ///< an illegal address of which check mode has a finding that says it all
+  told_misaligned,
 };
 
 /// What is known at the moment of the fault, gathered without allocating (a signal handler fills it).

@@ -44,15 +44,15 @@ unsigned simt_active_lanes() { return runner("__activemask()").active_lanes(SIMT
 unsigned simt_lane() { return runner("a warp operation").lane(); }
 
 void simt_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zero_bytes) {
-  simt::AsyncCopies& copies = runner("an asynchronous copy").async_copies();
+  BlockRunner& block = runner("an asynchronous copy");
   // A bad address is the fault of this line, not of the wait where the bytes land.
   (void)*static_cast<volatile char*>(to);
   if (zero_bytes < bytes) (void)*static_cast<const volatile char*>(from);
-  copies.issue({to, from, bytes, zero_bytes});
+  block.issue_copy({to, from, bytes, zero_bytes}, SIMT_CALLER());
 }
 void simt_async_commit() { runner("an asynchronous copy").async_copies().commit(); }
-int simt_async_next(unsigned batches_in_flight, SimtAsyncCopy* copy) {
-  return runner("an asynchronous copy").async_copies().next(batches_in_flight, *copy);
+void simt_async_wait(unsigned batches_in_flight) {
+  runner("a wait for asynchronous copies").land_copies(batches_in_flight, SIMT_CALLER());
 }
 
 void simt_check(int holds, const char* rule) {

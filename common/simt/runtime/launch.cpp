@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
 
 namespace simt {
@@ -184,6 +185,23 @@ unsigned worker_count(const Settings& settings) {
   return std::min(settings.workers != 0 ? settings.workers : cores, kMost);
 }
 
+/// The whole grid on this thread, block after block, under the eyes of check mode.
+RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& watchdog,
+                     BlockRunner& runner) {
+  Settings fixed = settings;
+  fixed.order = Order::forward;
+  RunningLaunch running(launch, fixed);
+  check::Checker& checker = check::Checker::get();
+  checker.begin_launch(launch, running.context, runner.dynamic_shared());
+  watchdog.start(running.context, settings.launch_seconds, {pthread_self()});
+  runner.observe(&checker);
+  running.take_turns(runner);
+  runner.observe(nullptr);
+  watchdog.stop();
+  checker.end_launch();
+  return running.fault;
+}
+
 }  // namespace
 
 RawFault run_launch(const Launch& launch, const Settings& settings) {
@@ -193,6 +211,7 @@ RawFault run_launch(const Launch& launch, const Settings& settings) {
   static Pool* const pool = new Pool(worker_count({}) - 1);
   thread_local BlockRunner* const own_runner = new BlockRunner;
 
+  if (settings.check) return run_checked(launch, settings, *watchdog, *own_runner);
   RunningLaunch running(launch, settings);
   std::vector<pthread_t> threads = pool->handles();
   const auto helpers = static_cast<unsigned>(

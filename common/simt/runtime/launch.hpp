@@ -18,6 +18,7 @@ struct Launch {
   std::size_t dynamic_shared_bytes = 0;
   void (*invoke)(void*) = nullptr;
   void* arguments = nullptr;
+  std::size_t arguments_bytes = 0;
 };
 
 /// @brief Runs the whole grid and returns when its last block has ended.

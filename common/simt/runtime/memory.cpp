@@ -30,6 +30,11 @@ std::size_t arena_bytes() {
   return round_up(physical / 2, page_bytes());
 }
 
+/// Of the red zone behind an allocation: up to the alignment, and kRedZoneBytes more.
+std::size_t rear_zone_bytes(std::size_t bytes) {
+  return round_up(bytes, kAllocationAlignment) - bytes + kRedZoneBytes;
+}
+
 }  // namespace
 
 DeviceMemory::DeviceMemory() : capacity_(arena_bytes()) {
@@ -51,13 +56,35 @@ DeviceMemory::~DeviceMemory() {
   ::close(file_);
 }
 
+void ByteRanges::add(std::size_t begin, std::size_t end) {
+  if (begin >= end) return;
+  auto next = ends_.upper_bound(begin);
+  if (next != ends_.begin() && std::prev(next)->second >= begin) {
+    begin = std::prev(next)->first;
+    end = std::max(end, std::prev(next)->second);
+    next = ends_.erase(std::prev(next));
+  }
+  while (next != ends_.end() && next->first <= end) {
+    end = std::max(end, next->second);
+    next = ends_.erase(next);
+  }
+  ends_[begin] = end;
+}
+
+bool ByteRanges::covers(std::size_t begin, std::size_t end) const {
+  const auto next = ends_.upper_bound(begin);
+  return next != ends_.begin() && std::prev(next)->second >= end;
+}
+
 std::size_t DeviceMemory::block_span(std::size_t bytes) const {
-  return round_up(bytes, kAllocationAlignment) + 2 * kRedZoneBytes;
+  constexpr std::size_t kLeastDistance = 64 * 1024;
+  const std::size_t span = round_up(bytes, kAllocationAlignment) + 2 * kRedZoneBytes;
+  return wide_ ? span + round_up(std::max(bytes, kLeastDistance), kAllocationAlignment) : span;
 }
 
 void* DeviceMemory::allocate(std::size_t bytes, const CallStack& caller) {
   const std::lock_guard lock(mutex_);
-  if (bytes > capacity_) return nullptr;
+  if (bytes > capacity()) return nullptr;
   const std::size_t span = block_span(bytes);
   std::size_t start = high_water_;
   const auto hole = std::find_if(free_.begin(), free_.end(), [&](const auto& h) { return h.second >= span; });
@@ -67,14 +94,14 @@ void* DeviceMemory::allocate(std::size_t bytes, const CallStack& caller) {
     free_.erase(hole);
     if (rest > 0) free_.emplace(start + span, rest);
   } else {
-    if (span > capacity_ - high_water_) return nullptr;
+    if (high_water_ > capacity() || span > capacity() - high_water_) return nullptr;
     high_water_ += span;
   }
   const std::size_t offset = start + kRedZoneBytes;
   std::memset(runtime_ + start, kRedZoneByte, kRedZoneBytes);
   std::memset(runtime_ + offset, kFreshByte, bytes);
-  std::memset(runtime_ + offset + bytes, kRedZoneByte, span - kRedZoneBytes - bytes);
-  live_[offset] = {bytes, caller, next_serial_++};
+  std::memset(runtime_ + offset + bytes, kRedZoneByte, rear_zone_bytes(bytes));
+  live_[offset] = {bytes, caller, next_serial_++, span, {}};
   in_use_ += bytes;
   return device_ + offset;
 }
@@ -84,7 +111,7 @@ bool DeviceMemory::release(void* pointer) {
   if (!contains(pointer)) return false;
   const auto block = live_.find(static_cast<std::size_t>(static_cast<std::byte*>(pointer) - device_));
   if (block == live_.end()) return false;
-  std::size_t start = block->first - kRedZoneBytes, span = block_span(block->second.bytes);
+  std::size_t start = block->first - kRedZoneBytes, span = block->second.span;
   std::memset(runtime_ + block->first, kFreedByte, block->second.bytes);
   in_use_ -= block->second.bytes;
   live_.erase(block);
@@ -124,6 +151,23 @@ bool DeviceMemory::owns(const void* pointer, std::size_t bytes) const {
          bytes <= block->second.bytes - (offset - block->first);
 }
 
+std::vector<DeviceRange> DeviceMemory::ranges() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<DeviceRange> found;
+  for (const auto& [offset, block] : live_)
+    found.push_back({offset, block.bytes, block.serial, &block.caller, &block.written});
+  return found;
+}
+
+void DeviceMemory::note_written(const void* device_pointer, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(device_pointer) - device_);
+  auto block = live_.upper_bound(offset);
+  if (block == live_.begin()) return;
+  --block;
+  block->second.written.add(offset - block->first, offset - block->first + bytes);
+}
+
 bool DeviceMemory::contains(const void* address) const {
   const auto* byte = static_cast<const std::byte*>(address);
   return byte >= device_ && byte < device_ + capacity_;
@@ -134,11 +178,12 @@ std::byte* DeviceMemory::runtime_view(const void* device_pointer) const {
 }
 
 void DeviceMemory::open() {
-  if (high_water_ > 0) mprotect(device_, round_up(high_water_, page_bytes()), PROT_READ | PROT_WRITE);
+  const std::size_t bytes = wide_ ? capacity() : round_up(high_water_, page_bytes());
+  if (bytes > 0) mprotect(device_, bytes, PROT_READ | PROT_WRITE);
 }
 
 void DeviceMemory::close() {
-  if (high_water_ > 0) mprotect(device_, round_up(high_water_, page_bytes()), PROT_NONE);
+  if (high_water_ > 0) mprotect(device_, wide_ ? capacity() : round_up(high_water_, page_bytes()), PROT_NONE);
 }
 
 std::vector<Allocation> DeviceMemory::live() const {
@@ -174,8 +219,8 @@ std::vector<RedZoneHit> DeviceMemory::check_red_zones() {
   for (const auto& [offset, block] : live_) {
     RedZoneHit hit{block.bytes, block.caller, 0, 0};
     check_zone(offset - kRedZoneBytes, kRedZoneBytes, -static_cast<std::ptrdiff_t>(kRedZoneBytes), hit);
-    check_zone(offset + block.bytes, block_span(block.bytes) - kRedZoneBytes - block.bytes,
-               static_cast<std::ptrdiff_t>(block.bytes), hit);
+    check_zone(offset + block.bytes, rear_zone_bytes(block.bytes), static_cast<std::ptrdiff_t>(block.bytes),
+               hit);
     if (hit.changed_bytes > 0) hits.push_back(hit);
   }
   return hits;

@@ -6,6 +6,7 @@
 /// runs; the runtime copies through the *runtime view*, which nobody else knows. Around each allocation lie
 /// red zones with a known pattern.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,6 +21,31 @@ namespace simt {
 
 inline constexpr std::size_t kRedZoneBytes = 256;
 inline constexpr std::size_t kAllocationAlignment = 256;
+inline constexpr std::size_t kWideCapacity = std::size_t{6} << 30;  ///< of the arena when it is spread out
+
+/// Bytes as a set of disjoint ranges.
+class ByteRanges {
+ public:
+  void add(std::size_t begin, std::size_t end);
+  bool covers(std::size_t begin, std::size_t end) const;
+
+ private:
+  std::map<std::size_t, std::size_t> ends_;  ///< begin -> end
+};
+
+/// An allocation, for those who watch kernels.
+struct DeviceRange {
+  std::size_t offset = 0, bytes = 0;    ///< within the arena
+  std::uint64_t serial = 0;             ///< no two allocations have the same
+  const CallStack* caller = nullptr;    ///< of cudaMalloc
+  const ByteRanges* written = nullptr;  ///< what copies and cudaMemset wrote, from the allocation's start
+};
+
+/// Memory that host code and kernels may both touch: page-locked or managed.
+struct HostSharedRange {
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+};
 
 /// An allocation whose red zone was overwritten.
 struct RedZoneHit {
@@ -46,6 +72,15 @@ class DeviceMemory {
   bool owns(const void* pointer, std::size_t bytes) const;
   /// True if the address is within the arena, allocated or not. Safe in a signal handler.
   bool contains(const void* address) const;
+  std::byte* base() const { return device_; }
+  /// From now on, allocations lie at least as far apart as they are large, and kernels may touch all between:
+  /// a wild index then hits nobody.
+  void spread_out(bool wide) { wide_ = wide; }
+  /// The allocations there are, by offset. Valid until the next allocation or release.
+  std::vector<DeviceRange> ranges() const;
+  /// Host code wrote these bytes.
+  void note_written(const void* device_pointer, std::size_t bytes);
+
   /// The runtime's view of a device address.
   std::byte* runtime_view(const void* device_pointer) const;
 
@@ -57,13 +92,15 @@ class DeviceMemory {
   /// Overwritten red zones, each reported once: the pattern is put back.
   std::vector<RedZoneHit> check_red_zones();
   std::size_t bytes_in_use() const;
-  std::size_t capacity() const { return capacity_; }
+  std::size_t capacity() const { return wide_ ? std::min(capacity_, kWideCapacity) : capacity_; }
 
  private:
   struct Block {
     std::size_t bytes = 0;  ///< as asked for
     CallStack caller;
     std::uint64_t serial = 0;
+    std::size_t span = 0;  ///< with the red zones
+    ByteRanges written;
   };
   std::size_t block_span(std::size_t bytes) const;
   void check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit);
@@ -77,7 +114,8 @@ class DeviceMemory {
   std::map<std::size_t, Block> live_;        ///< by arena offset of the first byte after the red zone
   std::map<std::size_t, std::size_t> free_;  ///< offset -> span of holes below the high-water mark
   std::size_t in_use_ = 0;
-  std::uint64_t next_serial_ = 0;
+  std::uint64_t next_serial_ = 1;
+  bool wide_ = false;
 };
 
 /// Host memory that kernels must not touch (Settings of control.hpp: protect_host_range).
@@ -98,6 +136,8 @@ class ProtectedHostRanges {
 };
 
 DeviceMemory& device_memory();
+/// The page-locked and managed allocations there are, by address.
+std::vector<HostSharedRange> host_shared_ranges();
 ProtectedHostRanges& protected_host_ranges();
 
 }  // namespace simt

@@ -83,10 +83,20 @@ bool BlockRunner::release_barrier() {
       barrier_result_ = barrier_sum_ != 0;
       break;
   }
+  if (observer_ != nullptr) tell_barrier();
   barrier_sum_ = barrier_arrived_ = at_barrier_ = 0;
   rewind();
   for (Warp& warp : warps_) warp.ready |= std::exchange(warp.at_barrier, 0);
   return true;
+}
+
+void BlockRunner::tell_barrier() {
+  barrier_callers_.resize(threads_.size());
+  for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
+    const bool waits = (warps_[thread / kWarpSize].at_barrier & bit_of(static_cast<int>(thread))) != 0;
+    barrier_callers_[thread] = waits ? threads_[thread].waits_at : 0;
+  }
+  observer_->barrier_opens(barrier_callers_.data(), static_cast<int>(threads_.size()));
 }
 
 // Nobody can run, and nothing that anybody waits for can come.

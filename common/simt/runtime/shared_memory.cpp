@@ -33,6 +33,11 @@ constexpr int kPoisonByte = 0xff;
 // (Guard variables begin with _ZGV; variables of a namespace may belong to host code and are left alone.)
 bool is_shared_variable(const char* name) { return std::strncmp(name, "_ZZ", 3) == 0; }
 
+/// Tables of virtual functions, type descriptions, guards of local statics.
+bool is_made_by_compiler(const char* name) {
+  return std::strncmp(name, "_ZT", 3) == 0 || std::strncmp(name, "_ZGV", 4) == 0 || name[0] == '.';
+}
+
 /// A file mapped for reading; empty if that is not possible.
 class FileView {
  public:
@@ -63,11 +68,11 @@ class FileView {
   std::size_t bytes_ = 0;
 };
 
-std::vector<SharedVariable> read_shared_variables(const std::string& path) {
-  std::vector<SharedVariable> found;
-  const FileView file(path.empty() ? "/proc/self/exe" : path.c_str());
+/// Reads the module's symbol table: its `__shared__` variables, and the variables of its namespaces.
+void read_variables(KernelModule& module, std::uintptr_t load_address) {
+  const FileView file(module.path.empty() ? "/proc/self/exe" : module.path.c_str());
   const auto* header = file.at<ElfW(Ehdr)>(0);
-  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return found;
+  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
   const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
   for (std::size_t s = 0; sections != nullptr && s < header->e_shnum; ++s) {
     if (sections[s].sh_type != SHT_SYMTAB || sections[s].sh_link >= header->e_shnum) continue;
@@ -77,17 +82,23 @@ std::vector<SharedVariable> read_shared_variables(const std::string& path) {
     const char* names = file.at<char>(strings.sh_offset, strings.sh_size);
     for (std::size_t i = 0; symbols != nullptr && names != nullptr && i < count; ++i) {
       const auto& symbol = symbols[i];
-      if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
-      if (symbol.st_name < strings.sh_size && is_shared_variable(names + symbol.st_name))
-        found.push_back({symbol.st_value, symbol.st_size});
+      if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= strings.sh_size || symbol.st_size == 0) continue;
+      const char* name = names + symbol.st_name;
+      const auto type = ELF64_ST_TYPE(symbol.st_info);
+      if (type == STT_TLS && is_shared_variable(name))
+        module.shared.push_back({symbol.st_value, symbol.st_size, name});
+      else if (type == STT_TLS && symbol.st_size <= 2 * sizeof(void*))
+        module.thread_locals.push_back({symbol.st_value, symbol.st_size, name});
+      else if (type == STT_OBJECT && !is_made_by_compiler(name))
+        module.data.push_back({load_address + symbol.st_value, symbol.st_size, name});
     }
   }
-  return found;
 }
 
 struct Search {
   std::uintptr_t code;
   KernelModule* module;
+  std::uintptr_t load_address = 0;
 };
 
 int visit_module(dl_phdr_info* info, std::size_t, void* out) {
@@ -100,6 +111,7 @@ int visit_module(dl_phdr_info* info, std::size_t, void* out) {
     search.module->end = end;
     search.module->tls_module = info->dlpi_tls_modid;
     search.module->path = info->dlpi_name;
+    search.load_address = info->dlpi_addr;
     return 1;
   }
   return 0;
@@ -110,9 +122,12 @@ int visit_module(dl_phdr_info* info, std::size_t, void* out) {
 void* allocate_dynamic_shared() {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t bytes = (kMaxDynamicSharedBytes + page - 1) / page * page;
-  void* memory = mmap(nullptr, bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED || mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-  return memory;
+  void* memory =
+      mmap(nullptr, page + bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  void* const buffer = static_cast<std::byte*>(memory) + page;
+  if (mprotect(buffer, bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  return buffer;
 }
 
 const KernelModule& kernel_module(const void* code) {
@@ -126,15 +141,20 @@ const KernelModule& kernel_module(const void* code) {
   auto module = std::make_unique<KernelModule>();
   Search search{address, module.get()};
   dl_iterate_phdr(visit_module, &search);
-  if (module->tls_module != 0) module->shared = read_shared_variables(module->path);
+  read_variables(*module, search.load_address);
   return *modules.emplace_back(std::move(module));
+}
+
+std::byte* thread_local_storage(const KernelModule& module) {
+  if (module.tls_module == 0) return nullptr;
+  TlsIndex index{module.tls_module, 0};
+  return static_cast<std::byte*>(__tls_get_addr(&index));
 }
 
 void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std::size_t dynamic_bytes) {
   std::memset(dynamic_buffer, kPoisonByte, dynamic_bytes);
   if (module.shared.empty()) return;
-  TlsIndex index{module.tls_module, 0};
-  auto* storage = static_cast<std::byte*>(__tls_get_addr(&index));
+  std::byte* const storage = thread_local_storage(module);
   for (const SharedVariable& variable : module.shared) {
     // What the rewriter makes of `extern __shared__ T name[]` is a local static as well: a constant that
     // points to the dynamic buffer, and the one thing here that must stay.

@@ -14,11 +14,19 @@
 namespace simt {
 
 /// @brief The calling thread's buffer for dynamic shared memory, of the largest size that any device allows.
-/// Page-aligned, and followed by an inaccessible page. Never freed.
+/// Page-aligned, with an inaccessible page on either side. Never freed.
 void* allocate_dynamic_shared();
 
 struct SharedVariable {
   std::size_t offset = 0, bytes = 0;  ///< within the module's thread-local storage
+  std::string symbol;                 ///< mangled
+};
+
+/// A variable of a namespace: `__device__`, `__constant__`, or the host's own.
+struct DataVariable {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  std::string symbol;  ///< mangled
 };
 
 /// A loaded library or program that holds kernels.
@@ -27,12 +35,17 @@ struct KernelModule {
   std::size_t tls_module = 0;         ///< the dynamic linker's number for its thread-local storage
   std::string path;                   ///< empty for the program itself
   std::vector<SharedVariable> shared;
+  std::vector<SharedVariable> thread_locals;  ///< other small ones: pointers to the dynamic buffer, guards
+  std::vector<DataVariable> data;
 
   bool contains(std::uintptr_t address) const { return address >= begin && address < end; }
 };
 
 /// @brief The module that holds the code at this address. The answer stays valid; asking again is cheap.
 const KernelModule& kernel_module(const void* code);
+
+/// @brief Where the calling thread's copy of the module's thread-local storage begins; null if it has none.
+std::byte* thread_local_storage(const KernelModule& module);
 
 /// @brief Fills the `__shared__` variables of the module and `dynamic_bytes` of the dynamic buffer with a
 /// pattern that reads as NaN: on a GPU, too, a new block finds what others left behind.

@@ -37,7 +37,8 @@ backtrace_state* current_state() {
 }
 
 bool is_user_file(std::string_view file) {
-  for (const std::string_view folder : {"common/simt/shim/", "common/simt/runtime/", "/sysdeps/"})
+  for (const std::string_view folder : {"common/simt/shim/", "common/simt/runtime/", "common/simt/check/",
+                                        "/sysdeps/", "/nptl/", "/stdlib/", "/csu/"})
     if (file.find(folder) != std::string_view::npos) return false;
   return !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/");
 }
@@ -83,10 +84,13 @@ std::string function_name(const void* address) {
         if (name != nullptr) *static_cast<std::string*>(out) = name;
       },
       ignore_error, &mangled);
-  if (mangled.empty()) return {};
+  return mangled.empty() ? mangled : demangle(mangled);
+}
+
+std::string demangle(const std::string& symbol) {
   int status = 0;
-  char* demangled = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  std::string name = status == 0 ? demangled : mangled;
+  char* demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? demangled : symbol;
   std::free(demangled);
   return name;
 }

@@ -12,6 +12,7 @@ namespace simt {
 struct SourceLine {
   std::string file;  ///< empty if no debug information covers the address
   int line = 0;
+  bool operator==(const SourceLine&) const = default;
 };
 
 /// @brief The innermost frame of user code: skips the runtime, the shim headers and the system's.
@@ -19,6 +20,9 @@ SourceLine user_line(const CallStack& stack);
 
 /// @brief Name of the function at `address`, demangled; empty if unknown.
 std::string function_name(const void* address);
+
+/// @brief The name as the program's author wrote it; the symbol itself if it is not mangled.
+std::string demangle(const std::string& symbol);
 
 /// @brief The function's own name: "flash" for both "flash<64, 32>" and "void ns::flash<64, 32>(float*)".
 std::string base_name(const std::string& name);

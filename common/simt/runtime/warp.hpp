@@ -22,6 +22,7 @@ struct Rendezvous {
   LaneMask bits = 0;     ///< of votes
   SimtWarpOp op = simt_op_syncwarp;
   bool complete = false;
+  std::uint64_t number = 0;  ///< no other meeting of the launch has it
   std::uint64_t values[32] = {};
 
   bool in_use() const { return mask != 0; }
@@ -33,11 +34,14 @@ struct Warp {
   LaneMask ready = 0;  ///< may run: not started yet, or what they waited for has come
   LaneMask at_barrier = 0;
   LaneMask converging = 0;  ///< in __activemask(), waiting to see who else comes
+  LaneMask paused = 0;      ///< until an observer has seen what they did
+  std::uint64_t meetings_held = 0;
   std::vector<std::unique_ptr<Rendezvous>> meetings;
 
   void start(LaneMask existing) {
     lanes = ready = existing;
-    exited = at_barrier = converging = 0;
+    exited = at_barrier = converging = paused = 0;
+    meetings_held = 0;
     for (auto& meeting : meetings) meeting->mask = 0;
   }
   LaneMask live() const { return lanes & ~exited; }
@@ -57,6 +61,7 @@ struct Warp {
     unused->op = op;
     unused->arrived = unused->unread = unused->bits = 0;
     unused->complete = false;
+    unused->number = meetings_held++;
     return *unused;
   }
 

@@ -2,7 +2,7 @@
 // cp.async as functions: copies, batches of copies, and waiting for all but the last batches.
 
 #include "cuda_runtime.h"
-#include "simt_async_copy.h"
+#include "simt_abi.h"
 
 /// The first size_and_align - zfill bytes come from global memory, the rest become zero.
 SIMT_SHIM_INLINE void __pipeline_memcpy_async(void* __restrict__ shared_target,
@@ -20,5 +20,5 @@ SIMT_SHIM_INLINE void __pipeline_memcpy_async(void* __restrict__ shared_target,
 }
 SIMT_SHIM_INLINE void __pipeline_commit() { simt_async_commit(); }
 SIMT_SHIM_INLINE void __pipeline_wait_prior(std::size_t batches_in_flight) {
-  simt::wait_for_copies(static_cast<unsigned>(batches_in_flight));
+  simt_async_wait(static_cast<unsigned>(batches_in_flight));
 }

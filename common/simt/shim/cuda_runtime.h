@@ -8,5 +8,6 @@
 #include "simt_kernel.h"
 #include "simt_launch_api.h"
 #include "simt_math.h"
+#include "simt_names.h"
 
 #include "simt_atomics.h"

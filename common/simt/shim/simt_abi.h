@@ -36,25 +36,25 @@ unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate);
 unsigned simt_active_lanes(void);
 unsigned simt_lane(void);
 
-/// A place where a thread that spins gives way to others. Called by atomics.
+/// A place where a thread that spins gives way to others.
 void simt_spin_hint(void);
+
+enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare };
+
+/// Comes before every atomic operation: what it is about to touch. A place to give way as well.
+void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation);
+
+enum SimtFence { simt_fence_block, simt_fence_device };
+void simt_fence(SimtFence scope);
 
 /// The block's dynamic shared memory; the same address for every block that an operating-system thread runs.
 void* simt_dynamic_shared(void);
 
-/// An asynchronous copy of a thread, and how many of its last bytes become zero instead.
-struct SimtAsyncCopy {
-  void* to;
-  const void* from;
-  std::size_t bytes, zero_bytes;
-};
-
-/// Copies of the calling thread, in batches. The kernel's own code moves the bytes, at the last legal moment:
-/// simt_async_next gives one copy after the other that must land while `batches_in_flight` may stay under
-/// way, and 0 when there is none left.
+/// Copies of the calling thread, in batches. The bytes move at the last legal moment: simt_async_wait lands
+/// all copies but those of the last `batches_in_flight` batches.
 void simt_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zero_bytes);
 void simt_async_commit(void);
-int simt_async_next(unsigned batches_in_flight, struct SimtAsyncCopy* copy);
+void simt_async_wait(unsigned batches_in_flight);
 
 /// Ends the launch with a device assertion that quotes `rule`, unless it holds.
 void simt_check(int holds, const char* rule);
@@ -70,6 +70,7 @@ struct SimtLaunch {
   void (*invoke)(void* arguments);   ///< runs one thread
   void (*destroy)(void* arguments);  ///< frees the copy of the arguments
   void* arguments;
+  std::size_t arguments_bytes;
 };
 
 /// The name of the kernel at that address, without template arguments. Lives as long as the program.

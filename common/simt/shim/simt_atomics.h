@@ -12,11 +12,11 @@ namespace simt {
 
 /// Replaces *address by change(*address) in one step; returns what was there.
 template <class T, class Change>
-__forceinline__ T atomic_update(T* address, Change change) {
+__forceinline__ T atomic_update(T* address, Change change, SimtAtomic operation = simt_atomic_update) {
   using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long,
                                   std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>;
   auto* bits = reinterpret_cast<Bits*>(address);
-  simt_spin_hint();
+  simt_atomic(address, sizeof(T), operation);
   Bits expected = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
   for (;;) {
     T before;
@@ -31,16 +31,19 @@ __forceinline__ T atomic_update(T* address, Change change) {
 
 }  // namespace simt
 
-#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION)                                                \
-  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE value) {                           \
-    return simt::atomic_update(address, [value](TYPE old) -> TYPE { return EXPRESSION; }); \
-  }                                                                                        \
-  __forceinline__ TYPE atomic##NAME##_block(TYPE* address, TYPE value) {                   \
-    return atomic##NAME(address, value);                                                   \
-  }                                                                                        \
-  __forceinline__ TYPE atomic##NAME##_system(TYPE* address, TYPE value) {                  \
-    return atomic##NAME(address, value);                                                   \
+#define SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, EXPRESSION)               \
+  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE value) {           \
+    return simt::atomic_update(                                            \
+        address, [value](TYPE old) -> TYPE { return EXPRESSION; }, CLASS); \
+  }                                                                        \
+  __forceinline__ TYPE atomic##NAME##_block(TYPE* address, TYPE value) {   \
+    return atomic##NAME(address, value);                                   \
+  }                                                                        \
+  __forceinline__ TYPE atomic##NAME##_system(TYPE* address, TYPE value) {  \
+    return atomic##NAME(address, value);                                   \
   }
+#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION) SIMT_ATOMIC_OPERATION(NAME, TYPE, simt_atomic_update, EXPRESSION)
+#define SIMT_ATOMIC_EXCHANGE(TYPE) SIMT_ATOMIC_OPERATION(Exch, TYPE, simt_atomic_exchange, ((void)old, value))
 
 SIMT_ATOMIC(Add, unsigned, old + value)
 SIMT_ATOMIC(Add, int, static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value)))
@@ -49,10 +52,10 @@ SIMT_ATOMIC(Add, float, old + value)
 SIMT_ATOMIC(Add, double, old + value)
 SIMT_ATOMIC(Sub, unsigned, old - value)
 SIMT_ATOMIC(Sub, int, static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(value)))
-SIMT_ATOMIC(Exch, unsigned, ((void)old, value))
-SIMT_ATOMIC(Exch, int, ((void)old, value))
-SIMT_ATOMIC(Exch, unsigned long long, ((void)old, value))
-SIMT_ATOMIC(Exch, float, ((void)old, value))
+SIMT_ATOMIC_EXCHANGE(unsigned)
+SIMT_ATOMIC_EXCHANGE(int)
+SIMT_ATOMIC_EXCHANGE(unsigned long long)
+SIMT_ATOMIC_EXCHANGE(float)
 SIMT_ATOMIC(Min, unsigned, value < old ? value : old)
 SIMT_ATOMIC(Min, int, value < old ? value : old)
 SIMT_ATOMIC(Min, unsigned long long, value < old ? value : old)
@@ -72,11 +75,13 @@ SIMT_ATOMIC(Xor, int, old ^ value)
 SIMT_ATOMIC(Xor, unsigned long long, old ^ value)
 SIMT_ATOMIC(Inc, unsigned, old >= value ? 0u : old + 1u)
 SIMT_ATOMIC(Dec, unsigned, old == 0u || old > value ? value : old - 1u)
+#undef SIMT_ATOMIC_EXCHANGE
 #undef SIMT_ATOMIC
+#undef SIMT_ATOMIC_OPERATION
 
 #define SIMT_ATOMIC_CAS(TYPE)                                                                         \
   __forceinline__ TYPE atomicCAS(TYPE* address, TYPE compare, TYPE value) {                           \
-    simt_spin_hint();                                                                                 \
+    simt_atomic(address, sizeof(TYPE), simt_atomic_compare);                                          \
     __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     return compare; /* the exchange wrote what it found there */                                      \
   }

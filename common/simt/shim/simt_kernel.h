@@ -30,9 +30,9 @@ __forceinline__ int __syncthreads_and(int predicate) { return simt_syncthreads(s
 __forceinline__ int __syncthreads_or(int predicate) { return simt_syncthreads(simt_barrier_or, predicate); }
 
 // Within a process, memory is coherent: a fence orders what the compiler and the host processor do.
-__forceinline__ void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-__forceinline__ void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-__forceinline__ void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+__forceinline__ void __threadfence_block() { simt_fence(simt_fence_block); }
+__forceinline__ void __threadfence() { simt_fence(simt_fence_device); }
+__forceinline__ void __threadfence_system() { simt_fence(simt_fence_device); }
 
 // --- Warp operations -------------------------------------------------------------------------------------
 
@@ -201,7 +201,8 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
                                             static_cast<Call*>(call)->arguments);
                                },
                            .destroy = [](void* call) { delete static_cast<Call*>(call); },
-                           .arguments = new Call{kernel, {args...}}};
+                           .arguments = new Call{kernel, {args...}},
+                           .arguments_bytes = sizeof(Call)};
   simt_launch(&request);
 }
 

@@ -14,8 +14,9 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 // One copy for each operating-system thread, and so for each block that is running: a block never moves
-// between threads, and a thread runs one block at a time.
-#define __shared__ static thread_local
+// between threads, and a thread runs one block at a time. Aligned as a GPU's compiler aligns it, so that its
+// start may be read as a float4.
+#define __shared__ static thread_local __attribute__((aligned(16)))
 
 // There is no __CUDA_ARCH__ and no __CUDACC__ here: code for one architecture only stays switched off.
 #define __SIMT__ 1

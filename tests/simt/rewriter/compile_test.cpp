@@ -179,3 +179,78 @@ TEST_CASE("CUDA files of many styles compile when rewritten, and keep the number
   REQUIRE(std::count(names.begin(), names.end(), ' ') >= 15);
   CHECK(compile(folder, "-fsyntax-only" + names) == "");
 }
+
+TEST_CASE("a checked program tells the names of its arrays", "[rewriter][compile][names]") {
+  const TemporaryFolder folder;
+  const std::string source = R"cuda(
+#include <cstdio>
+#include <type_traits>
+#define SIMT_CHECK 1
+#include <simt_names.h>
+
+void print(const char* name, std::size_t bytes, int rank, const std::size_t* extents) {
+  std::printf("%s %d", name, int(bytes));
+  for (int i = 0; i < rank; ++i) std::printf("[%d]", int(extents[i]));
+  std::printf("\n");
+}
+static bool wanted = true;
+alignas(16) static char memory[64];
+const void* last;
+extern "C" int simt_wants_names() { return wanted; }
+extern "C" void simt_name_shared(const void* address, const char* name, std::size_t bytes, int rank,
+                                 const std::size_t* extents) {
+  last = address;
+  print(name, bytes, rank, extents);
+}
+extern "C" void simt_name_pointer(const void* address, const char* name, std::size_t bytes) {
+  last = address;
+  print(name, bytes, 0, nullptr);
+}
+namespace simt { template <class T> T* dynamic_shared() { return reinterpret_cast<T*>(memory); } }
+#define expect(condition) if (!(condition)) std::printf("line %d\n", __LINE__)
+
+struct View { double* data; int n; View(double* d) : data(d), n(0) {} View(const View&) = default; ~View() {} };
+class Hidden { float* data = nullptr; };
+struct Method { float* data() const { return nullptr; } };
+struct Number { int data = 1; };
+struct Opaque;
+extern __shared__ char outside[];
+
+template <class T, int N>
+__global__ void kernel(T* a, const void* raw, View view, Hidden, Hidden hidden, Method method, Number number, int n,
+                       void (*f)(), Opaque* opaque, float (*rows)[3], volatile short s[]) {
+  __shared__ T tile[N][5];
+  expect(last == &tile);
+  extern __shared__ float4_like dynamic[], wide[][7];
+  expect(last == memory && dynamic == (void*)memory && outside == memory);
+  switch (n) {
+    case 0: __shared__ struct { int x; } one; expect(last == &one); [[fallthrough]];
+    default: __shared__ volatile bool flag;
+      expect(last == &flag);
+  }
+  auto inner = [&](auto x) { if constexpr (sizeof(x) == 4) { __shared__ decltype(x) *list[2]; (void)list; } };
+  inner(n);
+  (void)raw, (void)hidden, (void)method, (void)number, (void)f, (void)opaque, (void)rows, (void)s;
+  (void)a, (void)wide;
+}
+template <class... T> __global__ void pack(T... pointers) { }
+
+int main() {
+  double d = 0;
+  (kernel<int, 3>)(nullptr, nullptr, View(&d), {}, {}, {}, {}, 0, nullptr, nullptr, nullptr, nullptr);
+  (pack)(1, &d, View(&d));
+  expect(last == &d);
+  wanted = false;
+  (pack)(&d);
+}
+)cuda";
+  write(folder / "float4_like.hpp", "struct alignas(16) float4_like { float x[4]; };\n");
+  write(folder / "program.cpp", simt::rewrite(source, "program.cu"));
+  REQUIRE(compile(folder,
+                  "-include float4_like.hpp -Wall -Wextra -Wshadow -Werror -Wno-unused-variable "
+                  "-Wno-unused-parameter -I" SIMT_REWRITER_SHIM
+                  " program.cpp -o program && (./program > printed.txt)") == "");
+  CHECK(read(folder / "printed.txt") ==
+        "a 4\nraw 1\nview.data 8\nopaque 1\nrows 12\ns 2\ntile 4[3][5]\ndynamic 16[0]\nwide 16[0][7]\none 4\n"
+        "flag 1\nlist 8[2]\npointers 8\npointers.data 8\n");
+}

@@ -11,12 +11,18 @@ std::string dynamic(const std::string& type, const std::string& name) {
   return "static thread_local " + type + "* const " + name + " = ::simt::dynamic_shared<" + type + ">();";
 }
 
+/// The same in a function.
+std::string local_dynamic(const std::string& type, const std::string& name) {
+  return "SIMT_DYNAMIC_SHARED " + type + "* const " + name + " = ::simt::dynamic_shared<" + type +
+         ">(); SIMT_NAME_SHARED(" + name + ");";
+}
+
 }  // namespace
 
 TEST_CASE("extern __shared__ becomes a pointer to the block's dynamic shared memory", "[rewriter][shared]") {
   CHECK(rewritten("extern __shared__ float smem[];") == dynamic("float", "smem"));
   CHECK(rewritten("__global__ void k() { extern __shared__ float smem[]; }") ==
-        "__global__ void k() { " + dynamic("float", "smem") + " }");
+        "__global__ void k() { " + local_dynamic("float", "smem") + " }");
 }
 
 TEST_CASE("extern and __shared__ may come in either order", "[rewriter][shared]") {
@@ -70,9 +76,21 @@ TEST_CASE("an array of pointers in dynamic shared memory is supported alone", "[
 
 TEST_CASE("dynamic shared memory can be declared by a macro", "[rewriter][shared][macro]") {
   CHECK(rewritten("#define SMEM(T, name) extern __shared__ T name[]\n") ==
-        "#define SMEM(T, name) static thread_local T* const name = ::simt::dynamic_shared<T>()\n");
+        "#define SMEM(T, name) SIMT_DYNAMIC_SHARED T* const name = ::simt::dynamic_shared<T>(); "
+        "SIMT_NAME_SHARED(name)\n");
   CHECK(rewritten("#define SMEM(T) \\\n extern __shared__ \\\n T s[];\n") ==
-        "#define SMEM(T) \\\n static thread_local T* const s = ::simt::dynamic_shared<T>() \\\n;\n");
+        "#define SMEM(T) \\\n SIMT_DYNAMIC_SHARED T* const s = ::simt::dynamic_shared<T>() \\\n; "
+        "SIMT_NAME_SHARED(s);\n");
+  CHECK(rewritten("#define SMEM(n) extern __shared__ int n##_s[];\n") ==
+        "#define SMEM(n) SIMT_DYNAMIC_SHARED int* const n##_s = ::simt::dynamic_shared<int>(); "
+        "SIMT_NAME_SHARED(n##_s);\n");
+}
+
+TEST_CASE("a macro that declares shared memory outside of functions names nothing",
+          "[rewriter][shared][macro]") {
+  CHECK(rewritten("#define SMEM(T, name) extern __shared__ T name[]\nSMEM(float, s);\n") ==
+        "#define SMEM(T, name) static thread_local T* const name = ::simt::dynamic_shared<T>()\n"
+        "SMEM(float, s);\n");
 }
 
 TEST_CASE("a declaration over several lines keeps the number of lines", "[rewriter][shared]") {

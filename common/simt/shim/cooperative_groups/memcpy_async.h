@@ -1,8 +1,9 @@
 #pragma once
-// Copies that all threads of a group share; see simt_async_copy.h for the moment at which they land.
+// Copies that all threads of a group share. They land when the thread waits for them, and not
+// before: a kernel that forgets to wait reads what was there before, every time.
 
 #include "../cooperative_groups.h"
-#include "../simt_async_copy.h"
+#include "../simt_abi.h"
 
 namespace cuda {
 /// A number of bytes of which the alignment is known.
@@ -37,7 +38,7 @@ void memcpy_async(const Group& group, T* to, std::size_t to_count, const T* from
 
 template <unsigned kBatchesInFlight, class Group>
 void wait_prior(const Group& group) {
-  simt::wait_for_copies(kBatchesInFlight);
+  simt_async_wait(kBatchesInFlight);
   group.sync();
 }
 template <class Group>

@@ -49,7 +49,9 @@ class Generator {
   }
 
   void piece() {
-    switch (random_.below(8)) {
+    switch (random_.below(9)) {
+      case 8:
+        return kernel();
       case 0:
         return same(plain());
       case 1:
@@ -70,26 +72,13 @@ class Generator {
   }
 
   std::string plain() {
-    return random_.pick<const char*>({"int x = 1 << 2 >> 3;",
-                                      "std::cout << a << \"<<<\";",
-                                      "A<B<C<D>>> y;",
-                                      "auto s = R\"x(k<<<1>>>(\" )x\";",
-                                      "char c = '\\'', d = '\"';",
-                                      "// k<<<1, 2>>>()",
-                                      "/* extern __shared__ int x[]; */",
-                                      "long n = 1'000'000;",
-                                      "#include <a<<<b>",
-                                      "#include \"it's.hpp\"",
-                                      "#pragma unroll <<<",
-                                      "#error don't",
-                                      "operator<<<int>(a, b);",
-                                      "__shared__ float tile[4][5];",
-                                      "#if A < 3\nint z;\n#else\nint w;\n#endif",
-                                      "int a\\\nb;",
-                                      "x = a < b && c > d;",
-                                      "__global__ void kern(int n) { }",
-                                      "f(\"\\\\\");",
-                                      "u8\"a\" LR\"(\n<<<)\" 'c';"});
+    return random_.pick<const char*>(
+        {"int x = 1 << 2 >> 3;", "std::cout << a << \"<<<\";", "A<B<C<D>>> y;",
+         "auto s = R\"x(k<<<1>>>(\" )x\";", "char c = '\\'', d = '\"';", "// k<<<1, 2>>>()",
+         "/* extern __shared__ int x[]; */", "long n = 1'000'000;", "#include <a<<<b>",
+         "#include \"it's.hpp\"", "#pragma unroll <<<", "#error don't", "operator<<<int>(a, b);",
+         "__shared__ float tile[4][5];", "#if A < 3\nint z;\n#else\nint w;\n#endif", "int a\\\nb;",
+         "x = a < b && c > d;", "f(\"\\\\\");", "u8\"a\" LR\"(\n<<<)\" 'c';"});
   }
 
   void dead_code() {
@@ -108,7 +97,7 @@ class Generator {
     same("#define MACRO ");
     in_macro_ = true;
     if (random_.one_in(3)) {
-      dynamic_shared();
+      dynamic_shared(true);
     } else {
       launch();
     }
@@ -118,11 +107,50 @@ class Generator {
   void shared() {
     if (random_.one_in(3))
       return both("static __shared__ alignas(16) float x[4];", "alignas(16)  __shared__  float x[4];");
-    dynamic_shared();
+    dynamic_shared(false);
     same(";");
   }
 
-  void dynamic_shared() {
+  /// A kernel whose parameters and shared memory are named.
+  void kernel() {
+    struct Parameter {
+      const char *source, *name;
+    };
+    same("__global__");
+    same(random_.pick<const char*>({" ", "\n", " /* { */ "}));
+    same(random_.pick<const char*>({"void kern", "void __launch_bounds__(32, 2) kern", "void kern<A<B>>"}));
+    same("(");
+    std::string names;
+    for (std::size_t i = random_.below(5); i > 0; --i) {
+      const auto parameter = random_.pick<Parameter>({{"int n", "(n)"},
+                                                      {"const float* __restrict__ a", "(a)"},
+                                                      {"A<B, C> x = f(1, (2))", "(x)"},
+                                                      {"T (*rows)[8]", "(rows)"},
+                                                      {"Args&&... args", "(args)..."},
+                                                      {"std::vector<int>", ""},
+                                                      {"void (*f)(int)", ""}});
+      same(gap());
+      same(parameter.source);
+      same(gap());
+      if (i > 1) same(",");
+      if (*parameter.name == '\0') continue;
+      names += (names.empty() ? "SIMT_PARAMETER" : ", SIMT_PARAMETER") + std::string(parameter.name);
+    }
+    same(")");
+    same(gap());
+    both("{", names.empty() ? "{" : "{ SIMT_NAME_PARAMETERS(" + names + ");");
+    same(gap());
+    if (random_.one_in(2)) {
+      both("__shared__ T t[4], u;", "__shared__ T t[4], u; SIMT_NAME_SHARED(t); SIMT_NAME_SHARED(u);");
+    } else {
+      const std::string name = dynamic_shared(true);
+      both(";", "; SIMT_NAME_SHARED(" + name + ");");
+    }
+    same("}");
+  }
+
+  /// Declares a dynamic array without the semicolon and returns its name.
+  std::string dynamic_shared(bool in_function) {
     const std::string type = random_.pick<const char*>(
         {"float", "unsigned char", "typename A<T>::B", "::ns::V<int, (1 > 2)>", "const T"});
     const std::string name = random_.pick<const char*>({"s", "smem_", "x1"});
@@ -138,8 +166,10 @@ class Generator {
     }
     const std::string declaration = words + b + type + " " + c + name + "[]" + row;
     const std::string pointer = row.empty() ? "* const " + name : " (*const " + name + ")" + row;
-    both(declaration, "static thread_local " + type + pointer + " = ::simt::dynamic_shared<" + type + row +
-                          ">()" + breaks(declaration));
+    both(declaration, (in_function ? "SIMT_DYNAMIC_SHARED " : "static thread_local ") + type + pointer +
+                          " = ::simt::dynamic_shared<" + type + row + ">()" +
+                          (in_macro_ ? "; SIMT_NAME_SHARED(" + name + ")" : "") + breaks(declaration));
+    return name;
   }
 
   void statement() {

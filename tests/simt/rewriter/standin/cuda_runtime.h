@@ -20,6 +20,10 @@
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
+#define SIMT_DYNAMIC_SHARED static thread_local
+#define SIMT_NAME_SHARED(variable)
+#define SIMT_NAME_PARAMETERS(...)
+
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}

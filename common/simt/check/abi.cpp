@@ -1,0 +1,189 @@
+// What instrumented kernels call besides the hooks, and what programs ask of check mode.
+
+#include <cstdlib>
+#include <new>
+
+#include "simt/check/checker.hpp"
+#include "simt/runtime/block.hpp"
+#include "simt/runtime/context.hpp"
+#include "simt/shim/simt_abi.h"
+
+namespace simt {
+
+using check::Checker;
+
+Counters& Counters::operator+=(const Counters& other) {
+  const auto add_global = [](GlobalTraffic& a, const GlobalTraffic& b) {
+    a.requests += b.requests, a.sectors += b.sectors, a.ideal_sectors += b.ideal_sectors;
+    a.bytes_asked += b.bytes_asked, a.bytes += b.bytes;
+  };
+  const auto add_shared = [](SharedTraffic& a, const SharedTraffic& b) {
+    a.requests += b.requests, a.wavefronts += b.wavefronts, a.ideal_wavefronts += b.ideal_wavefronts;
+    a.bytes_asked += b.bytes_asked;
+  };
+  add_global(global_load, other.global_load);
+  add_global(global_store, other.global_store);
+  add_global(global_atomic, other.global_atomic);
+  add_shared(shared_load, other.shared_load);
+  add_shared(shared_store, other.shared_store);
+  add_shared(shared_atomic, other.shared_atomic);
+  barriers += other.barriers, warp_syncs += other.warp_syncs;
+  shuffles += other.shuffles, votes += other.votes;
+  steps += other.steps, divergent_steps += other.divergent_steps, lanes += other.lanes;
+  return *this;
+}
+
+bool Counters::empty() const {
+  return global_load.requests + global_store.requests + global_atomic.requests + shared_load.requests +
+             shared_store.requests + shared_atomic.requests + barriers + warp_syncs + shuffles + votes +
+             steps ==
+         0;
+}
+
+namespace {
+
+/// Takes the lock and runs what is queued.
+std::unique_lock<std::recursive_mutex> after_all_work() {
+  Context& context = Context::get();
+  std::unique_lock lock(context.mutex);
+  context.run_all();
+  return lock;
+}
+
+}  // namespace
+
+std::vector<Finding> take_findings() {
+  const auto lock = after_all_work();
+  return Checker::get().take_findings();
+}
+
+std::vector<LaunchProfile> take_profiles() {
+  const auto lock = after_all_work();
+  return Checker::get().take_profiles();
+}
+
+void start_trace(const TraceRequest& request) {
+  const auto lock = after_all_work();
+  Checker::get().trace().start(request);
+}
+
+Trace take_trace() {
+  const auto lock = after_all_work();
+  return Checker::get().trace().take();
+}
+
+}  // namespace simt
+
+namespace {
+
+using simt::check::active_recorder;
+using simt::check::Checker;
+using simt::check::FenceScope;
+
+#define SIMT_CALLER() (reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1)
+
+// What the compiler describes a failed check with (the interface of its undefined-behaviour sanitizer).
+struct UbsanPlace {
+  const char* file;
+  std::uint32_t line, column;
+};
+struct UbsanType {
+  std::uint16_t kind, info;
+  char name[1];
+};
+struct UbsanOutOfBounds {
+  UbsanPlace place;
+  const UbsanType* array;
+  const UbsanType* index;
+};
+struct UbsanTypeMismatch {
+  UbsanPlace place;
+  const UbsanType* type;
+  std::uint8_t log2_alignment;
+  std::uint8_t check;
+};
+
+/// An integer as the sanitizer passes it: in the word itself if it fits there.
+std::int64_t integer_of(const UbsanType* type, std::uintptr_t value) {
+  const unsigned bits = 1u << (type->info >> 1);
+  const bool is_signed = (type->info & 1u) != 0;
+  if (bits > 64) return static_cast<std::int64_t>(*reinterpret_cast<const std::uint64_t*>(value));
+  if (!is_signed || bits == 64) return static_cast<std::int64_t>(value);
+  return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
+}
+
+}  // namespace
+
+extern "C" {
+
+int simt_wants_names() { return active_recorder != nullptr && Checker::get().wants_names(); }
+
+void simt_name_shared(const void* address, const char* name, std::size_t element_bytes, int rank,
+                      const std::size_t* extents) {
+  if (active_recorder != nullptr) Checker::get().name_shared(address, name, element_bytes, rank, extents);
+}
+
+void simt_name_pointer(const void* address, const char* name, std::size_t element_bytes) {
+  if (active_recorder == nullptr) return;
+  const simt::check::NothingRecorded guard;
+  simt::check::memory_map().name_global(reinterpret_cast<std::uintptr_t>(address), name, element_bytes);
+}
+
+void simt_fence(SimtFence scope) {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (active_recorder != nullptr)
+    Checker::get().fence(scope == simt_fence_block ? FenceScope::block : FenceScope::device, SIMT_CALLER());
+}
+
+void simt_atomic(const void* address, unsigned bytes,
+                 SimtAtomic operation) {  // atomics work in host code as well
+  simt::BlockRunner* const runner = simt::BlockRunner::current();
+  if (runner == nullptr) return;
+  runner->spin_hint();
+  if (active_recorder != nullptr) Checker::get().atomic(address, bytes, operation, SIMT_CALLER());
+}
+
+void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* data, std::uintptr_t index) {
+  if (active_recorder != nullptr)
+    Checker::get().array_bound_broken(SIMT_CALLER(), data->array->name, integer_of(data->index, index));
+}
+void __ubsan_handle_type_mismatch_v1(const UbsanTypeMismatch* data, std::uintptr_t address) {
+  if (active_recorder == nullptr) return;
+  Checker::get().misaligned(SIMT_CALLER(), address, std::uint64_t{1} << data->log2_alignment);
+  simt::BlockRunner::current()->raise(simt::FaultKind::told_misaligned, "");
+}
+void __ubsan_handle_pointer_overflow(const void*, std::uintptr_t, std::uintptr_t) {}
+void __ubsan_handle_shift_out_of_bounds(const void*, std::uintptr_t, std::uintptr_t) {
+  if (active_recorder != nullptr) Checker::get().shift_out_of_range(SIMT_CALLER());
+}
+
+// The kernel's own malloc and new: the linker turns its calls into these. What a kernel gets there is its
+// own.
+void* __wrap_malloc(std::size_t bytes) {
+  void* memory = std::malloc(bytes);
+  if (active_recorder != nullptr && memory != nullptr)
+    simt::check::memory_map().add_kernel_heap(reinterpret_cast<std::uintptr_t>(memory), bytes);
+  return memory;
+}
+void __wrap_free(void* memory) {
+  if (active_recorder != nullptr)
+    simt::check::memory_map().remove_kernel_heap(reinterpret_cast<std::uintptr_t>(memory));
+  std::free(memory);
+}
+void* __wrap__Znwm(std::size_t bytes) {
+  void* memory = ::operator new(bytes);
+  if (active_recorder != nullptr)
+    simt::check::memory_map().add_kernel_heap(reinterpret_cast<std::uintptr_t>(memory), bytes);
+  return memory;
+}
+void* __wrap__Znam(std::size_t bytes) { return __wrap__Znwm(bytes); }
+void __wrap__ZdlPv(void* memory) {
+  if (active_recorder != nullptr)
+    simt::check::memory_map().remove_kernel_heap(reinterpret_cast<std::uintptr_t>(memory));
+  ::operator delete(memory);
+}
+void __wrap__ZdlPvm(void* memory, std::size_t) { __wrap__ZdlPv(memory); }
+void __wrap__ZdaPv(void* memory) { __wrap__ZdlPv(memory); }
+void __wrap__ZdaPvm(void* memory, std::size_t) { __wrap__ZdlPv(memory); }
+
+}  // extern "C"

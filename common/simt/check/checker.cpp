@@ -1,0 +1,458 @@
+#include "simt/check/checker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "simt/check/kinds.hpp"
+#include "simt/check/source_names.hpp"
+#include "simt/check/traffic.hpp"
+#include "simt/runtime/block.hpp"
+
+namespace simt::check {
+namespace {
+
+std::string index_text(const std::array<unsigned, 3>& index) {
+  return fmt::format("({},{},{})", index[0], index[1], index[2]);
+}
+
+std::string lines_text(const FindingSide& here, const FindingSide& other) {
+  const auto text = [](const FindingSide& side) { return to_string(SourceLine{side.file, side.line}); };
+  return fmt::format("{} and {}", text(here), text(other));
+}
+
+}  // namespace
+
+Checker& Checker::get() {
+  static auto* checker = new Checker;
+  return *checker;
+}
+
+void Checker::begin_launch(const Launch& launch, const LaunchContext& context, const void* dynamic_buffer) {
+  context_ = &context;
+  dynamic_buffer_ = dynamic_buffer;
+  named_ = false;
+  facts_ = {launch.name, launch.grid, launch.block};
+  memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
+                            launch.arguments_bytes);
+  place_windows(context, dynamic_buffer);
+  order_.begin_launch();
+  sites_.begin_launch(recorder_.code, recorder_.code_bytes);
+  log_.begin_launch();
+  detector_.begin_launch(facts_);
+  trace_.begin_launch(facts_);
+}
+
+void Checker::place_windows(const LaunchContext& context, const void* dynamic_buffer) {
+  const KernelModule& module = *context.module;
+  recorder_.code = module.begin;
+  recorder_.code_bytes = std::min<std::size_t>(module.end - module.begin, kMostCodeBytes);
+  recorder_.arena = reinterpret_cast<std::uintptr_t>(device_memory().base());
+  recorder_.dynamic = reinterpret_cast<std::uintptr_t>(dynamic_buffer) - Recorder::kMargin;
+  recorder_.dynamic_bytes = Recorder::kMargin + kMaxDynamicSharedBytes + Recorder::kMargin;
+  recorder_.shared = recorder_.shared_bytes = 0;
+  shared_words_.clear();
+  if (module.tls_module != 0) {
+    std::size_t end = 0;
+    for (const auto* variables : {&module.shared, &module.thread_locals})
+      for (const SharedVariable& variable : *variables) end = std::max(end, variable.offset + variable.bytes);
+    recorder_.shared = reinterpret_cast<std::uintptr_t>(thread_local_storage(module)) - Recorder::kMargin;
+    recorder_.shared_bytes =
+        std::min<std::size_t>(Recorder::kMargin + end + Recorder::kMargin, Recorder::kDynamicOffset);
+    shared_words_.assign(recorder_.shared_bytes / 4 + 2, 0);
+    for (const auto* variables : {&module.shared, &module.thread_locals})
+      for (const SharedVariable& variable : *variables)
+        for (std::size_t byte = 0; byte < variable.bytes; ++byte)
+          shared_words_[(Recorder::kMargin + variable.offset + byte) / 4] = 1;
+  }
+  recorder_.is_shared_word = shared_words_.data();
+}
+
+void Checker::end_launch() {
+  active_recorder = nullptr;
+  LaunchProfile profile;
+  profile.kernel = facts_.kernel;
+  profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
+  profile.block = {facts_.block.x, facts_.block.y, facts_.block.z};
+  std::map<std::pair<std::string, int>, Counters> lines;
+  for (const Site& site : sites_.all())
+    if (site.line.line != 0 && !site.counters.empty())
+      lines[{site.line.file, site.line.line}] += site.counters;
+  for (auto& [line, counters] : lines) {
+    profile.total += counters;
+    profile.lines.push_back({line.first, line.second, counters});
+  }
+  constexpr std::size_t kMostProfiles = 4096;  // nobody may ever ask
+  if (profiles_.size() < kMostProfiles) profiles_.push_back(std::move(profile));
+  context_ = nullptr;
+}
+
+std::vector<LaunchProfile> Checker::take_profiles() { return std::exchange(profiles_, {}); }
+
+void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64_t) {
+  const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
+  order_.begin_block(threads);
+  recorder_.start_block(threads);
+  replay_.begin_block(threads);
+  detector_.begin_block(index);
+  trace_.begin_block(index);
+  active_recorder = &recorder_;
+}
+
+void Checker::drain_all(LaneMask unfinished) {
+  recorder_.switch_to(-1);
+  for (std::size_t warp = 0; warp * 32 < recorder_.threads.size(); ++warp)
+    replay_.drain(static_cast<unsigned>(warp), unfinished);
+}
+
+void Checker::block_ends() {
+  active_recorder = nullptr;
+  recorder_.stored_bytes = 0;  // after a fault, the last store may never have happened
+  drain_all(0);
+  detector_.end_block();
+}
+
+void Checker::thread_ends(int thread) {
+  recorder_.switch_to(-1);
+  replay_.thread_ends(thread);
+}
+
+void Checker::warp_pauses(int warp, LaneMask unfinished) {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  recorder_.switch_to(-1);
+  replay_.drain(static_cast<unsigned>(warp), unfinished);
+  recorder_.switch_to(running);
+}
+
+void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  drain_all(0);
+  std::vector<unsigned> barrier_sites(static_cast<std::size_t>(threads), 0);
+  int first = -1;
+  for (int begin = 0; begin < threads; begin += 32) {
+    const int end = std::min(begin + 32, threads);
+    int first_of_warp = -1, returned = 0;
+    for (int thread = begin; thread < end; ++thread) {
+      if (waits_at[thread] == 0) {
+        ++returned;
+        continue;
+      }
+      const Replay::Calls calls = replay_.calls_of(thread);
+      const unsigned site = sites_.find(waits_at[thread] - recorder_.code, calls.callers, calls.depth);
+      barrier_sites[static_cast<std::size_t>(thread)] = site;
+      if (first_of_warp < 0) first_of_warp = thread;
+      if (first < 0) first = thread;
+      const unsigned first_site = barrier_sites[static_cast<std::size_t>(first)];
+      if (sites_[site].line == sites_[first_site].line || log_.repeated(kDivergentBarrier, site, first_site))
+        continue;
+      Finding report = detector_.finding(Severity::warning, site, static_cast<unsigned>(thread));
+      report.other = detector_.side(first_site, static_cast<unsigned>(first));
+      report.what = fmt::format(
+          "thread {} of block {} waits at this __syncthreads() while thread {} waits at another ({}).",
+          index_text(report.here.thread), index_text(report.here.block), index_text(report.other.thread),
+          lines_text(report.here, report.other));
+      report.rule = "All threads of a block must come to the same __syncthreads().";
+      report.fix = "Move the barrier out of the branch or the loop whose condition differs between threads.";
+      log_.add(kDivergentBarrier, std::move(report), site, first_site);
+    }
+    if (first_of_warp < 0) continue;
+    const unsigned site = barrier_sites[static_cast<std::size_t>(first_of_warp)];
+    ++sites_[site].counters.barriers;
+    if (trace_.wants(static_cast<unsigned>(begin / 32)))
+      trace_.mark("barrier", static_cast<unsigned>(begin / 32),
+                  replay_.live(static_cast<unsigned>(begin / 32)), sites_[site].line);
+    if (returned == 0 || log_.repeated(kExitedThreads, site, 0)) continue;
+    Finding report = detector_.finding(Severity::warning, site, static_cast<unsigned>(first_of_warp));
+    report.what = fmt::format(
+        "{} of the {} threads of a warp have returned while thread {} of block {} and others of that warp "
+        "wait at "
+        "__syncthreads().",
+        returned, end - begin, index_text(report.here.thread), index_text(report.here.block));
+    report.rule = "A barrier is for all threads of the block; before Volta this hangs.";
+    report.fix =
+        "Let every thread reach the barrier, and guard the work between barriers instead of returning.";
+    log_.add(kExitedThreads, std::move(report), site, 0);
+  }
+  detector_.end_epoch();
+  order_.end_epoch();
+  recorder_.switch_to(running);
+}
+
+void Checker::lanes_met(const LanesMet& met) {
+  const std::uint64_t second = met.lanes | std::uint64_t{static_cast<unsigned>(met.op)} << 32;
+  recorder_.append(mark_event(Mark::met) | (met.number & (kWindowBytes - 1)), second, met.caller);
+}
+
+void Checker::inactive_lane(const InactiveLane& lane) {
+  const NothingRecorded guard;
+  const unsigned site = sites_.find_here(lane.caller);
+  if (log_.repeated(kInactiveLane, site, 0)) return;
+  const auto thread = static_cast<unsigned>(recorder_.thread);
+  Finding report = detector_.finding(Severity::warning, site, thread);
+  report.what =
+      fmt::format("lane {} (thread {} of block {}) reads a value from lane {}, which {}.", thread % 32,
+                  index_text(report.here.thread), index_text(report.here.block), lane.source,
+                  lane.exited ? "has returned from the kernel" : "takes no part in the shuffle");
+  report.rule = "What a lane that takes no part would give is undefined.";
+  report.fix = lane.exited
+                   ? "Keep all lanes of the warp in the kernel until the shuffle is done."
+                   : "Name that lane in the mask and let it come to the shuffle, or pass a smaller width.";
+  log_.add(kInactiveLane, std::move(report), site, 0);
+}
+
+std::optional<std::uint64_t> Checker::shared_offset(std::uintptr_t address) const {
+  if (address - recorder_.dynamic < recorder_.dynamic_bytes)
+    return Recorder::kDynamicOffset + (address - recorder_.dynamic);
+  if (address - recorder_.shared < recorder_.shared_bytes) return address - recorder_.shared;
+  return {};
+}
+
+// On hardware the load belongs to the instruction that issues the copy, and the bytes reach shared memory
+// without passing through the warp: so there is a request here, and no store where they land.
+void Checker::async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) {
+  const std::size_t read = copy.bytes - copy.zero_bytes;
+  const auto from = reinterpret_cast<std::uintptr_t>(copy.from);
+  const unsigned step = (from | read) % 16 == 0  ? 16
+                        : (from | read) % 8 == 0 ? 8
+                        : (from | read) % 4 == 0 ? 4
+                                                 : 1;
+  for (std::size_t at = 0; at < read; at += step) {
+    std::uint64_t offset = from + at - recorder_.arena;
+    if (bool stray = false; offset < kArenaBytes || recorder_.find_elsewhere(from + at, offset, stray))
+      recorder_.append(access_event(Kind::read, static_cast<unsigned>(std::countr_zero(step)), false) |
+                           at_offset(Space::global, offset),
+                       caller);
+  }
+  if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
+    recorder_.append(mark_event(Mark::copy) | *offset, copy.bytes, caller);
+}
+
+void Checker::async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) {
+  if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
+    recorder_.append(mark_event(Mark::land) | *offset, copy.bytes, caller);
+}
+
+void Checker::fence(FenceScope scope, std::uintptr_t caller) {
+  recorder_.append(mark_event(Mark::fence) | static_cast<unsigned>(scope), caller);
+}
+
+void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, std::uintptr_t caller) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  Event place = 0;
+  std::uint64_t offset = address - recorder_.arena;
+  if (offset < kArenaBytes)
+    place = at_offset(Space::global, offset);
+  else if (const auto in_shared = shared_offset(address))
+    place = at_offset(Space::shared, *in_shared);
+  else if (bool stray = false; recorder_.find_elsewhere(address, offset, stray))
+    place = at_offset(Space::global, offset);
+  else
+    return;
+  const auto log2_bytes = static_cast<unsigned>(std::countr_zero(bytes));
+  const Event compares = operation == simt_atomic_compare ? kCompares : 0;
+  recorder_.append(
+      access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares | place, caller);
+}
+
+bool Checker::wants_names() { return !std::exchange(named_, true); }
+
+void Checker::name_shared(const void* address, const char* name, std::size_t element_bytes, int rank,
+                          const std::size_t* extents) {
+  const NothingRecorded guard;
+  const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(address));
+  if (!offset) return;
+  if (const ArrayName* known = memory_map().shared_name_at(*offset);
+      known != nullptr && known->source == name)
+    return;
+  ArrayName array{name, *offset, 0, element_bytes, {extents, extents + rank}, name};
+  array.bytes = element_bytes;
+  for (const std::size_t extent : array.extents) array.bytes *= extent;
+  memory_map().name_shared(std::move(array));
+}
+
+void Checker::warp_did(const WarpEvent& event) {
+  const unsigned site = sites_.find(code_of(event.event), event.callers, event.depth);
+  if (kind_of(event.event) == Kind::mark)
+    mark_did(event, site);
+  else
+    access_did(event, site);
+}
+
+void Checker::mark_did(const WarpEvent& event, unsigned site) {
+  Counters& counters = sites_[site].counters;
+  const char* traced = nullptr;
+  switch (mark_of(event.event)) {
+    case Mark::block:
+      ++counters.steps;
+      counters.lanes += static_cast<unsigned>(std::popcount(event.lanes));
+      counters.divergent_steps += event.lanes != event.live;
+      return;
+    case Mark::met: {
+      const auto second = event.seconds[std::countr_zero(event.lanes)];
+      const auto op = static_cast<SimtWarpOp>(second >> 32);
+      if (op == simt_op_syncwarp) {
+        ++counters.warp_syncs;
+        order_.join(event.warp, event.lanes);
+        traced = "syncwarp";
+      } else if (op == simt_op_shuffle) {
+        ++counters.shuffles;
+        traced = "shuffle";
+      } else {
+        ++counters.votes;
+        traced = "vote";
+      }
+      break;
+    }
+    case Mark::fence:
+      for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        order_.fence(event.warp * 32 + lane, static_cast<FenceScope>(event.offsets[lane]));
+      }
+      return;
+    case Mark::copy:
+    case Mark::land:
+      for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        const unsigned thread = event.warp * 32 + lane;
+        if (mark_of(event.event) == Mark::copy)
+          detector_.copy_issued(thread, site, event.offsets[lane], event.seconds[lane]);
+        else
+          detector_.copy_lands(thread, site, event.offsets[lane], event.seconds[lane]);
+      }
+      return;
+    case Mark::enter:
+    case Mark::leave:
+      return;
+  }
+  if (trace_.wants(event.warp)) trace_.mark(traced, event.warp, event.lanes, sites_[site].line);
+}
+
+void Checker::access_did(const WarpEvent& event, unsigned site) {
+  WarpAccess access;
+  access.kind = kind_of(event.event);
+  access.space = space_of(event.event);
+  access.is_volatile = is_volatile(event.event);
+  access.compares = access.kind == Kind::atomic && (event.event & kCompares) != 0;
+  access.bytes = bytes_of(event.event);
+  access.site = site;
+  access.warp = event.warp;
+  access.lanes = event.lanes;
+  access.offsets = event.offsets;
+  access.values = access.kind == Kind::write ? event.seconds : nullptr;
+  if (access.space == Space::shared && !detector_.watches(access)) return;
+  count_access(access, sites_[site].counters);
+  detector_.access(access);
+}
+
+void Checker::count_access(const WarpAccess& access, Counters& counters) {
+  const auto lanes = static_cast<unsigned>(std::popcount(access.lanes));
+  Sectors sectors;
+  Wavefronts wavefronts;
+  if (access.space == Space::global) {
+    GlobalTraffic& traffic = access.kind == Kind::read    ? counters.global_load
+                             : access.kind == Kind::write ? counters.global_store
+                                                          : counters.global_atomic;
+    sectors = access.kind == Kind::atomic ? count_atomic_sectors(access.offsets, access.lanes, access.bytes)
+                                          : count_sectors(access.offsets, access.lanes, access.bytes);
+    ++traffic.requests;
+    traffic.sectors += sectors.touched;
+    traffic.ideal_sectors += sectors.ideal;
+    traffic.bytes_asked += lanes * access.bytes;
+    traffic.bytes += sectors.touched * 32;
+  } else {
+    SharedTraffic& traffic = access.kind == Kind::read    ? counters.shared_load
+                             : access.kind == Kind::write ? counters.shared_store
+                                                          : counters.shared_atomic;
+    wavefronts =
+        access.kind == Kind::atomic
+            ? count_atomic_wavefronts(access.offsets, access.lanes, access.bytes)
+            : count_wavefronts(access.offsets, access.lanes, access.bytes, access.kind == Kind::read);
+    ++traffic.requests;
+    traffic.wavefronts += wavefronts.needed;
+    traffic.ideal_wavefronts += wavefronts.ideal;
+    traffic.bytes_asked += lanes * access.bytes;
+  }
+  if (trace_.wants(access.warp))
+    trace_.access(access, sites_[access.site].line, sectors.touched, wavefronts.needed);
+}
+
+/// "tile[..][33]": the array that the line indexes, if there is only one that it can be. `type` is that of
+/// the array or of its row, such as 'float [33]'.
+std::string Checker::bounded_element(const SourceLine& line, const std::string& type, std::int64_t index) {
+  std::vector<std::string> names = indexed_names(source_text(line));
+  std::erase_if(names, [](const std::string& name) { return memory_map().is_pointer_name(name); });
+  const auto dimensions = static_cast<std::size_t>(std::count(type.begin(), type.end(), '['));
+  const auto shape_of = [](const std::string& name) -> const ArrayName* {
+    for (const ArrayName& known : memory_map().shared_names())
+      if (known.name == name) return &known;
+    return nullptr;
+  };
+  std::erase_if(names, [&](const std::string& name) {
+    const ArrayName* known = shape_of(name);
+    if (known == nullptr) return false;
+    if (known->extents.size() < dimensions) return true;
+    const std::size_t extent = known->extents[known->extents.size() - dimensions];
+    return extent != 0 && type.find(fmt::format("[{}]", extent)) == std::string::npos;
+  });
+  if (names.size() != 1) return {};
+  const ArrayName* known = shape_of(names.front());
+  std::string element = names.front();
+  for (std::size_t row = dimensions; known != nullptr && row < known->extents.size(); ++row)
+    element += "[..]";
+  return element + fmt::format("[{}]", index);
+}
+
+void Checker::array_bound_broken(std::uintptr_t caller, const char* type, std::int64_t index) {
+  const NothingRecorded guard;
+  const unsigned site = sites_.find_here(caller);
+  if (log_.repeated(kOutOfBounds, site, 0)) return;
+  Finding report = detector_.finding(Severity::error, site, static_cast<unsigned>(recorder_.thread));
+  report.element = bounded_element(sites_[site].line, type, index);
+  report.what = fmt::format("thread {} of block {} uses {}index {} of an array of type {}.",
+                            index_text(report.here.thread), index_text(report.here.block),
+                            report.element.empty() ? "" : report.element + ", ", index, type);
+  report.rule = "An index must lie within its own array or row, even where other memory follows.";
+  report.fix = "Test the index, or make the array larger.";
+  log_.add(kOutOfBounds, std::move(report), site, 0);
+}
+
+void Checker::shift_out_of_range(std::uintptr_t caller) {
+  const NothingRecorded guard;
+  const unsigned site = sites_.find_here(caller);
+  if (log_.repeated(kShift, site, 0)) return;
+  Finding report = detector_.finding(Severity::warning, site, static_cast<unsigned>(recorder_.thread));
+  report.what =
+      fmt::format("thread {} of block {} shifts by a negative amount, or by the width of the type or more.",
+                  index_text(report.here.thread), index_text(report.here.block));
+  report.rule = "The result of such a shift is undefined in C++.";
+  report.fix = "Keep the amount below the number of bits.";
+  log_.add(kShift, std::move(report), site, 0);
+}
+
+void Checker::misaligned(std::uintptr_t caller, std::uintptr_t address, std::uint64_t alignment) {
+  const NothingRecorded guard;
+  const unsigned site = sites_.find_here(caller);
+  if (log_.repeated(kMisaligned, site, 0)) return;
+  Finding report = detector_.finding(Severity::error, site, static_cast<unsigned>(recorder_.thread));
+  std::uint64_t offset = address - recorder_.arena;
+  Space space = Space::global;
+  if (const auto in_shared = shared_offset(address)) space = Space::shared, offset = *in_shared;
+  if (space == Space::shared || offset < kArenaBytes)
+    report.element = memory_map().element(space, offset, static_cast<unsigned>(alignment)).text;
+  report.memory = space == Space::shared ? "shared" : "global";
+  report.what =
+      fmt::format("thread {} of block {} accesses {} bytes at {}, which is not a multiple of {}.",
+                  index_text(report.here.thread), index_text(report.here.block), alignment,
+                  report.element.empty() ? "an address" : "the address of " + report.element, alignment);
+  report.rule = "A GPU ends the launch with cudaErrorMisalignedAddress.";
+  report.fix =
+      "Start vector accesses at a multiple of their size, and handle the elements before and after singly.";
+  log_.add(kMisaligned, std::move(report), site, 0);
+}
+
+}  // namespace simt::check

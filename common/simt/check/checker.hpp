@@ -1,0 +1,86 @@
+#pragma once
+/// @file
+/// Check mode as a whole: takes what a block tells about itself and what its threads trace, and turns them
+/// into findings, counts and traces.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simt/check/detector.hpp"
+#include "simt/check/finding_log.hpp"
+#include "simt/check/recorder.hpp"
+#include "simt/check/replay.hpp"
+#include "simt/check/trace_log.hpp"
+#include "simt/profile.hpp"
+#include "simt/runtime/launch.hpp"
+#include "simt/runtime/observer.hpp"
+
+namespace simt::check {
+
+class Checker final : public BlockObserver, public Replay::Listener {
+ public:
+  static Checker& get();
+
+  void begin_launch(const Launch& launch, const LaunchContext& context, const void* dynamic_buffer);
+  void end_launch();
+
+  // BlockObserver
+  void block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) override;
+  void block_ends() override;
+  void thread_runs(int thread, const void* stack_top) override {
+    recorder_.switch_to(thread);
+    recorder_.stack_top = reinterpret_cast<std::uintptr_t>(stack_top);
+  }
+  void thread_ends(int thread) override;
+  void barrier_opens(const std::uintptr_t* waits_at, int threads) override;
+  void lanes_met(const LanesMet& met) override;
+  void inactive_lane(const InactiveLane& lane) override;
+  void warp_pauses(int warp, LaneMask unfinished) override;
+  void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) override;
+  void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) override;
+
+  // Replay::Listener
+  void warp_did(const WarpEvent& event) override;
+
+  // What kernels tell by calls of their own.
+  bool wants_names();
+  void name_shared(const void* address, const char* name, std::size_t element_bytes, int rank,
+                   const std::size_t* extents);
+  void fence(FenceScope scope, std::uintptr_t caller);
+  void atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller);
+  /// A check that the compiler built in failed, at that instruction.
+  void array_bound_broken(std::uintptr_t caller, const char* type, std::int64_t index);
+  void shift_out_of_range(std::uintptr_t caller);
+  void misaligned(std::uintptr_t caller, std::uintptr_t address, std::uint64_t alignment);
+
+  std::vector<Finding> take_findings() { return log_.take(); }
+  std::vector<LaunchProfile> take_profiles();
+  TraceLog& trace() { return trace_; }
+  std::size_t finding_count() const { return log_.size(); }
+
+ private:
+  void place_windows(const LaunchContext& context, const void* dynamic_buffer);
+  void drain_all(LaneMask unfinished);
+  void mark_did(const WarpEvent& event, unsigned site);
+  void access_did(const WarpEvent& event, unsigned site);
+  void count_access(const WarpAccess& access, Counters& counters);
+  static std::string bounded_element(const SourceLine& line, const std::string& type, std::int64_t index);
+  std::optional<std::uint64_t> shared_offset(std::uintptr_t address) const;
+
+  Recorder recorder_;
+  Order order_;
+  SiteTable sites_;
+  FindingLog log_;
+  Detector detector_{order_, sites_, log_};
+  Replay replay_{recorder_, *this};
+  TraceLog trace_;
+  LaunchFacts facts_;
+  std::vector<LaunchProfile> profiles_;
+  std::vector<std::uint8_t> shared_words_;
+  const void* dynamic_buffer_ = nullptr;
+  const LaunchContext* context_ = nullptr;
+  bool named_ = false;  ///< the launch's parameters have their names
+};
+
+}  // namespace simt::check

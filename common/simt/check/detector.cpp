@@ -1,0 +1,337 @@
+#include "simt/check/detector.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "simt/check/kinds.hpp"
+
+namespace simt::check {
+namespace {
+
+constexpr std::size_t kMostUninitialised = 4096;  // of one epoch, kept until it ends
+
+template <class Visit>
+void for_each_lane(LaneMask lanes, Visit visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+}  // namespace
+
+std::uint64_t Detector::place_of(const Touch& touch) {
+  return touch.offset << 1 | static_cast<unsigned>(touch.access.space);
+}
+
+void Detector::begin_launch(const LaunchFacts& facts) {
+  facts_ = facts;
+  blocks_.clear();
+  last_range_ = nullptr;
+  last_shared_ = nullptr;
+  if (order_.stamps_expired()) {
+    global_.forget_accesses();
+    shared_.forget_accesses();
+  }
+  // What was freed since, or allocated anew, holds no values any more.
+  std::vector<GlobalRange> now;
+  for (const GlobalRange& range : memory_map().global_ranges())
+    if (range.serial != 0) now.push_back(range);
+  const auto holds = [](const std::vector<GlobalRange>& ranges, std::uint64_t serial) {
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [serial](const GlobalRange& range) { return range.serial == serial; });
+  };
+  for (const GlobalRange& range : known_allocations_)
+    if (!holds(now, range.serial)) global_.clear(range.offset, range.end());
+  known_allocations_ = std::move(now);
+  // Other memory may lie elsewhere in the window than last time.
+  global_.clear(kArenaBytes, memory_map().end_of_elsewhere());
+}
+
+void Detector::begin_block(uint3 index) {
+  block_ = index;
+  blocks_.push_back(index);
+  uninitialised_.clear();
+  uninitialised_at_.clear();
+  copies_.clear();
+  guesses_.clear();
+}
+
+void Detector::end_epoch() {
+  for (const UninitialisedRead& read : uninitialised_) {
+    if (!read.raced) report_uninitialised(read);
+  }
+  uninitialised_.clear();
+  uninitialised_at_.clear();
+}
+
+void Detector::end_block() {
+  end_epoch();
+  for (Guess& guess : guesses_) log_.add(guess.kind, std::move(guess.report), guess.site, guess.other_site);
+  guesses_.clear();
+}
+
+void Detector::forget_guesses(const Touch& touch, Cell& cell) {
+  std::erase_if(guesses_, [&](const Guess& guess) {
+    return guess.space == touch.access.space && guess.offset == touch.offset && guess.thread == touch.thread;
+  });
+  const auto is_own = [&](const Stamp& read) {
+    return read.step() >= order_.first_of_block() && read.warp() == touch.access.warp && !read.atomic();
+  };
+  if (is_own(cell.read)) {
+    cell.readers &= ~touch.lanes;
+    if (cell.readers == 0) cell.read = Stamp{};
+  }
+  if (is_own(cell.other_read)) cell.other_read = Stamp{};
+}
+
+void Detector::access(const WarpAccess& access) {
+  const bool shared = access.space == Space::shared;
+  scope_first_ = shared ? order_.first_of_epoch() : order_.first_of_launch();
+  const bool fine = all_in_bounds(access);
+  const bool atomic = access.kind == Kind::atomic || (access.is_volatile && !shared);
+  if (access.kind == Kind::read && fine && copies_.empty()) {
+    read_all(access, atomic);
+    return;
+  }
+  for_each_lane(access.lanes, [&](unsigned lane) {
+    if (!fine && !in_bounds(access, lane)) {
+      report_out_of_bounds(access, lane);
+      return;
+    }
+    if (shared && !copies_.empty() && meets_copy(access, lane)) return;
+    const std::uint32_t value =
+        access.values != nullptr ? static_cast<std::uint32_t>(access.values[lane]) : 0;
+    touch({access, access.offsets[lane], LaneMask{1} << lane, access.warp * 32 + lane, atomic, value});
+  });
+}
+
+// Most accesses are reads of words that hold a value and that nobody wrote since the last barrier. Lanes that
+// read the same word in a row are taken together.
+void Detector::read_all(const WarpAccess& access, bool atomic) {
+  const bool shared = access.space == Space::shared;
+  Shadow& shadow = shared ? shared_ : global_;
+  const Step block_first = order_.first_of_block(), valued = shared ? block_first : 0;
+  const Step step = order_.step_of(access.warp);
+  for (LaneMask rest = access.lanes; rest != 0;) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t offset = access.offsets[lane];
+    LaneMask together = 0;
+    do {
+      together |= rest & -rest;
+      rest &= rest - 1;
+    } while (rest != 0 && access.offsets[std::countr_zero(rest)] == offset);
+
+    const unsigned thread = access.warp * 32 + lane;
+    const Stamp now(step, thread, access.site, atomic);
+    bool plain = ((offset | access.bytes) & 3u) == 0 && !atomic;
+    for (unsigned at = 0; plain && at < access.bytes; at += 4) {
+      Cell* const cell = shadow.word(offset + at);
+      plain = cell != nullptr && !cell->write.none() && cell->write.step() < scope_first_ &&
+              cell->write.step() >= valued;
+      if (!plain) break;
+      const Step before = cell->read.step();
+      const bool same_warp = before >= block_first && cell->read.warp() == access.warp;
+      if (same_warp && before == step) {
+        cell->readers |= together;
+        continue;
+      }
+      if (before >= scope_first_ && !same_warp) cell->other_read = cell->read;
+      cell->read = now;
+      cell->readers = together;
+    }
+    if (!plain) touch({access, offset, together, thread, atomic, 0});
+  }
+}
+
+void Detector::touch(const Touch& touch) {
+  Shadow& shadow = touch.access.space == Space::shared ? shared_ : global_;
+  const Shadow::Units units = shadow.at(touch.offset, touch.access.bytes);
+  for (unsigned i = 0; i < units.count; ++i) {
+    Touch unit = touch;
+    unit.offset += i * units.unit_bytes;
+    if (touch.access.kind == Kind::read) {
+      read(unit, units.cell[i]);
+    } else {
+      // An exchange reads nothing that matters.
+      if (touch.access.kind == Kind::atomic && !touch.access.is_volatile &&
+          !is_initialised(unit, units.cell[i]))
+        note_uninitialised(unit);
+      if (touch.access.compares) forget_guesses(unit, units.cell[i]);
+      write(unit, units.cell[i]);
+    }
+  }
+  if (touch.atomic && !order_.trivial())
+    for_each_lane(touch.lanes, [&](unsigned lane) {
+      order_.meet_at(place_of(touch), touch.access.warp * 32 + lane, touch.access.kind != Kind::write,
+                     touch.access.kind != Kind::read);
+    });
+}
+
+void Detector::read(const Touch& touch, Cell& cell) {
+  if (cell.write.step() >= scope_first_) read_after_write(touch, cell);
+  if (!is_initialised(touch, cell)) note_uninitialised(touch);
+  const Step step = order_.step_of(touch.access.warp);
+  const Step before = cell.read.step();
+  if (before == step && cell.read.warp() == touch.access.warp) {
+    cell.readers |= touch.lanes;
+    return;
+  }
+  const bool same_warp = before >= order_.first_of_block() && cell.read.warp() == touch.access.warp;
+  if (before >= scope_first_ && !same_warp) cell.other_read = cell.read;
+  cell.read = Stamp(step, touch.thread, touch.access.site, touch.atomic);
+  cell.readers = touch.lanes;
+}
+
+void Detector::write(const Touch& touch, Cell& cell) {
+  if (cell.write.step() >= scope_first_) write_after_write(touch, cell);
+  if (cell.read.step() >= scope_first_) write_after_reads(touch, cell);
+  if (!uninitialised_.empty() && !touch.atomic) note_first_write(touch);
+  cell.write = Stamp(order_.step_of(touch.access.warp), touch.thread, touch.access.site, touch.atomic);
+  cell.value = touch.value;
+}
+
+bool Detector::is_initialised(const Touch& touch, Cell& cell) const {
+  if (touch.access.space == Space::shared) return cell.write.step() >= order_.first_of_block();
+  if (!cell.write.none()) return true;
+  const GlobalRange* range = last_range_ != nullptr && last_range_->contains(touch.offset, 1)
+                                 ? last_range_
+                                 : memory_map().find_global(touch.offset);
+  if (range == nullptr) return true;
+  const std::uint64_t begin = touch.offset - range->offset;
+  if (range->written != nullptr && !range->written->covers(begin, std::min(begin + 4, range->bytes)) &&
+      !range->written->covers(begin, begin + 1))
+    return false;
+  cell.write = Stamp::of_host();
+  return true;
+}
+
+/// A word of which some bytes hold a value and others do not, within an access of several words, is the
+/// padding of a struct that is copied as a whole.
+bool Detector::copies_padding(const Touch& touch) {
+  if (touch.access.bytes < 8) return false;
+  const std::uint64_t begin = touch.offset / touch.access.bytes * touch.access.bytes;
+  for (std::uint64_t word = begin; word < begin + touch.access.bytes; word += 4) {
+    unsigned with_value = 0;
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      Touch one = touch;
+      one.offset = word + byte;
+      Cell& cell = (touch.access.space == Space::shared ? shared_ : global_).cell(one.offset);
+      with_value += is_initialised(one, cell);
+    }
+    if (with_value != 0 && with_value != 4) return true;
+  }
+  return false;
+}
+
+void Detector::note_uninitialised(const Touch& touch) {
+  if (copies_padding(touch)) return;
+  if (uninitialised_.size() == kMostUninitialised) return;
+  uninitialised_at_.emplace(place_of(touch), uninitialised_.size());
+  uninitialised_.push_back({touch.access.space, touch.offset, touch.access.site, touch.thread,
+                            touch.access.bytes, order_.step_of(touch.access.warp)});
+}
+
+/// A read of memory without a value, then a write by another thread: a race, unless something orders the two.
+void Detector::note_first_write(const Touch& touch) {
+  const auto [begin, end] = uninitialised_at_.equal_range(place_of(touch));
+  for (auto entry = begin; entry != end; ++entry) {
+    UninitialisedRead& read = uninitialised_[entry->second];
+    const Stamp stamp(read.step, read.thread, read.site, false);
+    if (read.thread != touch.thread && !order_.happened_before(stamp, touch.thread)) read.raced = true;
+  }
+}
+
+/// Another thread's access that nothing orders with this one.
+bool Detector::racing(const Stamp& before, const Touch& touch, unsigned thread) const {
+  if (before.step() < scope_first_ || (before.atomic() && touch.atomic)) return false;
+  return !order_.happened_before(before, thread);
+}
+
+void Detector::read_after_write(const Touch& touch, const Cell& cell) {
+  for_each_lane(touch.lanes, [&](unsigned lane) {
+    const unsigned thread = touch.access.warp * 32 + lane;
+    if (racing(cell.write, touch, thread)) report_conflict(touch, thread, cell.write, true);
+  });
+}
+
+void Detector::write_after_write(const Touch& touch, const Cell& cell) {
+  if (!racing(cell.write, touch, touch.thread)) return;
+  const bool same_value = touch.value != 0 && touch.value == cell.value;
+  report_conflict(touch, touch.thread, cell.write, true, same_value);
+}
+
+void Detector::write_after_reads(const Touch& touch, const Cell& cell) {
+  const bool own_warp = cell.read.step() >= order_.first_of_block() && cell.read.warp() == touch.access.warp;
+  if (own_warp) {
+    LaneMask others = cell.readers & ~touch.lanes;
+    for (; others != 0; others &= others - 1) {
+      const Stamp read = cell.read.with_lane(static_cast<unsigned>(std::countr_zero(others)));
+      if (!racing(read, touch, touch.thread)) continue;
+      report_conflict(touch, touch.thread, read, false);
+      break;
+    }
+  } else if (racing(cell.read, touch, touch.thread)) {
+    report_conflict(touch, touch.thread, cell.read, false);
+    return;
+  }
+  if (racing(cell.other_read, touch, touch.thread))
+    report_conflict(touch, touch.thread, cell.other_read, false);
+}
+
+bool Detector::watches(const WarpAccess& access) {
+  const std::uint64_t offset = access.offsets[std::countr_zero(access.lanes)];
+  if (last_shared_ == nullptr || offset < last_shared_->offset ||
+      offset >= last_shared_->offset + last_shared_->bytes)
+    last_shared_ = memory_map().find_shared(offset);
+  return last_shared_ == nullptr || last_shared_->watched;
+}
+
+bool Detector::all_in_bounds(const WarpAccess& access) {
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
+  for_each_lane(access.lanes, [&](unsigned lane) {
+    least = std::min(least, access.offsets[lane]);
+    most = std::max(most, access.offsets[lane]);
+  });
+  most += access.bytes;
+  if (access.space == Space::global) {
+    if (last_range_ == nullptr || !last_range_->contains(least, most - least))
+      last_range_ = memory_map().find_global(least);
+    return last_range_ != nullptr && last_range_->contains(least, most - least);
+  }
+  const auto holds = [&](const SharedRange* range) {
+    return range != nullptr && least >= range->offset && most <= range->offset + range->bytes;
+  };
+  if (!holds(last_shared_)) last_shared_ = memory_map().find_shared(least);
+  return holds(last_shared_);
+}
+
+bool Detector::in_bounds(const WarpAccess& access, unsigned lane) {
+  const std::uint64_t offset = access.offsets[lane];
+  if (access.space == Space::global) {
+    const GlobalRange* range = memory_map().find_global(offset);
+    return range != nullptr && range->contains(offset, access.bytes);
+  }
+  const SharedRange* range = memory_map().find_shared(offset);
+  return range != nullptr && range->watched && offset + access.bytes <= range->offset + range->bytes;
+}
+
+void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, std::uint64_t bytes) {
+  copies_.push_back({shared_offset, shared_offset + bytes, thread, site});
+}
+
+void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset, std::uint64_t bytes) {
+  const auto is_it = [&](const PendingCopy& copy) {
+    return copy.thread == thread && copy.begin == shared_offset;
+  };
+  if (const auto copy = std::find_if(copies_.begin(), copies_.end(), is_it); copy != copies_.end())
+    copies_.erase(copy);
+  std::uint64_t offsets[32] = {}, values[32] = {};
+  const unsigned lane = thread % 32;
+  WarpAccess write{Kind::write, Space::shared,       false,   false, 4, site,
+                   thread / 32, LaneMask{1} << lane, offsets, values};
+  write.bytes = (shared_offset | bytes) % 4 == 0 ? 4 : 1;
+  for (std::uint64_t at = 0; at < bytes; at += write.bytes) {
+    offsets[lane] = shared_offset + at;
+    access(write);
+  }
+}
+
+}  // namespace simt::check

@@ -1,0 +1,134 @@
+#pragma once
+/// @file
+/// Judges every access: is it within bounds, is what it reads initialised, is it ordered with the others?
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "simt/check/finding_log.hpp"
+#include "simt/check/memory_map.hpp"
+#include "simt/check/order.hpp"
+#include "simt/check/shadow.hpp"
+#include "simt/check/sites.hpp"
+#include "simt/shim/simt_vector_types.h"
+
+namespace simt::check {
+
+/// One memory instruction of a warp.
+struct WarpAccess {
+  Kind kind = Kind::read;
+  Space space = Space::global;
+  bool is_volatile = false;
+  bool compares = false;  ///< a compare-and-swap
+  unsigned bytes = 4;
+  unsigned site = 0;
+  unsigned warp = 0;
+  LaneMask lanes = 0;
+  const std::uint64_t* offsets = nullptr;  ///< [32], for the lanes
+  const std::uint64_t* values = nullptr;   ///< [32], hashes of what a write left; null for other kinds
+};
+
+/// What findings need to know of the launch.
+struct LaunchFacts {
+  std::string kernel;
+  dim3 grid, block;
+};
+
+class Detector {
+ public:
+  Detector(Order& order, SiteTable& sites, FindingLog& log)
+      : order_(order), sites_(sites), log_(log), global_(kWindowBytes), shared_(kSharedWindowBytes) {}
+
+  void begin_launch(const LaunchFacts& facts);
+  void begin_block(uint3 index);
+  void end_epoch();  ///< before Order::end_epoch
+  void end_block();
+
+  /// False for a variable of the simulator's own that lies among the shared ones.
+  bool watches(const WarpAccess& shared_access);
+  void access(const WarpAccess& access);
+  void copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, std::uint64_t bytes);
+  void copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset, std::uint64_t bytes);
+
+  /// One side of a finding, with places and threads filled in.
+  FindingSide side(unsigned site, unsigned thread) const;
+  FindingSide side(const Stamp& stamp) const;
+  /// A finding of the running block at that site.
+  Finding finding(Severity severity, unsigned site, unsigned thread) const;
+
+ private:
+  static constexpr std::uint64_t kSharedWindowBytes = 2u << 20;
+
+  /// Some lanes of an access, at one place.
+  struct Touch {
+    const WarpAccess& access;
+    std::uint64_t offset;
+    LaneMask lanes;   ///< one, except for reads
+    unsigned thread;  ///< of the lowest lane
+    bool atomic;      ///< or a volatile access of global memory
+    std::uint32_t value;
+  };
+  struct UninitialisedRead {
+    Space space;
+    std::uint64_t offset;
+    unsigned site, thread, bytes;
+    Step step;
+    bool raced = false;  ///< somebody wrote it meanwhile, and nothing orders the two: that has been told
+  };
+  /// A plain read that is not ordered with an atomic of another thread. If the reader goes on with an atomic
+  /// on the same element, the read was the first guess of a compare-and-swap loop, and harmless.
+  struct Guess {
+    Space space;
+    std::uint64_t offset;
+    unsigned thread;  ///< the reader, of the running block
+    const char* kind;
+    Finding report;
+    unsigned site, other_site;
+  };
+  struct PendingCopy {
+    std::uint64_t begin, end;
+    unsigned thread, site;
+  };
+
+  static std::uint64_t place_of(const Touch& touch);  ///< offset and space in one
+  void read_all(const WarpAccess& access, bool atomic);
+  void touch(const Touch& touch);
+  void read(const Touch& touch, Cell& cell);
+  void write(const Touch& touch, Cell& cell);
+  bool all_in_bounds(const WarpAccess& access);
+  bool in_bounds(const WarpAccess& access, unsigned lane);
+  bool is_initialised(const Touch& touch, Cell& cell) const;
+  bool copies_padding(const Touch& touch);
+  void note_uninitialised(const Touch& touch);
+  void note_first_write(const Touch& touch);
+  bool racing(const Stamp& before, const Touch& touch, unsigned thread) const;
+  void read_after_write(const Touch& touch, const Cell& cell);
+  void write_after_write(const Touch& touch, const Cell& cell);
+  void write_after_reads(const Touch& touch, const Cell& cell);
+  void forget_guesses(const Touch& touch, Cell& cell);
+  bool meets_copy(const WarpAccess& access, unsigned lane);
+
+  void report_conflict(const Touch& touch, unsigned thread, const Stamp& before, bool before_writes,
+                       bool same_value = false);
+  void report_out_of_bounds(const WarpAccess& access, unsigned lane);
+  void report_uninitialised(const UninitialisedRead& read);
+
+  Order& order_;
+  SiteTable& sites_;
+  FindingLog& log_;
+  Shadow global_, shared_;
+  LaunchFacts facts_;
+  uint3 block_{};
+  std::vector<uint3> blocks_;  ///< of the launch, in the order in which they began
+  std::vector<UninitialisedRead> uninitialised_;
+  std::unordered_multimap<std::uint64_t, std::size_t> uninitialised_at_;  ///< by offset and space
+  std::vector<PendingCopy> copies_;
+  std::vector<Guess> guesses_;
+  const GlobalRange* last_range_ = nullptr;
+  const SharedRange* last_shared_ = nullptr;
+  Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it
+  std::vector<GlobalRange> known_allocations_;  ///< at the last launch
+};
+
+}  // namespace simt::check

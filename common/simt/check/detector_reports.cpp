@@ -1,0 +1,192 @@
+// What the detector says: each finding in full sentences, with places, threads and elements.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simt/check/detector.hpp"
+#include "simt/check/kinds.hpp"
+
+namespace simt::check {
+namespace {
+
+std::string index_text(const std::array<unsigned, 3>& index) {
+  return fmt::format("({},{},{})", index[0], index[1], index[2]);
+}
+
+std::string who(const FindingSide& side) {
+  return fmt::format("thread {} of block {}", index_text(side.thread), index_text(side.block));
+}
+
+std::string verb(Kind kind) {
+  switch (kind) {
+    case Kind::read:
+      return "reads";
+    case Kind::write:
+      return "writes";
+    case Kind::atomic:
+      return "atomically updates";
+    case Kind::mark:
+      break;
+  }
+  return "uses";
+}
+
+const char* name_of(Space space) { return space == Space::shared ? "shared" : "global"; }
+
+std::string place(const FindingSide& side, const FindingSide& here) {
+  if (side.line == here.line && side.file == here.file) return "in the same line";
+  return "at " + to_string(SourceLine{side.file, side.line});
+}
+
+}  // namespace
+
+FindingSide Detector::side(unsigned site, unsigned thread) const {
+  const unsigned x = facts_.block.x, y = facts_.block.y;
+  const SourceLine& line = sites_[site].line;
+  return {line.file, line.line, {block_.x, block_.y, block_.z}, {thread % x, thread / x % y, thread / x / y}};
+}
+
+FindingSide Detector::side(const Stamp& stamp) const {
+  FindingSide result = side(stamp.site(), stamp.thread());
+  const uint3 block =
+      stamp.step() >= order_.first_of_block() ? block_ : blocks_[order_.block_of(stamp.step())];
+  result.block = {block.x, block.y, block.z};
+  return result;
+}
+
+Finding Detector::finding(Severity severity, unsigned site, unsigned thread) const {
+  Finding finding;
+  finding.severity = severity;
+  finding.kernel = facts_.kernel;
+  finding.here = side(site, thread);
+  return finding;
+}
+
+void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp& before, bool before_writes,
+                               bool same_value) {
+  const WarpAccess& access = touch.access;
+  const bool same_block = before.step() >= order_.first_of_block();
+  const bool same_warp = same_block && before.warp() == access.warp;
+  const bool one_instruction = same_warp && before.step() == order_.step_of(access.warp) &&
+                               before.site() == access.site && before_writes && access.kind != Kind::read;
+  const char* const kind = same_value                      ? kSameValueWrite
+                           : same_warp && !one_instruction ? kMissingSyncwarp
+                                                           : kRace;
+  if (log_.repeated(kind, access.site, before.site())) return;
+  const Severity severity = kind == kRace             ? Severity::error
+                            : kind == kSameValueWrite ? Severity::note
+                                                      : Severity::warning;
+  Finding report = finding(severity, access.site, thread);
+  report.other = side(before);
+  report.memory = name_of(access.space);
+  report.element = memory_map().element(access.space, touch.offset, access.bytes).text;
+  const std::string other_verb = before.atomic() && before_writes ? "atomically updates"
+                                 : before_writes                  ? "writes"
+                                                                  : "reads";
+  if (one_instruction) {
+    report.what = fmt::format("{} and thread {} write {} in {} memory with one instruction{}.",
+                              who(report.here), index_text(report.other.thread), report.element,
+                              report.memory, same_value ? ", the same value" : "");
+  } else {
+    report.what =
+        fmt::format("{} {} {} in {} memory, which {} {} {}{}, and nothing orders the two.", who(report.here),
+                    verb(access.kind), report.element, report.memory,
+                    same_block ? "thread " + index_text(report.other.thread) : who(report.other), other_verb,
+                    place(report.other, report.here), same_value ? " with the same value" : "");
+  }
+  if (same_value) {
+    report.rule = "The result is the same whoever comes last.";
+    report.fix = "Let one thread write it if that is what you mean.";
+  } else if (one_instruction) {
+    report.rule = "Which of them wins is undefined.";
+    report.fix = "Give each thread an element of its own, let one thread write, or use an atomic.";
+  } else if (kind == kMissingSyncwarp) {
+    report.rule = "The lanes of a warp need not run in step, and shuffles and votes do not order memory.";
+    report.fix = "Put a __syncwarp() between the two.";
+  } else if (!same_block) {
+    report.rule =
+        "The blocks of a launch run in any order; only an atomic with a __threadfence() on both sides orders "
+        "their accesses.";
+    report.fix =
+        before_writes && access.kind != Kind::read
+            ? "Give each block its own elements, use an atomic, or split the work into two launches."
+            : "Split the work into two launches, or publish the value with __threadfence() and an atomic.";
+  } else if (before.atomic() || touch.atomic) {
+    report.rule = "An atomic is ordered with other atomics only, not with plain reads and writes.";
+    report.fix = "Put a __syncthreads() between the two, or make both atomic.";
+  } else if (before_writes && access.kind != Kind::read) {
+    report.rule = "Threads of different warps run in any order between two __syncthreads().";
+    report.fix = "Give each thread an element of its own, put a __syncthreads() between, or use an atomic.";
+  } else {
+    report.rule = "Threads of different warps run in any order between two __syncthreads().";
+    report.fix = "Put a __syncthreads() between the read and the write.";
+  }
+  const bool reads_atomic = access.kind == Kind::read && !touch.atomic && before.atomic();
+  const bool updates_read = touch.atomic && !before_writes && !before.atomic();
+  if (reads_atomic || (updates_read && same_block))
+    guesses_.push_back({access.space, touch.offset, reads_atomic ? thread : before.thread(), kind,
+                        std::move(report), access.site, before.site()});
+  else
+    log_.add(kind, std::move(report), access.site, before.site());
+}
+
+void Detector::report_out_of_bounds(const WarpAccess& access, unsigned lane) {
+  if (log_.repeated(kOutOfBounds, access.site, 0)) return;
+  Finding report = finding(Severity::error, access.site, access.warp * 32 + lane);
+  const ElementName element = memory_map().element(access.space, access.offsets[lane], access.bytes);
+  const bool several = element.element_bytes != 0 && access.bytes > element.element_bytes;
+  report.memory = name_of(access.space);
+  report.element = element.text;
+  report.what = fmt::format("{} {} {}{} out of bounds: {}.", who(report.here), verb(access.kind),
+                            several ? fmt::format("{} bytes from ", access.bytes) : "", element.text,
+                            memory_map().describe_bounds(access.space, access.offsets[lane]));
+  report.rule = access.space == Space::shared
+                    ? "On a GPU this hits other shared variables, or ends the launch."
+                    : "On a GPU this hits other data or ends the launch with cudaErrorIllegalAddress.";
+  report.fix = access.space == Space::shared ? "Make the array larger, or test the index first."
+                                             : "Test the index against the size before the access.";
+  log_.add(kOutOfBounds, std::move(report), access.site, 0);
+}
+
+void Detector::report_uninitialised(const UninitialisedRead& read) {
+  if (log_.repeated(kUninitialisedRead, read.site, 0)) return;
+  const bool shared = read.space == Space::shared;
+  Finding report = finding(Severity::error, read.site, read.thread);
+  report.memory = name_of(read.space);
+  report.element = memory_map().element(read.space, read.offset, read.bytes).text;
+  report.what =
+      fmt::format("{} reads {} in {} memory, which {} has written.", who(report.here), report.element,
+                  report.memory, shared ? "no thread of the block" : "neither the host nor a kernel");
+  report.rule = shared ? "Shared memory starts with whatever another block left there."
+                       : "cudaMalloc does not clear memory.";
+  report.fix = shared ? "Write every element that is read, or guard the read as the write is guarded."
+                      : "Copy to it or cudaMemset it first, or do not read it.";
+  log_.add(kUninitialisedRead, std::move(report), read.site, 0);
+}
+
+/// True if an asynchronous copy to that place is under way: then that is the mistake, whatever else is wrong.
+bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
+  const std::uint64_t begin = access.offsets[lane], end = begin + access.bytes;
+  const unsigned thread = access.warp * 32 + lane;
+  const auto overlaps = [&](const PendingCopy& copy) { return copy.begin < end && begin < copy.end; };
+  const auto copy = std::find_if(copies_.begin(), copies_.end(), overlaps);
+  if (copy == copies_.end()) return false;
+  if (log_.repeated(kMissingWait, access.site, copy->site)) return true;
+  Finding report = finding(Severity::error, access.site, thread);
+  report.other = side(copy->site, copy->thread);
+  report.memory = name_of(access.space);
+  report.element = memory_map().element(access.space, begin, access.bytes).text;
+  report.what = fmt::format("{} {} {} while the asynchronous copy that {} issued {} may still be under way.",
+                            who(report.here), verb(access.kind), report.element,
+                            copy->thread == thread ? "it" : "thread " + index_text(report.other.thread),
+                            place(report.other, report.here));
+  report.rule = "A copy has landed only when the thread that issued it has waited for its batch.";
+  report.fix = copy->thread == thread
+                   ? "Commit the batch and wait for it before the access."
+                   : "Let each thread wait for its batch, then put a __syncthreads() before the access.";
+  log_.add(kMissingWait, std::move(report), access.site, copy->site);
+  return true;
+}
+
+}  // namespace simt::check

@@ -1,0 +1,78 @@
+#pragma once
+/// @file
+/// What one thread did, packed into 64 bits: where in the code, what, and at which place of memory.
+///
+/// Memory is seen through two windows. The window of global memory holds the device arena at its start and
+/// every other range that kernels may use behind it; the window of shared memory holds the `__shared__`
+/// variables and, behind them, the dynamic buffer. An event names a byte of a window, never an address, so
+/// that reports are the same on every run.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "simt/runtime/memory.hpp"
+
+namespace simt::check {
+
+using Event = std::uint64_t;
+
+/// An atomic of kind `is_volatile` does not look at what was there before.
+enum class Kind : unsigned { read, write, atomic, mark };
+enum class Space : unsigned { global, shared };
+
+/// What a thread does besides touching memory.
+enum class Mark : unsigned {
+  block,  ///< begins a basic block
+  enter,  ///< enters a function; offset: of the call, in the code
+  leave,  ///< leaves it
+  met,    ///< took part in a warp operation; offset: its number; next slot: lanes and operation
+  fence,  ///< offset: 1 for the whole device, 0 for the block
+  copy,   ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: its bytes
+  land,   ///< such a copy lands; as above
+};
+
+// From the lowest bit: offset 33, space 1, size (or Mark) 3, kind 2, volatile 1, code 24.
+inline constexpr unsigned kOffsetBits = 33;
+inline constexpr unsigned kSpaceShift = 33, kSizeShift = 34, kKindShift = 37, kVolatileShift = 39;
+inline constexpr unsigned kCodeShift = 40;
+inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << kOffsetBits;
+inline constexpr std::uint64_t kMostCodeBytes = std::uint64_t{1} << (64 - kCodeShift);
+
+inline constexpr std::uint64_t kArenaBytes = kWideCapacity;  ///< of the global window
+
+constexpr Event access_event(Kind kind, unsigned log2_bytes, bool is_volatile) {
+  return Event{static_cast<unsigned>(kind)} << kKindShift | Event{log2_bytes} << kSizeShift |
+         Event{is_volatile} << kVolatileShift;
+}
+constexpr Event mark_event(Mark mark) {
+  return Event{static_cast<unsigned>(Kind::mark)} << kKindShift | Event{static_cast<unsigned>(mark)}
+                                                                      << kSizeShift;
+}
+constexpr Event at_code(std::uint64_t code_offset) { return code_offset << kCodeShift; }
+constexpr Event at_offset(Space space, std::uint64_t offset) {
+  return Event{static_cast<unsigned>(space)} << kSpaceShift | offset;
+}
+
+constexpr std::uint64_t offset_of(Event event) { return event & (kWindowBytes - 1); }
+constexpr std::uint64_t code_of(Event event) { return event >> kCodeShift; }
+constexpr Kind kind_of(Event event) { return static_cast<Kind>(event >> kKindShift & 3u); }
+constexpr Space space_of(Event event) { return static_cast<Space>(event >> kSpaceShift & 1u); }
+constexpr Mark mark_of(Event event) { return static_cast<Mark>(event >> kSizeShift & 7u); }
+constexpr unsigned bytes_of(Event event) {
+  return 1u << (event >> kSizeShift & (kind_of(event) == Kind::atomic ? 3u : 7u));
+}
+/// Of an atomic: the bit of its size that says that it compares before it writes.
+inline constexpr Event kCompares = Event{4} << kSizeShift;
+constexpr bool is_volatile(Event event) { return (event >> kVolatileShift & 1u) != 0; }
+/// Everything but the offset: lanes that agree in it do the same thing at the same place of the code.
+constexpr std::uint64_t instruction_of(Event event) { return event >> kOffsetBits; }
+
+/// The kinds and marks that take two slots: a write is followed by the value that it left in memory.
+constexpr bool has_second_slot(Event event) {
+  const Kind kind = kind_of(event);
+  if (kind != Kind::mark) return kind == Kind::write;
+  const Mark mark = mark_of(event);
+  return mark == Mark::met || mark == Mark::copy || mark == Mark::land;
+}
+
+}  // namespace simt::check

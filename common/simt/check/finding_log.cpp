@@ -1,0 +1,83 @@
+#include "simt/check/finding_log.hpp"
+
+#include <utility>
+
+#include "simt/check/kinds.hpp"
+
+namespace simt {
+
+const char* to_string(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::note:
+      break;
+  }
+  return "note";
+}
+
+std::string Finding::message() const {
+  const auto slash = here.file.rfind('/');
+  const std::string file = slash == std::string::npos ? here.file : here.file.substr(slash + 1);
+  std::string text = here.line != 0 ? file + ":" + std::to_string(here.line) + ": " : std::string();
+  text += std::string(to_string(severity)) + ": " + kind + ": " + what;
+  for (const std::string* sentence : {&rule, &fix})
+    if (!sentence->empty()) text += " " + *sentence;
+  return text;
+}
+
+namespace check {
+
+bool FindingLog::repeated(const char* kind, unsigned site, unsigned other_site) {
+  const auto known = by_site_.find({kind, site, other_site});
+  if (known == by_site_.end()) return false;
+  ++findings_[known->second].count;
+  return true;
+}
+
+void FindingLog::add(const char* kind, Finding finding, unsigned site, unsigned other_site) {
+  finding.kind = kind;
+  const FindingSide &here = finding.here, &other = finding.other;
+  // The two sides of a race change places from one pair of threads to the next.
+  const auto find = [&](const char* wanted) {
+    const auto known = by_line_.find({wanted, here.file, here.line, other.file, other.line});
+    return known != by_line_.end() ? known
+                                   : by_line_.find({wanted, other.file, other.line, here.file, here.line});
+  };
+  // One missing barrier shows between warps and within one: the former tells it all.
+  const bool milder = kind == kSameValueWrite || kind == kMissingSyncwarp;
+  auto known = milder ? find(kRace) : find(kind);
+  if (known == by_line_.end() && milder) known = find(kind);
+  if (known == by_line_.end() && kind == kRace) {
+    known = find(kMissingSyncwarp);
+    if (known == by_line_.end()) known = find(kSameValueWrite);
+    if (known != by_line_.end()) {
+      const std::size_t index = known->second;
+      finding.count += findings_[index].count;
+      findings_[index] = finding;
+      --findings_[index].count;
+      by_line_.erase(known);
+      known = by_line_.emplace(Lines{kind, here.file, here.line, other.file, other.line}, index).first;
+    }
+  }
+  std::size_t index = findings_.size();
+  if (known != by_line_.end()) {
+    index = known->second;
+    ++findings_[index].count;
+  } else {
+    by_line_.emplace(Lines{kind, here.file, here.line, other.file, other.line}, index);
+    findings_.push_back(std::move(finding));
+  }
+  if (site != 0) by_site_.insert_or_assign({kind, site, other_site}, index);
+}
+
+std::vector<Finding> FindingLog::take() {
+  by_site_.clear();
+  by_line_.clear();
+  return std::exchange(findings_, {});
+}
+
+}  // namespace check
+}  // namespace simt

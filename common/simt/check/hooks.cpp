@@ -1,0 +1,212 @@
+// What instrumented kernels call: one function for each kind of access, as the compilers' thread sanitizer
+// names them, and one for each basic block. Host code of the same file calls them as well, so the first thing
+// that each does is to find out whether a kernel runs.
+
+#include <cstring>
+
+#include "simt/check/recorder.hpp"
+#include "simt/runtime/block.hpp"
+
+namespace simt::check {
+namespace {
+
+#define SIMT_HOOK_INLINE __attribute__((always_inline)) inline
+
+SIMT_HOOK_INLINE std::uintptr_t inside_call(void* return_address) {
+  return reinterpret_cast<std::uintptr_t>(return_address) - 1;
+}
+
+/// Notes one access of 1, 2, 4, 8 or 16 bytes. `frame` is the hook's own frame: what lies above it on the
+/// stack is the thread's own. kOneOfMany: a piece of a range, whose value nobody asks for.
+template <Kind kKind, unsigned kLog2Bytes, bool kVolatile, bool kOneOfMany = false>
+SIMT_HOOK_INLINE void note_access(Recorder& r, std::uintptr_t address, std::uintptr_t caller,
+                                  std::uintptr_t frame) {
+  constexpr Event kEvent = access_event(kKind, kLog2Bytes, kVolatile);
+  Event place = 0;
+  bool stray = false;
+  if (std::uint64_t offset = address - r.arena; offset < kArenaBytes) {
+    place = at_offset(Space::global, offset);
+  } else if (offset = address - r.shared; offset < r.shared_bytes) {
+    if (r.is_shared_word[offset / 4] == 0) {  // beside the variables
+      if (is_builtin_variable(address)) return;
+      stray = kKind != Kind::read;
+    }
+    place = at_offset(Space::shared, offset);
+  } else if (address - frame < r.stack_top - frame) {
+    return;
+  } else if (offset = address - r.dynamic; offset < r.dynamic_bytes) {
+    place = at_offset(Space::shared, Recorder::kDynamicOffset + offset);
+  } else if (!is_builtin_variable(address) && r.find_elsewhere(address, offset, stray)) {
+    place = at_offset(Space::global, offset);
+  } else {
+    return;
+  }
+  if (kKind == Kind::write) {
+    r.append(kEvent | place, 0, caller);
+    if (stray) r.refuse_write();
+    if (kOneOfMany) return;
+    r.stored = reinterpret_cast<const std::byte*>(address);
+    r.stored_bytes = 1u << kLog2Bytes;
+  } else {
+    r.append(kEvent | place, caller);
+  }
+  if (kVolatile && kKind == Kind::read) BlockRunner::current()->spin_hint();
+}
+
+/// Pieces as wide as hardware would move them: 16 bytes where that fits, else words, else bytes.
+template <Kind kKind>
+void note_range(Recorder& r, std::uintptr_t address, std::size_t bytes, std::uintptr_t caller,
+                std::uintptr_t frame) {
+  const std::uintptr_t bits = address | bytes;
+  if (bits % 16 == 0) {
+    for (std::size_t at = 0; at < bytes; at += 16)
+      note_access<kKind, 4, false, true>(r, address + at, caller, frame);
+  } else if (bits % 4 == 0) {
+    for (std::size_t at = 0; at < bytes; at += 4)
+      note_access<kKind, 2, false, true>(r, address + at, caller, frame);
+  } else {
+    for (std::size_t at = 0; at < bytes; ++at)
+      note_access<kKind, 0, false, true>(r, address + at, caller, frame);
+  }
+}
+
+}  // namespace
+}  // namespace simt::check
+
+#define SIMT_HERE                                        \
+  simt::check::inside_call(__builtin_return_address(0)), \
+      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))
+
+#define SIMT_ACCESS_HOOK(NAME, KIND, LOG2_BYTES, VOLATILE)                     \
+  void NAME(void* address) {                                                   \
+    if (simt::check::Recorder* r = simt::check::active_recorder)               \
+      simt::check::note_access<simt::check::Kind::KIND, LOG2_BYTES, VOLATILE>( \
+          *r, reinterpret_cast<std::uintptr_t>(address), SIMT_HERE);           \
+  }
+#define SIMT_ACCESS_HOOKS(BYTES, LOG2_BYTES)                                      \
+  SIMT_ACCESS_HOOK(__tsan_read##BYTES, read, LOG2_BYTES, false)                   \
+  SIMT_ACCESS_HOOK(__tsan_write##BYTES, write, LOG2_BYTES, false)                 \
+  SIMT_ACCESS_HOOK(__tsan_volatile_read##BYTES, read, LOG2_BYTES, true)           \
+  SIMT_ACCESS_HOOK(__tsan_volatile_write##BYTES, write, LOG2_BYTES, true)         \
+  SIMT_ACCESS_HOOK(__tsan_unaligned_read##BYTES, read, LOG2_BYTES, false)         \
+  SIMT_ACCESS_HOOK(__tsan_unaligned_write##BYTES, write, LOG2_BYTES, false)       \
+  SIMT_ACCESS_HOOK(__tsan_unaligned_volatile_read##BYTES, read, LOG2_BYTES, true) \
+  SIMT_ACCESS_HOOK(__tsan_unaligned_volatile_write##BYTES, write, LOG2_BYTES, true)
+
+#define SIMT_RANGE_HOOK(NAME, KIND)                                                                          \
+  void NAME(void* address, std::size_t bytes) {                                                              \
+    if (simt::check::Recorder* r = simt::check::active_recorder)                                             \
+      simt::check::note_range<simt::check::Kind::KIND>(*r, reinterpret_cast<std::uintptr_t>(address), bytes, \
+                                                       SIMT_HERE);                                           \
+  }
+
+// The atomics of the shim say themselves what they do (simt_atomic), so these only do it.
+#define SIMT_ATOMIC_HOOKS(BITS, TYPE)                                                                     \
+  TYPE __tsan_atomic##BITS##_load(const volatile TYPE* p, int) {                                          \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                          \
+  }                                                                                                       \
+  void __tsan_atomic##BITS##_store(volatile TYPE* p, TYPE v, int) {                                       \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                             \
+  }                                                                                                       \
+  TYPE __tsan_atomic##BITS##_exchange(volatile TYPE* p, TYPE v, int) {                                    \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                       \
+  TYPE __tsan_atomic##BITS##_fetch_add(volatile TYPE* p, TYPE v, int) {                                   \
+    return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  TYPE __tsan_atomic##BITS##_fetch_sub(volatile TYPE* p, TYPE v, int) {                                   \
+    return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  TYPE __tsan_atomic##BITS##_fetch_and(volatile TYPE* p, TYPE v, int) {                                   \
+    return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  TYPE __tsan_atomic##BITS##_fetch_or(volatile TYPE* p, TYPE v, int) {                                    \
+    return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                                     \
+  }                                                                                                       \
+  TYPE __tsan_atomic##BITS##_fetch_xor(volatile TYPE* p, TYPE v, int) {                                   \
+    return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                    \
+  }                                                                                                       \
+  int __tsan_atomic##BITS##_compare_exchange_strong(volatile TYPE* p, TYPE* expected, TYPE v, int, int) { \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+  }                                                                                                       \
+  int __tsan_atomic##BITS##_compare_exchange_weak(volatile TYPE* p, TYPE* expected, TYPE v, int, int) {   \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+  }                                                                                                       \
+  TYPE __tsan_atomic##BITS##_compare_exchange_val(volatile TYPE* p, TYPE expected, TYPE v, int, int) {    \
+    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);              \
+    return expected;                                                                                      \
+  }
+
+extern "C" {
+
+void __tsan_init() {}
+
+SIMT_ACCESS_HOOKS(1, 0)
+SIMT_ACCESS_HOOKS(2, 1)
+SIMT_ACCESS_HOOKS(4, 2)
+SIMT_ACCESS_HOOKS(8, 3)
+SIMT_ACCESS_HOOKS(16, 4)
+SIMT_RANGE_HOOK(__tsan_read_range, read)
+SIMT_RANGE_HOOK(__tsan_write_range, write)
+
+SIMT_ATOMIC_HOOKS(8, unsigned char)
+SIMT_ATOMIC_HOOKS(16, unsigned short)
+SIMT_ATOMIC_HOOKS(32, unsigned)
+SIMT_ATOMIC_HOOKS(64, unsigned long)
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) {}
+
+void __tsan_vptr_read(void*) {}
+void __tsan_vptr_update(void*, void*) {}
+
+// Clang calls these for copies. g++ calls the C library, which the linker turns into calls of the __wrap_
+// names.
+void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  if (simt::check::Recorder* r = simt::check::active_recorder) {
+    using namespace simt::check;
+    note_range<Kind::read>(*r, reinterpret_cast<std::uintptr_t>(from), bytes, SIMT_HERE);
+    note_range<Kind::write>(*r, reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
+  }
+  return std::memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+  if (simt::check::Recorder* r = simt::check::active_recorder) {
+    using namespace simt::check;
+    note_range<Kind::read>(*r, reinterpret_cast<std::uintptr_t>(from), bytes, SIMT_HERE);
+    note_range<Kind::write>(*r, reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
+  }
+  return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, std::size_t bytes) {
+  if (simt::check::Recorder* r = simt::check::active_recorder) {
+    using namespace simt::check;
+    note_range<Kind::write>(*r, reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
+  }
+  return std::memset(to, value, bytes);
+}
+
+void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) __attribute__((alias("__tsan_memcpy")));
+void* __wrap_memmove(void* to, const void* from, std::size_t bytes) __attribute__((alias("__tsan_memmove")));
+void* __wrap_memset(void* to, int value, std::size_t bytes) __attribute__((alias("__tsan_memset")));
+
+void __tsan_func_entry(void* return_address) {
+  if (simt::check::Recorder* r = simt::check::active_recorder) {
+    const std::uint64_t call = simt::check::inside_call(return_address) - r->code;
+    r->append(simt::check::mark_event(simt::check::Mark::enter) |
+                  (call < r->code_bytes ? call : simt::check::kWindowBytes - 1),
+              simt::check::inside_call(__builtin_return_address(0)));
+  }
+}
+void __tsan_func_exit() {
+  if (simt::check::Recorder* r = simt::check::active_recorder)
+    r->append(simt::check::mark_event(simt::check::Mark::leave),
+              simt::check::inside_call(__builtin_return_address(0)));
+}
+
+void __sanitizer_cov_trace_pc() {
+  if (simt::check::Recorder* r = simt::check::active_recorder)
+    r->append(simt::check::mark_event(simt::check::Mark::block),
+              simt::check::inside_call(__builtin_return_address(0)));
+}
+
+}  // extern "C"

@@ -1,0 +1,312 @@
+#include "simt/check/memory_map.hpp"
+
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "simt/check/recorder.hpp"
+#include "simt/runtime/symbolize.hpp"
+
+namespace simt::check {
+namespace {
+
+constexpr std::uintptr_t kFirstPageEnd = 4096;
+constexpr std::uintptr_t kBeside = 2048;  // half of the gap between two ranges in the window
+
+using AddressRanges = std::vector<std::pair<std::uintptr_t, std::uintptr_t>>;
+
+int note_segments(dl_phdr_info* info, std::size_t, void* out) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    static_cast<AddressRanges*>(out)->emplace_back(begin, begin + segment.p_memsz);
+  }
+  return 0;
+}
+
+bool is_mapped(std::uintptr_t address) {
+  constexpr std::uintptr_t kPage = 4096;
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(address / kPage * kPage), kPage, &resident) == 0;
+}
+
+template <class Ranges>
+auto last_not_after(const Ranges& ranges, std::uint64_t offset) {
+  auto next = std::upper_bound(ranges.begin(), ranges.end(), offset,
+                               [](std::uint64_t value, const auto& range) { return value < range.offset; });
+  return next == ranges.begin() ? ranges.end() : std::prev(next);
+}
+
+/// The variable's own name: "tile" of "void kernel<float>(float*)::tile".
+std::string short_name(const std::string& mangled) {
+  const std::string name = demangle(mangled);
+  const std::size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(colon + 2);
+}
+
+std::string index_text(const std::vector<std::int64_t>& index) {
+  std::string text;
+  for (const std::int64_t i : index) text += fmt::format("[{}]", i);
+  return text;
+}
+
+std::string plural(std::uint64_t count, const char* thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+MemoryMap& memory_map() {
+  static auto* map = new MemoryMap;
+  return *map;
+}
+
+void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buffer,
+                             std::size_t dynamic_bytes, const void* arguments, std::size_t arguments_bytes) {
+  global_.clear(), shared_.clear(), elsewhere_.clear(), global_names_.clear(), shared_names_.clear();
+  next_offset_ = kArenaBytes;
+  for (const DeviceRange& range : device_memory().ranges())
+    global_.push_back({range.offset, range.bytes, range.serial, range.caller, range.written, {}});
+  for (const HostSharedRange& range : host_shared_ranges())
+    add_elsewhere(reinterpret_cast<std::uintptr_t>(range.begin), range.bytes, Owner::kernels, {});
+
+  std::vector<DataVariable> variables = module.data;
+  std::sort(variables.begin(), variables.end(),
+            [](const DataVariable& a, const DataVariable& b) { return a.address < b.address; });
+  std::uintptr_t end = 0;
+  for (const DataVariable& variable : variables) {
+    if (variable.address < end) continue;  // two names for one thing
+    end = variable.address + variable.bytes;
+    add_elsewhere(variable.address, variable.bytes, Owner::kernels,
+                  {0, 0, 0, nullptr, nullptr, variable.symbol});
+  }
+  add_elsewhere(reinterpret_cast<std::uintptr_t>(arguments), arguments_bytes, Owner::nobody, {});
+  const auto by_address = [](const Elsewhere& a, const Elsewhere& b) { return a.begin < b.begin; };
+  std::sort(elsewhere_.begin(), elsewhere_.end(), by_address);
+  std::sort(global_.begin(), global_.end(),
+            [](const GlobalRange& a, const GlobalRange& b) { return a.offset < b.offset; });
+  AddressRanges segments;
+  dl_iterate_phdr(note_segments, &segments);
+  segments_.clear();
+  for (const auto& [begin, stop] : segments) segments_.push_back({begin, stop, Owner::nobody, 0});
+  std::sort(segments_.begin(), segments_.end(), by_address);
+
+  for (const SharedVariable& variable : module.shared) {
+    const std::byte* bytes = thread_local_storage(module) + variable.offset;
+    // The pointer that `extern __shared__ T name[]` becomes is no shared memory of the kernel's.
+    const bool pointer =
+        variable.bytes == sizeof(void*) && std::memcmp(bytes, &dynamic_buffer, sizeof dynamic_buffer) == 0;
+    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, !pointer});
+  }
+  for (const SharedVariable& variable : module.thread_locals)
+    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, false});
+  if (dynamic_bytes > 0)
+    shared_.push_back({Recorder::kDynamicOffset + Recorder::kMargin, dynamic_bytes, {}, true});
+  std::sort(shared_.begin(), shared_.end(),
+            [](const SharedRange& a, const SharedRange& b) { return a.offset < b.offset; });
+}
+
+void MemoryMap::add_elsewhere(std::uintptr_t begin, std::size_t bytes, Owner owner, GlobalRange range) {
+  Elsewhere place{begin, begin + bytes, owner, 0};
+  if (owner == Owner::kernels) {
+    if (next_offset_ + bytes + Recorder::kMargin > kWindowBytes) return;  // 2 GB of it: more is not watched
+    place.offset = range.offset = next_offset_ + begin % 256;  // sectors lie where they lie in memory
+    range.bytes = bytes;
+    next_offset_ = (range.end() + Recorder::kMargin) / 256 * 256;
+    global_.push_back(std::move(range));
+  }
+  elsewhere_.push_back(place);
+}
+
+MemoryMap::Owner MemoryMap::find_elsewhere(std::uintptr_t address, std::uint64_t& offset) const {
+  if (address < kFirstPageEnd) return Owner::nobody;  // faults by itself, with a sentence of its own
+  const auto find = [address](const std::vector<Elsewhere>& places) -> const Elsewhere* {
+    const auto next =
+        std::upper_bound(places.begin(), places.end(), address,
+                         [](std::uintptr_t value, const Elsewhere& e) { return value < e.begin; });
+    return next != places.begin() && address < std::prev(next)->end ? &*std::prev(next) : nullptr;
+  };
+  if (const Elsewhere* place = find(elsewhere_)) {
+    offset = place->offset + (address - place->begin);
+    return place->owner;
+  }
+  if (find(segments_) != nullptr || find(kernel_heap_) != nullptr) return Owner::nobody;
+  for (const Elsewhere& place : elsewhere_) {
+    if (place.owner != Owner::kernels) continue;
+    const bool behind = address - place.end < kBeside, before = place.begin - address <= kBeside;
+    if (!behind && !before) continue;
+    offset = place.offset + (address - place.begin);  // modulo 2^64
+    return Owner::beside;
+  }
+  return is_mapped(address) ? Owner::host : Owner::nobody;  // what is not mapped faults by itself
+}
+
+const GlobalRange* MemoryMap::find_global(std::uint64_t offset) const {
+  const auto range = last_not_after(global_, offset);
+  return range != global_.end() && offset < range->end() ? &*range : nullptr;
+}
+
+const SharedRange* MemoryMap::find_shared(std::uint64_t offset) const {
+  const auto range = last_not_after(shared_, offset);
+  return range != shared_.end() && offset < range->offset + range->bytes ? &*range : nullptr;
+}
+
+const GlobalRange* MemoryMap::nearest_global(std::uint64_t offset) const {
+  const GlobalRange* best = nullptr;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const GlobalRange& range : global_) {
+    const std::uint64_t distance = offset < range.offset   ? range.offset - offset
+                                   : offset >= range.end() ? offset - range.end() + 1
+                                                           : 0;
+    // Past the end is likelier than before the start: count the latter double.
+    const std::uint64_t weighed = offset < range.offset ? 2 * distance : distance;
+    if (weighed < least) least = weighed, best = &range;
+  }
+  return best;
+}
+
+const SharedRange* MemoryMap::nearest_shared(std::uint64_t offset) const {
+  const SharedRange* best = nullptr;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const SharedRange& range : shared_) {
+    if (!range.watched || (range.symbol.empty() != (offset >= Recorder::kDynamicOffset))) continue;
+    const std::uint64_t distance = offset < range.offset ? 2 * (range.offset - offset)
+                                   : offset >= range.offset + range.bytes
+                                       ? offset - range.offset - range.bytes + 1
+                                       : 0;
+    if (distance < least) least = distance, best = &range;
+  }
+  return best;
+}
+
+void MemoryMap::name_shared(ArrayName name) {
+  for (const ArrayName& known : shared_names_)
+    if (known.offset == name.offset) return;  // two names for the dynamic buffer: the first stays
+  shared_names_.push_back(std::move(name));
+}
+
+const ArrayName* MemoryMap::shared_name_at(std::uint64_t offset) const {
+  for (const ArrayName& name : shared_names_)
+    if (name.offset == offset) return &name;
+  return nullptr;
+}
+
+void MemoryMap::name_global(std::uintptr_t address, const char* name, std::size_t element_bytes) {
+  std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(device_memory().base());
+  if (offset >= kArenaBytes && find_elsewhere(address, offset) != Owner::kernels) return;
+  global_names_.push_back({name, offset, 0, element_bytes, {0}, name});
+}
+
+// Of several names that fit, the one that begins last, because it is the most precise; of equals, the first.
+const ArrayName* MemoryMap::name_for(Space space, std::uint64_t offset, std::uint64_t begin,
+                                     std::uint64_t end) const {
+  const ArrayName* best = nullptr;
+  const ArrayName* first = nullptr;
+  for (const ArrayName& name : space == Space::global ? global_names_ : shared_names_) {
+    if (name.offset < begin || name.offset > end) continue;
+    if (first == nullptr || name.offset < first->offset) first = &name;
+    if (name.offset <= offset && (best == nullptr || name.offset > best->offset)) best = &name;
+  }
+  return best != nullptr ? best : first;
+}
+
+ElementName MemoryMap::element(Space space, std::uint64_t offset, unsigned bytes) const {
+  ElementName element;
+  std::uint64_t begin = 0, end = 0;
+  std::string symbol;
+  std::string origin;
+  if (space == Space::global) {
+    const GlobalRange* range = nearest_global(offset);
+    if (range == nullptr) {
+      element.text = "device memory";
+      return element;
+    }
+    begin = range->offset, end = range->end(), symbol = range->symbol;
+    if (range->caller != nullptr) origin = to_string(user_line(*range->caller));
+  } else {
+    const SharedRange* range = nearest_shared(offset);
+    if (range == nullptr) {
+      element.text = "shared memory";
+      return element;
+    }
+    begin = range->offset, end = range->offset + range->bytes, symbol = range->symbol;
+  }
+  const ArrayName* name = name_for(space, offset, begin, end);
+  element.offset = static_cast<std::int64_t>(offset - (name != nullptr ? name->offset : begin));
+  if (name == nullptr) {
+    if (!symbol.empty()) {
+      element.array = short_name(symbol);
+      element.text =
+          bytes == end - begin ? element.array : fmt::format("{}, byte {}", element.array, element.offset);
+    } else if (space == Space::shared) {
+      element.text = fmt::format("dynamic shared memory, byte {}", element.offset);
+    } else {
+      element.text = fmt::format("byte {} of the {} allocated{}", element.offset, plural(end - begin, "byte"),
+                                 origin.empty() ? "" : " at " + origin);
+    }
+    return element;
+  }
+  element.array = name->name;
+  element.element_bytes = name->element_bytes;
+  std::int64_t flat = element.offset / static_cast<std::int64_t>(name->element_bytes);
+  if (element.offset < 0 && element.offset % static_cast<std::int64_t>(name->element_bytes) != 0) --flat;
+  for (std::size_t axis = name->extents.size(); axis-- > 0;) {
+    const auto extent = static_cast<std::int64_t>(name->extents[axis]);
+    const bool outermost = axis == 0;
+    element.index.insert(element.index.begin(), outermost ? flat : flat % extent);
+    if (!outermost) flat /= extent;
+  }
+  element.text = element.array + index_text(element.index);
+  return element;
+}
+
+std::string MemoryMap::describe_bounds(Space space, std::uint64_t offset) const {
+  if (space == Space::shared) {
+    const SharedRange* range = nearest_shared(offset);
+    if (range == nullptr) return "the kernel has no shared memory there";
+    const ArrayName* name = name_for(space, offset, range->offset, range->offset + range->bytes);
+    if (range->symbol.empty())
+      return fmt::format("the launch gave the block {} of dynamic shared memory",
+                         plural(range->bytes, "byte"));
+    if (name == nullptr)
+      return fmt::format("{} has {}", short_name(range->symbol), plural(range->bytes, "byte"));
+    if (name->extents.empty())
+      return fmt::format("{} is one variable of {}", name->name, plural(range->bytes, "byte"));
+    std::string shape;
+    for (const std::size_t extent : name->extents) shape += fmt::format("[{}]", extent);
+    return fmt::format("it is declared as {}{}", name->name, shape);
+  }
+  const GlobalRange* range = nearest_global(offset);
+  if (range == nullptr) return "nothing is allocated on the device";
+  if (!range->symbol.empty())
+    return fmt::format("{} has {}", short_name(range->symbol), plural(range->bytes, "byte"));
+  const std::string origin = range->caller != nullptr ? to_string(user_line(*range->caller)) : "";
+  const std::string made = origin.empty() ? "" : fmt::format(", allocated at {}", origin);
+  const ArrayName* name = name_for(space, offset, range->offset, range->end());
+  if (name == nullptr || name->offset != range->offset)
+    return fmt::format("its memory has {}{}", plural(range->bytes, "byte"), made);
+  return fmt::format("{} has {} ({}{})", name->name, plural(range->bytes / name->element_bytes, "element"),
+                     plural(range->bytes, "byte"), made);
+}
+
+bool MemoryMap::is_pointer_name(const std::string& name) const {
+  return std::any_of(global_names_.begin(), global_names_.end(),
+                     [&](const ArrayName& known) { return known.name == name; });
+}
+
+void MemoryMap::add_kernel_heap(std::uintptr_t address, std::size_t bytes) {
+  const Elsewhere heap{address, address + bytes, Owner::nobody, 0};
+  kernel_heap_.insert(
+      std::upper_bound(kernel_heap_.begin(), kernel_heap_.end(), heap,
+                       [](const Elsewhere& a, const Elsewhere& b) { return a.begin < b.begin; }),
+      heap);
+}
+
+bool MemoryMap::remove_kernel_heap(std::uintptr_t address) {
+  return std::erase_if(kernel_heap_, [&](const Elsewhere& heap) { return heap.begin == address; }) > 0;
+}
+
+}  // namespace simt::check

@@ -1,0 +1,118 @@
+#pragma once
+/// @file
+/// What lies where in the two windows of memory, and what it is called: allocations, variables, the arrays
+/// that a kernel got as its parameters.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simt/check/event.hpp"
+#include "simt/runtime/memory.hpp"
+#include "simt/runtime/shared_memory.hpp"
+
+namespace simt::check {
+
+/// Memory of the global window that kernels may use.
+struct GlobalRange {
+  std::uint64_t offset = 0, bytes = 0;
+  std::uint64_t serial = 0;             ///< of a device allocation; 0 for other memory
+  const CallStack* caller = nullptr;    ///< of its cudaMalloc
+  const ByteRanges* written = nullptr;  ///< what the host wrote; null: take all of it as written
+  std::string symbol;                   ///< of a variable
+
+  std::uint64_t end() const { return offset + bytes; }
+  bool contains(std::uint64_t begin, std::uint64_t size) const {
+    return begin >= offset && begin + size <= end();
+  }
+};
+
+/// A name for memory, with the shape of its elements.
+struct ArrayName {
+  std::string name;
+  std::uint64_t offset = 0;  ///< in its window
+  std::uint64_t bytes = 0;   ///< 0: unknown, up to the end of what it lies in
+  std::size_t element_bytes = 1;
+  std::vector<std::size_t> extents;  ///< empty: a scalar. The first may be 0: unknown
+  const char* source = nullptr;      ///< the name in the kernel's own memory
+};
+
+/// A `__shared__` variable, or the dynamic buffer.
+struct SharedRange {
+  std::uint64_t offset = 0, bytes = 0;
+  std::string symbol;   ///< mangled; empty for the dynamic buffer
+  bool watched = true;  ///< false: a variable of the simulator's own
+};
+
+/// An element in words: "tile[3][5]", and its place for a trace.
+struct ElementName {
+  std::string array;  ///< empty if unknown
+  std::vector<std::int64_t> index;
+  std::int64_t offset = 0;        ///< bytes from the array's start, or from its range's
+  std::size_t element_bytes = 0;  ///< 0: unknown
+  std::string text;
+};
+
+class MemoryMap {
+ public:
+  /// `beside`: a little before or behind memory of the kernels.
+  enum class Owner { kernels, beside, nobody, host };
+
+  /// Learns what is allocated now, and where the kernel's variables are.
+  void begin_launch(const KernelModule& module, const void* dynamic_buffer, std::size_t dynamic_bytes,
+                    const void* arguments, std::size_t arguments_bytes);
+
+  /// Whose memory an address is that is neither in the arena nor in shared memory. `offset`: its place in the
+  /// global window if kernels may use it. Cost: a binary search.
+  Owner find_elsewhere(std::uintptr_t address, std::uint64_t& offset) const;
+
+  const std::vector<GlobalRange>& global_ranges() const { return global_; }
+  std::uint64_t end_of_elsewhere() const { return next_offset_; }  ///< of the global window
+  const GlobalRange* find_global(std::uint64_t offset) const;
+  const SharedRange* find_shared(std::uint64_t offset) const;
+
+  const std::vector<SharedRange>& shared_ranges() const { return shared_; }
+
+  void name_shared(ArrayName name);
+  /// The last name given to shared memory at that offset.
+  const ArrayName* shared_name_at(std::uint64_t offset) const;
+  void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes);
+
+  /// What the access hits or, if it is out of bounds, what it was most likely meant to hit.
+  ElementName element(Space space, std::uint64_t offset, unsigned bytes) const;
+  /// A sentence's end on a range: "which has 1000 elements (4000 bytes, allocated at main.cu:40)".
+  std::string describe_bounds(Space space, std::uint64_t offset) const;
+
+  const std::vector<ArrayName>& shared_names() const { return shared_names_; }
+  bool is_pointer_name(const std::string& name) const;  ///< a parameter of the kernel
+
+  // Memory that a kernel got from malloc or new.
+  void add_kernel_heap(std::uintptr_t address, std::size_t bytes);
+  bool remove_kernel_heap(std::uintptr_t address);
+
+ private:
+  struct Elsewhere {
+    std::uintptr_t begin = 0, end = 0;
+    Owner owner = Owner::nobody;
+    std::uint64_t offset = 0;
+  };
+  void add_elsewhere(std::uintptr_t begin, std::size_t bytes, Owner owner, GlobalRange range);
+  const GlobalRange* nearest_global(std::uint64_t offset) const;
+  const SharedRange* nearest_shared(std::uint64_t offset) const;
+  const ArrayName* name_for(Space space, std::uint64_t offset, std::uint64_t begin, std::uint64_t end) const;
+
+  std::vector<GlobalRange> global_;     ///< by offset
+  std::vector<SharedRange> shared_;     ///< by offset
+  std::vector<Elsewhere> elsewhere_;    ///< by address, disjoint
+  std::vector<Elsewhere> segments_;     ///< of programs and libraries, by address
+  std::vector<Elsewhere> kernel_heap_;  ///< by address
+  std::vector<ArrayName> global_names_, shared_names_;
+  std::uint64_t next_offset_ = kArenaBytes;
+};
+
+/// There is one device, and one launch at a time.
+MemoryMap& memory_map();
+
+}  // namespace simt::check

@@ -1,0 +1,73 @@
+#include "simt/check/recorder.hpp"
+
+#include "simt/check/memory_map.hpp"
+#include "simt/runtime/block.hpp"
+
+namespace simt::check {
+
+constinit thread_local Recorder* active_recorder = nullptr;
+
+void ThreadTrace::make_room() {
+  const auto left = static_cast<std::size_t>(tail - head);
+  if (left > 0) std::memmove(slots.data(), head, left * sizeof(Event));
+  head = slots.data();
+  tail = head + left;
+}
+
+void Recorder::start_block(int thread_count) {
+  threads.resize(static_cast<std::size_t>(thread_count));
+  for (ThreadTrace& trace : threads) {
+    trace.slots.resize(ThreadTrace::kSlots + ThreadTrace::kSlack);
+    trace.clear();
+  }
+  thread = -1;
+  stored_bytes = 0;
+}
+
+void Recorder::switch_to(int next) {
+  if (thread >= 0) {
+    settle();
+    threads[static_cast<std::size_t>(thread)].tail = tail;
+  }
+  thread = next;
+  if (next < 0) return;
+  ThreadTrace& trace = threads[static_cast<std::size_t>(next)];
+  tail = trace.tail;
+  limit = trace.limit();
+}
+
+// The thread has not given way since it wrote, so memory still holds what it wrote. A hash that is never 0:
+// 0 stands for a value that is not known.
+void Recorder::settle_store() {
+  std::uint64_t low = 0, high = 0;
+  if (stored_bytes == 16) {
+    std::memcpy(&low, stored, 8);
+    std::memcpy(&high, stored + 8, 8);
+  } else {
+    std::memcpy(&low, stored, stored_bytes);
+  }
+  stored_bytes = 0;
+  tail[-1] = ((low ^ (high * 0xff51afd7ed558ccdu)) * 0x9e3779b97f4a7c15u >> 32) | 1u;
+}
+
+void Recorder::pause() { BlockRunner::current()->pause(); }
+
+bool Recorder::find_elsewhere(std::uintptr_t address, std::uint64_t& offset, bool& stray) {
+  switch (memory_map().find_elsewhere(address, offset)) {
+    case MemoryMap::Owner::beside:
+      stray = true;
+      return true;
+    case MemoryMap::Owner::kernels:
+      return true;
+    case MemoryMap::Owner::nobody:
+      return false;
+    case MemoryMap::Owner::host:
+      break;
+  }
+  settle();
+  BlockRunner::current()->raise_access(FaultKind::host_pointer, reinterpret_cast<const void*>(address));
+}
+
+void Recorder::refuse_write() { BlockRunner::current()->raise(FaultKind::told, ""); }
+
+}  // namespace simt::check

@@ -1,0 +1,102 @@
+#pragma once
+/// @file
+/// The trace of every thread of the running block: written by the hooks that the compiler put into the kernel
+/// (hooks.cpp), read by the replay.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "simt/check/event.hpp"
+
+namespace simt::check {
+
+/// The events of one thread that the replay has not seen yet: [head, tail).
+struct ThreadTrace {
+  static constexpr std::size_t kSlots = 512;  // 4 KB: the traces of a warp stay in the second-level cache
+  static constexpr std::size_t kSlack = 8;    // so that an append needs no check of its own
+  std::vector<Event> slots;
+  Event* head = nullptr;
+  Event* tail = nullptr;
+
+  void make_room();  ///< moves what is left to the front
+  void clear() { head = tail = slots.data(); }
+  Event* limit() { return slots.data() + kSlots; }
+};
+
+/// The hooks' view of the running thread. Plain data, for speed: a hook runs for every access of a kernel.
+struct Recorder {
+  // Of the running thread.
+  Event* tail = nullptr;
+  Event* limit = nullptr;
+  const std::byte* stored = nullptr;  ///< a write whose value is not in the trace yet
+  unsigned stored_bytes = 0;
+  std::uintptr_t stack_top = 0;  ///< where its stack ends
+
+  // Where things are.
+  std::uintptr_t code = 0, code_bytes = 0;        ///< of the kernel's module
+  std::uintptr_t arena = 0;                       ///< the device arena: the start of the global window
+  std::uintptr_t shared = 0, shared_bytes = 0;    ///< static shared memory, with a margin on either side
+  std::uintptr_t dynamic = 0, dynamic_bytes = 0;  ///< the dynamic buffer, with a margin on either side
+
+  const std::uint8_t* is_shared_word = nullptr;  ///< by word of static shared memory: a variable is there
+
+  std::vector<ThreadTrace> threads;
+  int thread = -1;  ///< the running one
+
+  static constexpr std::size_t kMargin = 4096;  ///< an index a little before the start is told as one
+  static constexpr std::uint64_t kDynamicOffset = 1u << 20;  ///< of the dynamic buffer, in the shared window
+
+  void start_block(int thread_count);
+  void switch_to(int next);  ///< notes where the running thread's trace ends; -1: none runs
+  void settle() {
+    if (stored_bytes != 0) settle_store();
+  }
+
+  // A full trace pauses the thread before the event: what comes behind a write is the place for its value.
+  void append(Event event, std::uintptr_t code_address) {
+    if (stored_bytes != 0) settle_store();
+    if (tail >= limit) pause();
+    *tail++ = event | at_code(code_address - code);
+  }
+  void append(Event event, std::uint64_t second, std::uintptr_t code_address) {
+    if (stored_bytes != 0) settle_store();
+    if (tail >= limit) pause();
+    tail[0] = event | at_code(code_address - code);
+    tail[1] = second;
+    tail += 2;
+  }
+
+  /// The offset of an address that is neither the arena's nor shared memory's nor the running thread's own
+  /// stack: of managed memory, of a `__device__` variable. False: nothing that is watched. Does not return if
+  /// the kernel must not touch it.
+  /// `stray`: beside such memory.
+  bool find_elsewhere(std::uintptr_t address, std::uint64_t& offset, bool& stray);
+
+  /// Ends the launch: a write beside the shared variables would damage the simulator itself. The trace holds
+  /// it already.
+  [[noreturn]] void refuse_write();
+
+ private:
+  void settle_store();
+  void pause();
+};
+
+/// Null unless an instrumented kernel runs on this operating-system thread right now.
+extern constinit thread_local Recorder* active_recorder;
+
+/// While one lives, hooks note nothing. For work on a kernel's stack that is not the kernel's: functions of
+/// libraries may be instrumented as well, where a program has brought its own copy of a template.
+class NothingRecorded {
+ public:
+  NothingRecorded() : before_(active_recorder) { active_recorder = nullptr; }
+  ~NothingRecorded() { active_recorder = before_; }
+  NothingRecorded(const NothingRecorded&) = delete;
+  NothingRecorded& operator=(const NothingRecorded&) = delete;
+
+ private:
+  Recorder* before_;
+};
+
+}  // namespace simt::check

@@ -1,0 +1,167 @@
+#include "simt/check/replay.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace simt::check {
+namespace {
+
+bool is_meeting(Event event) { return kind_of(event) == Kind::mark && mark_of(event) == Mark::met; }
+
+}  // namespace
+
+void Replay::begin_block(int threads) {
+  threads_ = threads;
+  lanes_.resize(static_cast<std::size_t>(threads));
+  for (Lane& lane : lanes_) lane.ended = false, lane.depth = 0;
+  const auto warps = static_cast<std::size_t>((threads + 31) / 32);
+  live_.assign(warps, ~LaneMask{0});
+  if (threads % 32 != 0) live_.back() = (LaneMask{1} << (threads % 32)) - 1;
+}
+
+// The lane's last events are still to be replayed; drain() takes it out once they have been.
+void Replay::thread_ends(int thread) { lanes_[static_cast<std::size_t>(thread)].ended = true; }
+
+Replay::Calls Replay::calls_of(int thread) const {
+  const Lane& lane = lanes_[static_cast<std::size_t>(thread)];
+  return {lane.callers, std::min(lane.depth, kMostCalls)};
+}
+
+void Replay::drain(unsigned warp, LaneMask unfinished) {
+  for (;;) {
+    LaneMask waiting = 0;
+    for (LaneMask rest = live_[warp]; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      if (trace(warp, lane).head != trace(warp, lane).tail)
+        waiting |= LaneMask{1} << lane;
+      else if (lanes_[warp * 32 + lane].ended)
+        live_[warp] &= ~(LaneMask{1} << lane);
+    }
+    if (waiting == 0 || (unfinished & ~waiting) != 0) break;
+    step_together(warp, waiting);
+  }
+  for (LaneMask rest = live_[warp]; rest != 0; rest &= rest - 1)
+    trace(warp, static_cast<unsigned>(std::countr_zero(rest))).make_room();
+}
+
+// Goes on for as long as all of these lanes do the same thing, then once with those that go first.
+void Replay::step_together(unsigned warp, LaneMask lanes) {
+  unsigned members[32];
+  unsigned count = 0;
+  std::ptrdiff_t slots = std::numeric_limits<std::ptrdiff_t>::max();
+  Event* heads[32];
+  for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const ThreadTrace& of_lane = trace(warp, lane);
+    heads[count] = of_lane.head;
+    members[count++] = lane;
+    slots = std::min(slots, of_lane.tail - of_lane.head);
+  }
+  bool parted = false;
+  while (slots > 0) {
+    const Event first = *heads[0];
+    Event difference = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      const Event event = *heads[i];
+      difference |= event ^ first;
+      offsets_[members[i]] = offset_of(event);
+    }
+    const bool second = has_second_slot(first);
+    // Lanes that took part in different warp operations have not done the same.
+    if (instruction_of(difference) != 0 ||
+        (is_meeting(first) && (difference != 0 || !all_met(lanes, heads[0][1])))) {
+      parted = true;
+      break;
+    }
+    if (second)
+      for (unsigned i = 0; i < count; ++i) seconds_[members[i]] = heads[i][1];
+    execute(warp, lanes, first);
+    const std::ptrdiff_t taken = second ? 2 : 1;
+    for (unsigned i = 0; i < count; ++i) heads[i] += taken;
+    slots -= taken;
+  }
+  for (unsigned i = 0; i < count; ++i) trace(warp, members[i]).head = heads[i];
+  if (parted) step_apart(warp, lanes);
+}
+
+/// True unless the operation was met by other lanes, too.
+bool Replay::all_met(LaneMask lanes, std::uint64_t second) {
+  return (static_cast<LaneMask>(second) & ~lanes) == 0;
+}
+
+// The lanes that go first: those deepest in calls, at the lowest address, that do the same thing there. A
+// warp operation waits for all lanes that took part in it, from wherever in the code they came to it.
+LaneMask Replay::first_to_go(unsigned warp, LaneMask lanes) {
+  LaneMask group = 0, held = 0;
+  while (held != lanes) {
+    group = 0;
+    std::pair<int, std::uint64_t> best;
+    Event of_group = 0;
+    for (LaneMask rest = lanes & ~held; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const Event event = *trace(warp, lane).head;
+      const std::pair place(-static_cast<int>(lanes_[warp * 32 + lane].depth), code_of(event));
+      const bool joins = is_meeting(event)
+                             ? is_meeting(of_group) && offset_of(event) == offset_of(of_group)
+                             : place == best && instruction_of(event) == instruction_of(of_group);
+      if (group != 0 && joins) {
+        group |= LaneMask{1} << lane;
+      } else if (group == 0 || place < best) {
+        best = place;
+        of_group = event;
+        group = LaneMask{1} << lane;
+      }
+    }
+    if (!is_meeting(of_group)) return group;
+    for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const Event event = *trace(warp, lane).head;
+      if (is_meeting(event) && offset_of(event) == offset_of(of_group)) group |= LaneMask{1} << lane;
+    }
+    const auto of_first = static_cast<unsigned>(std::countr_zero(group));
+    if (all_met(group, trace(warp, of_first).head[1])) return group;
+    held |= group;
+  }
+  return group;  // an operation whose other lanes never told of it: they were stopped by a fault
+}
+
+void Replay::step_apart(unsigned warp, LaneMask lanes) {
+  const LaneMask group = first_to_go(warp, lanes);
+  const Event event = *trace(warp, static_cast<unsigned>(std::countr_zero(group))).head;
+  const bool second = has_second_slot(event);
+  for (LaneMask rest = group; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    ThreadTrace& of_lane = trace(warp, lane);
+    offsets_[lane] = offset_of(*of_lane.head);
+    if (second) seconds_[lane] = of_lane.head[1];
+    of_lane.head += second ? 2 : 1;
+  }
+  execute(warp, group, event);
+}
+
+void Replay::execute(unsigned warp, LaneMask lanes, Event event) {
+  Lane* const of_warp = &lanes_[warp * 32];
+  const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+  if (kind_of(event) == Kind::mark) {
+    const Mark mark = mark_of(event);
+    if (mark == Mark::enter || mark == Mark::leave) {
+      for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+        const auto number = static_cast<unsigned>(std::countr_zero(rest));
+        Lane& lane = of_warp[number];
+        if (mark == Mark::enter) {
+          if (lane.depth < kMostCalls)
+            lane.callers[lane.depth] = static_cast<std::uint32_t>(offsets_[number]);
+          ++lane.depth;
+        } else if (lane.depth > 0) {
+          --lane.depth;
+        }
+      }
+      return;
+    }
+  }
+  listener_.warp_did({warp, lanes, live_[warp], event, offsets_, seconds_, of_warp[first].callers,
+                      std::min(of_warp[first].depth, kMostCalls)});
+}
+
+}  // namespace simt::check

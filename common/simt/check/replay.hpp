@@ -1,0 +1,78 @@
+#pragma once
+/// @file
+/// Puts the traces of a warp's lanes back together into the instructions of the warp.
+///
+/// As long as all lanes did the same, that is what the warp did. Where they part, the lanes go on in the
+/// order of the code: those deepest in calls first, then those at the lowest address. Lanes that wait ahead
+/// join the others when these arrive there, which is where a compiler for GPUs makes them converge.
+
+#include <cstdint>
+#include <vector>
+
+#include "simt/check/recorder.hpp"
+#include "simt/runtime/warp.hpp"
+
+namespace simt::check {
+
+/// What some lanes of a warp did together.
+struct WarpEvent {
+  unsigned warp = 0;
+  LaneMask lanes = 0;
+  LaneMask live = 0;                       ///< the lanes of the warp that have not ended
+  Event event = 0;                         ///< of one of them; the offsets of the others differ
+  const std::uint64_t* offsets = nullptr;  ///< [32]
+  const std::uint64_t* seconds = nullptr;  ///< [32], of events with a second slot
+  const std::uint32_t* callers = nullptr;  ///< the calls in which the first of the lanes stands
+  unsigned depth = 0;
+};
+
+class Replay {
+ public:
+  class Listener {
+   public:
+    virtual void warp_did(const WarpEvent& event) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  Replay(Recorder& recorder, Listener& listener) : recorder_(recorder), listener_(listener) {}
+
+  void begin_block(int threads);
+  void thread_ends(int thread);
+  LaneMask live(unsigned warp) const { return live_[warp]; }
+  /// The calls in which a thread stands, as far as it has been replayed.
+  struct Calls {
+    const std::uint32_t* callers;
+    unsigned depth;
+  };
+  Calls calls_of(int thread) const;
+  /// Consumes what is certain of a warp's traces. Lanes of `unfinished` will do more: what they do next is
+  /// not known when their traces end, and the others wait there.
+  void drain(unsigned warp, LaneMask unfinished);
+
+ private:
+  static constexpr unsigned kMostCalls = 64;  // deeper ones count as the deepest
+  struct Lane {
+    bool ended = false;
+    unsigned depth = 0;
+    std::uint32_t callers[kMostCalls];
+  };
+
+  ThreadTrace& trace(unsigned warp, unsigned lane) { return recorder_.threads[warp * 32 + lane]; }
+  void step_together(unsigned warp, LaneMask lanes);
+  void step_apart(unsigned warp, LaneMask lanes);
+  LaneMask first_to_go(unsigned warp, LaneMask lanes);
+  static bool all_met(LaneMask lanes, std::uint64_t second);
+  void execute(unsigned warp, LaneMask lanes, Event event);
+
+  Recorder& recorder_;
+  Listener& listener_;
+  int threads_ = 0;
+  std::vector<Lane> lanes_;
+  std::vector<LaneMask> live_;  ///< by warp
+  // Of the event in hand.
+  std::uint64_t offsets_[32], seconds_[32];
+};
+
+}  // namespace simt::check

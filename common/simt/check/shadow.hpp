@@ -1,0 +1,106 @@
+#pragma once
+/// @file
+/// What is remembered of every piece of memory that a kernel touched.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simt/check/event.hpp"
+
+namespace simt::check {
+
+/// Numbers in the order in which the replay sees things; it advances at everything that orders accesses.
+using Step = std::uint32_t;
+
+/// An access, packed: when, by which thread, at which site.
+class Stamp {
+ public:
+  static constexpr unsigned kMostSites = 1u << 20;
+
+  Stamp() = default;
+  Stamp(Step step, unsigned thread, unsigned site, bool atomic)
+      : bits_(std::uint64_t{step} << 32 | thread << 21 | site << 1 | std::uint64_t{atomic}) {}
+
+  Step step() const { return static_cast<Step>(bits_ >> 32); }
+  unsigned thread() const { return bits_ >> 21 & 1023u; }
+  unsigned warp() const { return bits_ >> 26 & 31u; }
+  unsigned lane() const { return bits_ >> 21 & 31u; }
+  unsigned site() const { return bits_ >> 1 & (kMostSites - 1); }
+  bool atomic() const { return (bits_ & 1u) != 0; }
+  Stamp with_lane(unsigned lane) const { return {step(), warp() * 32 + lane, site(), atomic()}; }
+
+  /// In place of a write by a kernel: the host gave the memory its value. Older than every access.
+  static Stamp of_host() {
+    Stamp stamp;
+    stamp.bits_ = kOfHost;
+    return stamp;
+  }
+  bool none() const { return bits_ == 0; }
+
+ private:
+  static constexpr std::uint64_t kOfHost = std::uint64_t{1} << 31;
+  std::uint64_t bits_ = 0;  // from the lowest: atomic 1, site 20, thread 10, of_host 1, step 32
+};
+
+/// One unit of memory: a word of 4 bytes, or a byte in pages where smaller pieces than words are accessed.
+struct Cell {
+  Stamp write;                ///< the last write; none: it holds no value
+  Stamp read;                 ///< the last read: step and site of the warp, thread of one of its lanes
+  Stamp other_read;           ///< the last read by another warp than that of `read`
+  std::uint32_t readers = 0;  ///< lanes of `read`
+  std::uint32_t value = 0;    ///< hash of what `write` left there; 0: unknown
+};
+
+/// The cells of one window, in pages that are made when first touched. Memory: 32 bytes for each word of a
+/// touched page of 16 KB; four times that where bytes are told apart.
+class Shadow {
+ public:
+  explicit Shadow(std::uint64_t window_bytes) : pages_(window_bytes / kPageBytes) {}
+
+  struct Units {
+    Cell* cell;
+    unsigned count, unit_bytes;
+  };
+  /// The cells of an access that does not cross a page: true of every aligned one, and a misaligned one ends
+  /// at the page's end.
+  Units at(std::uint64_t offset, unsigned bytes) {
+    Page& page = pages_[offset / kPageBytes];
+    if (page.cells == nullptr) [[unlikely]]
+      make(page);
+    if (((offset | bytes) & 3u) != 0 && !page.by_byte) [[unlikely]]
+      split(page);
+    const auto start = static_cast<unsigned>(offset % kPageBytes);
+    if (start + bytes > kPageBytes) [[unlikely]]
+      bytes = static_cast<unsigned>(kPageBytes) - start;
+    if (page.by_byte) return {&page.cells[start], bytes, 1};
+    return {&page.cells[start / 4], bytes / 4, 4};
+  }
+  /// The cell of a whole word, at a multiple of 4; null if at() has yet to make it, or tells its bytes apart.
+  Cell* word(std::uint64_t offset) {
+    Page& page = pages_[offset / kPageBytes];
+    return page.by_byte || page.cells == nullptr ? nullptr : &page.cells[offset % kPageBytes / 4];
+  }
+  /// The cell of a byte that was touched before.
+  Cell& cell(std::uint64_t offset) {
+    Page& page = pages_[offset / kPageBytes];
+    return page.cells[offset % kPageBytes / (page.by_byte ? 1 : 4)];
+  }
+  /// Forgets everything about a range.
+  void clear(std::uint64_t begin, std::uint64_t end);
+  /// Forgets all accesses, but not which memory holds values.
+  void forget_accesses();
+
+ private:
+  static constexpr std::uint64_t kPageBytes = 16 * 1024;
+  struct Page {
+    std::unique_ptr<Cell[]> cells;
+    bool by_byte = false;
+    std::size_t size() const { return by_byte ? kPageBytes : kPageBytes / 4; }
+  };
+  static void make(Page& page);
+  static void split(Page& page);
+  std::vector<Page> pages_;
+};
+
+}  // namespace simt::check

@@ -1,0 +1,20 @@
+#pragma once
+/// @file
+/// Names of arrays, read off the source: for the compiler's own bounds checks, which tell a type and an
+/// index.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simt/runtime/symbolize.hpp"
+
+namespace simt::check {
+
+/// @brief The arrays that a line of source indexes, each once: {"tile", "a"} for "tile[i][j] = a[k];".
+std::vector<std::string> indexed_names(std::string_view line);
+
+/// @brief The text of a source line; empty if the file cannot be read. Cost: reads the file up to that line.
+std::string source_text(const SourceLine& line);
+
+}  // namespace simt::check

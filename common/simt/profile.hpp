@@ -1,0 +1,65 @@
+#pragma once
+/// @file
+/// What check mode counts, in the units of the hardware's profiler. All counts are exact.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace simt {
+
+/// Traffic between warps and global memory, of one kind of access.
+struct GlobalTraffic {
+  std::uint64_t requests = 0;       ///< warp instructions
+  std::uint64_t sectors = 0;        ///< pieces of 32 bytes that they touch
+  std::uint64_t ideal_sectors = 0;  ///< what they would touch if their bytes lay side by side
+  std::uint64_t bytes_asked = 0;    ///< by the lanes
+  std::uint64_t bytes = 0;          ///< moved: 32 for each sector
+};
+
+/// Traffic between warps and shared memory, of one kind of access.
+struct SharedTraffic {
+  std::uint64_t requests = 0;          ///< warp instructions
+  std::uint64_t wavefronts = 0;        ///< passes through the 32 banks
+  std::uint64_t ideal_wavefronts = 0;  ///< what they would take without bank conflicts
+  std::uint64_t bytes_asked = 0;       ///< by the lanes
+
+  std::uint64_t conflicts() const { return wavefronts - ideal_wavefronts; }
+};
+
+/// Everything that is counted, of one source line or of a whole launch.
+struct Counters {
+  GlobalTraffic global_load, global_store, global_atomic;
+  SharedTraffic shared_load, shared_store, shared_atomic;
+  std::uint64_t barriers = 0;         ///< warps that arrive at __syncthreads()
+  std::uint64_t warp_syncs = 0;       ///< __syncwarp(), by warp
+  std::uint64_t shuffles = 0;         ///< by warp
+  std::uint64_t votes = 0;            ///< ballots, votes, matches and reductions, by warp
+  std::uint64_t steps = 0;            ///< straight pieces of code (basic blocks), by warp
+  std::uint64_t divergent_steps = 0;  ///< of those, with some lanes of the warp elsewhere
+  std::uint64_t lanes = 0;            ///< lanes in all steps; 32 * steps is the ideal
+
+  Counters& operator+=(const Counters& other);
+  bool empty() const;
+};
+
+struct LineProfile {
+  std::string file;  ///< empty if unknown
+  int line = 0;
+  Counters counters;
+};
+
+/// One launch.
+struct LaunchProfile {
+  std::string kernel;  ///< as written
+  std::array<unsigned, 3> grid{}, block{};
+  Counters total;
+  std::vector<LineProfile> lines;  ///< by file and line
+};
+
+/// @brief Runs what is queued and returns what was counted since the last call, one entry for each launch, in
+/// order.
+std::vector<LaunchProfile> take_profiles();
+
+}  // namespace simt

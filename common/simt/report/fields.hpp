@@ -1,0 +1,76 @@
+#pragma once
+/// @file
+/// The counters by name: what sums them, writes them and reads them walks these tables.
+
+#include "simt/profile.hpp"
+
+namespace simt::report {
+
+template <class Struct, class Value>
+struct Field {
+  const char* name;
+  Value Struct::*member;
+};
+
+inline constexpr Field<GlobalTraffic, std::uint64_t> kGlobalFields[] = {
+    {"requests", &GlobalTraffic::requests},
+    {"sectors", &GlobalTraffic::sectors},
+    {"ideal_sectors", &GlobalTraffic::ideal_sectors},
+    {"bytes_asked", &GlobalTraffic::bytes_asked},
+    {"bytes", &GlobalTraffic::bytes},
+};
+
+inline constexpr Field<SharedTraffic, std::uint64_t> kSharedFields[] = {
+    {"requests", &SharedTraffic::requests},
+    {"wavefronts", &SharedTraffic::wavefronts},
+    {"ideal_wavefronts", &SharedTraffic::ideal_wavefronts},
+    {"bytes_asked", &SharedTraffic::bytes_asked},
+};
+
+inline constexpr Field<Counters, GlobalTraffic> kGlobalKinds[] = {
+    {"global_load", &Counters::global_load},
+    {"global_store", &Counters::global_store},
+    {"global_atomic", &Counters::global_atomic},
+};
+
+inline constexpr Field<Counters, SharedTraffic> kSharedKinds[] = {
+    {"shared_load", &Counters::shared_load},
+    {"shared_store", &Counters::shared_store},
+    {"shared_atomic", &Counters::shared_atomic},
+};
+
+inline constexpr Field<Counters, std::uint64_t> kEventFields[] = {
+    {"barriers", &Counters::barriers}, {"warp_syncs", &Counters::warp_syncs},
+    {"shuffles", &Counters::shuffles}, {"votes", &Counters::votes},
+    {"steps", &Counters::steps},       {"divergent_steps", &Counters::divergent_steps},
+    {"lanes", &Counters::lanes},
+};
+
+inline void add(GlobalTraffic& sum, const GlobalTraffic& other) {
+  for (const auto& field : kGlobalFields) sum.*field.member += other.*field.member;
+}
+
+inline void add(SharedTraffic& sum, const SharedTraffic& other) {
+  for (const auto& field : kSharedFields) sum.*field.member += other.*field.member;
+}
+
+inline void add(Counters& sum, const Counters& other) {
+  for (const auto& kind : kGlobalKinds) add(sum.*kind.member, other.*kind.member);
+  for (const auto& kind : kSharedKinds) add(sum.*kind.member, other.*kind.member);
+  for (const auto& field : kEventFields) sum.*field.member += other.*field.member;
+}
+
+/// @brief Loads, stores and atomics together.
+inline GlobalTraffic global_traffic(const Counters& counters) {
+  GlobalTraffic sum;
+  for (const auto& kind : kGlobalKinds) add(sum, counters.*kind.member);
+  return sum;
+}
+
+inline SharedTraffic shared_traffic(const Counters& counters) {
+  SharedTraffic sum;
+  for (const auto& kind : kSharedKinds) add(sum, counters.*kind.member);
+  return sum;
+}
+
+}  // namespace simt::report

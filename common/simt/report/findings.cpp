@@ -1,0 +1,42 @@
+#include <string_view>
+
+#include "simt/report/layout.hpp"
+#include "simt/report/report.hpp"
+
+namespace simt::report {
+namespace {
+
+std::string_view code_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "\033[1;31m";
+    case Severity::warning:
+      return "\033[1;35m";
+    case Severity::note:
+      break;
+  }
+  return "\033[1;36m";
+}
+
+/// Paints the word behind the place: "kernel.cu:31: error: ...".
+void paint_severity(std::string& text, Severity severity) {
+  const std::string word = to_string(severity);
+  const std::size_t at = text.find(word + ":");
+  if (at == std::string::npos) return;
+  text.insert(at + word.size() + 1, "\033[0m");
+  text.insert(at, code_of(severity));
+}
+
+}  // namespace
+
+std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    std::string lines = wrap(finding.message(), 4, style.width);
+    if (style.colours) paint_severity(lines, finding.severity);
+    text += lines;
+  }
+  return text;
+}
+
+}  // namespace simt::report

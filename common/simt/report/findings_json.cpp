@@ -1,0 +1,34 @@
+#include "simt/report/document.hpp"
+#include "simt/report/json.hpp"
+
+namespace simt::report {
+namespace {
+
+Json side_json(const FindingSide& side) {
+  return {{"file", side.file}, {"line", side.line}, {"block", side.block}, {"thread", side.thread}};
+}
+
+}  // namespace
+
+Json to_json(const Finding& finding) {
+  Json json{{"class", finding.kind}, {"severity", to_string(finding.severity)}, {"kernel", finding.kernel}};
+  json.update(side_json(finding.here));
+  json["other"] = finding.other.line == 0 ? Json() : side_json(finding.other);
+  json["memory"] = finding.memory;
+  json["element"] = finding.element;
+  json["what"] = finding.what;
+  json["rule"] = finding.rule;
+  json["fix"] = finding.fix;
+  json["message"] = finding.message();
+  json["count"] = finding.count;
+  return json;
+}
+
+std::string report_json(const std::vector<Finding>& findings, const std::vector<LaunchProfile>& profiles) {
+  std::vector<Json> found, launches;
+  for (const Finding& finding : findings) found.push_back(to_json(finding));
+  for (const LaunchProfile& profile : profiles) launches.push_back(to_json(profile));
+  return document({{"version", 1}}, {{"findings", std::move(found)}, {"launches", std::move(launches)}});
+}
+
+}  // namespace simt::report

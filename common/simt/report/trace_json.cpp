@@ -1,0 +1,40 @@
+#include <algorithm>
+#include <iterator>
+
+#include "simt/report/document.hpp"
+#include "simt/report/json.hpp"
+
+namespace simt::report {
+namespace {
+
+Json step_json(const TraceStep& step) {
+  Json lanes = Json::array();
+  for (const LaneAccess& lane : step.lanes)
+    lanes.push_back(
+        {{"lane", lane.lane}, {"thread", lane.thread}, {"index", lane.index}, {"offset", lane.offset}});
+  return {{"warp", step.warp},     {"kind", step.kind},        {"memory", step.memory},
+          {"array", step.array},   {"bytes", step.bytes},      {"file", step.file},
+          {"line", step.line},     {"sectors", step.sectors},  {"wavefronts", step.wavefronts},
+          {"active", step.active}, {"lanes", std::move(lanes)}};
+}
+
+}  // namespace
+
+std::string trace_json(const Trace& trace) {
+  const Json request{{"launch", trace.request.launch},
+                     {"block", trace.request.block},
+                     {"warp", trace.request.warp},
+                     {"most_steps", trace.request.most_steps}};
+  const Json head{{"version", 1},
+                  {"request", request},
+                  {"kernel", trace.kernel},
+                  {"grid", trace.grid},
+                  {"block_shape", trace.block_shape},
+                  {"complete", trace.complete}};
+  std::vector<Json> steps;
+  steps.reserve(trace.steps.size());
+  std::transform(trace.steps.begin(), trace.steps.end(), std::back_inserter(steps), step_json);
+  return document(head, {{"steps", std::move(steps)}});
+}
+
+}  // namespace simt::report

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "simt/rewriter/sequence.hpp"
+
+namespace simt::rewriter {
+
+/// The innermost `{` around a token, for tokens that are visited from first to last.
+class Braces {
+ public:
+  explicit Braces(const Sequence& tokens) : tokens_(tokens) {}
+
+  /// The `{` around the token at `index`, or kNone. No index is smaller than the one before.
+  std::uint32_t around(std::uint32_t index);
+
+ private:
+  const Sequence& tokens_;
+  std::uint32_t next_ = 0;
+  std::vector<std::uint32_t> open_;
+};
+
+/// True if statements stand behind the `{` at `brace`: it opens neither a namespace nor a class.
+bool holds_statements(const Sequence& tokens, std::uint32_t brace);
+
+/// True if the word occurs in the file's code outside of functions.
+bool occurs_outside_functions(const Sequence& code, std::string_view word);
+
+/// A function that is declared behind `__global__`; a token that is missing is kNone.
+struct KernelDeclaration {
+  std::uint32_t name = Sequence::kNone;
+  std::uint32_t open = Sequence::kNone;  // the '(' of its parameters
+  std::uint32_t body = Sequence::kNone;  // the '{' of its body, if it is defined here
+};
+
+/// Reads the declaration in which `__global__` stands at `global`.
+KernelDeclaration read_kernel(const Sequence& tokens, std::uint32_t global);
+
+}  // namespace simt::rewriter

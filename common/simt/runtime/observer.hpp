@@ -1,0 +1,52 @@
+#pragma once
+/// @file
+/// What a block tells about itself while it runs, to whoever wants to judge it (common/simt/check).
+
+#include <cstdint>
+
+#include "simt/runtime/async_copy.hpp"
+#include "simt/runtime/warp.hpp"
+#include "simt/shim/simt_vector_types.h"
+
+namespace simt {
+
+struct LaunchContext;
+
+/// A warp operation that came about.
+struct LanesMet {
+  SimtWarpOp op;
+  std::uint64_t number;   ///< of the meeting: the lanes of one meeting share it, and no other meeting has it
+  LaneMask lanes;         ///< that took part
+  std::uintptr_t caller;  ///< inside the call
+};
+
+/// A shuffle that reads a lane which gives nothing.
+struct InactiveLane {
+  unsigned source;
+  bool exited;  ///< it returned from the kernel; false: it is not among the lanes that take part
+  std::uintptr_t caller;
+};
+
+/// Threads are numbered within the block as CUDA numbers them: x first, then y, then z.
+class BlockObserver {
+ public:
+  virtual ~BlockObserver() = default;
+
+  virtual void block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) = 0;
+  virtual void block_ends() = 0;  ///< also after a fault, with threads left where they stood
+  /// That thread has the operating-system thread from now on; its stack ends below `stack_top`.
+  virtual void thread_runs(int thread, const void* stack_top) = 0;
+  virtual void thread_ends(int thread) = 0;
+  /// All threads that live wait in __syncthreads(), each in the call at waits_at[thread] (0: it has
+  /// returned).
+  virtual void barrier_opens(const std::uintptr_t* waits_at, int threads) = 0;
+  /// The running thread comes back from a warp operation.
+  virtual void lanes_met(const LanesMet& met) = 0;
+  virtual void inactive_lane(const InactiveLane& lane) = 0;
+  /// The lanes of a warp have run as far as they can; those of `unfinished` only because they were paused.
+  virtual void warp_pauses(int warp, LaneMask unfinished) = 0;
+  virtual void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) = 0;
+  virtual void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) = 0;
+};
+
+}  // namespace simt

@@ -1,0 +1,160 @@
+#pragma once
+// The names of shared variables and kernel parameters, which check mode quotes in its reports: `tile[3][5]`.
+// The rewriter writes these macros behind every `__shared__` declaration of a function and at the start of
+// every kernel. Only the check flavour of a kernel does anything there.
+
+#ifndef SIMT_CHECK
+
+#define SIMT_DYNAMIC_SHARED static thread_local
+#define SIMT_NAME_SHARED(variable)
+#define SIMT_NAME_PARAMETERS(...)
+
+#else
+
+#include <cstddef>
+#include <type_traits>
+
+#include "simt_qualifiers.h"
+
+// Their own functions, not instrumented, and calls that do not throw: a kernel gets neither a branch nor an
+// access on account of its names.
+#ifdef __clang__
+#define SIMT_NOT_INSTRUMENTED __attribute__((disable_sanitizer_instrumentation, no_sanitize("coverage")))
+#else
+#define SIMT_NOT_INSTRUMENTED \
+  __attribute__((no_sanitize_coverage, no_sanitize("thread"), no_sanitize("undefined")))
+#endif
+
+extern "C" {
+
+/// Nonzero for the first thread of a launch.
+__attribute__((nothrow)) int simt_wants_names(void);
+
+/// Names a shared variable of the running block; every thread calls it. Dynamic shared memory has
+/// extents[0] = 0, a variable that is no array has rank 0.
+__attribute__((nothrow)) void simt_name_shared(const void* address, const char* name,
+                                               std::size_t element_bytes, int rank,
+                                               const std::size_t* extents);
+
+/// Names what a kernel's parameter points to.
+__attribute__((nothrow)) void simt_name_pointer(const void* address, const char* name,
+                                                std::size_t element_bytes);
+
+}  // extern "C"
+
+namespace simt {
+
+/// Rank, extents and element size of an array, known to the compiler.
+template <class T>
+struct Shape {
+  using Element = std::remove_all_extents_t<T>;
+  static constexpr int kRank = static_cast<int>(std::rank_v<T>);
+  struct Extents {
+    std::size_t of[kRank == 0 ? 1 : kRank];
+  };
+
+  template <class Array, std::size_t kDimension = 0>
+  static constexpr void fill(Extents& extents) {
+    if constexpr (std::is_array_v<Array>) {
+      extents.of[kDimension] = std::extent_v<Array>;
+      fill<std::remove_extent_t<Array>, kDimension + 1>(extents);
+    }
+  }
+  static constexpr Extents kExtents = [] {
+    Extents extents{};
+    fill<T>(extents);
+    return extents;
+  }();
+};
+
+/// Takes the variable's address and reads nothing. A constant pointer is one that the rewriter made of
+/// dynamic shared memory: that is named itself.
+template <class T>
+__forceinline__ void name_shared(T& variable, const char* name) {
+  const volatile void* address = nullptr;
+  if constexpr (std::is_pointer_v<T> && std::is_const_v<T>) {
+    using Array = Shape<std::remove_pointer_t<T>[]>;
+    address = variable;
+    simt_name_shared(const_cast<const void*>(address), name, sizeof(typename Array::Element), Array::kRank,
+                     Array::kExtents.of);
+  } else {
+    address = __builtin_addressof(variable);
+    simt_name_shared(const_cast<const void*>(address), name, sizeof(typename Shape<T>::Element),
+                     Shape<T>::kRank, Shape<T>::kExtents.of);
+  }
+}
+
+/// A name as a template argument.
+template <std::size_t kBytes>
+struct Name {
+  char text[kBytes]{};
+
+  consteval Name(const char (&characters)[kBytes]) {
+    for (std::size_t i = 0; i < kBytes; ++i) text[i] = characters[i];
+  }
+};
+
+/// A kernel's parameter, or the member `data` of one, that points to elements of `kElementBytes`.
+template <Name kName, std::size_t kElementBytes>
+struct NamedPointer {
+  const volatile void* address;
+  SIMT_NOT_INSTRUMENTED void tell() const {
+    simt_name_pointer(const_cast<const void*>(address), kName.text, kElementBytes);
+  }
+};
+
+/// A parameter that has nothing to name.
+struct Unnamed {
+  SIMT_NOT_INSTRUMENTED void tell() const {}
+};
+
+template <class T>
+constexpr std::size_t element_bytes() {
+  if constexpr (requires { sizeof(T); } && !std::is_void_v<T>) {
+    return sizeof(T);
+  } else {
+    return 1;
+  }
+}
+
+template <Name kName, Name kMember, class T>
+__forceinline__ auto parameter(T* pointer) {
+  if constexpr (std::is_function_v<T>) {
+    return Unnamed{};
+  } else {
+    return NamedPointer<kName, element_bytes<T>()>{pointer};
+  }
+}
+
+template <Name kName, Name kMember, class T>
+requires(!std::is_class_v<T> && !std::is_union_v<T>) __forceinline__ auto parameter(T) { return Unnamed{}; }
+
+template <Name kName, Name kMember, class T>
+requires(std::is_class_v<T> || std::is_union_v<T>) __forceinline__ auto parameter(const T& object) {
+  if constexpr (requires { requires std::is_pointer_v<decltype(T::data)>; }) {
+    return parameter<kMember, kMember>(object.data);
+  } else {
+    return Unnamed{};
+  }
+}
+
+template <class... Parameters>
+__attribute__((noinline)) SIMT_NOT_INSTRUMENTED void name_once_a_launch(Parameters... parameters) noexcept {
+  if (simt_wants_names() != 0) (parameters.tell(), ...);
+}
+
+template <class... Parameters>
+__forceinline__ void name_parameters(Parameters... parameters) {
+  if constexpr ((!std::is_same_v<Parameters, Unnamed> || ...)) name_once_a_launch(parameters...);
+}
+
+}  // namespace simt
+#undef SIMT_NOT_INSTRUMENTED
+
+// Not static: neither the pointer nor the guard of its initialisation may appear among the kernel's accesses.
+#define SIMT_DYNAMIC_SHARED
+#define SIMT_NAME_SHARED(variable) ::simt::name_shared(variable, #variable)
+#define SIMT_NAME_PARAMETERS(...) ::simt::name_parameters(__VA_ARGS__)
+#define SIMT_PARAMETER(variable) ::simt::parameter<#variable, #variable ".data">(variable)
+
+#endif

@@ -1,0 +1,55 @@
+// Small kernels, each with one mistake that its output need not show, and one without. check_mode_test.cpp
+// names their lines.
+#include "suspects.hpp"
+
+#include <cuda_runtime.h>
+
+namespace course {
+
+__global__ void copy_kernel(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }
+
+__global__ void shift_kernel(const float* x, float* y) {
+  __shared__ float tile[1024];
+  tile[threadIdx.x] = x[threadIdx.x];                                        // line 13
+  y[threadIdx.x] = tile[threadIdx.x < 32 ? threadIdx.x : threadIdx.x - 32];  // line 14
+}
+
+__global__ void add_to_nothing_kernel(const float* x, float* y) {
+  y[threadIdx.x] += x[threadIdx.x];  // line 18
+}
+
+__global__ void copy_one_more_kernel(const float* x, float* y, int n) {
+  if (threadIdx.x == 0) y[0] = x[n];  // line 22
+  __syncthreads();
+  y[threadIdx.x] = x[threadIdx.x];
+}
+
+__global__ void reverse_in_warps_kernel(const float* x, float* y) {
+  __shared__ float tile[1024];
+  tile[threadIdx.x] = x[threadIdx.x];
+  y[threadIdx.x] = tile[threadIdx.x ^ 31];
+}
+
+__global__ void spin_kernel(float* y) {
+  while (y != nullptr) *static_cast<volatile float*>(y) = 1;
+}
+
+void copy(const float* x, float* y, std::int64_t n) { copy_kernel<<<1, static_cast<unsigned>(n)>>>(x, y); }
+
+void shift(const float* x, float* y, std::int64_t n) { shift_kernel<<<1, static_cast<unsigned>(n)>>>(x, y); }
+
+void add_to_nothing(const float* x, float* y, std::int64_t n) {
+  add_to_nothing_kernel<<<1, static_cast<unsigned>(n)>>>(x, y);
+}
+
+void copy_one_more(const float* x, float* y, std::int64_t n) {
+  copy_one_more_kernel<<<1, static_cast<unsigned>(n)>>>(x, y, static_cast<int>(n));
+}
+
+void reverse_in_warps(const float* x, float* y, std::int64_t n) {
+  reverse_in_warps_kernel<<<1, static_cast<unsigned>(n)>>>(x, y);
+}
+
+void spin(float* y) { spin_kernel<<<1, 1>>>(y); }
+
+}  // namespace course

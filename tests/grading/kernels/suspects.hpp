@@ -1,0 +1,28 @@
+#pragma once
+// Contract of suspects.cu: small kernels, each with one mistake that its output need not show, and one
+// without.
+
+#include <cstdint>
+
+namespace course {
+
+/// y = x. One block of n <= 1024 threads.
+void copy(const float* x, float* y, std::int64_t n);
+
+/// y[i] = x[i - 32] from 32 on, through shared memory without the barrier that it needs: right as long as
+/// warps run in their order. The first 32 elements stay.
+void shift(const float* x, float* y, std::int64_t n);
+
+/// y[i] = y[i] + x[i], though y was never written.
+void add_to_nothing(const float* x, float* y, std::int64_t n);
+
+/// y = x, after thread 0 has read x[n].
+void copy_one_more(const float* x, float* y, std::int64_t n);
+
+/// y[i] = x[i ^ 31] through shared memory, without the __syncwarp() that it needs.
+void reverse_in_warps(const float* x, float* y, std::int64_t n);
+
+/// Never ends.
+void spin(float* y);
+
+}  // namespace course

@@ -1,0 +1,6 @@
+#include "grading/entry.hpp"
+#include "suspects.hpp"
+
+COURSE_ENTRIES(COURSE_ENTRY(course::copy), COURSE_ENTRY(course::shift), COURSE_ENTRY(course::add_to_nothing),
+               COURSE_ENTRY(course::copy_one_more), COURSE_ENTRY(course::reverse_in_warps),
+               COURSE_ENTRY(course::spin));

@@ -1,0 +1,74 @@
+// Mutant of lesson 01: each thread adds four elements in a row, so neighbouring threads lie 16 bytes apart.
+// Expect: Let neighbouring threads access neighbouring elements
+// Expect-gpu: nothing
+
+#include "vector_add.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "device/cuda_check.hpp"
+
+namespace course {
+
+/// c[i] = a[i] + b[i] for all i in [0, n). Correct for every number of blocks and threads.
+__global__ void vector_add_kernel(const float* a, const float* b, float* c, std::int64_t n) {
+  const std::int64_t first = 4 * (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x);
+  const std::int64_t stride = 4 * std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t row = first; row < n; row += stride) {
+    for (std::int64_t i = row; i < row + 4 && i < n; ++i) c[i] = a[i] + b[i];
+  }
+}
+
+void require_size(std::int64_t n) {
+  if (n < 0) throw std::invalid_argument("n must be 0 or more, but it is " + std::to_string(n) + ".");
+}
+
+/// n floats in device memory, owned: freed at the end of the scope, also when an exception ends it.
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::int64_t n) {
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+    CUDA_CHECK(cudaMalloc(&data_, bytes));
+  }
+
+  ~DeviceArray() {
+    cudaFree(data_);  // unchecked, because a destructor must not throw
+  }
+
+  DeviceArray(const DeviceArray&) = delete;  // two owners would free the same memory twice
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  float* data() const { return data_; }
+
+ private:
+  float* data_ = nullptr;
+};
+
+void vector_add(const float* a, const float* b, float* c, std::int64_t n) {
+  require_size(n);
+  if (n == 0) return;  // CUDA refuses a grid of 0 blocks
+
+  const std::int64_t blocks_for_all = (n - 1) / kBlockThreads + 1;  // rounded up; n + 255 could overflow
+  const auto blocks = static_cast<unsigned>(std::min(blocks_for_all, kMaxBlocks));
+  vector_add_kernel<<<blocks, kBlockThreads>>>(a, b, c, n);
+  CUDA_CHECK(cudaGetLastError());  // a launch returns nothing: this is where a refused one shows
+}
+
+void vector_add_host(const float* a, const float* b, float* c, std::int64_t n) {
+  require_size(n);
+  if (n == 0) return;
+
+  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+  const DeviceArray a_device(n), b_device(n), c_device(n);
+  CUDA_CHECK(cudaMemcpy(a_device.data(), a, bytes, cudaMemcpyHostToDevice));
+  CUDA_CHECK(cudaMemcpy(b_device.data(), b, bytes, cudaMemcpyHostToDevice));
+  vector_add(a_device.data(), b_device.data(), c_device.data(), n);
+  CUDA_CHECK(cudaMemcpy(c, c_device.data(), bytes, cudaMemcpyDeviceToHost));  // waits for the kernel
+}
+
+}  // namespace course

@@ -1,0 +1,30 @@
+// Threads count into shared bins without an atomic.
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+__global__ void count_kernel(const float* x, float* y, int n) {
+  __shared__ int bins[8];
+  const int thread = threadIdx.x;
+  if (thread < 8) bins[thread] = 0;
+  __syncthreads();
+  bins[(int)x[thread]] += 1;  // bug: two threads may count into one bin at once
+  __syncthreads();
+  if (thread < 8) y[thread] = bins[thread];
+}
+
+int main() {
+  const int n = 64;
+  std::vector<float> values(n);
+  for (int i = 0; i < n; ++i) values[i] = i % 7;
+  float *x, *y;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMemcpy(x, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+  count_kernel<<<1, 64>>>(x, y, n);
+  const cudaError_t error = cudaDeviceSynchronize();
+  cudaFree(x);
+  cudaFree(y);
+  return error == cudaSuccess ? 0 : 1;
+}

@@ -1,0 +1,32 @@
+// A tile is refilled while slow threads still read it: the second barrier of the loop is missing.
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+__global__ void add_rounds_kernel(const float* x, float* y, int n) {
+  __shared__ float tile[64];
+  const int thread = threadIdx.x;
+  float sum = 0.0f;
+  for (int first = 0; first < n; first += 64) {
+    tile[thread] = x[first + thread];  // bug: overwrites what the last round
+    __syncthreads();
+    sum += tile[63 - thread];  // bug: still reads here
+  }
+  y[thread] = sum;
+}
+
+int main() {
+  const int n = 256;
+  std::vector<float> values(n);
+  for (int i = 0; i < n; ++i) values[i] = i % 7;
+  float *x, *y;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMemcpy(x, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+  add_rounds_kernel<<<1, 64>>>(x, y, n);
+  const cudaError_t error = cudaDeviceSynchronize();
+  cudaFree(x);
+  cudaFree(y);
+  return error == cudaSuccess ? 0 : 1;
+}

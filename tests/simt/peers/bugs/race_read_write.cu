@@ -1,0 +1,27 @@
+// A block is mirrored through shared memory without a barrier.
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+__global__ void mirror_kernel(const float* x, float* y, int n) {
+  __shared__ float tile[64];
+  const int thread = threadIdx.x;
+  tile[thread] = x[thread];       // bug: no barrier between this write
+  y[thread] = tile[63 - thread];  // bug: and this read
+}
+
+int main() {
+  const int n = 64;
+  std::vector<float> values(n);
+  for (int i = 0; i < n; ++i) values[i] = i % 7;
+  float *x, *y;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMemcpy(x, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+  mirror_kernel<<<1, 64>>>(x, y, n);
+  const cudaError_t error = cudaDeviceSynchronize();
+  cudaFree(x);
+  cudaFree(y);
+  return error == cudaSuccess ? 0 : 1;
+}

@@ -1,0 +1,29 @@
+// The third warp leaves as a whole before the others meet at a barrier.
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+__global__ void mirror_64_kernel(const float* x, float* y, int n) {
+  __shared__ float tile[64];
+  const int thread = threadIdx.x;
+  if (thread >= n) return;
+  tile[thread] = x[thread];
+  __syncthreads();
+  y[thread] = tile[63 - thread];
+}
+
+int main() {
+  const int n = 64;
+  std::vector<float> values(n);
+  for (int i = 0; i < n; ++i) values[i] = i % 7;
+  float *x, *y;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMemcpy(x, values.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+  mirror_64_kernel<<<1, 96>>>(x, y, n);
+  const cudaError_t error = cudaDeviceSynchronize();
+  cudaFree(x);
+  cudaFree(y);
+  return error == cudaSuccess ? 0 : 1;
+}

@@ -170,14 +170,10 @@ function(course_json_list variable)
   set(${variable} "[${items}]" PARENT_SCOPE)
 endfunction()
 
-# course_simulated_kernel_flags(<compile flags variable> <link flags variable>): a kernel for the simulator's run mode.
-function(course_simulated_kernel_flags compile_variable link_variable)
-  # -fno-strict-aliasing: CUDA code reads one type as another in shared memory. -fno-finite-loops: an endless loop
-  # must stay endless, so that it is reported. -ffp-contract=fast: multiply-adds are fused, as nvcc does.
-  # -fno-optimize-sibling-calls: a report names the line that called the runtime, so that call must leave a trace.
-  # -fno-math-errno -fno-trapping-math: a GPU has neither.
-  set(flags -std=c++20 -O2 -g1 -fPIC -fno-strict-aliasing -fno-finite-loops -ffp-contract=fast
-            -fno-optimize-sibling-calls -fno-math-errno -fno-trapping-math)
+# course_processor_flags(<variable>): flags for the instructions of this machine that are worth having; kernels get
+# fused multiply-adds in hardware from them.
+function(course_processor_flags variable)
+  set(flags "")
   include(CheckCXXSourceRuns)
   set(CMAKE_REQUIRED_QUIET ON)
   check_cxx_source_runs([[
@@ -186,8 +182,21 @@ function(course_simulated_kernel_flags compile_variable link_variable)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") ? 0 : 1;
       }]] COURSE_HAVE_X86_64_V3)
   if(COURSE_HAVE_X86_64_V3)
-    list(APPEND flags -march=x86-64-v3)  # fused multiply-add in hardware
+    set(flags -march=x86-64-v3)
   endif()
+  set(${variable} ${flags} PARENT_SCOPE)
+endfunction()
+
+# course_simulated_kernel_flags(<compile flags variable> <link flags variable>): a kernel for the simulator's run mode.
+function(course_simulated_kernel_flags compile_variable link_variable)
+  # -fno-strict-aliasing: CUDA code reads one type as another in shared memory. -fno-finite-loops: an endless loop
+  # must stay endless, so that it is reported. -ffp-contract=fast: multiply-adds are fused, as nvcc does.
+  # -fno-optimize-sibling-calls: a report names the line that called the runtime, so that call must leave a trace.
+  # -fno-math-errno -fno-trapping-math: a GPU has neither.
+  set(flags -std=c++20 -O2 -g1 -fPIC -fno-strict-aliasing -fno-finite-loops -ffp-contract=fast
+            -fno-optimize-sibling-calls -fno-math-errno -fno-trapping-math)
+  course_processor_flags(processor_flags)
+  list(APPEND flags ${processor_flags})
   set(link_flags "")
   if(COURSE_SANITIZE)
     list(APPEND flags -fsanitize=${COURSE_SANITIZE})
@@ -214,6 +223,13 @@ function(course_checked_kernel_flags compile_variable link_variable)
     # x += 1 is a read, too. One access of the source must stay one access of the program.
     list(APPEND flags -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-read-before-write=1
                       -fno-vectorize -fno-slp-vectorize -fno-unroll-loops)
+    # Nor may two places of the source become one, or a load move to where its value is used.
+    list(APPEND flags -mllvm -hoist-common-insts=0 -mllvm -sink-common-insts=0 -mllvm -simplifycfg-merge-cond-stores=0
+                      -mllvm -simplifycfg-sink-common=0 -mllvm -instcombine-code-sinking=0 -mllvm -enable-tail-merge=0
+                      -mllvm -disable-block-placement)
+    # Of `bounds`, the half that says which index it was; the other half stops the program.
+    list(REMOVE_ITEM flags -fsanitize=thread,bounds,alignment,shift)
+    list(APPEND flags -fsanitize=thread,array-bounds,alignment,shift)
   else()
     # -fno-tree-sra: a float4 that is loaded, changed and stored stays one access. -fno-reorder-blocks: a warp that has
     # split replays its lowest address first, so code must lie in the order of the source. -fno-tree-sink: a load whose

@@ -24,6 +24,22 @@ std::string lines_text(const FindingSide& here, const FindingSide& other) {
   return fmt::format("{} and {}", text(here), text(other));
 }
 
+Sectors sectors_of(const WarpAccess& access) {
+  if (access.kind == Kind::atomic) return count_atomic_sectors(access.offsets, access.lanes, access.bytes);
+  if (!access.at_one_place) return count_sectors(access.offsets, access.lanes, access.bytes);
+  const LaneMask one = access.lanes & -access.lanes;  // stands for all, but for how many bytes they ask
+  Sectors sectors = count_sectors(access.offsets, one, access.bytes);
+  const auto asked = static_cast<unsigned>(std::popcount(access.lanes)) * access.bytes;
+  sectors.ideal = std::min(sectors.touched, (asked + 31) / 32);
+  return sectors;
+}
+
+Wavefronts wavefronts_of(const WarpAccess& access) {
+  if (access.kind == Kind::atomic) return count_atomic_wavefronts(access.offsets, access.lanes, access.bytes);
+  if (access.at_one_place && access.bytes <= 4) return {1, 1};
+  return count_wavefronts(access.offsets, access.lanes, access.bytes, access.kind == Kind::read);
+}
+
 }  // namespace
 
 Checker& Checker::get() {
@@ -342,6 +358,7 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   access.site = site;
   access.warp = event.warp;
   access.lanes = event.lanes;
+  access.at_one_place = event.at_one_place;
   access.offsets = event.offsets;
   access.values = access.kind == Kind::write ? event.seconds : nullptr;
   if (access.space == Space::shared && !detector_.watches(access)) return;
@@ -357,8 +374,7 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     GlobalTraffic& traffic = access.kind == Kind::read    ? counters.global_load
                              : access.kind == Kind::write ? counters.global_store
                                                           : counters.global_atomic;
-    sectors = access.kind == Kind::atomic ? count_atomic_sectors(access.offsets, access.lanes, access.bytes)
-                                          : count_sectors(access.offsets, access.lanes, access.bytes);
+    sectors = sectors_of(access);
     ++traffic.requests;
     traffic.sectors += sectors.touched;
     traffic.ideal_sectors += sectors.ideal;
@@ -368,10 +384,7 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     SharedTraffic& traffic = access.kind == Kind::read    ? counters.shared_load
                              : access.kind == Kind::write ? counters.shared_store
                                                           : counters.shared_atomic;
-    wavefronts =
-        access.kind == Kind::atomic
-            ? count_atomic_wavefronts(access.offsets, access.lanes, access.bytes)
-            : count_wavefronts(access.offsets, access.lanes, access.bytes, access.kind == Kind::read);
+    wavefronts = wavefronts_of(access);
     ++traffic.requests;
     traffic.wavefronts += wavefronts.needed;
     traffic.ideal_wavefronts += wavefronts.ideal;

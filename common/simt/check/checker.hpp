@@ -13,6 +13,7 @@
 #include "simt/check/replay.hpp"
 #include "simt/check/trace_log.hpp"
 #include "simt/profile.hpp"
+#include "simt/runtime/fiber.hpp"
 #include "simt/runtime/launch.hpp"
 #include "simt/runtime/observer.hpp"
 
@@ -30,7 +31,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void block_ends() override;
   void thread_runs(int thread, const void* stack_top) override {
     recorder_.switch_to(thread);
-    recorder_.stack_top = reinterpret_cast<std::uintptr_t>(stack_top);
+    recorder_.stack = reinterpret_cast<std::uintptr_t>(stack_top) - kStackBytes;
   }
   void thread_ends(int thread) override;
   void barrier_opens(const std::uintptr_t* waits_at, int threads) override;

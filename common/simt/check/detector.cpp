@@ -113,11 +113,12 @@ void Detector::read_all(const WarpAccess& access, bool atomic) {
   for (LaneMask rest = access.lanes; rest != 0;) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint64_t offset = access.offsets[lane];
-    LaneMask together = 0;
-    do {
+    LaneMask together = access.at_one_place ? rest : 0;
+    rest &= ~together;
+    while (together == 0 || (rest != 0 && access.offsets[std::countr_zero(rest)] == offset)) {
       together |= rest & -rest;
       rest &= rest - 1;
-    } while (rest != 0 && access.offsets[std::countr_zero(rest)] == offset);
+    }
 
     const unsigned thread = access.warp * 32 + lane;
     const Stamp now(step, thread, access.site, atomic);
@@ -286,7 +287,8 @@ bool Detector::watches(const WarpAccess& access) {
 
 bool Detector::all_in_bounds(const WarpAccess& access) {
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
-  for_each_lane(access.lanes, [&](unsigned lane) {
+  const LaneMask some = access.at_one_place ? access.lanes & -access.lanes : access.lanes;
+  for_each_lane(some, [&](unsigned lane) {
     least = std::min(least, access.offsets[lane]);
     most = std::max(most, access.offsets[lane]);
   });
@@ -325,8 +327,14 @@ void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_o
     copies_.erase(copy);
   std::uint64_t offsets[32] = {}, values[32] = {};
   const unsigned lane = thread % 32;
-  WarpAccess write{Kind::write, Space::shared,       false,   false, 4, site,
-                   thread / 32, LaneMask{1} << lane, offsets, values};
+  WarpAccess write;
+  write.kind = Kind::write;
+  write.space = Space::shared;
+  write.site = site;
+  write.warp = thread / 32;
+  write.lanes = LaneMask{1} << lane;
+  write.offsets = offsets;
+  write.values = values;
   write.bytes = (shared_offset | bytes) % 4 == 0 ? 4 : 1;
   for (std::uint64_t at = 0; at < bytes; at += write.bytes) {
     offsets[lane] = shared_offset + at;

@@ -25,6 +25,7 @@ struct WarpAccess {
   unsigned site = 0;
   unsigned warp = 0;
   LaneMask lanes = 0;
+  bool at_one_place = false;               ///< all offsets are equal; false: not known
   const std::uint64_t* offsets = nullptr;  ///< [32], for the lanes
   const std::uint64_t* values = nullptr;   ///< [32], hashes of what a write left; null for other kinds
 };

@@ -6,6 +6,7 @@
 
 #include "simt/check/recorder.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/fiber.hpp"
 
 namespace simt::check {
 namespace {
@@ -16,72 +17,75 @@ SIMT_HOOK_INLINE std::uintptr_t inside_call(void* return_address) {
   return reinterpret_cast<std::uintptr_t>(return_address) - 1;
 }
 
-/// Notes one access of 1, 2, 4, 8 or 16 bytes. `frame` is the hook's own frame: what lies above it on the
-/// stack is the thread's own. kOneOfMany: a piece of a range, whose value nobody asks for.
-template <Kind kKind, unsigned kLog2Bytes, bool kVolatile, bool kOneOfMany = false>
-SIMT_HOOK_INLINE void note_access(Recorder& r, std::uintptr_t address, std::uintptr_t caller,
-                                  std::uintptr_t frame) {
-  constexpr Event kEvent = access_event(kKind, kLog2Bytes, kVolatile);
-  Event place = 0;
-  bool stray = false;
-  if (std::uint64_t offset = address - r.arena; offset < kArenaBytes) {
-    place = at_offset(Space::global, offset);
-  } else if (offset = address - r.shared; offset < r.shared_bytes) {
-    if (r.is_shared_word[offset / 4] == 0) {  // beside the variables
-      if (is_builtin_variable(address)) return;
-      stray = kKind != Kind::read;
-    }
-    place = at_offset(Space::shared, offset);
-  } else if (address - frame < r.stack_top - frame) {
-    return;
-  } else if (offset = address - r.dynamic; offset < r.dynamic_bytes) {
-    place = at_offset(Space::shared, Recorder::kDynamicOffset + offset);
-  } else if (!is_builtin_variable(address) && r.find_elsewhere(address, offset, stray)) {
-    place = at_offset(Space::global, offset);
-  } else {
-    return;
+/// Everything that is not memory of the device, shared memory or the thread's own stack. kPiece: of a range,
+/// whose value nobody asks for.
+template <Kind kKind, unsigned kLog2Bytes, bool kVolatile, bool kPiece>
+__attribute__((noinline)) void note_rare_access(Recorder& r, std::uintptr_t address, std::uintptr_t caller) {
+  if (is_builtin_variable(address)) return;
+  std::uint64_t offset = address - r.shared;
+  bool stray = kKind == Kind::write;
+  Space space = Space::shared;
+  if (offset >= r.shared_bytes) {  // else beside the shared variables
+    stray = false;
+    space = Space::global;
+    if (!r.find_elsewhere(address, offset, stray)) return;
   }
-  if (kKind == Kind::write) {
-    r.append(kEvent | place, 0, caller);
+  const Event event = access_event(kKind, kLog2Bytes, kVolatile) | at_offset(space, offset);
+  if constexpr (kKind == Kind::write) {
+    r.append_write(event, kPiece ? 0 : address, kLog2Bytes, caller);
     if (stray) r.refuse_write();
-    if (kOneOfMany) return;
-    r.stored = reinterpret_cast<const std::byte*>(address);
-    r.stored_bytes = 1u << kLog2Bytes;
   } else {
-    r.append(kEvent | place, caller);
+    r.append(event, caller);
   }
-  if (kVolatile && kKind == Kind::read) BlockRunner::current()->spin_hint();
+}
+
+/// Notes one access of 1, 2, 4, 8 or 16 bytes. Whatever is not the common case is a call at the end, so that
+/// this needs no frame of its own.
+template <Kind kKind, unsigned kLog2Bytes, bool kVolatile, bool kPiece = false>
+SIMT_HOOK_INLINE void note_access(std::uintptr_t address, std::uintptr_t caller) {
+  Recorder* const r = active_recorder;
+  if (r == nullptr) return;
+  Event event = access_event(kKind, kLog2Bytes, kVolatile);
+  if (std::uint64_t offset = address - r->arena; offset < kArenaBytes)
+    event |= at_offset(Space::global, offset);
+  else if (address - r->stack < kStackBytes)
+    return;
+  else if (offset = address - r->shared; offset < r->shared_bytes && r->is_shared_word[offset / 4] != 0)
+    event |= at_offset(Space::shared, offset);
+  else if (offset = address - r->dynamic; offset < r->dynamic_bytes)
+    event |= at_offset(Space::shared, Recorder::kDynamicOffset + offset);
+  else
+    return note_rare_access<kKind, kLog2Bytes, kVolatile, kPiece>(*r, address, caller);
+  if constexpr (kKind == Kind::write) {
+    r->append_write(event, kPiece ? 0 : address, kLog2Bytes, caller);
+  } else {
+    r->append(event, caller);
+    if constexpr (kVolatile) BlockRunner::current()->spin_hint();
+  }
 }
 
 /// Pieces as wide as hardware would move them: 16 bytes where that fits, else words, else bytes.
 template <Kind kKind>
-void note_range(Recorder& r, std::uintptr_t address, std::size_t bytes, std::uintptr_t caller,
-                std::uintptr_t frame) {
+void note_range(std::uintptr_t address, std::size_t bytes, std::uintptr_t caller) {
   const std::uintptr_t bits = address | bytes;
   if (bits % 16 == 0) {
-    for (std::size_t at = 0; at < bytes; at += 16)
-      note_access<kKind, 4, false, true>(r, address + at, caller, frame);
+    for (std::size_t at = 0; at < bytes; at += 16) note_access<kKind, 4, false, true>(address + at, caller);
   } else if (bits % 4 == 0) {
-    for (std::size_t at = 0; at < bytes; at += 4)
-      note_access<kKind, 2, false, true>(r, address + at, caller, frame);
+    for (std::size_t at = 0; at < bytes; at += 4) note_access<kKind, 2, false, true>(address + at, caller);
   } else {
-    for (std::size_t at = 0; at < bytes; ++at)
-      note_access<kKind, 0, false, true>(r, address + at, caller, frame);
+    for (std::size_t at = 0; at < bytes; ++at) note_access<kKind, 0, false, true>(address + at, caller);
   }
 }
 
 }  // namespace
 }  // namespace simt::check
 
-#define SIMT_HERE                                        \
-  simt::check::inside_call(__builtin_return_address(0)), \
-      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))
+#define SIMT_HERE simt::check::inside_call(__builtin_return_address(0))
 
-#define SIMT_ACCESS_HOOK(NAME, KIND, LOG2_BYTES, VOLATILE)                     \
-  void NAME(void* address) {                                                   \
-    if (simt::check::Recorder* r = simt::check::active_recorder)               \
-      simt::check::note_access<simt::check::Kind::KIND, LOG2_BYTES, VOLATILE>( \
-          *r, reinterpret_cast<std::uintptr_t>(address), SIMT_HERE);           \
+#define SIMT_ACCESS_HOOK(NAME, KIND, LOG2_BYTES, VOLATILE)                   \
+  void NAME(void* address) {                                                 \
+    simt::check::note_access<simt::check::Kind::KIND, LOG2_BYTES, VOLATILE>( \
+        reinterpret_cast<std::uintptr_t>(address), SIMT_HERE);               \
   }
 #define SIMT_ACCESS_HOOKS(BYTES, LOG2_BYTES)                                      \
   SIMT_ACCESS_HOOK(__tsan_read##BYTES, read, LOG2_BYTES, false)                   \
@@ -93,11 +97,10 @@ void note_range(Recorder& r, std::uintptr_t address, std::size_t bytes, std::uin
   SIMT_ACCESS_HOOK(__tsan_unaligned_volatile_read##BYTES, read, LOG2_BYTES, true) \
   SIMT_ACCESS_HOOK(__tsan_unaligned_volatile_write##BYTES, write, LOG2_BYTES, true)
 
-#define SIMT_RANGE_HOOK(NAME, KIND)                                                                          \
-  void NAME(void* address, std::size_t bytes) {                                                              \
-    if (simt::check::Recorder* r = simt::check::active_recorder)                                             \
-      simt::check::note_range<simt::check::Kind::KIND>(*r, reinterpret_cast<std::uintptr_t>(address), bytes, \
-                                                       SIMT_HERE);                                           \
+#define SIMT_RANGE_HOOK(NAME, KIND)                                                                    \
+  void NAME(void* address, std::size_t bytes) {                                                        \
+    simt::check::note_range<simt::check::Kind::KIND>(reinterpret_cast<std::uintptr_t>(address), bytes, \
+                                                     SIMT_HERE);                                       \
   }
 
 // The atomics of the shim say themselves what they do (simt_atomic), so these only do it.
@@ -162,26 +165,20 @@ void __tsan_vptr_update(void*, void*) {}
 // Clang calls these for copies. g++ calls the C library, which the linker turns into calls of the __wrap_
 // names.
 void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-  if (simt::check::Recorder* r = simt::check::active_recorder) {
-    using namespace simt::check;
-    note_range<Kind::read>(*r, reinterpret_cast<std::uintptr_t>(from), bytes, SIMT_HERE);
-    note_range<Kind::write>(*r, reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
-  }
+  using namespace simt::check;
+  note_range<Kind::read>(reinterpret_cast<std::uintptr_t>(from), bytes, SIMT_HERE);
+  note_range<Kind::write>(reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
   return std::memcpy(to, from, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
-  if (simt::check::Recorder* r = simt::check::active_recorder) {
-    using namespace simt::check;
-    note_range<Kind::read>(*r, reinterpret_cast<std::uintptr_t>(from), bytes, SIMT_HERE);
-    note_range<Kind::write>(*r, reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
-  }
+  using namespace simt::check;
+  note_range<Kind::read>(reinterpret_cast<std::uintptr_t>(from), bytes, SIMT_HERE);
+  note_range<Kind::write>(reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
   return std::memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int value, std::size_t bytes) {
-  if (simt::check::Recorder* r = simt::check::active_recorder) {
-    using namespace simt::check;
-    note_range<Kind::write>(*r, reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
-  }
+  using namespace simt::check;
+  note_range<Kind::write>(reinterpret_cast<std::uintptr_t>(to), bytes, SIMT_HERE);
   return std::memset(to, value, bytes);
 }
 

@@ -33,12 +33,12 @@ void Recorder::switch_to(int next) {
   if (next < 0) return;
   ThreadTrace& trace = threads[static_cast<std::size_t>(next)];
   tail = trace.tail;
-  limit = trace.limit();
+  limit = full = trace.limit();
 }
 
-// The thread has not given way since it wrote, so memory still holds what it wrote. A hash that is never 0:
-// 0 stands for a value that is not known.
-void Recorder::settle_store() {
+// A hash that is never 0: 0 stands for a value that is not known.
+void Recorder::settle() {
+  if (stored_bytes == 0) return;
   std::uint64_t low = 0, high = 0;
   if (stored_bytes == 16) {
     std::memcpy(&low, stored, 8);
@@ -47,10 +47,24 @@ void Recorder::settle_store() {
     std::memcpy(&low, stored, stored_bytes);
   }
   stored_bytes = 0;
+  limit = full;
   tail[-1] = ((low ^ (high * 0xff51afd7ed558ccdu)) * 0x9e3779b97f4a7c15u >> 32) | 1u;
 }
 
-void Recorder::pause() { BlockRunner::current()->pause(); }
+void Recorder::make_ready() {
+  settle();
+  if (tail >= full) BlockRunner::current()->pause();
+}
+
+void Recorder::append_slowly(Event event) {
+  make_ready();
+  *tail++ = event;
+}
+
+void Recorder::append_write_slowly(Event event, std::uintptr_t address, unsigned log2_bytes) {
+  make_ready();
+  put_write(event, address, log2_bytes);
+}
 
 bool Recorder::find_elsewhere(std::uintptr_t address, std::uint64_t& offset, bool& stray) {
   switch (memory_map().find_elsewhere(address, offset)) {

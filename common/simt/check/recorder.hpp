@@ -29,10 +29,11 @@ struct ThreadTrace {
 struct Recorder {
   // Of the running thread.
   Event* tail = nullptr;
-  Event* limit = nullptr;
+  Event* limit = nullptr;  ///< where to stop and think: at `full`, or at once if a value is missing
+  Event* full = nullptr;   ///< where the trace ends
   const std::byte* stored = nullptr;  ///< a write whose value is not in the trace yet
   unsigned stored_bytes = 0;
-  std::uintptr_t stack_top = 0;  ///< where its stack ends
+  std::uintptr_t stack = 0;  ///< where its stack begins: its lowest address
 
   // Where things are.
   std::uintptr_t code = 0, code_bytes = 0;        ///< of the kernel's module
@@ -50,22 +51,26 @@ struct Recorder {
 
   void start_block(int thread_count);
   void switch_to(int next);  ///< notes where the running thread's trace ends; -1: none runs
-  void settle() {
-    if (stored_bytes != 0) settle_store();
-  }
+  /// Puts the value of the last write into the trace, if it is not there yet. The thread has not given way
+  /// since then, so memory holds it.
+  void settle();
 
-  // A full trace pauses the thread before the event: what comes behind a write is the place for its value.
   void append(Event event, std::uintptr_t code_address) {
-    if (stored_bytes != 0) settle_store();
-    if (tail >= limit) pause();
-    *tail++ = event | at_code(code_address - code);
+    event |= at_code(code_address - code);
+    if (tail >= limit) return append_slowly(event);
+    *tail++ = event;
   }
   void append(Event event, std::uint64_t second, std::uintptr_t code_address) {
-    if (stored_bytes != 0) settle_store();
-    if (tail >= limit) pause();
+    if (tail >= limit) make_ready();
     tail[0] = event | at_code(code_address - code);
     tail[1] = second;
     tail += 2;
+  }
+  /// A write is followed by the value that it leaves: see settle(). `address` 0: nobody asks for it.
+  void append_write(Event event, std::uintptr_t address, unsigned log2_bytes, std::uintptr_t code_address) {
+    event |= at_code(code_address - code);
+    if (tail >= limit) return append_write_slowly(event, address, log2_bytes);
+    put_write(event, address, log2_bytes);
   }
 
   /// The offset of an address that is neither the arena's nor shared memory's nor the running thread's own
@@ -79,8 +84,21 @@ struct Recorder {
   [[noreturn]] void refuse_write();
 
  private:
-  void settle_store();
-  void pause();
+  // A trace with an open end takes the slow way, as one that is full does, so that there is one thing to
+  // test. A full one pauses the thread before the event: what comes behind a write is the place for its
+  // value.
+  void append_slowly(Event event);
+  void append_write_slowly(Event event, std::uintptr_t address, unsigned log2_bytes);
+  void make_ready();
+  void put_write(Event event, std::uintptr_t address, unsigned log2_bytes) {
+    tail[0] = event;
+    tail[1] = 0;
+    tail += 2;
+    if (address == 0) return;
+    stored = reinterpret_cast<const std::byte*>(address);
+    stored_bytes = 1u << log2_bytes;
+    limit = nullptr;
+  }
 };
 
 /// Null unless an instrumented kernel runs on this operating-system thread right now.

@@ -76,7 +76,7 @@ void Replay::step_together(unsigned warp, LaneMask lanes) {
     }
     if (second)
       for (unsigned i = 0; i < count; ++i) seconds_[members[i]] = heads[i][1];
-    execute(warp, lanes, first);
+    execute(warp, lanes, first, difference == 0);
     const std::ptrdiff_t taken = second ? 2 : 1;
     for (unsigned i = 0; i < count; ++i) heads[i] += taken;
     slots -= taken;
@@ -137,10 +137,10 @@ void Replay::step_apart(unsigned warp, LaneMask lanes) {
     if (second) seconds_[lane] = of_lane.head[1];
     of_lane.head += second ? 2 : 1;
   }
-  execute(warp, group, event);
+  execute(warp, group, event, false);
 }
 
-void Replay::execute(unsigned warp, LaneMask lanes, Event event) {
+void Replay::execute(unsigned warp, LaneMask lanes, Event event, bool at_one_place) {
   Lane* const of_warp = &lanes_[warp * 32];
   const auto first = static_cast<unsigned>(std::countr_zero(lanes));
   if (kind_of(event) == Kind::mark) {
@@ -160,8 +160,8 @@ void Replay::execute(unsigned warp, LaneMask lanes, Event event) {
       return;
     }
   }
-  listener_.warp_did({warp, lanes, live_[warp], event, offsets_, seconds_, of_warp[first].callers,
-                      std::min(of_warp[first].depth, kMostCalls)});
+  listener_.warp_did({warp, lanes, live_[warp], event, at_one_place, offsets_, seconds_,
+                      of_warp[first].callers, std::min(of_warp[first].depth, kMostCalls)});
 }
 
 }  // namespace simt::check

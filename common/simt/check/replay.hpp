@@ -20,6 +20,7 @@ struct WarpEvent {
   LaneMask lanes = 0;
   LaneMask live = 0;                       ///< the lanes of the warp that have not ended
   Event event = 0;                         ///< of one of them; the offsets of the others differ
+  bool at_one_place = false;               ///< the offsets are known to be equal
   const std::uint64_t* offsets = nullptr;  ///< [32]
   const std::uint64_t* seconds = nullptr;  ///< [32], of events with a second slot
   const std::uint32_t* callers = nullptr;  ///< the calls in which the first of the lanes stands
@@ -64,7 +65,7 @@ class Replay {
   void step_apart(unsigned warp, LaneMask lanes);
   LaneMask first_to_go(unsigned warp, LaneMask lanes);
   static bool all_met(LaneMask lanes, std::uint64_t second);
-  void execute(unsigned warp, LaneMask lanes, Event event);
+  void execute(unsigned warp, LaneMask lanes, Event event, bool at_one_place);
 
   Recorder& recorder_;
   Listener& listener_;

@@ -13,6 +13,12 @@
 
 #define SIMT_SHIM_INLINE __attribute__((always_inline)) inline
 
+#if defined(__clang__) && defined(SIMT_CHECK)
+#define SIMT_PART(T, name) T name __attribute__((annotate("")))
+#else
+#define SIMT_PART(T, name) T name
+#endif
+
 #pragma GCC diagnostic push
 // The defaulted copy assignment is there only to keep an implicit move assignment from competing with the
 // template.
@@ -26,7 +32,7 @@
 
 #define SIMT_VECTOR2(name, T)                                                   \
   struct alignas(2 * sizeof(T)) name##2 {                                       \
-    T x, y;                                                                     \
+    SIMT_PART(T, x); SIMT_PART(T, y);                                                                 \
     constexpr name##2 & operator=(const name##2 &) = default;                   \
     template <class = void>                                                     \
     constexpr SIMT_SHIM_INLINE name##2 & operator=(name##2 && v) noexcept {     \
@@ -49,7 +55,7 @@
 
 #define SIMT_VECTOR4(name, T)                                                   \
   struct alignas(4 * sizeof(T)) name##4 {                                       \
-    T x, y, z, w;                                                               \
+    SIMT_PART(T, x);SIMT_PART(T, y);SIMT_PART(T, z);SIMT_PART(T, w);                                                               \
     constexpr name##4 & operator=(const name##4 &) = default;                   \
     template <class = void>                                                     \
     constexpr SIMT_SHIM_INLINE name##4 & operator=(name##4 && v) noexcept {     \
@@ -67,7 +73,7 @@
 // 32 bytes: the widest access of the GPUs simulated here is 16 bytes, so a store is two of them.
 #define SIMT_VECTOR4_WIDE(name, T, suffix, alignment)                                              \
   struct alignas(alignment) name##4##suffix {                                                      \
-    T x, y, z, w;                                                                                  \
+    SIMT_PART(T, x);SIMT_PART(T, y);SIMT_PART(T, z);SIMT_PART(T, w);                                                                                  \
     constexpr name##4##suffix& operator=(const name##4##suffix&) = default;                        \
     template <class = void>                                                                        \
     constexpr SIMT_SHIM_INLINE name##4##suffix& operator=(name##4##suffix&& v) noexcept {          \

@@ -226,10 +226,10 @@ function(course_checked_kernel_flags compile_variable link_variable)
     # Nor may two places of the source become one, or a load move to where its value is used.
     list(APPEND flags -mllvm -hoist-common-insts=0 -mllvm -sink-common-insts=0 -mllvm -simplifycfg-merge-cond-stores=0
                       -mllvm -simplifycfg-sink-common=0 -mllvm -instcombine-code-sinking=0 -mllvm -enable-tail-merge=0
-                      -mllvm -disable-block-placement)
+                      -mllvm -disable-licm-promotion)
     # Of `bounds`, the half that says which index it was; the other half stops the program.
     list(REMOVE_ITEM flags -fsanitize=thread,bounds,alignment,shift)
-    list(APPEND flags -fsanitize=thread,array-bounds,alignment,shift)
+    list(APPEND flags -fsanitize=thread,array-bounds,alignment,shift -fdeclspec)  # for simt_failed_checks.h
   else()
     # -fno-tree-sra: a float4 that is loaded, changed and stored stays one access. -fno-reorder-blocks: a warp that has
     # split replays its lowest address first, so code must lie in the order of the source. -fno-tree-sink: a load whose

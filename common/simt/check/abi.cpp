@@ -156,6 +156,16 @@ void __ubsan_handle_pointer_overflow(const void*, std::uintptr_t, std::uintptr_t
 void __ubsan_handle_shift_out_of_bounds(const void*, std::uintptr_t, std::uintptr_t) {
   if (active_recorder != nullptr) Checker::get().shift_out_of_range(SIMT_CALLER());
 }
+// A wrong promise of the source (__builtin_assume_aligned) is clang's alone to check.
+void __ubsan_handle_alignment_assumption(const void*, std::uintptr_t, std::uintptr_t, std::uintptr_t) {}
+
+// The names by which kernels compiled by clang call these; see simt_failed_checks.h.
+void simt_bound_broken(const UbsanOutOfBounds* data, std::uintptr_t index)
+    __attribute__((alias("__ubsan_handle_out_of_bounds")));
+void simt_misaligned(const UbsanTypeMismatch* data, std::uintptr_t address)
+    __attribute__((alias("__ubsan_handle_type_mismatch_v1")));
+void simt_shift_out_of_range(const void*, std::uintptr_t, std::uintptr_t)
+    __attribute__((alias("__ubsan_handle_shift_out_of_bounds")));
 
 // The kernel's own malloc and new: the linker turns its calls into these. What a kernel gets there is its
 // own.

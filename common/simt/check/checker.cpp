@@ -1,28 +1,15 @@
 #include "simt/check/checker.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <utility>
 
-#include "simt/check/kinds.hpp"
-#include "simt/check/source_names.hpp"
 #include "simt/check/traffic.hpp"
 #include "simt/runtime/block.hpp"
 
 namespace simt::check {
 namespace {
-
-std::string index_text(const std::array<unsigned, 3>& index) {
-  return fmt::format("({},{},{})", index[0], index[1], index[2]);
-}
-
-std::string lines_text(const FindingSide& here, const FindingSide& other) {
-  const auto text = [](const FindingSide& side) { return to_string(SourceLine{side.file, side.line}); };
-  return fmt::format("{} and {}", text(here), text(other));
-}
 
 Sectors sectors_of(const WarpAccess& access) {
   if (access.kind == Kind::atomic) return count_atomic_sectors(access.offsets, access.lanes, access.bytes);
@@ -148,51 +135,29 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
   const NothingRecorded guard;
   const int running = recorder_.thread;
   drain_all(0);
-  std::vector<unsigned> barrier_sites(static_cast<std::size_t>(threads), 0);
-  int first = -1;
+  std::optional<Arrival> first;
   for (int begin = 0; begin < threads; begin += 32) {
     const int end = std::min(begin + 32, threads);
-    int first_of_warp = -1, returned = 0;
+    std::optional<Arrival> first_of_warp;
+    int returned = 0;
     for (int thread = begin; thread < end; ++thread) {
       if (waits_at[thread] == 0) {
         ++returned;
         continue;
       }
       const Replay::Calls calls = replay_.calls_of(thread);
-      const unsigned site = sites_.find(waits_at[thread] - recorder_.code, calls.callers, calls.depth);
-      barrier_sites[static_cast<std::size_t>(thread)] = site;
-      if (first_of_warp < 0) first_of_warp = thread;
-      if (first < 0) first = thread;
-      const unsigned first_site = barrier_sites[static_cast<std::size_t>(first)];
-      if (sites_[site].line == sites_[first_site].line || log_.repeated(kDivergentBarrier, site, first_site))
-        continue;
-      Finding report = detector_.finding(Severity::warning, site, static_cast<unsigned>(thread));
-      report.other = detector_.side(first_site, static_cast<unsigned>(first));
-      report.what = fmt::format(
-          "thread {} of block {} waits at this __syncthreads() while thread {} waits at another ({}).",
-          index_text(report.here.thread), index_text(report.here.block), index_text(report.other.thread),
-          lines_text(report.here, report.other));
-      report.rule = "All threads of a block must come to the same __syncthreads().";
-      report.fix = "Move the barrier out of the branch or the loop whose condition differs between threads.";
-      log_.add(kDivergentBarrier, std::move(report), site, first_site);
+      const Arrival arrival{static_cast<unsigned>(thread),
+                            sites_.find(waits_at[thread] - recorder_.code, calls.callers, calls.depth)};
+      if (!first) first = arrival;
+      if (!first_of_warp) first_of_warp = arrival;
+      if (sites_[arrival.site].line != sites_[first->site].line) report_divergent_barrier(arrival, *first);
     }
-    if (first_of_warp < 0) continue;
-    const unsigned site = barrier_sites[static_cast<std::size_t>(first_of_warp)];
-    ++sites_[site].counters.barriers;
-    if (trace_.wants(static_cast<unsigned>(begin / 32)))
-      trace_.mark("barrier", static_cast<unsigned>(begin / 32),
-                  replay_.live(static_cast<unsigned>(begin / 32)), sites_[site].line);
-    if (returned == 0 || log_.repeated(kExitedThreads, site, 0)) continue;
-    Finding report = detector_.finding(Severity::warning, site, static_cast<unsigned>(first_of_warp));
-    report.what = fmt::format(
-        "{} of the {} threads of a warp have returned while thread {} of block {} and others of that warp "
-        "wait at "
-        "__syncthreads().",
-        returned, end - begin, index_text(report.here.thread), index_text(report.here.block));
-    report.rule = "A barrier is for all threads of the block; before Volta this hangs.";
-    report.fix =
-        "Let every thread reach the barrier, and guard the work between barriers instead of returning.";
-    log_.add(kExitedThreads, std::move(report), site, 0);
+    if (!first_of_warp) continue;
+    const auto warp = static_cast<unsigned>(begin / 32);
+    Site& site = sites_[first_of_warp->site];
+    ++site.counters.barriers;
+    if (trace_.wants(warp)) trace_.mark("barrier", warp, replay_.live(warp), site.line);
+    if (returned > 0) report_exited_threads(*first_of_warp, returned, end - begin);
   }
   detector_.end_epoch();
   order_.end_epoch();
@@ -202,23 +167,6 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
 void Checker::lanes_met(const LanesMet& met) {
   const std::uint64_t second = met.lanes | std::uint64_t{static_cast<unsigned>(met.op)} << 32;
   recorder_.append(mark_event(Mark::met) | (met.number & (kWindowBytes - 1)), second, met.caller);
-}
-
-void Checker::inactive_lane(const InactiveLane& lane) {
-  const NothingRecorded guard;
-  const unsigned site = sites_.find_here(lane.caller);
-  if (log_.repeated(kInactiveLane, site, 0)) return;
-  const auto thread = static_cast<unsigned>(recorder_.thread);
-  Finding report = detector_.finding(Severity::warning, site, thread);
-  report.what =
-      fmt::format("lane {} (thread {} of block {}) reads a value from lane {}, which {}.", thread % 32,
-                  index_text(report.here.thread), index_text(report.here.block), lane.source,
-                  lane.exited ? "has returned from the kernel" : "takes no part in the shuffle");
-  report.rule = "What a lane that takes no part would give is undefined.";
-  report.fix = lane.exited
-                   ? "Keep all lanes of the warp in the kernel until the shuffle is done."
-                   : "Name that lane in the mask and let it come to the shuffle, or pass a smaller width.";
-  log_.add(kInactiveLane, std::move(report), site, 0);
 }
 
 std::optional<std::uint64_t> Checker::shared_offset(std::uintptr_t address) const {
@@ -392,80 +340,6 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
   }
   if (trace_.wants(access.warp))
     trace_.access(access, sites_[access.site].line, sectors.touched, wavefronts.needed);
-}
-
-/// "tile[..][33]": the array that the line indexes, if there is only one that it can be. `type` is that of
-/// the array or of its row, such as 'float [33]'.
-std::string Checker::bounded_element(const SourceLine& line, const std::string& type, std::int64_t index) {
-  std::vector<std::string> names = indexed_names(source_text(line));
-  std::erase_if(names, [](const std::string& name) { return memory_map().is_pointer_name(name); });
-  const auto dimensions = static_cast<std::size_t>(std::count(type.begin(), type.end(), '['));
-  const auto shape_of = [](const std::string& name) -> const ArrayName* {
-    for (const ArrayName& known : memory_map().shared_names())
-      if (known.name == name) return &known;
-    return nullptr;
-  };
-  std::erase_if(names, [&](const std::string& name) {
-    const ArrayName* known = shape_of(name);
-    if (known == nullptr) return false;
-    if (known->extents.size() < dimensions) return true;
-    const std::size_t extent = known->extents[known->extents.size() - dimensions];
-    return extent != 0 && type.find(fmt::format("[{}]", extent)) == std::string::npos;
-  });
-  if (names.size() != 1) return {};
-  const ArrayName* known = shape_of(names.front());
-  std::string element = names.front();
-  for (std::size_t row = dimensions; known != nullptr && row < known->extents.size(); ++row)
-    element += "[..]";
-  return element + fmt::format("[{}]", index);
-}
-
-void Checker::array_bound_broken(std::uintptr_t caller, const char* type, std::int64_t index) {
-  const NothingRecorded guard;
-  const unsigned site = sites_.find_here(caller);
-  if (log_.repeated(kOutOfBounds, site, 0)) return;
-  Finding report = detector_.finding(Severity::error, site, static_cast<unsigned>(recorder_.thread));
-  report.element = bounded_element(sites_[site].line, type, index);
-  report.what = fmt::format("thread {} of block {} uses {}index {} of an array of type {}.",
-                            index_text(report.here.thread), index_text(report.here.block),
-                            report.element.empty() ? "" : report.element + ", ", index, type);
-  report.rule = "An index must lie within its own array or row, even where other memory follows.";
-  report.fix = "Test the index, or make the array larger.";
-  log_.add(kOutOfBounds, std::move(report), site, 0);
-}
-
-void Checker::shift_out_of_range(std::uintptr_t caller) {
-  const NothingRecorded guard;
-  const unsigned site = sites_.find_here(caller);
-  if (log_.repeated(kShift, site, 0)) return;
-  Finding report = detector_.finding(Severity::warning, site, static_cast<unsigned>(recorder_.thread));
-  report.what =
-      fmt::format("thread {} of block {} shifts by a negative amount, or by the width of the type or more.",
-                  index_text(report.here.thread), index_text(report.here.block));
-  report.rule = "The result of such a shift is undefined in C++.";
-  report.fix = "Keep the amount below the number of bits.";
-  log_.add(kShift, std::move(report), site, 0);
-}
-
-void Checker::misaligned(std::uintptr_t caller, std::uintptr_t address, std::uint64_t alignment) {
-  const NothingRecorded guard;
-  const unsigned site = sites_.find_here(caller);
-  if (log_.repeated(kMisaligned, site, 0)) return;
-  Finding report = detector_.finding(Severity::error, site, static_cast<unsigned>(recorder_.thread));
-  std::uint64_t offset = address - recorder_.arena;
-  Space space = Space::global;
-  if (const auto in_shared = shared_offset(address)) space = Space::shared, offset = *in_shared;
-  if (space == Space::shared || offset < kArenaBytes)
-    report.element = memory_map().element(space, offset, static_cast<unsigned>(alignment)).text;
-  report.memory = space == Space::shared ? "shared" : "global";
-  report.what =
-      fmt::format("thread {} of block {} accesses {} bytes at {}, which is not a multiple of {}.",
-                  index_text(report.here.thread), index_text(report.here.block), alignment,
-                  report.element.empty() ? "an address" : "the address of " + report.element, alignment);
-  report.rule = "A GPU ends the launch with cudaErrorMisalignedAddress.";
-  report.fix =
-      "Start vector accesses at a multiple of their size, and handle the elements before and after singly.";
-  log_.add(kMisaligned, std::move(report), site, 0);
 }
 
 }  // namespace simt::check

@@ -66,6 +66,12 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void mark_did(const WarpEvent& event, unsigned site);
   void access_did(const WarpEvent& event, unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
+  /// A thread at a barrier.
+  struct Arrival {
+    unsigned thread, site;
+  };
+  void report_divergent_barrier(const Arrival& arrival, const Arrival& other);
+  void report_exited_threads(const Arrival& arrival, int returned, int of);
   static std::string bounded_element(const SourceLine& line, const std::string& type, std::int64_t index);
   std::optional<std::uint64_t> shared_offset(std::uintptr_t address) const;
 

@@ -6,17 +6,10 @@
 
 #include "simt/check/detector.hpp"
 #include "simt/check/kinds.hpp"
+#include "simt/check/words.hpp"
 
 namespace simt::check {
 namespace {
-
-std::string index_text(const std::array<unsigned, 3>& index) {
-  return fmt::format("({},{},{})", index[0], index[1], index[2]);
-}
-
-std::string who(const FindingSide& side) {
-  return fmt::format("thread {} of block {}", index_text(side.thread), index_text(side.block));
-}
 
 std::string verb(Kind kind) {
   switch (kind) {
@@ -33,11 +26,6 @@ std::string verb(Kind kind) {
 }
 
 const char* name_of(Space space) { return space == Space::shared ? "shared" : "global"; }
-
-std::string place(const FindingSide& side, const FindingSide& here) {
-  if (side.line == here.line && side.file == here.file) return "in the same line";
-  return "at " + to_string(SourceLine{side.file, side.line});
-}
 
 }  // namespace
 
@@ -93,7 +81,7 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
         fmt::format("{} {} {} in {} memory, which {} {} {}{}, and nothing orders the two.", who(report.here),
                     verb(access.kind), report.element, report.memory,
                     same_block ? "thread " + index_text(report.other.thread) : who(report.other), other_verb,
-                    place(report.other, report.here), same_value ? " with the same value" : "");
+                    place_beside(report.other, report.here), same_value ? " with the same value" : "");
   }
   if (same_value) {
     report.rule = "The result is the same whoever comes last.";
@@ -180,7 +168,7 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   report.what = fmt::format("{} {} {} while the asynchronous copy that {} issued {} may still be under way.",
                             who(report.here), verb(access.kind), report.element,
                             copy->thread == thread ? "it" : "thread " + index_text(report.other.thread),
-                            place(report.other, report.here));
+                            place_beside(report.other, report.here));
   report.rule = "A copy has landed only when the thread that issued it has waited for its batch.";
   report.fix = copy->thread == thread
                    ? "Commit the batch and wait for it before the access."

@@ -5,6 +5,7 @@
 #include "simt_vector_types.h"
 
 #include "cuda_runtime_api.h"
+#include "simt_failed_checks.h"
 #include "simt_kernel.h"
 #include "simt_launch_api.h"
 #include "simt_math.h"

@@ -35,7 +35,7 @@ __attribute__((noinline)) void note_rare_access(Recorder& r, std::uintptr_t addr
     r.append_write(event, kPiece ? 0 : address, kLog2Bytes, caller);
     if (stray) r.refuse_write();
   } else {
-    r.append(event, caller);
+    r.append_read(event, caller);
   }
 }
 
@@ -59,7 +59,7 @@ SIMT_HOOK_INLINE void note_access(std::uintptr_t address, std::uintptr_t caller)
   if constexpr (kKind == Kind::write) {
     r->append_write(event, kPiece ? 0 : address, kLog2Bytes, caller);
   } else {
-    r->append(event, caller);
+    r->append_read(event, caller);
     if constexpr (kVolatile) BlockRunner::current()->spin_hint();
   }
 }

@@ -33,7 +33,7 @@ void Recorder::switch_to(int next) {
   if (next < 0) return;
   ThreadTrace& trace = threads[static_cast<std::size_t>(next)];
   tail = trace.tail;
-  limit = full = trace.limit();
+  limit = trace.limit();
 }
 
 // A hash that is never 0: 0 stands for a value that is not known.
@@ -47,18 +47,22 @@ void Recorder::settle() {
     std::memcpy(&low, stored, stored_bytes);
   }
   stored_bytes = 0;
-  limit = full;
-  tail[-1] = ((low ^ (high * 0xff51afd7ed558ccdu)) * 0x9e3779b97f4a7c15u >> 32) | 1u;
+  *value = ((low ^ (high * 0xff51afd7ed558ccdu)) * 0x9e3779b97f4a7c15u >> 32) | 1u;
 }
 
 void Recorder::make_ready() {
   settle();
-  if (tail >= full) BlockRunner::current()->pause();
+  if (tail >= limit) BlockRunner::current()->pause();
 }
 
 void Recorder::append_slowly(Event event) {
   make_ready();
   *tail++ = event;
+}
+
+void Recorder::append_read_slowly(Event event) {
+  stored_bytes = 0;  // the write may not have happened yet: its value stays unknown
+  append_slowly(event);
 }
 
 void Recorder::append_write_slowly(Event event, std::uintptr_t address, unsigned log2_bytes) {

@@ -29,10 +29,10 @@ struct ThreadTrace {
 struct Recorder {
   // Of the running thread.
   Event* tail = nullptr;
-  Event* limit = nullptr;  ///< where to stop and think: at `full`, or at once if a value is missing
-  Event* full = nullptr;   ///< where the trace ends
+  Event* limit = nullptr;             ///< where the trace is full
   const std::byte* stored = nullptr;  ///< a write whose value is not in the trace yet
   unsigned stored_bytes = 0;
+  Event* value = nullptr;    ///< the place for it
   std::uintptr_t stack = 0;  ///< where its stack begins: its lowest address
 
   // Where things are.
@@ -57,19 +57,25 @@ struct Recorder {
 
   void append(Event event, std::uintptr_t code_address) {
     event |= at_code(code_address - code);
-    if (tail >= limit) return append_slowly(event);
+    if (stored_bytes != 0 || tail >= limit) return append_slowly(event);
     *tail++ = event;
   }
   void append(Event event, std::uint64_t second, std::uintptr_t code_address) {
-    if (tail >= limit) make_ready();
+    if (stored_bytes != 0 || tail >= limit) make_ready();
     tail[0] = event | at_code(code_address - code);
     tail[1] = second;
     tail += 2;
   }
+  /// Does not settle: of a copy, a compiler may announce the write first, and then the read.
+  void append_read(Event event, std::uintptr_t code_address) {
+    event |= at_code(code_address - code);
+    if (tail >= limit) return append_read_slowly(event);
+    *tail++ = event;
+  }
   /// A write is followed by the value that it leaves: see settle(). `address` 0: nobody asks for it.
   void append_write(Event event, std::uintptr_t address, unsigned log2_bytes, std::uintptr_t code_address) {
     event |= at_code(code_address - code);
-    if (tail >= limit) return append_write_slowly(event, address, log2_bytes);
+    if (stored_bytes != 0 || tail >= limit) return append_write_slowly(event, address, log2_bytes);
     put_write(event, address, log2_bytes);
   }
 
@@ -84,11 +90,10 @@ struct Recorder {
   [[noreturn]] void refuse_write();
 
  private:
-  // A trace with an open end takes the slow way, as one that is full does, so that there is one thing to
-  // test. A full one pauses the thread before the event: what comes behind a write is the place for its
-  // value.
   void append_slowly(Event event);
+  void append_read_slowly(Event event);
   void append_write_slowly(Event event, std::uintptr_t address, unsigned log2_bytes);
+  /// Settles, and pauses the thread if its trace is full.
   void make_ready();
   void put_write(Event event, std::uintptr_t address, unsigned log2_bytes) {
     tail[0] = event;
@@ -97,7 +102,7 @@ struct Recorder {
     if (address == 0) return;
     stored = reinterpret_cast<const std::byte*>(address);
     stored_bytes = 1u << log2_bytes;
-    limit = nullptr;
+    value = tail - 1;
   }
 };
 

@@ -7,6 +7,12 @@
 namespace simt::check {
 namespace {
 
+/// Where the thread stands. A call stands where it is made, wherever the function lies.
+std::uint64_t place_of(Event event) {
+  const bool calls = kind_of(event) == Kind::mark && mark_of(event) == Mark::enter;
+  return calls && offset_of(event) != kWindowBytes - 1 ? offset_of(event) : code_of(event);
+}
+
 bool is_meeting(Event event) { return kind_of(event) == Kind::mark && mark_of(event) == Mark::met; }
 
 }  // namespace
@@ -101,7 +107,7 @@ LaneMask Replay::first_to_go(unsigned warp, LaneMask lanes) {
     for (LaneMask rest = lanes & ~held; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       const Event event = *trace(warp, lane).head;
-      const std::pair place(-static_cast<int>(lanes_[warp * 32 + lane].depth), code_of(event));
+      const std::pair place(-static_cast<int>(lanes_[warp * 32 + lane].depth), place_of(event));
       const bool joins = is_meeting(event)
                              ? is_meeting(of_group) && offset_of(event) == offset_of(of_group)
                              : place == best && instruction_of(event) == instruction_of(of_group);

@@ -1,10 +1,11 @@
 #pragma once
-// What happens behind a failed bounds, alignment or shift check of a kernel that clang compiles for check mode.
+// What happens behind a failed bounds, alignment or shift check of a kernel that clang compiles for check
+// mode.
 //
-// clang takes its handlers of failed checks for functions that may write anything, so `x[i] * x[i]`, with a check
-// before either access, would read memory twice; g++ and nvcc read once. These definitions take the handlers' place.
-// They are inlined, and call functions of the simulator that touch no memory which clang knows of: `noalias` says so
-// of a function without pointers.
+// clang takes its handlers of failed checks for functions that may write anything, so `x[i] * x[i]`, with a
+// check before either access, would read memory twice; g++ and nvcc read once. These definitions take the
+// handlers' place. They are inlined, and call functions of the simulator that touch no memory which clang
+// knows of: `noalias` says so of a function without pointers.
 
 #if defined(SIMT_CHECK) && defined(__clang__)
 

@@ -10,6 +10,7 @@ Exit status: 0 if nobody disagreed, 1 if somebody did, 2 if a program did not co
 
 import argparse
 import collections
+import datetime
 import json
 import os
 import pathlib
@@ -238,7 +239,7 @@ def main():
     statistics = fuzzer.statistics
     print(statistics.text())
     if arguments.json:
-        document = {"seed": arguments.seed, "first": arguments.first, "schedules": len(SCHEDULES),
+        document = {"date": datetime.date.today().isoformat(), "seed": arguments.seed, "first": arguments.first, "schedules": len(SCHEDULES),
                     "seconds": round(statistics.seconds), **statistics.counts, "classes": dict(statistics.classes)}
         pathlib.Path(arguments.json).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     sys.exit(statistics.status())

@@ -1,0 +1,117 @@
+#include "simt/check/memory_map.hpp"
+
+#include "simt/check/recorder.hpp"
+#include "support/catch.hpp"
+
+using namespace simt;
+using namespace simt::check;
+
+namespace {
+
+alignas(256) int table[100];
+
+constexpr std::uint64_t kDynamic = Recorder::kDynamicOffset + Recorder::kMargin;
+
+/// A launch of a kernel with one variable, `table`, and dynamic shared memory.
+MemoryMap map_of_launch(std::size_t dynamic_bytes = 4096) {
+  KernelModule module;
+  module.data.push_back({reinterpret_cast<std::uintptr_t>(table), sizeof table, "_ZN6course5tableE"});
+  MemoryMap map;
+  map.begin_launch(module, nullptr, dynamic_bytes, nullptr, 0);
+  return map;
+}
+
+/// The offset of a variable's byte in the window of global memory.
+std::uint64_t offset_of_table(const MemoryMap& map, std::size_t byte) {
+  std::uint64_t offset = 0;
+  REQUIRE(map.find_elsewhere(reinterpret_cast<std::uintptr_t>(table) + byte, offset) ==
+          MemoryMap::Owner::kernels);
+  return offset;
+}
+
+}  // namespace
+
+TEST_CASE("an element is named by array and index", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  map.name_shared({"tile", kDynamic, 0, sizeof(float), {0, 33}, "tile"});
+  CHECK(map.element(Space::shared, kDynamic, 4).text == "tile[0][0]");
+  const ElementName element = map.element(Space::shared, kDynamic + (3 * 33 + 5) * sizeof(float), 4);
+  CHECK(element.text == "tile[3][5]");
+  CHECK(element.array == "tile");
+  CHECK(element.index == std::vector<std::int64_t>{3, 5});
+  CHECK(element.offset == (3 * 33 + 5) * 4);
+}
+
+TEST_CASE("a byte within an element counts as the element", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  map.name_shared({"counts", kDynamic, 0, sizeof(int), {0}, "counts"});
+  CHECK(map.element(Space::shared, kDynamic + 6, 1).text == "counts[1]");
+}
+
+TEST_CASE("an index beside the array is told as the one that was meant", "[simt][memory]") {
+  MemoryMap map = map_of_launch(4096);
+  map.name_shared({"counts", kDynamic, 0, sizeof(int), {0}, "counts"});
+  CHECK(map.element(Space::shared, kDynamic - 4, 4).text == "counts[-1]");
+  CHECK(map.element(Space::shared, kDynamic - 5, 1).text == "counts[-2]");
+  CHECK(map.element(Space::shared, kDynamic + 4096, 4).text == "counts[1024]");
+}
+
+TEST_CASE("of several names the one that begins last before the element is its own", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  map.name_shared({"keys", kDynamic, 0, sizeof(int), {0}, "keys"});
+  map.name_shared({"values", kDynamic + 400, 0, sizeof(float), {0}, "values"});
+  map.name_shared({"again", kDynamic, 0, sizeof(int), {0}, "again"});
+  CHECK(map.element(Space::shared, kDynamic + 396, 4).text == "keys[99]");
+  CHECK(map.element(Space::shared, kDynamic + 404, 4).text == "values[1]");
+  REQUIRE(map.shared_name_at(kDynamic) != nullptr);
+  CHECK(map.shared_name_at(kDynamic)->name == "keys");
+  CHECK(map.shared_name_at(kDynamic + 4) == nullptr);
+}
+
+TEST_CASE("memory without a name is told by its bytes", "[simt][memory]") {
+  const MemoryMap map = map_of_launch(64);
+  CHECK(map.element(Space::shared, kDynamic + 12, 4).text == "dynamic shared memory, byte 12");
+  CHECK(map.describe_bounds(Space::shared, kDynamic) ==
+        "the launch gave the block 64 bytes of dynamic shared memory");
+  CHECK(map_of_launch(0).element(Space::shared, kDynamic, 4).text == "shared memory");
+}
+
+TEST_CASE("a variable has its own name, and a parameter's name where the kernel got it as one",
+          "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  const std::uint64_t first = offset_of_table(map, 0);
+  CHECK(map.element(Space::global, first + 8, 4).text == "table, byte 8");
+  CHECK(map.describe_bounds(Space::global, first + 8) == "table has 400 bytes");
+  map.name_global(reinterpret_cast<std::uintptr_t>(table + 10), "x", sizeof(int));
+  CHECK(map.element(Space::global, first + 48, 4).text == "x[2]");
+  CHECK(map.element(Space::global, first, 4).text == "x[-10]");
+  CHECK(map.is_pointer_name("x"));
+  CHECK_FALSE(map.is_pointer_name("table"));
+}
+
+TEST_CASE("ranges end where they end", "[simt][memory]") {
+  const MemoryMap map = map_of_launch(64);
+  const std::uint64_t first = offset_of_table(map, 0);
+  REQUIRE(map.find_global(first) != nullptr);
+  CHECK(map.find_global(first)->contains(first + 396, 4));
+  CHECK_FALSE(map.find_global(first)->contains(first + 397, 4));
+  CHECK(map.find_global(first + 400) == nullptr);
+  CHECK(map.find_global(first - 1) == nullptr);
+  CHECK(map.find_shared(kDynamic + 63) != nullptr);
+  CHECK(map.find_shared(kDynamic + 64) == nullptr);
+}
+
+TEST_CASE("sectors of a variable lie in the window where they lie in memory", "[simt][memory]") {
+  CHECK(offset_of_table(map_of_launch(), 0) % 256 == 0);
+  CHECK(offset_of_table(map_of_launch(), 36) % 32 == 4);
+}
+
+TEST_CASE("memory that malloc gave to a kernel is the kernel's until it is freed", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  const auto address = reinterpret_cast<std::uintptr_t>(&map);
+  map.add_kernel_heap(address, 64);
+  std::uint64_t offset = 0;
+  CHECK(map.find_elsewhere(address + 8, offset) == MemoryMap::Owner::nobody);
+  CHECK(map.remove_kernel_heap(address));
+  CHECK_FALSE(map.remove_kernel_heap(address));
+}

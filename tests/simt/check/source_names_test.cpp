@@ -1,0 +1,37 @@
+#include "simt/check/source_names.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "support/catch.hpp"
+
+using namespace simt::check;
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+TEST_CASE("the arrays that a line indexes are found, each once and in order", "[simt][names]") {
+  CHECK(indexed_names("tile[ty][tx] = a[row * n + tile[0][0]];") == Names{"tile", "a"});
+  CHECK(indexed_names("  sum += x [i] * w_2[j];") == Names{"x", "w_2"});
+  CHECK(indexed_names("s.values[i] = p->rows[k];") == Names{"values", "rows"});
+  CHECK(indexed_names("x = y + z;").empty());
+}
+
+TEST_CASE("comments and brackets that index nothing are left alone", "[simt][names]") {
+  CHECK(indexed_names("a[i] = 0;  // b[i] would be wrong") == Names{"a"});
+  CHECK(indexed_names("[[maybe_unused]] auto f = [&](int i) { return a[i]; };") == Names{"a"});
+  CHECK(indexed_names("(*rows)[i] = 0;").empty());
+}
+
+TEST_CASE("a line of source is read from its file", "[simt][names]") {
+  const fs::path folder = fs::temp_directory_path() / "simt_source_names_test";
+  fs::create_directories(folder);
+  std::ofstream(folder / "kernel.cu") << "first\nsecond\n";
+  CHECK(source_text({(folder / "kernel.cu").string(), 2}) == "second");
+  CHECK(source_text({(folder / "kernel.cu").string(), 3}).empty());
+  CHECK(source_text({(folder / "missing.cu").string(), 1}).empty());
+  setenv("SIMT_SOURCES", folder.c_str(), 1);
+  CHECK(source_text({"kernel.cu", 1}) == "first");
+  unsetenv("SIMT_SOURCES");
+  fs::remove_all(folder);
+}

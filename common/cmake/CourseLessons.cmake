@@ -223,10 +223,11 @@ function(course_checked_kernel_flags compile_variable link_variable)
     # x += 1 is a read, too. One access of the source must stay one access of the program.
     list(APPEND flags -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-read-before-write=1
                       -fno-vectorize -fno-slp-vectorize -fno-unroll-loops)
-    # Nor may two places of the source become one, or a load move to where its value is used.
+    # Nor may two places of the source become one, an access move to where its value is used or out of a loop, or code
+    # leave the order of the source.
     list(APPEND flags -mllvm -hoist-common-insts=0 -mllvm -sink-common-insts=0 -mllvm -simplifycfg-merge-cond-stores=0
                       -mllvm -simplifycfg-sink-common=0 -mllvm -instcombine-code-sinking=0 -mllvm -enable-tail-merge=0
-                      -mllvm -disable-licm-promotion)
+                      -mllvm -disable-licm-promotion -mllvm -disable-block-placement)
     # Of `bounds`, the half that says which index it was; the other half stops the program.
     list(REMOVE_ITEM flags -fsanitize=thread,bounds,alignment,shift)
     list(APPEND flags -fsanitize=thread,array-bounds,alignment,shift -fdeclspec)  # for simt_failed_checks.h

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <string>
 
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
@@ -144,8 +145,11 @@ void simt_atomic(const void* address, unsigned bytes,
 }
 
 void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* data, std::uintptr_t index) {
-  if (active_recorder != nullptr)
-    Checker::get().array_bound_broken(SIMT_CALLER(), data->array->name, integer_of(data->index, index));
+  if (active_recorder == nullptr) return;
+  std::string type = data->array->name;  // "float [5]" as g++ has it; clang leaves the space out
+  if (const std::size_t bracket = type.find('['); bracket != std::string::npos && type[bracket - 1] != ' ')
+    type.insert(bracket, 1, ' ');
+  Checker::get().array_bound_broken(SIMT_CALLER(), type.c_str(), integer_of(data->index, index));
 }
 void __ubsan_handle_type_mismatch_v1(const UbsanTypeMismatch* data, std::uintptr_t address) {
   if (active_recorder == nullptr) return;

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "simt/check/memory_map.hpp"
 #include "simt/check/recorder.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/fiber.hpp"
@@ -22,13 +23,18 @@ SIMT_HOOK_INLINE std::uintptr_t inside_call(void* return_address) {
 template <Kind kKind, unsigned kLog2Bytes, bool kVolatile, bool kPiece>
 __attribute__((noinline)) void note_rare_access(Recorder& r, std::uintptr_t address, std::uintptr_t caller) {
   if (is_builtin_variable(address)) return;
-  std::uint64_t offset = address - r.shared;
-  bool stray = kKind == Kind::write;
-  Space space = Space::shared;
-  if (offset >= r.shared_bytes) {  // else beside the shared variables
-    stray = false;
-    space = Space::global;
-    if (!r.find_elsewhere(address, offset, stray)) return;
+  // The heap may have put memory with an owner of its own beside the shared variables.
+  std::uint64_t offset = 0;
+  const MemoryMap::Owner owner = memory_map().find_elsewhere(address, offset);
+  bool stray = false;
+  Space space = Space::global;
+  if (address - r.shared < r.shared_bytes && owner != MemoryMap::Owner::kernels &&
+      owner != MemoryMap::Owner::nobody) {
+    offset = address - r.shared;
+    stray = kKind == Kind::write;
+    space = Space::shared;
+  } else if (!r.find_elsewhere(address, offset, stray)) {
+    return;
   }
   const Event event = access_event(kKind, kLog2Bytes, kVolatile) | at_offset(space, offset);
   if constexpr (kKind == Kind::write) {

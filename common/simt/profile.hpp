@@ -16,6 +16,8 @@ struct GlobalTraffic {
   std::uint64_t ideal_sectors = 0;  ///< what they would touch if their bytes lay side by side
   std::uint64_t bytes_asked = 0;    ///< by the lanes
   std::uint64_t bytes = 0;          ///< moved: 32 for each sector
+
+  bool operator==(const GlobalTraffic&) const = default;
 };
 
 /// Traffic between warps and shared memory, of one kind of access.
@@ -26,6 +28,7 @@ struct SharedTraffic {
   std::uint64_t bytes_asked = 0;       ///< by the lanes
 
   std::uint64_t conflicts() const { return wavefronts - ideal_wavefronts; }
+  bool operator==(const SharedTraffic&) const = default;
 };
 
 /// Everything that is counted, of one source line or of a whole launch.
@@ -41,7 +44,8 @@ struct Counters {
   std::uint64_t lanes = 0;            ///< lanes in all steps; 32 * steps is the ideal
 
   Counters& operator+=(const Counters& other);
-  bool empty() const;
+  bool operator==(const Counters&) const = default;
+  bool empty() const;  ///< nothing was counted
 };
 
 struct LineProfile {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simt/check/checker.hpp"
+#include "simt/report/fields.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 #include "simt/shim/simt_abi.h"
@@ -14,32 +15,11 @@ namespace simt {
 using check::Checker;
 
 Counters& Counters::operator+=(const Counters& other) {
-  const auto add_global = [](GlobalTraffic& a, const GlobalTraffic& b) {
-    a.requests += b.requests, a.sectors += b.sectors, a.ideal_sectors += b.ideal_sectors;
-    a.bytes_asked += b.bytes_asked, a.bytes += b.bytes;
-  };
-  const auto add_shared = [](SharedTraffic& a, const SharedTraffic& b) {
-    a.requests += b.requests, a.wavefronts += b.wavefronts, a.ideal_wavefronts += b.ideal_wavefronts;
-    a.bytes_asked += b.bytes_asked;
-  };
-  add_global(global_load, other.global_load);
-  add_global(global_store, other.global_store);
-  add_global(global_atomic, other.global_atomic);
-  add_shared(shared_load, other.shared_load);
-  add_shared(shared_store, other.shared_store);
-  add_shared(shared_atomic, other.shared_atomic);
-  barriers += other.barriers, warp_syncs += other.warp_syncs;
-  shuffles += other.shuffles, votes += other.votes;
-  steps += other.steps, divergent_steps += other.divergent_steps, lanes += other.lanes;
+  report::add(*this, other);
   return *this;
 }
 
-bool Counters::empty() const {
-  return global_load.requests + global_store.requests + global_atomic.requests + shared_load.requests +
-             shared_store.requests + shared_atomic.requests + barriers + warp_syncs + shuffles + votes +
-             steps ==
-         0;
-}
+bool Counters::empty() const { return *this == Counters{}; }
 
 namespace {
 

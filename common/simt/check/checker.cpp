@@ -35,8 +35,6 @@ Checker& Checker::get() {
 }
 
 void Checker::begin_launch(const Launch& launch, const LaunchContext& context, const void* dynamic_buffer) {
-  context_ = &context;
-  dynamic_buffer_ = dynamic_buffer;
   named_ = false;
   facts_ = {launch.name, launch.grid, launch.block};
   memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
@@ -90,7 +88,6 @@ void Checker::end_launch() {
   }
   constexpr std::size_t kMostProfiles = 4096;  // nobody may ever ask
   if (profiles_.size() < kMostProfiles) profiles_.push_back(std::move(profile));
-  context_ = nullptr;
 }
 
 std::vector<LaunchProfile> Checker::take_profiles() { return std::exchange(profiles_, {}); }
@@ -105,16 +102,16 @@ void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64
   active_recorder = &recorder_;
 }
 
-void Checker::drain_all(LaneMask unfinished) {
+void Checker::drain_all() {
   recorder_.switch_to(-1);
   for (std::size_t warp = 0; warp * 32 < recorder_.threads.size(); ++warp)
-    replay_.drain(static_cast<unsigned>(warp), unfinished);
+    replay_.drain(static_cast<unsigned>(warp), 0);
 }
 
 void Checker::block_ends() {
   active_recorder = nullptr;
   recorder_.stored_bytes = 0;  // after a fault, the last store may never have happened
-  drain_all(0);
+  drain_all();
   detector_.end_block();
 }
 
@@ -134,7 +131,7 @@ void Checker::warp_pauses(int warp, LaneMask unfinished) {
 void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
   const NothingRecorded guard;
   const int running = recorder_.thread;
-  drain_all(0);
+  drain_all();
   std::optional<Arrival> first;
   for (int begin = 0; begin < threads; begin += 32) {
     const int end = std::min(begin + 32, threads);

@@ -58,11 +58,10 @@ class Checker final : public BlockObserver, public Replay::Listener {
   std::vector<Finding> take_findings() { return log_.take(); }
   std::vector<LaunchProfile> take_profiles();
   TraceLog& trace() { return trace_; }
-  std::size_t finding_count() const { return log_.size(); }
 
  private:
   void place_windows(const LaunchContext& context, const void* dynamic_buffer);
-  void drain_all(LaneMask unfinished);
+  void drain_all();  ///< when no thread of the block can do more before all of them have been heard
   void mark_did(const WarpEvent& event, unsigned site);
   void access_did(const WarpEvent& event, unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
@@ -85,8 +84,6 @@ class Checker final : public BlockObserver, public Replay::Listener {
   LaunchFacts facts_;
   std::vector<LaunchProfile> profiles_;
   std::vector<std::uint8_t> shared_words_;
-  const void* dynamic_buffer_ = nullptr;
-  const LaunchContext* context_ = nullptr;
   bool named_ = false;  ///< the launch's parameters have their names
 };
 

@@ -18,7 +18,6 @@ bool is_meeting(Event event) { return kind_of(event) == Kind::mark && mark_of(ev
 }  // namespace
 
 void Replay::begin_block(int threads) {
-  threads_ = threads;
   lanes_.resize(static_cast<std::size_t>(threads));
   for (Lane& lane : lanes_) lane.ended = false, lane.depth = 0;
   const auto warps = static_cast<std::size_t>((threads + 31) / 32);

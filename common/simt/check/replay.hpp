@@ -69,7 +69,6 @@ class Replay {
 
   Recorder& recorder_;
   Listener& listener_;
-  int threads_ = 0;
   std::vector<Lane> lanes_;
   std::vector<LaneMask> live_;  ///< by warp
   // Of the event in hand.

@@ -20,6 +20,7 @@ class FindingLog {
   void add(const char* kind, Finding finding, unsigned site, unsigned other_site);
   void begin_launch() { by_site_.clear(); }
   std::vector<Finding> take();
+  std::size_t size() const { return findings_.size(); }
 
  private:
   std::vector<Finding> findings_;

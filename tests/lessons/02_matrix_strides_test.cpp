@@ -1,0 +1,441 @@
+// Tests of lesson 02: copy_strided and transpose, which move elements and must keep every bit of them.
+
+#include "02_matrix_strides/matrix_strides.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "grading/lesson_test.hpp"
+#include "reference/transpose.hpp"
+#include "tensor/adversarial.hpp"
+#include "tensor/format.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kGap = -1.0f;     // what lies between the elements of src,
+constexpr float kDstGap = -2.0f;  // and of dst
+
+/// More rows than kMaxGridY blocks of copy_strided cover in one pass, even with kTile rows a block.
+constexpr std::int64_t kBeyondOneGrid = std::int64_t{kMaxGridY} * kTile + kTile + 1;
+
+/// More rows of tiles than a grid may have blocks along y, on the simulator and on every GPU.
+constexpr std::int64_t kBeyondGridY = std::int64_t{65535} * kTile + 1;
+
+// ---- data ----
+
+/// Element (r, c) is 1000 r + c, so that a wrong element says where it came from.
+Tensor<float> numbered(std::int64_t rows, std::int64_t cols, Strides strides = {}) {
+  if (strides.empty()) strides = row_major_strides({rows, cols});
+  Tensor<float> x({rows, cols}, strides, kGap);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t col = 0; col < cols; ++col) x(row, col) = static_cast<float>(1000 * row + col);
+  return x;
+}
+
+/// Every element is another number, also in matrices with many rows.
+Tensor<float> counted(std::int64_t rows, std::int64_t cols) {
+  Tensor<float> x({rows, cols});
+  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = static_cast<float>(i);
+  return x;
+}
+
+/// Rows one after the other, or columns one after the other.
+Strides row_major(std::int64_t, std::int64_t cols) { return {cols, 1}; }
+Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
+
+// ---- what a copy must be ----
+
+/// First the comparison that describes the pattern of what is wrong, then the strict one.
+void require_copy(const Tensor<float>& dst, const Tensor<float>& src, std::string_view name = "dst") {
+  const Tensor<float> expected = src.contiguous(), got = dst.contiguous();
+  require_matches(got, name, expected.to<double>(), expected);
+  require_same_bits(got, expected, name);
+}
+
+void require_transpose(const Tensor<float>& out, const Tensor<float>& in) {
+  require_matches(out, "out", reference::transpose(in), in.transposed(0, 1).contiguous());
+  require_same_bits(out, in.transposed(0, 1).contiguous(), "out");
+}
+
+/// The launch that the contract asks for. The simulator counts; a GPU does not tell.
+void require_launch(const Outcome& outcome, std::string_view entry, std::int64_t elements) {
+  const std::int64_t launches = outcome.counters.at("launches");
+  if (elements == 0) {
+    require(launches == 0, "An empty matrix launches nothing, but " + std::string(entry) + " launched " +
+                               std::to_string(launches) + " kernels.");
+    return;
+  }
+  const std::int64_t blocks = outcome.counters.at("blocks"), threads = outcome.counters.at("threads");
+  require(launches == 1,
+          std::string(entry) + " launched " + std::to_string(launches) + " kernels; it should launch one.");
+  require(threads == blocks * kTile * kBlockRows,
+          "The launch had " + std::to_string(blocks) + " blocks of " + std::to_string(threads / blocks) +
+              " threads. The contract asks for blocks of kTile x kBlockRows = " +
+              std::to_string(kTile * kBlockRows) + ".");
+}
+
+/// How many blocks copy_strided may and must have for rows that lie one after the other.
+void require_copy_grid(const Outcome& outcome, std::int64_t rows, std::int64_t cols) {
+  const std::int64_t blocks = outcome.counters.at("blocks");
+  const std::int64_t tiles_across = (cols - 1) / kTile + 1, tiles_down = (rows - 1) / kTile + 1;
+  require(blocks <= tiles_across * kMaxGridY,
+          "The launch had " + std::to_string(blocks) + " blocks. " + std::to_string(cols) + " columns need " +
+              std::to_string(tiles_across) +
+              " along x, and the contract allows kMaxGridY = " + std::to_string(kMaxGridY) + " along y.");
+  require(blocks >= std::min<std::int64_t>(tiles_across * tiles_down, kMaxGridY),
+          "The launch had only " + std::to_string(blocks) + " blocks, though the matrix has " +
+              std::to_string(tiles_across * tiles_down) + " tiles: most of a GPU would have nothing to do.");
+}
+
+void require_block_per_tile(const Outcome& outcome, std::int64_t rows, std::int64_t cols) {
+  const std::int64_t tiles = ((rows - 1) / kTile + 1) * ((cols - 1) / kTile + 1);
+  require(outcome.counters.at("blocks") == tiles,
+          "The launch had " + std::to_string(outcome.counters.at("blocks")) + " blocks for " +
+              std::to_string(tiles) + " tiles. The contract asks for one block a tile.");
+}
+
+// ---- what check mode counts ----
+
+/// "32.0": how many sectors a warp's access touches on average.
+std::string per_request(std::uint64_t count, std::uint64_t requests) {
+  const std::uint64_t tenths = requests == 0 ? 0 : (10 * count + requests / 2) / requests;
+  return tenths % 10 == 0 ? std::to_string(tenths / 10)
+                          : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
+/// Each element read once and written once.
+void require_one_pass(const Outcome& outcome, std::int64_t elements, std::string_view from,
+                      std::string_view to) {
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  const auto bytes = static_cast<std::uint64_t>(4 * elements);
+  require(profile->global_load.bytes_asked == bytes,
+          "The threads read " + std::to_string(profile->global_load.bytes_asked) +
+              " bytes in all. Each element of " + std::string(from) +
+              " should be read once: " + std::to_string(bytes) + " bytes.");
+  require(profile->global_store.bytes_asked == bytes,
+          "The threads wrote " + std::to_string(profile->global_store.bytes_asked) +
+              " bytes in all. Each element of " + std::string(to) +
+              " should be written once: " + std::to_string(bytes) + " bytes.");
+}
+
+/// No access touches more than 1.1 times the sectors that its bytes fill.
+void require_coalesced(const simt::GlobalTraffic& traffic, const std::string& verb, const std::string& array,
+                       const std::string& remedy) {
+  require(10 * traffic.sectors <= 11 * traffic.ideal_sectors,
+          "When a warp " + verb + " " + array + ", it touches " +
+              per_request(traffic.sectors, traffic.requests) + " sectors of 32 bytes where " +
+              per_request(traffic.ideal_sectors, traffic.requests) + " would do. " + remedy);
+}
+
+void require_no_conflicts(const simt::SharedTraffic& traffic, const std::string& verb) {
+  require(traffic.conflicts() == 0,
+          "When a warp " + verb + " shared memory, it takes " +
+              per_request(traffic.wavefronts, traffic.requests) + " passes through the banks where " +
+              per_request(traffic.ideal_wavefronts, traffic.requests) +
+              " would do: several of its lanes want different words of the same bank. Elements whose "
+              "addresses differ by a multiple of 32 words share a bank.");
+}
+
+// ---- calls ----
+
+/// Copies src into a matrix with these strides.
+Outcome copy_into(const Tensor<float>& src, Tensor<float>& dst, const CallOptions& options = {}) {
+  INFO("src: shape " << format_shape(src.shape()) << ", strides " << format_shape(src.strides())
+                     << "; dst: strides " << format_shape(dst.strides()));
+  const Outcome outcome = call_with(options, ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
+  require_ran(outcome);
+  require_copy(dst, src);
+  require_launch(outcome, "copy_strided", src.numel());
+  return outcome;
+}
+
+Outcome check_copy(std::int64_t rows, std::int64_t cols, Strides src_strides, Strides dst_strides) {
+  const Tensor<float> src = numbered(rows, cols, std::move(src_strides));
+  Tensor<float> dst({rows, cols}, std::move(dst_strides), kDstGap);
+  INFO("src[r, c] = 1000 r + c");
+  return copy_into(src, dst);
+}
+
+Outcome transpose_into(const Tensor<float>& x, Tensor<float>& out_tensor, const CallOptions& options = {}) {
+  INFO("in: shape " << format_shape(x.shape()));
+  const Outcome outcome =
+      call_with(options, ENTRY(transpose), in(x, "in"), out(out_tensor, "out"), x.shape()[0], x.shape()[1]);
+  require_ran(outcome);
+  require_transpose(out_tensor, x);
+  require_launch(outcome, "transpose", x.numel());
+  return outcome;
+}
+
+Outcome check_transpose(std::int64_t rows, std::int64_t cols) {
+  const Tensor<float> x = numbered(rows, cols);
+  Tensor<float> y({cols, rows});
+  INFO("in[r, c] = 1000 r + c");
+  return transpose_into(x, y);
+}
+
+CallOptions with_grid_limit(std::int64_t blocks) {
+  CallOptions options;
+  options.max_grid_x = static_cast<std::uint32_t>(blocks);
+  return options;
+}
+
+}  // namespace
+
+// ---- copy_strided ----
+
+TEST_CASE("copies the matrix of the notes, and its transpose", "[l02][copy_strided][points:1]") {
+  const auto src = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});
+  Tensor<float> dst({2, 3});
+  copy_into(src, dst);
+  Tensor<float> dst_transposed({3, 2});
+  copy_into(src.transposed(0, 1), dst_transposed);
+}
+
+TEST_CASE("copies matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[l02][copy_strided][points:2]") {
+  for (const std::int64_t rows : {0, 1, 31, 32, 33, 100})
+    for (const std::int64_t cols : {100, 33, 32, 31, 1, 0})
+      check_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
+}
+
+TEST_CASE("copies between rows and columns that lie one after the other", "[l02][copy_strided][points:2]") {
+  for (const auto& [rows, cols] :
+       {std::pair<std::int64_t, std::int64_t>{5, 3}, {33, 65}, {100, 31}, {1, 40}, {40, 1}}) {
+    check_copy(rows, cols, column_major(rows, cols), row_major(rows, cols));
+    check_copy(rows, cols, row_major(rows, cols), column_major(rows, cols));
+    check_copy(rows, cols, column_major(rows, cols), column_major(rows, cols));
+  }
+}
+
+TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_strided][points:3]") {
+  // The left 40 columns of a matrix with 70; every second column; every third row and second column.
+  check_copy(50, 40, {70, 1}, {40, 1});
+  check_copy(50, 40, {40, 1}, {70, 1});
+  check_copy(37, 20, {40, 2}, {45, 2});
+  check_copy(37, 20, {3 * 41, 2}, {2, 2 * 37});
+  check_copy(37, 20, {3, 3 * 40}, {20, 1});
+}
+
+TEST_CASE("copies more rows than one grid reaches", "[l02][copy_strided][points:2]") {
+  const std::int64_t rows = kBeyondOneGrid, cols = 3;
+  const Tensor<float> src = counted(rows, cols);
+  Tensor<float> dst({rows, cols});
+  const Outcome outcome = copy_into(src, dst);
+  require_copy_grid(outcome, rows, cols);
+
+  const Tensor<float> wide = counted(cols, rows);
+  Tensor<float> wide_dst({cols, rows});
+  copy_into(wide, wide_dst);
+
+  Tensor<float> columns({cols, rows}, {1, cols}, 0.0f);
+  copy_into(wide, columns);
+}
+
+TEST_CASE("keeps every bit of NaN, infinities, zeros of both signs and tiny numbers",
+          "[l02][copy_strided][points:1]") {
+  for (const Pattern pattern :
+       {Pattern::subnormal, Pattern::signed_zeros, Pattern::infinities, Pattern::one_nan}) {
+    INFO("data: " << pattern_name(pattern));
+    const Tensor<float> src = adversarial(pattern, {35, 37}, case_seed());
+    Tensor<float> dst({35, 37}, {1, 35}, 0.0f);
+    copy_into(src, dst);
+  }
+}
+
+TEST_CASE("copies in every order of blocks and threads", "[l02][copy_strided][points:1]") {
+  const Tensor<float> src = numbered(70, 130, {1, 71});
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::forward, Order::reverse, Order::random, Order::random}) {
+    CallOptions options;
+    options.order = order;
+    options.seed = seed++;
+    Tensor<float> dst({70, 130});
+    copy_into(src, dst, options);
+  }
+}
+
+TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {
+  const std::int64_t rows = 72, cols = 136;
+  const Outcome outcome = check_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
+  require_copy_grid(outcome, rows, cols);
+  require_one_pass(outcome, rows * cols, "src", "dst");
+  if (const Profile* profile = profile_of(outcome)) {
+    const std::string remedy =
+        "The elements of a row lie side by side: let threads with consecutive threadIdx.x take them.";
+    require_coalesced(profile->global_load, "reads", "src", remedy);
+    require_coalesced(profile->global_store, "writes", "dst", remedy);
+  }
+}
+
+TEST_CASE("lets neighbouring threads copy neighbours down a column where the columns lie one after the other",
+          "[l02][copy_strided][points:3]") {
+  const std::int64_t rows = 136, cols = 72;
+  const std::string remedy =
+      "Here the smaller stride is strides[0]: the elements of a column lie side by side, and threads with "
+      "consecutive threadIdx.x should take them.";
+  const Outcome both = check_copy(rows, cols, column_major(rows, cols), column_major(rows, cols));
+  require_one_pass(both, rows * cols, "src", "dst");
+  if (const Profile* profile = profile_of(both)) {
+    require_coalesced(profile->global_load, "reads", "src", remedy);
+    require_coalesced(profile->global_store, "writes", "dst", remedy);
+  }
+  // From rows to columns only one side can have its neighbours side by side. The contract says which.
+  const Outcome mixed = check_copy(rows, cols, row_major(rows, cols), column_major(rows, cols));
+  require_one_pass(mixed, rows * cols, "src", "dst");
+  if (const Profile* profile = profile_of(mixed)) {
+    require_coalesced(profile->global_store, "writes", "dst", remedy);
+  }
+  const Outcome other = check_copy(rows, cols, column_major(rows, cols), row_major(rows, cols));
+  if (const Profile* profile = profile_of(other)) {
+    require_coalesced(profile->global_store, "writes", "dst",
+                      "Here the smaller stride of dst is strides[1], whatever the strides of src.");
+  }
+}
+
+TEST_CASE("copies (3, 4) into (3, 4), but refuses to copy it into (4, 3) or (3, 5)",
+          "[l02][copy_strided][points:1]") {
+  check_copy(3, 4, row_major(3, 4), row_major(3, 4));
+  const Tensor<float> src = numbered(3, 4);
+  for (const Shape& shape : {Shape{4, 3}, Shape{3, 5}, Shape{2, 4}}) {
+    INFO("src: shape (3, 4); dst: shape " << format_shape(shape));
+    Tensor<float> dst(shape);
+    require_throws<std::invalid_argument>(call(ENTRY(copy_strided), in(src, "src"), out(dst, "dst")), "dst");
+  }
+}
+
+TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][points:1]") {
+  // A grid limit of one block along x: CUDA refuses any sensible launch. A GPU has no such switch and accepts
+  // it; then the copy must be right.
+  const Tensor<float> src = numbered(5, 1000);
+  Tensor<float> dst({5, 1000});
+  const Outcome outcome = call_with(with_grid_limit(1), ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
+  if (outcome.status == Status::returned) {
+    require_ran(outcome);
+    require_copy(dst, src);
+  } else {
+    INFO("This test makes CUDA refuse the launch on purpose"
+         << (outcome.status == Status::cuda_error
+                 ? "; your launch is fine, but copy_strided has to throw when it is refused"
+                 : ""));
+    require_throws<std::runtime_error>(outcome);
+  }
+}
+
+// ---- transpose ----
+
+TEST_CASE("transposes the matrix of the notes", "[l02][transpose][points:1]") {
+  const auto x = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});
+  Tensor<float> y({3, 2});
+  transpose_into(x, y);
+}
+
+TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[l02][transpose][points:2]") {
+  for (const std::int64_t rows : {32, 100, 33, 31, 1, 0})
+    for (const std::int64_t cols : {32, 100, 33, 31, 1, 0}) check_transpose(rows, cols);
+}
+
+TEST_CASE("transposes more rows than blocks fit along one axis of a grid, and as many columns",
+          "[l02][transpose][points:2]") {
+  const Tensor<float> tall = counted(kBeyondGridY, 1), wide = counted(1, kBeyondGridY);
+  Tensor<float> tall_out({1, kBeyondGridY}), wide_out({kBeyondGridY, 1});
+  transpose_into(tall, tall_out);
+  transpose_into(wide, wide_out);
+}
+
+TEST_CASE("transposes NaN, infinities, zeros of both signs and tiny numbers to the last bit",
+          "[l02][transpose][points:1]") {
+  for (const Pattern pattern :
+       {Pattern::subnormal, Pattern::signed_zeros, Pattern::infinities, Pattern::one_nan}) {
+    INFO("data: " << pattern_name(pattern));
+    const Tensor<float> x = adversarial(pattern, {35, 37}, case_seed());
+    Tensor<float> y({37, 35});
+    transpose_into(x, y);
+  }
+}
+
+TEST_CASE("transposes in every order of blocks and threads", "[l02][transpose][points:1]") {
+  const Tensor<float> x = numbered(70, 130);
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::forward, Order::reverse, Order::random, Order::random}) {
+    CallOptions options;
+    options.order = order;
+    options.seed = seed++;
+    Tensor<float> y({130, 70});
+    transpose_into(x, y, options);
+  }
+}
+
+TEST_CASE("transposes with reads and writes that both lie side by side", "[l02][transpose][points:2]") {
+  for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{96, 160}, {136, 72}}) {
+    const Outcome outcome = check_transpose(rows, cols);
+    require_block_per_tile(outcome, rows, cols);
+    require_one_pass(outcome, rows * cols, "in", "out");
+    if (const Profile* profile = profile_of(outcome)) {
+      require_coalesced(profile->global_load, "reads", "in",
+                        "The elements of a row of in lie side by side: let threads with consecutive "
+                        "threadIdx.x read them.");
+      require_coalesced(
+          profile->global_store, "writes", "out",
+          "The elements of a row of out lie side by side: let threads with consecutive "
+          "threadIdx.x write them, and take them from the tile, where the order costs nothing.");
+    }
+  }
+}
+
+TEST_CASE("transposes without bank conflicts", "[l02][transpose][points:2]") {
+  for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{64, 96}, {75, 53}}) {
+    const Outcome outcome = check_transpose(rows, cols);
+    if (const Profile* profile = profile_of(outcome)) {
+      require_no_conflicts(profile->shared_load, "reads");
+      require_no_conflicts(profile->shared_store, "writes");
+    }
+  }
+}
+
+TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transpose][points:1]") {
+  check_transpose(3, 4);
+  const Tensor<float> x = numbered(3, 4);
+  Tensor<float> y({4, 3});
+  INFO("rows = -3, cols = 4");
+  require_throws<std::invalid_argument>(
+      call(ENTRY(transpose), in(x, "in"), out(y, "out"), std::int64_t{-3}, std::int64_t{4}), "rows");
+  INFO("then rows = 3, cols = -4");
+  require_throws<std::invalid_argument>(
+      call(ENTRY(transpose), in(x, "in"), out(y, "out"), std::int64_t{3}, std::int64_t{-4}), "cols");
+}
+
+TEST_CASE("transpose: reports a launch that CUDA refuses", "[l02][transpose][points:1]") {
+  const Tensor<float> x = numbered(5, 1000);
+  Tensor<float> y({1000, 5});
+  const Outcome outcome = call_with(with_grid_limit(1), ENTRY(transpose), in(x, "in"), out(y, "out"),
+                                    std::int64_t{5}, std::int64_t{1000});
+  if (outcome.status == Status::returned) {
+    require_ran(outcome);
+    require_transpose(y, x);
+  } else {
+    INFO("This test makes CUDA refuse the launch on purpose"
+         << (outcome.status == Status::cuda_error
+                 ? "; your launch is fine, but transpose has to throw when it is refused"
+                 : ""));
+    require_throws<std::runtime_error>(outcome);
+  }
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto x = run.input<float>("x", {"rows", "cols"});
+  Tensor<float> y({x.shape()[1], x.shape()[0]});
+  run.call(ENTRY(transpose), in(x, "in"), out(y, "out"), x.shape()[0], x.shape()[1]);
+  run.output("y", y);
+}

@@ -1,0 +1,481 @@
+// Tests of lesson 03: weighted_row_sum_tree and weighted_row_sum against float64, within twice the error of a
+// plain float32 sum in 32 parts.
+
+#include "03_weighted_row_sum/weighted_row_sum.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "grading/lesson_test.hpp"
+#include "reference/weighted_row_sum.hpp"
+#include "tensor/adversarial.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int64_t kWarp = 32;
+
+using RowSum = void(const float*, std::int64_t, const float*, float*, std::int64_t, std::int64_t);
+constexpr Entry<RowSum> kTree = ENTRY(weighted_row_sum_tree), kShuffles = ENTRY(weighted_row_sum);
+
+/// What one call is given.
+struct Problem {
+  Tensor<float> x;  // (rows, cols), with a row stride of its own
+  Tensor<float> w;  // (cols)
+
+  std::int64_t rows() const { return x.shape()[0]; }
+  std::int64_t cols() const { return x.shape()[1]; }
+  std::int64_t x_row_stride() const { return x.strides()[0]; }
+};
+
+Tensor<float> with_row_stride(const Tensor<float>& dense, std::int64_t x_row_stride) {
+  Tensor<float> x(dense.shape(), {x_row_stride, 1},
+                  1000.0f);  // the gaps: far from all data, so that they show
+  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
+  return x;
+}
+
+Problem random_problem(std::int64_t rows, std::int64_t cols, std::int64_t x_row_stride) {
+  return {with_row_stride(uniform({rows, cols}, -1.0f, 3.0f, case_seed()), x_row_stride),
+          uniform({cols}, 0.5f, 2.0f, case_seed() + 1)};
+}
+
+// --- What a float32 program may lose ---
+
+/// What `parts` threads compute: so many partial sums of a row, then added in pairs, near or far apart.
+float sum_float32(const Problem& p, std::int64_t row, std::int64_t parts, bool near_first, bool fused) {
+  std::vector<float> sums(static_cast<std::size_t>(parts), 0.0f);
+  for (std::int64_t col = 0; col < p.cols(); ++col) {
+    float& sum = sums[static_cast<std::size_t>(col % parts)];
+    const float weight = p.w(col), value = p.x(row, col);
+    const volatile float product = weight * value;  // rounded, whatever the compiler would fuse
+    sum = fused ? std::fma(weight, value, sum) : sum + product;
+  }
+  for (std::size_t step = 1; step < sums.size(); step *= 2) {
+    const std::size_t apart = near_first ? step : sums.size() / (2 * step);
+    for (std::size_t i = 0; i + apart < sums.size(); ++i)
+      if (near_first ? i % (2 * apart) == 0 : i < apart) sums[i] += sums[i + apart];
+  }
+  return sums[0];
+}
+
+/// Each row by 32 threads, in that one of four orders that loses most: all four are sensible ones.
+Tensor<float> in_32_parts(const Problem& p, const Tensor<double>& expected) {
+  Tensor<float> y({p.rows()});
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    double largest = -1;
+    for (const bool near_first : {false, true}) {
+      for (const bool fused : {false, true}) {
+        const float sum = sum_float32(p, row, kWarp, near_first, fused);
+        const double error = std::abs(static_cast<double>(sum) - expected(row));
+        if (error <= largest) continue;
+        largest = error;
+        y(row) = sum;
+      }
+    }
+    if (largest < 0) y(row) = sum_float32(p, row, kWarp, false, false);  // not finite
+  }
+  return y;
+}
+
+// --- Which well-known mistake explains a wrong result ---
+
+/// A mistake that leaves columns out, and what to tell the student.
+struct LostColumns {
+  bool (*kept)(std::int64_t col, std::int64_t cols);
+  const char* sentence;
+};
+
+using Col = std::int64_t;
+constexpr std::array kLostColumns{
+    LostColumns{
+        [](Col col, Col) { return col < kBlockThreads; },
+        "Each thread took one column and stopped: it has to go on, kBlockThreads columns further, while "
+        "there are columns left."},
+    LostColumns{[](Col col, Col cols) { return col < cols - cols % kBlockThreads; },
+                "The tail is missing: the last cols % kBlockThreads columns, which do not fill the block."},
+    LostColumns{[](Col col, Col cols) { return col < cols - cols % kWarp; },
+                "The tail is missing: the last cols % 32 columns, which do not fill a warp."},
+    LostColumns{[](Col col, Col) { return col % kBlockThreads < kWarp; },
+                "Only the columns of warp 0 are in y: the sums of the other warps never reached it."},
+    LostColumns{[](Col col, Col) { return col % kBlockThreads < kBlockThreads - kWarp; },
+                "The columns of the block's last warp are missing."},
+    LostColumns{[](Col col, Col) { return col % kBlockThreads >= kWarp; },
+                "The columns of warp 0 are missing."},
+    LostColumns{
+        [](Col col, Col) { return col % kBlockThreads < kBlockThreads / 2; },
+        "The columns of the block's upper half are missing: the first step has to halve all kBlockThreads "
+        "sums, so that 128 threads add those of the other 128."},
+    LostColumns{
+        [](Col col, Col) { return col % 2 == 0; },
+        "The columns of all odd threads are missing: the last step, where one thread adds its neighbour's "
+        "sum, did not happen."},
+    LostColumns{[](Col col, Col) { return col % kBlockThreads == 0; },
+                "Only thread 0's own columns are in y: the sums of the other threads were never added."},
+    LostColumns{[](Col col, Col) { return col % kWarp == 0; },
+                "Only the columns of each warp's lane 0 are in y: the lanes' sums were never added."},
+    LostColumns{[](Col col, Col) { return col % kWarp < kWarp / 2; },
+                "The columns of each warp's upper 16 lanes are missing: the first offset has to be 16."},
+    LostColumns{[](Col col, Col cols) { return col + 1 < cols; }, "The last column is missing."},
+    LostColumns{[](Col col, Col) { return col > 0; }, "The first column is missing."},
+};
+
+Tensor<double> without_lost(const Problem& p, const LostColumns& lost) {
+  Tensor<double> y({p.rows()});
+  for (std::int64_t row = 0; row < p.rows(); ++row)
+    for (std::int64_t col = 0; col < p.cols(); ++col)
+      if (lost.kept(col, p.cols()))
+        y(row) += static_cast<double>(p.w(col)) * static_cast<double>(p.x(row, col));
+  return y;
+}
+
+/// The sums if row i began i * step elements into x. Rows beyond the end of x, on which nothing is known,
+/// are NaN.
+Tensor<double> with_rows_at(const Problem& p, std::int64_t step) {
+  Tensor<double> y({p.rows()}, std::numeric_limits<double>::quiet_NaN());
+  const auto storage = p.x.storage();
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    if (row * step + p.cols() > static_cast<std::int64_t>(storage.size())) break;
+    y(row) = 0;
+    for (std::int64_t col = 0; col < p.cols(); ++col)
+      y(row) += static_cast<double>(p.w(col)) *
+                static_cast<double>(storage[static_cast<std::size_t>(row * step + col)]);
+  }
+  return y;
+}
+
+bool fits(const Tensor<float>& y, const Tensor<double>& wrong, double allowed) {
+  for (std::int64_t row = 0; row < y.numel(); ++row)
+    if (!(std::abs(static_cast<double>(y(row)) - wrong(row)) <= allowed)) return false;
+  return y.numel() > 0;
+}
+
+/// Whether y is what one thread gets that adds a whole row, with fused multiply-adds or without.
+bool is_sum_of_one_thread(const Tensor<float>& y, const Problem& p) {
+  for (const bool fused : {false, true}) {
+    bool same = true;
+    for (std::int64_t row = 0; row < p.rows() && same; ++row)
+      same = y(row) == sum_float32(p, row, 1, false, fused);
+    if (same) return true;
+  }
+  return false;
+}
+
+/// The sentence of the one mistake that gives these wrong sums within the test's own bound; empty if none
+/// does or several do.
+std::string explain(const Tensor<float>& y, const Problem& p, const Tensor<double>& expected,
+                    double allowed) {
+  std::string found;
+  const auto consider = [&](const Tensor<double>& wrong, const std::string& sentence) {
+    if (fits(y, expected, allowed) || !fits(y, wrong, allowed)) return true;
+    if (!found.empty()) return false;
+    found = sentence;
+    return true;
+  };
+  for (const LostColumns& lost : kLostColumns)
+    if (!consider(without_lost(p, lost), lost.sentence)) return {};
+  const Problem unweighted{p.x, Tensor<float>({p.cols()}, 1.0f)};
+  if (!consider(reference::weighted_row_sum(p.x, unweighted.w),
+                "This is the sum of x alone: the weights are missing."))
+    return {};
+  if (p.x_row_stride() != p.cols() && p.rows() > 1 &&
+      !consider(with_rows_at(p, p.cols()),
+                "The rows are read as if each began where the one before ends: they are "
+                "x_row_stride elements apart."))
+    return {};
+  if (p.rows() > 1 && !consider(with_rows_at(p, 0), "Every row of y holds the sum of row 0 of x.")) return {};
+  if (found.empty() && p.cols() > kBlockThreads && is_sum_of_one_thread(y, p))
+    found =
+        "These are the bits that one thread gets which adds a whole row by itself: each sum it rounds is "
+        "nearly "
+        "as large as the total. Sums of parts are small, and so are their rounding errors.";
+  return found;
+}
+
+// --- Calls and checks ---
+
+void require_sums(const Tensor<float>& y, const Problem& p) {
+  const Tensor<double> expected = reference::weighted_row_sum(p.x, p.w);
+  const Comparison comparison = compare(y, "y", expected, in_32_parts(p, expected));
+  if (comparison.passed) return;
+  const std::string why = explain(y, p, expected, comparison.allowed);
+  require(false, comparison.message + (why.empty() ? "" : " " + why));
+}
+
+Outcome sum_rows(Entry<RowSum> entry, const Problem& p, Tensor<float>& y, const CallOptions& options = {}) {
+  return call_with(options, entry, in(p.x, "x"), p.x_row_stride(), in(p.w, "w"), out(y, "y"), p.rows(),
+                   p.cols());
+}
+
+/// Sums with one of the two entries, and compares.
+Outcome check(Entry<RowSum> entry, const Problem& p, const CallOptions& options = {}) {
+  INFO("rows = " << p.rows() << ", cols = " << p.cols() << ", x_row_stride = " << p.x_row_stride());
+  Tensor<float> y({p.rows()});
+  const Outcome outcome = sum_rows(entry, p, y, options);
+  require_ran(outcome);
+  require_sums(y, p);
+  return outcome;
+}
+
+void require_launch(const Outcome& outcome, std::int64_t rows) {
+  const std::int64_t launches = outcome.counters.at("launches"), blocks = outcome.counters.at("blocks");
+  require(launches == 1,
+          "Your code launched " + std::to_string(launches) + " kernels; it should launch one.");
+  require(blocks >= (rows - 1) / kWarp + 1, "The launch had only " + std::to_string(blocks) + " blocks for " +
+                                                std::to_string(rows) +
+                                                " rows: most of a GPU would have nothing to do.");
+}
+
+/// The traffic that the contract promises. Check mode counts; where it did not run, nothing is known. The
+/// problem's rows must begin at multiples of 32 bytes.
+void require_traffic(const Profile& profile, const Problem& p) {
+  const auto elements = static_cast<std::uint64_t>(p.rows() * p.cols());
+  const auto row_bytes = static_cast<std::uint64_t>(4 * p.rows());
+  const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
+  require(load.bytes_asked <= 8 * elements,
+          "The threads read " + std::to_string(load.bytes_asked) +
+              " bytes in all. Reading each element of x once and w once a row takes " +
+              std::to_string(8 * elements) + ".");
+  require(load.sectors * 10 <= load.ideal_sectors * 11,
+          "The warps' loads touch " + std::to_string(load.sectors) + " sectors of 32 bytes where " +
+              std::to_string(load.ideal_sectors) +
+              " would do, although every row begins with a whole sector. Let neighbouring threads read "
+              "neighbouring columns.");
+  const std::uint64_t floats = load.bytes_asked / 4;
+  require(load.requests * 16 <= floats,
+          "The warps load " + std::to_string(floats) + " numbers with " + std::to_string(load.requests) +
+              " instructions, though each could bring 32 of them: most lanes have nothing to do.");
+  require(store.bytes_asked == row_bytes,
+          "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. Each of the " +
+              std::to_string(p.rows()) +
+              " sums should be written once, by one thread: " + std::to_string(row_bytes) + " bytes.");
+}
+
+/// How often a warp waits at a barrier for each row that its block sums.
+void require_barriers(const Outcome& outcome, const Profile& profile, std::int64_t rows, std::uint64_t most,
+                      const std::string& advice) {
+  const std::int64_t warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
+  const auto row_warps = static_cast<std::uint64_t>(rows * std::max<std::int64_t>(1, warps_a_block));
+  require(profile.barriers <= most * row_warps,
+          "Each warp waits at " + std::to_string(profile.barriers / row_warps) + " barriers for a row; " +
+              std::to_string(most) + " are enough. " + advice);
+}
+
+/// 1000 columns are 3 times 256 and a tail of 232, and 125 whole sectors.
+Problem profiled_problem() { return random_problem(5, 1000, 1008); }
+
+/// Rows and the row stride that the notes use: 10 columns, 12 elements from row to row.
+Problem problem_of_the_notes() {
+  const auto x = Tensor<float>::from({2, 10}, {3, 1, 4, 1, 5, 9, 2, 6, 5, 3,  //
+                                               1, 1, 1, 1, 1, 1, 1, 1, 1, 1});
+  return {with_row_stride(x, 12), Tensor<float>::from({10}, {1, 2, 0, -1, 2, 1, 3, 0, 1, 2})};
+}
+
+/// One column count after the other, each with rows that lie close together and rows that lie apart.
+void check_columns(Entry<RowSum> entry, std::initializer_list<std::int64_t> column_counts) {
+  for (const std::int64_t cols : column_counts) {
+    check(entry, random_problem(9, cols, cols));
+    check(entry, random_problem(9, cols, cols + 5));
+  }
+}
+
+void check_orders(Entry<RowSum> entry) {
+  const Problem p = random_problem(20, 777, 777);
+  Tensor<float> first({p.rows()});
+  require_ran(sum_rows(entry, p, first));
+  require_sums(first, p);
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::reverse, Order::random, Order::random}) {
+    CallOptions options;
+    options.order = order;
+    options.seed = seed++;
+    Tensor<float> y({p.rows()});
+    require_ran(sum_rows(entry, p, y, options));
+    require_sums(y, p);
+    INFO("The same call, with blocks, warps and threads in another order; y must have the same bits");
+    require_same_bits(y, first, "y");
+  }
+}
+
+void check_refusals(Entry<RowSum> entry) {
+  check(entry, random_problem(2, 3, 4));
+  const Tensor<float> x({2, 3}, 1.0f), w({3}, 1.0f);
+  const auto require_refused = [&](std::int64_t x_row_stride, std::int64_t rows, std::int64_t cols,
+                                   const char* argument) {
+    INFO("rows = " << rows << ", cols = " << cols << ", x_row_stride = " << x_row_stride);
+    Tensor<float> y({2});
+    require_throws<std::invalid_argument>(
+        call(entry, in(x, "x"), x_row_stride, in(w, "w"), out(y, "y"), rows, cols), argument);
+  };
+  require_refused(3, -1, 3, "rows");
+  require_refused(3, kMaxRows + 1, 3, "rows");
+  require_refused(3, 2, -1, "cols");
+  require_refused(2, 2, 3, "x_row_stride");
+}
+
+}  // namespace
+
+TEST_CASE("tree: sums the two rows of the notes", "[l03][weighted_row_sum_tree][points:1]") {
+  check(kTree, problem_of_the_notes());
+}
+
+TEST_CASE("tree: sums rows of 1000, 257, 256, 255 and 129 columns",
+          "[l03][weighted_row_sum_tree][points:2]") {
+  // The longest first: there most mistakes leave a pattern of their own.
+  check_columns(kTree, {1000, 257, 256, 255, 129});
+}
+
+TEST_CASE("tree: sums rows of 0 to 33 columns", "[l03][weighted_row_sum_tree][points:1]") {
+  check_columns(kTree, {33, 32, 31, 2, 1, 0});
+}
+
+TEST_CASE("tree: gives the same bits in every order of blocks and threads",
+          "[l03][weighted_row_sum_tree][points:1]") {
+  check_orders(kTree);
+}
+
+TEST_CASE("tree: reads whole sectors and has no bank conflicts", "[l03][weighted_row_sum_tree][points:3]") {
+  const Problem p = profiled_problem();
+  const Outcome outcome = check(kTree, p);
+  require_launch(outcome, p.rows());
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  require_traffic(*profile, p);
+  require(profile->shuffles == 0,
+          "weighted_row_sum_tree uses shuffles. It is the version without them; they come with "
+          "weighted_row_sum.");
+  const std::uint64_t conflicts = profile->shared_load.conflicts() + profile->shared_store.conflicts();
+  require(conflicts == 0,
+          "Accesses to shared memory take " + std::to_string(conflicts) +
+              " passes more than they need: lanes of a warp reach for different words of the same bank. "
+              "Let the lanes that still add be neighbours, and their elements, too.");
+  require_barriers(outcome, *profile, p.rows(), 9,
+                   "One after the sums are stored, and one after each of the 8 steps that halve 256.");
+}
+
+TEST_CASE("sums the two rows of the notes", "[l03][weighted_row_sum][points:1]") {
+  check(kShuffles, problem_of_the_notes());
+}
+
+TEST_CASE("sums rows of 1000, 257, 256, 255 and 129 columns", "[l03][weighted_row_sum][points:2]") {
+  check_columns(kShuffles, {1000, 257, 256, 255, 129});
+}
+
+TEST_CASE("sums rows of 0 to 33 columns", "[l03][weighted_row_sum][points:1]") {
+  check_columns(kShuffles, {33, 32, 31, 2, 1, 0});
+}
+
+TEST_CASE("sums 3000 short rows, and no rows at all", "[l03][weighted_row_sum][points:1]") {
+  const Problem p = random_problem(3000, 7, 7);
+  require_launch(check(kShuffles, p), p.rows());
+  check(kShuffles, random_problem(0, 7, 7));
+}
+
+TEST_CASE("reads no element between the rows, whatever lies there", "[l03][weighted_row_sum][points:1]") {
+  Problem p = random_problem(6, 300, 331);
+  for (std::int64_t row = 0; row + 1 < p.rows(); ++row)
+    for (std::int64_t gap = 300; gap < 331; ++gap)
+      p.x.storage()[static_cast<std::size_t>(row * 331 + gap)] = kNan;
+  check(kShuffles, p);
+}
+
+TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][points:2]") {
+  Problem p = random_problem(8, 300, 300);
+  p.w(40) = 0.0f, p.w(41) = -1.0f;
+  p.x(1, 0) = kNan;
+  p.x(2, 299) = kInf;
+  p.x(3, 40) = kInf;                      // inf times a weight of 0 is NaN
+  p.x(4, 5) = kInf, p.x(4, 270) = -kInf;  // inf - inf is NaN
+  p.x(5, 41) = kInf;                      // -inf
+  p.x(6, 31) = p.x(6, 32) = kInf;         // inf + inf is inf
+  check(kShuffles, p);
+}
+
+TEST_CASE("adds 100,001 numbers of one sign without losing digits", "[l03][weighted_row_sum][points:2]") {
+  // One thread would round sums of about 50,000 a hundred thousand times.
+  check(kShuffles, {uniform({3, 100'001}, 0.0f, 1.0f, case_seed()), Tensor<float>({100'001}, 1.0f)});
+}
+
+TEST_CASE("adds small numbers to a large one without losing them", "[l03][weighted_row_sum][points:2]") {
+  // 2^24 + 1 is 2^24 in float32: who adds one after the other to 2^24 stays there.
+  const std::int64_t cols = 20'000;
+  Problem p{Tensor<float>({2, cols}, 1.0f), Tensor<float>({cols}, 1.0f)};
+  p.x(0, 0) = 0x1p24f;
+  p.x(1, 0) = -0x1p24f;
+  check(kShuffles, p);
+}
+
+TEST_CASE("adds numbers that cancel, of any sign and down to the smallest",
+          "[l03][weighted_row_sum][points:1]") {
+  for (const Pattern pattern :
+       {Pattern::alternating_signs, Pattern::cancelling, Pattern::subnormal, Pattern::signed_zeros}) {
+    INFO("data: " << pattern_name(pattern));
+    check(kShuffles, {adversarial(pattern, {12, 700}, case_seed()), Tensor<float>({700}, 1.0f)});
+  }
+  check(kShuffles, {normal({12, 700}, case_seed()), normal({700}, case_seed() + 1)});
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l03][weighted_row_sum][points:1]") {
+  check_orders(kShuffles);
+}
+
+TEST_CASE("reads whole sectors, and waits at no more than two barriers",
+          "[l03][weighted_row_sum][points:3]") {
+  const Problem p = profiled_problem();
+  const Outcome outcome = check(kShuffles, p);
+  require_launch(outcome, p.rows());
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  require_traffic(*profile, p);
+  require(profile->shuffles + profile->votes > 0,
+          "weighted_row_sum uses no shuffles: the lanes of a warp can hand each other their sums without "
+          "memory.");
+  require_barriers(outcome, *profile, p.rows(), 2, "Inside a warp, shuffles need none.");
+}
+
+TEST_CASE("sums two rows, but refuses sizes and strides that make no sense",
+          "[l03][weighted_row_sum][points:2]") {
+  check_refusals(kShuffles);
+  check_refusals(kTree);
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l03][weighted_row_sum][points:1]") {
+  // A grid limit of one block, where 1000 rows need more. A GPU has no such switch and accepts the launch;
+  // then the sums must be right.
+  const Problem p = random_problem(1000, 10, 10);
+  CallOptions options;
+  options.max_grid_x = 1;
+  for (const Entry<RowSum> entry : {kTree, kShuffles}) {
+    Tensor<float> y({p.rows()});
+    const Outcome outcome = sum_rows(entry, p, y, options);
+    if (outcome.status == Status::returned) {
+      require_ran(outcome);
+      require_sums(y, p);
+    } else {
+      INFO("This test makes CUDA refuse the launch on purpose"
+           << (outcome.status == Status::cuda_error
+                   ? "; your launch is fine, but the entry has to throw when it is "
+                     "refused"
+                   : ""));
+      require_throws<std::runtime_error>(outcome);
+    }
+  }
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto x = run.input<float>("x", {"rows", "cols"}), w = run.input<float>("w", {"cols"});
+  Tensor<float> y({x.shape()[0]});
+  run.call(ENTRY(weighted_row_sum), in(x, "x"), x.strides()[0], in(w, "w"), out(y, "y"), x.shape()[0],
+           x.shape()[1]);
+  run.output("y", y);
+}

@@ -25,7 +25,7 @@ AREAS = [
     (r"common/cli/", "cli", {"grading", "tensor", "findings", "report"}),
     (r"lessons/[^/]+/[^/]+\.hpp$", "contract", {"tensor"}),
     (r"(lessons|solutions)/[^/]+/", "kernel", {"contract", "device"}),
-    (r"tests/lessons/(mutants|alternatives|bench)/", "kernel", {"contract", "device"}),
+    (r"tests/lessons/(alternatives|bench)/", "kernel", {"contract", "device"}),
     (r"tests/lessons/[^/]+$", "lesson test", {"contract", "grading", "reference", "tensor"}),
     (r"tests/support/", "support", {}),
     (r"tests/", "unit test", {"tensor", "reference", "device", "simt", "findings", "report", "grading", "worker", "cli",
@@ -52,7 +52,7 @@ def lesson_of(path):
 
 def resolve(file, name):
     """The project's file that the include means, or None."""
-    folders = [file.parent, ROOT / "common", ROOT / "lessons", ROOT / "tests"]
+    folders = [file.parent, ROOT / "common", ROOT / "lessons", ROOT / "tests", ROOT / "tests" / "lessons"]
     if lesson := lesson_of(str(file.relative_to(ROOT))):
         folders.append(ROOT / "lessons" / lesson)
     for folder in folders:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tells what a lesson still lacks: files, fields, mutants, and a stub that solving only adds lines to."""
+"""Tells what a lesson still lacks: files, fields, parts of its notes, mutants and alternatives, and a stub that solving
+only adds lines to. Whether mutants fit the solution and are told apart, `course judge` checks."""
 
 import json
 import pathlib
@@ -11,6 +12,10 @@ FIELDS = {"number": int, "name": str, "title": str, "part": int, "minutes": int,
           "prerequisites": list, "entries": list}
 NEEDS = {"simulator", "gpu", "sm_80", "sm_90a"}
 FEWEST_MUTANTS = 4
+PARTS_OF_NOTES = ["What you will be able to do", "The idea", "On the machine", "The contract", "Your turn",
+                  "What goes wrong", "How fast, and why", "In Triton", "Going on"]
+HINTS = range(3, 6)
+FINDING_KINDS = ROOT / "common" / "simt" / "check" / "kinds.hpp"
 
 
 def check_description(lesson, description, numbers):
@@ -72,16 +77,37 @@ def check_stub(stub, solution):
             return
 
 
-def check_mutants(lesson, folder):
-    mutants = sorted(folder.glob("*.cu"))
+def check_mutants(folder, test):
+    mutants = sorted(folder.glob("*.mutant"))
     if len(mutants) < FEWEST_MUTANTS:
         yield f"{folder.relative_to(ROOT)}: {len(mutants)} mutants; a lesson has at least {FEWEST_MUTANTS}"
+    for stray in sorted(set(folder.glob("*")) - set(mutants)):
+        yield f"{stray.relative_to(ROOT)}: a mutant is an edit of the solution, in a file *.mutant"
+    kinds = re.findall(r'= "(\w+)"', FINDING_KINDS.read_text(encoding="utf-8"))
+    mistakes = re.findall(r'"(\w+)"', test.read_text(encoding="utf-8"))
     for mutant in mutants:
-        lines = mutant.read_text(encoding="utf-8").splitlines()
-        if not lines or not lines[0].startswith(f"// Mutant of lesson {lesson[:2]}: "):
-            yield f'{mutant.relative_to(ROOT)}: the first line should be "// Mutant of lesson {lesson[:2]}: <what is wrong>"'
-        if not any(line.startswith("// Expect: ") for line in lines):
-            yield f'{mutant.relative_to(ROOT)}: no line "// Expect: <words of the message that rejects it>"'
+        for name in re.findall(r"^diagnosis: (.*)$", mutant.read_text(encoding="utf-8"), re.MULTILINE):
+            if name not in kinds + mistakes:
+                yield f"{mutant.relative_to(ROOT)}: neither a mistake of the lesson's test nor an error of check mode: {name}"
+
+
+def check_notes(notes, hints):
+    text = notes.read_text(encoding="utf-8")
+    parts = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    if parts != PARTS_OF_NOTES:
+        yield f"README.md: its parts should be {', '.join(PARTS_OF_NOTES)}; they are {', '.join(parts)}"
+    if "<!-- snippet: " not in text:
+        yield "README.md: no code from the lesson's files; the contract should be there"
+    if not re.search(r'<img [^>]*src="[^"]*\.svg"[^>]*alt="', text):
+        yield "README.md: no figure with an alternative text"
+    count = len(re.findall(r"^## ", hints.read_text(encoding="utf-8"), re.MULTILINE))
+    if count not in HINTS:
+        yield f"hints.md: {count} hints; there should be {HINTS.start} to {HINTS.stop - 1}, each under a heading"
+
+
+def check_alternatives(folder):
+    if not any(folder.glob("*.cu")):
+        yield f"{folder.relative_to(ROOT)}: no other correct kernel, so that nothing shows that the tests accept one"
 
 
 def check_lesson(lesson, descriptions):
@@ -99,7 +125,9 @@ def check_lesson(lesson, descriptions):
         return
     yield from check_points(description, test)
     yield from check_stub(folder / f"{name}.cu", solution)
-    yield from check_mutants(lesson, ROOT / "tests" / "lessons" / "mutants" / lesson)
+    yield from check_mutants(ROOT / "tests" / "lessons" / "mutants" / lesson, test)
+    yield from check_alternatives(ROOT / "tests" / "lessons" / "alternatives" / lesson)
+    yield from check_notes(folder / "README.md", folder / "hints.md")
 
 
 def main():

@@ -42,6 +42,15 @@ std::vector<Variant> choose_variants(const Lesson& lesson, const std::vector<std
   return variants;
 }
 
+void print_judgement(const Terminal& terminal, const Lesson& lesson, const Variant& variant,
+                     const Judgement& judgement) {
+  fmt::print("{}  {} {} {}\n",
+             terminal.paint(judgement.as_expected ? Style::good : Style::bad,
+                            judgement.as_expected ? "ok  " : "FAIL"),
+             lesson.two_digits(), variant.name, judgement.reason);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int run_build(const Terminal& terminal, const BuildArguments& arguments) {
@@ -76,10 +85,16 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
   std::set<std::string> unused(arguments.only.begin(), arguments.only.end());
   std::vector<KernelSource> kernels;
   std::vector<Variant> variants;
+  bool all = true;
   for (const Lesson& lesson : lessons) {
     for (const Variant& variant : choose_variants(lesson, arguments.only, unused)) {
-      kernels.push_back({lesson, variant.file});
-      variants.push_back(variant);
+      try {
+        kernels.push_back({lesson, kernel_of(variant, lesson, workspace.toolchain().binary_dir / "mutants")});
+        variants.push_back(variant);
+      } catch (const std::runtime_error& problem) {
+        all = false;
+        print_judgement(terminal, lesson, variant, {false, problem.what()});
+      }
     }
   }
   if (!unused.empty())
@@ -87,7 +102,6 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
   workspace.make_ready(lessons);
 
   KernelQueue queue(workspace.toolchain(), kernels, options, Purpose::outputs_and_check);
-  bool all = true;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     terminal.show_progress(fmt::format("{} {}", kernels[i].lesson.id(), variants[i].name), i, kernels.size());
     const KernelBuilds builds = queue.take(i);
@@ -96,11 +110,7 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
     const Judgement judgement = judge(variants[i], report, options.backend);
     terminal.clear_progress();
     all = all && judgement.as_expected;
-    fmt::print("{}  {} {} {}\n",
-               terminal.paint(judgement.as_expected ? Style::good : Style::bad,
-                              judgement.as_expected ? "ok  " : "FAIL"),
-               kernels[i].lesson.two_digits(), variants[i].name, judgement.reason);
-    std::fflush(stdout);
+    print_judgement(terminal, kernels[i].lesson, variants[i], judgement);
   }
   return all ? kAllPassed : kSomethingFailed;
 }

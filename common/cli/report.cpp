@@ -135,7 +135,6 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
       text +=
           render_diagnostic(terminal, report, *error, line.substr(0, line.size() - error->message.size()));
   }
-  for (const std::string& diagnosis : result.diagnoses) text += wrap(diagnosis, 4, terminal.width());
   for (const Diagnostic& error : errors)
     if (result.message.find(error.message) == std::string::npos && !told.knows(error))
       text += render_diagnostic(terminal, report, error);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -21,6 +22,17 @@ namespace {
 double within_float_range(double value) {
   const auto rounded = static_cast<float>(value);
   return std::isinf(rounded) ? static_cast<double>(rounded) : value;
+}
+
+/// Distance of a result from what is expected: 0 where both are NaN or the same infinity, NaN where only one
+/// is.
+double distance(float got, double expected) {
+  const auto value = static_cast<double>(got);
+  const double want = within_float_range(expected);
+  if (std::isnan(want))
+    return std::isnan(value) && !is_poison(got) ? 0 : std::numeric_limits<double>::quiet_NaN();
+  if (std::isinf(want)) return value == want ? 0 : std::numeric_limits<double>::quiet_NaN();
+  return std::abs(value - want);
 }
 
 /// Largest |baseline - expected| and |expected| over the elements where both are finite.
@@ -82,19 +94,19 @@ std::string describe_all(const Tensor<T>& got, const std::vector<std::int64_t>& 
   return text + fmt::format(" {} of them {} never written.", unwritten, unwritten == 1 ? "was" : "were");
 }
 
+/// The sentences about the wrong elements.
 template <class T, class E>
 void describe(Comparison& result, const Tensor<T>& got, std::string_view name, const Tensor<E>& expected,
-              const std::vector<std::int64_t>& wrong, const std::string& why_first) {
-  result.wrong = static_cast<std::int64_t>(wrong.size());
-  result.first = wrong.front();
-  const std::string index = format_index(got.unravel(result.first));
-  const T value = got.at_linear(result.first);
-  const std::string want = number(expected.at_linear(result.first), std::is_same_v<T, E>);
+              const std::string& why_first) {
+  const std::int64_t first = result.wrong.front();
+  const std::string index = format_index(got.unravel(first));
+  const T value = got.at_linear(first);
+  const std::string want = number(expected.at_linear(first), std::is_same_v<T, E>);
   result.message =
       is_poison(value)
           ? fmt::format("{}{} was never written; it should be {}.", name, index, want)
           : fmt::format("{}{} is {}, expected {}{}.", name, index, number(value), want, why_first);
-  if (got.numel() > 1) result.message += describe_all(got, wrong);
+  if (got.numel() > 1) result.message += describe_all(got, result.wrong);
 }
 
 bool same_shape(Comparison& result, const Shape& got, std::string_view name, const Shape& expected) {
@@ -105,6 +117,23 @@ bool same_shape(Comparison& result, const Shape& got, std::string_view name, con
 }
 
 }  // namespace
+
+std::vector<std::int64_t> elements_off(const Tensor<float>& got, const Tensor<double>& expected,
+                                       double allowed) {
+  std::vector<std::int64_t> wrong;
+  for (std::int64_t i = 0; i < got.numel(); ++i)
+    if (!(distance(got.at_linear(i), expected.at_linear(i)) <= allowed))
+      wrong.push_back(i);  // NaN is off, too
+  return wrong;
+}
+
+double largest_magnitude(const Tensor<double>& x) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < x.numel(); ++i)
+    if (const double value = within_float_range(x.at_linear(i)); std::isfinite(value))
+      largest = std::max(largest, std::abs(value));
+  return largest;
+}
 
 Comparison compare(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
                    const Tensor<float>& baseline, Bound bound) {
@@ -117,30 +146,18 @@ Comparison compare(const Tensor<float>& got, std::string_view name, const Tensor
 
   const Scale scale = measure(expected, baseline);
   result.allowed = bound.factor * scale.error + bound.floor * std::min(1.0, scale.magnitude);
-  std::vector<std::int64_t> wrong;
-  for (std::int64_t i = 0; i < got.numel(); ++i) {
-    const auto value = static_cast<double>(got.at_linear(i));
-    const double want = within_float_range(expected.at_linear(i));
-    bool right = false;  // every comparison below is false for a NaN that was not expected
-    if (std::isnan(want)) {
-      right = std::isnan(value) && !is_poison(got.at_linear(i));
-    } else if (std::isinf(want)) {
-      right = value == want;
-    } else {
-      const double error = std::abs(value - want);
-      right = error <= result.allowed;
-      if (std::isfinite(error)) result.largest = std::max(result.largest, error);
-    }
-    if (!right) wrong.push_back(i);
-  }
-  result.passed = wrong.empty();
+  result.wrong = elements_off(got, expected, result.allowed);
+  result.passed = result.wrong.empty();
+  for (std::int64_t i = 0; i < got.numel(); ++i)
+    if (const double error = distance(got.at_linear(i), expected.at_linear(i)); std::isfinite(error))
+      result.largest = std::max(result.largest, error);
   if (result.passed) return result;
 
-  const auto first = static_cast<double>(got.at_linear(wrong.front()));
-  const double error = std::abs(first - within_float_range(expected.at_linear(wrong.front())));
+  const std::int64_t first = result.wrong.front();
+  const double error = distance(got.at_linear(first), expected.at_linear(first));
   // How far off matters only where the value is nearly right.
   const bool near = std::isfinite(error) && error <= 1e-2 * std::max(scale.magnitude, 1e-30);
-  describe(result, got, name, expected, wrong,
+  describe(result, got, name, expected,
            near ? fmt::format(" (off by {:.2g}; at most {:.2g} is allowed)", error, result.allowed) : "");
   return result;
 }
@@ -149,11 +166,10 @@ template <class T>
 Comparison compare_bits(const Tensor<T>& got, const Tensor<T>& expected, std::string_view name) {
   Comparison result;
   if (!same_shape(result, got.shape(), name, expected.shape())) return result;
-  std::vector<std::int64_t> wrong;
   for (std::int64_t i = 0; i < got.numel(); ++i)
-    if (std::memcmp(&got.at_linear(i), &expected.at_linear(i), sizeof(T)) != 0) wrong.push_back(i);
-  result.passed = wrong.empty();
-  if (!result.passed) describe(result, got, name, expected, wrong, ", bit for bit");
+    if (std::memcmp(&got.at_linear(i), &expected.at_linear(i), sizeof(T)) != 0) result.wrong.push_back(i);
+  result.passed = result.wrong.empty();
+  if (!result.passed) describe(result, got, name, expected, ", bit for bit");
   return result;
 }
 

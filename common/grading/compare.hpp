@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tensor/tensor.hpp"
 
@@ -20,12 +21,19 @@ struct Bound {
 /// Result of a comparison.
 struct Comparison {
   bool passed = false;
-  std::string message;      ///< sentences for a student; empty if passed
-  std::int64_t wrong = 0;   ///< number of wrong elements
-  std::int64_t first = -1;  ///< row-major index of the first wrong one
-  double allowed = 0;       ///< largest error that passes
-  double largest = 0;       ///< largest finite error seen
+  std::string message;                ///< sentences for a student; empty if passed
+  std::vector<std::int64_t> wrong{};  ///< row-major indices of the wrong elements, increasing
+  double allowed = 0;                 ///< largest error that passes
+  double largest = 0;                 ///< largest finite error seen
 };
+
+/// @brief Row-major indices of the elements that lie further than `allowed` from what is expected, by the
+/// rules of compare(). Both have the same shape.
+std::vector<std::int64_t> elements_off(const Tensor<float>& got, const Tensor<double>& expected,
+                                       double allowed);
+
+/// @brief The largest finite |x|; 0 if there is none. What float32 cannot hold counts as infinite.
+double largest_magnitude(const Tensor<double>& x);
 
 /// @brief Compares element by element; passes only where |got - expected| <= allowed.
 /// NaN passes only where NaN is expected; an infinity only where the same infinity is expected. An expected

@@ -1,22 +1,21 @@
 #include "grading/judge.hpp"
 
-#include <algorithm>
-#include <sstream>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
+#include "grading/mutant.hpp"
 #include "grading/subprocess.hpp"
 
 namespace course::grading {
 namespace {
-
-/// What a mutant expects where it passes, because its outputs are right and nothing there looks further.
-constexpr std::string_view kNothing = "nothing";
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// Everything a student would read about a failed case.
 std::string told(const CaseResult& result) {
   std::string text = result.message;
-  for (const std::string& diagnosis : result.diagnoses) text += "\n" + diagnosis;
   for (const Diagnostic& diagnostic : result.diagnostics) text += "\n" + diagnostic.message;
   return text;
 }
@@ -28,10 +27,13 @@ std::vector<CaseResult> failed_cases(const LessonReport& report) {
   return failed;
 }
 
-Judgement judge_correct(const LessonReport& report) {
+Judgement judge_correct(const Variant& variant, const LessonReport& report, Backend backend) {
   const std::string points =
       std::to_string(report.points) + " of " + std::to_string(report.lesson.points) + " points";
   if (report.verdict == Verdict::pass) {
+    if (variant.kind == VariantKind::solution && backend == Backend::cpu && report.seconds > kMostSeconds)
+      return {false,
+              fmt::format("passes, but takes {:.0f} s; {:.0f} s is the most", report.seconds, kMostSeconds)};
     return {report.points == report.lesson.points, "passes with " + points};
   }
   const CaseResult failed = failed_cases(report).front();
@@ -48,11 +50,47 @@ Judgement judge_stub(const LessonReport& report) {
   return {true, "fails as it should: " + first_line(failed.front().message)};
 }
 
+/// What the cases were diagnosed with: mistakes that fit, and errors of check mode.
+std::set<std::string> diagnoses_of(const std::vector<CaseResult>& failed) {
+  std::set<std::string> names;
+  for (const CaseResult& result : failed) {
+    names.insert(result.diagnoses.begin(), result.diagnoses.end());
+    for (const Diagnostic& diagnostic : result.diagnostics)
+      if (diagnostic.severity == Severity::error) names.insert(diagnostic.kind);
+  }
+  return names;
+}
+
+/// Why the diagnoses are not those that the mutant names; empty if they are.
+std::string wrong_diagnoses(const Mutant& mutant, const std::vector<CaseResult>& failed, Backend backend) {
+  const std::set<std::string> got = diagnoses_of(failed),
+                              named(mutant.diagnoses.begin(), mutant.diagnoses.end());
+  for (const std::string& name : got) {
+    if (named.count(name) > 0) continue;
+    const auto by = std::find_if(failed.begin(), failed.end(), [&](const CaseResult& result) {
+      return diagnoses_of({result}).count(name) > 0;
+    });
+    return fmt::format("is diagnosed with \"{}\", which its file does not name; \"{}\" says: {}", name,
+                       by->name, first_line(told(*by)));
+  }
+  if (backend == Backend::gpu)
+    return {};  // there is no check mode, and wrong values may differ from run to run
+  for (const std::string& name : named)
+    if (got.count(name) == 0)
+      return fmt::format("is rejected, but no failed case is diagnosed with \"{}\"; \"{}\" says: {}", name,
+                         failed.front().name, first_line(told(failed.front())));
+  return {};
+}
+
 Judgement judge_mutant(const Variant& variant, const LessonReport& report, Backend backend) {
-  const auto expected = expectations(read_file(variant.file), backend);
+  const Mutant mutant = read_mutant(variant.file);
+  const auto& expected =
+      backend == Backend::gpu && !mutant.expect_gpu.empty() ? mutant.expect_gpu : mutant.expect;
   const auto failed = failed_cases(report);
-  if (expected.empty()) return {false, "has no \"// Expect: ...\" line in its header"};
-  if (expected.front() == kNothing)
+  if (expected.front() == Mutant::kLuck)
+    return {true,
+            failed.empty() ? "passes, by luck" : "is rejected, by luck: " + first_line(told(failed.front()))};
+  if (expected.front() == Mutant::kNothing)
     return {failed.empty(), failed.empty()
                                 ? "passes: only the simulator can tell"
                                 : "should pass where nothing counts its traffic, but is rejected: " +
@@ -67,6 +105,7 @@ Judgement judge_mutant(const Variant& variant, const LessonReport& report, Backe
                          "\" says: " + first_line(told(failed.front()))};
     }
   }
+  if (const std::string why = wrong_diagnoses(mutant, failed, backend); !why.empty()) return {false, why};
   return {true, "is rejected: " + expected.front()};
 }
 
@@ -84,17 +123,15 @@ std::vector<Variant> variants_of(const Lesson& lesson) {
   return variants;
 }
 
-std::vector<std::string> expectations(const std::string& code, Backend backend) {
-  std::vector<std::string> anywhere, on_gpu;
-  std::istringstream stream(code);
-  for (std::string line; std::getline(stream, line) && line.starts_with("//");) {
-    const auto take = [&line](std::string_view prefix, std::vector<std::string>& list) {
-      if (line.starts_with(prefix)) list.push_back(line.substr(prefix.size()));
-    };
-    take("// Expect: ", anywhere);
-    take("// Expect-gpu: ", on_gpu);
-  }
-  return backend == Backend::gpu && !on_gpu.empty() ? on_gpu : anywhere;
+std::filesystem::path kernel_of(const Variant& variant, const Lesson& lesson,
+                                const std::filesystem::path& folder) {
+  if (variant.kind != VariantKind::mutant) return variant.file;
+  const Mutant mutant = read_mutant(variant.file);
+  const std::string code = mutated(mutant, read_file(lesson.solution()));
+  const std::filesystem::path file = folder / lesson.id() / (variant.file.stem().string() + ".cu");
+  std::filesystem::create_directories(file.parent_path());
+  if (!std::filesystem::exists(file) || read_file(file) != code) write_file_atomically(file, code);
+  return file;
 }
 
 Judgement judge(const Variant& variant, const LessonReport& report, Backend backend) {
@@ -110,7 +147,7 @@ Judgement judge(const Variant& variant, const LessonReport& report, Backend back
     case VariantKind::alternative:
       break;
   }
-  return judge_correct(report);
+  return judge_correct(variant, report, backend);
 }
 
 }  // namespace course::grading

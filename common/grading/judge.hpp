@@ -22,10 +22,10 @@ struct Variant {
 /// @brief All variants of a lesson: stub, solution, alternatives, mutants.
 std::vector<Variant> variants_of(const Lesson& lesson);
 
-/// @brief The sentences of a mutant's header that a rejection must contain: its "// Expect:" lines, or on a
-/// GPU its
-/// "// Expect-gpu:" lines if it has any. "nothing" there: a GPU cannot tell, and the mutant passes.
-std::vector<std::string> expectations(const std::string& code, Backend backend);
+/// @brief The kernel's file. A mutant's is written first, below `folder`, unless it is there already.
+/// @throws std::runtime_error with a sentence if the mutant's edits do not fit the solution.
+std::filesystem::path kernel_of(const Variant& variant, const Lesson& lesson,
+                                const std::filesystem::path& folder);
 
 struct Judgement {
   bool as_expected = false;
@@ -33,8 +33,13 @@ struct Judgement {
 };
 
 /// @brief Holds a report against what is known about the variant.
-/// A stub fails, with a reason for each failed case. A solution or an alternative passes with all points. A
-/// mutant fails, and a failed case says every sentence of its header.
+/// A stub fails, with a reason for each failed case. A solution or an alternative passes with all points; in
+/// the simulator, the cases of a solution take at most kMostSeconds. A mutant fails, some failed case says
+/// each sentence that it expects, and the cases record those diagnoses that it names and no other: mistakes
+/// that fit (grading/mistakes.hpp), and classes of check mode's errors.
 Judgement judge(const Variant& variant, const LessonReport& report, Backend backend);
+
+/// How long the tests of a solution may take in the simulator: students run them often.
+inline constexpr double kMostSeconds = 20;
 
 }  // namespace course::grading

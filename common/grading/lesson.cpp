@@ -15,11 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> kernels_in(const fs::path& folder) {
+std::vector<fs::path> files_in(const fs::path& folder, const char* extension) {
   std::vector<fs::path> files;
-  std::error_code missing;  // a lesson may have no alternatives, and then has no such folder
+  std::error_code missing;  // a lesson may have none, and then has no such folder
   for (const auto& entry : fs::directory_iterator(folder, missing)) {
-    if (entry.path().extension() == ".cu") files.push_back(entry.path());
+    if (entry.path().extension() == extension) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -109,9 +109,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string Lesson::two_digits() const { return (number < 10 ? "0" : "") + std::to_string(number); }
 std::string Lesson::id() const { return two_digits() + "_" + name; }
-std::vector<fs::path> Lesson::mutants() const { return kernels_in(root / "tests/lessons/mutants" / id()); }
+std::vector<fs::path> Lesson::mutants() const {
+  return files_in(root / "tests/lessons/mutants" / id(), ".mutant");
+}
 std::vector<fs::path> Lesson::alternatives() const {
-  return kernels_in(root / "tests/lessons/alternatives" / id());
+  return files_in(root / "tests/lessons/alternatives" / id(), ".cu");
 }
 
 std::vector<Lesson> read_lessons(const fs::path& root) {

@@ -79,6 +79,19 @@ void require_no_warnings(const Outcome& outcome, TestLine where) {
     detail::report(diagnostic.severity != Severity::warning, diagnostic.message, where);
 }
 
+void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+                     const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound, TestLine where) {
+  const Comparison comparison = compare(got, name, expected, baseline, bound);
+  std::string message = comparison.message;
+  if (!comparison.wrong.empty()) {
+    if (const auto diagnosis = diagnose(mistakes, {got, expected, comparison})) {
+      current_case().diagnoses.push_back(diagnosis->name);
+      message += "\n" + diagnosis->sentence;
+    }
+  }
+  detail::report(comparison.passed, message, where);
+}
+
 namespace detail {
 
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,

@@ -14,6 +14,7 @@
 #include "grading/call.hpp"
 #include "grading/case.hpp"
 #include "grading/compare.hpp"
+#include "grading/mistakes.hpp"
 #include "grading/outcome.hpp"
 #include "grading/run.hpp"
 #include "tensor/random.hpp"
@@ -71,6 +72,12 @@ inline void require_matches(const Tensor<float>& got, std::string_view name, con
   const Comparison comparison = compare(got, name, expected, baseline, bound);
   detail::report(comparison.passed, comparison.message, where);
 }
+
+/// @brief The same; a wrong result is explained by the one mistake that fits, if there is one. Its sentence
+/// follows, and the case's results name it.
+void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+                     const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound = {},
+                     TestLine where = TestLine::here());
 
 /// @brief Fails the case with this message, a sentence for the student, unless the condition holds.
 inline void require(bool condition, const std::string& message, TestLine where = TestLine::here()) {

@@ -22,7 +22,7 @@ struct CaseResult {
   bool infrastructure = false;  ///< it failed because of this machine or the grader, not the student's code
   std::string message;          ///< why it failed, for the student
   std::string printed;          ///< the last lines that the student's code printed
-  std::vector<std::string> diagnoses;
+  std::vector<std::string> diagnoses;  ///< names of the mistakes that explain wrong results
   std::vector<Diagnostic> diagnostics;
   std::map<std::string, std::int64_t> counters;
   std::vector<simt::LaunchProfile> launches;  ///< what check mode counted, of the first few

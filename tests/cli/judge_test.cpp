@@ -32,12 +32,24 @@ LessonReport report(std::vector<CaseResult> cases) {
   return result;
 }
 
-Judgement judge_mutant(const std::string& header, const LessonReport& result,
-                       Backend backend = Backend::cpu) {
+/// A mutant with these keys, held against a report.
+Judgement judge_mutant(const std::string& keys, const LessonReport& result, Backend backend = Backend::cpu) {
   const ScratchFolder folder(fs::temp_directory_path());
-  const fs::path file = folder.path() / "mutant.cu";
-  write_file_atomically(file, header);
+  const fs::path file = folder.path() / "mutant.mutant";
+  write_file_atomically(file, "Something is wrong.\n\n" + keys + "\nreplace:\na\nwith:\nb\n");
   return judge({VariantKind::mutant, "mutant/mutant", file}, result, backend);
+}
+
+CaseResult diagnosed_case(const std::string& name) {
+  CaseResult result = case_result(false, 1, "wrong");
+  result.diagnoses = {name};
+  return result;
+}
+
+CaseResult case_with_finding(const std::string& kind, Severity severity = Severity::error) {
+  CaseResult result = case_result(false, 1, "wrong");
+  result.diagnostics = {{kind, "kernel.cu", 3, "two threads write here", severity}};
+  return result;
 }
 
 const Variant kSolution{VariantKind::solution, "solution", {}};
@@ -67,35 +79,66 @@ TEST_CASE("what does not compile is never as expected", "[cli][judge]") {
   }
 }
 
-TEST_CASE("a mutant must be rejected in the words of its header", "[cli][judge]") {
-  const std::string header = "// Mutant of lesson 01: x.\n// Expect: past the end\n\nint x;\n";
-  CHECK(judge_mutant(header, report({case_result(false, 1, "wrote past the end of c")})).as_expected);
-  CHECK_FALSE(judge_mutant(header, report({case_result(true, 1)})).as_expected);
-  CHECK_THAT(judge_mutant(header, report({case_result(false, 1, "other")})).reason,
-             ContainsSubstring("past the end"));
-  CHECK_FALSE(judge_mutant("// Mutant of lesson 01: x.\n", report({case_result(false, 1, "x")})).as_expected);
+TEST_CASE("a solution whose tests take too long is told so", "[cli][judge]") {
+  LessonReport slow = report({case_result(true, 3)});
+  slow.seconds = kMostSeconds + 1;
+  CHECK_FALSE(judge(kSolution, slow, Backend::cpu).as_expected);
+  CHECK(judge({VariantKind::alternative, "alternative/slow", {}}, slow, Backend::cpu).as_expected);
 }
 
-TEST_CASE("the words may stand in a diagnosis or a diagnostic", "[cli][judge]") {
-  CaseResult diagnosed = case_result(false, 1, "wrong");
-  diagnosed.diagnoses = {"this is what you get without the rescaling"};
-  CHECK(judge_mutant("// Expect: without the rescaling\n", report({diagnosed})).as_expected);
-  CaseResult reported = case_result(false, 1, "wrong");
-  reported.diagnostics = {{"race", "kernel.cu", 3, "two threads write here"}};
-  CHECK(judge_mutant("// Expect: two threads\n", report({reported})).as_expected);
+TEST_CASE("a mutant must be rejected in the words of its file", "[cli][judge]") {
+  const std::string keys = "expect: past the end\n";
+  CHECK(judge_mutant(keys, report({case_result(false, 1, "wrote past the end of c")})).as_expected);
+  CHECK_FALSE(judge_mutant(keys, report({case_result(true, 1)})).as_expected);
+  CHECK_THAT(judge_mutant(keys, report({case_result(false, 1, "other")})).reason,
+             ContainsSubstring("past the end"));
+}
+
+TEST_CASE("the words may stand in a finding", "[cli][judge]") {
+  CHECK(judge_mutant("diagnosis: race\nexpect: two threads\n", report({case_with_finding("race")}))
+            .as_expected);
+}
+
+TEST_CASE("a mutant must get the diagnoses that it names", "[cli][judge]") {
+  const std::string keys = "diagnosis: tail_missing\nexpect: wrong\n";
+  CHECK(judge_mutant(keys, report({diagnosed_case("tail_missing")})).as_expected);
+  CHECK_THAT(judge_mutant(keys, report({case_result(false, 1, "wrong")})).reason,
+             ContainsSubstring("tail_missing"));
+}
+
+TEST_CASE("a mutant must get no other diagnosis than those it names", "[cli][judge]") {
+  const std::string keys = "diagnosis: tail_missing\nexpect: wrong\n";
+  const Judgement other =
+      judge_mutant(keys, report({diagnosed_case("tail_missing"), diagnosed_case("transposed")}));
+  CHECK_FALSE(other.as_expected);
+  CHECK_THAT(other.reason, ContainsSubstring("\"transposed\""));
+  CHECK_FALSE(judge_mutant("expect: wrong\n", report({case_with_finding("race")})).as_expected);
+  CHECK(judge_mutant("expect: wrong\n", report({case_with_finding("race", Severity::warning)})).as_expected);
+}
+
+TEST_CASE("on a GPU a mutant need not get its diagnosis, but no other", "[cli][judge]") {
+  const std::string keys = "diagnosis: tail_missing\nexpect: wrong\n";
+  CHECK(judge_mutant(keys, report({case_result(false, 1, "wrong")}), Backend::gpu).as_expected);
+  CHECK_FALSE(judge_mutant(keys, report({diagnosed_case("transposed")}), Backend::gpu).as_expected);
 }
 
 TEST_CASE("a mutant that a GPU cannot tell from a solution passes there", "[cli][judge]") {
-  const std::string header = "// Expect: read once\n// Expect-gpu: nothing\n";
-  CHECK(judge_mutant(header, report({case_result(true, 1)}), Backend::gpu).as_expected);
-  CHECK_FALSE(judge_mutant(header, report({case_result(false, 1, "other")}), Backend::gpu).as_expected);
-  CHECK_FALSE(judge_mutant(header, report({case_result(true, 1)})).as_expected);
+  const std::string keys = "expect: read once\nexpect-gpu: nothing\n";
+  CHECK(judge_mutant(keys, report({case_result(true, 1)}), Backend::gpu).as_expected);
+  CHECK_FALSE(judge_mutant(keys, report({case_result(false, 1, "other")}), Backend::gpu).as_expected);
+  CHECK_FALSE(judge_mutant(keys, report({case_result(true, 1)})).as_expected);
 }
 
-TEST_CASE("a GPU has words of its own where the header names them", "[cli][judge]") {
-  const std::string header = "// Expect: simulator words\n// Expect-gpu: gpu words\n";
-  CHECK(expectations(header, Backend::cpu) == std::vector<std::string>{"simulator words"});
-  CHECK(expectations(header, Backend::gpu) == std::vector<std::string>{"gpu words"});
-  CHECK(expectations("// Expect: both\n", Backend::gpu) == std::vector<std::string>{"both"});
-  CHECK(expectations("int x;\n// Expect: too late\n", Backend::cpu).empty());
+TEST_CASE("what depends on timing on a GPU is not judged there", "[cli][judge]") {
+  const std::string keys = "expect: race\nexpect-gpu: luck\n";
+  CHECK(judge_mutant(keys, report({case_result(true, 1)}), Backend::gpu).as_expected);
+  CHECK(judge_mutant(keys, report({case_result(false, 1, "other")}), Backend::gpu).as_expected);
+  CHECK_FALSE(judge_mutant(keys, report({case_result(false, 1, "other")})).as_expected);
+}
+
+TEST_CASE("a GPU has words of its own where the file names them", "[cli][judge]") {
+  const std::string keys = "expect: simulator words\nexpect-gpu: gpu words\n";
+  CHECK(judge_mutant(keys, report({case_result(false, 1, "simulator words")})).as_expected);
+  CHECK(judge_mutant(keys, report({case_result(false, 1, "gpu words")}), Backend::gpu).as_expected);
+  CHECK_FALSE(judge_mutant(keys, report({case_result(false, 1, "gpu words")})).as_expected);
 }

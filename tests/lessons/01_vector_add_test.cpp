@@ -28,10 +28,49 @@ Tensor<float> sum_float32(const Tensor<float>& a, const Tensor<float>& b) {
   return c;
 }
 
+/// Well-known mistakes. The arrays must outlive them.
+Mistakes mistakes_with(const Tensor<float>& a, const Tensor<float>& b) {
+  const std::int64_t n = a.numel();
+  const auto is_in_a_later_block = [](const Index& index) { return index[0] >= kBlockThreads; };
+  const auto is_in_the_tail = [n](const Index& index) { return index[0] >= n - n % kBlockThreads; };
+  const auto is_beyond_one_grid = [](const Index& index) { return index[0] >= kMaxBlocks * kBlockThreads; };
+  const auto is_beyond_the_bytes = [n](const Index& index) {
+    return index[0] >= n / static_cast<std::int64_t>(sizeof(float));
+  };
+  return {
+      gives(
+          "a_only", [&] { return a.to<double>(); }, "This is a alone: b was not added."),
+      gives(
+          "b_only", [&] { return b.to<double>(); }, "This is b alone: a was not added."),
+      gives(
+          "a_added_twice", [&] { return reference::vector_add(a, a); }, "This is a + a: where is b read?"),
+      gives(
+          "b_added_twice", [&] { return reference::vector_add(b, b); }, "This is b + b: where is a read?"),
+      wrong_where("first_block_only", is_in_a_later_block,
+                  "Only the elements of the first block are right: an element's index is made from "
+                  "blockIdx.x and blockDim.x, too."),
+      wrong_where(
+          "tail_missing", is_in_the_tail,
+          "The last n % kBlockThreads elements, which do not fill a block, are missing: the number of "
+          "blocks has to be rounded up."),
+      wrong_where(
+          "one_element_a_thread", is_beyond_one_grid,
+          "Each thread added one element and stopped: with kMaxBlocks blocks it has to go on, by the number "
+          "of threads in the grid, while there are elements left."),
+      wrong_where("size_in_elements", is_beyond_the_bytes,
+                  "Only the first quarter is right: cudaMalloc and cudaMemcpy count bytes, not elements."),
+      wrong_where(
+          "last_element_missing", [n](const Index& index) { return index[0] == n - 1; },
+          "Only the last element is missing: the guard is index < n."),
+      wrong_where(
+          "first_element_missing", [](const Index& index) { return index[0] == 0; },
+          "Only element 0 is missing: indices begin at 0.")};
+}
+
 /// First the comparison that describes the pattern of what is wrong, then the strict one.
 void require_sum(const Tensor<float>& c, const Tensor<float>& a, const Tensor<float>& b) {
   const Tensor<float> baseline = sum_float32(a, b);
-  require_matches(c, "c", reference::vector_add(a, b), baseline);
+  require_matches(c, "c", reference::vector_add(a, b), baseline, mistakes_with(a, b));
   require_same_bits(c, baseline, "c");
 }
 
@@ -153,7 +192,8 @@ TEST_CASE("keeps NaN and infinities in their own element", "[l01][vector_add][po
   Tensor<float> c({300});
   require_ran(call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), std::int64_t{300}));
 
-  require_matches(c, "c", reference::vector_add(a, b), sum_float32(a, b));  // 2 * kMax counts as +inf
+  require_matches(c, "c", reference::vector_add(a, b), sum_float32(a, b),
+                  mistakes_with(a, b));  // 2 * kMax counts as +inf
 }
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l01][vector_add][points:1]") {

@@ -57,16 +57,113 @@ Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
 
 // ---- what a copy must be ----
 
+/// The elements of a matrix as they come out if row r begins r * row_stride elements into its memory, and
+/// column c lies c * col_stride further. NaN where that is behind its end.
+Tensor<double> read_with_strides(const Tensor<float>& x, const Shape& shape, std::int64_t row_stride,
+                                 std::int64_t col_stride) {
+  Tensor<double> y(shape, std::numeric_limits<double>::quiet_NaN());
+  const auto memory = x.storage();
+  for (std::int64_t row = 0; row < shape[0]; ++row) {
+    for (std::int64_t col = 0; col < shape[1]; ++col) {
+      const auto at = static_cast<std::size_t>(row * row_stride + col * col_stride);
+      if (at < memory.size()) y(row, col) = memory[at];
+    }
+  }
+  return y;
+}
+
+/// Tiles of kTile x kTile, each transposed where it stands or moved without being transposed; only where all
+/// tiles are whole.
+enum class Half { tiles_stay, elements_stay };
+Tensor<double> half_transposed(const Tensor<float>& x, Half half) {
+  Tensor<double> y({x.shape()[1], x.shape()[0]}, std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t row = 0; row < x.shape()[0]; ++row) {
+    for (std::int64_t col = 0; col < x.shape()[1]; ++col) {
+      const std::int64_t tile_row = row / kTile * kTile, tile_col = col / kTile * kTile;
+      const std::int64_t y_row = half == Half::tiles_stay ? tile_row + col % kTile : tile_col + row % kTile;
+      const std::int64_t y_col = half == Half::tiles_stay ? tile_col + row % kTile : tile_row + col % kTile;
+      if (y_row < y.shape()[0] && y_col < y.shape()[1]) y(y_row, y_col) = x(row, col);
+    }
+  }
+  return y;
+}
+
+/// Mistakes that leave elements out, of a matrix with these rows and columns. Tile numbers are those of dst
+/// or out.
+Mistakes elements_left_out(std::int64_t rows, std::int64_t cols) {
+  const auto is_in_the_last_rows = [rows](const Index& i) { return i[0] >= rows - rows % kTile; };
+  const auto is_in_the_last_cols = [cols](const Index& i) { return i[1] >= cols - cols % kTile; };
+  const auto is_in_either = [=](const Index& i) { return is_in_the_last_rows(i) || is_in_the_last_cols(i); };
+  const auto is_in_later_rows_of_a_tile = [](const Index& i) { return i[0] % kTile >= kBlockRows; };
+  return {
+      wrong_where("last_rows_missing", is_in_the_last_rows,
+                  "The last rows, which do not fill a tile, are missing: the number of tiles is rounded up."),
+      wrong_where(
+          "last_cols_missing", is_in_the_last_cols,
+          "The last columns, which do not fill a tile, are missing: the number of tiles is rounded up."),
+      wrong_where(
+          "tails_missing", is_in_either,
+          "The last rows and columns, which do not fill a tile, are missing: the number of tiles is rounded "
+          "up."),
+      wrong_where(
+          "quarter_of_a_tile", is_in_later_rows_of_a_tile,
+          "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "
+          "them has kTile / kBlockRows rows of the tile to do.")};
+}
+
+/// The matrix must outlive the mistakes.
+Mistakes mistakes_of_copy(const Tensor<float>& src) {
+  const std::int64_t rows = src.shape()[0], cols = src.shape()[1];
+  const std::int64_t row_stride = src.strides()[0], col_stride = src.strides()[1];
+  Mistakes mistakes{
+      gives(
+          "strides_exchanged",
+          [&src, col_stride, row_stride] {
+            return read_with_strides(src, src.shape(), col_stride, row_stride);
+          },
+          "These are the elements that one finds with the two strides of src exchanged: strides[0] steps "
+          "from row to "
+          "row, strides[1] from column to column."),
+      gives(
+          "strides_ignored", [&src, cols] { return read_with_strides(src, src.shape(), cols, 1); },
+          "src is read as if its rows lay one after the other: its strides say where element (r, c) lies.")};
+  for (Mistake& mistake : elements_left_out(rows, cols)) mistakes.push_back(std::move(mistake));
+  return mistakes;
+}
+
+/// The matrix must outlive the mistakes.
+Mistakes mistakes_of_transpose(const Tensor<float>& x) {
+  const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
+  Mistakes mistakes{
+      gives(
+          "not_transposed",
+          [&x, rows, cols] {
+            return read_with_strides(x, {cols, rows}, rows, 1);
+          },
+          "out holds the elements of in in the same order: nothing was transposed."),
+      gives(
+          "tiles_stay", [&x] { return half_transposed(x, Half::tiles_stay); },
+          "Each tile is transposed, but where it stands: tile (i, j) of in becomes tile (j, i) of out."),
+      gives(
+          "elements_stay", [&x] { return half_transposed(x, Half::elements_stay); },
+          "The tiles have changed places, but inside each the elements stand as in in: read the tile from "
+          "shared "
+          "memory with its two indices exchanged.")};
+  for (Mistake& mistake : elements_left_out(cols, rows)) mistakes.push_back(std::move(mistake));
+  return mistakes;
+}
+
 /// First the comparison that describes the pattern of what is wrong, then the strict one.
-void require_copy(const Tensor<float>& dst, const Tensor<float>& src, std::string_view name = "dst") {
+void require_copy(const Tensor<float>& dst, const Tensor<float>& src) {
   const Tensor<float> expected = src.contiguous(), got = dst.contiguous();
-  require_matches(got, name, expected.to<double>(), expected);
-  require_same_bits(got, expected, name);
+  require_matches(got, "dst", expected.to<double>(), expected, mistakes_of_copy(src));
+  require_same_bits(got, expected, "dst");
 }
 
 void require_transpose(const Tensor<float>& out, const Tensor<float>& in) {
-  require_matches(out, "out", reference::transpose(in), in.transposed(0, 1).contiguous());
-  require_same_bits(out, in.transposed(0, 1).contiguous(), "out");
+  const Tensor<float> expected = in.transposed(0, 1).contiguous();
+  require_matches(out, "out", reference::transpose(in), expected, mistakes_of_transpose(in));
+  require_same_bits(out, expected, "out");
 }
 
 /// The launch that the contract asks for. The simulator counts; a GPU does not tell.

@@ -88,10 +88,11 @@ Tensor<float> in_32_parts(const Problem& p, const Tensor<double>& expected) {
   return y;
 }
 
-// --- Which well-known mistake explains a wrong result ---
+// --- Well-known mistakes ---
 
-/// A mistake that leaves columns out, and what to tell the student.
+/// A mistake that leaves columns out: which are kept, and what to tell the student.
 struct LostColumns {
+  const char* name;
   bool (*kept)(std::int64_t col, std::int64_t cols);
   const char* sentence;
 };
@@ -99,35 +100,36 @@ struct LostColumns {
 using Col = std::int64_t;
 constexpr std::array kLostColumns{
     LostColumns{
-        [](Col col, Col) { return col < kBlockThreads; },
+        "one_column_a_thread", [](Col col, Col) { return col < kBlockThreads; },
         "Each thread took one column and stopped: it has to go on, kBlockThreads columns further, while "
         "there are columns left."},
-    LostColumns{[](Col col, Col cols) { return col < cols - cols % kBlockThreads; },
+    LostColumns{"tail_missing", [](Col col, Col cols) { return col < cols - cols % kBlockThreads; },
                 "The tail is missing: the last cols % kBlockThreads columns, which do not fill the block."},
-    LostColumns{[](Col col, Col cols) { return col < cols - cols % kWarp; },
+    LostColumns{"tail_of_the_warp_missing", [](Col col, Col cols) { return col < cols - cols % kWarp; },
                 "The tail is missing: the last cols % 32 columns, which do not fill a warp."},
-    LostColumns{[](Col col, Col) { return col % kBlockThreads < kWarp; },
+    LostColumns{"first_warp_only", [](Col col, Col) { return col % kBlockThreads < kWarp; },
                 "Only the columns of warp 0 are in y: the sums of the other warps never reached it."},
-    LostColumns{[](Col col, Col) { return col % kBlockThreads < kBlockThreads - kWarp; },
+    LostColumns{"last_warp_missing", [](Col col, Col) { return col % kBlockThreads < kBlockThreads - kWarp; },
                 "The columns of the block's last warp are missing."},
-    LostColumns{[](Col col, Col) { return col % kBlockThreads >= kWarp; },
+    LostColumns{"first_warp_missing", [](Col col, Col) { return col % kBlockThreads >= kWarp; },
                 "The columns of warp 0 are missing."},
     LostColumns{
-        [](Col col, Col) { return col % kBlockThreads < kBlockThreads / 2; },
+        "upper_half_missing", [](Col col, Col) { return col % kBlockThreads < kBlockThreads / 2; },
         "The columns of the block's upper half are missing: the first step has to halve all kBlockThreads "
         "sums, so that 128 threads add those of the other 128."},
     LostColumns{
-        [](Col col, Col) { return col % 2 == 0; },
+        "odd_threads_missing", [](Col col, Col) { return col % 2 == 0; },
         "The columns of all odd threads are missing: the last step, where one thread adds its neighbour's "
         "sum, did not happen."},
-    LostColumns{[](Col col, Col) { return col % kBlockThreads == 0; },
+    LostColumns{"thread_0_only", [](Col col, Col) { return col % kBlockThreads == 0; },
                 "Only thread 0's own columns are in y: the sums of the other threads were never added."},
-    LostColumns{[](Col col, Col) { return col % kWarp == 0; },
+    LostColumns{"lane_0_only", [](Col col, Col) { return col % kWarp == 0; },
                 "Only the columns of each warp's lane 0 are in y: the lanes' sums were never added."},
-    LostColumns{[](Col col, Col) { return col % kWarp < kWarp / 2; },
+    LostColumns{"upper_lanes_missing", [](Col col, Col) { return col % kWarp < kWarp / 2; },
                 "The columns of each warp's upper 16 lanes are missing: the first offset has to be 16."},
-    LostColumns{[](Col col, Col cols) { return col + 1 < cols; }, "The last column is missing."},
-    LostColumns{[](Col col, Col) { return col > 0; }, "The first column is missing."},
+    LostColumns{"last_column_missing", [](Col col, Col cols) { return col + 1 < cols; },
+                "The last column is missing."},
+    LostColumns{"first_column_missing", [](Col col, Col) { return col > 0; }, "The first column is missing."},
 };
 
 Tensor<double> without_lost(const Problem& p, const LostColumns& lost) {
@@ -139,31 +141,19 @@ Tensor<double> without_lost(const Problem& p, const LostColumns& lost) {
   return y;
 }
 
-/// The sums if row i began i * step elements into x. Rows beyond the end of x, on which nothing is known,
-/// are NaN.
-Tensor<double> with_rows_at(const Problem& p, std::int64_t step) {
-  Tensor<double> y({p.rows()}, std::numeric_limits<double>::quiet_NaN());
-  const auto storage = p.x.storage();
-  for (std::int64_t row = 0; row < p.rows(); ++row) {
-    if (row * step + p.cols() > static_cast<std::int64_t>(storage.size())) break;
-    y(row) = 0;
+/// The sums if row i began i * row_stride elements into x; row_stride is at most the true one.
+Tensor<double> with_row_stride_of(const Problem& p, std::int64_t row_stride) {
+  Tensor<float> x(p.x.shape());
+  for (std::int64_t row = 0; row < p.rows(); ++row)
     for (std::int64_t col = 0; col < p.cols(); ++col)
-      y(row) += static_cast<double>(p.w(col)) *
-                static_cast<double>(storage[static_cast<std::size_t>(row * step + col)]);
-  }
-  return y;
-}
-
-bool fits(const Tensor<float>& y, const Tensor<double>& wrong, double allowed) {
-  for (std::int64_t row = 0; row < y.numel(); ++row)
-    if (!(std::abs(static_cast<double>(y(row)) - wrong(row)) <= allowed)) return false;
-  return y.numel() > 0;
+      x(row, col) = p.x.storage()[static_cast<std::size_t>(row * row_stride + col)];
+  return reference::weighted_row_sum(x, p.w);
 }
 
 /// Whether y is what one thread gets that adds a whole row, with fused multiply-adds or without.
 bool is_sum_of_one_thread(const Tensor<float>& y, const Problem& p) {
   for (const bool fused : {false, true}) {
-    bool same = true;
+    bool same = p.cols() > kBlockThreads;
     for (std::int64_t row = 0; row < p.rows() && same; ++row)
       same = y(row) == sum_float32(p, row, 1, false, fused);
     if (same) return true;
@@ -171,45 +161,36 @@ bool is_sum_of_one_thread(const Tensor<float>& y, const Problem& p) {
   return false;
 }
 
-/// The sentence of the one mistake that gives these wrong sums within the test's own bound; empty if none
-/// does or several do.
-std::string explain(const Tensor<float>& y, const Problem& p, const Tensor<double>& expected,
-                    double allowed) {
-  std::string found;
-  const auto consider = [&](const Tensor<double>& wrong, const std::string& sentence) {
-    if (fits(y, expected, allowed) || !fits(y, wrong, allowed)) return true;
-    if (!found.empty()) return false;
-    found = sentence;
-    return true;
-  };
+/// The problem must outlive the mistakes.
+Mistakes mistakes_with(const Problem& p) {
+  Mistakes mistakes{
+      gives(
+          "weights_ignored",
+          [&p] { return reference::weighted_row_sum(p.x, Tensor<float>({p.cols()}, 1.0f)); },
+          "This is the sum of x alone: the weights are missing."),
+      gives(
+          "row_stride_ignored", [&p] { return with_row_stride_of(p, p.cols()); },
+          "The rows are read as if each began where the one before ends: they are x_row_stride elements "
+          "apart."),
+      gives(
+          "row_ignored", [&p] { return with_row_stride_of(p, 0); },
+          "Every row of y holds the sum of row 0 of x."),
+      shows(
+          "one_thread_adds", [&p](const Tensor<float>& y) { return is_sum_of_one_thread(y, p); },
+          "These are the bits that one thread gets which adds a whole row by itself: each sum it rounds is "
+          "nearly "
+          "as large as the total. Sums of parts are small, and so are their rounding errors.")};
   for (const LostColumns& lost : kLostColumns)
-    if (!consider(without_lost(p, lost), lost.sentence)) return {};
-  const Problem unweighted{p.x, Tensor<float>({p.cols()}, 1.0f)};
-  if (!consider(reference::weighted_row_sum(p.x, unweighted.w),
-                "This is the sum of x alone: the weights are missing."))
-    return {};
-  if (p.x_row_stride() != p.cols() && p.rows() > 1 &&
-      !consider(with_rows_at(p, p.cols()),
-                "The rows are read as if each began where the one before ends: they are "
-                "x_row_stride elements apart."))
-    return {};
-  if (p.rows() > 1 && !consider(with_rows_at(p, 0), "Every row of y holds the sum of row 0 of x.")) return {};
-  if (found.empty() && p.cols() > kBlockThreads && is_sum_of_one_thread(y, p))
-    found =
-        "These are the bits that one thread gets which adds a whole row by itself: each sum it rounds is "
-        "nearly "
-        "as large as the total. Sums of parts are small, and so are their rounding errors.";
-  return found;
+    mistakes.push_back(gives(
+        lost.name, [&p, &lost] { return without_lost(p, lost); }, lost.sentence));
+  return mistakes;
 }
 
 // --- Calls and checks ---
 
 void require_sums(const Tensor<float>& y, const Problem& p) {
   const Tensor<double> expected = reference::weighted_row_sum(p.x, p.w);
-  const Comparison comparison = compare(y, "y", expected, in_32_parts(p, expected));
-  if (comparison.passed) return;
-  const std::string why = explain(y, p, expected, comparison.allowed);
-  require(false, comparison.message + (why.empty() ? "" : " " + why));
+  require_matches(y, "y", expected, in_32_parts(p, expected), mistakes_with(p));
 }
 
 Outcome sum_rows(Entry<RowSum> entry, const Problem& p, Tensor<float>& y, const CallOptions& options = {}) {

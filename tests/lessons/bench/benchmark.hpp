@@ -92,9 +92,9 @@ inline void begin_json(int lesson, double copy_rate) {
   std::strftime(date, sizeof(date), "%Y-%m-%d", std::gmtime(&now));
   std::printf("{\n  \"lesson\": %d,\n  \"gpu\": \"%s\",\n  \"driver\": \"%s\",\n  \"cuda\": \"%d.%d\",\n",
               lesson, device.name, driver.c_str(), runtime / 1000, runtime % 1000 / 10);
-  std::printf("  \"date\": \"%s\",\n  \"device_copy_gigabytes_per_second\": %.1f", date, copy_rate);
+  std::printf("  \"date\": \"%s\",\n  \"device_copy_gigabytes_per_second\": %.1f,\n", date, copy_rate);
 }
 
-inline void end_json() { std::printf("\n}\n"); }
+inline void end_json() { std::printf("}\n"); }
 
 }  // namespace course::bench

@@ -120,6 +120,7 @@ TEST_CASE("on a GPU a mutant need not get its diagnosis, but no other", "[cli][j
   const std::string keys = "diagnosis: tail_missing\nexpect: wrong\n";
   CHECK(judge_mutant(keys, report({case_result(false, 1, "wrong")}), Backend::gpu).as_expected);
   CHECK_FALSE(judge_mutant(keys, report({diagnosed_case("transposed")}), Backend::gpu).as_expected);
+  CHECK(judge_mutant(keys, report({case_with_finding("cudaErrorIllegalAddress")}), Backend::gpu).as_expected);
 }
 
 TEST_CASE("a mutant that a GPU cannot tell from a solution passes there", "[cli][judge]") {

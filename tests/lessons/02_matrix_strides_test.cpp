@@ -121,12 +121,15 @@ Mistakes mistakes_of_copy(const Tensor<float>& src) {
           [&src, col_stride, row_stride] {
             return read_with_strides(src, src.shape(), col_stride, row_stride);
           },
-          "These are the elements that one finds with the two strides of src exchanged: strides[0] steps "
-          "from row to "
-          "row, strides[1] from column to column."),
+          "dst[r, c] holds what lies where the two strides of src are exchanged: strides[0] steps from row "
+          "to row, "
+          "strides[1] from column to column. If you transpose one of the two views, transpose the other, "
+          "too."),
       gives(
           "strides_ignored", [&src, cols] { return read_with_strides(src, src.shape(), cols, 1); },
-          "src is read as if its rows lay one after the other: its strides say where element (r, c) lies.")};
+          "dst holds the elements of src in the order in which they lie in memory: each of the two matrices "
+          "has strides "
+          "of its own, and they say where its element (r, c) lies.")};
   for (Mistake& mistake : elements_left_out(rows, cols)) mistakes.push_back(std::move(mistake));
   return mistakes;
 }

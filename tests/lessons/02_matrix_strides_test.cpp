@@ -308,6 +308,7 @@ TEST_CASE("copies matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[l02]
   for (const std::int64_t rows : {0, 1, 31, 32, 33, 100})
     for (const std::int64_t cols : {100, 33, 32, 31, 1, 0})
       check_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
+  check_copy(5, 0, {7, 1}, {7, 1});
 }
 
 TEST_CASE("copies between rows and columns that lie one after the other", "[l02][copy_strided][points:2]") {
@@ -397,6 +398,10 @@ TEST_CASE("lets neighbouring threads copy neighbours down a column where the col
   if (const Profile* profile = profile_of(mixed)) {
     require_coalesced(profile->global_store, "writes", "dst", remedy);
   }
+  const Outcome wide = check_copy(cols, rows, row_major(cols, rows), column_major(cols, rows));
+  if (const Profile* profile = profile_of(wide)) {
+    require_coalesced(profile->global_store, "writes", "dst", remedy);
+  }
   const Outcome other = check_copy(rows, cols, column_major(rows, cols), row_major(rows, cols));
   if (const Profile* profile = profile_of(other)) {
     require_coalesced(profile->global_store, "writes", "dst",
@@ -442,6 +447,7 @@ TEST_CASE("transposes the matrix of the notes", "[l02][transpose][points:1]") {
 }
 
 TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[l02][transpose][points:2]") {
+  check_transpose(5, 100);  // first a flat one: a tile with few rows tells most about who moves which
   for (const std::int64_t rows : {32, 100, 33, 31, 1, 0})
     for (const std::int64_t cols : {32, 100, 33, 31, 1, 0}) check_transpose(rows, cols);
 }

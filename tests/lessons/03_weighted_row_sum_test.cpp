@@ -1,5 +1,5 @@
 // Tests of lesson 03: weighted_row_sum_tree and weighted_row_sum against float64, within twice the error of a
-// plain float32 sum in 32 parts.
+// plain float32 sum in 32 parts or more.
 
 #include "03_weighted_row_sum/weighted_row_sum.hpp"
 
@@ -69,18 +69,21 @@ float sum_float32(const Problem& p, std::int64_t row, std::int64_t parts, bool n
   return sums[0];
 }
 
-/// Each row by 32 threads, in that one of four orders that loses most: all four are sensible ones.
-Tensor<float> in_32_parts(const Problem& p, const Tensor<double>& expected) {
+/// Each row by as many threads as a warp or a block has, in that one of four orders that loses most: all are
+/// sensible.
+Tensor<float> in_32_parts_or_more(const Problem& p, const Tensor<double>& expected) {
   Tensor<float> y({p.rows()});
   for (std::int64_t row = 0; row < p.rows(); ++row) {
     double largest = -1;
-    for (const bool near_first : {false, true}) {
-      for (const bool fused : {false, true}) {
-        const float sum = sum_float32(p, row, kWarp, near_first, fused);
-        const double error = std::abs(static_cast<double>(sum) - expected(row));
-        if (error <= largest) continue;
-        largest = error;
-        y(row) = sum;
+    for (const std::int64_t parts : {kWarp, std::int64_t{kBlockThreads}}) {
+      for (const bool near_first : {false, true}) {
+        for (const bool fused : {false, true}) {
+          const float sum = sum_float32(p, row, parts, near_first, fused);
+          const double error = std::abs(static_cast<double>(sum) - expected(row));
+          if (error <= largest) continue;
+          largest = error;
+          y(row) = sum;
+        }
       }
     }
     if (largest < 0) y(row) = sum_float32(p, row, kWarp, false, false);  // not finite
@@ -190,7 +193,7 @@ Mistakes mistakes_with(const Problem& p) {
 
 void require_sums(const Tensor<float>& y, const Problem& p) {
   const Tensor<double> expected = reference::weighted_row_sum(p.x, p.w);
-  require_matches(y, "y", expected, in_32_parts(p, expected), mistakes_with(p));
+  require_matches(y, "y", expected, in_32_parts_or_more(p, expected), mistakes_with(p));
 }
 
 Outcome sum_rows(Entry<RowSum> entry, const Problem& p, Tensor<float>& y, const CallOptions& options = {}) {
@@ -316,8 +319,10 @@ TEST_CASE("tree: sums rows of 1000, 257, 256, 255 and 129 columns",
   check_columns(kTree, {1000, 257, 256, 255, 129});
 }
 
-TEST_CASE("tree: sums rows of 0 to 33 columns", "[l03][weighted_row_sum_tree][points:1]") {
+TEST_CASE("tree: sums rows of 0 to 33 columns, one row and no rows at all",
+          "[l03][weighted_row_sum_tree][points:1]") {
   check_columns(kTree, {33, 32, 31, 2, 1, 0});
+  for (const std::int64_t rows : {1, 0}) check(kTree, random_problem(rows, 7, 7));
 }
 
 TEST_CASE("tree: gives the same bits in every order of blocks and threads",
@@ -356,10 +361,10 @@ TEST_CASE("sums rows of 0 to 33 columns", "[l03][weighted_row_sum][points:1]") {
   check_columns(kShuffles, {33, 32, 31, 2, 1, 0});
 }
 
-TEST_CASE("sums 3000 short rows, and no rows at all", "[l03][weighted_row_sum][points:1]") {
+TEST_CASE("sums 3000 short rows, one row and no rows at all", "[l03][weighted_row_sum][points:1]") {
   const Problem p = random_problem(3000, 7, 7);
   require_launch(check(kShuffles, p), p.rows());
-  check(kShuffles, random_problem(0, 7, 7));
+  for (const std::int64_t rows : {1, 0}) check(kShuffles, random_problem(rows, 7, 7));
 }
 
 TEST_CASE("reads no element between the rows, whatever lies there", "[l03][weighted_row_sum][points:1]") {
@@ -449,6 +454,10 @@ TEST_CASE("reports a launch that CUDA refuses", "[l03][weighted_row_sum][points:
                      "refused"
                    : ""));
       require_throws<std::runtime_error>(outcome);
+      // Nothing runs here, so that as many rows as the contract allows need no memory.
+      INFO("With rows = kMaxRows, too, it is CUDA that refuses");
+      require_throws<std::runtime_error>(call_with(options, entry, in(p.x, "x"), p.x_row_stride(),
+                                                   in(p.w, "w"), out(y, "y"), kMaxRows, p.cols()));
     }
   }
 }

@@ -157,6 +157,8 @@ DeviceEnd end_call() {
       outcome.diagnostics.push_back(
           {std::move(fault.kind), std::move(fault.file), fault.line, std::move(fault.message)});
   }
+  // A fault that a finding tells of is no fault of its own, but the device is gone all the same.
+  end.broken = end.broken || cudaPeekAtLastError() != cudaSuccess;
   count_launches(outcome);
   if (!end.broken) take_leaks(outcome);  // after a fault, cudaFree itself fails
   return end;

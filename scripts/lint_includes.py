@@ -16,7 +16,7 @@ SOURCES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
 AREAS = [
     (r"common/tensor/", "tensor", {}),
     (r"common/reference/", "reference", {"tensor"}),
-    (r"common/device/", "device", {}),
+    (r"common/device/", "device", {"tensor"}),
     (r"common/simt/(findings|profile|trace)\.hpp$", "findings", {}),
     (r"common/simt/report/", "report", {"findings", "simt"}),
     (r"common/simt/", "simt", {"findings", "report"}),

@@ -1,0 +1,95 @@
+// Lesson 04: softmax of each row, a block a row, in three passes over x: maximum, sum, output.
+
+#include "safe_softmax.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "device/cuda_check.hpp"
+#include "device/reduce.hpp"
+
+namespace course {
+
+constexpr int kBlockWarps = kBlockThreads / device::kWarpSize;
+
+// [maximum]
+/// The largest of this thread's columns, which are threadIdx.x, threadIdx.x + kBlockThreads, ... below cols;
+/// -inf if there are none. Passes over NaN.
+/// Shapes: x_row is (cols).
+__device__ float max_own_columns(const float* x_row, std::int64_t cols) {
+  float max = -INFINITY;
+  for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
+    max = fmaxf(max, x_row[col]);
+  }
+  return max;
+}
+// [maximum]
+
+// [sum]
+/// Σ exp(x_j - shift) over this thread's columns.
+__device__ float sum_own_columns(const float* x_row, float shift, std::int64_t cols) {
+  float sum = 0.0f;
+  for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
+    sum += expf(x_row[col] - shift);
+  }
+  return sum;
+}
+// [sum]
+
+// [output]
+/// y_j = exp(x_j - shift) * scale for this thread's columns.
+__device__ void write_own_columns(const float* __restrict__ x_row, float* __restrict__ y_row, float shift,
+                                  float scale, std::int64_t cols) {
+  for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
+    y_row[col] = expf(x_row[col] - shift) * scale;
+  }
+}
+// [output]
+
+// [kernel]
+/// Row blockIdx.x of y. Correct for blocks of kBlockThreads threads.
+__global__ void __launch_bounds__(kBlockThreads)
+    safe_softmax_kernel(const float* __restrict__ x, std::int64_t x_row_stride, float* __restrict__ y,
+                        std::int64_t y_row_stride, std::int64_t cols) {
+  __shared__ float warp_values_smem[kBlockWarps];
+  const std::int64_t row = blockIdx.x;
+  const float* x_row = x + row * x_row_stride;
+  float* y_row = y + row * y_row_stride;
+  const float max = device::max_block<kBlockThreads>(max_own_columns(x_row, cols), warp_values_smem);
+  const float shift = max == -INFINITY ? 0.0f : max;  // -inf - -inf would be NaN, but exp(-inf - 0) is 0
+  const float sum = device::sum_block<kBlockThreads>(sum_own_columns(x_row, shift, cols), warp_values_smem);
+  const float scale = sum == 0.0f ? 0.0f : 1.0f / sum;  // 0 only if all are -inf: the maximum adds exp(0)
+  write_own_columns(x_row, y_row, shift, scale, cols);
+}
+// [kernel]
+
+void require_matrix(const char* stride_name, std::int64_t row_stride, std::int64_t rows, std::int64_t cols) {
+  if (rows < 0 || rows > kMaxRows) {
+    throw std::invalid_argument("rows must be 0 to " + std::to_string(kMaxRows) + ", but it is " +
+                                std::to_string(rows) + ".");
+  }
+  if (cols < 0)
+    throw std::invalid_argument("cols must be 0 or more, but it is " + std::to_string(cols) + ".");
+  if (row_stride < cols) {
+    throw std::invalid_argument(std::string(stride_name) + " must be " + std::to_string(cols) +
+                                " or more, as many as there are columns, but it is " +
+                                std::to_string(row_stride) + ".");
+  }
+}
+
+// [launch]
+void safe_softmax(const float* x, std::int64_t x_row_stride, float* y, std::int64_t y_row_stride,
+                  std::int64_t rows, std::int64_t cols) {
+  require_matrix("x_row_stride", x_row_stride, rows, cols);
+  require_matrix("y_row_stride", y_row_stride, rows, cols);
+  if (rows == 0 || cols == 0) return;
+  const auto blocks = static_cast<unsigned>(rows);
+  safe_softmax_kernel<<<blocks, kBlockThreads>>>(x, x_row_stride, y, y_row_stride, cols);
+  CUDA_CHECK(cudaGetLastError());
+}
+// [launch]
+
+}  // namespace course

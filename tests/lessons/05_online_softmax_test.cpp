@@ -1,0 +1,922 @@
+// Tests of lesson 05: row_stats and online_softmax against float64, within twice the error of a plain float32
+// computation in 32 parts.
+
+#include "05_online_softmax/online_softmax.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "grading/lesson_test.hpp"
+#include "reference/row_stats.hpp"
+#include "reference/softmax.hpp"
+#include "tensor/adversarial.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int64_t kWarp = 32;
+
+/// A row of one column may be exact in float32 by chance, so the floor allows two roundings of the largest
+/// result besides twice the error of the baseline.
+constexpr Bound kBound{2, 2.5e-7};
+
+/// What one call is given: x (rows, cols), with a row stride of its own.
+struct Problem {
+  Tensor<float> x;
+  bool tells_guards =
+      false;  ///< made by minus_inf_problem(): which rows are NaN tells which guard is missing
+
+  std::int64_t rows() const { return x.shape()[0]; }
+  std::int64_t cols() const { return x.shape()[1]; }
+  std::int64_t x_row_stride() const { return x.strides()[0]; }
+};
+
+Tensor<float> with_row_stride(const Tensor<float>& dense, std::int64_t row_stride, float gap = 1000.0f) {
+  Tensor<float> x(dense.shape(), {row_stride, 1}, gap);
+  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
+  return x;
+}
+
+Problem random_problem(std::int64_t rows, std::int64_t cols, std::int64_t x_row_stride) {
+  return {with_row_stride(uniform({rows, cols}, -4.0f, 4.0f, case_seed()), x_row_stride)};
+}
+
+/// Rows of -inf but for the columns 0, 1024, 2048, ...: one thread folds them all, whether 32 threads or 1024
+/// share a row.
+Problem problem_of_one_thread(const std::vector<std::vector<float>>& rows) {
+  const auto count = static_cast<std::int64_t>(rows[0].size());
+  Problem p{Tensor<float>({static_cast<std::int64_t>(rows.size()), (count - 1) * 1024 + 1}, -kInf)};
+  for (std::int64_t row = 0; row < p.rows(); ++row)
+    for (std::int64_t j = 0; j < count; ++j)
+      p.x(row, j * 1024) = rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(j)];
+  return p;
+}
+
+/// Rows of -inf but for two columns of thread 0, which hold `mine`, and one of another thread, `theirs`.
+Problem problem_of_two_threads(std::int64_t their_col) {
+  const std::array<std::array<float, 2>, 4> mine_theirs{{{3, 5}, {5, 3}, {-2, -1}, {-9, 4}}};
+  Problem p{Tensor<float>({4, std::max<std::int64_t>(1024, their_col) + 1}, -kInf)};
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    const auto [mine, theirs] = mine_theirs[static_cast<std::size_t>(row)];
+    p.x(row, 0) = p.x(row, 1024) = mine;
+    p.x(row, their_col) = theirs;
+  }
+  return p;
+}
+
+// --- What a float32 program may lose ---
+
+struct Stats32 {
+  float max = -kInf, sum = 0.0f;
+};
+
+/// A way to compute in float32: with the exponential of base 2, with the recurrence or with the maximum known
+/// first.
+struct Way {
+  bool base_2, recurrence, near_first, reciprocal;
+
+  float exp(float x) const { return base_2 ? std::exp2(x * 1.44269504f) : std::exp(x); }
+};
+constexpr std::array kWays{Way{false, true, false, true}, Way{false, true, true, false},
+                           Way{false, false, false, true}, Way{true, true, false, true},
+                           Way{true, false, true, false}};
+
+Stats32 merge(const Way& way, Stats32 a, Stats32 b) {
+  if (a.sum == 0.0f) return b;
+  if (b.sum == 0.0f) return a;
+  const float max = std::max(a.max, b.max);
+  return {max, a.sum * way.exp(a.max - max) + b.sum * way.exp(b.max - max)};
+}
+
+/// The statistics of a row in 32 parts, then merged in pairs, near or far apart. Finite or -inf columns only.
+Stats32 stats_in_32_parts(const Problem& p, std::int64_t row, const Way& way) {
+  std::array<Stats32, kWarp> parts;
+  Stats32 whole;
+  if (!way.recurrence)
+    for (std::int64_t col = 0; col < p.cols(); ++col) whole.max = std::max(whole.max, p.x(row, col));
+  for (std::int64_t col = 0; col < p.cols(); ++col) {
+    Stats32& part = parts[static_cast<std::size_t>(col % kWarp)];
+    const float x = p.x(row, col);
+    if (x == -kInf) continue;
+    const float max = way.recurrence ? std::max(part.max, x) : whole.max;
+    const float kept = part.sum == 0.0f ? 0.0f : part.sum * way.exp(part.max - max);
+    part = {max, kept + way.exp(x - max)};
+  }
+  for (std::size_t step = 1; step < kWarp; step *= 2) {
+    const std::size_t apart = way.near_first ? step : kWarp / (2 * step);
+    for (std::size_t i = 0; i + apart < kWarp; ++i)
+      if (way.near_first ? i % (2 * apart) == 0 : i < apart)
+        parts[i] = merge(way, parts[i], parts[i + apart]);
+  }
+  return parts[0];
+}
+
+bool has_nan_or_inf(const Problem& p, std::int64_t row) {
+  for (std::int64_t col = 0; col < p.cols(); ++col)
+    if (!(p.x(row, col) < kInf)) return true;
+  return false;
+}
+
+/// Each row in that one of several sensible ways that loses most.
+Tensor<float> sums_in_float32(const Problem& p, const Tensor<double>& expected) {
+  Tensor<float> sums({p.rows()}, kNan);
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    if (has_nan_or_inf(p, row)) continue;
+    double largest = -1;
+    for (const Way& way : kWays) {
+      const float sum = stats_in_32_parts(p, row, way).sum;
+      const double error = std::abs(static_cast<double>(sum) - expected(row));
+      if (error <= largest) continue;
+      largest = error;
+      sums(row) = sum;
+    }
+  }
+  return sums;
+}
+
+Tensor<float> softmax_in_float32(const Problem& p, const Tensor<double>& expected) {
+  Tensor<float> y({p.rows(), p.cols()}, kNan);
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    if (has_nan_or_inf(p, row)) continue;
+    double largest = -1;
+    for (const Way& way : kWays) {
+      const Stats32 stats = stats_in_32_parts(p, row, way);
+      std::vector<float> results;
+      double error = 0;
+      for (std::int64_t col = 0; col < p.cols(); ++col) {
+        const float e = p.x(row, col) == -kInf ? 0.0f : way.exp(p.x(row, col) - stats.max);
+        const float result = e == 0.0f ? 0.0f : way.reciprocal ? e * (1.0f / stats.sum) : e / stats.sum;
+        results.push_back(result);
+        error = std::max(error, std::abs(static_cast<double>(result) - expected(row, col)));
+      }
+      if (error <= largest) continue;
+      largest = error;
+      for (std::int64_t col = 0; col < p.cols(); ++col) y(row, col) = results[static_cast<std::size_t>(col)];
+    }
+  }
+  return y;
+}
+
+// --- Which well-known mistake explains a wrong result ---
+// Where a mistake's result depends on which thread has which column, it is that of the stub's layout: thread
+// t of a team takes the columns t, t + team, ...
+
+constexpr std::int64_t kBlockTeam = 1024;
+std::int64_t team_of(std::int64_t cols) { return cols <= 4096 ? kWarp : kBlockTeam; }
+
+struct Stats {
+  double max = -std::numeric_limits<double>::infinity(), sum = 0;
+};
+
+Stats merge(Stats a, Stats b) {
+  if (a.sum == 0) return b;
+  if (b.sum == 0) return a;
+  const double max = std::max(a.max, b.max);
+  return {max, a.sum * std::exp(a.max - max) + b.sum * std::exp(b.max - max)};
+}
+
+Stats of_column(float x) { return x == -kInf ? Stats{} : Stats{static_cast<double>(x), 1.0}; }
+
+/// The statistics from which every column's result is computed: (rows, cols) each. row_stats returns those of
+/// column 0.
+struct StatsUsed {
+  Tensor<double> max, sum;
+};
+
+using Col = std::int64_t;
+
+/// A mistake by which only columns of one group are merged. Columns of a group below 0 are lost, and the
+/// others' statistics are used for all.
+struct Groups {
+  const char* name;
+  Col (*group)(Col col, Col cols);
+  const char* sentence;
+};
+constexpr std::array kGroups{
+    Groups{"lanes_not_merged", [](Col col, Col cols) { return col % team_of(cols); },
+           "Each thread used the statistics of its own columns: the threads never merged theirs."},
+    Groups{"first_offset_too_small", [](Col col, Col) { return col % kWarp / 16; },
+           "The lower and the upper 16 lanes of a warp were never merged: the first offset has to be 16."},
+    Groups{"last_offset_missing", [](Col col, Col) { return col % 2; },
+           "Even and odd lanes were never merged: the last offset has to be 1."},
+    Groups{"warps_not_merged", [](Col col, Col) { return col % kBlockTeam / kWarp; },
+           "Each warp used the statistics of its own columns: the warps never merged theirs."},
+    Groups{"last_warp_missing",
+           [](Col col, Col) { return col % kBlockTeam < kBlockTeam - kWarp ? Col{0} : Col{-1}; },
+           "The columns of the block's last warp are missing in the statistics."},
+    Groups{"tail_missing",
+           [](Col col, Col cols) { return col < cols - cols % team_of(cols) ? Col{0} : Col{-1}; },
+           "The tail is missing in the statistics: the last columns, of which only some threads have one."},
+    Groups{"first_columns_only", [](Col col, Col cols) { return col < team_of(cols) ? Col{0} : Col{-1}; },
+           "Each thread folded one column and stopped: it has to go on while there are columns."},
+    Groups{"last_column_missing", [](Col col, Col cols) { return col + 1 < cols ? Col{0} : Col{-1}; },
+           "The last column is missing in the statistics."},
+};
+
+StatsUsed in_groups(const Problem& p, const Groups& groups) {
+  StatsUsed used{Tensor<double>({p.rows(), p.cols()}), Tensor<double>({p.rows(), p.cols()})};
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    std::vector<Stats> stats(kBlockTeam);
+    const auto group_of = [&](Col col) {
+      return static_cast<std::size_t>(std::max(Col{0}, groups.group(col, p.cols())));
+    };
+    for (Col col = 0; col < p.cols(); ++col)
+      if (groups.group(col, p.cols()) >= 0) {
+        Stats& group = stats[group_of(col)];
+        group = merge(group, of_column(p.x(row, col)));
+      }
+    for (Col col = 0; col < p.cols(); ++col) {
+      used.max(row, col) = stats[group_of(col)].max;
+      used.sum(row, col) = stats[group_of(col)].sum;
+    }
+  }
+  return used;
+}
+
+/// A mistake in the recurrence: what a thread computes from its statistics so far and one more column.
+struct WrongFold {
+  const char* name;
+  Stats (*fold)(Stats seen, double x);
+  const char* sentence;
+};
+constexpr std::array kWrongFolds{
+    WrongFold{"sum_not_rescaled",
+              [](Stats seen, double x) {
+                const double max = std::max(seen.max, x);
+                return Stats{max, seen.sum + std::exp(x - max)};
+              },
+              "When the maximum grew, the sum so far was not rescaled: its terms still refer to the old "
+              "maximum. Multiply it by exp(old maximum - new maximum) first."},
+    WrongFold{
+        "rescaled_inversely",
+        [](Stats seen, double x) {
+          const double max = std::max(seen.max, x);
+          const double kept = seen.sum == 0 ? 0 : seen.sum * std::exp(max - seen.max);
+          return Stats{max, kept + std::exp(x - max)};
+        },
+        "When the maximum grew, the sum so far was multiplied by exp(new maximum - old maximum). It has "
+        "to shrink: exp(old - new)."},
+    WrongFold{"late_maximum_ignored",
+              [](Stats seen, double x) {
+                const double max = seen.sum == 0 ? x : seen.max;
+                return Stats{max, seen.sum + std::exp(x - max)};
+              },
+              "Each thread kept its first column as the maximum, though larger ones came later."},
+    WrongFold{"sum_starts_anew",
+              [](Stats seen, double x) {
+                return x > seen.max ? Stats{x, 1.0} : Stats{seen.max, seen.sum + std::exp(x - seen.max)};
+              },
+              "When the maximum grew, the sum so far was thrown away. It stays, rescaled."},
+};
+
+/// A mistake in merge(): the statistics of two threads.
+struct WrongMerge {
+  const char* name;
+  Stats (*merge)(Stats low, Stats high);  // low.max <= high.max
+  const char* sentence;
+  bool in_any_order = false;  // more than two threads get the same, whoever merges first
+};
+constexpr std::array kWrongMerges{
+    WrongMerge{"merge_not_rescaled",
+               [](Stats low, Stats high) {
+                 return Stats{high.max, high.sum + low.sum};
+               },
+               "Two sums were added although they refer to different maxima: rescale the one of the smaller "
+               "maximum first.",
+               true},
+    WrongMerge{"merge_rescaled_inversely",
+               [](Stats low, Stats high) {
+                 return Stats{high.max, high.sum + low.sum * std::exp(high.max - low.max)};
+               },
+               "In merge, the sum of the smaller maximum was multiplied by exp(larger - smaller). It has to "
+               "shrink: exp(smaller - larger)."},
+    WrongMerge{
+        "merge_rescales_the_larger",
+        [](Stats low, Stats high) {
+          return Stats{high.max, low.sum + high.sum * std::exp(low.max - high.max)};
+        },
+        "In merge, the sum of the larger maximum was rescaled. It refers to the right maximum already; "
+        "the other one does not."},
+    WrongMerge{"merge_takes_the_smaller_maximum",
+               [](Stats low, Stats high) {
+                 return Stats{low.max, low.sum + high.sum * std::exp(high.max - low.max)};
+               },
+               "The smaller of two maxima was kept: the exponentials then pass 1, and may overflow."},
+    WrongMerge{"merge_drops_a_side", [](Stats, Stats high) { return high; },
+               "Of two sums, only the one of the larger maximum was kept. The other one belongs to it, "
+               "rescaled.",
+               true},
+};
+
+/// The row's statistics if each thread folds so, and the rest is right.
+template <class Fold>
+Stats folded_by_threads(const Problem& p, std::int64_t row, const Fold& fold) {
+  Stats all;
+  const Col team = team_of(p.cols());
+  for (Col thread = 0; thread < team; ++thread) {
+    Stats own;
+    for (Col col = thread; col < p.cols(); col += team)
+      if (p.x(row, col) != -kInf) own = fold(own, static_cast<double>(p.x(row, col)));
+    all = merge(all, own);
+  }
+  return all;
+}
+
+/// The row's statistics if the threads merge theirs so. The results of most mistakes depend on the order when
+/// there are more than two: then NaN.
+Stats merged_by_threads(const Problem& p, std::int64_t row, const WrongMerge& wrong) {
+  std::vector<Stats> parts;
+  const Col team = team_of(p.cols());
+  for (Col thread = 0; thread < std::min(team, p.cols()); ++thread) {
+    Stats own;
+    for (Col col = thread; col < p.cols(); col += team) own = merge(own, of_column(p.x(row, col)));
+    if (own.sum > 0) parts.push_back(own);
+  }
+  if (parts.size() < 2 || (parts.size() > 2 && !wrong.in_any_order))
+    return {0, std::numeric_limits<double>::quiet_NaN()};
+  std::stable_sort(parts.begin(), parts.end(), [](Stats a, Stats b) { return a.max < b.max; });
+  Stats merged = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i) merged = wrong.merge(merged, parts[i]);
+  return merged;
+}
+
+template <class RowStatsOf>
+StatsUsed used_everywhere(const Problem& p, const RowStatsOf& stats_of) {
+  StatsUsed used{Tensor<double>({p.rows(), p.cols()}), Tensor<double>({p.rows(), p.cols()})};
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    const Stats stats = stats_of(row);
+    for (Col col = 0; col < p.cols(); ++col) used.max(row, col) = stats.max, used.sum(row, col) = stats.sum;
+  }
+  return used;
+}
+
+/// What the lanes of one warp hold if they pass their statistics downwards: only lane 0 has those of all.
+StatsUsed shuffled_down(const Problem& p) {
+  StatsUsed used{Tensor<double>({p.rows(), p.cols()}), Tensor<double>({p.rows(), p.cols()})};
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    std::array<Stats, kWarp> lanes;
+    for (Col col = 0; col < p.cols(); ++col) {
+      Stats& lane = lanes[static_cast<std::size_t>(col % kWarp)];
+      lane = merge(lane, of_column(p.x(row, col)));
+    }
+    for (std::size_t offset = kWarp / 2; offset > 0; offset /= 2) {
+      const auto before = lanes;  // a lane that nobody is above gets its own statistics back
+      for (std::size_t lane = 0; lane < kWarp; ++lane)
+        lanes[lane] = merge(before[lane], before[lane + offset < kWarp ? lane + offset : lane]);
+    }
+    for (Col col = 0; col < p.cols(); ++col) {
+      used.max(row, col) = lanes[static_cast<std::size_t>(col % kWarp)].max;
+      used.sum(row, col) = lanes[static_cast<std::size_t>(col % kWarp)].sum;
+    }
+  }
+  return used;
+}
+
+constexpr double kE = 2.718281828459045, kLowest = std::numeric_limits<float>::lowest();
+
+std::int64_t count(const Problem& p, std::int64_t row, float value) {
+  std::int64_t found = 0;
+  for (Col col = 0; col < p.cols(); ++col) found += p.x(row, col) == value;
+  return found;
+}
+
+bool has_nan(const Problem& p, std::int64_t row) {
+  for (Col col = 0; col < p.cols(); ++col)
+    if (std::isnan(p.x(row, col))) return true;
+  return false;
+}
+
+/// Σ base^(x - max) over the row.
+Stats relative_to(const Problem& p, std::int64_t row, double max, double base) {
+  double sum = 0;
+  for (Col col = 0; col < p.cols(); ++col)
+    if (p.x(row, col) != -kInf) sum += std::pow(base, static_cast<double>(p.x(row, col)) - max);
+  return {max, sum};
+}
+
+/// What the contract asks for, or that of the row's other columns if it has NaN.
+Stats right_stats(const Problem& p, std::int64_t row, bool without_nan = false) {
+  Stats stats;
+  for (Col col = 0; col < p.cols(); ++col)
+    if (!without_nan || !std::isnan(p.x(row, col))) stats = merge(stats, of_column(p.x(row, col)));
+  if (count(p, row, kInf) > 0) stats.sum = std::numeric_limits<double>::quiet_NaN();
+  return stats;
+}
+
+/// A mistake that shows in the statistics. `used` refers to the problem, which outlives the comparison.
+struct WrongStats {
+  std::string name;
+  std::function<StatsUsed()> used;
+  std::string sentence;
+};
+
+std::vector<WrongStats> wrong_stats(const Problem& p) {
+  std::vector<WrongStats> all;
+  for (const Groups& groups : kGroups)
+    all.push_back({groups.name, [&p, &groups] { return in_groups(p, groups); }, groups.sentence});
+  for (const WrongFold& wrong : kWrongFolds) {
+    const auto row_stats = [&p, &wrong](std::int64_t row) { return folded_by_threads(p, row, wrong.fold); };
+    all.push_back({wrong.name, [&p, row_stats] { return used_everywhere(p, row_stats); }, wrong.sentence});
+  }
+  for (const WrongMerge& wrong : kWrongMerges) {
+    const auto row_stats = [&p, &wrong](std::int64_t row) { return merged_by_threads(p, row, wrong); };
+    all.push_back({wrong.name, [&p, row_stats] { return used_everywhere(p, row_stats); }, wrong.sentence});
+  }
+  const auto add = [&](const char* name, Stats (*stats_of)(const Problem&, std::int64_t),
+                       const char* sentence) {
+    const auto row_stats = [&p, stats_of](std::int64_t row) { return stats_of(p, row); };
+    all.push_back({name, [&p, row_stats] { return used_everywhere(p, row_stats); }, sentence});
+  };
+  add(
+      "base_2",
+      [](const Problem& q, std::int64_t row) { return relative_to(q, row, right_stats(q, row).max, 2.0); },
+      "The sum is that of powers of 2: exp2f(x) is 2^x. For e^x multiply x by log2(e), or call expf.");
+  add(
+      "starts_at_zero",
+      [](const Problem& q, std::int64_t row) {
+        return relative_to(q, row, std::max(0.0, right_stats(q, row).max), kE);
+      },
+      "The maximum started at 0, which is larger than all columns of some rows. Start with -inf.");
+  add(
+      "starts_at_lowest",
+      [](const Problem& q, std::int64_t row) {
+        return relative_to(q, row, std::max(kLowest, right_stats(q, row).max), kE);
+      },
+      "The maximum started at the lowest finite number. The maximum of no columns is -inf.");
+  add(
+      "nan_ignored", [](const Problem& q, std::int64_t row) { return right_stats(q, row, true); },
+      "A NaN was passed over. It has to reach its whole row, as the sum has a term that is NaN; but fmaxf, "
+      "and "
+      "each comparison with NaN, passes over it.");
+  add(
+      "infinity_taken_for_a_number",
+      [](const Problem& q, std::int64_t row) {
+        const Stats right = right_stats(q, row);
+        return count(q, row, kInf) == 1 && !has_nan(q, row) ? Stats{right.max, 1.0} : right;
+      },
+      "A row with +inf has the sum 1, as if exp(inf - inf) were 1. It is NaN, and so is the whole row.");
+  return all;
+}
+
+/// Column 0 of what is used everywhere: what row_stats returns.
+Tensor<double> first_column(const Tensor<double>& used) {
+  Tensor<double> result({used.shape()[0]});
+  if (used.shape()[1] > 0)
+    for (std::int64_t row = 0; row < used.shape()[0]; ++row) result(row) = used(row, 0);
+  return result;
+}
+
+/// Rows of minus_inf_problem(), by what must be guarded.
+bool is_row_of_minus_inf(const Index& index) { return index[0] == 1; }
+bool has_empty_threads(const Index& index) { return index[0] == 1 || index[0] == 3; }
+bool has_threads_that_begin_with_minus_inf(const Index& index) { return index[0] > 0; }
+
+Mistakes mistakes_with_minus_inf(const Problem& p) {
+  if (!p.tells_guards) return {};
+  return {nan_where("row_of_minus_inf", is_row_of_minus_inf,
+                    "NaN stands in the row that holds only -inf: -inf - -inf is NaN, and so is 0 / 0. Its "
+                    "softmax is 0 everywhere, its statistics are {-inf, 0}."),
+          nan_where("merge_of_empty_sides", has_empty_threads,
+                    "NaN stands in rows in which some threads have seen nothing above -inf. Merging two such "
+                    "threads must not compute exp(-inf - -inf): that is NaN."),
+          nan_where(
+              "nan_from_the_start", [](const Index& index) { return index[0] != 1; },
+              "NaN stands in every row, also in one without -inf. The first column of a thread meets "
+              "{-inf, 0}: the factor of the sum has to be exp(-inf - x) = 0 then, as 0 * inf is NaN."),
+          nan_where("fold_of_minus_inf", has_threads_that_begin_with_minus_inf,
+                    "NaN stands in rows in which the first column of some threads is -inf: x - max is then "
+                    "-inf - -inf, which is NaN. Such a column adds nothing.")};
+}
+
+/// x if row i began `step` * i elements into it.
+Problem with_rows_at(const Problem& p, std::int64_t step) {
+  Problem q{Tensor<float>({p.rows(), p.cols()})};
+  for (std::int64_t row = 0; row < p.rows(); ++row)
+    for (Col col = 0; col < p.cols(); ++col)
+      q.x(row, col) = p.x.storage()[static_cast<std::size_t>(row * step + col)];
+  return q;
+}
+
+struct WrongRows {
+  const char* name;
+  std::int64_t step;
+  const char* sentence;
+};
+
+std::vector<WrongRows> wrong_rows(const Problem& p) {
+  std::vector<WrongRows> all{{"row_ignored", 0, "Every row holds what belongs to row 0 of x."}};
+  if (p.x_row_stride() > p.cols())
+    all.push_back({"stride_ignored", p.cols(),
+                   "The rows of x are read as if each began where the one before ends: they are x_row_stride "
+                   "elements apart."});
+  return all;
+}
+
+Mistakes mistakes_in_max(const Problem& p) {
+  Mistakes mistakes;
+  for (const WrongStats& wrong : wrong_stats(p))
+    mistakes.push_back(gives(
+        wrong.name, [used = wrong.used] { return first_column(used().max); }, wrong.sentence));
+  return mistakes;
+}
+
+Mistakes mistakes_in_sum(const Problem& p) {
+  Mistakes mistakes = mistakes_with_minus_inf(p);
+  for (const WrongStats& wrong : wrong_stats(p))
+    mistakes.push_back(gives(
+        wrong.name, [used = wrong.used] { return first_column(used().sum); }, wrong.sentence));
+  for (const WrongRows& wrong : wrong_rows(p))
+    mistakes.push_back(gives(
+        wrong.name, [&p, step = wrong.step] { return reference::row_stats(with_rows_at(p, step).x).sum; },
+        wrong.sentence));
+  return mistakes;
+}
+
+Tensor<double> softmax_with(const Problem& p, const StatsUsed& used, double base = kE, bool divided = true) {
+  Tensor<double> y({p.rows(), p.cols()});
+  for (std::int64_t row = 0; row < p.rows(); ++row)
+    for (Col col = 0; col < p.cols(); ++col)
+      if (const double sum = used.sum(row, col); sum != 0)
+        y(row, col) =
+            std::pow(base, static_cast<double>(p.x(row, col)) - used.max(row, col)) / (divided ? sum : 1.0);
+  return y;
+}
+
+Mistakes mistakes_in_softmax(const Problem& p) {
+  Mistakes mistakes = mistakes_with_minus_inf(p);
+  for (const WrongStats& wrong : wrong_stats(p))
+    mistakes.push_back(gives(
+        wrong.name, [&p, used = wrong.used] { return softmax_with(p, used()); }, wrong.sentence));
+  mistakes.push_back(gives(
+      "lanes_disagree", [&p] { return softmax_with(p, shuffled_down(p)); },
+      "Only lane 0 of each warp has the statistics of the whole row, and every lane used its own. Either all "
+      "lanes get the same result, by __shfl_xor_sync, or lane 0 hands it to them."));
+  const auto right = [&p] {
+    return used_everywhere(p, [&p](std::int64_t row) { return right_stats(p, row); });
+  };
+  mistakes.push_back(gives(
+      "not_divided", [&p, right] { return softmax_with(p, right(), kE, false); },
+      "The results are exp(x - max), which were never divided by their row's sum."));
+  mistakes.push_back(gives(
+      "maximum_not_subtracted",
+      [&p, right] {
+        StatsUsed used = right();
+        used.max = Tensor<double>(used.max.shape());
+        return softmax_with(p, used);
+      },
+      "The results are exp(x) / sum, but the sum is that of exp(x - max)."));
+  mistakes.push_back(gives(
+      "base_2",
+      [&p] {
+        const auto base_2 = [&p](std::int64_t row) {
+          return relative_to(p, row, right_stats(p, row).max, 2.0);
+        };
+        return softmax_with(p, used_everywhere(p, base_2), 2.0);
+      },
+      "The results are powers of 2: exp2f(x) is 2^x. For e^x multiply x by log2(e), or call expf."));
+  for (const WrongRows& wrong : wrong_rows(p))
+    mistakes.push_back(gives(
+        wrong.name, [&p, step = wrong.step] { return reference::softmax(with_rows_at(p, step).x); },
+        wrong.sentence));
+  return mistakes;
+}
+
+// --- Calls and checks ---
+
+Outcome get_stats(const Problem& p, Tensor<float>& max, Tensor<float>& sum, const CallOptions& options = {}) {
+  return call_with(options, ENTRY(row_stats), in(p.x, "x"), p.x_row_stride(), out(max, "max"),
+                   out(sum, "sum"), p.rows(), p.cols());
+}
+
+void require_stats(const Tensor<float>& max, const Tensor<float>& sum, const Problem& p) {
+  reference::RowStats expected = reference::row_stats(p.x);
+  for (std::int64_t row = 0; row < p.rows(); ++row)  // beside a sum of NaN, any maximum will do
+    if (std::isnan(expected.sum(row))) expected.max(row) = static_cast<double>(max(row));
+  // The sum first: it tells most mistakes apart.
+  require_matches(sum, "sum", expected.sum, sums_in_float32(p, expected.sum), mistakes_in_sum(p), kBound);
+  require_matches(max, "max", expected.max, expected.max.to<float>(), mistakes_in_max(p));
+}
+
+Outcome check_stats(const Problem& p, const CallOptions& options = {}) {
+  INFO("row_stats, rows = " << p.rows() << ", cols = " << p.cols()
+                            << ", x_row_stride = " << p.x_row_stride());
+  Tensor<float> max({p.rows()}), sum({p.rows()});
+  const Outcome outcome = get_stats(p, max, sum, options);
+  require_ran(outcome);
+  require_stats(max, sum, p);
+  return outcome;
+}
+
+Outcome get_softmax(const Problem& p, Tensor<float>& y, const CallOptions& options = {}) {
+  return call_with(options, ENTRY(online_softmax), in(p.x, "x"), p.x_row_stride(), out(y, "y"),
+                   y.strides()[0], p.rows(), p.cols());
+}
+
+void require_softmax(const Tensor<float>& y, const Problem& p) {
+  const Tensor<double> expected = reference::softmax(p.x);
+  require_matches(y, "y", expected, softmax_in_float32(p, expected), mistakes_in_softmax(p), kBound);
+}
+
+/// y_gap: how much further apart the rows of y lie than they are long.
+Outcome check_softmax(const Problem& p, std::int64_t y_gap = 0, const CallOptions& options = {}) {
+  INFO("rows = " << p.rows() << ", cols = " << p.cols() << ", x_row_stride = " << p.x_row_stride()
+                 << ", y_row_stride = " << p.cols() + y_gap);
+  Tensor<float> y(p.x.shape(), {p.cols() + y_gap, 1}, 0.0f);
+  const Outcome outcome = get_softmax(p, y, options);
+  require_ran(outcome);
+  require_softmax(y, p);
+  return outcome;
+}
+
+void require_launch(const Outcome& outcome, std::int64_t rows) {
+  const std::int64_t launches = outcome.counters.at("launches"), blocks = outcome.counters.at("blocks");
+  require(launches == 1,
+          "Your code launched " + std::to_string(launches) + " kernels; it should launch one.");
+  require(blocks >= (rows - 1) / kWarp + 1, "The launch had only " + std::to_string(blocks) + " blocks for " +
+                                                std::to_string(rows) +
+                                                " rows: most of a GPU would have nothing to do.");
+}
+
+void require_whole_sectors(const simt::GlobalTraffic& traffic, const std::string& what) {
+  require(traffic.sectors * 10 <= traffic.ideal_sectors * 11,
+          "The warps' " + what + " touch " + std::to_string(traffic.sectors) + " sectors of 32 bytes where " +
+              std::to_string(traffic.ideal_sectors) +
+              " would do, although every row begins with a whole sector. Let neighbouring threads take "
+              "neighbouring columns.");
+}
+
+/// The traffic that the contract promises, where x is read `passes` times. Rows must begin at multiples of 32
+/// bytes.
+void require_traffic(const Profile& profile, const Problem& p, std::uint64_t passes, std::uint64_t stored) {
+  const auto pass_bytes = static_cast<std::uint64_t>(4 * p.rows() * p.cols());
+  const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
+  require(load.bytes_asked <= passes * pass_bytes,
+          "The threads read " + std::to_string(load.bytes_asked) + " bytes in all. Reading x once takes " +
+              std::to_string(pass_bytes) + ", and " +
+              (passes == 1 ? "the statistics take one pass."
+                           : "two passes are enough: one for the statistics, "
+                             "one for the output."));
+  require_whole_sectors(load, "loads");
+  const std::uint64_t floats = load.bytes_asked / 4;
+  require(load.requests * 16 <= floats,
+          "The warps load " + std::to_string(floats) + " numbers with " + std::to_string(load.requests) +
+              " instructions, though each could bring 32 of them: most lanes have nothing to do.");
+  require(store.bytes_asked == stored, "The threads wrote " + std::to_string(store.bytes_asked) +
+                                           " bytes to global memory. Writing each result once takes " +
+                                           std::to_string(stored) + ".");
+}
+
+void require_barriers(const Outcome& outcome, const Profile& profile, std::int64_t rows) {
+  const std::int64_t warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
+  const auto row_warps = static_cast<std::uint64_t>(rows * std::max<std::int64_t>(1, warps_a_block));
+  require(profile.barriers <= 2 * row_warps,
+          "Each warp waits at " + std::to_string(profile.barriers / row_warps) +
+              " barriers for a row; 2 are enough. Inside a warp, shuffles need none.");
+}
+
+/// Rows that end, begin or rest with -inf, as the predicates above name them.
+Problem minus_inf_problem(std::int64_t cols) {
+  Problem p = random_problem(4, cols, cols);
+  p.tells_guards = true;
+  for (Col col = 0; col < p.cols(); ++col) {
+    p.x(1, col) = -kInf;
+    if (col < 1024) p.x(2, col) = -kInf;
+    if (col > 0) p.x(3, col) = -kInf;
+  }
+  return p;
+}
+
+/// An increasing row, a decreasing one, and rows whose maximum comes late: in the last column, and first in
+/// the last batch.
+Problem problem_of_orders(std::int64_t cols) {
+  Problem p{uniform({5, cols}, -1.0f, 0.0f, case_seed())};
+  for (Col col = 0; col < cols; ++col) {
+    const float step = 20.0f * static_cast<float>(col) / static_cast<float>(cols);
+    p.x(0, col) = step;
+    p.x(1, col) = -step;
+    p.x(4, col) += 0.01f * step;
+  }
+  p.x(2, cols - 1) = 9.0f;
+  p.x(3, cols - cols / 5) = 9.0f;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("stats: merges the columns of two threads", "[l05][row_stats][points:2]") {
+  // Of neighbouring lanes, of lanes 16 apart, and of the first and the last warp of a block.
+  for (const std::int64_t their_col : {1, 16, 5119}) check_stats(problem_of_two_threads(their_col));
+}
+
+TEST_CASE("stats: folds the columns of the notes in one thread", "[l05][row_stats][points:2]") {
+  check_stats(problem_of_one_thread({{3, 2, 5, 1}, {1, 2, 3, 4}, {4, 3, 2, 1}, {-3, -3, -3, -1}}));
+}
+
+TEST_CASE("stats: of rows of 1000, 5000, 257 and fewer columns, and of none", "[l05][row_stats][points:2]") {
+  // 1000 first: there most mistakes leave a pattern of their own.
+  for (const std::int64_t cols : {1000, 5000, 1024, 257, 33, 32, 31, 2, 1, 0}) {
+    check_stats(random_problem(9, cols, cols));
+    check_stats(random_problem(9, cols, cols + 3));
+  }
+}
+
+TEST_CASE("stats: of rows below zero, and of the largest numbers", "[l05][row_stats][points:1]") {
+  check_stats({uniform({6, 300}, -9.0f, -5.0f, case_seed())});
+  check_stats({adversarial(Pattern::large, {6, 300}, case_seed())});
+}
+
+TEST_CASE("stats: give -inf and 0 for nothing above -inf, and NaN where the sum has NaN",
+          "[l05][row_stats][points:1]") {
+  for (const std::int64_t cols : {2100, 5200}) check_stats(minus_inf_problem(cols));
+  Problem p = random_problem(4, 300, 300);
+  p.x(1, 7) = kNan, p.x(2, 290) = kInf;
+  check_stats(p);
+}
+
+TEST_CASE("stats: read x once, in whole sectors", "[l05][row_stats][points:2]") {
+  // Short rows and long ones; both end in a tail, and are whole sectors.
+  for (const std::int64_t cols : {1000, 5000}) {
+    const Problem p = random_problem(5, cols, cols + 8);
+    const Outcome outcome = check_stats(p);
+    require_launch(outcome, p.rows());
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    require_traffic(*profile, p, 1, static_cast<std::uint64_t>(8 * p.rows()));
+    require_barriers(outcome, *profile, p.rows());
+  }
+}
+
+TEST_CASE("turns the row of the notes into its softmax", "[l05][online_softmax][points:1]") {
+  check_softmax({Tensor<float>::from({2, 4}, {3, 2, 5, 1, 0, 0, 0, 0})});
+}
+
+TEST_CASE("takes rows of 1000, 5000, 4097, 4096, 1025 and 257 columns", "[l05][online_softmax][points:2]") {
+  for (const std::int64_t cols : {1000, 5000, 4097, 4096, 1025, 257}) {
+    check_softmax(random_problem(9, cols, cols));
+    check_softmax(random_problem(9, cols, cols + 5), 3);
+  }
+}
+
+TEST_CASE("takes rows of 1 to 33 columns", "[l05][online_softmax][points:1]") {
+  for (const std::int64_t cols : {33, 32, 31, 16, 3, 2, 1}) check_softmax(random_problem(9, cols, cols));
+}
+
+TEST_CASE("takes logits of 10,000 and of -10,000", "[l05][online_softmax][points:2]") {
+  check_softmax({adversarial(Pattern::large, {12, 700}, case_seed())});
+  check_softmax({uniform({12, 70}, 9'990.0f, 10'000.0f, case_seed())});
+  check_softmax({uniform({12, 70}, -10'000.0f, -9'990.0f, case_seed())});
+}
+
+TEST_CASE("takes rows that increase, decrease, or have their maximum late",
+          "[l05][online_softmax][points:2]") {
+  for (const std::int64_t cols : {1000, 6000}) check_softmax(problem_of_orders(cols));
+}
+
+TEST_CASE("takes -inf for a column that adds nothing, and makes zeros of a row of -inf",
+          "[l05][online_softmax][points:2]") {
+  for (const std::int64_t cols : {2100, 5200}) check_softmax(minus_inf_problem(cols));
+  for (const Pattern pattern : {Pattern::minus_inf_rows, Pattern::minus_inf_holes}) {
+    INFO("data: " << pattern_name(pattern));
+    check_softmax({adversarial(pattern, {12, 700}, case_seed())});
+    check_softmax({adversarial(pattern, {12, 5}, case_seed())});
+  }
+}
+
+TEST_CASE("fills a row with NaN if it holds NaN or +inf, and no other row",
+          "[l05][online_softmax][points:2]") {
+  for (const std::int64_t cols : {300, 5000}) {
+    Problem p = random_problem(8, cols, cols);
+    p.x(1, 0) = kNan;
+    p.x(3, cols - 1) = kNan;
+    p.x(4, 40) = kInf;
+    p.x(5, 5) = kInf, p.x(5, cols - 5) = kInf;
+    p.x(6, 5) = kInf, p.x(6, 6) = -kInf;
+    check_softmax(p);
+  }
+  check_softmax({Tensor<float>::from({4, 1}, {1.0f, kInf, kNan, -kInf})});
+  check_softmax({Tensor<float>::from({3, 2}, {1.0f, 2.0f, kInf, -kInf, kNan, -kInf})});
+}
+
+TEST_CASE("takes 100,000 columns without losing digits", "[l05][online_softmax][points:2]") {
+  check_softmax({uniform({3, 100'000}, -4.0f, 4.0f, case_seed())});
+}
+
+TEST_CASE("takes 3000 short rows, no rows, and rows of no columns", "[l05][online_softmax][points:1]") {
+  const Problem p = random_problem(3000, 7, 7);
+  require_launch(check_softmax(p), p.rows());
+  for (const Problem& empty : {random_problem(0, 7, 7), random_problem(5, 0, 0)}) {
+    const Outcome outcome = check_softmax(empty);
+    require(outcome.counters.at("launches") == 0, "There is nothing to compute, but a kernel was launched.");
+  }
+}
+
+TEST_CASE("leaves alone what lies between the rows", "[l05][online_softmax][points:1]") {
+  const Problem p{with_row_stride(uniform({6, 300}, -4.0f, 4.0f, case_seed()), 331, kNan)};
+  check_softmax(p, 17);
+  check_stats(p);
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l05][online_softmax][points:1]") {
+  for (const std::int64_t cols : {777, 4777}) {
+    const Problem p = random_problem(10, cols, cols);
+    Tensor<float> first(p.x.shape());
+    require_ran(get_softmax(p, first));
+    require_softmax(first, p);
+    std::uint64_t seed = case_seed();
+    for (const Order order : {Order::reverse, Order::random, Order::random}) {
+      CallOptions options;
+      options.order = order;
+      options.seed = seed++;
+      Tensor<float> y(p.x.shape());
+      require_ran(get_softmax(p, y, options));
+      require_softmax(y, p);
+      INFO("The same call, with blocks, warps and threads in another order; y must have the same bits");
+      require_same_bits(y, first, "y");
+    }
+  }
+}
+
+TEST_CASE("reads x twice, in whole sectors, and waits at no more than two barriers",
+          "[l05][online_softmax][points:3]") {
+  for (const std::int64_t cols : {1000, 5000}) {
+    const Problem p = random_problem(5, cols, cols + 8);
+    const Outcome outcome = check_softmax(p, 16);
+    require_launch(outcome, p.rows());
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    require_traffic(*profile, p, 2, static_cast<std::uint64_t>(4 * p.rows() * p.cols()));
+    require_whole_sectors(profile->global_store, "stores");
+    require_barriers(outcome, *profile, p.rows());
+  }
+}
+
+TEST_CASE("takes two rows, but refuses sizes and strides that make no sense",
+          "[l05][online_softmax][points:2]") {
+  check_softmax(random_problem(2, 3, 4), 1);
+  check_stats(random_problem(2, 3, 4));
+  const Tensor<float> x({2, 3}, 1.0f);
+  const auto require_refused = [&](std::int64_t x_row_stride, std::int64_t y_row_stride, std::int64_t rows,
+                                   std::int64_t cols, const char* argument) {
+    INFO("rows = " << rows << ", cols = " << cols << ", x_row_stride = " << x_row_stride
+                   << ", y_row_stride = " << y_row_stride);
+    Tensor<float> y({2, 3}), max({2}), sum({2});
+    require_throws<std::invalid_argument>(
+        call(ENTRY(online_softmax), in(x, "x"), x_row_stride, out(y, "y"), y_row_stride, rows, cols),
+        argument);
+    if (y_row_stride < cols) return;
+    require_throws<std::invalid_argument>(
+        call(ENTRY(row_stats), in(x, "x"), x_row_stride, out(max, "max"), out(sum, "sum"), rows, cols),
+        argument);
+  };
+  require_refused(3, 3, -1, 3, "rows");
+  require_refused(3, 3, kMaxRows + 1, 3, "rows");
+  require_refused(3, 3, 2, -1, "cols");
+  require_refused(2, 3, 2, 3, "x_row_stride");
+  require_refused(3, 2, 2, 3, "y_row_stride");
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]") {
+  // A grid limit of one block, where 1000 rows need more. A GPU has no such switch and accepts the launch;
+  // then the results must be right.
+  const Problem p = random_problem(1000, 10, 10);
+  CallOptions options;
+  options.max_grid_x = 1;
+  const auto require_refusal = [](const Outcome& outcome) {
+    INFO("This test makes CUDA refuse the launch on purpose"
+         << (outcome.status == Status::cuda_error
+                 ? "; your launch is fine, but the entry has to throw when it is refused"
+                 : ""));
+    require_throws<std::runtime_error>(outcome);
+  };
+  Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
+  const Outcome softmax = get_softmax(p, y, options);
+  if (softmax.status != Status::returned)
+    require_refusal(softmax);
+  else
+    require_softmax(y, p);
+  const Outcome stats = get_stats(p, max, sum, options);
+  if (stats.status != Status::returned)
+    require_refusal(stats);
+  else
+    require_stats(max, sum, p);
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto x = run.input<float>("x", {"rows", "cols"});
+  Tensor<float> y(x.shape());
+  run.call(ENTRY(online_softmax), in(x, "x"), x.strides()[0], out(y, "y"), y.strides()[0], x.shape()[0],
+           x.shape()[1]);
+  run.output("y", y);
+}

@@ -1,0 +1,634 @@
+// Tests of lesson 06: matmul_tiled and matmul against float64, within twice the error of a float32 sum in the
+// order of k.
+
+#include "06_block_matmul/block_matmul.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "grading/lesson_test.hpp"
+#include "reference/matmul.hpp"
+#include "tensor/adversarial.hpp"
+#include "tensor/format.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+using Product = void(View<const float, 2>, View<const float, 2>, View<float, 2>);
+constexpr Entry<Product> kTiled = ENTRY(matmul_tiled), kRegisters = ENTRY(matmul);
+
+// --- Problems ---
+
+/// What one call is given.
+struct Problem {
+  Tensor<float> A, B;  // (M, K) and (K, N), with strides of their own
+  Strides c_strides;   // of C
+
+  std::int64_t M() const { return A.shape()[0]; }
+  std::int64_t N() const { return B.shape()[1]; }
+  std::int64_t K() const { return A.shape()[1]; }
+};
+
+using Layout = Strides (*)(std::int64_t rows, std::int64_t cols);
+Strides row_major(std::int64_t, std::int64_t cols) { return {cols, 1}; }
+Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
+
+/// The same elements, elsewhere. What lies between them is far from all data, so that it shows.
+Tensor<float> laid_out(const Tensor<float>& dense, Strides strides) {
+  Tensor<float> x(dense.shape(), std::move(strides), 1000.0f);
+  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
+  return x;
+}
+
+Problem problem_of(const Tensor<float>& A, const Tensor<float>& B) {
+  return {A, B, row_major_strides({A.shape()[0], B.shape()[1]})};
+}
+
+Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a = row_major,
+                       Layout b = row_major, Layout c = row_major) {
+  return {laid_out(uniform({M, K}, -1.0f, 2.0f, case_seed()), a(M, K)),
+          laid_out(uniform({K, N}, -2.0f, 1.0f, case_seed() + 1), b(K, N)), c(M, N)};
+}
+
+// --- What a float32 program may lose ---
+
+float sum_float32(const Problem& p, std::int64_t i, std::int64_t j, bool fused) {
+  float sum = 0.0f;
+  for (std::int64_t k = 0; k < p.K(); ++k) {
+    const volatile float product = p.A(i, k) * p.B(k, j);  // rounded, whatever the compiler would fuse
+    sum = fused ? std::fma(p.A(i, k), p.B(k, j), sum) : sum + product;
+  }
+  return sum;
+}
+
+/// C in the order of k, with fused multiply-adds or without, whichever loses more.
+Tensor<float> in_order_of_k(const Problem& p, const Tensor<double>& expected) {
+  Tensor<float> C({p.M(), p.N()});
+  for (std::int64_t i = 0; i < p.M(); ++i) {
+    for (std::int64_t j = 0; j < p.N(); ++j) {
+      const float fused = sum_float32(p, i, j, true), rounded = sum_float32(p, i, j, false);
+      const auto error = [&](float sum) { return std::abs(static_cast<double>(sum) - expected(i, j)); };
+      C(i, j) = error(fused) < error(rounded) ? rounded : fused;
+    }
+  }
+  return C;
+}
+
+// --- Well-known mistakes ---
+
+/// Σ A[i][k] · B[k][j] over begin <= k < end, where a(i, k) and b(k, j) say what was read as A[i][k] and
+/// B[k][j].
+template <class ReadA, class ReadB>
+Tensor<double> product_of(const Problem& p, std::int64_t begin, std::int64_t end, ReadA a, ReadB b) {
+  Tensor<double> C({p.M(), p.N()});
+  for (std::int64_t i = 0; i < p.M(); ++i)
+    for (std::int64_t j = 0; j < p.N(); ++j)
+      for (std::int64_t k = begin; k < end; ++k) C(i, j) += a(i, k) * b(k, j);
+  return C;
+}
+
+/// What lies at an offset of the tensor's storage.
+double stored(const Tensor<float>& x, std::int64_t offset) {
+  return static_cast<double>(x.storage()[static_cast<std::size_t>(offset)]);
+}
+
+/// Whether what lies up to this offset is known, and no NaN, which would be like any other NaN.
+bool is_known(const Tensor<float>& x, std::int64_t offset) {
+  const auto storage = x.storage();
+  return offset < static_cast<std::int64_t>(storage.size()) &&
+         std::none_of(storage.begin(), storage.end(), [](float value) { return std::isnan(value); });
+}
+
+/// The element of x, 0 outside, as tiles with zeros hold it.
+double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col) {
+  return row < x.shape()[0] && col < x.shape()[1] ? static_cast<double>(x(row, col)) : 0.0;
+}
+
+/// The element of x that takes the place of (row, col) if each square of kTile x kTile is transposed.
+double in_transposed_square(const Tensor<float>& x, std::int64_t row, std::int64_t col) {
+  const std::int64_t first_row = row / kTile * kTile, first_col = col / kTile * kTile;
+  return filled(x, first_row + (col - first_col), first_col + (row - first_row));
+}
+
+Mistakes mistakes_of(const Problem& p) {
+  const auto a = [&p](std::int64_t i, std::int64_t k) { return static_cast<double>(p.A(i, k)); };
+  const auto b = [&p](std::int64_t k, std::int64_t j) { return static_cast<double>(p.B(k, j)); };
+  const std::int64_t M = p.M(), N = p.N(), K = p.K();
+  Mistakes mistakes;
+
+  // Steps of k that are left out. Kernels differ in how many they take at a time; equal results count once.
+  std::set<std::pair<std::int64_t, std::int64_t>> seen{{0, K}, {0, 0}};
+  const auto only = [&](const char* name, std::int64_t begin, std::int64_t end, const char* sentence) {
+    if (begin < end && seen.emplace(begin, end).second)
+      mistakes.push_back(gives(
+          name, [=, &p] { return product_of(p, begin, end, a, b); }, sentence));
+  };
+  for (const std::int64_t depth : {8, 16, 32}) {
+    const std::int64_t last = K > 0 ? (K - 1) / depth * depth : 0;
+    only("last_tile_missing", 0, last,
+         "The last tile of the sum over k is missing: the loop has to go on while there is any k left, also "
+         "fewer "
+         "than a whole tile of them.");
+    only("only_last_tile", last, K,
+         "Only the last tile of k is in C: the sum has to be 0 before the loop, not in each of its steps.");
+    only("only_first_tile", 0, std::min(K, depth),
+         "Only the first tile of k is in C: the loop has to go on.");
+  }
+  only("one_step_short", 0, K - 1, "The last k is missing.");
+
+  // Tiles whose last part keeps the numbers of the tile before, and tiles of which the last step is left out.
+  std::set<std::int64_t> stale;
+  for (const std::int64_t depth : {8, 16, 32}) {
+    const std::int64_t end = (K + depth - 1) / depth * depth;
+    if (K % depth != 0 && K > depth && stale.insert(K - depth).second) {
+      mistakes.push_back(gives(
+          "tail_not_zeroed",
+          [=, &p] {
+            const auto kept = [=](std::int64_t k) { return k < K ? k : k - depth; };
+            return product_of(
+                p, 0, end, [&](auto i, auto k) { return a(i, kept(k)); },
+                [&](auto k, auto j) { return b(kept(k), j); });
+          },
+          "Where the last tile of k has no elements, the tile keeps what was there before, and that is "
+          "multiplied, too: put zeros there."));
+    }
+    if (K > depth)
+      mistakes.push_back(gives(
+          "last_of_each_tile_missing",
+          [=, &p] {
+            return product_of(
+                p, 0, K, [&](auto i, auto k) { return k % depth == depth - 1 ? 0.0 : a(i, k); }, b);
+          },
+          "The last k of each tile is missing: a tile has all of its steps to add."));
+  }
+
+  // Squares read the wrong way round.
+  mistakes.push_back(gives(
+      "b_tile_transposed",
+      [=, &p] {
+        return product_of(
+            p, 0, (K + kTile - 1) / kTile * kTile, [&](auto i, auto k) { return filled(p.A, i, k); },
+            [&](auto k, auto j) { return in_transposed_square(p.B, k, j); });
+      },
+      "Each tile of B is transposed: thread (x, y) needs column x of it, so row k, column x is the element "
+      "to take."));
+  mistakes.push_back(gives(
+      "a_tile_transposed",
+      [=, &p] {
+        return product_of(
+            p, 0, (K + kTile - 1) / kTile * kTile,
+            [&](auto i, auto k) { return in_transposed_square(p.A, i, k); },
+            [&](auto k, auto j) { return filled(p.B, k, j); });
+      },
+      "Each tile of A is transposed: thread (x, y) needs row y of it, so row y, column k is the element to "
+      "take."));
+
+  // Wrong strides.
+  const std::int64_t a_stride = p.A.strides()[0], b_step = p.B.strides()[1];
+  if (K > 0 && is_known(p.B, (K - 1) * a_stride + (N - 1) * b_step))
+    mistakes.push_back(gives(
+        "stride_of_a_for_b",
+        [=, &p] {
+          return product_of(p, 0, K, a,
+                            [&](auto k, auto j) { return stored(p.B, k * a_stride + j * b_step); });
+        },
+        "The rows of B are taken to lie as far apart as those of A: use B.strides[0] for B."));
+  if ((p.A.strides() != row_major(M, K) || p.B.strides() != row_major(K, N)) && is_known(p.A, M * K - 1) &&
+      is_known(p.B, K * N - 1))
+    mistakes.push_back(gives(
+        "strides_ignored",
+        [=, &p] {
+          return product_of(
+              p, 0, K, [&](auto i, auto k) { return stored(p.A, i * K + k); },
+              [&](auto k, auto j) { return stored(p.B, k * N + j); });
+        },
+        "A and B are read as if they were row-major without gaps: where element (r, c) lies, their strides "
+        "say."));
+
+  if (p.c_strides == column_major(M, N) && p.c_strides != row_major(M, N))
+    mistakes.push_back(gives(
+        "strides_of_c_ignored",
+        [=, &p] {
+          const Tensor<double> product = product_of(p, 0, K, a, b);
+          Tensor<double> C({M, N});
+          for (std::int64_t i = 0; i < M; ++i)
+            for (std::int64_t j = 0; j < N; ++j) C(i, j) = product.at_linear(i + j * M);
+          return C;
+        },
+        "C is written as if it were row-major: where its element (r, c) lies, its strides say."));
+
+  // Which elements of C.
+  if (M < N && M % 32 != 0)  // otherwise whole tiles that are missing look the same
+    mistakes.push_back(wrong_where(
+        "guard_of_rows_for_columns", [=](const Index& index) { return index[1] >= M; },
+        "All columns from M on are wrong, M being the number of rows: a column has to be less than N."));
+  std::set<std::pair<std::int64_t, std::int64_t>> whole;
+  for (const std::int64_t tile : {32, 64, 128}) {
+    const std::int64_t rows = M / tile * tile, cols = N / tile * tile;
+    if (rows * cols > 0 && (rows < M || cols < N) && whole.emplace(rows, cols).second)
+      mistakes.push_back(wrong_where(
+          "ragged_tiles_missing", [=](const Index& index) { return index[0] >= rows || index[1] >= cols; },
+          "All whole tiles of C are right, and what is left at its lower and right edge is wrong: the number "
+          "of tiles "
+          "has to be rounded up."));
+  }
+  const Tensor<float>&A = p.A, &B = p.B;
+  for (const std::int64_t apart : {std::int64_t{4}, std::int64_t{kBlockTile}}) {
+    mistakes.push_back(gives(
+        "thread_tile_transposed",
+        [=, &A, &B] {
+          // Four rows and columns that lie side by side, and the same again in the other half of a tile.
+          const auto group = [=](std::int64_t x) { return apart == 4 ? std::int64_t{0} : x / apart % 2; };
+          Tensor<double> C({M, N});
+          for (std::int64_t i = 0; i < M; ++i)
+            for (std::int64_t j = 0; j < N; ++j) {
+              const std::int64_t row = i - i % 4 + j % 4 + (group(j) - group(i)) * apart;
+              const std::int64_t col = j - j % 4 + i % 4 + (group(i) - group(j)) * apart;
+              for (std::int64_t k = 0; k < K; ++k) C(i, j) += filled(A, row, k) * filled(B, k, col);
+            }
+          return C;
+        },
+        "Each thread's tile is transposed in C: acc[i][j] is the sum of its row i and its column j."));
+  }
+  mistakes.push_back(off_by_a_factor("factor", "Every element is {} times what it should be."));
+  return mistakes;
+}
+
+// --- Calls and checks ---
+
+void require_product(const Tensor<float>& C, const Problem& p) {
+  const Tensor<double> expected = reference::matmul(p.A, p.B);
+  require_matches(C.contiguous(), "C", expected, in_order_of_k(p, expected), mistakes_of(p));
+}
+
+/// One launch, of a block for at least every 256 x 256 elements; none for an empty C.
+void require_launch(const Outcome& outcome, const Problem& p) {
+  const std::int64_t launches = outcome.counters.at("launches"), elements = p.M() * p.N();
+  require(launches == (elements > 0), "Your code launched " + std::to_string(launches) + " kernels for " +
+                                          std::to_string(elements) + " elements of C; it should launch " +
+                                          (elements > 0 ? "one." : "none."));
+  if (elements == 0) return;
+  const std::int64_t blocks = outcome.counters.at("blocks");
+  require(blocks >= ((p.M() - 1) / 256 + 1) * ((p.N() - 1) / 256 + 1),
+          "The launch had only " + std::to_string(blocks) + " blocks for a C of " + std::to_string(p.M()) +
+              " x " + std::to_string(p.N()) + ": most of a GPU would have nothing to do.");
+}
+
+Outcome multiply(Entry<Product> entry, const Problem& p, Tensor<float>& C, const CallOptions& options = {}) {
+  return call_with(options, entry, in(p.A, "A"), in(p.B, "B"), out(C, "C"));
+}
+
+std::string describe(const Problem& p) {
+  return "M = " + std::to_string(p.M()) + ", N = " + std::to_string(p.N()) +
+         ", K = " + std::to_string(p.K()) + "; strides of A " + format_shape(p.A.strides()) + ", of B " +
+         format_shape(p.B.strides()) + ", of C " + format_shape(p.c_strides);
+}
+
+/// Multiplies with one of the two entries, and compares.
+Outcome check(Entry<Product> entry, const Problem& p, const CallOptions& options = {}) {
+  INFO(describe(p));
+  Tensor<float> C({p.M(), p.N()}, p.c_strides, -1000.0f);
+  const Outcome outcome = multiply(entry, p, C, options);
+  require_ran(outcome);
+  require_product(C, p);
+  require_launch(outcome, p);
+  return outcome;
+}
+
+/// The 2 x 2 blocks of the notes: A and B are 4 x 4.
+Problem problem_of_the_notes() {
+  return problem_of(Tensor<float>::from({4, 4}, {1, 2, 0, 1,  //
+                                                 3, 1, 2, 0,  //
+                                                 0, 1, 1, 2,  //
+                                                 2, 0, 1, 1}),
+                    Tensor<float>::from({4, 4}, {1, 0, 2, 1,  //
+                                                 0, 1, 1, 3,  //
+                                                 2, 1, 0, 1,  //
+                                                 1, 2, 1, 0}));
+}
+
+/// Sizes around tiles of 32, 64 and 128, first those that most mistakes leave a pattern in.
+void check_ragged(Entry<Product> entry) {
+  for (const auto& [M, N, K] : {std::array<std::int64_t, 3>{70, 135, 45},
+                                {135, 70, 100},
+                                {129, 131, 65},
+                                {64, 64, 64},
+                                {128, 128, 32},
+                                {33, 31, 33},
+                                {31, 33, 31},
+                                {17, 5, 9}})
+    check(entry, random_problem(M, N, K));
+}
+
+void check_transposed(Entry<Product> entry) {
+  for (const Layout a : {row_major, column_major})
+    for (const Layout b : {column_major, row_major})
+      for (const Layout c : {row_major, column_major}) check(entry, random_problem(70, 41, 50, a, b, c));
+}
+
+/// Parts of larger matrices, whose other elements are NaN: whoever reads one, shows it.
+void check_slices(Entry<Product> entry) {
+  Problem p = random_problem(67, 45, 38);
+  const auto sliced = [](const Tensor<float>& x, Strides strides) {
+    Tensor<float> slice(x.shape(), std::move(strides), kNan);
+    for (std::int64_t i = 0; i < x.numel(); ++i) slice.at_linear(i) = x.at_linear(i);
+    return slice;
+  };
+  const Tensor<float> A = p.A, B = p.B;
+  check(entry, {sliced(A, {40, 1}), sliced(B, {52, 1}), {47, 1}});        // the left part of wider matrices
+  check(entry, {sliced(A, {2 * 38, 2}), sliced(B, {3, 150}), {2, 140}});  // every second column, third row
+  check(entry, {sliced(A, {1, 70}), sliced(B, {46, 1}), {96, 2}});
+}
+
+void check_orders(Entry<Product> entry) {
+  const Problem p = random_problem(70, 140, 45);
+  Tensor<float> first({p.M(), p.N()});
+  require_ran(multiply(entry, p, first));
+  require_product(first, p);
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::reverse, Order::random, Order::random}) {
+    CallOptions options;
+    options.order = order;
+    options.seed = seed++;
+    Tensor<float> C({p.M(), p.N()});
+    require_ran(multiply(entry, p, C, options));
+    require_product(C, p);
+    INFO("The same call, with blocks, warps and threads in another order; C must have the same bits");
+    require_same_bits(C, first, "C");
+  }
+}
+
+void check_refusals(Entry<Product> entry) {
+  check(entry, random_problem(3, 4, 5));
+  const auto require_refused = [&](Shape a, Shape b, Shape c, const char* argument) {
+    INFO("A: shape " << format_shape(a) << "; B: shape " << format_shape(b) << "; C: shape "
+                     << format_shape(c));
+    const Tensor<float> A(a, 1.0f), B(b, 1.0f);
+    Tensor<float> C(c);
+    require_throws<std::invalid_argument>(call(entry, in(A, "A"), in(B, "B"), out(C, "C")), argument);
+  };
+  require_refused({3, 5}, {4, 4}, {3, 4}, "B");
+  require_refused({3, 5}, {6, 4}, {3, 4}, "B");
+  require_refused({3, 5}, {5, 4}, {4, 4}, "C");
+  require_refused({3, 5}, {5, 4}, {2, 4}, "C");
+  require_refused({3, 5}, {5, 4}, {3, 3}, "C");
+  require_refused({3, 5}, {5, 4}, {3, 5}, "C");
+}
+
+/// A grid limit of one block, where 1000 rows and columns need more. A GPU has no such switch and accepts the
+/// launch; then the product must be right.
+void check_refused_launch(Entry<Product> entry) {
+  const Problem p = random_problem(500, 500, 3);
+  CallOptions options;
+  options.max_grid_x = 1;
+  Tensor<float> C({p.M(), p.N()});
+  const Outcome outcome = multiply(entry, p, C, options);
+  if (outcome.status == Status::returned) {
+    require_ran(outcome);
+    require_product(C, p);
+  } else {
+    INFO("This test makes CUDA refuse the launch on purpose"
+         << (outcome.status == Status::cuda_error
+                 ? "; your launch is fine, but the entry has to throw when it is refused"
+                 : ""));
+    require_throws<std::runtime_error>(outcome);
+  }
+}
+
+// --- Counters ---
+
+/// "32.0": how many sectors or passes a warp's access takes on average.
+std::string per_request(std::uint64_t count, std::uint64_t requests) {
+  const std::uint64_t tenths = requests == 0 ? 0 : (10 * count + requests / 2) / requests;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
+}
+
+/// What the contract promises of global memory, for tiles of tile x tile. Rows and columns must begin with
+/// sectors.
+void require_traffic(const Profile& profile, const Problem& p, std::int64_t tile) {
+  const std::int64_t across = (p.N() - 1) / tile + 1, down = (p.M() - 1) / tile + 1;
+  const auto most = static_cast<std::uint64_t>(4 * (p.M() * p.K() * across + p.K() * p.N() * down));
+  const auto elements = static_cast<std::uint64_t>(p.M() * p.N());
+  const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
+  const std::string side = std::to_string(tile);
+  require(load.bytes_asked <= most,
+          "The threads read " + std::to_string(load.bytes_asked) +
+              " bytes of A and B in all. With tiles of " + side + " x " + side +
+              ", each element of A is read once for every tile across C, and each of B once for every "
+              "tile down: " +
+              std::to_string(most) + " bytes. What a block has read once, its threads should share.");
+  require(10 * load.sectors <= 11 * load.ideal_sectors,
+          "When a warp reads A or B, it touches " + per_request(load.sectors, load.requests) +
+              " sectors of 32 bytes where " + per_request(load.ideal_sectors, load.requests) +
+              " would do. Here strides are " + format_shape(p.A.strides()) + " and " +
+              format_shape(p.B.strides()) +
+              ": let neighbouring threads read along the axis whose stride is 1.");
+  require(load.bytes * 100 <= most * 115, "The sectors that are read have " + std::to_string(load.bytes) +
+                                              " bytes, where tiles of " + side + " x " + side + " need " +
+                                              std::to_string(most) + ".");
+  require(store.bytes_asked == 4 * elements,
+          "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. Each of the " +
+              std::to_string(elements) +
+              " elements of C should be written once: " + std::to_string(4 * elements) + " bytes.");
+}
+
+void require_no_conflicts(const Profile& profile) {
+  for (const auto& [traffic, verb] :
+       {std::pair{profile.shared_load, "reads"}, {profile.shared_store, "writes"}}) {
+    require(traffic.conflicts() == 0, std::string("When a warp ") + verb + " shared memory, it takes " +
+                                          per_request(traffic.wavefronts, traffic.requests) +
+                                          " passes through the banks where " +
+                                          per_request(traffic.ideal_wavefronts, traffic.requests) +
+                                          " would do: several of its lanes want different words of the same "
+                                          "bank. Elements whose addresses differ "
+                                          "by a multiple of 32 words share a bank; a row that is a little "
+                                          "longer than it needs to be moves the next "
+                                          "one to other banks.");
+  }
+}
+
+/// Two barriers for every `steps` of k, and two more.
+void require_barriers(const Outcome& outcome, const Profile& profile, const Problem& p, std::int64_t steps) {
+  const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
+  const auto most = static_cast<std::uint64_t>(2 * ((p.K() - 1) / steps + 1) + 2);
+  require(profile.barriers <= most * warps,
+          "Each warp waits at " + std::to_string(profile.barriers / std::max<std::uint64_t>(1, warps)) +
+              " barriers, but K = " + std::to_string(p.K()) + " needs at most " + std::to_string(most) +
+              ": one when a tile is complete, one when all have read it, and " + std::to_string(steps) +
+              " steps of k between them.");
+}
+
+/// How many bytes of shared memory the threads read for each multiply-add. M and N must be multiples of 128.
+void require_register_tile(const Profile& profile, const Problem& p) {
+  const auto multiply_adds = static_cast<std::uint64_t>(p.M() * p.N() * p.K());
+  require(profile.shared_load.bytes_asked <= 2 * multiply_adds,
+          "The threads read " + per_request(profile.shared_load.bytes_asked, multiply_adds) +
+              " bytes of shared memory for each multiply-add. A thread that computes 4 x 4 elements reads 8 "
+              "floats for 16 "
+              "of them, 2 bytes each. Keep the floats that a step needs in registers, and use each of them "
+              "for a whole "
+              "row or column of the thread's tile.");
+}
+
+void check_counters(Entry<Product> entry, Layout a, Layout b) {
+  const bool tiled = entry.name == kTiled.name;
+  const Problem p = random_problem(128, 256, 64, a, b);
+  const Outcome outcome = check(entry, p);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  require_traffic(*profile, p, tiled ? kTile : kBlockTile);
+  if (!tiled) require_register_tile(*profile, p);
+  require_no_conflicts(*profile);
+  require_barriers(outcome, *profile, p, tiled ? kTile : 8);
+}
+
+}  // namespace
+
+TEST_CASE("tiled: multiplies the matrices of the notes", "[l06][matmul_tiled][points:1]") {
+  check(kTiled, problem_of_the_notes());
+}
+
+TEST_CASE("tiled: multiplies matrices of sizes that tiles do not divide", "[l06][matmul_tiled][points:2]") {
+  check_ragged(kTiled);
+}
+
+TEST_CASE("tiled: multiplies transposed matrices into rows and into columns",
+          "[l06][matmul_tiled][points:1]") {
+  check_transposed(kTiled);
+}
+
+TEST_CASE("tiled: multiplies parts of larger matrices, and leaves what lies between the elements of C",
+          "[l06][matmul_tiled][points:1]") {
+  check_slices(kTiled);
+}
+
+TEST_CASE("tiled: reads A and B as often as tiles of 32 x 32 demand, in whole sectors",
+          "[l06][matmul_tiled][points:3]") {
+  check_counters(kTiled, row_major, row_major);
+  check_counters(kTiled, column_major, column_major);
+}
+
+TEST_CASE("multiplies the matrices of the notes", "[l06][matmul][points:1]") {
+  check(kRegisters, problem_of_the_notes());
+}
+
+TEST_CASE("multiplies matrices of sizes that tiles do not divide", "[l06][matmul][points:3]") {
+  check_ragged(kRegisters);
+}
+
+TEST_CASE("multiplies a row, a column and single elements", "[l06][matmul][points:1]") {
+  for (const Entry<Product> entry : {kTiled, kRegisters})
+    for (const auto& [M, N, K] : {std::array<std::int64_t, 3>{1, 150, 77},
+                                  {150, 1, 77},
+                                  {1, 1, 150},
+                                  {150, 150, 1},
+                                  {1, 150, 1},
+                                  {150, 1, 1},
+                                  {1, 1, 1},
+                                  {2, 3, 2}})
+      check(entry, random_problem(M, N, K));
+}
+
+TEST_CASE("gives zeros for K = 0, and launches nothing for an empty C", "[l06][matmul][points:2]") {
+  for (const Entry<Product> entry : {kTiled, kRegisters}) {
+    check(entry, random_problem(35, 140, 0));
+    check(entry, random_problem(0, 5, 7));
+    check(entry, random_problem(5, 0, 7));
+    check(entry, random_problem(0, 0, 0));
+  }
+}
+
+TEST_CASE("multiplies transposed matrices into rows and into columns", "[l06][matmul][points:2]") {
+  check_transposed(kRegisters);
+}
+
+TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the elements of C",
+          "[l06][matmul][points:2]") {
+  check_slices(kRegisters);
+}
+
+TEST_CASE("keeps every bit of a matrix that is multiplied by the identity", "[l06][matmul][points:1]") {
+  for (const Entry<Product> entry : {kTiled, kRegisters}) {
+    const Tensor<float> X = normal({90, 50}, case_seed());
+    Tensor<float> identity({50, 50});
+    for (std::int64_t i = 0; i < 50; ++i) identity(i, i) = 1.0f;
+    Tensor<float> C({90, 50});
+    const Problem p = problem_of(X, identity);
+    require_ran(multiply(entry, p, C));
+    require_product(C, p);
+    require_same_bits(C, X, "C");
+  }
+}
+
+TEST_CASE("adds products of large, small and cancelling numbers", "[l06][matmul][points:2]") {
+  for (const Entry<Product> entry : {kTiled, kRegisters}) {
+    for (const Pattern pattern : {Pattern::alternating_signs, Pattern::cancelling, Pattern::large,
+                                  Pattern::subnormal, Pattern::signed_zeros}) {
+      INFO("data of A: " << pattern_name(pattern));
+      check(entry, problem_of(adversarial(pattern, {40, 120}, case_seed()),
+                              uniform({120, 36}, 0.5f, 1.5f, case_seed() + 1)));
+    }
+    check(entry, problem_of(normal({40, 150}, case_seed()), normal({150, 36}, case_seed() + 1)));
+  }
+}
+
+TEST_CASE("keeps NaN and infinities in their own row and column", "[l06][matmul][points:2]") {
+  for (const Entry<Product> entry : {kTiled, kRegisters}) {
+    Problem p = random_problem(70, 75, 50);
+    p.A(3, 49) = kNan;
+    p.A(69, 0) = kInf;
+    p.A(10, 20) = kInf;
+    for (const std::int64_t j : {5, 74}) p.B(20, j) = 0.0f;  // inf times 0 is NaN
+    p.A(11, 4) = kInf, p.A(11, 40) = -kInf;                  // inf - inf is NaN, or not, by the signs of B
+    p.B(30, 74) = -kInf;
+    p.B(0, 64) = kNan;
+    check(entry, p);
+  }
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l06][matmul][points:1]") {
+  check_orders(kTiled);
+  check_orders(kRegisters);
+}
+
+TEST_CASE("reads A and B as often as tiles of 64 x 64 demand, in whole sectors", "[l06][matmul][points:3]") {
+  check_counters(kRegisters, row_major, row_major);
+}
+
+TEST_CASE("reads transposed matrices just as well", "[l06][matmul][points:2]") {
+  check_counters(kRegisters, column_major, row_major);
+  check_counters(kRegisters, row_major, column_major);
+  check_counters(kRegisters, column_major, column_major);
+}
+
+TEST_CASE("multiplies (3, 5) by (5, 4), but refuses shapes that do not fit together",
+          "[l06][matmul][points:1]") {
+  check_refusals(kTiled);
+  check_refusals(kRegisters);
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l06][matmul][points:1]") {
+  check_refused_launch(kTiled);
+  check_refused_launch(kRegisters);
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto A = run.input<float>("A", {"M", "K"}), B = run.input<float>("B", {"K", "N"});
+  Tensor<float> C({A.shape()[0], B.shape()[1]});
+  run.call(ENTRY(matmul), in(A, "A"), in(B, "B"), out(C, "C"));
+  run.output("C", C);
+}

@@ -1,0 +1,942 @@
+// Tests of lesson 07: S, P and O of naive_attention against float64, in this order, so that the first wrong
+// step is told; within twice the error of a plain float32 attention.
+
+#include "07_naive_attention/naive_attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "grading/lesson_test.hpp"
+#include "reference/attention.hpp"
+#include "tensor/format.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+
+namespace {
+
+using Int = std::int64_t;
+constexpr auto kAttention = ENTRY(naive_attention);
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr Int kTile = 32;  // rows and columns of the smallest tile that the contract's cost allows
+
+// --- What one call is given ---
+
+struct Sizes {
+  Int B, H, Nq, Nk, D;
+};
+
+/// How the elements of a tensor of four axes lie in memory.
+enum class Layout { heads_outside, heads_inside, gaps };  // [batch, head, seq, dim], [batch, seq, head, dim]
+
+Strides strides_of(const Shape& shape, Layout layout) {
+  const Int H = shape[1], N = shape[2], D = shape[3];
+  if (layout == Layout::heads_outside) return row_major_strides(shape);
+  if (layout == Layout::heads_inside) return {N * H * D, D, H * D, 1};
+  const Int row = D + 3, head = N * row + 5;  // numbers that no two axes have in common
+  return {H * head + 7, head, row, 1};
+}
+
+/// The same elements in another layout; gaps hold `gap`.
+Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 1000.0f) {
+  Tensor<float> x(dense.shape(), strides_of(dense.shape(), layout), gap);
+  for (Int i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
+  return x;
+}
+
+struct Problem {
+  Tensor<float> Q, K, V;
+  float scale;
+  Layout layout_of_O = Layout::heads_outside;
+  Layout layout_of_S = Layout::heads_outside, layout_of_P = Layout::heads_outside;
+
+  Int B() const { return Q.shape()[0]; }
+  Int H() const { return Q.shape()[1]; }
+  Int Nq() const { return Q.shape()[2]; }
+  Int D() const { return Q.shape()[3]; }
+  Int Nk() const { return K.shape()[2]; }
+};
+
+/// Scores of about -3 to 3, and values far from 0, so that what is left out shows.
+Problem random_problem(const Sizes& n) {
+  Problem p{normal({n.B, n.H, n.Nq, n.D}, case_seed()), normal({n.B, n.H, n.Nk, n.D}, case_seed() + 1),
+            normal({n.B, n.H, n.Nk, n.D}, case_seed() + 2),
+            static_cast<float>(1.0 / std::sqrt(static_cast<double>(n.D)))};
+  if (n.D == 1) p.scale = 0.75f;  // not 1, so that a forgotten scale shows
+  for (float& v : p.V.storage()) v += 2.0f;
+  return p;
+}
+
+Problem with_layouts(Problem p, Layout Q, Layout K, Layout V, Layout O) {
+  p.Q = lay_out(p.Q, Q), p.K = lay_out(p.K, K), p.V = lay_out(p.V, V);
+  p.layout_of_O = O;
+  return p;
+}
+
+// --- What a float32 program may lose ---
+
+struct Steps {
+  Tensor<float> S, P, O;
+};
+
+/// One of the sensible ways to compute in float32.
+struct Way {
+  bool fused;        // multiply-adds that round once
+  bool backwards;    // sums from the last term to the first
+  bool scale_first;  // Q is scaled, not S
+  Int parts;         // of the sum of exponentials
+};
+
+Steps attend_in_float32(const Problem& p, const Way& way) {
+  const Int Nq = p.Nq(), Nk = p.Nk(), D = p.D();
+  const Tensor<float> Q = p.Q.contiguous(), K = p.K.contiguous(), V = p.V.contiguous();
+  Steps steps{Tensor<float>({p.B(), p.H(), Nq, Nk}), Tensor<float>({p.B(), p.H(), Nq, Nk}),
+              Tensor<float>({p.B(), p.H(), Nq, D})};
+  const auto add_product = [&way](float sum, float a, float b) {
+    const double product = static_cast<double>(a) * static_cast<double>(b);  // exact
+    return way.fused ? static_cast<float>(product + static_cast<double>(sum))
+                     : sum + static_cast<float>(product);
+  };
+  for (Int i = 0; i < p.B() * p.H() * Nq; ++i) {
+    const float *q = Q.data() + i * D, *k = K.data() + i / Nq * Nk * D, *v = V.data() + i / Nq * Nk * D;
+    float *S = steps.S.data() + i * Nk, *P = steps.P.data() + i * Nk, *O = steps.O.data() + i * D;
+    float max = -kInf;
+    for (Int j = 0; j < Nk; ++j) {
+      float sum = 0.0f;
+      for (Int d = 0; d < D; ++d) {
+        const Int at = way.backwards ? D - 1 - d : d;
+        sum = add_product(sum, way.scale_first ? q[at] * p.scale : q[at], k[j * D + at]);
+      }
+      S[j] = way.scale_first ? sum : sum * p.scale;
+      max = std::fmax(max, S[j]);
+    }
+    std::vector<float> sums(static_cast<std::size_t>(way.parts), 0.0f);
+    for (Int j = 0; j < Nk; ++j) {
+      P[j] = S[j] == -kInf ? 0.0f : std::exp(S[j] - max);
+      sums[static_cast<std::size_t>(j % way.parts)] += P[j];
+    }
+    float l = 0.0f;
+    for (const float sum : sums) l += sum;
+    for (Int n = 0; n < Nk; ++n) {
+      const Int j = way.backwards ? Nk - 1 - n : n;
+      P[j] = l == 0.0f ? 0.0f : way.scale_first ? P[j] * (1.0f / l) : P[j] / l;
+      for (Int d = 0; d < D; ++d) O[d] = add_product(O[d], P[j], v[j * D + d]);
+    }
+  }
+  return steps;
+}
+
+/// Takes over from `other` the elements that lie further from what is expected.
+void take_worse(Tensor<float>& worst, const Tensor<float>& other, const Tensor<double>& expected) {
+  for (Int i = 0; i < worst.numel(); ++i) {
+    const double want = expected.at_linear(i);
+    if (std::abs(static_cast<double>(other.at_linear(i)) - want) >
+        std::abs(static_cast<double>(worst.at_linear(i)) - want))
+      worst.at_linear(i) = other.at_linear(i);
+  }
+}
+
+/// Element by element the worst of four ways.
+Steps in_float32(const Problem& p, const reference::Attention& expected) {
+  Steps worst = attend_in_float32(p, {true, false, false, 1});
+  for (const Way& way :
+       {Way{false, true, false, 1}, Way{false, false, true, 32}, Way{true, true, true, 32}}) {
+    const Steps other = attend_in_float32(p, way);
+    take_worse(worst.S, other.S, expected.S);
+    take_worse(worst.P, other.P, expected.P);
+    take_worse(worst.O, other.O, expected.O);
+  }
+  return worst;
+}
+
+// --- Which well-known mistake explains a wrong result ---
+
+/// Where a kernel looks for element d of a row of one batch and head; right or wrong.
+using Address = std::function<Int(Int b, Int h, Int row, Int d)>;
+
+/// A tensor read by addresses; what lies outside of it is NaN.
+struct Reader {
+  const Tensor<float>* x;
+  Address address;
+  double operator()(Int b, Int h, Int row, Int d) const {
+    const Int at = address(b, h, row, d);
+    const auto storage = x->storage();
+    return at < 0 || at >= static_cast<Int>(storage.size())
+               ? static_cast<double>(kNan)
+               : static_cast<double>(storage[static_cast<std::size_t>(at)]);
+  }
+};
+
+Address address_by(const Strides& s) {
+  return [s](Int b, Int h, Int row, Int d) { return b * s[0] + h * s[1] + row * s[2] + d * s[3]; };
+}
+
+Reader right(const Tensor<float>& x) { return {&x, address_by(x.strides())}; }
+
+/// A way to misread a tensor.
+struct Misreading {
+  std::string name, sentence;
+  std::function<Address(const Tensor<float>& x)> address;
+};
+
+const std::vector<Misreading>& misreadings() {
+  static const std::vector<Misreading> all{
+      {"head_ignored", "Every head reads head 0 of its batch: the head's index times its stride is missing.",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({s[0], 0, s[2], s[3]});
+       }},
+      {"batch_ignored", "Every batch reads batch 0: the batch's index times its stride is missing.",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({0, s[1], s[2], s[3]});
+       }},
+      {"head_stride_wrong",
+       "The heads are taken as seq rows apart: that is so in [batch, head, seq, dim] only. Their distance is "
+       "strides[1].",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({s[0], x.shape()[2] * s[2], s[2], s[3]});
+       }},
+      {"batch_stride_wrong",
+       "The batches are taken as so many heads apart as there are: that is so in [batch, head, seq, dim] "
+       "only. "
+       "Their distance is strides[0].",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({x.shape()[1] * s[1], s[1], s[2], s[3]});
+       }},
+      {"batch_and_head_exchanged",
+       "The batch's index is multiplied by the head's stride, and the head's by the batch's.",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({s[1], s[0], s[2], s[3]});
+       }},
+      {"row_stride_wrong", "The rows are taken as D elements apart: their distance is strides[2].",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({s[0], s[1], x.shape()[3], s[3]});
+       }},
+      {"layout_assumed",
+       "The elements are read as if they lay in the order [batch, head, seq, dim] without gaps. The strides "
+       "say "
+       "where they lie.",
+       [](const Tensor<float>& x) { return address_by(row_major_strides(x.shape())); }},
+  };
+  return all;
+}
+
+Reader misread(const Tensor<float>& x, const Misreading& how) { return {&x, how.address(x)}; }
+
+/// Whether it makes a difference in this layout.
+bool matters(const Tensor<float>& x, const Misreading& how) {
+  const Address wrong = how.address(x), good = address_by(x.strides());
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    Int step[4] = {0, 0, 0, 0};
+    step[axis] = x.shape()[axis] - 1;
+    if (wrong(step[0], step[1], step[2], step[3]) != good(step[0], step[1], step[2], step[3])) return true;
+  }
+  return false;
+}
+
+/// S of the given rows. Shapes: (B, H, Nq, Nk), sums over dims [0, D).
+Tensor<double> scores(const Problem& p, const Reader& Q, const Reader& K, double scale, Int D) {
+  Tensor<double> S({p.B(), p.H(), p.Nq(), p.Nk()});
+  double* s = S.data();
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H(); ++h)
+      for (Int i = 0; i < p.Nq(); ++i)
+        for (Int j = 0; j < p.Nk(); ++j, ++s) {
+          for (Int d = 0; d < D; ++d) *s += Q(b, h, i, d) * K(b, h, j, d);
+          *s *= scale;
+        }
+  return S;
+}
+
+/// Σ_j weights · values over keys [0, Nk).
+Tensor<double> weigh(const Problem& p, const Tensor<double>& weights, const Reader& V, Int Nk) {
+  Tensor<double> O({p.B(), p.H(), p.Nq(), p.D()});
+  double* o = O.data();
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H(); ++h)
+      for (Int i = 0; i < p.Nq(); ++i, o += p.D())
+        for (Int j = 0; j < Nk; ++j) {
+          const double weight = weights(b, h, i, j);
+          for (Int d = 0; d < p.D(); ++d) o[d] += weight * V(b, h, j, d);
+        }
+  return O;
+}
+
+/// Each row of S, changed by `change`, which gets S_i0 ... S_i(Nk-1) and leaves the row of P there.
+Tensor<double> by_rows(const Tensor<double>& S, const std::function<void(double* row, Int Nk)>& change) {
+  Tensor<double> P = S;
+  const Int Nk = S.shape()[3];
+  if (Nk > 0)
+    for (Int row = 0; row < S.numel() / Nk; ++row) change(P.data() + row * Nk, Nk);
+  return P;
+}
+
+double max_of(const double* row, Int first, Int end, Int step = 1) {
+  double max = -std::numeric_limits<double>::infinity();
+  for (Int j = first; j < end; j += step) max = std::max(max, row[j]);
+  return max;
+}
+
+/// exp as float32 has it: infinite from 88.8 on.
+double exp_of_float(double x) { return static_cast<double>(static_cast<float>(std::exp(x))); }
+
+/// softmax* of each piece of `width` keys with that piece's own maximum; divided by the sum of all, or of the
+/// piece.
+Tensor<double> local_softmax(const Tensor<double>& S, Int width, bool own_sums) {
+  return by_rows(S, [=](double* row, Int Nk) {
+    double total = 0;
+    for (Int first = 0; first < Nk; first += width) {
+      const Int end = std::min(first + width, Nk);
+      const double max = max_of(row, first, end);
+      double sum = 0;
+      for (Int j = first; j < end; ++j) sum += row[j] = std::exp(row[j] - max);
+      if (own_sums)
+        for (Int j = first; j < end; ++j) row[j] /= sum;
+      total += sum;
+    }
+    if (!own_sums)
+      for (Int j = 0; j < Nk; ++j) row[j] /= total;
+  });
+}
+
+/// Each of `threads` threads sums its keys on its own maximum, and these sums are added as they are.
+Tensor<double> sums_not_rescaled(const Tensor<double>& S, Int threads) {
+  return by_rows(S, [=](double* row, Int Nk) {
+    const double max = max_of(row, 0, Nk);
+    double sum = 0;
+    for (Int thread = 0; thread < std::min(threads, Nk); ++thread) {
+      const double own_max = max_of(row, thread, Nk, threads);
+      for (Int j = thread; j < Nk; j += threads) sum += std::exp(row[j] - own_max);
+    }
+    for (Int j = 0; j < Nk; ++j) row[j] = std::exp(row[j] - max) / sum;
+  });
+}
+
+Tensor<double> softmax_over_queries(const Tensor<double>& S) {
+  const Tensor<double> by_columns = by_rows(S.transposed(2, 3).contiguous(), [](double* row, Int Nq) {
+    const double max = max_of(row, 0, Nq);
+    double sum = 0;
+    for (Int i = 0; i < Nq; ++i) sum += row[i] = std::exp(row[i] - max);
+    for (Int i = 0; i < Nq; ++i) row[i] /= sum;
+  });
+  return by_columns.transposed(2, 3).contiguous();
+}
+
+Tensor<double> softmax_without_maximum(const Tensor<double>& S, bool divided) {
+  return by_rows(S, [=](double* row, Int Nk) {
+    const bool empty = max_of(row, 0, Nk) == -std::numeric_limits<double>::infinity();
+    double sum = 0;
+    for (Int j = 0; j < Nk; ++j) sum += row[j] = exp_of_float(row[j]);
+    if (std::isinf(static_cast<float>(sum))) sum = static_cast<double>(kInf);
+    if (divided && !empty)
+      for (Int j = 0; j < Nk; ++j) row[j] /= sum;
+  });
+}
+
+Tensor<double> softmax_in_base_2(const Tensor<double>& S) {
+  return by_rows(S, [](double* row, Int Nk) {
+    const double max = max_of(row, 0, Nk);
+    double sum = 0;
+    for (Int j = 0; j < Nk; ++j) sum += row[j] = std::exp2(row[j] - max);
+    for (Int j = 0; j < Nk; ++j) row[j] /= sum;
+  });
+}
+
+Tensor<double> not_divided(const Tensor<double>& S) {
+  return by_rows(S, [](double* row, Int Nk) {
+    const double max = max_of(row, 0, Nk);
+    for (Int j = 0; j < Nk; ++j) row[j] = std::exp(row[j] - max);
+  });
+}
+
+/// Where tiles of 8, 16, ... elements would end if the last, partial one were forgotten; each end once.
+std::vector<Int> ends_of_whole_tiles(Int size) {
+  std::vector<Int> ends;
+  for (Int tile = 4; tile <= 256; tile *= 2) {
+    const Int end = size / tile * tile;
+    if (end < size && (ends.empty() || ends.back() != end)) ends.push_back(end);
+  }
+  return ends;
+}
+
+/// Widths of 16 to 256 that cut `size` into different pieces; the last makes it one piece.
+std::vector<Int> widths(Int size) {
+  std::vector<Int> result;
+  for (Int width = 16; width <= 256; width *= 2) {
+    result.push_back(width);
+    if (width >= size) break;
+  }
+  return result;
+}
+
+/// Fits if the wrong elements are exactly those from some multiple of 8 on, along an axis.
+Mistake missing_tail(std::string name, const Tensor<double>& expected, std::size_t axis,
+                     std::string sentence) {
+  return shows(
+      std::move(name),
+      [&expected, axis](const Tensor<float>& got) {
+        const Int size = got.shape()[axis];
+        std::vector<bool> wrong(static_cast<std::size_t>(size), false), right(wrong);
+        for (Int i = 0; i < got.numel(); ++i) {
+          const bool near = std::abs(static_cast<double>(got.at_linear(i)) - expected.at_linear(i)) <= 1e-3;
+          (near ? right : wrong)[static_cast<std::size_t>(got.unravel(i)[axis])] = true;
+        }
+        const Int first = std::find(wrong.begin(), wrong.end(), true) - wrong.begin();
+        if (first == 0 || first == size || first % 8 != 0) return false;
+        for (Int i = 0; i < size; ++i)
+          if ((i < first ? wrong : right)[static_cast<std::size_t>(i)]) return false;
+        return true;
+      },
+      std::move(sentence));
+}
+
+/// What S may be instead of Q·Kᵀ·scale.
+Mistakes mistakes_in_S(const Problem& p, const reference::Attention& expected) {
+  const auto scale = static_cast<double>(p.scale);
+  const Int D = p.D();
+  Mistakes found;
+  const auto add = [&](std::string name, std::function<Tensor<double>()> wrong, std::string sentence) {
+    found.push_back(gives(std::move(name), std::move(wrong), std::move(sentence)));
+  };
+  const Reader Q = right(p.Q), K = right(p.K), V = right(p.V);
+  add(
+      "scale_missing", [=, &p] { return scores(p, Q, K, 1, D); },
+      "This is Q·Kᵀ: the scale is missing. It belongs to S, before the softmax, not behind it.");
+  add(
+      "scale_twice", [=, &p] { return scores(p, Q, K, scale * scale, D); }, "S is scaled twice.");
+  add(
+      "scale_inverted", [=, &p] { return scores(p, Q, K, 1 / scale, D); },
+      "S is divided by the scale; it should be multiplied.");
+  add(
+      "v_for_k", [=, &p] { return scores(p, Q, V, scale, D); },
+      "This is Q·Vᵀ·scale: V is read where K belongs.");
+  if (p.Nk() == D) {
+    const Strides s = p.K.strides();
+    const Reader K_transposed{&p.K, address_by({s[0], s[1], s[3], s[2]})};
+    add(
+        "k_not_transposed", [=, &p] { return scores(p, Q, K_transposed, scale, D); },
+        "This is Q·K·scale: K is not transposed. S_ij is the product of row i of Q with row j of K.");
+  }
+  for (const Int end : ends_of_whole_tiles(D))
+    add(
+        "dim_tail_missing", [=, &p] { return scores(p, Q, K, scale, end); },
+        "The last dimensions are missing from the sums: those from " + std::to_string(end) + " on.");
+  for (const Misreading& how : misreadings()) {
+    const Reader Q_wrong = misread(p.Q, how), K_wrong = misread(p.K, how);
+    const bool in_Q = matters(p.Q, how), in_K = matters(p.K, how);
+    if (in_Q)
+      add(
+          how.name, [=, &p] { return scores(p, Q_wrong, K, scale, D); }, "In Q: " + how.sentence);
+    if (in_K)
+      add(
+          how.name, [=, &p] { return scores(p, Q, K_wrong, scale, D); }, "In K: " + how.sentence);
+    if (in_Q && in_K)
+      add(
+          how.name, [=, &p] { return scores(p, Q_wrong, K_wrong, scale, D); }, "In Q and K: " + how.sentence);
+  }
+  if (p.K.strides() != p.Q.strides()) {
+    const Reader K_wrong{&p.K, address_by(p.Q.strides())};
+    add(
+        "strides_of_q", [=, &p] { return scores(p, Q, K_wrong, scale, D); },
+        "K is read by the strides of Q; it has its own.");
+  }
+  found.push_back(missing_tail("last_queries_missing", expected.S, 2,
+                               "The last queries, which do not fill a tile, are missing."));
+  found.push_back(missing_tail("last_keys_missing", expected.S, 3,
+                               "The last keys, which do not fill a tile, are missing."));
+  return found;
+}
+
+/// What P may be instead of the softmax of each row of S.
+Mistakes mistakes_in_P(const Problem& p, const reference::Attention& expected) {
+  const Tensor<double>& S = expected.S;
+  Mistakes found;
+  const auto add = [&](std::string name, std::function<Tensor<double>()> wrong, std::string sentence) {
+    found.push_back(gives(std::move(name), std::move(wrong), std::move(sentence)));
+  };
+  add(
+      "softmax_over_queries", [&S] { return softmax_over_queries(S); },
+      "The softmax runs down the columns of S, over the queries. It should run along each row, over the "
+      "keys.");
+  add(
+      "no_maximum", [&S] { return softmax_without_maximum(S, true); },
+      "No maximum was subtracted before the exponential: exp(89) is more than float32 can hold, and "
+      "exp(-104) "
+      "is 0 in it.");
+  add(
+      "not_divided", [&S] { return not_divided(S); },
+      "These are exponentials that nobody has divided by their sum.");
+  add(
+      "base_2", [&S] { return softmax_in_base_2(S); },
+      "These are powers of 2. The softmax is one of powers of e: expf(x), or exp2f(x * 1.44269504f).");
+  add(
+      "exponentials_only", [&S] { return softmax_without_maximum(S, false); },
+      "This is exp(S): neither was the row's maximum subtracted nor is anything divided by the row's sum.");
+  add(
+      "no_softmax", [&S] { return S; }, "P is a copy of S.");
+  for (const Int width : widths(p.Nk())) {
+    if (width < p.Nk()) {
+      add(
+          "local_maxima", [&S, width] { return local_softmax(S, width, false); },
+          "Every " + std::to_string(width) +
+              " keys have a maximum of their own, and their exponentials are used together: they stand on "
+              "different bases. Bring them to the row's maximum first.");
+      add(
+          "local_softmax", [&S, width] { return local_softmax(S, width, true); },
+          "Every " + std::to_string(width) +
+              " keys have a softmax of their own: the row of P sums to more than 1.");
+    }
+    add(
+        "sums_not_rescaled", [&S, width] { return sums_not_rescaled(S, width); },
+        "The threads' sums are added as they are, though each stands on its own thread's maximum. Multiply "
+        "each by "
+        "exp(its maximum - the row's maximum) first.");
+  }
+  found.push_back(nan_where(
+      "nan_for_empty_row",
+      [&S](const std::vector<Int>& at) {
+        for (Int j = 0; j < S.shape()[3]; ++j)
+          if (S(at[0], at[1], at[2], j) != -std::numeric_limits<double>::infinity()) return false;
+        return true;
+      },
+      "In a row of S that is only -inf, the maximum is -inf, too, and -inf - -inf is NaN. Such a row of P is "
+      "0."));
+  found.push_back(missing_tail("last_queries_missing", expected.P, 2, "The last rows are missing."));
+  found.push_back(missing_tail("last_keys_missing", expected.P, 3, "The last keys are missing."));
+  return found;
+}
+
+/// What O may be instead of P·V.
+Mistakes mistakes_in_O(const Problem& p, const reference::Attention& expected) {
+  const Tensor<double>&S = expected.S, &P = expected.P;
+  const Int Nk = p.Nk();
+  Mistakes found;
+  const auto add = [&](std::string name, std::function<Tensor<double>()> wrong, std::string sentence) {
+    found.push_back(gives(std::move(name), std::move(wrong), std::move(sentence)));
+  };
+  const Reader K = right(p.K), V = right(p.V);
+  add(
+      "s_for_p", [=, &p, &S] { return weigh(p, S, V, Nk); }, "This is S·V: S is read where P belongs.");
+  add(
+      "k_for_v", [=, &p, &P] { return weigh(p, P, K, Nk); }, "This is P·K: K is read where V belongs.");
+  add(
+      "scale_again",
+      [=, &p, &P] {
+        return weigh(p,
+                     by_rows(P,
+                             [&p](double* row, Int n) {
+                               for (Int j = 0; j < n; ++j) row[j] *= static_cast<double>(p.scale);
+                             }),
+                     V, Nk);
+      },
+      "O is scaled; the scale belongs to S alone.");
+  if (Nk == p.D()) {
+    const Strides s = p.V.strides();
+    const Reader V_transposed{&p.V, address_by({s[0], s[1], s[3], s[2]})};
+    add(
+        "v_transposed", [=, &p, &P] { return weigh(p, P, V_transposed, Nk); },
+        "This is P·Vᵀ: V is transposed. Row j of V is the value of key j.");
+  }
+  if (Nk == p.Nq())
+    add(
+        "p_transposed", [=, &p, &P] { return weigh(p, P.transposed(2, 3).contiguous(), V, Nk); },
+        "This is Pᵀ·V: the weights of query i are row i of P.");
+  for (const Int end : ends_of_whole_tiles(Nk))
+    add(
+        "key_tail_missing", [=, &p, &P] { return weigh(p, P, V, end); },
+        "The last keys are missing from the sums: those from " + std::to_string(end) + " on.");
+  for (const Misreading& how : misreadings()) {
+    const Reader V_wrong = misread(p.V, how);
+    add(
+        how.name, [=, &p, &P] { return weigh(p, P, V_wrong, Nk); }, "In V: " + how.sentence);
+  }
+  if (p.layout_of_O == Layout::heads_inside)
+    add(
+        "output_layout_assumed",
+        [&p, &expected] {
+          const Strides strides = strides_of(expected.O.shape(), p.layout_of_O);
+          const Address address = address_by(strides);
+          Tensor<double> O(expected.O.shape());
+          for (Int i = 0; i < O.numel(); ++i) {
+            const auto at = O.unravel(i);
+            O.at_linear(i) = expected.O.at_linear(address(at[0], at[1], at[2], at[3]));
+          }
+          return O;
+        },
+        "O is written as if it lay in the order [batch, head, seq, dim]. Its strides say where an element "
+        "belongs.");
+  found.push_back(missing_tail("last_queries_missing", expected.O, 2,
+                               "The last queries, which do not fill a tile, are missing."));
+  found.push_back(missing_tail("last_dims_missing", expected.O, 3, "The last columns of O are missing."));
+  return found;
+}
+
+// --- Calls and checks ---
+
+Steps results_of(const Problem& p) {
+  const Shape scores{p.B(), p.H(), p.Nq(), p.Nk()}, output{p.B(), p.H(), p.Nq(), p.D()};
+  return {Tensor<float>(scores, strides_of(scores, p.layout_of_S), 0.0f),
+          Tensor<float>(scores, strides_of(scores, p.layout_of_P), 0.0f),
+          Tensor<float>(output, strides_of(output, p.layout_of_O), 0.0f)};
+}
+
+Outcome attend(const Problem& p, Steps& got, const CallOptions& options = {}) {
+  return call_with(options, kAttention, in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), out(got.S, "S"),
+                   out(got.P, "P"), out(got.O, "O"), p.scale);
+}
+
+/// S first, then P, then O: the case ends with the first that is wrong.
+void require_steps(const Steps& got, const Problem& p) {
+  const reference::Attention expected = reference::attention(p.Q, p.K, p.V, static_cast<double>(p.scale));
+  const Steps baseline = in_float32(p, expected);
+  require_matches(got.S, "S", expected.S, baseline.S, mistakes_in_S(p, expected));
+  require_matches(got.P, "P", expected.P, baseline.P, mistakes_in_P(p, expected));
+  require_matches(got.O, "O", expected.O, baseline.O, mistakes_in_O(p, expected));
+}
+
+Outcome check(const Problem& p, const CallOptions& options = {}) {
+  INFO("B = " << p.B() << ", H = " << p.H() << ", Nq = " << p.Nq() << ", Nk = " << p.Nk() << ", D = " << p.D()
+              << ", scale = " << p.scale);
+  Steps got = results_of(p);
+  const Outcome outcome = attend(p, got, options);
+  require_ran(outcome);
+  require_steps(got, p);
+  return outcome;
+}
+
+/// Two queries and three keys with products that are logarithms of whole numbers.
+Problem problem_of_the_notes() {
+  const auto ln = [](double x) { return static_cast<float>(std::log(x)); };
+  return {Tensor<float>::from({1, 1, 2, 2}, {2, 0, 0, 2}),
+          Tensor<float>::from({1, 1, 3, 2}, {0, 0, ln(2), ln(3), ln(5), 0}),
+          Tensor<float>::from({1, 1, 3, 2}, {8, 0, 16, 5, 0, 10}), 0.5f};
+}
+
+/// What the contract says about memory, for rows that begin at multiples of 32 bytes.
+void require_traffic(const Profile& profile, const Problem& p) {
+  const auto tiles = [](Int size) { return (size + kTile - 1) / kTile; };
+  const Int heads = p.B() * p.H(), Nq = p.Nq(), Nk = p.Nk(), D = p.D();
+  const auto scores_bytes = static_cast<std::uint64_t>(4 * heads * Nq * Nk);
+  const auto output_bytes = static_cast<std::uint64_t>(4 * heads * Nq * D);
+  const auto qk_bytes = static_cast<std::uint64_t>(4 * heads * D * (Nq * tiles(Nk) + Nk * tiles(Nq)));
+  const auto pv_bytes = static_cast<std::uint64_t>(4 * heads * Nk * (Nq * tiles(D) + D * tiles(Nq)));
+  const auto require_written = [](const simt::LaunchProfile& launch, std::uint64_t bytes, const char* what) {
+    const std::uint64_t written = launch.total.global_store.bytes_asked;
+    require(written == bytes, launch.kernel + " writes " + std::to_string(written) + " bytes; " + what +
+                                  " once takes " + std::to_string(bytes) + ".");
+  };
+  const auto require_read = [](const simt::LaunchProfile& launch, std::uint64_t bytes, const char* what) {
+    const std::uint64_t read = launch.total.global_load.bytes;
+    require(read * 10 <= bytes * 11, launch.kernel + " reads " + std::to_string(read) + " bytes; " + what +
+                                         " takes at most " + std::to_string(bytes) + ".");
+  };
+  const simt::LaunchProfile &scores = profile.launches[0], &softmax = profile.launches[1],
+                            &output = profile.launches[2];
+  require_written(scores, scores_bytes, "to write every score");
+  require_read(scores, qk_bytes,
+               "to read Q once for every 32 keys, and K once for every 32 queries, as tiles of 32 x 32 do,");
+  require_written(softmax, scores_bytes, "to write every weight");
+  require_read(softmax, 3 * scores_bytes, "to read S three times (maximum, sum, output)");
+  require_written(output, output_bytes, "to write O");
+  require_read(
+      output, pv_bytes,
+      "to read P once for every 32 columns of O, and V once for every 32 queries, as tiles of 32 x 32 do,");
+}
+
+void require_refused(const Problem& p, Steps got, const char* argument) {
+  INFO("Q " << format_shape(p.Q.shape()) << ", K " << format_shape(p.K.shape()) << ", V "
+            << format_shape(p.V.shape()) << ", S " << format_shape(got.S.shape()) << ", P "
+            << format_shape(got.P.shape()) << ", O " << format_shape(got.O.shape()));
+  require_throws<std::invalid_argument>(attend(p, got), argument);
+}
+
+}  // namespace
+
+TEST_CASE("attends from the two queries of the notes to their three keys",
+          "[l07][naive_attention][points:1]") {
+  check(problem_of_the_notes());
+}
+
+TEST_CASE("keeps several batches and heads apart", "[l07][naive_attention][points:2]") {
+  check(random_problem({2, 3, 70, 90, 37}));
+  check(random_problem({3, 2, 33, 20, 64}));
+  check(random_problem({1, 5, 20, 140, 16}));
+}
+
+TEST_CASE("attends with as many keys as dimensions, and as many queries",
+          "[l07][naive_attention][points:2]") {
+  // A matrix that should have been transposed has the right shape here.
+  check(random_problem({1, 2, 48, 48, 48}));
+  check(random_problem({1, 2, 40, 48, 48}));
+}
+
+TEST_CASE("attends with one query, one key, one dimension, and a few", "[l07][naive_attention][points:2]") {
+  for (const Sizes& n : {Sizes{2, 3, 1, 1, 1},
+                         {2, 3, 5, 1, 3},
+                         {2, 3, 1, 7, 2},
+                         {1, 4, 3, 2, 1},
+                         {1, 2, 31, 33, 5},
+                         {1, 2, 17, 9, 31}})
+    check(random_problem(n));
+}
+
+TEST_CASE("attends around the edges of tiles", "[l07][naive_attention][points:2]") {
+  for (const Sizes& n : {Sizes{1, 1, 130, 127, 65},
+                         {1, 1, 127, 129, 63},
+                         {1, 1, 128, 128, 64},
+                         {1, 1, 63, 65, 33},
+                         {1, 1, 64, 32, 32},
+                         {1, 1, 65, 31, 16}})
+    check(random_problem(n));
+}
+
+TEST_CASE("attends in 128 and 127 dimensions", "[l07][naive_attention][points:1]") {
+  check(random_problem({1, 2, 45, 50, 128}));
+  check(random_problem({1, 2, 50, 45, 127}));
+}
+
+TEST_CASE("attends to 300 and to 1500 keys", "[l07][naive_attention][points:2]") {
+  check(random_problem({1, 2, 3, 300, 8}));
+  check(random_problem({1, 1, 5, 1500, 4}));
+}
+
+TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], also mixed",
+          "[l07][naive_attention][points:2]") {
+  const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
+  check(with_layouts(random_problem({2, 3, 20, 40, 16}), outside, inside, outside, outside));
+  check(with_layouts(random_problem({2, 3, 40, 20, 16}), inside, outside, inside, outside));
+  check(with_layouts(random_problem({2, 3, 37, 45, 24}), inside, inside, inside, inside));
+}
+
+TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_attention][points:2]") {
+  Problem p = random_problem({2, 2, 35, 41, 18});
+  p.layout_of_S = p.layout_of_P = p.layout_of_O = Layout::gaps;
+  check(p);
+  for (const float gap : {1000.0f, kNan}) {
+    Problem apart = p;
+    apart.Q = lay_out(p.Q, Layout::gaps, gap);
+    apart.K = lay_out(p.K, Layout::gaps, gap);
+    apart.V = lay_out(p.V, Layout::gaps, gap);
+    check(apart);
+  }
+}
+
+TEST_CASE("keeps large scores apart", "[l07][naive_attention][points:3]") {
+  Problem p = random_problem({1, 2, 40, 70, 32});
+  p.scale *= 8.0f;
+  check(p);
+
+  // Whole numbers: every product and every sum is exact in float32, and S runs from about -1000 to 1000.
+  Problem whole = random_problem({1, 2, 40, 70, 16});
+  whole.scale = 1.0f;
+  for (Tensor<float>* x : {&whole.Q, &whole.K})
+    for (float& value : x->storage()) value = std::clamp(std::round(value * 8.0f), -16.0f, 16.0f);
+  check(whole);
+
+  for (const float shift : {1000.0f, -1000.0f}) {  // all scores of a row near this
+    INFO("about " << shift << " added to every score");
+    Problem shifted = random_problem({1, 2, 20, 40, 16});
+    shifted.scale = 0.25f;
+    for (Int h = 0; h < 2; ++h) {
+      for (Int i = 0; i < 20; ++i) shifted.Q(0, h, i, 0) = 4.0f * shift;
+      for (Int j = 0; j < 40; ++j) shifted.K(0, h, j, 0) = 1.0f;
+    }
+    check(shifted);
+  }
+}
+
+TEST_CASE("gives zeros where all scores of a row are -inf", "[l07][naive_attention][points:2]") {
+  Problem p = random_problem({1, 2, 12, 150, 8});
+  for (Int h = 0; h < 2; ++h)
+    for (Int j = 0; j < 150; ++j) p.K(0, h, j, 0) = 1.0f;
+  p.Q(0, 0, 3, 0) = p.Q(0, 0, 11, 0) = p.Q(0, 1, 0, 0) = -kInf;
+  check(p);
+}
+
+TEST_CASE("gives no weight to a score of -inf beside others", "[l07][naive_attention][points:1]") {
+  Problem p = random_problem({1, 2, 12, 150, 8});
+  for (Int h = 0; h < 2; ++h)
+    for (Int i = 0; i < 12; ++i) p.Q(0, h, i, 0) = 1.0f;
+  for (Int j = 0; j < 130; ++j) p.K(0, 0, j, 0) = -kInf;  // a whole tile and more
+  for (Int j = 0; j < 150; j += 3) p.K(0, 1, j, 0) = -kInf;
+  check(p);
+}
+
+TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
+          "[l07][naive_attention][points:2]") {
+  Problem p = random_problem({2, 3, 40, 50, 20});
+  for (Int j = 0; j < 50; ++j) p.K(0, 0, j, 0) = std::abs(p.K(0, 0, j, 0)) + 0.5f;
+  p.Q(0, 0, 7, 5) = kNan;   // one row of S
+  p.Q(0, 0, 20, 0) = kInf;  // a row of S that is only inf
+  p.K(0, 1, 49, 3) = kNan;  // one column of S, and so every row of P
+  p.V(0, 2, 30, 4) = kNan;  // one column of O
+  p.V(1, 0, 0, 19) = kInf;
+  p.V(1, 1, 10, 2) = kInf, p.V(1, 1, 11, 2) = -kInf;  // inf - inf
+  check(p);
+}
+
+TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l07][naive_attention][points:2]") {
+  check(random_problem({2, 2, 5, 0, 8}));
+  check(random_problem({1, 2, 130, 0, 100}));
+  for (const Sizes& n : {Sizes{2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}, {1, 1, 0, 0, 8}}) {
+    const Outcome outcome = check(random_problem(n));
+    require(outcome.counters.at("launches") == 0,
+            "There is nothing to compute, so nothing should be launched.");
+  }
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l07][naive_attention][points:1]") {
+  const Problem p = random_problem({1, 2, 140, 150, 20});
+  Steps first = results_of(p);
+  require_ran(attend(p, first));
+  require_steps(first, p);
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::reverse, Order::random, Order::random}) {
+    CallOptions options;
+    options.order = order;
+    options.seed = seed++;
+    Steps got = results_of(p);
+    require_ran(attend(p, got, options));
+    INFO(
+        "The same call, with blocks, warps and threads in another order; the results must have the same "
+        "bits");
+    require_same_bits(got.S, first.S, "S");
+    require_same_bits(got.P, first.P, "P");
+    require_same_bits(got.O, first.O, "O");
+  }
+}
+
+TEST_CASE("writes S and P once, and reads them as often as promised", "[l07][naive_attention][points:3]") {
+  const Problem p = random_problem({1, 2, 48, 96, 64});  // every row begins at a multiple of 32 bytes
+  const Outcome outcome = check(p);
+  const std::int64_t launches = outcome.counters.at("launches");
+  require(launches == 3, "Your code launched " + std::to_string(launches) +
+                             " kernels; it should launch three: for S, for P and for O.");
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  for (const simt::LaunchProfile& launch : profile->launches) {
+    const auto blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+    require(blocks >= 2, launch.kernel + " has only " + std::to_string(blocks) +
+                             " block for 2 heads: every head of every batch should have blocks of its own.");
+  }
+  require_traffic(*profile, p);
+}
+
+TEST_CASE("reads and writes whole sectors", "[l07][naive_attention][points:2]") {
+  const Problem p = random_problem({1, 2, 48, 96, 64});
+  const Outcome outcome = check(p);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  for (const simt::LaunchProfile& launch : profile->launches) {
+    const simt::GlobalTraffic &load = launch.total.global_load, &store = launch.total.global_store;
+    const std::uint64_t sectors = load.sectors + store.sectors,
+                        ideal = load.ideal_sectors + store.ideal_sectors;
+    require(sectors * 10 <= ideal * 11,
+            "The warps of " + launch.kernel + " touch " + std::to_string(sectors) +
+                " sectors of 32 bytes where " + std::to_string(ideal) +
+                " would do: neighbouring threads read or write elements that lie a row apart.");
+  }
+}
+
+TEST_CASE("refuses shapes that do not fit together", "[l07][naive_attention][points:2]") {
+  const Problem p = random_problem({2, 3, 4, 5, 6});
+  check(p);
+  const Steps good = results_of(p);
+  const auto tensor = [](Shape shape) { return Tensor<float>(std::move(shape), 1.0f); };
+  const auto with = [&](auto member, Shape shape) {
+    Problem wrong = p;
+    wrong.*member = tensor(std::move(shape));
+    return wrong;
+  };
+  const auto results_with = [&](auto member, Shape shape) {
+    Steps wrong = good;
+    wrong.*member = tensor(std::move(shape));
+    return wrong;
+  };
+  for (const Shape& shape : {Shape{1, 3, 5, 6}, {2, 1, 5, 6}, {2, 3, 5, 7}})
+    require_refused(with(&Problem::K, shape), good, "K");
+  for (const Shape& shape : {Shape{1, 3, 5, 6}, {2, 2, 5, 6}, {2, 3, 4, 6}, {2, 3, 5, 5}})
+    require_refused(with(&Problem::V, shape), good, "V");
+  for (const Shape& shape : {Shape{1, 3, 4, 5}, {2, 4, 4, 5}, {2, 3, 5, 5}, {2, 3, 4, 4}}) {
+    require_refused(p, results_with(&Steps::S, shape), "S");
+    require_refused(p, results_with(&Steps::P, shape), "P");
+  }
+  for (const Shape& shape : {Shape{1, 3, 4, 6}, {2, 4, 4, 6}, {2, 3, 5, 6}, {2, 3, 4, 5}})
+    require_refused(p, results_with(&Steps::O, shape), "O");
+}
+
+TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not lie side by side",
+          "[l07][naive_attention][points:1]") {
+  const Problem p = random_problem({1, 2, 4, 5, 6});
+  check(p);
+  for (const Int D : {kMaxDim + 1, Int{0}}) {
+    Problem wrong{Tensor<float>({1, 2, 4, D}), Tensor<float>({1, 2, 5, D}), Tensor<float>({1, 2, 5, D}),
+                  1.0f};
+    require_refused(wrong, results_of(wrong), "Q");
+  }
+  const auto spread = [](const Tensor<float>& x) {
+    Tensor<float> apart(x.shape(), {2 * x.strides()[0], 2 * x.strides()[1], 2 * x.strides()[2], 2}, 0.0f);
+    for (Int i = 0; i < x.numel(); ++i) apart.at_linear(i) = x.at_linear(i);
+    return apart;
+  };
+  for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
+    Problem wrong = p;
+    wrong.*member = spread(p.*member);
+    require_refused(wrong, results_of(p), name);
+  }
+  for (const auto& [member, name] : {std::pair{&Steps::S, "S"}, {&Steps::P, "P"}, {&Steps::O, "O"}}) {
+    Steps wrong = results_of(p);
+    wrong.*member = spread(wrong.*member);
+    require_refused(p, wrong, name);
+  }
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l07][naive_attention][points:1]") {
+  // More heads than a grid has blocks along y or z; and, in the simulator, a grid of one block along x. Whose
+  // launches are accepted all the same, must be right.
+  for (const Sizes& n : {Sizes{1, 66'000, 1, 1, 1}, {1, 1, 200, 150, 8}, {1, 1, 200, 0, 8}}) {
+    const Problem p = random_problem(n);
+    CallOptions options;
+    options.max_grid_x = 1;
+    Steps got = results_of(p);
+    const Outcome outcome = attend(p, got, options);
+    if (outcome.status == Status::returned) {
+      require_ran(outcome);
+      require_steps(got, p);
+    } else {
+      INFO("This test makes CUDA refuse a launch on purpose"
+           << (outcome.status == Status::cuda_error
+                   ? "; your launches are fine, but the entry has to throw when one is refused"
+                   : ""));
+      require_throws<std::runtime_error>(outcome);
+    }
+  }
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto Q = run.input<float>("Q", {"batch", "heads", "queries", "dim"});
+  const auto K = run.input<float>("K", {"batch", "heads", "keys", "dim"});
+  const auto V = run.input<float>("V", {"batch", "heads", "keys", "dim"});
+  const double scale = run.number("scale", 1.0 / std::sqrt(static_cast<double>(Q.shape()[3])));
+  const Shape scores{Q.shape()[0], Q.shape()[1], Q.shape()[2], K.shape()[2]};
+  Tensor<float> S(scores), P(scores), O(Q.shape());
+  run.call(kAttention, in(Q, "Q"), in(K, "K"), in(V, "V"), out(S, "S"), out(P, "P"), out(O, "O"),
+           static_cast<float>(scale));
+  run.output("S", S);
+  run.output("P", P);
+  run.output("O", O);
+}

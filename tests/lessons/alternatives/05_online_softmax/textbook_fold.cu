@@ -1,0 +1,168 @@
+// Alternative for lesson 05: the solution with the two exponentials of the textbook formula in fold(). The
+// notes of the lesson compare their speed.
+
+#include "online_softmax.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "device/cuda_check.hpp"
+#include "device/reduce.hpp"
+
+namespace course {
+
+using device::kFullMask;
+using device::kWarpSize;
+
+// A team is the threads that share a row: a warp for a short one, a block for a long one.
+constexpr int kBlockThreads = 1024;
+constexpr int kWarpTeams = 8;                    // in a block, if each team is one warp
+constexpr std::int64_t kMostColsOfAWarp = 4096;  // beyond it a block is faster (NVIDIA H200, 2026-11-21)
+
+/// Statistics of the columns folded so far.
+/// Invariant: max is the largest of them and sum = Σ exp(x_j - max) >= 1, or {-inf, 0} if none is above -inf.
+struct RowStats {
+  float max = -INFINITY, sum = 0.0f;
+};
+
+/// The statistics of the columns in `seen` and one more.
+/// Algorithm 3, lines 4 and 5.
+__device__ RowStats fold(RowStats seen, float x) {
+  if (x == -INFINITY) return seen;
+  const float max = fmaxf(seen.max, x);
+  return {max, seen.sum * expf(seen.max - max) + expf(x - max)};
+}
+
+/// The statistics of two disjoint sets of columns. RowStats{} is the identity; merge(a, b) and merge(b, a)
+/// have the same bits.
+__device__ RowStats merge(RowStats a, RowStats b) {
+  if (a.max < b.max) {
+    const RowStats low = a;
+    a = b;
+    b = low;
+  }
+  if (b.sum == 0.0f) return a;  // two empty sides would give exp(-inf - -inf) = NaN
+  a.sum += b.sum * expf(b.max - a.max);
+  return a;
+}
+
+/// The statistics of all lanes of the warp, in every lane. All lanes must come here together.
+__device__ RowStats merge_warp(RowStats stats) {
+  for (int bit = kWarpSize / 2; bit > 0; bit /= 2) {
+    const float max = __shfl_xor_sync(kFullMask, stats.max, bit);
+    const float sum = __shfl_xor_sync(kFullMask, stats.sum, bit);
+    stats = merge(stats, {max, sum});
+  }
+  return stats;
+}
+
+/// The statistics of the whole block, in every thread. All threads must come here, and only once.
+__device__ RowStats merge_block(RowStats stats) {
+  constexpr int kBlockWarps = kBlockThreads / kWarpSize;
+  __shared__ float max_smem[kBlockWarps], sum_smem[kBlockWarps];
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
+  stats = merge_warp(stats);
+  if (lane == 0) {
+    max_smem[warp] = stats.max;
+    sum_smem[warp] = stats.sum;
+  }
+  __syncthreads();  // the statistics of all warps are there
+  stats = RowStats{};
+  if (lane < kBlockWarps) stats = {max_smem[lane], sum_smem[lane]};
+  stats = merge_warp(stats);  // in every warp: then all threads have the result without another barrier
+  return stats;
+}
+
+/// The statistics of a row, in every thread of its team. Shapes: x_row is (cols).
+template <int kTeamThreads>
+__device__ RowStats stats_of_row(const float* x_row, std::int64_t cols) {
+  RowStats stats;
+#pragma unroll 8  // eight loads are under way at a time
+  for (std::int64_t col = threadIdx.x; col < cols; col += kTeamThreads) {
+    stats = fold(stats, x_row[col]);
+  }
+  stats = kTeamThreads == kWarpSize ? merge_warp(stats) : merge_block(stats);
+  if (stats.max == INFINITY) stats.sum = NAN;  // it has the term exp(inf - inf), which merge() may never see
+  return stats;
+}
+
+/// max[row] and sum[row] for a row of each team: blockDim.x threads are a team, blockDim.y teams a block.
+template <int kTeamThreads>
+__global__ void __launch_bounds__(kBlockThreads)
+    row_stats_kernel(const float* __restrict__ x, std::int64_t x_row_stride, float* __restrict__ max,
+                     float* __restrict__ sum, std::int64_t rows, std::int64_t cols) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  if (row >= rows) return;  // happens only to teams of one warp, which meet at no barrier
+  const RowStats stats = stats_of_row<kTeamThreads>(x + row * x_row_stride, cols);
+  if (threadIdx.x == 0) {
+    max[row] = stats.max;
+    sum[row] = stats.sum;
+  }
+}
+
+/// y[row][...] for a row of each team.
+template <int kTeamThreads>
+__global__ void __launch_bounds__(kBlockThreads)
+    online_softmax_kernel(const float* __restrict__ x, std::int64_t x_row_stride, float* __restrict__ y,
+                          std::int64_t y_row_stride, std::int64_t rows, std::int64_t cols) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  if (row >= rows) return;  // happens only to teams of one warp, which meet at no barrier
+  const float* x_row = x + row * x_row_stride;
+  float* y_row = y + row * y_row_stride;
+  RowStats stats = stats_of_row<kTeamThreads>(x_row, cols);
+  if (stats.sum == 0.0f) stats = {0.0f, 1.0f};  // only -inf: exp(-inf - 0) / 1 is the 0 that is wanted
+  const float scale = 1.0f / stats.sum;
+#pragma unroll 4
+  for (std::int64_t col = threadIdx.x; col < cols; col += kTeamThreads) {
+    y_row[col] = expf(x_row[col] - stats.max) * scale;
+  }
+}
+
+void require_matrix(const char* stride_name, std::int64_t row_stride, std::int64_t rows, std::int64_t cols) {
+  if (rows < 0 || rows > kMaxRows) {
+    throw std::invalid_argument("rows must be 0 to " + std::to_string(kMaxRows) + ", but it is " +
+                                std::to_string(rows) + ".");
+  }
+  if (cols < 0)
+    throw std::invalid_argument("cols must be 0 or more, but it is " + std::to_string(cols) + ".");
+  if (row_stride < cols) {
+    throw std::invalid_argument(std::string(stride_name) + " must be " + std::to_string(cols) +
+                                " or more, as many as there are columns, but it is " +
+                                std::to_string(row_stride) + ".");
+  }
+}
+
+/// The block for rows of so many columns: x counts the threads of a team, y the teams.
+dim3 block_for(std::int64_t cols) {
+  return cols <= kMostColsOfAWarp ? dim3(kWarpSize, kWarpTeams) : dim3(kBlockThreads);
+}
+
+void row_stats(const float* x, std::int64_t x_row_stride, float* max, float* sum, std::int64_t rows,
+               std::int64_t cols) {
+  require_matrix("x_row_stride", x_row_stride, rows, cols);
+  if (rows == 0) return;
+  const dim3 block = block_for(cols);
+  const auto blocks = static_cast<unsigned>((rows - 1) / block.y + 1);
+  const auto kernel = block.x == kWarpSize ? row_stats_kernel<kWarpSize> : row_stats_kernel<kBlockThreads>;
+  kernel<<<blocks, block>>>(x, x_row_stride, max, sum, rows, cols);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void online_softmax(const float* x, std::int64_t x_row_stride, float* y, std::int64_t y_row_stride,
+                    std::int64_t rows, std::int64_t cols) {
+  require_matrix("x_row_stride", x_row_stride, rows, cols);
+  require_matrix("y_row_stride", y_row_stride, rows, cols);
+  if (rows == 0 || cols == 0) return;
+  const dim3 block = block_for(cols);
+  const auto blocks = static_cast<unsigned>((rows - 1) / block.y + 1);
+  const auto kernel =
+      block.x == kWarpSize ? online_softmax_kernel<kWarpSize> : online_softmax_kernel<kBlockThreads>;
+  kernel<<<blocks, block>>>(x, x_row_stride, y, y_row_stride, rows, cols);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace course

@@ -1,0 +1,196 @@
+#include "reference/attention.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "support/catch.hpp"
+#include "tensor/random.hpp"
+
+using namespace course;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+bool near(double a, double b) { return std::abs(a - b) <= 1e-14 * std::max(1.0, std::abs(b)); }
+
+/// One head of normally distributed Q, K and V.
+struct Inputs {
+  Tensor<float> Q, K, V;
+};
+Inputs inputs(std::int64_t B, std::int64_t H, std::int64_t Nq, std::int64_t Nk, std::int64_t D) {
+  return {normal({B, H, Nq, D}, 1), normal({B, H, Nk, D}, 2), normal({B, H, Nk, D}, 3)};
+}
+
+}  // namespace
+
+TEST_CASE("the attention reference weighs three values as by hand") {
+  // Scores 0, ln 2 and ln 5 have the weights 1/8, 2/8 and 5/8.
+  const double ln2 = std::log(2.0), ln5 = std::log(5.0);
+  const auto Q = Tensor<float>::from({1, 1, 1, 2}, {2.0f, 4.0f});
+  const auto K = Tensor<float>::from(
+      {1, 1, 3, 2}, {0.0f, 0.0f, static_cast<float>(ln2), 0.0f, 0.0f, static_cast<float>(ln5 / 2)});
+  const auto V = Tensor<float>::from({1, 1, 3, 2}, {8.0f, 0.0f, 16.0f, 8.0f, 0.0f, -8.0f});
+
+  const reference::Attention a = reference::attention(Q, K, V, 0.5);
+
+  REQUIRE(a.S.shape() == Shape{1, 1, 1, 3});
+  REQUIRE(a.P.shape() == Shape{1, 1, 1, 3});
+  REQUIRE(a.O.shape() == Shape{1, 1, 1, 2});
+  REQUIRE(a.lse.shape() == Shape{1, 1, 1});
+  CHECK(a.S(0, 0, 0, 0) == 0.0);
+  CHECK(a.S(0, 0, 0, 1) == Approx(ln2).epsilon(1e-7));  // K is float32
+  CHECK(a.S(0, 0, 0, 2) == Approx(ln5).epsilon(1e-7));
+  CHECK(a.P(0, 0, 0, 0) == Approx(0.125).epsilon(1e-6));
+  CHECK(a.P(0, 0, 0, 1) == Approx(0.25).epsilon(1e-6));
+  CHECK(a.P(0, 0, 0, 2) == Approx(0.625).epsilon(1e-6));
+  CHECK(a.O(0, 0, 0, 0) == Approx(5.0).epsilon(1e-6));   // 1 + 4 + 0
+  CHECK(a.O(0, 0, 0, 1) == Approx(-3.0).epsilon(1e-6));  // 0 + 2 - 5
+  CHECK(a.lse(0, 0, 0) == Approx(std::log(8.0)).epsilon(1e-7));
+}
+
+TEST_CASE("the attention reference gives weights that add up to 1, and lse = log of their common divisor") {
+  const Inputs x = inputs(2, 3, 5, 7, 4);
+  const reference::Attention a = reference::attention(x.Q, x.K, x.V, 0.5);
+  for (std::int64_t row = 0; row < 2 * 3 * 5; ++row) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < 7; ++j) {
+      const double weight = a.P.at_linear(row * 7 + j);
+      sum += weight;
+      CHECK(near(weight, std::exp(a.S.at_linear(row * 7 + j) - a.lse.at_linear(row))));
+    }
+    CHECK(near(sum, 1));
+  }
+}
+
+TEST_CASE(
+    "the attention reference gives the mean of V where all keys are equal, and the value of the only key") {
+  Inputs x = inputs(1, 2, 3, 4, 5);
+  for (std::int64_t h = 0; h < 2; ++h)
+    for (std::int64_t j = 1; j < 4; ++j)
+      for (std::int64_t d = 0; d < 5; ++d) x.K(0, h, j, d) = x.K(0, h, 0, d);
+  const reference::Attention a = reference::attention(x.Q, x.K, x.V, 1.0);
+  for (std::int64_t h = 0; h < 2; ++h)
+    for (std::int64_t i = 0; i < 3; ++i)
+      for (std::int64_t d = 0; d < 5; ++d) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < 4; ++j) sum += static_cast<double>(x.V(0, h, j, d));
+        CHECK(near(a.O(0, h, i, d), sum / 4));
+      }
+
+  const Inputs one = inputs(1, 1, 3, 1, 5);
+  const reference::Attention b = reference::attention(one.Q, one.K, one.V, 1.0);
+  for (std::int64_t i = 0; i < 3; ++i)
+    for (std::int64_t d = 0; d < 5; ++d) CHECK(b.O(0, 0, i, d) == static_cast<double>(one.V(0, 0, 0, d)));
+}
+
+TEST_CASE("the attention reference does not change when one vector is added to all keys") {
+  Inputs x = inputs(1, 1, 4, 6, 3);
+  const reference::Attention before = reference::attention(x.Q, x.K, x.V, 1.0);
+  for (std::int64_t j = 0; j < 6; ++j)
+    for (std::int64_t d = 0; d < 3; ++d) x.K(0, 0, j, d) = std::round(x.K(0, 0, j, d) * 1024) / 1024;
+  const reference::Attention rounded = reference::attention(x.Q, x.K, x.V, 1.0);
+  for (std::int64_t j = 0; j < 6; ++j)
+    for (std::int64_t d = 0; d < 3; ++d) x.K(0, 0, j, d) += 256.0f;  // exact: multiples of 2^-10 below 2^9
+  const reference::Attention shifted = reference::attention(x.Q, x.K, x.V, 1.0);
+  CHECK(before.P(0, 0, 0, 0) != rounded.P(0, 0, 0, 0));
+  for (std::int64_t i = 0; i < rounded.O.numel(); ++i)
+    CHECK(std::abs(rounded.O.at_linear(i) - shifted.O.at_linear(i)) <= 1e-10);
+}
+
+TEST_CASE("the attention reference keeps batches and heads apart, in any layout") {
+  const Inputs x = inputs(2, 3, 4, 5, 6);
+  const reference::Attention all = reference::attention(x.Q, x.K, x.V, 0.3);
+  const auto head_of = [](const Tensor<float>& t, std::int64_t b, std::int64_t h) {
+    Tensor<float> head({1, 1, t.shape()[2], t.shape()[3]});
+    for (std::int64_t n = 0; n < t.shape()[2]; ++n)
+      for (std::int64_t d = 0; d < t.shape()[3]; ++d) head(0, 0, n, d) = t(b, h, n, d);
+    return head;
+  };
+  for (std::int64_t b = 0; b < 2; ++b)
+    for (std::int64_t h = 0; h < 3; ++h) {
+      const reference::Attention one =
+          reference::attention(head_of(x.Q, b, h), head_of(x.K, b, h), head_of(x.V, b, h), 0.3);
+      for (std::int64_t i = 0; i < 4; ++i) {
+        CHECK(one.lse(0, 0, i) == all.lse(b, h, i));
+        for (std::int64_t d = 0; d < 6; ++d) CHECK(one.O(0, 0, i, d) == all.O(b, h, i, d));
+      }
+    }
+
+  // The same numbers, stored as [batch, seq, head, dim].
+  const auto by_rows = [](const Tensor<float>& t) {
+    return t.transposed(1, 2).contiguous().transposed(1, 2);
+  };
+  REQUIRE(by_rows(x.K).strides() != x.K.strides());
+  const reference::Attention other = reference::attention(by_rows(x.Q), by_rows(x.K), by_rows(x.V), 0.3);
+  for (std::int64_t i = 0; i < all.O.numel(); ++i) CHECK(other.O.at_linear(i) == all.O.at_linear(i));
+}
+
+TEST_CASE("the attention reference does not overflow, and rounds no score to float32") {
+  const auto Q = Tensor<float>::from({1, 1, 1, 1}, {1000.0f});
+  const auto K = Tensor<float>::from({1, 1, 3, 1}, {1.0f, 1.0f, -1.0f});
+  const auto V = Tensor<float>::from({1, 1, 3, 1}, {2.0f, 4.0f, 100.0f});
+  const reference::Attention a = reference::attention(Q, K, V, 1.0);
+  CHECK(a.P(0, 0, 0, 0) == 0.5);
+  CHECK(a.P(0, 0, 0, 2) == 0.0);
+  CHECK(a.O(0, 0, 0, 0) == 3.0);
+  CHECK(a.lse(0, 0, 0) == Approx(1000 + std::log(2.0)).epsilon(1e-15));
+
+  const auto large = Tensor<float>({1, 1, 1, 1}, 1e30f);
+  CHECK(reference::attention(large, large, large, 1.0).S(0, 0, 0, 0) == Approx(1e60).epsilon(1e-6));
+}
+
+TEST_CASE("the attention reference gives 0 to a query that no key reaches, and lets NaN into one row only") {
+  const auto Q = Tensor<float>::from({1, 1, 4, 2}, {-kInf, 1.0f, kNan, 0.0f, kInf, 1.0f, 1.0f, 1.0f});
+  const auto K = Tensor<float>::from({1, 1, 2, 2}, {1.0f, 0.0f, 2.0f, 1.0f});
+  const auto V = Tensor<float>::from({1, 1, 2, 1 + 1}, {1.0f, 2.0f, 3.0f, 4.0f});
+
+  const reference::Attention a = reference::attention(Q, K, V, 1.0);
+
+  CHECK(a.S(0, 0, 0, 1) == -std::numeric_limits<double>::infinity());
+  CHECK(a.P(0, 0, 0, 0) == 0.0);
+  CHECK(a.P(0, 0, 0, 1) == 0.0);
+  CHECK(a.O(0, 0, 0, 0) == 0.0);
+  CHECK(a.lse(0, 0, 0) == -std::numeric_limits<double>::infinity());
+  for (const std::int64_t i : {1, 2}) {
+    CHECK(std::isnan(a.P(0, 0, i, 0)));
+    CHECK(std::isnan(a.P(0, 0, i, 1)));
+    CHECK(std::isnan(a.O(0, 0, i, 1)));
+    CHECK(std::isnan(a.lse(0, 0, i)));
+  }
+  CHECK(std::isfinite(a.O(0, 0, 3, 0)));
+}
+
+TEST_CASE("the attention reference gives a weight of 0 to a score of -inf beside others") {
+  const auto Q = Tensor<float>::from({1, 1, 1, 1}, {1.0f});
+  const auto K = Tensor<float>::from({1, 1, 3, 1}, {0.0f, -kInf, 0.0f});
+  const auto V = Tensor<float>::from({1, 1, 3, 1}, {1.0f, 50.0f, 3.0f});
+  const reference::Attention a = reference::attention(Q, K, V, 1.0);
+  CHECK(a.P(0, 0, 0, 1) == 0.0);
+  CHECK(a.O(0, 0, 0, 0) == 2.0);
+}
+
+TEST_CASE("the attention reference gives zeros without keys, and nothing without queries") {
+  const Inputs x = inputs(2, 2, 3, 0, 4);
+  const reference::Attention a = reference::attention(x.Q, x.K, x.V, 1.0);
+  CHECK(a.S.numel() == 0);
+  REQUIRE(a.O.shape() == Shape{2, 2, 3, 4});
+  for (std::int64_t i = 0; i < a.O.numel(); ++i) CHECK(a.O.at_linear(i) == 0.0);
+  for (std::int64_t i = 0; i < a.lse.numel(); ++i)
+    CHECK(a.lse.at_linear(i) == -std::numeric_limits<double>::infinity());
+
+  const Inputs none = inputs(1, 2, 0, 3, 4);
+  CHECK(reference::attention(none.Q, none.K, none.V, 1.0).O.numel() == 0);
+}
+
+TEST_CASE("the attention reference refuses shapes that do not fit together") {
+  const Tensor<float> Q({1, 2, 3, 4}), K({1, 2, 5, 4});
+  REQUIRE_NOTHROW(reference::attention(Q, K, K, 1.0));
+  REQUIRE_THROWS_AS(reference::attention(Q, K, Tensor<float>({1, 2, 6, 4}), 1.0), std::invalid_argument);
+  REQUIRE_THROWS_AS(reference::attention(Tensor<float>({2, 2, 3, 4}), K, K, 1.0), std::invalid_argument);
+  REQUIRE_THROWS_AS(reference::attention(Tensor<float>({1, 1, 3, 4}), K, K, 1.0), std::invalid_argument);
+  REQUIRE_THROWS_AS(reference::attention(Tensor<float>({1, 2, 3, 5}), K, K, 1.0), std::invalid_argument);
+  REQUIRE_THROWS_AS(reference::attention(Tensor<float>({2, 3, 4}), K, K, 1.0), std::invalid_argument);
+}

@@ -14,6 +14,8 @@ namespace course {
 
 // --- One element of C a thread ---
 
+constexpr int kTiledThreads = kTile * kTile;
+
 // [load square]
 /// X_smem = the square of X that begins at (first_row, first_col), with zeros outside X.
 __device__ void load_square(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_col,
@@ -29,8 +31,9 @@ __device__ void load_square(const View<const float, 2>& X, std::int64_t first_ro
 
 // [tiled]
 /// Each block of kTile x kTile threads computes a tile of C, row by row; C is tiles_across tiles wide.
-__global__ void matmul_tiled_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
-                                    unsigned tiles_across) {
+__global__ void __launch_bounds__(kTiledThreads)  // a promise: then a thread gets at most 64 registers
+    matmul_tiled_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
+                        unsigned tiles_across) {
   __shared__ float A_smem[kTile][kTile + 1];  // + 1: the elements of a column lie in 32 different banks
   __shared__ float B_smem[kTile][kTile + 1];
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);

@@ -25,7 +25,7 @@ SERIES = [
 WIDTH, HEIGHT = 664, 392
 LEFT, RIGHT, TOP, BOTTOM = 64, 632, 52, 320  # of the plot
 HIGHEST = 2.0
-SHORTEST = 512  # columns; below, nearly all of the time is waiting
+SHORTEST = 256  # columns; below, nearly all of the time is waiting
 STYLE = """
   .page { fill: #ffffff; }
   text { font: 14px system-ui, sans-serif; fill: #1f2328; }

@@ -4,8 +4,7 @@
 docs/figures/01_vector_add_trace.cu records blockIdx, threadIdx and the loop step of every element. A test builds it
 for the simulator, runs it, and holds the result against the committed trace and figure. To make both anew:
 
-    cmake --build build --target trace_vector_add
-    build/bin/trace_vector_add > docs/figures/01_vector_add_trace.csv
+    ./course simulate docs/figures/01_vector_add_trace.cu > docs/figures/01_vector_add_trace.csv
     scripts/figure_vector_add.py
 
 Usage: scripts/figure_vector_add.py [TRACE.csv [FIGURE.svg]]

@@ -153,12 +153,14 @@ struct CommandLine {
 
 /// CLI11 would only say that a subcommand is required.
 void require_known_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
+  if (argc >= 2 && argv[1][0] == '-') return;
   std::string known;
   for (const CLI::App* command : app.get_subcommands({})) {
-    if (command->get_name() == argv[1]) return;
+    if (argc >= 2 && command->get_name() == argv[1]) return;
     known += (known.empty() ? "" : ", ") + command->get_name();
   }
+  if (argc < 2)
+    throw UsageError(fmt::format("Say what to do: {}. `./course --help` tells what each does.", known));
   throw UsageError(fmt::format("There is no command {}. Commands are {}.", argv[1], known));
 }
 

@@ -31,8 +31,17 @@ std::vector<Diagnostic> of_severity(const std::vector<Diagnostic>& diagnostics, 
   return chosen;
 }
 
+/// Warnings that may be why a case fails: threads that did not come where others wait for them.
+std::vector<Diagnostic> explanations(const CaseResult& result) {
+  std::vector<Diagnostic> chosen = of_severity(result.diagnostics, Severity::warning);
+  std::erase_if(chosen, [](const Diagnostic& one) {
+    return one.kind != "exited_threads" && one.kind != "divergent_barrier" && one.kind != "inactive_lane";
+  });
+  return chosen;
+}
+
 /// The message's first sentence without its numbers and without what stands before a colon, such as "n = 33:"
-/// or "vector_add.cu:61:". Cases with the same one fail in the same way.
+/// or "vector_add.cu:61:", and the mistakes that explain it. Cases with the same one fail in the same way.
 std::string pattern_of(const CaseResult& result) {
   const std::string line = result.message.substr(0, result.message.find('\n'));
   std::istringstream words(line.substr(0, line.find(". ")));
@@ -46,6 +55,7 @@ std::string pattern_of(const CaseResult& result) {
     const bool number = word.size() <= 1 || word == "NaN" || word == "nan" || word == "inf";
     if (!number) pattern += word + " ";
   }
+  for (const std::string& mistake : result.diagnoses) pattern += mistake + " ";
   return pattern;
 }
 
@@ -99,11 +109,11 @@ std::string render_diagnostic(const Terminal& terminal, const LessonReport& repo
 /// What has been told so far. A case that adds nothing to it is only counted.
 struct Told {
   std::vector<std::string> patterns;
-  std::vector<Diagnostic> errors;
+  std::vector<Diagnostic> findings;
 
-  bool knows(const Diagnostic& error) const {
-    return std::any_of(errors.begin(), errors.end(),
-                       [&](const Diagnostic& one) { return same_mistake(one, error); });
+  bool knows(const Diagnostic& finding) const {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Diagnostic& one) { return same_mistake(one, finding); });
   }
   /// A case with findings fails in the way that they say, whatever came of it.
   bool knows(const CaseResult& result) const {
@@ -114,7 +124,8 @@ struct Told {
   }
   void add(const CaseResult& result) {
     patterns.push_back(pattern_of(result));
-    add_new(errors, of_severity(result.diagnostics, Severity::error));
+    add_new(findings, of_severity(result.diagnostics, Severity::error));
+    add_new(findings, explanations(result));
   }
 };
 
@@ -124,6 +135,8 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   const std::string worth = plural(static_cast<std::size_t>(std::max(result.points, 0)), "point");
   std::string text = wrap(fmt::format("{} ({})", result.name, worth), 2, terminal.width());
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
+  for (const Diagnostic& warning : explanations(result))
+    if (!told.knows(warning)) text += render_diagnostic(terminal, report, warning);
   const auto errors = of_severity(result.diagnostics, Severity::error);
   std::istringstream lines(result.message);
   for (std::string line; std::getline(lines, line);) {
@@ -141,11 +154,12 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   return text;
 }
 
-/// Those of all cases, each once; passed cases have them, too.
+/// Those of all cases that were not told yet, each once; passed cases have them, too.
 std::string render_all(const Terminal& terminal, const LessonReport& report, Severity severity,
-                       const std::string& title) {
+                       const Told& told, const std::string& title) {
   std::vector<Diagnostic> all;
   for (const CaseResult& result : report.cases) add_new(all, of_severity(result.diagnostics, severity));
+  std::erase_if(all, [&](const Diagnostic& one) { return told.knows(one); });
   std::string text = all.empty() ? "" : terminal.paint(Style::strong, "  " + title) + "\n";
   for (const Diagnostic& one : all) text += render_diagnostic(terminal, report, one);
   return text;
@@ -164,8 +178,9 @@ std::string render_not_checked(const Terminal& terminal, const LessonReport& rep
   return text;
 }
 
-std::string render_failed_cases(const Terminal& terminal, const LessonReport& report, bool verbose) {
-  Told told;
+/// Adds what it tells to `told`.
+std::string render_failed_cases(const Terminal& terminal, const LessonReport& report, bool verbose,
+                                Told& told) {
   std::size_t shown = 0, same = 0, other = 0;
   std::string text;
   for (const CaseResult& result : report.cases) {
@@ -236,13 +251,17 @@ std::string render_report(const Terminal& terminal, const LessonReport& report, 
                      terminal.paint(Style::strong, left.substr(word.size())) + std::string(gap, ' ') + right +
                      "\n";
   if (!report.error.empty()) text += wrap(report.error, 2, terminal.width());
-  text += render_failed_cases(terminal, report, style.verbose);
-  text += render_all(terminal, report, Severity::warning, "Warnings, which cost no points");
-  if (style.verbose) text += render_all(terminal, report, Severity::note, "Notes");
+  Told told;
+  text += render_failed_cases(terminal, report, style.verbose, told);
+  text += render_all(terminal, report, Severity::warning, told, "Warnings, which cost no points");
+  if (style.verbose) text += render_all(terminal, report, Severity::note, told, "Notes");
   text += render_not_checked(terminal, report, style.verbose);
   if (pass) return text;
-  text += wrap(fmt::format("Next: edit {}, then {}", relative(report), style.command), 2, terminal.width());
-  return text;
+  const std::string next = fmt::format("Next: edit {}, then {}", relative(report), style.command);
+  if (columns_of(next) + 2 <= terminal.width()) return text + wrap(next, 2, terminal.width());
+  // The command stays in one piece, so that it can be copied.
+  return text +
+         wrap(fmt::format("Next: edit {}, then\n{}", relative(report), style.command), 2, terminal.width());
 }
 
 std::string render_summary(const Terminal& terminal, const std::vector<LessonReport>& reports) {

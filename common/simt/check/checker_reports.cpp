@@ -28,12 +28,14 @@ void Checker::report_exited_threads(const Arrival& arrival, int returned, int of
   if (log_.repeated(kExitedThreads, arrival.site, 0)) return;
   Finding report = detector_.finding(Severity::warning, arrival.site, arrival.thread);
   report.what = fmt::format(
-      "{} of the {} threads of a warp have returned while {} and others of that warp wait at "
-      "__syncthreads().",
+      "{} of the {} threads of a warp have left the kernel without coming to this barrier, while {} and "
+      "others of that warp wait in "
+      "it.",
       returned, of, who(report.here));
   report.rule = "A barrier is for all threads of the block; before Volta this hangs.";
   report.fix =
-      "Let every thread reach the barrier, and guard the work between barriers instead of returning.";
+      "Let every thread reach the barrier: do not return before it or put it into a branch; guard the work "
+      "instead.";
   log_.add(kExitedThreads, std::move(report), arrival.site, 0);
 }
 
@@ -45,11 +47,12 @@ void Checker::inactive_lane(const InactiveLane& lane) {
   Finding report = detector_.finding(Severity::warning, site, thread);
   report.what =
       fmt::format("lane {} ({}) reads a value from lane {}, which {}.", thread % 32, who(report.here),
-                  lane.source, lane.exited ? "has returned from the kernel" : "takes no part in the shuffle");
+                  lane.source, lane.exited ? "has left the kernel" : "takes no part in the shuffle");
   report.rule = "What a lane that takes no part would give is undefined.";
-  report.fix = lane.exited
-                   ? "Keep all lanes of the warp in the kernel until the shuffle is done."
-                   : "Name that lane in the mask and let it come to the shuffle, or pass a smaller width.";
+  report.fix =
+      lane.exited
+          ? "Let all lanes of the warp come to the shuffle: do not return before it or put it into a branch."
+          : "Name that lane in the mask and let it come to the shuffle, or pass a smaller width.";
   log_.add(kInactiveLane, std::move(report), site, 0);
 }
 

@@ -108,7 +108,9 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
     report.fix = "Give each thread an element of its own, put a __syncthreads() between, or use an atomic.";
   } else {
     report.rule = "Threads of different warps run in any order between two __syncthreads().";
-    report.fix = "Put a __syncthreads() between the read and the write.";
+    report.fix =
+        "Put a __syncthreads() between the two. In a loop it takes two: one before what was written is read, "
+        "one before the next round writes again.";
   }
   const bool reads_atomic = access.kind == Kind::read && !touch.atomic && before.atomic();
   const bool updates_read = touch.atomic && !before_writes && !before.atomic();
@@ -148,7 +150,8 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
                   report.memory, shared ? "no thread of the block" : "neither the host nor a kernel");
   report.rule = shared ? "Shared memory starts with whatever another block left there."
                        : "cudaMalloc does not clear memory.";
-  report.fix = shared ? "Write every element that is read, or guard the read as the write is guarded."
+  report.fix = shared ? "Write every element that is read, by the same index, before any thread reads it; or "
+                        "do not read it."
                       : "Copy to it or cudaMemset it first, or do not read it.";
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
 }

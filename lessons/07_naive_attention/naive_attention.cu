@@ -110,7 +110,7 @@ dim3 blocks_for_each_head(const View<const float, 4>& Q, std::int64_t blocks) {
 void naive_attention(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> S,
                      View<float, 4> P, View<float, 4> O, float scale) {
   require_arguments(Q, K, V, S, P, O);
-  // TODO 10: nothing to launch? Then launch the scores and check the launch.
+  // TODO 10: return if there are no queries. Launch the scores if there are keys, and check the launch.
   // TODO 11: launch the softmax. How many blocks does a head need?
   // TODO 12: launch the output, with the tile that is as wide as O. What if there are no keys?
 }

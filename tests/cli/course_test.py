@@ -21,7 +21,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COURSE = ""
 SOLUTION = ROOT / "solutions/01_vector_add/vector_add.cu"
 POINTS = json.loads((ROOT / "lessons/01_vector_add/lesson.json").read_text(encoding="utf-8"))["points"]
-ENDLESS = ROOT / "tests/lessons/mutants/01_vector_add/endless_loop.cu"
 
 
 def course(*arguments, env=None, cwd=None):
@@ -564,7 +563,12 @@ class Interrupt(Case):
     def interrupt(self, number, seconds=0.0, processes=0):
         """Sends the signal after so many seconds, and once so many processes run below the command."""
         report = self.folder / "report.json"
-        process = subprocess.Popen([COURSE, "check", "01", "--file", ENDLESS, "--json", report],
+        step = "i += stride"
+        solution = SOLUTION.read_text(encoding="utf-8")
+        self.assertIn(step, solution)
+        endless = self.folder / "endless.cu"
+        endless.write_text(solution.replace(step, "i += 0 * stride"), encoding="utf-8")
+        process = subprocess.Popen([COURSE, "check", "01", "--file", endless, "--json", report],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         time.sleep(seconds)
         patience = time.monotonic() + 60

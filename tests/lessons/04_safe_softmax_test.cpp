@@ -484,7 +484,8 @@ TEST_CASE("handles rows of 1 to 33 columns", "[l04][safe_softmax][points:1]") {
 
 TEST_CASE("handles 200 short rows, no rows, and rows of no columns", "[l04][safe_softmax][points:2]") {
   require_launch(check(random_problem(200, 7)), 200);
-  for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {3, 0}, {0, 0}}) {
+  // Among them no rows of more columns than there may be rows.
+  for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {3, 0}, {0, 0}, {0, kMaxRows + 1}}) {
     const Outcome outcome = check(random_problem(rows, cols, 2, 2));
     require(outcome.counters.at("launches") == 0,
             "There is nothing to compute: no kernel should be launched for " + std::to_string(rows) +
@@ -695,6 +696,15 @@ TEST_CASE("reports a launch that CUDA refuses", "[l04][safe_softmax][points:1]")
                  ? "; your launch is fine, but the entry has to throw when it is refused"
                  : ""));
     require_throws<std::runtime_error>(outcome);
+    // Nothing runs then, so that rows need no memory. At 8 threads a row or more, 2^29 + 1 rows have so many
+    // threads that 32 bits keep only those of one row.
+    for (const Col rows : {(Col{1} << 29) + 1, kMaxRows}) {
+      INFO("With rows = " << rows << ", too, it is CUDA that refuses");
+      Tensor<float> y_of_many({p.rows(), p.cols()});
+      require_throws<std::runtime_error>(call_with(options, ENTRY(safe_softmax), in(p.x, "x"),
+                                                   p.x_row_stride(), out(y_of_many, "y"), p.y_row_stride,
+                                                   rows, p.cols()));
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grading/lesson_test.hpp"
@@ -814,12 +815,22 @@ TEST_CASE("takes 100,000 columns without losing digits", "[l05][online_softmax][
   check_softmax({uniform({3, 100'000}, -4.0f, 4.0f, case_seed())});
 }
 
-TEST_CASE("takes 3000 short rows, no rows, and rows of no columns", "[l05][online_softmax][points:1]") {
+TEST_CASE("takes 3000 short rows, one, no rows, and rows of no columns", "[l05][online_softmax][points:1]") {
   const Problem p = random_problem(3000, 7, 7);
   require_launch(check_softmax(p), p.rows());
-  for (const Problem& empty : {random_problem(0, 7, 7), random_problem(5, 0, 0)}) {
-    const Outcome outcome = check_softmax(empty);
-    require(outcome.counters.at("launches") == 0, "There is nothing to compute, but a kernel was launched.");
+  require_launch(check_stats(p), p.rows());
+  check_softmax(random_problem(1, 7, 7));
+  check_stats(random_problem(1, 7, 7));
+  const auto require_no_launch = [](const Outcome& outcome, const std::string& entry, const Problem& empty) {
+    require(outcome.counters.at("launches") == 0,
+            "There is nothing to compute: " + entry + " should launch no kernel for " +
+                std::to_string(empty.rows()) + " rows of " + std::to_string(empty.cols()) + " columns.");
+  };
+  // Among them no rows of more columns than there may be rows.
+  for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {0, kMaxRows + 1}, {5, 0}}) {
+    const Problem empty = random_problem(rows, cols, cols);
+    require_no_launch(check_softmax(empty), "online_softmax", empty);
+    if (rows == 0) require_no_launch(check_stats(empty), "row_stats", empty);
   }
 }
 
@@ -901,17 +912,32 @@ TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]
                  : ""));
     require_throws<std::runtime_error>(outcome);
   };
+  // Nothing runs then, so that rows need no memory. At 8 threads a row or more, 2^29 + 1 rows have so many
+  // threads that 32 bits keep only those of one row.
+  const std::array many{(Col{1} << 29) + 1, kMaxRows};
   Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
   const Outcome softmax = get_softmax(p, y, options);
-  if (softmax.status != Status::returned)
+  if (softmax.status != Status::returned) {
     require_refusal(softmax);
-  else
+    for (const Col rows : many) {
+      INFO("With rows = " << rows << ", too, it is CUDA that refuses");
+      require_refusal(call_with(options, ENTRY(online_softmax), in(p.x, "x"), p.x_row_stride(), out(y, "y"),
+                                y.strides()[0], rows, p.cols()));
+    }
+  } else {
     require_softmax(y, p);
+  }
   const Outcome stats = get_stats(p, max, sum, options);
-  if (stats.status != Status::returned)
+  if (stats.status != Status::returned) {
     require_refusal(stats);
-  else
+    for (const Col rows : many) {
+      INFO("With rows = " << rows << ", too, it is CUDA that refuses");
+      require_refusal(call_with(options, ENTRY(row_stats), in(p.x, "x"), p.x_row_stride(), out(max, "max"),
+                                out(sum, "sum"), rows, p.cols()));
+    }
+  } else {
     require_stats(max, sum, p);
+  }
 }
 
 COURSE_RUN(RunContext& run) {

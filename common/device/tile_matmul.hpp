@@ -82,9 +82,8 @@ template <int kLength, int kDepth, int kThreads>
 class TileStream {
  public:
   /// @brief The first tile begins at (first_row, first_depth).
-  /// Shapes: X is (rows, depth). Neighbouring lanes read along the axis on which X has the smaller stride: 32
-  /// elements
-  ///         of it, or 8 of depth in each of 4 rows, which is a whole sector each.
+  /// Shapes: X is (rows, depth). Neighbouring lanes read along the axis on which X has the smaller stride:
+  ///         32 elements of it, or 8 of depth in each of 4 rows, which is a whole sector each.
   __device__ TileStream(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_depth)
       : along_depth_(X.strides[1] < X.strides[0]), row_stride_(X.strides[0]), depth_stride_(X.strides[1]) {
     const int own_row = along_depth_ ? Patch<true>::row() : Patch<false>::row();
@@ -170,10 +169,13 @@ class TileStream {
 };
 
 /// @brief tile_smem = the piece of X that begins at (first_row, first_depth), with zeros outside X, by all
-/// kThreads threads of the block. Shapes: X is (rows, depth), any strides; for B of a product A·B, give
-/// transposed(B). Barriers: none. Before the call, all threads must have finished with what the tile held;
-/// after it, a barrier makes
-///           the tile readable. Several tiles can share both.
+/// kThreads threads of the block.
+///
+/// Shapes: X is (rows, depth), any strides; for B of a product A·B, give transposed(B).
+///
+/// Barriers: none. Before the call, all threads must have finished with what the tile held; after it, a
+/// barrier makes the tile readable. Several tiles can share both.
+///
 /// Cost:   reads each element once, in whole sectors where either stride is 1; no bank conflicts.
 template <int kThreads, int kLength, int kDepth>
 __device__ void load_tile(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_depth,
@@ -194,9 +196,9 @@ __device__ inline void read_four(const float* from_smem, float* to) {
 
 /// @brief acc += the thread's part of A·B, in the order of depth.
 /// Shapes: A_smem holds (kRows, kDepth) of A, B_smem (kCols, kDepth) of Bᵀ; kDepth need not be Shape::kDepth.
+///
 /// Cost:   for each step of depth, (kThreadRows + kThreadCols) / 4 reads of shared memory, without bank
-/// conflicts, for
-///         kThreadRows * kThreadCols multiply-adds.
+///         conflicts, for kThreadRows * kThreadCols multiply-adds.
 template <class Shape, int kDepth>
 __device__ void multiply_add(const SharedTile<Shape::kRows, kDepth>& A_smem,
                              const SharedTile<Shape::kCols, kDepth>& B_smem,
@@ -217,9 +219,11 @@ __device__ void multiply_add(const SharedTile<Shape::kRows, kDepth>& A_smem,
 }
 
 /// @brief acc += the tile of A·B that begins at (first_row, first_col), by a block of Shape::kThreads threads
-/// along x. Shapes: A is (M, K), B is (K, N), any strides. Elements of the tile outside (M, N) are 0, or NaN
-/// where they meet
-///         one.
+/// along x.
+///
+/// Shapes: A is (M, K), B is (K, N), any strides. Elements of the tile outside (M, N) are 0, or NaN where
+///         they meet one.
+///
 /// Shared: two pairs of tiles, so that one can be filled while the other is read, with one barrier a step.
 /// Barriers: ⌈K / kDepth⌉ + 1; all threads must come. On return all of them have read what they need.
 template <class Shape>
@@ -256,7 +260,8 @@ __device__ void matmul_tile(const View<const float, 2>& A, const View<const floa
 }
 
 /// @brief C[first_row + r][first_col + c] = acc, for those elements of the tile that lie in C.
-/// Shapes: C is (M, N), any strides. Four columns at a time where its rows are contiguous and aligned to 16
+///
+/// Shapes: C is (M, N), any strides. Four columns at a time where rows are contiguous and aligned to 16
 /// bytes.
 template <class Shape>
 __device__ void store_tile(const typename Shape::Accumulator& acc, const View<float, 2>& C,

@@ -18,6 +18,8 @@
 
 namespace course::bench {
 
+inline constexpr int kRepetitions = 20;  ///< of a measurement, unless it takes long
+
 /// Numbers that look random: arrays of zeros draw less power and run faster than data does.
 __global__ void fill_kernel(float* x, std::int64_t n, unsigned seed) {
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
@@ -47,7 +49,7 @@ class DeviceArray {
 };
 
 /// Median time of one call in milliseconds, by events on the default stream.
-inline double median_milliseconds(const std::function<void()>& work, int repetitions = 20) {
+inline double median_milliseconds(const std::function<void()>& work, int repetitions = kRepetitions) {
   constexpr int kWarmups = 5;
   cudaEvent_t start, stop;
   CUDA_CHECK(cudaEventCreate(&start));
@@ -80,19 +82,26 @@ inline double copy_gigabytes_per_second() {
 
 /// Opens the JSON object with what was measured where and when. The caller adds its own members, then
 /// end_json().
-inline void begin_json(int lesson, double copy_rate) {
+inline void begin_json(int lesson) {
   int runtime = 0;
   cudaDeviceProp device{};
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
   CUDA_CHECK(cudaGetDeviceProperties(&device, 0));
-  std::string driver = "unknown";
+  std::string driver;  // which the CUDA runtime does not tell
   std::ifstream("/sys/module/nvidia/version") >> driver;
   char date[11];
   const std::time_t now = std::time(nullptr);
   std::strftime(date, sizeof(date), "%Y-%m-%d", std::gmtime(&now));
   std::printf("{\n  \"lesson\": %d,\n  \"gpu\": \"%s\",\n  \"driver\": \"%s\",\n  \"cuda\": \"%d.%d\",\n",
-              lesson, device.name, driver.c_str(), runtime / 1000, runtime % 1000 / 10);
-  std::printf("  \"date\": \"%s\",\n  \"device_copy_gigabytes_per_second\": %.1f,\n", date, copy_rate);
+              lesson, device.name, driver.empty() ? "unknown" : driver.c_str(), runtime / 1000,
+              runtime % 1000 / 10);
+  std::printf("  \"date\": \"%s\",\n", date);
+}
+
+/// The same, with the rate of a copy in the same run.
+inline void begin_json(int lesson, double copy_rate) {
+  begin_json(lesson);
+  std::printf("  \"device_copy_gigabytes_per_second\": %.1f,\n", copy_rate);
 }
 
 inline void end_json() { std::printf("}\n"); }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
+#include <string>
 
 #include "tensor/format.hpp"
 
@@ -15,10 +15,30 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 void require_shapes(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V) {
   const Shape &q = Q.shape(), &k = K.shape(), &v = V.shape();
-  if (q.size() == 4 && k.size() == 4 && v == k && q[0] == k[0] && q[1] == k[1] && q[3] == k[3]) return;
+  if (q.size() == 4 && k.size() == 4 && v == k && q[0] == k[0] && q[3] == k[3] &&
+      (k[1] == 0 ? q[1] == 0 : q[1] % k[1] == 0))
+    return;
   throw std::invalid_argument(
-      "attention needs Q of shape (B, H, Nq, D), K and V of shape (B, H, Nk, D), but Q has shape " +
+      "attention needs Q of shape (B, H, Nq, D), K and V of shape (B, H_kv, Nk, D), where H_kv divides H, "
+      "but Q "
+      "has shape " +
       format_shape(q) + ", K has shape " + format_shape(k) + " and V has shape " + format_shape(v) + ".");
+}
+
+void require_mask(const Mask& mask) {
+  if (mask.window < 1)
+    throw std::invalid_argument("the window must be at least 1, but it is " + std::to_string(mask.window) +
+                                ".");
+  if (mask.sinks < 0)
+    throw std::invalid_argument("the sinks must not be negative, but they are " + std::to_string(mask.sinks) +
+                                ".");
+}
+
+void require_sink(const Tensor<float>* sink, Index H) {
+  if (sink == nullptr || sink->shape() == Shape{H}) return;
+  throw std::invalid_argument("attention needs a sink of shape " + format_shape({H}) +
+                              ", one number for each head of Q, but it has shape " +
+                              format_shape(sink->shape()) + ".");
 }
 
 /// One row of a tensor of four axes.
@@ -38,36 +58,49 @@ double dot(const Row& q, const Row& k, Index D) {
   return sum;
 }
 
-/// P = softmax of one row of scores; returns its log Σ exp. Shapes: S, P are (Nk).
-double softmax(const double* S, double* P, Index Nk) {
-  double max = -kInf;
+/// P = softmax of one row of scores and the sink, which may be -inf; returns the log of the denominator.
+/// Shapes: S, P are (Nk). `seen(j)` says which keys there are at all: the others get 0.
+template <class Seen>
+double softmax(const double* S, double* P, Index Nk, double sink, Seen seen) {
+  double max = std::isnan(sink) ? -kInf : sink;
   for (Index j = 0; j < Nk; ++j) max = std::max(max, S[j]);  // passes NaN by; the sum does not
-  double sum = 0;
-  for (Index j = 0; j < Nk; ++j) {
-    P[j] = S[j] == -kInf && max == -kInf ? 0 : std::exp(S[j] - max);  // -inf - -inf would be NaN
-    sum += P[j];
-  }
+  const auto exp_of = [max](double x) { return x == -kInf && max == -kInf ? 0 : std::exp(x - max); };
+  double sum = exp_of(sink);  // -inf - -inf would be NaN
+  for (Index j = 0; j < Nk; ++j) sum += P[j] = seen(j) ? exp_of(S[j]) : 0;
   if (sum == 0) return -kInf;
-  for (Index j = 0; j < Nk; ++j) P[j] /= sum;
+  for (Index j = 0; j < Nk; ++j) P[j] = seen(j) ? P[j] / sum : 0;
   return max + std::log(sum);
 }
 
 }  // namespace
 
-Attention attention(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V, double scale) {
+bool sees(const Mask& mask, Index i, Index j, Index Nq, Index Nk) {
+  const Index position = i + Nk - Nq;
+  if (mask.causal && j > position) return false;
+  return position - j < mask.window || j < mask.sinks;
+}
+
+Attention attention(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V, double scale,
+                    const Mask& mask, const Tensor<float>* sink) {
   require_shapes(Q, K, V);
+  require_mask(mask);
   const Index B = Q.shape()[0], H = Q.shape()[1], Nq = Q.shape()[2], D = Q.shape()[3], Nk = K.shape()[2];
+  require_sink(sink, H);
   Attention result{Tensor<double>({B, H, Nq, Nk}), Tensor<double>({B, H, Nq, Nk}),
                    Tensor<double>({B, H, Nq, D}), Tensor<double>({B, H, Nq})};
   double *S = result.S.data(), *P = result.P.data(), *O = result.O.data(), *lse = result.lse.data();
   for (Index b = 0; b < B; ++b) {
     for (Index h = 0; h < H; ++h) {
+      const Index h_kv = h / (H / K.shape()[1]);
+      const double own_sink = sink == nullptr ? -kInf : static_cast<double>((*sink)(h));
       for (Index i = 0; i < Nq; ++i, S += Nk, P += Nk, O += D, ++lse) {
         const Row q(Q, b, h, i);
-        for (Index j = 0; j < Nk; ++j) S[j] = scale * dot(q, Row(K, b, h, j), D);
-        *lse = softmax(S, P, Nk);
+        const auto seen = [&](Index j) { return sees(mask, i, j, Nq, Nk); };
+        for (Index j = 0; j < Nk; ++j) S[j] = seen(j) ? scale * dot(q, Row(K, b, h_kv, j), D) : -kInf;
+        *lse = softmax(S, P, Nk, own_sink, seen);
         for (Index j = 0; j < Nk; ++j) {
-          const Row v(V, b, h, j);
+          if (!seen(j)) continue;
+          const Row v(V, b, h_kv, j);
           for (Index d = 0; d < D; ++d) O[d] += P[j] * v[d];
         }
       }

@@ -186,8 +186,8 @@ __device__ void load_tile(const View<const float, 2>& X, std::int64_t first_row,
 }
 
 /// Four neighbours with one 16-byte read.
-__device__ inline void read_four(const float* from_smem, float* to) {
-  const float4 four = *reinterpret_cast<const float4*>(from_smem);
+__device__ inline void read_four(const float* from, float* to) {
+  const float4 four = *reinterpret_cast<const float4*>(from);
   to[0] = four.x;
   to[1] = four.y;
   to[2] = four.z;
@@ -259,6 +259,40 @@ __device__ void matmul_tile(const View<const float, 2>& A, const View<const floa
   }
 }
 
+/// Whether four neighbours in a row of X can be moved at once: from column 0 on, and from every fourth.
+template <class T>
+__device__ bool rows_in_fours(const View<T, 2>& X) {
+  return X.strides[1] == 1 && X.strides[0] % 4 == 0 &&
+         reinterpret_cast<std::uintptr_t>(X.data) % sizeof(float4) == 0;
+}
+
+/// @brief acc = the tile of C that begins at (first_row, first_col), with zeros outside C: what store_tile()
+/// stored.
+///
+/// Shapes: C is (M, N), any strides. Four columns at a time where rows are contiguous and aligned to 16
+/// bytes.
+template <class Shape>
+__device__ void fetch_tile(const View<const float, 2>& C, std::int64_t first_row, std::int64_t first_col,
+                           typename Shape::Accumulator& acc) {
+  const bool in_fours = rows_in_fours(C) && first_col % 4 == 0;
+#pragma unroll
+  for (int i = 0; i < Shape::kThreadRows; ++i) {
+    const std::int64_t row = first_row + Shape::row(i);
+    const std::int64_t cols = row < C.shape[0] ? C.shape[1] : 0;
+#pragma unroll
+    for (int j = 0; j < Shape::kThreadCols; j += 4) {
+      const std::int64_t col = first_col + Shape::col(j);
+      const float* from = C.data + row * C.strides[0] + col * C.strides[1];
+      if (in_fours && col + 4 <= cols) {
+        read_four(from, &acc[i][j]);
+      } else {
+#pragma unroll
+        for (int e = 0; e < 4; ++e) acc[i][j + e] = col + e < cols ? from[e * C.strides[1]] : 0.0f;
+      }
+    }
+  }
+}
+
 /// @brief C[first_row + r][first_col + c] = acc, for those elements of the tile that lie in C.
 ///
 /// Shapes: C is (M, N), any strides. Four columns at a time where rows are contiguous and aligned to 16
@@ -266,8 +300,7 @@ __device__ void matmul_tile(const View<const float, 2>& A, const View<const floa
 template <class Shape>
 __device__ void store_tile(const typename Shape::Accumulator& acc, const View<float, 2>& C,
                            std::int64_t first_row, std::int64_t first_col) {
-  const bool aligned = C.strides[1] == 1 && C.strides[0] % 4 == 0 &&
-                       reinterpret_cast<std::uintptr_t>(C.data) % sizeof(float4) == 0;
+  const bool in_fours = rows_in_fours(C) && first_col % 4 == 0;
 #pragma unroll
   for (int i = 0; i < Shape::kThreadRows; ++i) {
     const std::int64_t row = first_row + Shape::row(i);
@@ -276,7 +309,7 @@ __device__ void store_tile(const typename Shape::Accumulator& acc, const View<fl
     for (int j = 0; j < Shape::kThreadCols; j += 4) {
       const std::int64_t col = first_col + Shape::col(j);
       float* to = C.data + row * C.strides[0] + col * C.strides[1];
-      if (aligned && first_col % 4 == 0 && col + 4 <= C.shape[1]) {
+      if (in_fours && col + 4 <= C.shape[1]) {
         *reinterpret_cast<float4*>(to) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
       } else {
 #pragma unroll

@@ -1,0 +1,59 @@
+#pragma once
+/// @file
+/// Checks of the arguments of an attention entry, on the host.
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "tensor/view.hpp"
+
+namespace course::device {
+
+template <int kRank>
+std::string text_of_shape(const std::int64_t (&shape)[kRank]) {
+  std::string text;
+  for (const std::int64_t size : shape) text += (text.empty() ? "(" : ", ") + std::to_string(size);
+  return text + ")";
+}
+
+/// @throws std::invalid_argument, naming the argument, unless X has that shape.
+template <class T, int kRank>
+void require_shape(const char* name, const View<T, kRank>& X, const std::int64_t (&wanted)[kRank]) {
+  for (int axis = 0; axis < kRank; ++axis) {
+    if (X.shape[axis] == wanted[axis]) continue;
+    throw std::invalid_argument(std::string(name) + " must have the shape " + text_of_shape(wanted) +
+                                ", but it has " + text_of_shape(X.shape) + ".");
+  }
+}
+
+/// @throws std::invalid_argument, naming the argument, unless the elements along the last axis lie side by
+/// side.
+template <class T, int kRank>
+void require_dense_rows(const char* name, const View<T, kRank>& X) {
+  if (X.shape[kRank - 1] > 1 && X.strides[kRank - 1] != 1)
+    throw std::invalid_argument(std::string(name) + " must have stride 1 along its last axis, but it has " +
+                                std::to_string(X.strides[kRank - 1]) + ".");
+}
+
+/// @brief Checks what all forward kernels take.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H_kv, Nk, D).
+/// @throws std::invalid_argument, naming the argument, if a shape does not fit the others, if D is not 1 to
+/// max_dim, or if the elements of a row of Q, K, V or O do not lie side by side.
+inline void require_attention_arguments(const View<const float, 4>& Q, const View<const float, 4>& K,
+                                        const View<const float, 4>& V, const View<float, 4>& O,
+                                        std::int64_t H_kv, std::int64_t max_dim) {
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3], Nk = K.shape[2];
+  if (D < 1 || D > max_dim)
+    throw std::invalid_argument("Q must have 1 to " + std::to_string(max_dim) +
+                                " numbers in each row, but it has " + std::to_string(D) + ".");
+  require_shape("K", K, {B, H_kv, Nk, D});
+  require_shape("V", V, {B, H_kv, Nk, D});
+  require_shape("O", O, {B, H, Nq, D});
+  require_dense_rows("Q", Q);
+  require_dense_rows("K", K);
+  require_dense_rows("V", V);
+  require_dense_rows("O", O);
+}
+
+}  // namespace course::device

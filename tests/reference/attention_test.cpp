@@ -1,5 +1,6 @@
 #include "reference/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -193,4 +194,102 @@ TEST_CASE("the attention reference refuses shapes that do not fit together") {
   REQUIRE_THROWS_AS(reference::attention(Tensor<float>({1, 1, 3, 4}), K, K, 1.0), std::invalid_argument);
   REQUIRE_THROWS_AS(reference::attention(Tensor<float>({1, 2, 3, 5}), K, K, 1.0), std::invalid_argument);
   REQUIRE_THROWS_AS(reference::attention(Tensor<float>({2, 3, 4}), K, K, 1.0), std::invalid_argument);
+}
+
+TEST_CASE(
+    "the attention reference refuses heads that do not divide, windows below 1, and negative sink tokens") {
+  const Tensor<float> Q({1, 4, 3, 2});
+  const auto with_heads = [&](std::int64_t H_kv) {
+    const Tensor<float> K({1, H_kv, 5, 2});
+    return reference::attention(Q, K, K, 1.0);
+  };
+  for (const std::int64_t H_kv : {1, 2, 4}) REQUIRE_NOTHROW(with_heads(H_kv));
+  for (const std::int64_t H_kv : {0, 3, 5, 8}) REQUIRE_THROWS_AS(with_heads(H_kv), std::invalid_argument);
+
+  const auto with_mask = [&](const reference::Mask& mask) {
+    return reference::attention(Q, Q, Q, 1.0, mask);
+  };
+  REQUIRE_NOTHROW(with_mask({.window = 1, .sinks = 0}));
+  REQUIRE_THROWS_WITH(with_mask({.window = 0}), "the window must be at least 1, but it is 0.");
+  REQUIRE_THROWS_AS(with_mask({.window = -3}), std::invalid_argument);
+  REQUIRE_THROWS_WITH(with_mask({.sinks = -1}), "the sinks must not be negative, but they are -1.");
+}
+
+TEST_CASE("the attention reference refuses a sink that has not one number for each head of Q") {
+  const Tensor<float> Q({1, 4, 3, 2}), K({1, 2, 5, 2});
+  const auto with_sink = [&](const Shape& shape) {
+    const Tensor<float> sink(shape);
+    return reference::attention(Q, K, K, 1.0, {}, &sink);
+  };
+  REQUIRE_NOTHROW(with_sink({4}));
+  REQUIRE_THROWS_AS(with_sink({2}), std::invalid_argument);  // the heads of K
+  REQUIRE_THROWS_AS(with_sink({1, 4}), std::invalid_argument);
+  REQUIRE_THROWS_AS(with_sink({}), std::invalid_argument);
+}
+
+TEST_CASE("the attention reference reads nothing of keys and values that the mask hides") {
+  const reference::Mask mask{.causal = true, .window = 3, .sinks = 1};
+  const Inputs x = inputs(1, 2, 4, 9, 3);
+  const reference::Attention before = reference::attention(x.Q, x.K, x.V, 0.5, mask);
+  for (const float garbage : {kNan, kInf, -kInf}) {
+    Inputs y = inputs(1, 2, 4, 9, 3);
+    // The first query stands at key 5 and sees key 0 and keys 3 to 5; keys 1 and 2 no query sees.
+    for (std::int64_t h = 0; h < 2; ++h)
+      for (std::int64_t d = 0; d < 3; ++d) {
+        for (const std::int64_t j : {1, 2}) y.K(0, h, j, d) = y.V(0, h, j, d) = garbage;
+        for (const std::int64_t j : {6, 7, 8}) y.K(0, h, j, d) = y.V(0, h, j, d) = garbage;
+      }
+    const reference::Attention after = reference::attention(y.Q, y.K, y.V, 0.5, mask);
+    for (std::int64_t h = 0; h < 2; ++h) {
+      CHECK(after.lse(0, h, 0) == before.lse(0, h, 0));
+      for (std::int64_t j = 0; j < 9; ++j) {
+        CHECK(after.P(0, h, 0, j) == before.P(0, h, 0, j));
+        CHECK(after.S(0, h, 0, j) == before.S(0, h, 0, j));
+      }
+      for (std::int64_t d = 0; d < 3; ++d) {
+        CHECK(after.O(0, h, 0, d) == before.O(0, h, 0, d));
+        CHECK(!std::isfinite(after.O(0, h, 1, d)));  // the second query sees key 6
+      }
+    }
+  }
+}
+
+TEST_CASE("the attention reference keeps NaN out of the weights of hidden keys, whatever the row holds") {
+  Inputs x = inputs(1, 1, 3, 3, 2);
+  x.Q(0, 0, 1, 0) = kNan;
+  const reference::Attention a = reference::attention(x.Q, x.K, x.V, 1.0, {.causal = true});
+  CHECK(std::isnan(a.P(0, 0, 1, 0)));
+  CHECK(std::isnan(a.P(0, 0, 1, 1)));
+  CHECK(a.P(0, 0, 1, 2) == 0.0);
+  CHECK(std::isnan(a.O(0, 0, 1, 0)));
+  CHECK(std::isfinite(a.O(0, 0, 2, 0)));
+}
+
+TEST_CASE("the attention reference makes a head NaN by a sink of NaN or +inf, and no other head") {
+  const Inputs x = inputs(1, 3, 4, 2, 2);  // causal: the first two queries see no key
+  const auto sink = Tensor<float>::from({3}, {kNan, 0.5f, kInf});
+  const reference::Attention a = reference::attention(x.Q, x.K, x.V, 1.0, {.causal = true}, &sink);
+  for (const std::int64_t h : {0, 2}) {
+    CHECK(std::isnan(a.lse(0, h, 3)));
+    CHECK(std::isnan(a.P(0, h, 2, 0)));
+    CHECK(a.P(0, h, 2, 1) == 0.0);  // hidden
+    CHECK(std::isnan(a.O(0, h, 3, 1)));
+    CHECK(std::isnan(a.lse(0, h, 0)));
+  }
+  CHECK(a.lse(0, 1, 0) == 0.5);
+  for (std::int64_t i = 0; i < 4; ++i) {
+    CHECK(std::isfinite(a.lse(0, 1, i)));
+    CHECK(std::isfinite(a.O(0, 1, i, 0)));
+  }
+}
+
+TEST_CASE("the attention reference neither scales a sink nor gives it a value") {
+  const auto Q = Tensor<float>::from({1, 1, 1, 1}, {2.0f});
+  const auto K = Tensor<float>::from({1, 1, 1, 1}, {0.0f});
+  const auto V = Tensor<float>::from({1, 1, 1, 1}, {8.0f});
+  const auto sink = Tensor<float>::from({1}, {static_cast<float>(std::log(3.0))});
+  const reference::Attention a = reference::attention(Q, K, V, 0.25, {}, &sink);
+  CHECK(a.P(0, 0, 0, 0) == Approx(0.25).epsilon(1e-6));  // 1 of 1 + 3
+  CHECK(a.O(0, 0, 0, 0) == Approx(2.0).epsilon(1e-6));
+  CHECK(a.lse(0, 0, 0) == Approx(std::log(4.0)).epsilon(1e-6));
 }

@@ -42,6 +42,9 @@ function(course_add_lesson folder)
 
   add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp)
   target_link_libraries(${id}_test PRIVATE course::options course::lesson_main course::reference course::tensor)
+  if(number GREATER_EQUAL 7)  # from here on, lessons are about attention
+    target_link_libraries(${id}_test PRIVATE course::attention_tests)
+  endif()
   set_target_properties(${id}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/lessons)
 
   add_custom_target(${id} DEPENDS ${id}_entries ${id}_test course-workers)

@@ -32,11 +32,19 @@ RunContext::RunContext(std::filesystem::path in, std::filesystem::path out,
                        std::map<std::string, std::string> settings)
     : in_(std::move(in)), out_(std::move(out)), settings_(std::move(settings)) {}
 
+std::filesystem::path RunContext::file_of(std::string_view name) const {
+  return in_ / fmt::format("{}.npy", name);
+}
+
+bool RunContext::has_input(std::string_view name) const {
+  std::error_code ignored;
+  return std::filesystem::exists(file_of(name), ignored);
+}
+
 template <class T>
 Tensor<T> RunContext::input(std::string_view name, const std::vector<std::string>& dimensions) {
-  const std::filesystem::path file = in_ / fmt::format("{}.npy", name);
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored))
+  const std::filesystem::path file = file_of(name);
+  if (!has_input(name))
     throw RunError(fmt::format("{} is missing: the lesson reads its array {}({}) from it.", file.string(),
                                name, fmt::join(dimensions, ", ")),
                    true);
@@ -73,6 +81,16 @@ double RunContext::number(std::string_view name, double otherwise) {
   used_.emplace(name);
   const auto setting = settings_.find(std::string(name));
   return setting == settings_.end() ? otherwise : parse<double>(name, setting->second, "a number");
+}
+
+bool RunContext::boolean(std::string_view name, bool otherwise) {
+  used_.emplace(name);
+  const auto setting = settings_.find(std::string(name));
+  if (setting == settings_.end()) return otherwise;
+  const std::string& text = setting->second;
+  if (text == "true" || text == "1") return true;
+  if (text == "false" || text == "0") return false;
+  throw RunError(fmt::format("--set {}={}: the value must be true or false.", name, text), true);
 }
 
 void RunContext::insist(const Outcome& outcome) {

@@ -37,10 +37,14 @@ class RunContext {
   template <class T>
   Tensor<T> input(std::string_view name, const std::vector<std::string>& dimensions);
 
-  /// @brief A setting of `--set name=value`, or the default.
-  /// @throws RunError if the value is not a number of that kind.
+  /// @brief Whether <in>/<name>.npy is there, for arrays that need not be.
+  bool has_input(std::string_view name) const;
+
+  /// @brief A setting of `--set name=value`, or the default. Truth values are true, false, 1 and 0.
+  /// @throws RunError if the value is not of that kind.
   std::int64_t integer(std::string_view name, std::int64_t otherwise);
   double number(std::string_view name, double otherwise);
+  bool boolean(std::string_view name, bool otherwise);
 
   /// @brief Calls an entry and insists on a clean run.
   /// @throws RunError with what went wrong.
@@ -63,6 +67,7 @@ class RunContext {
  private:
   static constexpr double kTimeoutSeconds = 600;  // the user's arrays may be large
 
+  std::filesystem::path file_of(std::string_view name) const;  // of an input
   static void insist(const Outcome& outcome);
 
   struct Dimension {

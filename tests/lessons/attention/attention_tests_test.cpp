@@ -1,0 +1,101 @@
+// Tests of what the tests of the attention lessons share.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attention/mistakes.hpp"
+#include "support/catch.hpp"
+
+using namespace course;
+using namespace course::attention_tests;
+using grading::compare;
+using grading::Comparison;
+using grading::Diagnosis;
+using grading::Mistake;
+using grading::Mistakes;
+
+namespace {
+
+const std::vector<Which> kAll{Which::O, Which::lse, Which::m, Which::l};
+
+reference::Mask causal() { return {.causal = true}; }
+reference::Mask window(Int size, Int sinks = 0) { return {.causal = true, .window = size, .sinks = sinks}; }
+
+/// Every mask, group of heads, layout and sink at least once.
+std::vector<Problem> problems() {
+  Problem grouped = random_problem({2, 4, 33, 45, 16, 2}, causal());
+  Problem apart = with_gaps(with_sink(random_problem({2, 6, 20, 70, 24, 3}, window(30, 3))));
+  apart.layout_of_lse = Layout::heads_inside;
+  return {random_problem({2, 3, 70, 90, 37}),
+          random_problem({1, 2, 50, 45, 8}, causal()),  // queries before the first key see none
+          grouped,
+          with_sink(random_problem({1, 3, 40, 40, 16}, window(9))),
+          apart,
+          with_empty_rows(random_problem({1, 2, 12, 40, 8})),
+          with_keys_of_minus_inf(random_problem({1, 2, 12, 80, 8}), 60),
+          with_layouts(random_problem({2, 3, 37, 45, 24}), Layout::heads_inside, Layout::heads_inside,
+                       Layout::heads_inside, Layout::heads_inside)};
+}
+
+/// What a float32 kernel with this result would give.
+Tensor<float> rounded(const Tensor<double>& x) { return x.to<float>(); }
+
+}  // namespace
+
+TEST_CASE("the model without a deviation is the reference", "[attention_tests]") {
+  for (const Problem& p : problems()) {
+    INFO(describe(p));
+    const Forward64 expected = expected_of(p);
+    for (const Int tile : {0, 16, 64}) {
+      const Forward64 model = deviate(p, {.tile = tile});
+      for (const Which which : kAll) {
+        const Comparison comparison = compare(rounded(model.of(which)), name_of(which), expected.of(which),
+                                              rounded(expected.of(which)));
+        INFO(comparison.message);
+        CHECK(comparison.passed);
+      }
+    }
+  }
+}
+
+TEST_CASE("the baseline lies near the reference, and not on it", "[attention_tests]") {
+  for (const Problem& p : problems()) {
+    INFO(describe(p));
+    const Forward64 expected = expected_of(p);
+    const Baseline baseline = in_float32(p, attention_of(p));
+    for (const Which which : kAll) {
+      const Tensor<float> exact = rounded(expected.of(which));
+      const Comparison comparison =
+          compare(baseline.results.of(which), name_of(which), expected.of(which), exact, {1, 1e-4});
+      INFO(comparison.message);
+      CHECK(comparison.passed);
+      CHECK_FALSE(
+          compare(baseline.results.of(which), name_of(which), expected.of(which), exact, {1, 0}).passed);
+    }
+  }
+}
+
+TEST_CASE("every mistake is told by its own name from its own result", "[attention_tests]") {
+  for (const Problem& p : problems()) {
+    INFO(describe(p));
+    const Forward64 expected = expected_of(p);
+    const Baseline baseline = in_float32(p, attention_of(p));
+    for (const Which which : kAll) {
+      const Mistakes mistakes = mistakes_in(p, which);
+      for (const NamedDeviation& one : deviations_in(p, which)) {
+        const Tensor<float> got = rounded(deviate(p, one.how, which).of(which));
+        const Comparison comparison =
+            compare(got, name_of(which), expected.of(which), baseline.results.of(which));
+        if (comparison.passed) continue;  // makes no difference here
+        std::string told;                 // all that fit, and not one alone, for the message
+        for (const Mistake& mistake : mistakes)
+          if (mistake.explain({got, expected.of(which), comparison})) told += mistake.name + " ";
+        INFO("in " << name_of(which) << ": " << one.sentence);
+        CHECK(told == one.name + " ");
+      }
+    }
+  }
+}

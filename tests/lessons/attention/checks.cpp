@@ -1,0 +1,244 @@
+#include "attention/checks.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "grading/poison.hpp"
+#include "tensor/format.hpp"
+
+namespace course::attention_tests {
+
+using namespace course::grading;
+
+namespace {
+
+bool never_written(const Tensor<float>& x) {
+  for (Int i = 0; i < x.numel(); ++i)
+    if (!is_poison(x.at_linear(i))) return false;
+  return x.numel() > 0;
+}
+
+Mistakes all_mistakes(const Kernel& kernel, const Problem& p, Which which) {
+  Mistakes all = mistakes_in(p, which);
+  if (!kernel.own_mistakes) return all;
+  for (Mistake& mistake : kernel.own_mistakes(p, which)) all.push_back(std::move(mistake));
+  return by_name(std::move(all));
+}
+
+std::string shapes(const Kernel& kernel, const Problem& p, const Forward& results) {
+  std::string text = "Q " + format_shape(p.Q.shape()) + ", K " + format_shape(p.K.shape()) + ", V " +
+                     format_shape(p.V.shape());
+  for (const Which which : kernel.outputs)
+    text += std::string(", ") + name_of(which) + " " + format_shape(results.of(which).shape());
+  return text;
+}
+
+/// Each axis in turn one larger, which fits no other size.
+std::vector<Shape> other_shapes(const Shape& shape) {
+  std::vector<Shape> others;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    others.push_back(shape);
+    ++others.back()[axis];
+  }
+  others.push_back(shape);
+  --others.back()[0];
+  return others;
+}
+
+Tensor<float> ones(Shape shape) { return Tensor<float>(std::move(shape), 1.0f); }
+
+Tensor<float> spread(const Tensor<float>& x) {
+  Strides strides = x.strides();
+  for (Int& stride : strides) stride *= 2;
+  return lay_out(x, strides);
+}
+
+}  // namespace
+
+Forward results_of(const Problem& p) {
+  const Shape O = p.shape_of_O(), lse = p.shape_of_lse();
+  const Tensor<float> of_rows(lse, strides_of(lse, p.layout_of_lse), 0.0f);
+  return {Tensor<float>(O, strides_of(O, p.layout_of_O), 0.0f), of_rows, of_rows, of_rows};
+}
+
+void require_results(const Kernel& kernel, const Problem& p, const Forward& got, TestLine where) {
+  const reference::Attention reference = attention_of(p);
+  const Forward64 expected = expected_of(reference);
+  const Baseline baseline = in_float32(p, reference);
+  std::vector<Which> order = kernel.outputs;
+  std::stable_partition(order.begin(), order.end(),
+                        [&](Which which) { return !never_written(got.of(which)); });
+  std::string message;
+  for (const Which which : order) {
+    const Comparison comparison =
+        compare(got.of(which), name_of(which), expected.of(which), baseline.results.of(which));
+    if (comparison.passed) continue;
+    if (message.empty()) message = comparison.message;
+    if (never_written(got.of(which)) || comparison.wrong.empty()) continue;
+    const auto diagnosis =
+        diagnose(all_mistakes(kernel, p, which), {got.of(which), expected.of(which), comparison});
+    if (!diagnosis) continue;
+    current_case().diagnoses.push_back(diagnosis->name);
+    message = comparison.message + "\n" + diagnosis->sentence;
+    break;
+  }
+  grading::detail::report(message.empty(), message, where);
+}
+
+Outcome check(const Kernel& kernel, const Problem& p, const CallOptions& options, TestLine where) {
+  INFO(describe(p));
+  Forward got = results_of(p);
+  const Outcome outcome = kernel.attend(p, got, options);
+  require_ran(outcome, where);
+  require_results(kernel, p, got, where);
+  return outcome;
+}
+
+void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {
+  INFO(describe(p));
+  Forward first = results_of(p);
+  require_ran(kernel.attend(p, first, {}), where);
+  require_results(kernel, p, first, where);
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::reverse, Order::random, Order::random}) {
+    CallOptions options;
+    options.order = order;
+    options.seed = seed++;
+    Forward got = results_of(p);
+    require_ran(kernel.attend(p, got, options), where);
+    INFO(
+        "The same call, with blocks, warps and threads in another order; the results must have the same "
+        "bits");
+    for (const Which which : kernel.outputs)
+      require_same_bits(got.of(which), first.of(which), name_of(which), where);
+  }
+}
+
+void check_nothing_to_do(const Kernel& kernel, const reference::Mask& mask, TestLine where) {
+  check(kernel, random_problem({2, 2, 5, 0, 8}, mask), {}, where);
+  check(kernel, random_problem({1, 2, 130, 0, 100}, mask), {}, where);
+  for (const Sizes& n : {Sizes{2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}, {1, 1, 0, 0, 8}}) {
+    const Outcome outcome = check(kernel, random_problem(n, mask), {}, where);
+    require(outcome.counters.at("launches") == 0,
+            "There is nothing to compute, so nothing should be launched.", where);
+  }
+}
+
+void require_refused(const Kernel& kernel, const Problem& p, Forward results, const char* argument,
+                     TestLine where) {
+  INFO(shapes(kernel, p, results));
+  require_throws<std::invalid_argument>(kernel.attend(p, results, {}), argument, where);
+}
+
+void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
+  check(kernel, valid, {}, where);
+  const Forward good = results_of(valid);
+  const auto refuse = [&](auto member, const Shape& shape, const char* name) {
+    Problem wrong = valid;
+    wrong.*member = ones(shape);
+    require_refused(kernel, wrong, good, name, where);
+  };
+  const Int B = valid.B(), H = valid.H(), H_kv = valid.H_kv(), Nk = valid.Nk(), D = valid.D();
+  std::vector<Shape> of_K{{B - 1, H_kv, Nk, D}, {B, H_kv, Nk, D + 1}, {B, 2 * H, Nk, D}};
+  if (!kernel.grouped && H > 1) of_K.push_back({B, 1, Nk, D});
+  if (kernel.grouped && H > 2) of_K.push_back({B, H - 1, Nk, D});  // does not divide H
+  for (const Shape& shape : of_K) refuse(&Problem::K, shape, "K");
+  for (const Shape& shape : other_shapes(valid.V.shape())) refuse(&Problem::V, shape, "V");
+  for (const Which which : kernel.outputs) {
+    for (const Shape& shape : other_shapes(good.of(which).shape())) {
+      Forward wrong = good;
+      wrong.of(which) = ones(shape);
+      require_refused(kernel, valid, wrong, name_of(which), where);
+    }
+  }
+}
+
+void check_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
+                        TestLine where) {
+  check(kernel, valid, {}, where);
+  for (const Int D : {kernel.max_dim + 1, Int{0}}) {
+    Problem wrong = valid;
+    for (Tensor<float>* x : {&wrong.Q, &wrong.K, &wrong.V}) {
+      Shape shape = x->shape();
+      shape[3] = D;
+      *x = ones(shape);
+    }
+    require_refused(kernel, wrong, results_of(wrong), "Q", where);
+  }
+  for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
+    Problem wrong = valid;
+    wrong.*member = spread(valid.*member);
+    require_refused(kernel, wrong, results_of(valid), name, where);
+  }
+  for (const Which which : row_major) {
+    Forward wrong = results_of(valid);
+    wrong.of(which) = spread(wrong.of(which));
+    require_refused(kernel, valid, wrong, name_of(which), where);
+  }
+}
+
+void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckMode check_mode,
+                                  TestLine where) {
+  CallOptions options;
+  options.max_grid_x = 1;
+  options.check = check_mode;
+  Forward got = results_of(p);
+  const Outcome outcome = kernel.attend(p, got, options);
+  if (outcome.status == Status::returned) {
+    require_ran(outcome, where);
+    require_results(kernel, p, got, where);
+    return;
+  }
+  INFO("This test makes CUDA refuse a launch on purpose"
+       << (outcome.status == Status::cuda_error
+               ? "; your launches are fine, but the entry has to throw when one is refused"
+               : ""));
+  require_throws<std::runtime_error>(outcome, {}, where);
+}
+
+std::uint64_t bytes_of(const Tensor<float>& x) { return 4 * static_cast<std::uint64_t>(x.numel()); }
+
+void require_loads_at_most(const Profile& profile, std::uint64_t bytes, const std::string& what,
+                           TestLine where) {
+  const std::uint64_t read = profile.global_load.bytes;
+  require(read * 10 <= bytes * 11,
+          "Your code reads " + std::to_string(read) + " bytes; " + what + " takes at most " +
+              std::to_string(bytes) + ".",
+          where);
+}
+
+void require_stores_outputs_once(const Kernel& kernel, const Profile& profile, const Problem& p,
+                                 TestLine where) {
+  const Forward results = results_of(p);
+  std::uint64_t bytes = 0;
+  std::string names;
+  for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
+    bytes += bytes_of(results.of(kernel.outputs[i]));
+    names += std::string(i == 0                           ? ""
+                         : i + 1 == kernel.outputs.size() ? " and "
+                                                          : ", ") +
+             name_of(kernel.outputs[i]);
+  }
+  const std::uint64_t written = profile.global_store.bytes_asked;
+  require(written == bytes,
+          "Your code writes " + std::to_string(written) + " bytes; to write " + names + " once takes " +
+              std::to_string(bytes) + ".",
+          where);
+}
+
+void require_whole_sectors(const Profile& profile, TestLine where) {
+  for (const simt::LaunchProfile& launch : profile.launches) {
+    const simt::GlobalTraffic &load = launch.total.global_load, &store = launch.total.global_store;
+    const std::uint64_t sectors = load.sectors + store.sectors,
+                        ideal = load.ideal_sectors + store.ideal_sectors;
+    require(sectors * 10 <= ideal * 11,
+            "The warps of " + launch.kernel + " touch " + std::to_string(sectors) +
+                " sectors of 32 bytes where " + std::to_string(ideal) +
+                " would do: neighbouring threads read or write elements that lie a row apart.",
+            where);
+  }
+}
+
+}  // namespace course::attention_tests

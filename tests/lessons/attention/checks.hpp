@@ -1,0 +1,111 @@
+#pragma once
+/// @file
+/// Calls of an attention kernel, and the bodies of test cases that all attention lessons have.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "attention/baseline.hpp"
+#include "attention/mistakes.hpp"
+#include "attention/problem.hpp"
+#include "grading/lesson_test.hpp"
+
+namespace course::attention_tests {
+
+using grading::TestLine;
+
+/// What a lesson tells about its kernel, once.
+struct Kernel {
+  /// Calls the entry with the problem's inputs and these results.
+  std::function<grading::Outcome(const Problem&, Forward&, const grading::CallOptions&)> attend;
+  /// Its results in the order in which they are checked. lse first: what is wrong with scores, keys or the
+  /// sum shows in it, so that once it is right, a wrong O is a matter of V, of rescaling O or of dividing it.
+  std::vector<Which> outputs{Which::lse, Which::O};
+  /// Mistakes beyond mistakes_in(); those of the same name join them.
+  std::function<grading::Mistakes(const Problem&, Which)> own_mistakes{};
+  bool grouped = false;  ///< K and V may have fewer heads than Q
+  Int max_dim = 128;
+};
+
+/// Tensors for a call's results, in the problem's layouts.
+Forward results_of(const Problem& p);
+
+/// @brief Fails the case unless all outputs are right. Tells one that is wrong: the first in the kernel's
+/// order that one mistake explains, or else the first; but one that was never written comes after the others,
+/// so that who has not come to lse yet hears of O.
+void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
+                     TestLine where = TestLine::here());
+
+/// @brief Calls the kernel and checks how it came back and its results.
+grading::Outcome check(const Kernel& kernel, const Problem& p, const grading::CallOptions& options = {},
+                       TestLine where = TestLine::here());
+
+/// @brief Right, and the same bits in every order of blocks and threads.
+void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where = TestLine::here());
+
+/// @brief Right without keys; without queries, batches or heads nothing is launched.
+void check_nothing_to_do(const Kernel& kernel, const reference::Mask& mask = {},
+                         TestLine where = TestLine::here());
+
+/// @brief std::invalid_argument that names `argument`.
+void require_refused(const Kernel& kernel, const Problem& p, Forward results, const char* argument,
+                     TestLine where = TestLine::here());
+
+/// @brief K, V and all outputs of shapes that do not fit are refused by name: K and V of other batches, heads
+/// or dims than Q, V of other keys than K, outputs of other batches, heads, queries or dims.
+/// `valid` is changed one argument at a time; at least two batches, and no two sizes alike.
+void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where = TestLine::here());
+
+/// @brief D of 0 and of more than the kernel's maximum is refused with the name Q. Q, K, V and the outputs in
+/// `row_major`, whose elements of a row must lie side by side, are refused by name where they do not.
+void check_refuses_rows(const Kernel& kernel, const Problem& valid,
+                        const std::vector<Which>& row_major = {Which::O}, TestLine where = TestLine::here());
+
+/// @brief std::runtime_error where CUDA refuses a launch: here, any with more than one block along x (in the
+/// simulator) and any with more blocks along y or z than there may be. A call whose launches are accepted
+/// all the same must be right.
+void check_reports_refused_launch(const Kernel& kernel, const Problem& p,
+                                  grading::CheckMode check_mode = grading::CheckMode::if_small,
+                                  TestLine where = TestLine::here());
+
+// What a contract says about memory. Loads are counted in whole sectors of 32 bytes, so rows should begin at
+// multiples of 32 bytes. A result of nullptr from profile_of() says that nothing was counted.
+
+/// Of all elements, without gaps.
+std::uint64_t bytes_of(const Tensor<float>& x);
+
+/// @brief Fails with "...loads n bytes; `what` takes at most `bytes`." A tenth more is allowed.
+void require_loads_at_most(const grading::Profile& profile, std::uint64_t bytes, const std::string& what,
+                           TestLine where = TestLine::here());
+
+/// @brief The outputs are stored once, and nothing else is: no scores, and no partial results.
+void require_stores_outputs_once(const Kernel& kernel, const grading::Profile& profile, const Problem& p,
+                                 TestLine where = TestLine::here());
+
+/// @brief Every launch touches at most a tenth more sectors than its bytes fill.
+void require_whole_sectors(const grading::Profile& profile, TestLine where = TestLine::here());
+
+// `./course run`.
+
+enum class Causal { never, choice, always };
+
+/// Which arrays and settings a lesson's kernel takes besides q, k, v and scale.
+struct Takes {
+  Causal causal = Causal::never;
+  bool window = false, sinks = false;  ///< settings; without them, the mask's defaults
+  bool sink_array = false;             ///< sink.npy, if it is there
+  bool grouped = false;                ///< K and V may have fewer heads than Q
+};
+
+/// @brief Reads q.npy, k.npy and v.npy, sink.npy if it is taken and there, and the settings scale (1/sqrt(D)
+/// by default), causal, window and sinks.
+/// @throws grading::RunError for arrays that do not fit, and for settings that the kernel does not have.
+Problem read_problem(grading::RunContext& run, const Takes& takes);
+
+/// @brief COURSE_RUN of a lesson: read_problem(), `call`, and o.npy, lse.npy ... for `outputs`.
+void run_attention(grading::RunContext& run, const Takes& takes, const std::vector<Which>& outputs,
+                   const std::function<void(const Problem&, Forward&)>& call);
+
+}  // namespace course::attention_tests

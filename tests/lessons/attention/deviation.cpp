@@ -1,0 +1,250 @@
+#include "attention/deviation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace course::attention_tests {
+namespace {
+
+constexpr double kInf64 = std::numeric_limits<double>::infinity();
+constexpr double kNan64 = std::numeric_limits<double>::quiet_NaN();
+
+std::size_t at(Int i) { return static_cast<std::size_t>(i); }
+
+/// exp as float32 has it: infinite from 88.8 on, 0 below -103.
+double exp_of_float(double x) { return static_cast<double>(static_cast<float>(std::exp(x))); }
+
+/// Rows of one batch and head as a kernel reads them. Shape: (rows, dims), or the other way round.
+std::vector<double> gather(const Reader& x, Int b, Int h, Int rows, Int dims, bool by_columns) {
+  std::vector<double> values(at(rows * dims));
+  for (Int row = 0; row < rows; ++row)
+    for (Int d = 0; d < dims; ++d) values[at(by_columns ? d * rows + row : row * dims + d)] = x(b, h, row, d);
+  return values;
+}
+
+/// One row on its way through the keys.
+class Recurrence {
+ public:
+  Recurrence(const Deviation& how, Int D, bool wants_O) : how_(how), O_(at(wants_O ? D : 0)) {}
+
+  /// The keys [first, end) of S; -inf says hidden, as does `seen`. v may be nullptr.
+  void take(const double* S, const std::vector<char>& seen, const double* v, Int first, Int end, Int Nk);
+  /// Adds the sink, if it is not -inf, and divides.
+  void finish(double sink);
+
+  RowEnd row{-kInf64, 0, -kInf64, 0};  // without the sink
+  double lse = -kInf64;
+  const std::vector<double>& O() const { return O_; }
+
+ private:
+  double power(double x) const { return how_.base_2 ? std::exp2(x) : std::exp(x); }
+  double exponential(double S, double m) const {
+    if (S == -kInf64) return 0;
+    return how_.maximum == Maximum::none ? exp_of_float(S) : power(S - m);
+  }
+  double factor(Rescaling rescaling, double grown) const {
+    if (how_.maximum != Maximum::running)
+      return rescaling == Rescaling::forgotten ? 0 : 1;  // nothing to rescale by
+    switch (rescaling) {
+      case Rescaling::right:
+        return row.m == -kInf64 ? 0 : power(row.m - grown);
+      case Rescaling::never:
+        return 1;
+      case Rescaling::inverse:
+        return row.m == -kInf64 ? 0 : power(grown - row.m);
+      case Rescaling::forgotten:
+        return 0;
+    }
+    return kNan64;
+  }
+
+  const Deviation& how_;
+  std::vector<double> O_;
+};
+
+void Recurrence::take(const double* S, const std::vector<char>& seen, const double* v, Int first, Int end,
+                      Int Nk) {
+  bool any = false;
+  double max = -kInf64, sum = 0;
+  for (Int j = first; j < end; ++j) {
+    if (!seen[at(j)]) continue;
+    any = true;
+    max = std::max(max, S[j]);  // passes NaN by; the sum does not
+  }
+  if (!any) return;
+  const double grown = how_.maximum == Maximum::none      ? 0
+                       : how_.maximum == Maximum::of_tile ? max
+                                                          : std::max(row.m, max);
+  const double for_O = factor(how_.of_O, grown), for_l = factor(how_.of_l, grown);
+  for (double& o : O_) o = for_O == 0 ? 0 : o * for_O;
+  std::vector<double> p(at(end - first), 0.0);
+  for (Int j = first; j < end; ++j)
+    if (seen[at(j)]) sum += p[at(j - first)] = exponential(S[j], grown);
+  const double divisor = how_.division == Division::by_tile && sum != 0 ? sum : 1;
+  if (!O_.empty() && v != nullptr)
+    for (Int j = first; j < std::min({end, Nk, how_.end_value}); ++j) {
+      if (!seen[at(j)]) continue;
+      const double weight = p[at(j - first)] / divisor, *value = v + j * static_cast<Int>(O_.size());
+      for (std::size_t d = 0; d < O_.size(); ++d) O_[d] += weight * value[d];
+    }
+  row.l = (for_l == 0 ? 0 : row.l * for_l) + sum;
+  row.m = grown;
+  row.m_tile = max, row.l_tile = sum;
+}
+
+void Recurrence::finish(double sink) {
+  double m = row.m, l = row.l, for_O = 1;
+  const double times = static_cast<double>(how_.sinks_counted);
+  if (how_.maximum == Maximum::none) {
+    if (std::isinf(static_cast<float>(l))) l = kInf64;
+    if (sink != -kInf64) l += times * exp_of_float(sink);
+  } else if (sink != -kInf64 && times > 0) {
+    if (how_.sink_relative) {
+      m = std::max(row.m, std::isnan(sink) ? -kInf64 : sink);
+      for_O = row.m == -kInf64 ? 0 : power(row.m - m);
+      l = (row.m == -kInf64 ? 0 : row.l * for_O) + times * power(sink - m);
+    } else {
+      l += times * power(sink);
+      if (m == -kInf64) m = 0;
+    }
+  }
+  for (double& o : O_) {
+    o = for_O == 0 ? 0 : o * for_O;
+    if (how_.division == Division::by_l || how_.division == Division::twice)
+      o = l == 0 ? (how_.empty_is_divided ? kNan64 : 0) : o / l;
+    if (how_.division == Division::twice && l != 0) o /= l;
+    o *= how_.factor_of_O;
+  }
+  if (how_.lse)
+    lse = how_.lse({m, l, row.m_tile, row.l_tile});
+  else
+    lse = l == 0 ? -kInf64 : m + std::log(l);
+}
+
+}  // namespace
+
+double Reader::operator()(Int b, Int h, Int row, Int d) const {
+  const Int place = address(b, h, row, d);
+  const auto storage = x->storage();
+  return place < 0 || place >= static_cast<Int>(storage.size()) ? kNan64
+                                                                : static_cast<double>(storage[at(place)]);
+}
+
+Address address_by(const Strides& s) {
+  return [s](Int b, Int h, Int row, Int d) { return b * s[0] + h * s[1] + row * s[2] + d * s[3]; };
+}
+
+Reader right(const Tensor<float>& x) { return {&x, address_by(x.strides())}; }
+
+Reader transposed(const Tensor<float>& x) {
+  const Strides& s = x.strides();
+  return {&x, address_by({s[0], s[1], s[3], s[2]})};
+}
+
+const std::vector<Misreading>& misreadings() {
+  static const std::vector<Misreading> all{
+      {"head_ignored", "Every head reads head 0 of its batch: the head's index times its stride is missing.",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({s[0], 0, s[2], s[3]});
+       }},
+      {"batch_ignored", "Every batch reads batch 0: the batch's index times its stride is missing.",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({0, s[1], s[2], s[3]});
+       }},
+      {"head_stride_wrong",
+       "The heads are taken as seq rows apart: that is so in [batch, head, seq, dim] only. Their distance is "
+       "strides[1].",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({s[0], x.shape()[2] * s[2], s[2], s[3]});
+       }},
+      {"batch_stride_wrong",
+       "The batches are taken as so many heads apart as there are: that is so in [batch, head, seq, dim] "
+       "only. Their distance is strides[0].",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({x.shape()[1] * s[1], s[1], s[2], s[3]});
+       }},
+      {"batch_and_head_exchanged",
+       "The batch's index is multiplied by the head's stride, and the head's by the batch's.",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({s[1], s[0], s[2], s[3]});
+       }},
+      {"row_stride_wrong", "The rows are taken as D elements apart: their distance is strides[2].",
+       [](const Tensor<float>& x) {
+         const Strides& s = x.strides();
+         return address_by({s[0], s[1], x.shape()[3], s[3]});
+       }},
+      {"layout_assumed",
+       "The elements are read as if they lay in the order [batch, head, seq, dim] without gaps. The strides "
+       "say where they lie.",
+       [](const Tensor<float>& x) { return address_by(row_major_strides(x.shape())); }},
+  };
+  return all;
+}
+
+Reader misread(const Tensor<float>& x, const Misreading& how) { return {&x, how.address(x)}; }
+
+bool matters(const Tensor<float>& x, const Misreading& how) {
+  const Address wrong = how.address(x), good = address_by(x.strides());
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    Int step[4] = {0, 0, 0, 0};
+    step[axis] = x.shape()[axis] - 1;
+    if (wrong(step[0], step[1], step[2], step[3]) != good(step[0], step[1], step[2], step[3])) return true;
+  }
+  return false;
+}
+
+Forward64 deviate(const Problem& p, const Deviation& how, Which wanted) {
+  const Int H = p.H(), Nq = p.Nq(), Nk = p.Nk(), D = p.D(), dims = std::min(D, how.dims);
+  const Int tile = how.tile == 0 ? std::max<Int>(Nk, 1) : how.tile;
+  const Int end = how.tail_counts ? (Nk + tile - 1) / tile * tile : std::min(Nk, how.end_key);
+  const bool wants_O = wanted == Which::O;
+  const double scale = static_cast<double>(p.scale) * how.score_factor;
+  const Reader Q = how.Q.value_or(right(p.Q)), K = how.K.value_or(right(p.K)), V = how.V.value_or(right(p.V));
+  const auto right_head = [&p, H](Int h) { return h / (H / p.H_kv()); };
+  const auto sees = how.sees ? how.sees : [&p](Int i, Int j) { return p.sees(i, j); };
+
+  Forward64 to{wants_O ? Tensor<double>(p.shape_of_O()) : Tensor<double>(), Tensor<double>(p.shape_of_lse()),
+               Tensor<double>(p.shape_of_lse()), Tensor<double>(p.shape_of_lse())};
+  Int n = 0;
+  for (Int b = 0; b < p.B(); ++b) {
+    for (Int h = 0; h < H; ++h) {
+      const std::vector<double> q = gather(Q, b, h, Nq, dims, false);
+      const std::vector<double> k = gather(K, b, how.k_head ? how.k_head(h) : right_head(h), Nk, dims, true);
+      const Int v_head = how.v_head ? how.v_head(h) : right_head(h);
+      const std::vector<double> v = wants_O ? gather(V, b, v_head, Nk, D, false) : std::vector<double>();
+      const Int sink_of = how.sink_head ? how.sink_head(h) : h;
+      const double sink = !p.sink                           ? -kInf64
+                          : sink_of < 0 || sink_of >= p.H() ? kNan64
+                                                            : static_cast<double>((*p.sink)(sink_of));
+      std::vector<double> S(at(std::max(Nk, end)));
+      std::vector<char> seen(S.size());
+      for (Int i = 0; i < Nq; ++i, ++n) {
+        std::fill(S.begin(), S.end(), 0.0);
+        for (Int d = 0; d < dims; ++d)
+          for (Int j = 0; j < Nk; ++j) S[at(j)] += q[at(i * dims + d)] * k[at(d * Nk + j)];
+        for (Int j = 0; j < static_cast<Int>(S.size()); ++j) {
+          const bool visible = sees(i, j);
+          S[at(j)] = visible ? S[at(j)] * scale : 0;
+          seen[at(j)] = visible || how.hidden_score_0;
+        }
+        Recurrence row(how, D, wants_O);
+        for (Int first = how.first_key; first < end; first += tile)
+          row.take(S.data(), seen, v.data(), first, std::min(first + tile, end), Nk);
+        row.finish(sink == -kInf64 ? sink : sink * how.sink_factor);
+        if (wants_O) std::copy(row.O().begin(), row.O().end(), to.O.data() + n * D);
+        to.lse.at_linear(n) = row.lse;
+        to.m.at_linear(n) = row.row.m;
+        to.l.at_linear(n) = row.row.l;
+      }
+    }
+  }
+  return to;
+}
+
+}  // namespace course::attention_tests

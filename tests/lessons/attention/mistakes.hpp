@@ -1,0 +1,49 @@
+#pragma once
+/// @file
+/// The well-known mistakes of attention kernels, as grading/mistakes.hpp wants them.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "attention/deviation.hpp"
+#include "grading/mistakes.hpp"
+
+namespace course::attention_tests {
+
+/// @brief What every attention kernel may get wrong in this result: scale, reading, heads, mask, missing keys
+/// and dims, the recurrence over tiles of 8 to 256 keys, division, lse, learned sink, output. Only what the
+/// problem has: no mask, no mistakes of masks. Each name occurs once. `p` must outlive the mistakes, which
+/// compute only when they are asked.
+grading::Mistakes mistakes_in(const Problem& p, Which which);
+
+/// A kernel that deviates so, and what to say of it.
+struct NamedDeviation {
+  std::string name;
+  Deviation how;
+  std::string sentence;
+};
+
+/// @brief Those of mistakes_in() that are deviations; several may have the same name.
+std::vector<NamedDeviation> deviations_in(const Problem& p, Which which);
+
+/// @brief A mistake of a lesson's own: fits if every element is what a kernel that deviates so gives.
+grading::Mistake deviation(std::string name, const Problem& p, Which which, Deviation how,
+                           std::string sentence);
+
+/// @brief One mistake for each name. Of those that shared it (the same mistake at several tile widths, say)
+/// the first that fits speaks, so that a result which several of them explain is not left without a
+/// diagnosis.
+grading::Mistakes by_name(grading::Mistakes mistakes);
+
+/// @brief Fits if the wrong elements are exactly those from some multiple of 8 on, along an axis.
+grading::Mistake missing_tail(std::string name, std::size_t axis, std::string sentence);
+
+/// @brief Widths of 8 to 256 that are less than `size`.
+std::vector<Int> tile_widths(Int size);
+
+/// @brief Where tiles of 4, 8, ... 256 elements would end if the last, partial one were forgotten; each end
+/// once.
+std::vector<Int> ends_of_whole_tiles(Int size);
+
+}  // namespace course::attention_tests

@@ -1,0 +1,156 @@
+#include "attention/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "grading/case.hpp"
+#include "tensor/random.hpp"
+
+namespace course::attention_tests {
+
+using grading::case_seed;
+
+Strides strides_of(const Shape& shape, Layout layout) {
+  if (shape.size() != 3 && shape.size() != 4)
+    throw std::invalid_argument("layouts are of tensors of three or four axes");
+  if (layout == Layout::heads_outside) return row_major_strides(shape);
+  const Int H = shape[1], N = shape[2];
+  if (shape.size() == 3) {
+    if (layout == Layout::heads_inside) return {N * H, 1, H};
+    const Int head = N + 3;
+    return {H * head + 5, head, 1};
+  }
+  const Int D = shape[3];
+  if (layout == Layout::heads_inside) return {N * H * D, D, H * D, 1};
+  const Int row = D + 3, head = N * row + 5;  // numbers that no two axes have in common
+  return {H * head + 7, head, row, 1};
+}
+
+Tensor<float> lay_out(const Tensor<float>& dense, Strides strides, float gap) {
+  Tensor<float> x(dense.shape(), std::move(strides), gap);
+  for (Int i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
+  return x;
+}
+
+Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap) {
+  return lay_out(dense, strides_of(dense.shape(), layout), gap);
+}
+
+std::string describe(const Problem& p) {
+  std::ostringstream text;
+  text << "B = " << p.B() << ", H = " << p.H();
+  if (p.H_kv() != p.H()) text << ", H_kv = " << p.H_kv();
+  text << ", Nq = " << p.Nq() << ", Nk = " << p.Nk() << ", D = " << p.D() << ", scale = " << p.scale;
+  if (p.mask.causal) text << ", causal";
+  if (p.mask.window != kAllKeys) text << ", window = " << p.mask.window;
+  if (p.mask.sinks != 0) text << ", sinks = " << p.mask.sinks;
+  if (p.sink) text << ", with a learned sink";
+  return text.str();
+}
+
+reference::Attention attention_of(const Problem& p) {
+  return reference::attention(p.Q, p.K, p.V, static_cast<double>(p.scale), p.mask,
+                              p.sink ? &*p.sink : nullptr);
+}
+
+Problem random_problem(const Sizes& n, const reference::Mask& mask) {
+  const Int H_kv = n.H_kv == 0 ? n.H : n.H_kv;
+  Problem p{normal({n.B, n.H, n.Nq, n.D}, case_seed()), normal({n.B, H_kv, n.Nk, n.D}, case_seed() + 1),
+            normal({n.B, H_kv, n.Nk, n.D}, case_seed() + 2),
+            n.D == 1 ? 0.75f : static_cast<float>(1.0 / std::sqrt(static_cast<double>(n.D))), mask};
+  for (float& v : p.V.storage()) v += 2.0f;
+  return p;
+}
+
+Problem with_sink(Problem p) {
+  p.sink = Tensor<float>({p.H()});
+  // Steps of 1.3 around a circle of 4: neighbours lie far apart, and no two heads are alike.
+  for (Int h = 0; h < p.H(); ++h)
+    (*p.sink)(h) = static_cast<float>(std::fmod(1.3 * static_cast<double>(h) + 3.1, 4.0) - 2.0);
+  return p;
+}
+
+Problem with_layouts(Problem p, Layout Q, Layout K, Layout V, Layout O) {
+  p.Q = lay_out(p.Q, Q), p.K = lay_out(p.K, K), p.V = lay_out(p.V, V);
+  p.layout_of_O = O;
+  return p;
+}
+
+Problem with_gaps(const Problem& p, float gap) {
+  Problem apart = p;
+  apart.Q = lay_out(p.Q, Layout::gaps, gap);
+  apart.K = lay_out(p.K, Layout::gaps, gap);
+  apart.V = lay_out(p.V, Layout::gaps, gap);
+  apart.layout_of_O = apart.layout_of_lse = Layout::gaps;
+  return apart;
+}
+
+namespace {
+
+/// Column 0 of every row of a batch and head.
+void set_first_dim(Tensor<float>& x, Int b, Int h, float value) {
+  for (Int row = 0; row < x.shape()[2]; ++row) x(b, h, row, 0) = value;
+}
+
+}  // namespace
+
+Problem with_large_scores(Problem p) {
+  p.scale *= 8.0f;
+  return p;
+}
+
+Problem with_whole_scores(Problem p) {
+  p.scale = 1.0f;
+  for (Tensor<float>* x : {&p.Q, &p.K})
+    for (float& value : x->storage()) value = std::clamp(std::round(value * 8.0f), -16.0f, 16.0f);
+  return p;
+}
+
+Problem with_shifted_scores(Problem p, float shift) {
+  p.scale = 0.25f;
+  for (Int b = 0; b < p.B(); ++b) {
+    for (Int h = 0; h < p.H(); ++h) set_first_dim(p.Q, b, h, 4.0f * shift);
+    for (Int h = 0; h < p.H_kv(); ++h) set_first_dim(p.K, b, h, 1.0f);
+  }
+  return p;
+}
+
+Problem with_empty_rows(Problem p) {
+  for (Int b = 0; b < p.B(); ++b) {
+    for (Int h = 0; h < p.H_kv(); ++h) set_first_dim(p.K, b, h, 1.0f);
+    p.Q(b, 0, 3, 0) = p.Q(b, 0, p.Nq() - 1, 0) = p.Q(b, p.H() - 1, 0, 0) = -kInf;
+  }
+  return p;
+}
+
+Problem with_keys_of_minus_inf(Problem p, Int first) {
+  for (Int b = 0; b < p.B(); ++b) {
+    for (Int h = 0; h < p.H(); ++h) set_first_dim(p.Q, b, h, 1.0f);
+    for (Int j = 0; j < first; ++j) p.K(b, 0, j, 0) = -kInf;
+    for (Int j = 0; j < p.Nk(); j += 3) p.K(b, p.H_kv() - 1, j, 0) = -kInf;
+  }
+  return p;
+}
+
+Problem with_not_numbers(Problem p) {
+  for (Int j = 0; j < p.Nk(); ++j) p.K(0, 0, j, 0) = std::abs(p.K(0, 0, j, 0)) + 0.5f;
+  p.Q(0, 0, 7, 5) = kNan;           // one row of S
+  p.Q(0, 0, 20, 0) = kInf;          // a row of S that is only inf
+  p.K(0, 1, p.Nk() - 1, 3) = kNan;  // one column of S, and so every query that sees this key
+  p.V(0, 2, 30, 4) = kNan;          // one column of O
+  p.V(1, 0, 0, 19) = kInf;
+  p.V(1, 1, 10, 2) = kInf, p.V(1, 1, 11, 2) = -kInf;  // inf - inf
+  return p;
+}
+
+Problem with_nan_keys(Problem p, Int first, Int end) {
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H_kv(); ++h)
+      for (Int j = first; j < end; ++j) p.K(b, h, j, 0) = kNan, p.V(b, h, j, 0) = kInf;
+  return p;
+}
+
+}  // namespace course::attention_tests

@@ -1,0 +1,105 @@
+#pragma once
+/// @file
+/// What a test of an attention kernel calls it with.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "reference/attention.hpp"
+#include "tensor/tensor.hpp"
+
+namespace course::attention_tests {
+
+using Int = std::int64_t;
+
+inline constexpr float kInf = std::numeric_limits<float>::infinity();
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr Int kAllKeys = std::numeric_limits<Int>::max();  ///< a window that hides nothing
+
+struct Sizes {
+  Int B, H, Nq, Nk, D;
+  Int H_kv = 0;  ///< 0: as many as H
+};
+
+/// How the elements of a tensor (B, H, N, D) or (B, H, N) lie in memory.
+enum class Layout {
+  heads_outside,  ///< [batch, head, seq, dim], without gaps
+  heads_inside,   ///< [batch, seq, head, dim], without gaps; of rank 3, the heads are side by side
+  gaps,           ///< [batch, head, seq, dim], with gaps of another size behind every axis
+};
+
+/// @throws std::invalid_argument unless the rank is 3 or 4.
+Strides strides_of(const Shape& shape, Layout layout);
+
+/// The same elements in another layout; gaps hold `gap`.
+Tensor<float> lay_out(const Tensor<float>& dense, Strides strides, float gap = 1000.0f);
+Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 1000.0f);
+
+struct Problem {
+  Tensor<float> Q, K, V;  ///< (B, H, Nq, D), (B, H_kv, Nk, D), (B, H_kv, Nk, D)
+  float scale;
+  reference::Mask mask{};
+  std::optional<Tensor<float>> sink{};  ///< (H)
+  Layout layout_of_O = Layout::heads_outside;
+  Layout layout_of_lse = Layout::heads_outside;  ///< of every result of shape (B, H, Nq)
+
+  Int B() const { return Q.shape()[0]; }
+  Int H() const { return Q.shape()[1]; }
+  Int H_kv() const { return K.shape()[1]; }
+  Int Nq() const { return Q.shape()[2]; }
+  Int Nk() const { return K.shape()[2]; }
+  Int D() const { return Q.shape()[3]; }
+  Shape shape_of_O() const { return Q.shape(); }
+  Shape shape_of_lse() const { return {B(), H(), Nq()}; }
+  Shape shape_of_S() const { return {B(), H(), Nq(), Nk()}; }
+  bool sees(Int i, Int j) const { return reference::sees(mask, i, j, Nq(), Nk()); }
+};
+
+/// "B = 2, H = 3, Nq = 70, ... causal", for INFO.
+std::string describe(const Problem& p);
+
+/// @brief The reference's results, with all that a problem holds.
+reference::Attention attention_of(const Problem& p);
+
+/// Scores of about -3 to 3, and values about 2 instead of 0, so that what is left out shows. The scale is
+/// 1/sqrt(D), other than 1 for D = 1, too. Data depend on the case's seed.
+Problem random_problem(const Sizes& n, const reference::Mask& mask = {});
+
+/// @brief A sink for every head, from -2 to 2 and no two alike.
+Problem with_sink(Problem p);
+
+Problem with_layouts(Problem p, Layout Q, Layout K, Layout V, Layout O);
+
+/// @brief All tensors with gaps, which hold `gap` in the inputs.
+Problem with_gaps(const Problem& p, float gap = 1000.0f);
+
+// Inputs on which wrong kernels go wrong. What is given must have come from random_problem().
+
+/// @brief Scores of about -25 to 25.
+Problem with_large_scores(Problem p);
+
+/// @brief Whole numbers whose products and sums are exact in float32; scores from about -1000 to 1000.
+Problem with_whole_scores(Problem p);
+
+/// @brief `shift` is added to every score: 1000 or -1000, say.
+Problem with_shifted_scores(Problem p, float shift);
+
+/// @brief The scores of query 3, and of the last, are all -inf in the first head; those of query 0 in the
+/// last head. Needs at least 4 queries.
+Problem with_empty_rows(Problem p);
+
+/// @brief Scores of -inf in every row: of the first `first` keys in the first head (a whole tile and more)
+/// and of every third key in the last. Needs two heads of K.
+Problem with_keys_of_minus_inf(Problem p, Int first);
+
+/// @brief NaN and infinities in one row of Q, one key and some values, each in a head of its own. Needs sizes
+/// of at least {2, 3, 30, 40, 20} with as many heads of K as of Q.
+Problem with_not_numbers(Problem p);
+
+/// @brief NaN in K, and infinity in V, of the keys [first, end), in every head. The results of queries that
+/// see none of them must not change.
+Problem with_nan_keys(Problem p, Int first, Int end);
+
+}  // namespace course::attention_tests

@@ -109,22 +109,27 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
         device::hide_scores<Scores>(S_rmem, [=](int, int col) { return first_key + col >= Nk; });
       }
 
-      typename Output::Accumulator O_rmem;
-      device::fetch_tile<Output>(device::read_only(O), first_query, 0, O_rmem);  // line 8
+      typename Output::Accumulator O_rmem;  // line 8
+      float l_rmem[Shape::kThreadRows], m_rmem[Shape::kThreadRows];
+      device::fetch_tile<Output>(device::read_only(O), first_query, 0, O_rmem);
 #pragma unroll
       for (int i = 0; i < Shape::kThreadRows; ++i) {
         const std::int64_t query = first_query + Scores::row(i);
-        const bool inside = query < Nq;
-        float l_row = inside ? l.data[query * l.strides[0]] : 0.0f;
-        float m_row = inside ? m.data[query * m.strides[0]] : -INFINITY;
-        fold_row<Shape>(S_rmem[i], O_rmem[i], l_row, m_row);  // lines 10 to 12
-        if (inside && Scores::thread_across() == 0) {  // line 13; all 16 have read: fold_row() shuffles
-          l.data[query * l.strides[0]] = l_row;
-          m.data[query * m.strides[0]] = m_row;
-        }
+        l_rmem[i] = query < Nq ? l.data[query * l.strides[0]] : 0.0f;
+        m_rmem[i] = query < Nq ? m.data[query * m.strides[0]] : -INFINITY;
+        fold_row<Shape>(S_rmem[i], O_rmem[i], l_rmem[i], m_rmem[i]);  // lines 10 to 12
       }
 
-      __syncthreads();  // every warp has multiplied with Q: P may take its place
+      __syncthreads();  // every warp has multiplied with Q and read l and m: P may take Q's place
+      if (Scores::thread_across() == 0) {  // line 13
+#pragma unroll
+        for (int i = 0; i < Shape::kThreadRows; ++i) {
+          const std::int64_t query = first_query + Scores::row(i);
+          if (query >= Nq) continue;
+          l.data[query * l.strides[0]] = l_rmem[i];
+          m.data[query * m.strides[0]] = m_rmem[i];
+        }
+      }
       device::put_tile<Scores>(S_rmem, smem.P);
       __syncwarp();                                          // a warp reads the rows of P that it has written
       device::multiply_add<Output>(smem.P, smem.V, O_rmem);  // line 12: O += P·V

@@ -41,7 +41,8 @@ Refusal check_grid(const unsigned (&grid)[3], std::uint32_t max_grid_x) {
 Refusal check_shared(const Context& context, const SimtLaunch& launch) {
   const std::size_t bytes = launch.dynamic_shared_bytes;
   if (bytes <= context.profile->shared_per_block) return {};
-  const auto opted_in = context.dynamic_shared_optin.find(base_name(launch.name));
+  const std::string kernel = launch.function ? function_name(launch.function) : launch.name;
+  const auto opted_in = context.dynamic_shared_optin.find(base_name(kernel));
   if (opted_in != context.dynamic_shared_optin.end() && bytes <= opted_in->second) return {};
   return fmt::format(
       "{} bytes of dynamic shared memory; without "

@@ -63,7 +63,8 @@ long long simt_clock(void);
 [[noreturn]] void simt_trap(void);
 
 struct SimtLaunch {
-  const char* name;  ///< the kernel as written, for messages
+  const char* name;      ///< the kernel as written, for messages
+  const void* function;  ///< the kernel's address, if it was launched through a pointer
   unsigned grid[3], block[3];
   std::size_t dynamic_shared_bytes;
   void* stream;

@@ -179,6 +179,20 @@ struct LaunchConfig {
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
 };
 
+/// @brief Where the kernel lies if it is called through a pointer; nullptr if it is called by its name. The call that
+/// `<<<...>>>` becomes captures such a pointer, and nothing else.
+template <class Kernel>
+const void* pointed_to_by([[maybe_unused]] const Kernel& kernel) {
+  if constexpr (std::is_empty_v<Kernel> || sizeof(Kernel) != sizeof(void*) ||
+                !std::is_trivially_copyable_v<Kernel>) {
+    return nullptr;
+  } else {
+    const void* function;
+    __builtin_memcpy(&function, &kernel, sizeof(function));
+    return function;
+  }
+}
+
 /// @brief Queues `kernel(args...)` for every thread of the grid. The arguments are copied now, as on a GPU;
 /// each thread then gets its own copy of them through the kernel's parameters.
 template <class Kernel, class... Args>
@@ -191,6 +205,7 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
     std::tuple<std::decay_t<const Args&>...> arguments;
   };
   const SimtLaunch request{.name = name,
+                           .function = pointed_to_by(kernel),
                            .grid = {config.grid.x, config.grid.y, config.grid.z},
                            .block = {config.block.x, config.block.y, config.block.z},
                            .dynamic_shared_bytes = config.dynamic_shared_bytes,

@@ -110,6 +110,11 @@ TEST_CASE("more than 48 KB of dynamic shared memory needs the kernel's consent",
                                100000) == cudaSuccess);
   dynamic_template_kernel<4><<<1, 1, 100000>>>(out);
   REQUIRE(to_host(out, 1)[0] == 4);
+  const auto through_a_pointer = dynamic_template_kernel<4>;  // which has consented under its own name
+  through_a_pointer<<<1, 1, 100000>>>(out);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  through_a_pointer<<<1, 1, 100001>>>(out);
+  REQUIRE_THAT(refusal(), Catch::Matchers::Contains("through_a_pointer"));
   REQUIRE(cudaFuncSetAttribute(dynamic_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 300 * 1024) ==
           cudaErrorInvalidValue);
 }

@@ -1,0 +1,80 @@
+// Lesson 10: causal attention. Tiles of keys in the future are never loaded.
+
+#include "causal.hpp"
+
+#include <cuda_runtime.h>
+
+#include "device/attention_arguments.hpp"
+#include "device/attention_tile.hpp"
+#include "device/cuda_check.hpp"
+#include "device/flash_forward.hpp"
+
+namespace course {
+
+// 128 queries meet 64 keys at a time. The fewer dimensions, the less shared memory.
+using NarrowShape = device::AttentionShape<128, 64, 64>;
+using WideShape = device::AttentionShape<128, 64, 128>;
+static_assert(WideShape::kDim >= kMaxDim);
+
+// [kernel]
+/// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
+    causal_attention_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                            View<float, 4> O, View<float, 3> lse, float scale) {
+  extern __shared__ float4 shared_memory[];
+  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
+                             V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
+  // The last tiles see the most keys: they begin first, so that no block is left with much to do at the end.
+  const std::int64_t first_query = std::int64_t{gridDim.x - 1 - blockIdx.x} * Shape::kBlockM;
+  device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
+                                    shared_memory);
+
+  const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], offset = Nk - Nq;  // query i stands at key i + offset
+  const std::int64_t last_query = min(first_query + Shape::kBlockM, Nq) - 1;
+  const std::int64_t seen_by_all = first_query + offset + 1;  // so many keys
+  const std::int64_t seen_by_any = last_query + offset + 1;
+
+  std::int64_t first_key = 0;
+  for (; first_key + Shape::kBlockN <= seen_by_all; first_key += Shape::kBlockN) {
+    block.attend(K_head, V_head, first_key);
+  }
+  for (; first_key < seen_by_any; first_key += Shape::kBlockN) {  // on the diagonal
+    block.attend(K_head, V_head, first_key,
+                 [=](std::int64_t query, std::int64_t key) { return key > query + offset; });
+  }
+  block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
+}
+// [kernel]
+
+// [launch]
+template <class Shape>
+void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
+            View<float, 3> lse, float scale) {
+  const std::int64_t tiles = (Q.shape[2] + Shape::kBlockM - 1) / Shape::kBlockM;
+  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(Q.shape[1]),
+                  static_cast<unsigned>(Q.shape[0]));
+  constexpr int kSharedBytes =
+      device::ForwardBlock<Shape>::kSharedBytes;  // more than the 48 KiB that come unasked
+  const auto kernel = causal_attention_kernel<Shape>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
+  kernel<<<grid, Shape::kThreads, kSharedBytes>>>(Q, K, V, O, lse, scale);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void causal_attention(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                      View<float, 4> O, View<float, 3> lse, float scale) {
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2];
+  device::require_attention_arguments(Q, K, V, O, H, kMaxDim);
+  device::require_shape("lse", lse, {B, H, Nq});
+  if (B == 0 || H == 0 || Nq == 0) return;
+  if (Q.shape[3] <= NarrowShape::kDim) {
+    launch<NarrowShape>(Q, K, V, O, lse, scale);
+  } else {
+    launch<WideShape>(Q, K, V, O, lse, scale);
+  }
+}
+// [launch]
+
+}  // namespace course

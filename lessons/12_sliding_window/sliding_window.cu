@@ -1,0 +1,92 @@
+// Lesson 12: sliding-window attention. Tiles of keys before the window are never loaded, either.
+
+#include "sliding_window.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "device/attention_arguments.hpp"
+#include "device/attention_tile.hpp"
+#include "device/cuda_check.hpp"
+#include "device/flash_forward.hpp"
+
+namespace course {
+
+// 128 queries meet 64 keys at a time. The fewer dimensions, the less shared memory.
+using NarrowShape = device::AttentionShape<128, 64, 64>;
+using WideShape = device::AttentionShape<128, 64, 128>;
+static_assert(WideShape::kDim >= kMaxDim);
+
+// [kernel]
+/// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z. The window is at most Nk.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
+    sliding_window_attention_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                                    View<float, 4> O, View<float, 3> lse, float scale, std::int64_t window) {
+  extern __shared__ float4 shared_memory[];
+  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
+                             V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
+  const std::int64_t first_query = std::int64_t{blockIdx.x} * Shape::kBlockM;
+  device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
+                                    shared_memory);
+
+  const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], offset = Nk - Nq;  // query i stands at key i + offset
+  const std::int64_t last_query = min(first_query + Shape::kBlockM, Nq) - 1;
+  // Keys [begin, end) are seen by some query of the tile, keys [all_begin, all_end) by all of them.
+  const std::int64_t begin = max(first_query + offset - window + 1, std::int64_t{0}),
+                     end = last_query + offset + 1;
+  const std::int64_t all_begin = last_query + offset - window + 1, all_end = first_query + offset + 1;
+
+  const std::int64_t first_tile = begin / Shape::kBlockN * Shape::kBlockN;
+  for (std::int64_t first_key = first_tile; first_key < end; first_key += Shape::kBlockN) {
+    if (all_begin <= first_key && first_key + Shape::kBlockN <= all_end) {
+      block.attend(K_head, V_head, first_key);
+    } else {  // an edge of the window runs through the tile
+      block.attend(K_head, V_head, first_key, [=](std::int64_t query, std::int64_t key) {
+        const std::int64_t position = query + offset;
+        return key > position || key <= position - window;
+      });
+    }
+  }
+  block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
+}
+// [kernel]
+
+// [launch]
+template <class Shape>
+void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
+            View<float, 3> lse, float scale, std::int64_t window) {
+  const std::int64_t tiles = (Q.shape[2] + Shape::kBlockM - 1) / Shape::kBlockM;
+  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(Q.shape[1]),
+                  static_cast<unsigned>(Q.shape[0]));
+  constexpr int kSharedBytes =
+      device::ForwardBlock<Shape>::kSharedBytes;  // more than the 48 KiB that come unasked
+  const auto kernel = sliding_window_attention_kernel<Shape>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
+  kernel<<<grid, Shape::kThreads, kSharedBytes>>>(Q, K, V, O, lse, scale, window);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void sliding_window_attention(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                              View<float, 4> O, View<float, 3> lse, float scale, std::int64_t window) {
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2];
+  device::require_attention_arguments(Q, K, V, O, H, kMaxDim);
+  if (window < 1)
+    throw std::invalid_argument("window must be at least 1, but it is " + std::to_string(window) + ".");
+  device::require_shape("lse", lse, {B, H, Nq});
+  if (B == 0 || H == 0 || Nq == 0) return;
+  window =
+      std::min(window, std::max(K.shape[2], std::int64_t{1}));  // more changes nothing, but could overflow
+  if (Q.shape[3] <= NarrowShape::kDim) {
+    launch<NarrowShape>(Q, K, V, O, lse, scale, window);
+  } else {
+    launch<WideShape>(Q, K, V, O, lse, scale, window);
+  }
+}
+// [launch]
+
+}  // namespace course

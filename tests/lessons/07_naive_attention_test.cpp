@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/checks.hpp"
 #include "grading/lesson_test.hpp"
 #include "reference/attention.hpp"
 #include "tensor/format.hpp"
@@ -20,238 +21,24 @@
 #include "tensor/tensor.hpp"
 
 using namespace course;
+using namespace course::attention_tests;
 using namespace course::grading;
 
 namespace {
 
-using Int = std::int64_t;
 constexpr auto kAttention = ENTRY(naive_attention);
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr Int kTile = 32;  // rows and columns of the smallest tile that the contract's cost allows
-
-// --- What one call is given ---
-
-struct Sizes {
-  Int B, H, Nq, Nk, D;
-};
-
-/// How the elements of a tensor of four axes lie in memory.
-enum class Layout { heads_outside, heads_inside, gaps };  // [batch, head, seq, dim], [batch, seq, head, dim]
-
-Strides strides_of(const Shape& shape, Layout layout) {
-  const Int H = shape[1], N = shape[2], D = shape[3];
-  if (layout == Layout::heads_outside) return row_major_strides(shape);
-  if (layout == Layout::heads_inside) return {N * H * D, D, H * D, 1};
-  const Int row = D + 3, head = N * row + 5;  // numbers that no two axes have in common
-  return {H * head + 7, head, row, 1};
-}
-
-/// The same elements in another layout; gaps hold `gap`.
-Tensor<float> lay_out(const Tensor<float>& dense, Strides strides, float gap = 1000.0f) {
-  Tensor<float> x(dense.shape(), std::move(strides), gap);
-  for (Int i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
-  return x;
-}
-
-Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 1000.0f) {
-  return lay_out(dense, strides_of(dense.shape(), layout), gap);
-}
-
-struct Problem {
-  Tensor<float> Q, K, V;
-  float scale;
-  Layout layout_of_O = Layout::heads_outside;
-  Layout layout_of_S = Layout::heads_outside, layout_of_P = Layout::heads_outside;
-
-  Int B() const { return Q.shape()[0]; }
-  Int H() const { return Q.shape()[1]; }
-  Int Nq() const { return Q.shape()[2]; }
-  Int D() const { return Q.shape()[3]; }
-  Int Nk() const { return K.shape()[2]; }
-};
-
-/// Scores of about -3 to 3, and values far from 0, so that what is left out shows.
-Problem random_problem(const Sizes& n) {
-  Problem p{normal({n.B, n.H, n.Nq, n.D}, case_seed()), normal({n.B, n.H, n.Nk, n.D}, case_seed() + 1),
-            normal({n.B, n.H, n.Nk, n.D}, case_seed() + 2),
-            static_cast<float>(1.0 / std::sqrt(static_cast<double>(n.D)))};
-  if (n.D == 1) p.scale = 0.75f;  // not 1, so that a forgotten scale shows
-  for (float& v : p.V.storage()) v += 2.0f;
-  return p;
-}
-
-Problem with_layouts(Problem p, Layout Q, Layout K, Layout V, Layout O) {
-  p.Q = lay_out(p.Q, Q), p.K = lay_out(p.K, K), p.V = lay_out(p.V, V);
-  p.layout_of_O = O;
-  return p;
-}
-
-// --- What a float32 program may lose ---
 
 struct Steps {
   Tensor<float> S, P, O;
 };
 
-/// One of the sensible ways to compute in float32.
-struct Way {
-  bool fused;        // multiply-adds that round once
-  bool backwards;    // sums from the last term to the first
-  bool scale_first;  // Q is scaled, not S
-  Int parts;         // of the sum of exponentials
+/// What lesson 07 writes besides O has layouts of its own.
+struct StepLayouts {
+  Layout S = Layout::heads_outside, P = Layout::heads_outside;
 };
-
-Steps attend_in_float32(const Problem& p, const Way& way) {
-  const Int Nq = p.Nq(), Nk = p.Nk(), D = p.D();
-  const Tensor<float> Q = p.Q.contiguous(), K = p.K.contiguous(), V = p.V.contiguous();
-  Steps steps{Tensor<float>({p.B(), p.H(), Nq, Nk}), Tensor<float>({p.B(), p.H(), Nq, Nk}),
-              Tensor<float>({p.B(), p.H(), Nq, D})};
-  const auto add_product = [&way](float sum, float a, float b) {
-    const double product = static_cast<double>(a) * static_cast<double>(b);  // exact
-    return way.fused ? static_cast<float>(product + static_cast<double>(sum))
-                     : sum + static_cast<float>(product);
-  };
-  for (Int i = 0; i < p.B() * p.H() * Nq; ++i) {
-    const float *q = Q.data() + i * D, *k = K.data() + i / Nq * Nk * D, *v = V.data() + i / Nq * Nk * D;
-    float *S = steps.S.data() + i * Nk, *P = steps.P.data() + i * Nk, *O = steps.O.data() + i * D;
-    float max = -kInf;
-    for (Int j = 0; j < Nk; ++j) {
-      float sum = 0.0f;
-      for (Int d = 0; d < D; ++d) {
-        const Int at = way.backwards ? D - 1 - d : d;
-        sum = add_product(sum, way.scale_first ? q[at] * p.scale : q[at], k[j * D + at]);
-      }
-      S[j] = way.scale_first ? sum : sum * p.scale;
-      max = std::fmax(max, S[j]);
-    }
-    std::vector<float> sums(static_cast<std::size_t>(way.parts), 0.0f);
-    for (Int j = 0; j < Nk; ++j) {
-      P[j] = S[j] == -kInf ? 0.0f : std::exp(S[j] - max);
-      sums[static_cast<std::size_t>(j % way.parts)] += P[j];
-    }
-    float l = 0.0f;
-    for (const float sum : sums) l += sum;
-    for (Int n = 0; n < Nk; ++n) {
-      const Int j = way.backwards ? Nk - 1 - n : n;
-      P[j] = l == 0.0f ? 0.0f : way.scale_first ? P[j] * (1.0f / l) : P[j] / l;
-      for (Int d = 0; d < D; ++d) O[d] = add_product(O[d], P[j], v[j * D + d]);
-    }
-  }
-  return steps;
-}
-
-/// Takes over from `other` the elements that lie further from what is expected.
-void take_worse(Tensor<float>& worst, const Tensor<float>& other, const Tensor<double>& expected) {
-  for (Int i = 0; i < worst.numel(); ++i) {
-    const double want = expected.at_linear(i);
-    if (std::abs(static_cast<double>(other.at_linear(i)) - want) >
-        std::abs(static_cast<double>(worst.at_linear(i)) - want))
-      worst.at_linear(i) = other.at_linear(i);
-  }
-}
-
-/// Element by element the worst of four ways.
-Steps in_float32(const Problem& p, const reference::Attention& expected) {
-  Steps worst = attend_in_float32(p, {true, false, false, 1});
-  for (const Way& way :
-       {Way{false, true, false, 1}, Way{false, false, true, 32}, Way{true, true, true, 32}}) {
-    const Steps other = attend_in_float32(p, way);
-    take_worse(worst.S, other.S, expected.S);
-    take_worse(worst.P, other.P, expected.P);
-    take_worse(worst.O, other.O, expected.O);
-  }
-  return worst;
-}
 
 // --- Which well-known mistake explains a wrong result ---
-
-/// Where a kernel looks for element d of a row of one batch and head; right or wrong.
-using Address = std::function<Int(Int b, Int h, Int row, Int d)>;
-
-/// A tensor read by addresses; what lies outside of it is NaN.
-struct Reader {
-  const Tensor<float>* x;
-  Address address;
-  double operator()(Int b, Int h, Int row, Int d) const {
-    const Int at = address(b, h, row, d);
-    const auto storage = x->storage();
-    return at < 0 || at >= static_cast<Int>(storage.size())
-               ? static_cast<double>(kNan)
-               : static_cast<double>(storage[static_cast<std::size_t>(at)]);
-  }
-};
-
-Address address_by(const Strides& s) {
-  return [s](Int b, Int h, Int row, Int d) { return b * s[0] + h * s[1] + row * s[2] + d * s[3]; };
-}
-
-Reader right(const Tensor<float>& x) { return {&x, address_by(x.strides())}; }
-
-/// A way to misread a tensor.
-struct Misreading {
-  std::string name, sentence;
-  std::function<Address(const Tensor<float>& x)> address;
-};
-
-const std::vector<Misreading>& misreadings() {
-  static const std::vector<Misreading> all{
-      {"head_ignored", "Every head reads head 0 of its batch: the head's index times its stride is missing.",
-       [](const Tensor<float>& x) {
-         const Strides& s = x.strides();
-         return address_by({s[0], 0, s[2], s[3]});
-       }},
-      {"batch_ignored", "Every batch reads batch 0: the batch's index times its stride is missing.",
-       [](const Tensor<float>& x) {
-         const Strides& s = x.strides();
-         return address_by({0, s[1], s[2], s[3]});
-       }},
-      {"head_stride_wrong",
-       "The heads are taken as seq rows apart: that is so in [batch, head, seq, dim] only. Their distance is "
-       "strides[1].",
-       [](const Tensor<float>& x) {
-         const Strides& s = x.strides();
-         return address_by({s[0], x.shape()[2] * s[2], s[2], s[3]});
-       }},
-      {"batch_stride_wrong",
-       "The batches are taken as so many heads apart as there are: that is so in [batch, head, seq, dim] "
-       "only. "
-       "Their distance is strides[0].",
-       [](const Tensor<float>& x) {
-         const Strides& s = x.strides();
-         return address_by({x.shape()[1] * s[1], s[1], s[2], s[3]});
-       }},
-      {"batch_and_head_exchanged",
-       "The batch's index is multiplied by the head's stride, and the head's by the batch's.",
-       [](const Tensor<float>& x) {
-         const Strides& s = x.strides();
-         return address_by({s[1], s[0], s[2], s[3]});
-       }},
-      {"row_stride_wrong", "The rows are taken as D elements apart: their distance is strides[2].",
-       [](const Tensor<float>& x) {
-         const Strides& s = x.strides();
-         return address_by({s[0], s[1], x.shape()[3], s[3]});
-       }},
-      {"layout_assumed",
-       "The elements are read as if they lay in the order [batch, head, seq, dim] without gaps. The strides "
-       "say "
-       "where they lie.",
-       [](const Tensor<float>& x) { return address_by(row_major_strides(x.shape())); }},
-  };
-  return all;
-}
-
-Reader misread(const Tensor<float>& x, const Misreading& how) { return {&x, how.address(x)}; }
-
-/// Whether it makes a difference in this layout.
-bool matters(const Tensor<float>& x, const Misreading& how) {
-  const Address wrong = how.address(x), good = address_by(x.strides());
-  for (std::size_t axis = 0; axis < 4; ++axis) {
-    Int step[4] = {0, 0, 0, 0};
-    step[axis] = x.shape()[axis] - 1;
-    if (wrong(step[0], step[1], step[2], step[3]) != good(step[0], step[1], step[2], step[3])) return true;
-  }
-  return false;
-}
 
 /// S of the given rows. Shapes: (B, H, Nq, Nk), sums over dims [0, D).
 Tensor<double> scores(const Problem& p, const Reader& Q, const Reader& K, double scale, Int D) {
@@ -368,16 +155,6 @@ Tensor<double> not_divided(const Tensor<double>& S) {
   });
 }
 
-/// Where tiles of 8, 16, ... elements would end if the last, partial one were forgotten; each end once.
-std::vector<Int> ends_of_whole_tiles(Int size) {
-  std::vector<Int> ends;
-  for (Int tile = 4; tile <= 256; tile *= 2) {
-    const Int end = size / tile * tile;
-    if (end < size && (ends.empty() || ends.back() != end)) ends.push_back(end);
-  }
-  return ends;
-}
-
 /// Widths of 16 to 256 that cut `size` into different pieces; the last makes it one piece.
 std::vector<Int> widths(Int size) {
   std::vector<Int> result;
@@ -388,29 +165,8 @@ std::vector<Int> widths(Int size) {
   return result;
 }
 
-/// Fits if the wrong elements are exactly those from some multiple of 8 on, along an axis.
-Mistake missing_tail(std::string name, const Tensor<double>& expected, std::size_t axis,
-                     std::string sentence) {
-  return shows(
-      std::move(name),
-      [&expected, axis](const Tensor<float>& got) {
-        const Int size = got.shape()[axis];
-        std::vector<bool> wrong(static_cast<std::size_t>(size), false), right(wrong);
-        for (Int i = 0; i < got.numel(); ++i) {
-          const bool near = std::abs(static_cast<double>(got.at_linear(i)) - expected.at_linear(i)) <= 1e-3;
-          (near ? right : wrong)[static_cast<std::size_t>(got.unravel(i)[axis])] = true;
-        }
-        const Int first = std::find(wrong.begin(), wrong.end(), true) - wrong.begin();
-        if (first == 0 || first == size || first % 8 != 0) return false;
-        for (Int i = 0; i < size; ++i)
-          if ((i < first ? wrong : right)[static_cast<std::size_t>(i)]) return false;
-        return true;
-      },
-      std::move(sentence));
-}
-
 /// What S may be instead of Q·Kᵀ·scale.
-Mistakes mistakes_in_S(const Problem& p, const reference::Attention& expected) {
+Mistakes mistakes_in_S(const Problem& p) {
   const auto scale = static_cast<double>(p.scale);
   const Int D = p.D();
   Mistakes found;
@@ -430,8 +186,7 @@ Mistakes mistakes_in_S(const Problem& p, const reference::Attention& expected) {
       "v_for_k", [=, &p] { return scores(p, Q, V, scale, D); },
       "This is Q·Vᵀ·scale: V is read where K belongs.");
   if (p.Nk() == D) {
-    const Strides s = p.K.strides();
-    const Reader K_transposed{&p.K, address_by({s[0], s[1], s[3], s[2]})};
+    const Reader K_transposed = transposed(p.K);
     add(
         "k_not_transposed", [=, &p] { return scores(p, Q, K_transposed, scale, D); },
         "This is Q·K·scale: K is not transposed. S_ij is the product of row i of Q with row j of K.");
@@ -459,11 +214,11 @@ Mistakes mistakes_in_S(const Problem& p, const reference::Attention& expected) {
         "strides_of_q", [=, &p] { return scores(p, Q, K_wrong, scale, D); },
         "K is read by the strides of Q; it has its own.");
   }
-  found.push_back(missing_tail("last_queries_missing", expected.S, 2,
-                               "The last queries, which do not fill a tile, are missing."));
-  found.push_back(missing_tail("last_keys_missing", expected.S, 3,
-                               "The last keys, which do not fill a tile, are missing."));
-  return found;
+  found.push_back(
+      missing_tail("last_queries_missing", 2, "The last queries, which do not fill a tile, are missing."));
+  found.push_back(
+      missing_tail("last_keys_missing", 3, "The last keys, which do not fill a tile, are missing."));
+  return by_name(std::move(found));
 }
 
 /// What P may be instead of the softmax of each row of S.
@@ -520,9 +275,9 @@ Mistakes mistakes_in_P(const Problem& p, const reference::Attention& expected) {
       },
       "In a row of S that is only -inf, the maximum is -inf, too, and -inf - -inf is NaN. Such a row of P is "
       "0."));
-  found.push_back(missing_tail("last_queries_missing", expected.P, 2, "The last rows are missing."));
-  found.push_back(missing_tail("last_keys_missing", expected.P, 3, "The last keys are missing."));
-  return found;
+  found.push_back(missing_tail("last_queries_missing", 2, "The last rows are missing."));
+  found.push_back(missing_tail("last_keys_missing", 3, "The last keys are missing."));
+  return by_name(std::move(found));
 }
 
 /// What O may be instead of P·V.
@@ -550,8 +305,7 @@ Mistakes mistakes_in_O(const Problem& p, const reference::Attention& expected) {
       },
       "O is scaled; the scale belongs to S alone.");
   if (Nk == p.D()) {
-    const Strides s = p.V.strides();
-    const Reader V_transposed{&p.V, address_by({s[0], s[1], s[3], s[2]})};
+    const Reader V_transposed = transposed(p.V);
     add(
         "v_transposed", [=, &p, &P] { return weigh(p, P, V_transposed, Nk); },
         "This is P·Vᵀ: V is transposed. Row j of V is the value of key j.");
@@ -584,18 +338,18 @@ Mistakes mistakes_in_O(const Problem& p, const reference::Attention& expected) {
         },
         "O is written as if it lay in the order [batch, head, seq, dim]. Its strides say where an element "
         "belongs.");
-  found.push_back(missing_tail("last_queries_missing", expected.O, 2,
-                               "The last queries, which do not fill a tile, are missing."));
-  found.push_back(missing_tail("last_dims_missing", expected.O, 3, "The last columns of O are missing."));
-  return found;
+  found.push_back(
+      missing_tail("last_queries_missing", 2, "The last queries, which do not fill a tile, are missing."));
+  found.push_back(missing_tail("last_dims_missing", 3, "The last columns of O are missing."));
+  return by_name(std::move(found));
 }
 
 // --- Calls and checks ---
 
-Steps results_of(const Problem& p) {
+Steps steps_of(const Problem& p, const StepLayouts& layouts = {}) {
   const Shape scores{p.B(), p.H(), p.Nq(), p.Nk()}, output{p.B(), p.H(), p.Nq(), p.D()};
-  return {Tensor<float>(scores, strides_of(scores, p.layout_of_S), 0.0f),
-          Tensor<float>(scores, strides_of(scores, p.layout_of_P), 0.0f),
+  return {Tensor<float>(scores, strides_of(scores, layouts.S), 0.0f),
+          Tensor<float>(scores, strides_of(scores, layouts.P), 0.0f),
           Tensor<float>(output, strides_of(output, p.layout_of_O), 0.0f)};
 }
 
@@ -606,18 +360,17 @@ Outcome attend(const Problem& p, Steps& got, const CallOptions& options = {}) {
 
 /// S first, then P, then O: the case ends with the first that is wrong.
 void require_steps(const Steps& got, const Problem& p) {
-  const reference::Attention expected = reference::attention(p.Q, p.K, p.V, static_cast<double>(p.scale));
-  const Steps baseline = in_float32(p, expected);
-  require_matches(got.S, "S", expected.S, baseline.S, mistakes_in_S(p, expected));
+  const reference::Attention expected = attention_of(p);
+  const Baseline baseline = in_float32(p, expected);
+  require_matches(got.S, "S", expected.S, baseline.S, mistakes_in_S(p));
   require_matches(got.P, "P", expected.P, baseline.P, mistakes_in_P(p, expected));
-  require_matches(got.O, "O", expected.O, baseline.O, mistakes_in_O(p, expected));
+  require_matches(got.O, "O", expected.O, baseline.results.O, mistakes_in_O(p, expected));
 }
 
-Outcome check(const Problem& p, const CallOptions& options = {}) {
-  INFO("B = " << p.B() << ", H = " << p.H() << ", Nq = " << p.Nq() << ", Nk = " << p.Nk() << ", D = " << p.D()
-              << ", scale = " << p.scale);
-  Steps got = results_of(p);
-  const Outcome outcome = attend(p, got, options);
+Outcome check(const Problem& p, const StepLayouts& layouts = {}) {
+  INFO(describe(p));
+  Steps got = steps_of(p, layouts);
+  const Outcome outcome = attend(p, got);
   require_ran(outcome);
   require_steps(got, p);
   return outcome;
@@ -731,79 +484,39 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   check(with_layouts(random_problem({2, 3, 40, 20, 16}), inside, outside, inside, outside));
   check(with_layouts(random_problem({2, 3, 37, 45, 24}), inside, inside, inside, inside));
 
-  Problem p = random_problem({2, 3, 20, 40, 16});  // S and P, too, have strides of their own
-  p.layout_of_S = inside;
-  check(p);
-  p.layout_of_S = outside;
-  p.layout_of_P = Layout::gaps;
-  check(p);
+  const Problem p = random_problem({2, 3, 20, 40, 16});  // S and P, too, have strides of their own
+  check(p, {.S = inside});
+  check(p, {.P = Layout::gaps});
 }
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_attention][points:2]") {
+  const StepLayouts apart{.S = Layout::gaps, .P = Layout::gaps};
   Problem p = random_problem({2, 2, 35, 41, 18});
-  p.layout_of_S = p.layout_of_P = p.layout_of_O = Layout::gaps;
-  check(p);
-  for (const float gap : {1000.0f, kNan}) {
-    Problem apart = p;
-    apart.Q = lay_out(p.Q, Layout::gaps, gap);
-    apart.K = lay_out(p.K, Layout::gaps, gap);
-    apart.V = lay_out(p.V, Layout::gaps, gap);
-    check(apart);
-  }
+  p.layout_of_O = Layout::gaps;
+  check(p, apart);
+  for (const float gap : {1000.0f, kNan}) check(with_gaps(p, gap), apart);
 }
 
 TEST_CASE("keeps large scores apart", "[l07][naive_attention][points:3]") {
-  Problem p = random_problem({1, 2, 40, 70, 32});
-  p.scale *= 8.0f;
-  check(p);
-
-  // Whole numbers: every product and every sum is exact in float32, and S runs from about -1000 to 1000.
-  Problem whole = random_problem({1, 2, 40, 70, 16});
-  whole.scale = 1.0f;
-  for (Tensor<float>* x : {&whole.Q, &whole.K})
-    for (float& value : x->storage()) value = std::clamp(std::round(value * 8.0f), -16.0f, 16.0f);
-  check(whole);
-
-  for (const float shift : {1000.0f, -1000.0f}) {  // all scores of a row near this
+  check(with_large_scores(random_problem({1, 2, 40, 70, 32})));
+  check(with_whole_scores(random_problem({1, 2, 40, 70, 16})));
+  for (const float shift : {1000.0f, -1000.0f}) {
     INFO("about " << shift << " added to every score");
-    Problem shifted = random_problem({1, 2, 20, 40, 16});
-    shifted.scale = 0.25f;
-    for (Int h = 0; h < 2; ++h) {
-      for (Int i = 0; i < 20; ++i) shifted.Q(0, h, i, 0) = 4.0f * shift;
-      for (Int j = 0; j < 40; ++j) shifted.K(0, h, j, 0) = 1.0f;
-    }
-    check(shifted);
+    check(with_shifted_scores(random_problem({1, 2, 20, 40, 16}), shift));
   }
 }
 
 TEST_CASE("gives zeros where all scores of a row are -inf", "[l07][naive_attention][points:2]") {
-  Problem p = random_problem({1, 2, 12, 150, 8});
-  for (Int h = 0; h < 2; ++h)
-    for (Int j = 0; j < 150; ++j) p.K(0, h, j, 0) = 1.0f;
-  p.Q(0, 0, 3, 0) = p.Q(0, 0, 11, 0) = p.Q(0, 1, 0, 0) = -kInf;
-  check(p);
+  check(with_empty_rows(random_problem({1, 2, 12, 150, 8})));
 }
 
 TEST_CASE("gives no weight to a score of -inf beside others", "[l07][naive_attention][points:1]") {
-  Problem p = random_problem({1, 2, 12, 150, 8});
-  for (Int h = 0; h < 2; ++h)
-    for (Int i = 0; i < 12; ++i) p.Q(0, h, i, 0) = 1.0f;
-  for (Int j = 0; j < 130; ++j) p.K(0, 0, j, 0) = -kInf;  // a whole tile and more
-  for (Int j = 0; j < 150; j += 3) p.K(0, 1, j, 0) = -kInf;
-  check(p);
+  check(with_keys_of_minus_inf(random_problem({1, 2, 12, 150, 8}), 130));
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l07][naive_attention][points:2]") {
-  Problem p = random_problem({2, 3, 40, 50, 20});
-  for (Int j = 0; j < 50; ++j) p.K(0, 0, j, 0) = std::abs(p.K(0, 0, j, 0)) + 0.5f;
-  p.Q(0, 0, 7, 5) = kNan;   // one row of S
-  p.Q(0, 0, 20, 0) = kInf;  // a row of S that is only inf
-  p.K(0, 1, 49, 3) = kNan;  // one column of S, and so every row of P
-  p.V(0, 2, 30, 4) = kNan;  // one column of O
-  p.V(1, 0, 0, 19) = kInf;
-  p.V(1, 1, 10, 2) = kInf, p.V(1, 1, 11, 2) = -kInf;  // inf - inf
-  check(p);
+  check(with_not_numbers(random_problem({2, 3, 40, 50, 20})));
 }
 
 TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l07][naive_attention][points:2]") {
@@ -818,7 +531,7 @@ TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l07][n
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l07][naive_attention][points:1]") {
   const Problem p = random_problem({1, 2, 140, 150, 20});
-  Steps first = results_of(p);
+  Steps first = steps_of(p);
   require_ran(attend(p, first));
   require_steps(first, p);
   std::uint64_t seed = case_seed();
@@ -826,7 +539,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l07][nai
     CallOptions options;
     options.order = order;
     options.seed = seed++;
-    Steps got = results_of(p);
+    Steps got = steps_of(p);
     require_ran(attend(p, got, options));
     INFO(
         "The same call, with blocks, warps and threads in another order; the results must have the same "
@@ -857,22 +570,13 @@ TEST_CASE("reads and writes whole sectors", "[l07][naive_attention][points:2]") 
   const Problem p = random_problem({1, 2, 48, 96, 64});
   const Outcome outcome = check(p);
   const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  for (const simt::LaunchProfile& launch : profile->launches) {
-    const simt::GlobalTraffic &load = launch.total.global_load, &store = launch.total.global_store;
-    const std::uint64_t sectors = load.sectors + store.sectors,
-                        ideal = load.ideal_sectors + store.ideal_sectors;
-    require(sectors * 10 <= ideal * 11,
-            "The warps of " + launch.kernel + " touch " + std::to_string(sectors) +
-                " sectors of 32 bytes where " + std::to_string(ideal) +
-                " would do: neighbouring threads read or write elements that lie a row apart.");
-  }
+  if (profile) require_whole_sectors(*profile);
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l07][naive_attention][points:2]") {
   const Problem p = random_problem({2, 3, 4, 5, 6});
   check(p);
-  const Steps good = results_of(p);
+  const Steps good = steps_of(p);
   const auto tensor = [](Shape shape) { return Tensor<float>(std::move(shape), 1.0f); };
   const auto with = [&](auto member, Shape shape) {
     Problem wrong = p;
@@ -903,22 +607,17 @@ TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not 
   for (const Int D : {kMaxDim + 1, Int{0}}) {
     Problem wrong{Tensor<float>({1, 2, 4, D}), Tensor<float>({1, 2, 5, D}), Tensor<float>({1, 2, 5, D}),
                   1.0f};
-    require_refused(wrong, results_of(wrong), "Q");
+    require_refused(wrong, steps_of(wrong), "Q");
   }
-  const auto spread = [](const Tensor<float>& x) {
-    Strides strides = x.strides();
-    for (Int& stride : strides) stride *= 2;
-    return lay_out(x, strides);
-  };
   for (const Sizes& n : {Sizes{1, 2, 4, 5, 6}, {1, 2, 1, 2, 2}}) {
     const Problem dense = random_problem(n);
     for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
       Problem wrong = dense;
       wrong.*member = spread(dense.*member);
-      require_refused(wrong, results_of(dense), name);
+      require_refused(wrong, steps_of(dense), name);
     }
     for (const auto& [member, name] : {std::pair{&Steps::S, "S"}, {&Steps::P, "P"}, {&Steps::O, "O"}}) {
-      Steps wrong = results_of(dense);
+      Steps wrong = steps_of(dense);
       wrong.*member = spread(wrong.*member);
       require_refused(dense, wrong, name);
     }
@@ -943,7 +642,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l07][naive_attention][points:1
     CallOptions options;
     options.max_grid_x = 1;
     options.check = check_mode;
-    Steps got = results_of(p);
+    Steps got = steps_of(p);
     const Outcome outcome = attend(p, got, options);
     if (outcome.status == Status::returned) {
       require_ran(outcome);
@@ -959,15 +658,11 @@ TEST_CASE("reports a launch that CUDA refuses", "[l07][naive_attention][points:1
 }
 
 COURSE_RUN(RunContext& run) {
-  const auto Q = run.input<float>("Q", {"batch", "heads", "queries", "dim"});
-  const auto K = run.input<float>("K", {"batch", "heads", "keys", "dim"});
-  const auto V = run.input<float>("V", {"batch", "heads", "keys", "dim"});
-  const double scale = run.number("scale", 1.0 / std::sqrt(static_cast<double>(Q.shape()[3])));
-  const Shape scores{Q.shape()[0], Q.shape()[1], Q.shape()[2], K.shape()[2]};
-  Tensor<float> S(scores), P(scores), O(Q.shape());
-  run.call(kAttention, in(Q, "Q"), in(K, "K"), in(V, "V"), out(S, "S"), out(P, "P"), out(O, "O"),
-           static_cast<float>(scale));
-  run.output("S", S);
-  run.output("P", P);
-  run.output("O", O);
+  const Problem p = read_problem(run, {});
+  Steps steps = steps_of(p);
+  run.call(kAttention, in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), out(steps.S, "S"), out(steps.P, "P"),
+           out(steps.O, "O"), p.scale);
+  run.output("s", steps.S);
+  run.output("p", steps.P);
+  run.output("o", steps.O);
 }

@@ -23,9 +23,11 @@ const Kernel kKernel{attend};
 }  // namespace
 
 TEST_CASE("attends", "[l13][attention_sinks][points:30]") {
-  for (const Sizes& n : {Sizes{2, 4, 70, 90, 37}, {1, 2, 150, 140, 100}, {1, 1, 300, 300, 128}, {1, 2, 129, 65, 16}}) {
-    for (Int w : {1, 3, 64, 1000}) for (Int s : {0, 1, 4, 100})
-    check(kKernel, random_problem(n, {.causal = true, .window = w, .sinks = s}));
+  for (const Sizes& n :
+       {Sizes{2, 4, 70, 90, 37}, {1, 2, 150, 140, 100}, {1, 1, 300, 300, 128}, {1, 2, 129, 65, 16}}) {
+    for (Int w : {1, 3, 64, 1000})
+      for (Int s : {0, 1, 4, 100})
+        check(kKernel, random_problem(n, {.causal = true, .window = w, .sinks = s}));
     check(kKernel, with_sink(random_problem(n, {.causal = true, .window = 40, .sinks = 4})));
   }
 }

@@ -179,7 +179,8 @@ struct LaunchConfig {
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
 };
 
-/// @brief Where the kernel lies if it is called through a pointer; nullptr if it is called by its name. The call that
+/// @brief Where the kernel lies if it is called through a pointer; nullptr if it is called by its name. The
+/// call that
 /// `<<<...>>>` becomes captures such a pointer, and nothing else.
 template <class Kernel>
 const void* pointed_to_by([[maybe_unused]] const Kernel& kernel) {

@@ -26,17 +26,17 @@ reference::Mask window(Int size, Int sinks = 0) { return {.causal = true, .windo
 
 /// Every mask, group of heads, layout and sink at least once.
 std::vector<Problem> problems() {
-  Problem grouped = random_problem({2, 4, 33, 45, 16, 2}, causal());
-  Problem apart = with_gaps(with_sink(random_problem({2, 6, 20, 70, 24, 3}, window(30, 3))));
+  Problem grouped = random_problem({2, 4, 19, 27, 10, 2}, causal());
+  Problem apart = with_gaps(with_sink(random_problem({2, 6, 13, 43, 9, 3}, window(20, 3))));
   apart.layout_of_lse = Layout::heads_inside;
-  return {random_problem({2, 3, 70, 90, 37}),
-          random_problem({1, 2, 50, 45, 8}, causal()),  // queries before the first key see none
+  return {random_problem({2, 3, 18, 70, 13}),
+          random_problem({1, 2, 38, 35, 8}, causal()),  // queries before the first key see none
           grouped,
-          with_sink(random_problem({1, 3, 40, 40, 16}, window(9))),
+          with_sink(random_problem({1, 3, 40, 40, 5}, window(9))),
           apart,
           with_empty_rows(random_problem({1, 2, 12, 40, 8})),
-          with_keys_of_minus_inf(random_problem({1, 2, 12, 80, 8}), 60),
-          with_layouts(random_problem({2, 3, 37, 45, 24}), Layout::heads_inside, Layout::heads_inside,
+          with_keys_of_minus_inf(random_problem({1, 2, 5, 80, 4}), 60),
+          with_layouts(random_problem({2, 3, 18, 21, 12}), Layout::heads_inside, Layout::heads_inside,
                        Layout::heads_inside, Layout::heads_inside)};
 }
 
@@ -72,8 +72,9 @@ TEST_CASE("the baseline lies near the reference, and not on it", "[attention_tes
           compare(baseline.results.of(which), name_of(which), expected.of(which), exact, {1, 1e-4});
       INFO(comparison.message);
       CHECK(comparison.passed);
-      CHECK_FALSE(
-          compare(baseline.results.of(which), name_of(which), expected.of(which), exact, {1, 0}).passed);
+      if (which == Which::O)  // of few dimensions, m is exact
+        CHECK_FALSE(
+            compare(baseline.results.of(which), name_of(which), expected.of(which), exact, {1, 0}).passed);
     }
   }
 }

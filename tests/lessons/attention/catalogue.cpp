@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "attention/mistakes.hpp"
+#include "attention/catalogue.hpp"
 
 namespace course::attention_tests {
 namespace {
@@ -17,37 +17,6 @@ using grading::WrongResult;
 
 constexpr double kInf64 = std::numeric_limits<double>::infinity();
 constexpr double kLog2e = 1.4426950408889634;
-
-/// Collects the mistakes of one problem and one of its results.
-class Catalogue {
- public:
-  Catalogue(const Problem& p, Which which) : p_(p), which_(which) {}
-
-  void add(Mistake mistake) { patterns_.push_back(std::move(mistake)); }
-  void add(const char* name, Deviation how, std::string sentence) {
-    deviations_.push_back({name, std::move(how), std::move(sentence)});
-  }
-  const Problem& p() const { return p_; }
-  Which which() const { return which_; }
-  std::vector<NamedDeviation> deviations() const { return deviations_; }
-  Mistakes mistakes() const {
-    Mistakes all;
-    for (const NamedDeviation& one : deviations_)
-      all.push_back(deviation(one.name, p_, which_, one.how, one.sentence));
-    all.insert(all.end(), patterns_.begin(), patterns_.end());
-    return by_name(std::move(all));
-  }
-
- private:
-  const Problem& p_;
-  Which which_;
-  std::vector<NamedDeviation> deviations_;
-  Mistakes patterns_;
-};
-
-std::string of_tiles(Int width) {
-  return " (That is what tiles of " + std::to_string(width) + " keys give.)";
-}
 
 void add_scores(Catalogue& to) {
   const Problem& p = to.p();
@@ -62,8 +31,9 @@ void add_scores(Catalogue& to) {
     to.add("k_not_transposed", {.K = transposed(p.K)},
            "S is Q·K·scale here: K is not transposed. S_ij is the product of row i of Q with row j of K.");
   for (const Int end : ends_of_whole_tiles(p.D()))
-    to.add("dim_tail_missing", {.dims = end},
-           "The last dimensions are missing from the scores: those from " + std::to_string(end) + " on.");
+    if (end > 0 || to.which() != Which::m)  // all m of 0 say no_maximum
+      to.add("dim_tail_missing", {.dims = end},
+             "The last dimensions are missing from the scores: those from " + std::to_string(end) + " on.");
   to.add("base_2", {.base_2 = true},
          "The softmax is one of powers of 2 here. It should be one of powers of e: expf(x), or exp2f(x * "
          "1.44269504f).");
@@ -108,141 +78,6 @@ void add_values(Catalogue& to) {
   if (p.Nk() == p.D())
     to.add("v_transposed", {.V = transposed(p.V)},
            "This is P·Vᵀ: V is transposed. Row j of V is the value of key j.");
-}
-
-void add_heads(Catalogue& to) {
-  const Problem& p = to.p();
-  const Int H = p.H(), H_kv = p.H_kv();
-  if (H == H_kv || H_kv == 0) return;
-  const auto add = [&](const char* name, const std::function<Int(Int)>& head, const std::string& sentence) {
-    to.add(name, {.k_head = head, .v_head = head}, sentence);
-    to.add(name, {.k_head = head}, "In K: " + sentence);
-    to.add(name, {.v_head = head}, "In V: " + sentence);
-  };
-  const std::string rule = " Heads that share lie side by side: h_kv is h / (H / H_kv).";
-  add(
-      "heads_modulo", [H_kv](Int h) { return h % H_kv; }, "Head h reads head h % H_kv of K and V." + rule);
-  add(
-      "kv_head_not_divided", [](Int h) { return h; },
-      "Head h reads head h of K and V, which have fewer heads." + rule);
-  if (H_kv > 1)
-    add(
-        "heads_divided_by_h_kv", [H_kv](Int h) { return h / H_kv; },
-        "Head h reads head h / H_kv of K and V." + rule);
-}
-
-void add_mask(Catalogue& to) {
-  const Problem& p = to.p();
-  const reference::Mask& mask = p.mask;
-  const Int Nq = p.Nq(), Nk = p.Nk(), past = Nk - Nq;
-  const auto add = [&](const char* name, std::function<bool(Int, Int)> sees, const std::string& sentence) {
-    to.add(name, {.sees = std::move(sees)}, sentence);
-  };
-  const auto with = [Nq, Nk, mask](auto change) {
-    reference::Mask other = mask;
-    change(other);
-    return [=](Int i, Int j) { return reference::sees(other, i, j, Nq, Nk); };
-  };
-  const auto shifted = [Nq, Nk, mask](Int by) {
-    return [=](Int i, Int j) { return reference::sees(mask, i + by, j, Nq, Nk); };
-  };
-  const bool windowed = mask.window < kAllKeys;
-  if (!mask.causal && !windowed) return;
-
-  to.add("hidden_keys_score_0", {.hidden_score_0 = true},
-         "Keys that a query must not see count with a score of 0. exp(0) is 1: their score has to be -inf.");
-  if (past != 0)
-    add("mask_top_left", shifted(-past),
-        "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the "
-        "last "
-        "key.");
-  if (mask.causal) {
-    add("causal_ignored", with([](reference::Mask& m) { m.causal = false; }),
-        "Keys behind the query's position are seen.");
-    const auto move_edge = [=, &p](Int by) {  // leaves window and sinks as they are
-      reference::Mask rest = mask;
-      rest.causal = false;
-      return [=](Int i, Int j) { return reference::sees(rest, i, j, Nq, Nk) && j <= i + past + by; };
-    };
-    add("diagonal_hidden", move_edge(-1), "A query does not see the key at its own position; it should.");
-    add("key_ahead_seen", move_edge(1), "A query sees the key just behind its position; it must not.");
-    for (Int width = 16; width <= 128; width *= 2) {
-      const std::string tiles = "tiles of " + std::to_string(width) + " queries and as many keys";
-      add(
-          "diagonal_tiles_unmasked",
-          [=, &p](Int i, Int j) {
-            const Int last_query = std::min((i / width + 1) * width, Nq) - 1;
-            return p.sees(i, j) || (j > i + past && j < Nk && j / width * width <= last_query + past);
-          },
-          "In tiles that the diagonal crosses, keys behind the query's position are seen. (" + tiles + ")");
-      add(
-          "diagonal_tiles_missing",
-          [=, &p](Int i, Int j) {
-            return p.sees(i, j) && (j / width + 1) * width - 1 <= i / width * width + past;
-          },
-          "Tiles that the diagonal crosses are left out; queries see a part of their keys. (" + tiles + ")");
-    }
-  }
-  if (windowed) {
-    add("window_ignored", with([](reference::Mask& m) { m.window = kAllKeys; }),
-        "Keys older than the window are seen.");
-    add("window_one_more", with([](reference::Mask& m) { ++m.window; }),
-        "The window is one key too long: it counts the query's own position.");
-    if (mask.window > 1)
-      add("window_one_less", with([](reference::Mask& m) { --m.window; }),
-          "The window is one key too short: it counts the query's own position.");
-    if (past != 0 && mask.causal)
-      add(
-          "window_top_left",
-          [=](Int i, Int j) { return j <= i + past && (i - j < mask.window || j < mask.sinks); },
-          "The window is counted from key i. It is counted from key i + Nk - Nq, the query's position.");
-    if (mask.sinks > 0) {
-      add("sinks_ignored", with([](reference::Mask& m) { m.sinks = 0; }),
-          "The first keys, which are seen whatever the window, are missing.");
-      add("sinks_one_more", with([](reference::Mask& m) { ++m.sinks; }),
-          "One key too many counts as a sink.");
-      if (mask.sinks > 1)
-        add("sinks_one_less", with([](reference::Mask& m) { --m.sinks; }),
-            "One key too few counts as a sink.");
-      if (mask.causal)
-        add(
-            "sinks_ahead_seen", [=, &p](Int i, Int j) { return p.sees(i, j) || j < mask.sinks; },
-            "The first keys are seen even behind the query's position. The causal mask hides them, too.");
-      for (const Int width : tile_widths(Nk))  // found when the sinks' tile reaches into the window's
-        add(
-            "sinks_hide_the_window",
-            [=, &p](Int i, Int j) { return p.sees(i, j) && (j < mask.sinks || j >= width); },
-            "Keys of the window in the first tile are left out: that tile is used for the sinks alone." +
-                of_tiles(width));
-    }
-  }
-}
-
-void add_missing_keys(Catalogue& to) {
-  const Int Nk = to.p().Nk();
-  std::set<Int> used;  // so that no two of these explain the same result
-  for (const Int end : ends_of_whole_tiles(Nk)) {
-    used.insert(end);
-    const std::string from = "those from " + std::to_string(end) + " on.";
-    if (end > 0) to.add("key_tail_missing", {.end_key = end}, "The last keys are missing: " + from);
-    if (to.which() == Which::O)
-      to.add("values_missing", {.end_value = end}, "The last keys are missing from the sum over V: " + from);
-  }
-  for (const Int width : tile_widths(Nk)) {
-    if (Nk % width == 0 && used.insert(Nk - width).second)
-      to.add("last_tile_missing", {.end_key = Nk - width},
-             "The last tile of keys is missing: the keys from " + std::to_string(Nk - width) + " on.");
-    if (used.insert(width).second)
-      to.add(
-          "first_tile_only", {.end_key = width},
-          "Only the first " + std::to_string(width) + " keys are there: the loop over tiles ends too early.");
-    if (Nk % width != 0)
-      to.add(
-          "tail_counted", {.tile = width, .tail_counts = true},
-          "The last tile of keys reaches beyond Nk, and what lies there counts with a score of 0. It has to "
-          "be -inf." +
-              of_tiles(width));
-  }
 }
 
 void add_recurrence(Catalogue& to) {
@@ -384,11 +219,12 @@ void add_patterns(Catalogue& to) {
                          "Where a query sees no key, or only scores of -inf, the maximum is -inf, too, and "
                          "-inf - -inf is NaN. The result of such a row is " +
                              wanted + "."));
-  to.add(
-      wrong_in_empty_rows("empty_row_wrong", empty,
-                          "Only rows are wrong in which a query sees no key, or only scores of -inf. There "
-                          "the result is " +
-                              wanted + "."));
+  if (to.which() != Which::m)
+    to.add(  // any m that is too large says nothing of why
+        wrong_in_empty_rows("empty_row_wrong", empty,
+                            "Only rows are wrong in which a query sees no key, or only scores of -inf. There "
+                            "the result is " +
+                                wanted + "."));
   to.add(missing_tail("last_queries_missing", 2, "The last queries, which do not fill a tile, are missing."));
   if (to.which() == Which::O)
     to.add(missing_tail("last_dims_missing", 3, "The last columns of O are missing."));
@@ -430,63 +266,6 @@ Catalogue catalogue(const Problem& p, Which which) {
 }
 
 }  // namespace
-
-Mistake deviation(std::string name, const Problem& p, Which which, Deviation how, std::string sentence) {
-  return grading::gives(
-      std::move(name), [&p, which, how = std::move(how)] { return deviate(p, how, which).of(which); },
-      std::move(sentence));
-}
-
-Mistakes by_name(Mistakes mistakes) {
-  std::vector<std::pair<std::string, Mistakes>> groups;
-  for (Mistake& mistake : mistakes) {
-    const auto same = std::find_if(groups.begin(), groups.end(),
-                                   [&](const auto& group) { return group.first == mistake.name; });
-    if (same != groups.end())
-      same->second.push_back(std::move(mistake));
-    else
-      groups.push_back({mistake.name, {mistake}});
-  }
-  Mistakes merged;
-  for (auto& [name, group] : groups)
-    merged.push_back({name, [group = std::move(group)](const WrongResult& result) {
-                        std::optional<std::string> sentence;
-                        for (const Mistake& mistake : group)
-                          if ((sentence = mistake.explain(result))) break;
-                        return sentence;
-                      }});
-  return merged;
-}
-
-Mistake missing_tail(std::string name, std::size_t axis, std::string sentence) {
-  return {
-      std::move(name), [axis, sentence = std::move(sentence)](const WrongResult& result) {
-        const Int size = result.got.shape()[axis];
-        std::vector<Int> wrong(static_cast<std::size_t>(size), 0);
-        for (const Int i : result.comparison.wrong)
-          ++wrong[static_cast<std::size_t>(result.got.unravel(i)[axis])];
-        const Int first =
-            std::find_if(wrong.begin(), wrong.end(), [](Int n) { return n > 0; }) - wrong.begin();
-        const Int each = size == 0 ? 0 : result.got.numel() / size;
-        const bool all = std::all_of(wrong.begin() + first, wrong.end(), [&](Int n) { return n == each; });
-        return first > 0 && first < size && first % 8 == 0 && all ? std::optional(sentence) : std::nullopt;
-      }};
-}
-
-std::vector<Int> tile_widths(Int size) {
-  std::vector<Int> widths;
-  for (Int width = 8; width <= 256 && width < size; width *= 2) widths.push_back(width);
-  return widths;
-}
-
-std::vector<Int> ends_of_whole_tiles(Int size) {
-  std::vector<Int> ends;
-  for (Int tile = 4; tile <= 256; tile *= 2) {
-    const Int end = size / tile * tile;
-    if (end < size && (ends.empty() || ends.back() != end)) ends.push_back(end);
-  }
-  return ends;
-}
 
 Mistakes mistakes_in(const Problem& p, Which which) { return catalogue(p, which).mistakes(); }
 

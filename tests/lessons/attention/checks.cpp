@@ -49,12 +49,6 @@ std::vector<Shape> other_shapes(const Shape& shape) {
 
 Tensor<float> ones(Shape shape) { return Tensor<float>(std::move(shape), 1.0f); }
 
-Tensor<float> spread(const Tensor<float>& x) {
-  Strides strides = x.strides();
-  for (Int& stride : strides) stride *= 2;
-  return lay_out(x, strides);
-}
-
 }  // namespace
 
 Forward results_of(const Problem& p) {

@@ -112,7 +112,7 @@ void Recurrence::finish(double sink) {
   for (double& o : O_) {
     o = for_O == 0 ? 0 : o * for_O;
     if (how_.division == Division::by_l || how_.division == Division::twice)
-      o = l == 0 ? (how_.empty_is_divided ? kNan64 : 0) : o / l;
+      o = l == 0 ? (how_.empty_is_divided && row.m_tile != -kInf64 ? kNan64 : 0) : o / l;
     if (how_.division == Division::twice && l != 0) o /= l;
     o *= how_.factor_of_O;
   }
@@ -202,7 +202,7 @@ bool matters(const Tensor<float>& x, const Misreading& how) {
 Forward64 deviate(const Problem& p, const Deviation& how, Which wanted) {
   const Int H = p.H(), Nq = p.Nq(), Nk = p.Nk(), D = p.D(), dims = std::min(D, how.dims);
   const Int tile = how.tile == 0 ? std::max<Int>(Nk, 1) : how.tile;
-  const Int end = how.tail_counts ? (Nk + tile - 1) / tile * tile : std::min(Nk, how.end_key);
+  const Int end = how.tail_counts ? (Nk + tile - 1) / tile * tile : Nk;
   const bool wants_O = wanted == Which::O;
   const double scale = static_cast<double>(p.scale) * how.score_factor;
   const Reader Q = how.Q.value_or(right(p.Q)), K = how.K.value_or(right(p.K)), V = how.V.value_or(right(p.V));
@@ -234,7 +234,7 @@ Forward64 deviate(const Problem& p, const Deviation& how, Which wanted) {
           seen[at(j)] = visible || how.hidden_score_0;
         }
         Recurrence row(how, D, wants_O);
-        for (Int first = how.first_key; first < end; first += tile)
+        for (Int first = 0; first < end; first += tile)
           row.take(S.data(), seen, v.data(), first, std::min(first + tile, end), Nk);
         row.finish(sink == -kInf64 ? sink : sink * how.sink_factor);
         if (wants_O) std::copy(row.O().begin(), row.O().end(), to.O.data() + n * D);

@@ -81,7 +81,6 @@ struct Deviation {
   Int dims = kAll;                           ///< sums over dims [0, dims)
   std::function<bool(Int i, Int j)> sees{};  ///< instead of the mask; also asked for keys from Nk on
   bool hidden_score_0 = false;               ///< keys that the mask hides count, with a score of 0
-  Int first_key = 0, end_key = kAll;         ///< all other keys are left out
   Int end_value = kAll;                      ///< from here on, keys are left out of the sum over V alone
 
   // The recurrence.
@@ -94,7 +93,7 @@ struct Deviation {
   // The end of a row.
   Division division = Division::by_l;
   double factor_of_O = 1;
-  bool empty_is_divided = false;               ///< 0/0 is not caught where no key was seen
+  bool empty_is_divided = false;               ///< 0/0 is not caught where all exponentials vanish
   std::function<double(const RowEnd&)> lse{};  ///< replaces log Σ exp; gets the sink in l and m
 
   // The learned sink.

@@ -36,7 +36,8 @@ grading::Mistake deviation(std::string name, const Problem& p, Which which, Devi
 /// diagnosis.
 grading::Mistakes by_name(grading::Mistakes mistakes);
 
-/// @brief Fits if the wrong elements are exactly those from some multiple of 8 on, along an axis.
+/// @brief Fits if the wrong elements are exactly those from some multiple of 8 on, along an axis, and each
+/// was never written or is 0.
 grading::Mistake missing_tail(std::string name, std::size_t axis, std::string sentence);
 
 /// @brief Widths of 8 to 256 that are less than `size`.

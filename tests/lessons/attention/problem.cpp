@@ -39,6 +39,12 @@ Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap) {
   return lay_out(dense, strides_of(dense.shape(), layout), gap);
 }
 
+Tensor<float> spread(const Tensor<float>& x) {
+  Strides strides = x.strides();
+  for (Int& stride : strides) stride *= 2;
+  return lay_out(x, strides);
+}
+
 std::string describe(const Problem& p) {
   std::ostringstream text;
   text << "B = " << p.B() << ", H = " << p.H();

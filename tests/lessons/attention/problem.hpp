@@ -37,6 +37,9 @@ Strides strides_of(const Shape& shape, Layout layout);
 Tensor<float> lay_out(const Tensor<float>& dense, Strides strides, float gap = 1000.0f);
 Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 1000.0f);
 
+/// The same elements, each axis with twice its stride: those of a row do not lie side by side.
+Tensor<float> spread(const Tensor<float>& x);
+
 struct Problem {
   Tensor<float> Q, K, V;  ///< (B, H, Nq, D), (B, H_kv, Nk, D), (B, H_kv, Nk, D)
   float scale;

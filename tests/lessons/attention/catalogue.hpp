@@ -1,0 +1,48 @@
+#pragma once
+/// @file
+/// How mistakes_in() collects its mistakes.
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attention/mistakes.hpp"
+
+namespace course::attention_tests {
+
+/// The mistakes of one problem and one of its results.
+class Catalogue {
+ public:
+  Catalogue(const Problem& p, Which which);
+
+  void add(grading::Mistake mistake);
+  void add(const char* name, Deviation how, std::string sentence);
+  /// Other keys than the mask shows. Nothing if that makes no difference, or is what an earlier one shows, or
+  /// if nothing is left to see.
+  void add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
+
+  const Problem& p() const { return p_; }
+  Which which() const { return which_; }
+  const std::vector<NamedDeviation>& deviations() const { return deviations_; }
+  grading::Mistakes mistakes() const;
+
+ private:
+  std::vector<bool> view_of(const std::function<bool(Int i, Int j)>& sees) const;
+
+  const Problem& p_;
+  Which which_;
+  std::set<std::vector<bool>> views_;
+  std::vector<NamedDeviation> deviations_;
+  grading::Mistakes patterns_;
+};
+
+/// " (That is what tiles of 32 keys give.)"
+std::string of_tiles(Int width);
+
+// What concerns which keys a query gets.
+void add_heads(Catalogue& to);
+void add_mask(Catalogue& to);
+void add_missing_keys(Catalogue& to);
+
+}  // namespace course::attention_tests

@@ -1,0 +1,112 @@
+#include "attention/mistakes.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "attention/catalogue.hpp"
+#include "grading/poison.hpp"
+
+namespace course::attention_tests {
+
+using grading::Mistake;
+using grading::Mistakes;
+using grading::WrongResult;
+
+Mistake deviation(std::string name, const Problem& p, Which which, Deviation how, std::string sentence) {
+  return grading::gives(
+      std::move(name), [&p, which, how = std::move(how)] { return deviate(p, how, which).of(which); },
+      std::move(sentence));
+}
+
+Mistakes by_name(Mistakes mistakes) {
+  std::vector<std::pair<std::string, Mistakes>> groups;
+  for (Mistake& mistake : mistakes) {
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const auto& group) { return group.first == mistake.name; });
+    if (same != groups.end())
+      same->second.push_back(std::move(mistake));
+    else
+      groups.push_back({mistake.name, {mistake}});
+  }
+  Mistakes merged;
+  for (auto& [name, group] : groups)
+    merged.push_back({name, [group = std::move(group)](const WrongResult& result) {
+                        std::optional<std::string> sentence;
+                        for (const Mistake& mistake : group)
+                          if ((sentence = mistake.explain(result))) break;
+                        return sentence;
+                      }});
+  return merged;
+}
+
+Mistake missing_tail(std::string name, std::size_t axis, std::string sentence) {
+  const auto is_tail = [axis](const WrongResult& result) {
+    const Int size = result.got.shape()[axis];
+    std::vector<Int> wrong(static_cast<std::size_t>(size), 0);
+    for (const Int i : result.comparison.wrong) {
+      const float value = result.got.at_linear(i);
+      if (!grading::is_poison(value) && value != 0.0f) return false;
+      ++wrong[static_cast<std::size_t>(result.got.unravel(i)[axis])];
+    }
+    const auto first = std::find_if(wrong.begin(), wrong.end(), [](Int n) { return n > 0; });
+    if (first == wrong.begin() || first == wrong.end() || (first - wrong.begin()) % 8 != 0) return false;
+    const Int each = result.got.numel() / size;
+    return std::all_of(first, wrong.end(), [each](Int n) { return n == each; });
+  };
+  return {std::move(name), [is_tail, sentence = std::move(sentence)](const WrongResult& result) {
+            return is_tail(result) ? std::optional(sentence) : std::nullopt;
+          }};
+}
+
+std::vector<Int> tile_widths(Int size) {
+  std::vector<Int> widths;
+  for (Int width = 8; width <= 256 && width < size; width *= 2) widths.push_back(width);
+  return widths;
+}
+
+std::vector<Int> ends_of_whole_tiles(Int size) {
+  std::vector<Int> ends;
+  for (Int tile = 4; tile <= 256; tile *= 2) {
+    const Int end = size / tile * tile;
+    if (end < size && (ends.empty() || ends.back() != end)) ends.push_back(end);
+  }
+  return ends;
+}
+
+Catalogue::Catalogue(const Problem& p, Which which)
+    : p_(p),
+      which_(which),
+      views_{view_of([&p](Int i, Int j) { return p.sees(i, j); }), view_of([](Int, Int) { return false; })} {}
+
+std::vector<bool> Catalogue::view_of(const std::function<bool(Int i, Int j)>& sees) const {
+  std::vector<bool> view;
+  view.reserve(static_cast<std::size_t>(p_.Nq() * p_.Nk()));
+  for (Int i = 0; i < p_.Nq(); ++i)
+    for (Int j = 0; j < p_.Nk(); ++j) view.push_back(sees(i, j));
+  return view;
+}
+
+void Catalogue::add(Mistake mistake) { patterns_.push_back(std::move(mistake)); }
+
+void Catalogue::add(const char* name, Deviation how, std::string sentence) {
+  deviations_.push_back({name, std::move(how), std::move(sentence)});
+}
+
+void Catalogue::add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {
+  if (views_.insert(view_of(sees)).second) add(name, {.sees = std::move(sees)}, std::move(sentence));
+}
+
+Mistakes Catalogue::mistakes() const {
+  Mistakes all;
+  for (const NamedDeviation& one : deviations_)
+    all.push_back(deviation(one.name, p_, which_, one.how, one.sentence));
+  all.insert(all.end(), patterns_.begin(), patterns_.end());
+  return by_name(std::move(all));
+}
+
+std::string of_tiles(Int width) {
+  return " (That is what tiles of " + std::to_string(width) + " keys give.)";
+}
+
+}  // namespace course::attention_tests

@@ -517,7 +517,9 @@ class Lesson:
         text = rewritten.read_text(encoding="utf-8")
         rewritten.write_text(text.replace(str(file), str(self.solution.relative_to(ROOT))), encoding="utf-8")
         flags = self.cpu["flags" if flavour == "run" else "check_flags"]
-        first = ["-iquote", self.solution.parent, "-I", "common/simt/shim", "-include", "cuda_runtime.h"]
+        prelude = self.cpu["prelude" if flavour == "run" else "check_prelude"]
+        first = [*(["-I", prelude] if prelude else []), "-include", "simt_prelude.h", "-iquote",
+                 self.solution.parent, "-I", "common/simt/shim"]
         status, output = run_limited([self.cpu["compiler"], *flags, *first, *includes, "-w", "-c", rewritten, "-o",
                                       kernel], COMPILE_SECONDS)  # fmt: skip
         if "No space left" in output:

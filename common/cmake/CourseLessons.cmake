@@ -92,10 +92,39 @@ function(course_add_lessons)
   endforeach()
 endfunction()
 
+# course_add_kernel_prelude(): the target course-kernel-prelude, simt_prelude.h precompiled in run/ and check/ of
+# ${PROJECT_BINARY_DIR}/prelude. g++ finds it there under the header's name and, if it does not fit, takes the header.
+function(course_add_kernel_prelude)
+  set(header ${PROJECT_SOURCE_DIR}/common/simt/shim/simt_prelude.h)
+  course_simulated_kernel_flags(run_flags unused)
+  course_checked_kernel_flags(check_flags unused)
+  set(precompiled "")
+  foreach(flavour IN ITEMS run check)
+    set(output ${PROJECT_BINARY_DIR}/prelude/${flavour}/simt_prelude.h.gch)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/prelude/${flavour})
+    # Moved into its place, because a kernel may be compiled at the same time.
+    add_custom_command(
+      OUTPUT ${output}
+      COMMAND ${CMAKE_CXX_COMPILER} ${${flavour}_flags} -w -MD -MT ${output} -MF ${output}.d -x c++-header ${header}
+              -o ${output}.new
+      COMMAND ${CMAKE_COMMAND} -E rename ${output}.new ${output}
+      DEPENDS ${header}
+      DEPFILE ${output}.d
+      COMMENT "Precompiling what comes before kernels (${flavour})"
+      VERBATIM)
+    list(APPEND precompiled ${output})
+  endforeach()
+  add_custom_target(course-kernel-prelude DEPENDS ${precompiled})
+endfunction()
+
 # course_add_workers(): the target course-workers, what every lesson's kernels need to be built and run.
 function(course_add_workers)
   add_custom_target(course-workers)
-  foreach(target IN ITEMS simt-rewrite course_simt course-worker-cpu course_gpu_ledger course-worker-cuda)
+  if(TARGET course-worker-cpu AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    course_add_kernel_prelude()
+  endif()
+  foreach(target IN ITEMS simt-rewrite course_simt course-worker-cpu course-kernel-prelude course_gpu_ledger
+          course-worker-cuda)
     if(TARGET ${target})
       add_dependencies(course-workers ${target})
     endif()
@@ -121,6 +150,12 @@ function(course_write_toolchain)
     course_json_list(check_flags ${check_flags})
     course_json_list(link_flags ${link_flags})
     course_json_list(check_link_flags ${check_link_flags})
+    set(prelude "")
+    set(check_prelude "")
+    if(TARGET course-kernel-prelude)
+      set(prelude ${PROJECT_BINARY_DIR}/prelude/run)
+      set(check_prelude ${PROJECT_BINARY_DIR}/prelude/check)
+    endif()
     set(cpu "{
     \"compiler\": \"${CMAKE_CXX_COMPILER}\",
     \"flags\": ${flags},
@@ -130,7 +165,9 @@ function(course_write_toolchain)
     \"rewriter\": \"$<TARGET_FILE:simt-rewrite>\",
     \"library\": \"$<TARGET_FILE:course_simt>\",
     \"worker\": \"$<TARGET_FILE:course-worker-cpu>\",
-    \"program_support\": \"$<TARGET_PROPERTY:course_simt_program,COURSE_OBJECT>\"
+    \"program_support\": \"$<TARGET_PROPERTY:course_simt_program,COURSE_OBJECT>\",
+    \"prelude\": \"${prelude}\",
+    \"check_prelude\": \"${check_prelude}\"
   }")
   endif()
 

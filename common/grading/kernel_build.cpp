@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 using Arguments = std::vector<std::string>;
 
 constexpr auto kCompileTimeout = std::chrono::seconds(120);
+constexpr const char* kPrelude = "simt_prelude.h";
 
 /// One build: its inputs, its scratch folder and what was learned on the way.
 struct Job {
@@ -89,8 +90,19 @@ std::vector<std::string> concatenate(const Lists&... lists) {
   return all;
 }
 
-/// Rewrites and compiles for the simulator. False: job.failure tells why.
-bool compile_simulated(Job& job, const std::string& object) {
+/// A lesson's kernel comes behind the prelude: precompiled if that fits, else g++ goes on to the header
+/// itself.
+Arguments prelude_options(const Job& job) {
+  Arguments options;
+  const fs::path& precompiled = job.toolchain.cpu.value().prelude_of(job.flavour);
+  if (!precompiled.empty()) options = {"-I", precompiled.string()};
+  options.insert(options.end(), {"-include", kPrelude});
+  return options;
+}
+
+/// Rewrites and compiles for the simulator, behind the header that `included` names. False: job.failure tells
+/// why.
+bool compile_simulated(Job& job, const std::string& object, const Arguments& included) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string rewritten = job.scratch / "kernel.cpp";
   const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
@@ -98,12 +110,9 @@ bool compile_simulated(Job& job, const std::string& object) {
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
   note_inputs(job, rewriter_deps);
   // What lies beside the source would otherwise be looked for beside its rewritten copy.
-  // nvcc includes CUDA's header by itself.
-  const Arguments first{"-iquote",  fs::path(job.source).parent_path().string(),
-                        "-I",       "common/simt/shim",
-                        "-include", "cuda_runtime.h"};
+  const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", "common/simt/shim"};
   const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, "-c", rewritten, "-o", object};
-  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), first,
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), included, folders,
                                  include_options(job), compile)))
     return false;
   note_inputs(job, compiler_deps);
@@ -120,13 +129,14 @@ bool link_simulated(Job& job, const Arguments& inputs, const fs::path& output) {
 bool build_library_for_simulator(Job& job, const fs::path& library) {
   const std::string object = job.scratch / "kernel.o";
   const fs::path& entries = job.toolchain.lessons.at(job.lesson.id()).entries;
-  return compile_simulated(job, object) &&
+  return compile_simulated(job, object, prelude_options(job)) &&
          link_simulated(job, {"-shared", "-Wl,--no-undefined", object, entries}, library);
 }
 
 bool build_program_for_simulator(Job& job, const fs::path& program) {
   const std::string object = job.scratch / "kernel.o";
-  return compile_simulated(job, object) &&
+  // nvcc includes CUDA's header by itself.
+  return compile_simulated(job, object, {"-include", "cuda_runtime.h"}) &&
          link_simulated(job, {object, job.toolchain.cpu.value().program_support}, program);
 }
 
@@ -179,6 +189,10 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
     hash.add(job.flavour == Flavour::check ? "check" : "run");
     add_all(cpu.compile_flags(job.flavour));
     add_all(cpu.link_flags_of(job.flavour));
+    // The compiler names no header that it has read precompiled; when one changes, so does the precompiled
+    // file.
+    const fs::path& prelude = cpu.prelude_of(job.flavour);
+    hash.add(prelude.empty() ? "" : identity(prelude / (std::string(kPrelude) + ".gch")));
   } else {
     const GpuToolchain& gpu = job.toolchain.gpu.value();
     hash.add(identity(gpu.compiler)).add(identity(gpu.host_compiler)).add(hash_file(gpu.ledger));

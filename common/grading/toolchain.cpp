@@ -25,7 +25,9 @@ CpuToolchain read_cpu(const json& object) {
           .rewriter = path(object, "rewriter"),
           .library = path(object, "library"),
           .worker = path(object, "worker"),
-          .program_support = path(object, "program_support")};
+          .program_support = path(object, "program_support"),
+          .prelude = path(object, "prelude"),
+          .check_prelude = path(object, "check_prelude")};
 }
 
 GpuToolchain read_gpu(const json& object) {

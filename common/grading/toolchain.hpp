@@ -31,12 +31,17 @@ struct CpuToolchain {
   std::filesystem::path library;   ///< libsimt.so
   std::filesystem::path worker;
   std::filesystem::path program_support;  ///< object that goes into standalone programs
+  /// Folders that hold simt_prelude.h precompiled; empty if the compiler has no use for them.
+  std::filesystem::path prelude, check_prelude;
 
   const std::vector<std::string>& compile_flags(Flavour flavour) const {
     return flavour == Flavour::check ? check_flags : flags;
   }
   const std::vector<std::string>& link_flags_of(Flavour flavour) const {
     return flavour == Flavour::check ? check_link_flags : link_flags;
+  }
+  const std::filesystem::path& prelude_of(Flavour flavour) const {
+    return flavour == Flavour::check ? check_prelude : prelude;
   }
 };
 

@@ -1,0 +1,36 @@
+// Measures lesson 08 on a GPU: time and traffic with a block a head, as JSON.
+// Built with the kernel that is to be measured; the notes of the lesson have the commands.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "08_flash1_forward/flash1_forward.hpp"
+#include "bench/attention_benchmark.hpp"
+
+using namespace course::bench;
+
+int main() try {
+  begin_json(8);
+  begin_measurements("flash1_forward");
+  bool first = true;
+  for (const std::int64_t D : {64, 128}) {
+    for (const std::int64_t N : {1024, 2048, 4096, 8192}) {
+      const AttentionSizes n = square(N, D);
+      AttentionArrays x(n);
+      measure_attention(n, static_cast<double>(N) * N, bytes_of_results(n, 2), "", first, [&] {
+        course::flash1_forward(x.Q(), x.K(), x.V(), x.O(), x.l(), x.lse(), x.scale());
+      });
+      first = false;
+    }
+  }
+  end_measurements();
+  end_json();
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

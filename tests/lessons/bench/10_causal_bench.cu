@@ -1,0 +1,35 @@
+// Measures lesson 10 on a GPU: time, as JSON.
+// Built with the kernel that is to be measured; the notes of the lesson have the commands.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "10_causal/causal.hpp"
+#include "bench/attention_benchmark.hpp"
+
+using namespace course::bench;
+
+int main() try {
+  begin_json(10);
+  begin_measurements("causal_attention");
+  bool first = true;
+  for (const std::int64_t D : {64, 128}) {
+    for (const std::int64_t N : {1024, 2048, 4096, 8192, 16384}) {
+      const AttentionSizes n = square(N, D);
+      AttentionArrays x(n);
+      measure_attention(n, pairs_in_window(N, N), bytes_of_results(n), "", first,
+                        [&] { course::causal_attention(x.Q(), x.K(), x.V(), x.O(), x.lse(), x.scale()); });
+      first = false;
+    }
+  }
+  end_measurements();
+  end_json();
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,87 @@
+#pragma once
+/// @file
+/// What the benchmarks of the attention lessons share: arrays of one problem, and a line of JSON for each
+/// measurement.
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "bench/benchmark.hpp"
+#include "tensor/view.hpp"
+
+namespace course::bench {
+
+struct AttentionSizes {
+  std::int64_t B, H, H_kv, Nq, Nk, D;
+};
+
+/// 4 batches of 16 heads, as in lesson 07's benchmark.
+inline AttentionSizes square(std::int64_t N, std::int64_t D) { return {4, 16, 16, N, N, D}; }
+
+/// Q, K, V, O and lse in device memory, contiguous.
+class AttentionArrays {
+ public:
+  explicit AttentionArrays(const AttentionSizes& n)
+      : n_(n),
+        Q_(n.B * n.H * n.Nq * n.D, 1),
+        K_(n.B * n.H_kv * n.Nk * n.D, 2),
+        V_(n.B * n.H_kv * n.Nk * n.D, 3),
+        O_(n.B * n.H * n.Nq * n.D, 4),
+        lse_(n.B * n.H * n.Nq, 5),
+        l_(n.B * n.H * n.Nq, 6) {}
+
+  View<const float, 4> Q() { return view_of<const float>(Q_.data(), n_.H, n_.Nq); }
+  View<const float, 4> K() { return view_of<const float>(K_.data(), n_.H_kv, n_.Nk); }
+  View<const float, 4> V() { return view_of<const float>(V_.data(), n_.H_kv, n_.Nk); }
+  View<float, 4> O() { return view_of(O_.data(), n_.H, n_.Nq); }
+  View<float, 3> lse() { return rows_of(lse_.data()); }
+  View<float, 3> l() { return rows_of(l_.data()); }
+  float scale() const { return 1.0f / std::sqrt(static_cast<float>(n_.D)); }
+
+ private:
+  template <class T>
+  View<T, 4> view_of(T* data, std::int64_t H, std::int64_t N) const {
+    return {data, {n_.B, H, N, n_.D}, {H * N * n_.D, N * n_.D, n_.D, 1}};
+  }
+  View<float, 3> rows_of(float* data) const { return {data, {n_.B, n_.H, n_.Nq}, {n_.H * n_.Nq, n_.Nq, 1}}; }
+
+  AttentionSizes n_;
+  DeviceArray Q_, K_, V_, O_, lse_, l_;
+};
+
+/// Opens the list of measurements called `name`.
+inline void begin_measurements(const char* name) { std::printf("  \"%s\": [", name); }
+inline void end_measurements(bool last = true) { std::printf("\n  ]%s\n", last ? "" : ","); }
+
+/// @brief Measures `attend` and prints its line. `pairs`: of a query and a key that it sees, for each head; a
+/// pair takes 4 * D operations. `result_bytes`: what the kernel writes, which is all the memory that it needs
+/// beside its inputs. `settings`: more members of the line, each with a comma behind it.
+inline double measure_attention(const AttentionSizes& n, double pairs, double result_bytes,
+                                const std::string& settings, bool first,
+                                const std::function<void()>& attend) {
+  const double operations = 4.0 * static_cast<double>(n.B * n.H * n.D) * pairs;
+  const double ms = median_milliseconds(attend, operations > 2e12 ? 7 : kRepetitions);
+  std::printf(
+      "%s\n    {%s\"B\": %lld, \"H\": %lld, \"H_kv\": %lld, \"Nq\": %lld, \"Nk\": %lld, \"D\": %lld, "
+      "\"milliseconds\": %.4f, \"teraflops\": %.2f, \"result_bytes\": %.0f}",
+      first ? "" : ",", settings.c_str(), static_cast<long long>(n.B), static_cast<long long>(n.H),
+      static_cast<long long>(n.H_kv), static_cast<long long>(n.Nq), static_cast<long long>(n.Nk),
+      static_cast<long long>(n.D), ms, operations / ms * 1e-9, result_bytes);
+  return ms;
+}
+
+/// Bytes of O and of so many numbers for each row.
+inline double bytes_of_results(const AttentionSizes& n, int numbers_a_row = 1) {
+  return 4.0 * static_cast<double>(n.B * n.H * n.Nq) * static_cast<double>(n.D + numbers_a_row);
+}
+
+/// Pairs of a query and a key in its window, for N of each.
+inline double pairs_in_window(std::int64_t N, std::int64_t window) {
+  const double W = static_cast<double>(window < N ? window : N);
+  return W * (W + 1) / 2 + (static_cast<double>(N) - W) * W;
+}
+
+}  // namespace course::bench

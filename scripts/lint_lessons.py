@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIELDS = {"number": int, "name": str, "title": str, "part": int, "minutes": int, "points": int, "needs": list,
           "prerequisites": list, "entries": list}
 NEEDS = {"simulator", "gpu", "sm_80", "sm_90a"}
+SHARED_BY_TESTS = ROOT / "tests" / "lessons" / "attention"
 FEWEST_MUTANTS = 4
 PARTS_OF_NOTES = ["What you will be able to do", "The idea", "On the machine", "The contract", "Your turn",
                   "What goes wrong", "How fast, and why", "In Triton", "Going on"]
@@ -90,7 +91,9 @@ def check_mutants(folder, test):
         yield f"{folder.relative_to(ROOT)}: {len(mutants)} mutants; a lesson has at least {FEWEST_MUTANTS}"
     for stray in sorted(set(folder.glob("*")) - set(mutants)):
         yield f"{stray.relative_to(ROOT)}: a mutant is an edit of the solution, in a file *.mutant"
-    known = set(re.findall(r'"(\w+)"', test.read_text(encoding="utf-8"))) | finding_kinds()
+    known = finding_kinds()
+    for source in [test, *SHARED_BY_TESTS.glob("*.cpp")]:
+        known |= set(re.findall(r'"(\w+)"', source.read_text(encoding="utf-8")))
     for mutant in mutants:
         for name in re.findall(r"^diagnosis: (.*)$", mutant.read_text(encoding="utf-8"), re.MULTILINE):
             if name not in known:

@@ -211,6 +211,25 @@ TEST_CASE("a kernel runs on arrays from disk") {
   CHECK(compare_bits(read_npy<float>(sample.folder() / "out/c.npy"), expected, "c").passed);
 }
 
+TEST_CASE("a setting of true or false, and an array that need not be there, reach the lesson") {
+  const Sample sample;
+  write_npy(sample.folder() / "in/a.npy", Tensor<float>({1}, 1.0f));
+  write_npy(sample.folder() / "in/b.npy", Tensor<float>({1}, 2.0f));
+  const auto c_with = [&sample](const std::string& settings) {
+    REQUIRE(sample.run_on_arrays(settings) == 0);
+    return read_npy<float>(sample.folder() / "out/c.npy")(0);
+  };
+  CHECK(c_with("") == 3.0f);
+  CHECK(c_with("--set twice=true") == 6.0f);
+  CHECK(c_with("--set twice=1") == 6.0f);
+  CHECK(c_with("--set twice=0") == 3.0f);
+  CHECK(sample.run_on_arrays("--set twice=yes") == 2);
+  CHECK_THAT(sample.printed(), ContainsSubstring("--set twice=yes: the value must be true or false."));
+  write_npy(sample.folder() / "in/twice.npy", Tensor<float>({1}));
+  CHECK(c_with("") == 6.0f);
+  CHECK(c_with("--set twice=false") == 3.0f);
+}
+
 TEST_CASE("a run on arrays from disk shows all that the code prints") {
   const Sample sample;
   write_npy(sample.folder() / "in/a.npy", Tensor<float>({3}));

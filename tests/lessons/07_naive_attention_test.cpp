@@ -86,6 +86,11 @@ double max_of(const double* row, Int first, Int end, Int step = 1) {
 /// exp as float32 has it: infinite from 88.8 on.
 double exp_of_float(double x) { return static_cast<double>(static_cast<float>(std::exp(x))); }
 
+/// exp(x - max), and 0 where both are -inf: no kernel's NaN is to be taken for one of these mistakes.
+double exp_from(double x, double max) {
+  return x == -std::numeric_limits<double>::infinity() ? 0 : std::exp(x - max);
+}
+
 /// softmax* of each piece of `width` keys with that piece's own maximum; divided by the sum of all, or of the
 /// piece.
 Tensor<double> local_softmax(const Tensor<double>& S, Int width, bool own_sums) {
@@ -95,12 +100,12 @@ Tensor<double> local_softmax(const Tensor<double>& S, Int width, bool own_sums) 
       const Int end = std::min(first + width, Nk);
       const double max = max_of(row, first, end);
       double sum = 0;
-      for (Int j = first; j < end; ++j) sum += row[j] = std::exp(row[j] - max);
-      if (own_sums)
+      for (Int j = first; j < end; ++j) sum += row[j] = exp_from(row[j], max);
+      if (own_sums && sum != 0)
         for (Int j = first; j < end; ++j) row[j] /= sum;
       total += sum;
     }
-    if (!own_sums)
+    if (!own_sums && total != 0)
       for (Int j = 0; j < Nk; ++j) row[j] /= total;
   });
 }
@@ -112,9 +117,9 @@ Tensor<double> sums_not_rescaled(const Tensor<double>& S, Int threads) {
     double sum = 0;
     for (Int thread = 0; thread < std::min(threads, Nk); ++thread) {
       const double own_max = max_of(row, thread, Nk, threads);
-      for (Int j = thread; j < Nk; j += threads) sum += std::exp(row[j] - own_max);
+      for (Int j = thread; j < Nk; j += threads) sum += exp_from(row[j], own_max);
     }
-    for (Int j = 0; j < Nk; ++j) row[j] = std::exp(row[j] - max) / sum;
+    for (Int j = 0; j < Nk; ++j) row[j] = exp_from(row[j], max) / sum;
   });
 }
 

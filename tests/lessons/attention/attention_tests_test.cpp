@@ -1,19 +1,17 @@
 // Tests of what the tests of the attention lessons share.
 
-#include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "attention/mistakes.hpp"
+#include "attention/catalogue.hpp"
 #include "support/catch.hpp"
 
 using namespace course;
 using namespace course::attention_tests;
 using grading::compare;
 using grading::Comparison;
-using grading::Diagnosis;
 using grading::Mistake;
 using grading::Mistakes;
 
@@ -85,9 +83,18 @@ TEST_CASE("every mistake is told by its own name from its own result", "[attenti
     const Forward64 expected = expected_of(p);
     const Baseline baseline = in_float32(p, attention_of(p));
     for (const Which which : kAll) {
-      const Mistakes mistakes = mistakes_in(p, which);
-      for (const NamedDeviation& one : deviations_in(p, which)) {
-        const Tensor<float> got = rounded(deviate(p, one.how, which).of(which));
+      const Catalogue all = catalogue(p, which);
+      std::vector<Tensor<double>> wrong;  // each computed once, not once for every other
+      for (const NamedDeviation& one : all.deviations())
+        wrong.push_back(deviate(p, one.how, which).of(which));
+      Mistakes mistakes = all.patterns();
+      for (std::size_t i = 0; i < wrong.size(); ++i)
+        mistakes.push_back(grading::gives(
+            all.deviations()[i].name, [&wrong, i] { return wrong[i]; }, "sentence"));
+      mistakes = by_name(std::move(mistakes));
+      for (std::size_t i = 0; i < wrong.size(); ++i) {
+        const NamedDeviation& one = all.deviations()[i];
+        const Tensor<float> got = rounded(wrong[i]);
         const Comparison comparison =
             compare(got, name_of(which), expected.of(which), baseline.results.of(which));
         if (comparison.passed) continue;  // makes no difference here
@@ -99,4 +106,22 @@ TEST_CASE("every mistake is told by its own name from its own result", "[attenti
       }
     }
   }
+}
+
+TEST_CASE("of mistakes with one name the first that fits speaks, and no other is in the way",
+          "[attention_tests]") {
+  const Tensor<double> right({4}, 1.0);
+  const auto gives = [&](const char* name, double value, const char* sentence) {
+    return grading::gives(
+        name, [value] { return Tensor<double>({4}, value); }, sentence);
+  };
+  const Mistakes mistakes = by_name(
+      {gives("a", 3, "none"), gives("a", 2, "first"), gives("b", 4, "other"), gives("a", 2, "second")});
+  REQUIRE(mistakes.size() == 2);
+  const Tensor<float> got({4}, 2.0f), exact({4}, 1.0f);
+  const Comparison comparison = compare(got, "x", right, exact);
+  const auto diagnosis = diagnose(mistakes, {got, right, comparison});
+  REQUIRE(diagnosis);
+  CHECK(diagnosis->name == "a");
+  CHECK(diagnosis->sentence == "first");
 }

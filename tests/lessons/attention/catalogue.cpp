@@ -249,6 +249,8 @@ void add_patterns(Catalogue& to) {
                             (is_O ? ", dim]" : "]") + ". Its strides say where an element belongs."));
 }
 
+}  // namespace
+
 Catalogue catalogue(const Problem& p, Which which) {
   Catalogue to(p, which);
   add_scores(to);
@@ -264,8 +266,6 @@ Catalogue catalogue(const Problem& p, Which which) {
   add_patterns(to);
   return to;
 }
-
-}  // namespace
 
 Mistakes mistakes_in(const Problem& p, Which which) { return catalogue(p, which).mistakes(); }
 

@@ -25,6 +25,7 @@ class Catalogue {
   const Problem& p() const { return p_; }
   Which which() const { return which_; }
   const std::vector<NamedDeviation>& deviations() const { return deviations_; }
+  const grading::Mistakes& patterns() const { return patterns_; }
   grading::Mistakes mistakes() const;
 
  private:
@@ -36,6 +37,9 @@ class Catalogue {
   std::vector<NamedDeviation> deviations_;
   grading::Mistakes patterns_;
 };
+
+/// What mistakes_in() is made of.
+Catalogue catalogue(const Problem& p, Which which);
 
 /// " (That is what tiles of 32 keys give.)"
 std::string of_tiles(Int width);

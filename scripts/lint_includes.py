@@ -33,7 +33,7 @@ AREAS = [
     (r"tests/support/", "support", {}),
     (r"tests/", "unit test", {"tensor", "reference", "device", "simt", "findings", "report", "grading", "worker", "cli",
                              "support"}),
-    (r"docs/", "example", {"device"}),
+    (r"docs/", "example", {"device", "tensor"}),
 ]
 KNOWS_CUDA = {"device", "simt", "worker", "kernel", "unit test", "example"}
 CUDA_HEADER = re.compile(r"^(cuda|cooperative_groups|mma\.h|nv/|cub/|device_launch_parameters|vector_types)")

@@ -117,9 +117,12 @@ __device__ void store_rows(const typename Shape::Accumulator& acc, RowBegin row_
   for (int i = 0; i < Shape::kThreadRows; ++i) {
     float* to = row_begin(Shape::row(i));
     if (to == nullptr) continue;
+    const bool in_fours = reinterpret_cast<std::uintptr_t>(to) % sizeof(float4) == 0;
 #pragma unroll
-    for (int j = 0; j < Shape::kThreadCols; ++j)
-      if (Shape::col(j) < D) to[Shape::col(j)] = acc[i][j];
+    for (int j = 0; j < Shape::kThreadCols; j += 4) {
+      const int col = Shape::col(j);
+      write_four(&acc[i][j], to + col, 1, D - col, in_fours);
+    }
   }
 }
 

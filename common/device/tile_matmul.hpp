@@ -293,6 +293,19 @@ __device__ void fetch_tile(const View<const float, 2>& C, std::int64_t first_row
   }
 }
 
+/// Writes four neighbours in a row, `step` elements apart, as far as `left` of them belong to it; at once if
+/// they may be.
+__device__ inline void write_four(const float* from, float* to, std::int64_t step, std::int64_t left,
+                                  bool at_once) {
+  if (at_once && left >= 4) {
+    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
+  } else {
+#pragma unroll
+    for (int e = 0; e < 4; ++e)
+      if (e < left) to[e * step] = from[e];
+  }
+}
+
 /// @brief C[first_row + r][first_col + c] = acc, for those elements of the tile that lie in C.
 ///
 /// Shapes: C is (M, N), any strides. Four columns at a time where rows are contiguous and aligned to 16
@@ -309,13 +322,7 @@ __device__ void store_tile(const typename Shape::Accumulator& acc, const View<fl
     for (int j = 0; j < Shape::kThreadCols; j += 4) {
       const std::int64_t col = first_col + Shape::col(j);
       float* to = C.data + row * C.strides[0] + col * C.strides[1];
-      if (in_fours && col + 4 <= C.shape[1]) {
-        *reinterpret_cast<float4*>(to) = make_float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
-      } else {
-#pragma unroll
-        for (int e = 0; e < 4; ++e)
-          if (col + e < C.shape[1]) to[e * C.strides[1]] = acc[i][j + e];
-      }
+      write_four(&acc[i][j], to, C.strides[1], C.shape[1] - col, in_fours);
     }
   }
 }

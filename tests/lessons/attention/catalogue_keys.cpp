@@ -123,7 +123,7 @@ void add_missing_keys(Catalogue& to) {
   for (const Int end : ends_of_whole_tiles(Nk)) {
     const std::string from = "those from " + std::to_string(end) + " on.";
     to.add_view("key_tail_missing", keys_before(end), "The last keys are missing: " + from);
-    if (to.which() == Which::O)
+    if (to.which() == Which::O && end > 0)  // without any value, O is 0: nobody has written it yet
       to.add("values_missing", {.end_value = end}, "The last keys are missing from the sum over V: " + from);
   }
   for (const Int width : tile_widths(Nk)) {

@@ -41,10 +41,11 @@ function(course_add_lesson folder)
   target_link_libraries(${id}_entries PRIVATE course::options)
 
   add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp)
-  target_link_libraries(${id}_test PRIVATE course::options course::lesson_main course::reference course::tensor)
+  set(shared "")
   if(number GREATER_EQUAL 7)  # from here on, lessons are about attention
-    target_link_libraries(${id}_test PRIVATE course::attention_tests)
+    set(shared course::attention_tests)  # before lesson_main, whose checks it calls
   endif()
+  target_link_libraries(${id}_test PRIVATE course::options ${shared} course::lesson_main course::reference course::tensor)
   set_target_properties(${id}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/lessons)
 
   add_custom_target(${id} DEPENDS ${id}_entries ${id}_test course-workers)

@@ -122,6 +122,64 @@ void Recurrence::finish(double sink) {
     lse = l == 0 ? -kInf64 : m + std::log(l);
 }
 
+/// The rows of one batch and head, as a kernel that deviates so computes them.
+class HeadModel {
+ public:
+  HeadModel(const Problem& p, const Deviation& how, Int b, Int h, bool wants_O)
+      : p_(p),
+        how_(how),
+        b_(b),
+        h_(h),
+        dims_(std::min(p.D(), how.dims)),
+        tile_(how.tile == 0 ? std::max<Int>(p.Nk(), 1) : how.tile),
+        end_(how.tail_counts ? (p.Nk() + tile_ - 1) / tile_ * tile_ : p.Nk()),
+        wants_O_(wants_O),
+        Q_(how.Q.value_or(right(p.Q))),
+        S_(at(std::max(p.Nk(), end_))),
+        seen_(S_.size()) {
+    const Int right_head = h / (p.H() / p.H_kv());
+    k_ = gather(how.K.value_or(right(p.K)), b, how.k_head ? how.k_head(h) : right_head, p.Nk(), dims_, true);
+    if (wants_O)
+      v_ = gather(how.V.value_or(right(p.V)), b, how.v_head ? how.v_head(h) : right_head, p.Nk(), p.D(),
+                  false);
+    const Int sink_of = how.sink_head ? how.sink_head(h) : h;
+    if (!p.sink) return;
+    const double own = sink_of < 0 || sink_of >= p.H() ? kNan64 : static_cast<double>((*p.sink)(sink_of));
+    sink_ = own == -kInf64 ? own : own * how.sink_factor;
+  }
+
+  Recurrence row(Int i) {
+    const Int Nk = p_.Nk();
+    std::fill(S_.begin(), S_.end(), 0.0);
+    for (Int d = 0; d < dims_; ++d) {
+      const double q = Q_(b_, h_, i, d);
+      for (Int j = 0; j < Nk; ++j) S_[at(j)] += q * k_[at(d * Nk + j)];
+    }
+    const double scale = static_cast<double>(p_.scale) * how_.score_factor;
+    for (Int j = 0; j < static_cast<Int>(S_.size()); ++j) {
+      const bool visible = how_.sees ? how_.sees(i, j) : p_.sees(i, j);
+      S_[at(j)] = visible ? S_[at(j)] * scale : 0;
+      seen_[at(j)] = visible || how_.hidden_score_0;
+    }
+    Recurrence row(how_, p_.D(), wants_O_);
+    for (Int first = 0; first < end_; first += tile_)
+      row.take(S_.data(), seen_, v_.data(), first, std::min(first + tile_, end_), Nk);
+    row.finish(sink_);
+    return row;
+  }
+
+ private:
+  const Problem& p_;
+  const Deviation& how_;
+  const Int b_, h_, dims_, tile_, end_;
+  const bool wants_O_;
+  const Reader Q_;
+  std::vector<double> k_, v_;  // (dims, Nk) and (Nk, D)
+  double sink_ = -kInf64;
+  std::vector<double> S_;
+  std::vector<char> seen_;
+};
+
 }  // namespace
 
 double Reader::operator()(Int b, Int h, Int row, Int d) const {
@@ -200,44 +258,16 @@ bool matters(const Tensor<float>& x, const Misreading& how) {
 }
 
 Forward64 deviate(const Problem& p, const Deviation& how, Which wanted) {
-  const Int H = p.H(), Nq = p.Nq(), Nk = p.Nk(), D = p.D(), dims = std::min(D, how.dims);
-  const Int tile = how.tile == 0 ? std::max<Int>(Nk, 1) : how.tile;
-  const Int end = how.tail_counts ? (Nk + tile - 1) / tile * tile : Nk;
   const bool wants_O = wanted == Which::O;
-  const double scale = static_cast<double>(p.scale) * how.score_factor;
-  const Reader Q = how.Q.value_or(right(p.Q)), K = how.K.value_or(right(p.K)), V = how.V.value_or(right(p.V));
-  const auto right_head = [&p, H](Int h) { return h / (H / p.H_kv()); };
-  const auto sees = how.sees ? how.sees : [&p](Int i, Int j) { return p.sees(i, j); };
-
   Forward64 to{wants_O ? Tensor<double>(p.shape_of_O()) : Tensor<double>(), Tensor<double>(p.shape_of_lse()),
                Tensor<double>(p.shape_of_lse()), Tensor<double>(p.shape_of_lse())};
   Int n = 0;
   for (Int b = 0; b < p.B(); ++b) {
-    for (Int h = 0; h < H; ++h) {
-      const std::vector<double> q = gather(Q, b, h, Nq, dims, false);
-      const std::vector<double> k = gather(K, b, how.k_head ? how.k_head(h) : right_head(h), Nk, dims, true);
-      const Int v_head = how.v_head ? how.v_head(h) : right_head(h);
-      const std::vector<double> v = wants_O ? gather(V, b, v_head, Nk, D, false) : std::vector<double>();
-      const Int sink_of = how.sink_head ? how.sink_head(h) : h;
-      const double sink = !p.sink                           ? -kInf64
-                          : sink_of < 0 || sink_of >= p.H() ? kNan64
-                                                            : static_cast<double>((*p.sink)(sink_of));
-      std::vector<double> S(at(std::max(Nk, end)));
-      std::vector<char> seen(S.size());
-      for (Int i = 0; i < Nq; ++i, ++n) {
-        std::fill(S.begin(), S.end(), 0.0);
-        for (Int d = 0; d < dims; ++d)
-          for (Int j = 0; j < Nk; ++j) S[at(j)] += q[at(i * dims + d)] * k[at(d * Nk + j)];
-        for (Int j = 0; j < static_cast<Int>(S.size()); ++j) {
-          const bool visible = sees(i, j);
-          S[at(j)] = visible ? S[at(j)] * scale : 0;
-          seen[at(j)] = visible || how.hidden_score_0;
-        }
-        Recurrence row(how, D, wants_O);
-        for (Int first = 0; first < end; first += tile)
-          row.take(S.data(), seen, v.data(), first, std::min(first + tile, end), Nk);
-        row.finish(sink == -kInf64 ? sink : sink * how.sink_factor);
-        if (wants_O) std::copy(row.O().begin(), row.O().end(), to.O.data() + n * D);
+    for (Int h = 0; h < p.H(); ++h) {
+      HeadModel head(p, how, b, h, wants_O);
+      for (Int i = 0; i < p.Nq(); ++i, ++n) {
+        const Recurrence row = head.row(i);
+        if (wants_O) std::copy(row.O().begin(), row.O().end(), to.O.data() + n * p.D());
         to.lse.at_linear(n) = row.lse;
         to.m.at_linear(n) = row.row.m;
         to.l.at_linear(n) = row.row.l;
@@ -245,6 +275,13 @@ Forward64 deviate(const Problem& p, const Deviation& how, Which wanted) {
     }
   }
   return to;
+}
+
+std::vector<double> deviate_in_row(const Problem& p, const Deviation& how, Which wanted, Int row) {
+  const Int head = row / p.Nq();
+  const Recurrence end = HeadModel(p, how, head / p.H(), head % p.H(), wanted == Which::O).row(row % p.Nq());
+  if (wanted == Which::O) return end.O();
+  return {wanted == Which::lse ? end.lse : wanted == Which::m ? end.row.m : end.row.l};
 }
 
 }  // namespace course::attention_tests

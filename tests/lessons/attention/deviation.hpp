@@ -107,4 +107,8 @@ struct Deviation {
 /// Cost: 4 · B · H · Nq · Nk · D operations in float64; half of it without O.
 Forward64 deviate(const Problem& p, const Deviation& how, Which wanted = Which::O);
 
+/// @brief One row of that: D numbers of O, or one of the others. Rows are counted through all batches and
+/// heads. Cost: that of reading K and V of one head, and 4 · Nk · D operations.
+std::vector<double> deviate_in_row(const Problem& p, const Deviation& how, Which wanted, Int row);
+
 }  // namespace course::attention_tests

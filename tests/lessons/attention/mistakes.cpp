@@ -1,6 +1,7 @@
 #include "attention/mistakes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -13,10 +14,41 @@ using grading::Mistake;
 using grading::Mistakes;
 using grading::WrongResult;
 
+namespace {
+
+/// Whether a deviation may explain the result, judged by one row: no if that row is something else by far
+/// more than rounding. Most deviations are found out here, at a fraction of the cost of all rows.
+bool may_give(const Problem& p, const Deviation& how, Which which, const WrongResult& result, Int row) {
+  const std::vector<double> wrong = deviate_in_row(p, how, which, row);
+  const auto size = static_cast<Int>(wrong.size());
+  double magnitude = 0;
+  for (const double x : wrong)
+    if (std::isfinite(x)) magnitude = std::max(magnitude, std::abs(x));
+  const double far = 100 * result.comparison.allowed + 1e-3 * magnitude;
+  for (Int d = 0; d < size; ++d) {
+    const auto got = static_cast<double>(result.got.at_linear(row * size + d));
+    const double want = wrong[static_cast<std::size_t>(d)];
+    if (std::isnan(got) != std::isnan(want)) return false;
+    if (std::isfinite(got) && std::isfinite(want) && std::abs(got - want) > far) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 Mistake deviation(std::string name, const Problem& p, Which which, Deviation how, std::string sentence) {
-  return grading::gives(
-      std::move(name), [&p, which, how = std::move(how)] { return deviate(p, how, which).of(which); },
-      std::move(sentence));
+  const Mistake in_all_rows = grading::gives(
+      std::move(name), [&p, which, how] { return deviate(p, how, which).of(which); }, std::move(sentence));
+  return {in_all_rows.name,
+          [&p, which, how = std::move(how),
+           explain = in_all_rows.explain](const WrongResult& result) -> std::optional<std::string> {
+            const std::vector<Int>& off = result.comparison.wrong;
+            const Int row_size = which == Which::O ? p.D() : 1;
+            if (!off.empty() && !(may_give(p, how, which, result, off.front() / row_size) &&
+                                  may_give(p, how, which, result, off.back() / row_size)))
+              return std::nullopt;
+            return explain(result);
+          }};
 }
 
 Mistakes by_name(Mistakes mistakes) {

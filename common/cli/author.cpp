@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli/commands.hpp"
+#include "cli/judge_kernel.hpp"
 #include "cli/kernel_queue.hpp"
 #include "cli/workspace.hpp"
 #include "grading/judge.hpp"
@@ -60,8 +61,8 @@ int run_build(const Terminal& terminal, const BuildArguments& arguments) {
   workspace.make_ready(lessons);
   std::vector<KernelSource> kernels;
   for (const Lesson& lesson : lessons)
-    kernels.push_back({lesson, arguments.solution ? lesson.solution() : lesson.stub()});
-  KernelQueue queue(workspace.toolchain(), kernels, options, Purpose::outputs);
+    kernels.push_back({lesson, arguments.solution ? lesson.solution() : lesson.stub(), Purpose::outputs});
+  KernelQueue queue(workspace.toolchain(), kernels, options);
   bool all = true;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     terminal.show_progress(fmt::format("compiling {}", kernels[i].lesson.id()), i, kernels.size());
@@ -89,7 +90,9 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
   for (const Lesson& lesson : lessons) {
     for (const Variant& variant : choose_variants(lesson, arguments.only, unused)) {
       try {
-        kernels.push_back({lesson, kernel_of(variant, lesson, workspace.toolchain().binary_dir / "mutants")});
+        kernels.push_back(
+            {lesson, kernel_of(variant, lesson, workspace.toolchain().binary_dir / "mutants"),
+             arguments.quick ? quick_purpose(variant, options.backend) : Purpose::outputs_and_check});
         variants.push_back(variant);
       } catch (const std::runtime_error& problem) {
         all = false;
@@ -101,13 +104,11 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
     throw UsageError(fmt::format("--only {}: no lesson named here has one.", *unused.begin()));
   workspace.make_ready(lessons);
 
-  KernelQueue queue(workspace.toolchain(), kernels, options, Purpose::outputs_and_check);
+  KernelQueue queue(workspace.toolchain(), kernels, options);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     terminal.show_progress(fmt::format("{} {}", kernels[i].lesson.id(), variants[i].name), i, kernels.size());
-    const KernelBuilds builds = queue.take(i);
-    const LessonReport report =
-        check_kernel(workspace.toolchain(), kernels[i].lesson, kernels[i].file, builds, options);
-    const Judgement judgement = judge(variants[i], report, options.backend);
+    const Judgement judgement =
+        judge_kernel(workspace.toolchain(), queue, i, kernels[i], variants[i], options);
     terminal.clear_progress();
     all = all && judgement.as_expected;
     print_judgement(terminal, kernels[i].lesson, variants[i], judgement);

@@ -85,7 +85,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
 
   const bool for_people = arguments.json != "-";
   std::vector<LessonReport> reports;
-  KernelQueue queue(workspace.toolchain(), kernels, options, Purpose::outputs_and_check);
+  KernelQueue queue(workspace.toolchain(), kernels, options);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const Lesson& lesson = kernels[i].lesson;
     terminal.show_progress(fmt::format("{} compiling", lesson.id()), i, kernels.size());

@@ -45,7 +45,8 @@ int run_build(const Terminal& terminal, const BuildArguments& arguments);
 struct JudgeArguments {
   std::vector<std::string> lessons;
   std::vector<std::string>
-      only;  ///< "stub", "solution", "mutant", "alternative", or "mutant/NAME", "alternative/NAME"
+      only;            ///< "stub", "solution", "mutant", "alternative", or "mutant/NAME", "alternative/NAME"
+  bool quick = false;  ///< in the simulator, check mode only where run mode does not settle it
   std::string backend = "auto";
 };
 int run_judge(const Terminal& terminal, const JudgeArguments& arguments);

@@ -11,33 +11,40 @@
 
 namespace course::cli {
 
-/// A kernel and the lesson it is meant for.
-struct KernelSource {
-  grading::Lesson lesson;
-  std::filesystem::path file;
-};
-
 /// What to compile a kernel for.
 enum class Purpose {
   outputs,            ///< to run it, or to see that it compiles
   outputs_and_check,  ///< in the simulator also for check mode
 };
 
+/// A kernel, the lesson it is meant for, and what to compile it for.
+struct KernelSource {
+  grading::Lesson lesson;
+  std::filesystem::path file;
+  Purpose purpose = Purpose::outputs_and_check;
+};
+
 /// Builds on one thread per core from the moment it is made. Its destructor waits for what is still running.
 class KernelQueue {
  public:
   KernelQueue(const grading::Toolchain& toolchain, const std::vector<KernelSource>& kernels,
-              const grading::CheckOptions& options, Purpose purpose);
+              const grading::CheckOptions& options);
 
   /// @brief Waits for the builds of kernels[index]. Once for each index.
   /// @throws grading::MachineError, grading::Interrupted
   grading::KernelBuilds take(std::size_t index);
 
+  /// @brief Adds the build for check mode to what take() gave for Purpose::outputs. It is made now, and only
+  /// for the simulator. Once for each index.
+  /// @throws grading::Interrupted
+  void take_check(std::size_t index, grading::KernelBuilds& builds);
+
  private:
   using Build = std::future<grading::BuildOutcome>;
 
   std::counting_semaphore<> cores_;
-  std::vector<Build> for_outputs_, for_check_;  // the latter is empty if nothing is checked
+  std::vector<Build> for_outputs_, for_check_;  // the latter is empty on a GPU
+  std::vector<Purpose> purposes_;
 };
 
 }  // namespace course::cli

@@ -83,6 +83,8 @@ struct CommandLine {
     c->add_option("LESSON", judge.lessons, kLessonHelp);
     c->add_option("--only", judge.only, "stub, solution, alternative, mutant, or mutant/NAME")
         ->allow_extra_args(false);
+    c->add_flag("--quick", judge.quick,
+                "of stubs and mutants: check mode only where run mode does not settle it");
     add_backend(c, judge.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_judge(t, judge); }; });
 

@@ -22,7 +22,7 @@ KernelBuilds build_one_kernel(const Terminal& terminal, Workspace& workspace, co
                               const CheckOptions& options) {
   workspace.make_ready({kernel.lesson});
   terminal.show_progress(kernel.lesson.id() + " compiling", 0, 0);
-  KernelQueue queue(workspace.toolchain(), {kernel}, options, Purpose::outputs_and_check);
+  KernelQueue queue(workspace.toolchain(), {kernel}, options);
   KernelBuilds builds = queue.take(0);
   terminal.clear_progress();
   return builds;

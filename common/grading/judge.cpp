@@ -7,6 +7,7 @@
 
 #include "grading/mutant.hpp"
 #include "grading/subprocess.hpp"
+#include "simt/check/kinds.hpp"
 
 namespace course::grading {
 namespace {
@@ -110,6 +111,15 @@ Judgement judge_mutant(const Variant& variant, const LessonReport& report, Backe
   return {true, "is rejected: " + expected.front()};
 }
 
+/// Whether a finding of this name takes check mode.
+bool takes_check_mode(const std::string& name) {
+  using namespace simt::check;
+  const auto kinds = {kRace,        kMissingSyncwarp, kSameValueWrite,   kOutOfBounds,  kUninitialisedRead,
+                      kMissingWait, kExitedThreads,   kDivergentBarrier, kInactiveLane, kMisaligned,
+                      kShift};
+  return std::find(kinds.begin(), kinds.end(), name) != kinds.end();
+}
+
 }  // namespace
 
 std::vector<Variant> variants_of(const Lesson& lesson) {
@@ -133,6 +143,13 @@ std::filesystem::path kernel_of(const Variant& variant, const Lesson& lesson,
   std::filesystem::create_directories(file.parent_path());
   if (!std::filesystem::exists(file) || read_file(file) != code) write_file_atomically(file, code);
   return file;
+}
+
+bool run_mode_may_settle(const Variant& variant) {
+  if (variant.kind != VariantKind::mutant) return variant.kind == VariantKind::stub;
+  const Mutant mutant = read_mutant(variant.file);
+  if (!mutant.expect_gpu.empty() && mutant.expect_gpu.front() == Mutant::kNothing) return false;
+  return std::none_of(mutant.diagnoses.begin(), mutant.diagnoses.end(), takes_check_mode);
 }
 
 Judgement judge(const Variant& variant, const LessonReport& report, Backend backend) {

@@ -39,6 +39,12 @@ struct Judgement {
 /// that fit (grading/mistakes.hpp), and classes of check mode's errors.
 Judgement judge(const Variant& variant, const LessonReport& report, Backend backend);
 
+/// @brief Whether a report of run mode alone may settle the variant: if judge() finds it as expected, it is.
+/// So it is with a stub, and with a mutant unless its file says that only check mode can tell: it names a
+/// finding that run mode never makes, or passes where nothing is counted. What run mode leaves out are the
+/// findings of check mode that the mutant does not name.
+bool run_mode_may_settle(const Variant& variant);
+
 /// How long the tests of a solution may take in the simulator: students run them often.
 inline constexpr double kMostSeconds = 20;
 

@@ -1,0 +1,20 @@
+#pragma once
+/// @file
+/// How `course judge` comes to the judgement of one variant: in which modes its kernel is built and run.
+
+#include "cli/kernel_queue.hpp"
+#include "grading/judge.hpp"
+
+namespace course::cli {
+
+/// @brief What to compile a variant for at first, if run mode alone may settle its judgement.
+Purpose quick_purpose(const grading::Variant& variant, grading::Backend backend);
+
+/// @brief Judges kernels[index] of the queue. A kernel that was built for its outputs alone is judged by run
+/// mode; only what is not as expected there is built for check mode, too, and judged once more by both.
+/// @throws grading::MachineError, grading::Interrupted
+grading::Judgement judge_kernel(const grading::Toolchain& toolchain, KernelQueue& queue, std::size_t index,
+                                const KernelSource& kernel, const grading::Variant& variant,
+                                const grading::CheckOptions& options);
+
+}  // namespace course::cli

@@ -1,0 +1,103 @@
+#include "cli/judge_kernel.hpp"
+
+#include <algorithm>
+
+#include "grading/subprocess.hpp"
+#include "support/catch.hpp"
+
+namespace fs = std::filesystem;
+using namespace course::cli;
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const std::string kFirst =
+    "  const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;\n";
+const std::string kStride =
+    "  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;  // threads in the grid\n";
+const std::string kOnlyBlock0 =
+    "\nreplace:\n" + kFirst + "with:\n  const std::int64_t first = threadIdx.x;\n";
+const std::string kEachTwice =
+    "\nreplace:\n" + kFirst + kStride +
+    "with:\n"
+    "  const std::int64_t first = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 2;\n"
+    "  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x / 2;\n";
+const std::string kHarmless = "\nreplace:\n" + kFirst + "with:\n\n" + kFirst;
+
+/// Mutants of the project's own lesson 01, judged with an empty cache of kernels.
+struct Fixture {
+  ScratchFolder folder{fs::temp_directory_path()};
+  Toolchain toolchain = Toolchain::read(COURSE_TOOLCHAIN);
+  Lesson lesson = select_lessons(read_lessons(toolchain.source_dir), {"01"}).front();
+
+  Fixture() {
+    toolchain.binary_dir = folder.path();
+    fs::create_directories(folder.path() / "kernels");
+  }
+
+  Variant mutant(const std::string& keys_and_edits) {
+    const fs::path file = folder.path() / "one.mutant";
+    write_file_atomically(file, "Something is wrong.\n\n" + keys_and_edits);
+    return {VariantKind::mutant, "mutant/one", file};
+  }
+
+  Judgement judge_quickly(const Variant& variant) {
+    const CheckOptions options;
+    const KernelSource kernel{lesson, kernel_of(variant, lesson, folder.path() / "mutants"),
+                              quick_purpose(variant, options.backend)};
+    KernelQueue queue(toolchain, {kernel}, options);
+    return judge_kernel(toolchain, queue, 0, kernel, variant, options);
+  }
+
+  std::ptrdiff_t libraries_built() const {
+    const fs::recursive_directory_iterator files(folder.path() / "kernels");
+    return std::count_if(begin(files), end(files),
+                         [](const fs::directory_entry& file) { return file.path().extension() == ".so"; });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a mutant that run mode rejects is not built for check mode", "[cli][judge_kernel]") {
+  Fixture f;
+  const Variant variant = f.mutant("diagnosis: first_block_only\nexpect: never written\n" + kOnlyBlock0);
+  CHECK(quick_purpose(variant, Backend::cpu) == Purpose::outputs);
+  const Judgement judgement = f.judge_quickly(variant);
+  INFO(judgement.reason);
+  CHECK(judgement.as_expected);
+  CHECK(f.libraries_built() == 1);
+}
+
+TEST_CASE("a mutant that only counters reject is judged by both modes", "[cli][judge_kernel]") {
+  Fixture f;
+  const Variant variant = f.mutant("expect: Each element of a and of b should be read once\n" + kEachTwice);
+  CHECK(quick_purpose(variant, Backend::cpu) == Purpose::outputs);
+  const Judgement judgement = f.judge_quickly(variant);
+  INFO(judgement.reason);
+  CHECK(judgement.as_expected);
+  CHECK(f.libraries_built() == 2);
+}
+
+TEST_CASE("a mutant that passes in both modes is told so", "[cli][judge_kernel]") {
+  Fixture f;
+  const Judgement judgement = f.judge_quickly(f.mutant("expect: anything\n" + kHarmless));
+  CHECK_FALSE(judgement.as_expected);
+  CHECK_THAT(judgement.reason, ContainsSubstring("should be rejected, but passes"));
+  CHECK(f.libraries_built() == 2);
+}
+
+TEST_CASE("what a mutant's file says only check mode can tell goes to both modes at once",
+          "[cli][judge_kernel]") {
+  Fixture f;
+  for (const std::string keys : {"diagnosis: race\nexpect: x\n", "expect: x\nexpect-gpu: nothing\n"})
+    CHECK(quick_purpose(f.mutant(keys + kHarmless), Backend::cpu) == Purpose::outputs_and_check);
+}
+
+TEST_CASE("run mode alone settles no correct kernel, and a GPU knows no other mode", "[cli][judge_kernel]") {
+  const Variant stub{VariantKind::stub, "stub", {}};
+  CHECK(quick_purpose(stub, Backend::cpu) == Purpose::outputs);
+  CHECK(quick_purpose(stub, Backend::gpu) == Purpose::outputs_and_check);
+  for (const VariantKind kind : {VariantKind::solution, VariantKind::alternative})
+    CHECK(quick_purpose({kind, "any", {}}, Backend::cpu) == Purpose::outputs_and_check);
+}

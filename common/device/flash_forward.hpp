@@ -64,6 +64,7 @@ class ForwardBlock {
 
   __device__ typename Shape::QTile& Q_tile() { return smem_.Q; }
 
+  // [attend]
   /// @brief Lines 7 to 10 for the tile of keys that begins at first_key, every one of which all queries see.
   /// Shapes: K, V are (Nk, D). Keys from Nk on are left out.
   __device__ void attend(const View<const float, 2>& K, const View<const float, 2>& V,
@@ -82,6 +83,7 @@ class ForwardBlock {
                         [&](int row, int col) { return hidden(first_query_ + row, first_key + col); });
     take_in_values();
   }
+  // [attend]
 
   /// @brief Lines 12 to 15: O and lse of the tile. A query that has seen no key gets O = 0 and lse = -inf.
   /// Shapes: O is (Nq, D), lse is (Nq).
@@ -135,6 +137,7 @@ class ForwardBlock {
       hide_scores<Scores>(S_rmem_, [=](int, int col) { return col >= keys_left; });
   }
 
+  // [take_in]
   /// Lines 9 and 10: S becomes P = exp(S - m), with m and l those of all keys so far; O = diag(exp(m_old -
   /// m))·O + P·V. Invariant: l = Σ exp(S_j - m) over the thread's columns so far.
   __device__ void take_in_values() {
@@ -153,6 +156,7 @@ class ForwardBlock {
     __syncwarp();  // a warp reads the rows of P that it has written
     multiply_add<Output>(smem_.P, smem_.V, O_rmem_);
   }
+  // [take_in]
 
   /// Line 12: O = diag(1 / l)·O, with l of whole rows.
   __device__ void finish() {

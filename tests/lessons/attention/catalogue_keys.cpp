@@ -120,10 +120,16 @@ void add_missing_keys(Catalogue& to) {
   const auto keys_before = [&p](Int end) {
     return [&p, end](Int i, Int j) { return j < end && p.sees(i, j); };
   };
+  const auto any_is_seen = [&p, Nk](const auto& sees) {
+    for (Int i = 0; i < p.Nq(); ++i)
+      for (Int j = 0; j < Nk; ++j)
+        if (sees(i, j)) return true;
+    return false;
+  };
   for (const Int end : ends_of_whole_tiles(Nk)) {
     const std::string from = "those from " + std::to_string(end) + " on.";
     to.add_view("key_tail_missing", keys_before(end), "The last keys are missing: " + from);
-    if (to.which() == Which::O && end > 0)  // without any value, O is 0: nobody has written it yet
+    if (to.which() == Which::O && any_is_seen(keys_before(end)))  // else O is 0, and a stub's is, too
       to.add("values_missing", {.end_value = end}, "The last keys are missing from the sum over V: " + from);
   }
   for (const Int width : tile_widths(Nk)) {

@@ -1,5 +1,5 @@
 // Lesson 08: FlashAttention, forward. A block keeps a tile of keys; the tiles of queries pass by, and O, l
-// and m wait in global memory. Dao et al. 2022 (arXiv:2205.14135), Algorithm 1; the kernel names its lines.
+// and m wait in global memory. Dao et al. 2022 (arXiv:2205.14135), Algorithm 1, whose lines are named.
 
 #include "flash1_forward.hpp"
 
@@ -20,7 +20,6 @@ using NarrowShape = device::AttentionShape<128, 64, 64>;
 using WideShape = device::AttentionShape<128, 64, 128>;
 static_assert(WideShape::kDim >= kMaxDim);
 
-// [shared]
 /// What a block has in shared memory. P takes the place of Q, which nobody needs once S has been computed.
 template <class Shape>
 struct SharedTiles {
@@ -31,110 +30,76 @@ struct SharedTiles {
     typename Shape::PTile P;
   };
 };
-// [shared]
 
-// [begin]
-/// Line 2: O = 0, l = 0, m = -inf, by all threads of the block. Shapes: O is (Nq, D), l and m are (Nq).
-__device__ void begin_rows(const View<float, 2>& O, const View<float, 1>& l, const View<float, 1>& m) {
-  const std::int64_t Nq = O.shape[0], D = O.shape[1];
-  for (std::int64_t e = threadIdx.x; e < Nq * D; e += blockDim.x) O.data[e / D * O.strides[0] + e % D] = 0.0f;
-  for (std::int64_t row = threadIdx.x; row < Nq; row += blockDim.x) {
-    l.data[row * l.strides[0]] = 0.0f;
-    m.data[row * m.strides[0]] = -INFINITY;
-  }
+/// What one head of one batch has. Shapes: Q, O are (Nq, D), K, V are (Nk, D), l, m are (Nq).
+struct Head {
+  View<const float, 2> Q, K, V;
+  View<float, 2> O;
+  View<float, 1> l, m;
+};
+
+/// Line 2: O = 0, l = 0, m = -inf, by all threads of the block.
+__device__ void begin_rows(const Head& head) {
+  // TODO 1: what do O, l and m hold before the first key? Whose elements does a thread write?
 }
-// [begin]
 
-// [fold]
-/// Lines 10 to 13 but for the product, for one row: S becomes exp(S - m_new) / l_new, O loses its old l and
-/// m: O·l·exp(m - m_new) / l_new. m and l become the new ones. All 16 threads of a row come here together.
+/// Line 9: S = Q·Kᵀ·scale of the tiles in shared memory, of which the first keys_left keys are real.
+template <class Shape>
+__device__ void multiply_with_keys(const SharedTiles<Shape>& smem, std::int64_t keys_left, float scale,
+                                   typename Shape::Scores::Accumulator& S_rmem) {
+  using Scores = typename Shape::Scores;
+  device::multiply_add<Scores>(smem.Q, smem.K, S_rmem);
+  for (auto& row : S_rmem) {
+    for (float& s : row) s *= scale;
+  }
+  // TODO 2: the columns behind the last key hold 0. What would they weigh?
+}
+
+/// Line 12, the product: O += P·V. Q must have been read by every warp: P goes where it lay.
+template <class Shape>
+__device__ void add_values(const typename Shape::Scores::Accumulator& P_rmem, SharedTiles<Shape>& smem,
+                           typename Shape::Output::Accumulator& O_rmem) {
+  device::put_tile<typename Shape::Scores>(P_rmem, smem.P);
+  __syncwarp();  // a warp reads the rows of P that it has written
+  device::multiply_add<typename Shape::Output>(smem.P, smem.V, O_rmem);
+}
+
+/// Lines 10 to 12 for one row, but for the product: S becomes exp(S - m_new) / l_new, and O leaves its old l
+/// and m: it becomes O·l·exp(m - m_new) / l_new. All 16 threads that share the row come here together.
 template <class Shape>
 __device__ void fold_row(float (&S_row)[Shape::Scores::kThreadCols],
                          float (&O_row)[Shape::Output::kThreadCols], float& l, float& m) {
-  float tile_max = -INFINITY;
-  for (const float s : S_row) tile_max = fmaxf(tile_max, s);
-  const float m_new = fmaxf(m, device::max_warp<Shape::kThreadsAcross>(tile_max));
-  const float base = m_new == -INFINITY ? 0.0f : m_new;  // -inf - -inf would be NaN
-
-  float tile_sum = 0.0f;
-  for (float& s : S_row) tile_sum += s = expf(s - base);
-  const float l_old = l * expf(m - base);
-  const float l_new = l_old + device::sum_warp<Shape::kThreadsAcross>(tile_sum);
-  const float divisor = l_new == 0.0f ? 1.0f : l_new;  // no key yet, or only scores of -inf: O stays 0
-
-  for (float& s : S_row) s /= divisor;
-  for (float& o : O_row) o *= l_old / divisor;
-  l = l_new;
-  m = m_new;
+  // TODO 3: m_new. Of the tile's row this thread has a part: who knows the rest? And what if it is -inf?
+  // TODO 4: the exponentials, and l_new. On which maximum does the old l stand?
+  // TODO 5: divide S by the new sum; take O from its old sum and maximum to the new ones. What if l_new is 0?
+  // TODO 6: the caller writes l and m back. What are they now?
 }
-// [fold]
 
-// [kernel]
-/// O, l and m of head blockIdx.x in batch blockIdx.y.
-/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), l, m are (B, H, Nq); D is at most Shape::kDim.
+/// The algorithm, by a block of Shape::kThreads threads. D is at most Shape::kDim.
+template <class Shape>
+__device__ void attend(const Head& head, float scale, SharedTiles<Shape>& smem) {
+  begin_rows(head);
+
+  // TODO 7: for each tile of keys (line 5): bring K and V (line 6). What must be over before, in every warp?
+  // TODO 8: in it, for each tile of queries (line 7): bring Q (line 8), make S (line 9). Who waits for whom?
+  // TODO 9: fetch O, l and m of these queries (line 8), and fold each of the thread's rows (lines 10 to 12).
+  // TODO 10: write l and m back (line 13). Which threads have a row's? Have all of them read the old ones?
+  // TODO 11: add P·V (line 12) and store O. What lay where P goes?
+}
+
+/// A block for head blockIdx.x of batch blockIdx.y. Shapes: as the entry's.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    flash1_forward_kernel(View<const float, 4> Q_all, View<const float, 4> K_all, View<const float, 4> V_all,
-                          View<float, 4> O_all, View<float, 3> l_all, View<float, 3> m_all, float scale) {
-  using Scores = typename Shape::Scores;
-  using Output = typename Shape::Output;
+    flash1_forward_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                          View<float, 4> O, View<float, 3> l, View<float, 3> m, float scale) {
   extern __shared__ float4 shared_memory[];
-  auto& smem = *reinterpret_cast<SharedTiles<Shape>*>(shared_memory);
-  const View<const float, 2> Q = device::matrix_of(Q_all, blockIdx.y, blockIdx.x),
-                             K = device::matrix_of(K_all, blockIdx.y, blockIdx.x),
-                             V = device::matrix_of(V_all, blockIdx.y, blockIdx.x);
-  const View<float, 2> O = device::matrix_of(O_all, blockIdx.y, blockIdx.x);
-  const View<float, 1> l = device::row_of(l_all, blockIdx.y, blockIdx.x),
-                       m = device::row_of(m_all, blockIdx.y, blockIdx.x);
-  const std::int64_t Nq = Q.shape[0], Nk = K.shape[0];
-
-  begin_rows(O, l, m);
-
-  for (std::int64_t first_key = 0; first_key < Nk; first_key += Shape::kBlockN) {  // line 5
-    __syncthreads();  // O, l and m have begun; K and V have been used by every warp
-    device::load_tile<Shape::kThreads>(K, first_key, 0, smem.K);  // line 6
-    device::load_tile<Shape::kThreads>(device::transposed(V), 0, first_key, smem.V);
-
-    for (std::int64_t first_query = 0; first_query < Nq; first_query += Shape::kBlockM) {  // line 7
-      __syncthreads();  // every warp has multiplied with the last P: Q may take its place
-      device::load_tile<Shape::kThreads>(Q, first_query, 0, smem.Q);  // line 8
-      __syncthreads();                                                // Q, K and V are complete
-
-      typename Scores::Accumulator S_rmem = {};
-      device::multiply_add<Scores>(smem.Q, smem.K, S_rmem);  // line 9: S = Q·Kᵀ
-      for (auto& row : S_rmem) {
-        for (float& s : row) s *= scale;
-      }
-      if (first_key + Shape::kBlockN > Nk) {  // the columns behind the last key hold 0, not -inf
-        device::hide_scores<Scores>(S_rmem, [=](int, int col) { return first_key + col >= Nk; });
-      }
-
-      typename Output::Accumulator O_rmem;
-      device::fetch_tile<Output>(device::read_only(O), first_query, 0, O_rmem);  // line 8
-#pragma unroll
-      for (int i = 0; i < Shape::kThreadRows; ++i) {
-        const std::int64_t query = first_query + Scores::row(i);
-        const bool inside = query < Nq;
-        float l_row = inside ? l.data[query * l.strides[0]] : 0.0f;
-        float m_row = inside ? m.data[query * m.strides[0]] : -INFINITY;
-        fold_row<Shape>(S_rmem[i], O_rmem[i], l_row, m_row);  // lines 10 to 12
-        if (inside && Scores::thread_across() == 0) {  // line 13; all 16 have read: fold_row() shuffles
-          l.data[query * l.strides[0]] = l_row;
-          m.data[query * m.strides[0]] = m_row;
-        }
-      }
-
-      __syncthreads();  // every warp has multiplied with Q: P may take its place
-      device::put_tile<Scores>(S_rmem, smem.P);
-      __syncwarp();                                          // a warp reads the rows of P that it has written
-      device::multiply_add<Output>(smem.P, smem.V, O_rmem);  // line 12: O += P·V
-      device::store_tile<Output>(O_rmem, O, first_query, 0);
-    }
-  }
+  const std::int64_t head = blockIdx.x, batch = blockIdx.y;
+  attend<Shape>({device::matrix_of(Q, batch, head), device::matrix_of(K, batch, head),
+                 device::matrix_of(V, batch, head), device::matrix_of(O, batch, head),
+                 device::row_of(l, batch, head), device::row_of(m, batch, head)},
+                scale, *reinterpret_cast<SharedTiles<Shape>*>(shared_memory));
 }
-// [kernel]
 
-// [launch]
 template <class Shape>
 void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
             View<float, 3> l, View<float, 3> m, float scale) {
@@ -159,6 +124,5 @@ void flash1_forward(View<const float, 4> Q, View<const float, 4> K, View<const f
     launch<WideShape>(Q, K, V, O, l, m, scale);
   }
 }
-// [launch]
 
 }  // namespace course

@@ -12,16 +12,16 @@ namespace course {
 inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or value, at most
 
 /// @brief O = softmax(Q·Kᵀ·scale)·V and lse = log Σ exp of each row's scores, for each batch and head.
-/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq), in device memory. Strides are
-/// in
-///         elements and not negative; the last axis of Q, K, V and O has stride 1, all others any, so that
-///         both [batch, head, seq, dim] and [batch, seq, head, dim] come as they are. O and lse do not
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq), in device memory. Strides
+///         are in elements and not negative; the last axis of Q, K, V and O has stride 1, all others any, so
+///         that both [batch, head, seq, dim] and [batch, seq, head, dim] come as they are. O and lse do not
 ///         overlap anything; what lies between their rows stays as it is. Without queries nothing is
 ///         launched. Without keys O is 0 and lse is -inf.
-/// Launch: one kernel; returns once it has been accepted. A block for each tile of queries, head and batch.
+/// Launch: one kernel; returns once it has been accepted. A block computes at most 128 rows of O, all of one
+///         batch and head.
 /// Domain: lse is a natural logarithm. A row whose scores are all -inf gives O = 0 and lse = -inf. NaN or
-/// +inf
-///         among a row's scores makes its O and lse NaN. A weight of 0 times NaN or an infinity in V is NaN.
+///         +inf in a row's scores makes its O and lse NaN. A weight of 0 times NaN or an infinity in V is
+///         NaN.
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time.
 /// Cost:   reads Q once, K and V once for every 64 queries at most, in whole sectors; writes O and lse once.

@@ -1,5 +1,5 @@
 // Lesson 08: FlashAttention, forward. A block keeps a tile of keys; the tiles of queries pass by, and O, l
-// and m wait in global memory. Dao et al. 2022 (arXiv:2205.14135), Algorithm 1; the kernel names its lines.
+// and m wait in global memory. Dao et al. 2022 (arXiv:2205.14135), Algorithm 1, whose lines are named.
 
 #include "flash1_forward.hpp"
 
@@ -33,21 +33,54 @@ struct SharedTiles {
 };
 // [shared]
 
+/// What one head of one batch has. Shapes: Q, O are (Nq, D), K, V are (Nk, D), l, m are (Nq).
+struct Head {
+  View<const float, 2> Q, K, V;
+  View<float, 2> O;
+  View<float, 1> l, m;
+};
+
 // [begin]
-/// Line 2: O = 0, l = 0, m = -inf, by all threads of the block. Shapes: O is (Nq, D), l and m are (Nq).
-__device__ void begin_rows(const View<float, 2>& O, const View<float, 1>& l, const View<float, 1>& m) {
-  const std::int64_t Nq = O.shape[0], D = O.shape[1];
-  for (std::int64_t e = threadIdx.x; e < Nq * D; e += blockDim.x) O.data[e / D * O.strides[0] + e % D] = 0.0f;
-  for (std::int64_t row = threadIdx.x; row < Nq; row += blockDim.x) {
-    l.data[row * l.strides[0]] = 0.0f;
-    m.data[row * m.strides[0]] = -INFINITY;
+/// Line 2: O = 0, l = 0, m = -inf, by all threads of the block.
+__device__ void begin_rows(const Head& head) {
+  const std::int64_t Nq = head.O.shape[0], D = head.O.shape[1];
+  for (std::int64_t e = threadIdx.x; e < Nq * D; e += blockDim.x)
+    head.O.data[e / D * head.O.strides[0] + e % D] = 0.0f;
+  for (std::int64_t query = threadIdx.x; query < Nq; query += blockDim.x) {
+    head.l.data[query * head.l.strides[0]] = 0.0f;
+    head.m.data[query * head.m.strides[0]] = -INFINITY;
   }
 }
 // [begin]
 
+// [products]
+/// Line 9: S = Q·Kᵀ·scale of the tiles in shared memory, of which the first keys_left keys are real.
+template <class Shape>
+__device__ void multiply_with_keys(const SharedTiles<Shape>& smem, std::int64_t keys_left, float scale,
+                                   typename Shape::Scores::Accumulator& S_rmem) {
+  using Scores = typename Shape::Scores;
+  device::multiply_add<Scores>(smem.Q, smem.K, S_rmem);
+  for (auto& row : S_rmem) {
+    for (float& s : row) s *= scale;
+  }
+  if (keys_left < Shape::kBlockN) {  // the columns behind the last key hold 0, and exp(0) is 1
+    device::hide_scores<Scores>(S_rmem, [=](int, int col) { return col >= keys_left; });
+  }
+}
+
+/// Line 12, the product: O += P·V. Q must have been read by every warp: P goes where it lay.
+template <class Shape>
+__device__ void add_values(const typename Shape::Scores::Accumulator& P_rmem, SharedTiles<Shape>& smem,
+                           typename Shape::Output::Accumulator& O_rmem) {
+  device::put_tile<typename Shape::Scores>(P_rmem, smem.P);
+  __syncwarp();  // a warp reads the rows of P that it has written
+  device::multiply_add<typename Shape::Output>(smem.P, smem.V, O_rmem);
+}
+// [products]
+
 // [fold]
-/// Lines 10 to 13 but for the product, for one row: S becomes exp(S - m_new) / l_new, O loses its old l and
-/// m: O·l·exp(m - m_new) / l_new. m and l become the new ones. All 16 threads of a row come here together.
+/// Lines 10 to 12 for one row, but for the product: S becomes exp(S - m_new) / l_new, and O leaves its old l
+/// and m: it becomes O·l·exp(m - m_new) / l_new. All 16 threads that share the row come here together.
 template <class Shape>
 __device__ void fold_row(float (&S_row)[Shape::Scores::kThreadCols],
                          float (&O_row)[Shape::Output::kThreadCols], float& l, float& m) {
@@ -60,8 +93,8 @@ __device__ void fold_row(float (&S_row)[Shape::Scores::kThreadCols],
   for (float& s : S_row) tile_sum += s = expf(s - base);
   const float l_old = l * expf(m - base);
   const float l_new = l_old + device::sum_warp<Shape::kThreadsAcross>(tile_sum);
-  const float divisor = l_new == 0.0f ? 1.0f : l_new;  // no key yet, or only scores of -inf: O stays 0
 
+  const float divisor = l_new == 0.0f ? 1.0f : l_new;  // no score above -inf yet: O stays 0
   for (float& s : S_row) s /= divisor;
   for (float& o : O_row) o *= l_old / divisor;
   l = l_new;
@@ -69,75 +102,69 @@ __device__ void fold_row(float (&S_row)[Shape::Scores::kThreadCols],
 }
 // [fold]
 
-// [kernel]
-/// O, l and m of head blockIdx.x in batch blockIdx.y.
-/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), l, m are (B, H, Nq); D is at most Shape::kDim.
+// [attend]
+/// The algorithm, by a block of Shape::kThreads threads. D is at most Shape::kDim.
 template <class Shape>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    flash1_forward_kernel(View<const float, 4> Q_all, View<const float, 4> K_all, View<const float, 4> V_all,
-                          View<float, 4> O_all, View<float, 3> l_all, View<float, 3> m_all, float scale) {
+__device__ void attend(const Head& head, float scale, SharedTiles<Shape>& smem) {
   using Scores = typename Shape::Scores;
   using Output = typename Shape::Output;
-  extern __shared__ float4 shared_memory[];
-  auto& smem = *reinterpret_cast<SharedTiles<Shape>*>(shared_memory);
-  const View<const float, 2> Q = device::matrix_of(Q_all, blockIdx.y, blockIdx.x),
-                             K = device::matrix_of(K_all, blockIdx.y, blockIdx.x),
-                             V = device::matrix_of(V_all, blockIdx.y, blockIdx.x);
-  const View<float, 2> O = device::matrix_of(O_all, blockIdx.y, blockIdx.x);
-  const View<float, 1> l = device::row_of(l_all, blockIdx.y, blockIdx.x),
-                       m = device::row_of(m_all, blockIdx.y, blockIdx.x);
-  const std::int64_t Nq = Q.shape[0], Nk = K.shape[0];
+  const std::int64_t Nq = head.Q.shape[0], Nk = head.K.shape[0];
 
-  begin_rows(O, l, m);
+  begin_rows(head);
 
   for (std::int64_t first_key = 0; first_key < Nk; first_key += Shape::kBlockN) {  // line 5
     __syncthreads();  // O, l and m have begun; K and V have been used by every warp
-    device::load_tile<Shape::kThreads>(K, first_key, 0, smem.K);  // line 6
-    device::load_tile<Shape::kThreads>(device::transposed(V), 0, first_key, smem.V);
+    device::load_tile<Shape::kThreads>(head.K, first_key, 0, smem.K);  // line 6
+    device::load_tile<Shape::kThreads>(device::transposed(head.V), 0, first_key, smem.V);
 
     for (std::int64_t first_query = 0; first_query < Nq; first_query += Shape::kBlockM) {  // line 7
       __syncthreads();  // every warp has multiplied with the last P: Q may take its place
-      device::load_tile<Shape::kThreads>(Q, first_query, 0, smem.Q);  // line 8
-      __syncthreads();                                                // Q, K and V are complete
+      device::load_tile<Shape::kThreads>(head.Q, first_query, 0, smem.Q);  // line 8
+      __syncthreads();                                                     // Q, K and V are complete
 
       typename Scores::Accumulator S_rmem = {};
-      device::multiply_add<Scores>(smem.Q, smem.K, S_rmem);  // line 9: S = Q·Kᵀ
-      for (auto& row : S_rmem) {
-        for (float& s : row) s *= scale;
-      }
-      if (first_key + Shape::kBlockN > Nk) {  // the columns behind the last key hold 0, not -inf
-        device::hide_scores<Scores>(S_rmem, [=](int, int col) { return first_key + col >= Nk; });
-      }
+      multiply_with_keys<Shape>(smem, Nk - first_key, scale, S_rmem);  // line 9
 
-      typename Output::Accumulator O_rmem;  // line 8
+      typename Output::Accumulator O_rmem;  // line 8: what the tiles of keys so far have left
       float l_rmem[Shape::kThreadRows], m_rmem[Shape::kThreadRows];
-      device::fetch_tile<Output>(device::read_only(O), first_query, 0, O_rmem);
+      device::fetch_tile<Output>(device::read_only(head.O), first_query, 0, O_rmem);
 #pragma unroll
       for (int i = 0; i < Shape::kThreadRows; ++i) {
         const std::int64_t query = first_query + Scores::row(i);
-        l_rmem[i] = query < Nq ? l.data[query * l.strides[0]] : 0.0f;
-        m_rmem[i] = query < Nq ? m.data[query * m.strides[0]] : -INFINITY;
+        l_rmem[i] = query < Nq ? head.l.data[query * head.l.strides[0]] : 0.0f;
+        m_rmem[i] = query < Nq ? head.m.data[query * head.m.strides[0]] : -INFINITY;
         fold_row<Shape>(S_rmem[i], O_rmem[i], l_rmem[i], m_rmem[i]);  // lines 10 to 12
       }
 
-      __syncthreads();  // every warp has multiplied with Q and read l and m: P may take Q's place
-      if (Scores::thread_across() == 0) {  // line 13
+      __syncthreads();                     // every warp has read Q, l and m: they may be overwritten
+      if (Scores::thread_across() == 0) {  // line 13, by one of the 16 threads that hold a row
 #pragma unroll
         for (int i = 0; i < Shape::kThreadRows; ++i) {
           const std::int64_t query = first_query + Scores::row(i);
           if (query >= Nq) continue;
-          l.data[query * l.strides[0]] = l_rmem[i];
-          m.data[query * m.strides[0]] = m_rmem[i];
+          head.l.data[query * head.l.strides[0]] = l_rmem[i];
+          head.m.data[query * head.m.strides[0]] = m_rmem[i];
         }
       }
-      device::put_tile<Scores>(S_rmem, smem.P);
-      __syncwarp();                                          // a warp reads the rows of P that it has written
-      device::multiply_add<Output>(smem.P, smem.V, O_rmem);  // line 12: O += P·V
-      device::store_tile<Output>(O_rmem, O, first_query, 0);
+      add_values<Shape>(S_rmem, smem, O_rmem);  // line 12
+      device::store_tile<Output>(O_rmem, head.O, first_query, 0);
     }
   }
 }
-// [kernel]
+// [attend]
+
+/// A block for head blockIdx.x of batch blockIdx.y. Shapes: as the entry's.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
+    flash1_forward_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                          View<float, 4> O, View<float, 3> l, View<float, 3> m, float scale) {
+  extern __shared__ float4 shared_memory[];
+  const std::int64_t head = blockIdx.x, batch = blockIdx.y;
+  attend<Shape>({device::matrix_of(Q, batch, head), device::matrix_of(K, batch, head),
+                 device::matrix_of(V, batch, head), device::matrix_of(O, batch, head),
+                 device::row_of(l, batch, head), device::row_of(m, batch, head)},
+                scale, *reinterpret_cast<SharedTiles<Shape>*>(shared_memory));
+}
 
 // [launch]
 template <class Shape>

@@ -46,11 +46,16 @@ __device__ void fold_scores(typename Shape::Scores::Accumulator& S_rmem,
   for (int i = 0; i < Shape::kThreadRows; ++i) {
     const float m_new = fmaxf(m[i], device::max_of_row<typename Shape::Scores>(S_rmem, i));
     const float base = m_new == -INFINITY ? 0.0f : m_new;  // -inf - -inf would be NaN
+
     const float rescale = expf(m[i] - base);
-    m[i] = m_new;
-    l[i] *= rescale;
-    for (float& s : S_rmem[i]) l[i] += s = expf(s - base);
     for (float& o : O_rmem[i]) o *= rescale;
+    l[i] *= rescale;
+    m[i] = m_new;
+
+    for (float& s : S_rmem[i]) {
+      s = expf(s - base);
+      l[i] += s;
+    }
   }
 }
 // [fold]
@@ -66,9 +71,9 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   using Output = typename Shape::Output;
   extern __shared__ float4 shared_memory[];
   auto& smem = *reinterpret_cast<SharedTiles<Shape>*>(shared_memory);
-  const View<const float, 2> Q_head = device::matrix_of(Q, blockIdx.z, blockIdx.y),
-                             K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
-                             V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
+  const View<const float, 2> Q_head = device::matrix_of(Q, blockIdx.z, blockIdx.y);
+  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y);
+  const View<const float, 2> V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
   const std::int64_t first_query = std::int64_t{blockIdx.x} * Shape::kBlockM, Nk = K.shape[2];
 
   // Lines 3 to 5: a tile of Q; O = 0, l = 0, m = -inf.
@@ -93,7 +98,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     }
 
     fold_scores<Shape>(S_rmem, O_rmem, m, l);  // line 9, and of line 10: O = diag(exp(m_old - m))·O
-    __syncthreads();                           // every warp has multiplied with K: P may take its place
+
+    __syncthreads();  // every warp has multiplied with K: P may take its place
     device::put_tile<Scores>(S_rmem, smem.P);
     __syncwarp();                                          // a warp reads the rows of P that it has written
     device::multiply_add<Output>(smem.P, smem.V, O_rmem);  // line 10: O += P·V
@@ -104,6 +110,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   for (int i = 0; i < Shape::kThreadRows; ++i) {
     l[i] = device::sum_warp<Shape::kThreadsAcross>(l[i]);  // so far each thread had its own columns only
     for (float& o : O_rmem[i]) o = l[i] == 0.0f ? 0.0f : o / l[i];  // line 12; 0: a row of only -inf
+
     const std::int64_t query = first_query + Scores::row(i);
     if (Scores::thread_across() == 0 && query < Q.shape[2])
       lse_head.data[query * lse_head.strides[0]] = m[i] + logf(l[i]);  // line 13; log 0 is -inf

@@ -1,4 +1,5 @@
 // Lesson 10: causal attention. Tiles of keys in the future are never loaded.
+// Dao 2023 (arXiv:2307.08691), Algorithm 1 with the causal mask of section 3.1.1.
 
 #include "causal.hpp"
 
@@ -17,23 +18,25 @@ using WideShape = device::AttentionShape<128, 64, 128>;
 static_assert(WideShape::kDim >= kMaxDim);
 
 // [kernel]
-/// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z.
+/// O and lse of a tile of queries of head blockIdx.x in batch blockIdx.y; blockIdx.z counts the tiles.
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     causal_attention_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                             View<float, 4> O, View<float, 3> lse, float scale) {
   extern __shared__ float4 shared_memory[];
-  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
-                             V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
+  const unsigned head = blockIdx.x, batch = blockIdx.y;
+  const View<const float, 2> Q_head = device::matrix_of(Q, batch, head),
+                             K_head = device::matrix_of(K, batch, head),
+                             V_head = device::matrix_of(V, batch, head);
+
   // The last tiles see the most keys: they begin first, so that no block is left with much to do at the end.
-  const std::int64_t first_query = std::int64_t{gridDim.x - 1 - blockIdx.x} * Shape::kBlockM;
-  device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
-                                    shared_memory);
+  const std::int64_t first_query = std::int64_t{gridDim.z - 1 - blockIdx.z} * Shape::kBlockM;
+  device::ForwardBlock<Shape> block(Q_head, first_query, scale, shared_memory);
 
   const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], offset = Nk - Nq;  // query i stands at key i + offset
   const std::int64_t last_query = min(first_query + Shape::kBlockM, Nq) - 1;
-  const std::int64_t seen_by_all = first_query + offset + 1;  // so many keys
+  const std::int64_t seen_by_all = first_query + offset + 1;  // so many keys; 0 or less: none
   const std::int64_t seen_by_any = last_query + offset + 1;
 
   std::int64_t first_key = 0;
@@ -44,7 +47,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     block.attend(K_head, V_head, first_key,
                  [=](std::int64_t query, std::int64_t key) { return key > query + offset; });
   }
-  block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
+
+  block.store(device::matrix_of(O, batch, head), device::row_of(lse, batch, head));
 }
 // [kernel]
 
@@ -53,10 +57,10 @@ template <class Shape>
 void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
             View<float, 3> lse, float scale) {
   const std::int64_t tiles = (Q.shape[2] + Shape::kBlockM - 1) / Shape::kBlockM;
-  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(Q.shape[1]),
-                  static_cast<unsigned>(Q.shape[0]));
-  constexpr int kSharedBytes =
-      device::ForwardBlock<Shape>::kSharedBytes;  // more than the 48 KiB that come unasked
+  // Blocks begin in the order of x, then y, then z: those with z = 0, of all heads and batches, come first.
+  const dim3 grid(static_cast<unsigned>(Q.shape[1]), static_cast<unsigned>(Q.shape[0]),
+                  static_cast<unsigned>(tiles));
+  constexpr int kSharedBytes = device::ForwardBlock<Shape>::kSharedBytes;  // more than come unasked
   const auto kernel = causal_attention_kernel<Shape>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
   kernel<<<grid, Shape::kThreads, kSharedBytes>>>(Q, K, V, O, lse, scale);

@@ -1,4 +1,4 @@
-// Lesson 12: sliding-window attention. Tiles of keys before the window are never loaded, either.
+// Lesson 12: sliding-window attention. Tiles of keys that no query's window reaches are never loaded.
 
 #include "sliding_window.hpp"
 
@@ -21,27 +21,29 @@ using WideShape = device::AttentionShape<128, 64, 128>;
 static_assert(WideShape::kDim >= kMaxDim);
 
 // [kernel]
-/// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z. The window is at most Nk.
-/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim.
+/// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim, the
+///         window at most Nk.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     sliding_window_attention_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                                     View<float, 4> O, View<float, 3> lse, float scale, std::int64_t window) {
   extern __shared__ float4 shared_memory[];
-  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
-                             V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
   const std::int64_t first_query = std::int64_t{blockIdx.x} * Shape::kBlockM;
   device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
                                     shared_memory);
 
   const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], offset = Nk - Nq;  // query i stands at key i + offset
   const std::int64_t last_query = min(first_query + Shape::kBlockM, Nq) - 1;
-  // Keys [begin, end) are seen by some query of the tile, keys [all_begin, all_end) by all of them.
-  const std::int64_t begin = max(first_query + offset - window + 1, std::int64_t{0}),
-                     end = last_query + offset + 1;
-  const std::int64_t all_begin = last_query + offset - window + 1, all_end = first_query + offset + 1;
+  // Some query of the tile sees keys [begin, end), and all of them see keys [all_begin, all_end).
+  const std::int64_t begin = max(first_query + offset - window + 1, std::int64_t{0});
+  const std::int64_t end = last_query + offset + 1;
+  const std::int64_t all_begin = last_query + offset - window + 1;
+  const std::int64_t all_end = first_query + offset + 1;
 
-  const std::int64_t first_tile = begin / Shape::kBlockN * Shape::kBlockN;
+  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
+                             V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
+  const std::int64_t first_tile = begin / Shape::kBlockN * Shape::kBlockN;  // the tile that holds key begin
   for (std::int64_t first_key = first_tile; first_key < end; first_key += Shape::kBlockN) {
     if (all_begin <= first_key && first_key + Shape::kBlockN <= all_end) {
       block.attend(K_head, V_head, first_key);
@@ -63,9 +65,9 @@ void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4>
   const std::int64_t tiles = (Q.shape[2] + Shape::kBlockM - 1) / Shape::kBlockM;
   const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(Q.shape[1]),
                   static_cast<unsigned>(Q.shape[0]));
-  constexpr int kSharedBytes =
-      device::ForwardBlock<Shape>::kSharedBytes;  // more than the 48 KiB that come unasked
+  constexpr int kSharedBytes = device::ForwardBlock<Shape>::kSharedBytes;
   const auto kernel = sliding_window_attention_kernel<Shape>;
+  // More than the 48 KiB that a kernel may have unasked.
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
   kernel<<<grid, Shape::kThreads, kSharedBytes>>>(Q, K, V, O, lse, scale, window);
   CUDA_CHECK(cudaGetLastError());
@@ -79,8 +81,7 @@ void sliding_window_attention(View<const float, 4> Q, View<const float, 4> K, Vi
     throw std::invalid_argument("window must be at least 1, but it is " + std::to_string(window) + ".");
   device::require_shape("lse", lse, {B, H, Nq});
   if (B == 0 || H == 0 || Nq == 0) return;
-  window =
-      std::min(window, std::max(K.shape[2], std::int64_t{1}));  // more changes nothing, but could overflow
+  window = std::min(window, K.shape[2]);  // a longer one sees no more keys, but sums with it can overflow
   if (Q.shape[3] <= NarrowShape::kDim) {
     launch<NarrowShape>(Q, K, V, O, lse, scale, window);
   } else {

@@ -21,47 +21,56 @@ using NarrowShape = device::AttentionShape<128, 64, 64>;
 using WideShape = device::AttentionShape<128, 64, 128>;
 static_assert(WideShape::kDim >= kMaxDim);
 
+/// Keys [begin, end) are in the window of some query of a tile, keys [all_begin, all_end) in that of all.
+struct WindowOfTile {
+  std::int64_t begin, end, all_begin, all_end;
+};
+
+/// As in lesson 12. The tile's queries stand at keys first_position to last_position.
+__device__ WindowOfTile window_of_tile(std::int64_t first_position, std::int64_t last_position,
+                                       std::int64_t window) {
+  return {max(first_position - window + 1, std::int64_t{0}), last_position + 1, last_position - window + 1,
+          first_position + 1};
+}
+
 // [kernel]
-/// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z. The window and the sinks are at
-/// most Nk. Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), sink is (H) or nullptr, lse is (B, H,
-/// Nq); D is at most Shape::kDim.
+/// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z. The window is at most Nk.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), sink is (H) or nullptr, lse is (B, H, Nq); D is at
+/// most Shape::kDim.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     attention_with_sinks_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                                 const float* sink, View<float, 4> O, View<float, 3> lse, float scale,
                                 std::int64_t window, std::int64_t sinks) {
   extern __shared__ float4 shared_memory[];
-  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
-                             V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
   const std::int64_t first_query = std::int64_t{blockIdx.x} * Shape::kBlockM;
-  // A learned sink is like a key with that score that has been seen already, and whose value is 0: m = sink,
-  // and l = exp(sink - m) = 1.
-  const float m = sink == nullptr ? -INFINITY : sink[blockIdx.y];
-  const float l = sink == nullptr ? 0.0f : 1.0f;
+  float m = -INFINITY, l = 0.0f;  // what a row begins with
+  if (sink != nullptr) {          // a learned sink is like a key seen already, with this score and value 0
+    m = sink[blockIdx.y];
+    l = 1.0f;  // exp(sink - m)
+  }
   device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
                                     shared_memory, m, l);
 
+  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
+                             V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
   const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], offset = Nk - Nq;  // query i stands at key i + offset
   const std::int64_t last_query = min(first_query + Shape::kBlockM, Nq) - 1;
-  // Keys [begin, end) are in the window of some query of the tile, keys [all_begin, all_end) in that of all.
-  const std::int64_t begin = max(first_query + offset - window + 1, std::int64_t{0}),
-                     end = last_query + offset + 1;
-  const std::int64_t all_begin = last_query + offset - window + 1, all_end = first_query + offset + 1;
+  const WindowOfTile in_window = window_of_tile(first_query + offset, last_query + offset, window);
+  const std::int64_t first_tile = in_window.begin / Shape::kBlockN * Shape::kBlockN;  // of the window
+  const auto hidden = [=](std::int64_t query, std::int64_t key) {
+    const std::int64_t position = query + offset;
+    return key > position || (key <= position - window && key >= sinks);
+  };
 
-  const std::int64_t first_tile = begin / Shape::kBlockN * Shape::kBlockN;  // of the window
   std::int64_t first_key = sinks > 0 ? 0 : first_tile;
-  while (first_key < end) {
-    if (all_begin <= first_key && first_key + Shape::kBlockN <= all_end) {
+  while (first_key < in_window.end) {
+    if (in_window.all_begin <= first_key && first_key + Shape::kBlockN <= in_window.all_end)
       block.attend(K_head, V_head, first_key);
-    } else {
-      block.attend(K_head, V_head, first_key, [=](std::int64_t query, std::int64_t key) {
-        const std::int64_t position = query + offset;
-        return key > position || (key <= position - window && key >= sinks);
-      });
-    }
+    else
+      block.attend(K_head, V_head, first_key, hidden);
     first_key += Shape::kBlockN;
-    if (first_key >= sinks)
-      first_key = max(first_key, first_tile);  // a tile of sinks may be the window's, too
+    if (first_key >= sinks) first_key = max(first_key, first_tile);  // past the sinks; never back
   }
   block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
 }
@@ -93,8 +102,7 @@ void attention_with_sinks(View<const float, 4> Q, View<const float, 4> K, View<c
     throw std::invalid_argument("sinks must not be negative, but it is " + std::to_string(sinks) + ".");
   device::require_shape("lse", lse, {B, H, Nq});
   if (B == 0 || H == 0 || Nq == 0) return;
-  window =
-      std::min(window, std::max(K.shape[2], std::int64_t{1}));  // more changes nothing, but could overflow
+  window = std::min(window, K.shape[2]);  // more changes nothing, but could overflow
   if (Q.shape[3] <= NarrowShape::kDim) {
     launch<NarrowShape>(Q, K, V, sink, O, lse, scale, window, sinks);
   } else {

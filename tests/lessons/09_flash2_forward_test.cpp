@@ -1,32 +1,378 @@
-// Tests of lesson 09.
+// Tests of lesson 09: O and lse of flash2_forward against float64, within twice the error of a plain float32
+// attention; and what it reads and writes, and with how many blocks.
 
 #include "09_flash2_forward/flash2_forward.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "attention/checks.hpp"
 #include "grading/lesson_test.hpp"
+#include "tensor/tensor.hpp"
 
 using namespace course;
-using namespace course::grading;
 using namespace course::attention_tests;
+using namespace course::grading;
 
 namespace {
+
+// --- Mistakes of this lesson's own: where in the loop something stands, and which thread knows what ---
+
+constexpr double kInf64 = std::numeric_limits<double>::infinity();
+
+double exp_relative(double s, double m) { return s == -kInf64 ? 0 : std::exp(s - m); }
+
+/// A row on its way past tiles of `width` keys, in float64, with the steps of a tile in a wrong order.
+enum class Slip {
+  divided_in_every_tile,  ///< O is divided by l in the loop, not behind it
+  product_first,          ///< O takes in P·V, and is rescaled then
+  sum_first,              ///< l takes in the row's sum, and is rescaled then
+  scores_pile_up,         ///< S of a tile is added to what stood there: P of the tile before
+};
+
+Forward64 with_slip(const Problem& p, Int width, Slip slip) {
+  const Tensor<double> S = attention_of(p).S;
+  Forward64 to = expected_of(p);
+  const Int Nk = p.Nk(), D = p.D();
+  for (Int row = 0; row < to.lse.numel(); ++row) {
+    const Int head = row / p.Nq(), b = head / p.H(), h = head % p.H();
+    double m = -kInf64, l = 0;
+    std::vector<double> O(static_cast<std::size_t>(D)), P(static_cast<std::size_t>(width));
+    for (Int first = 0; first < Nk; first += width) {
+      const Int end = std::min(first + width, Nk);
+      std::vector<double> s(S.data() + row * Nk + first, S.data() + row * Nk + end);
+      if (slip == Slip::scores_pile_up)
+        for (std::size_t j = 0; j < s.size(); ++j) s[j] += static_cast<double>(p.scale) * P[j];
+      const double m_new = std::max(m, *std::max_element(s.begin(), s.end()));
+      const double rescale = exp_relative(m, m_new);
+      double sum = 0;
+      for (std::size_t j = 0; j < s.size(); ++j) sum += P[j] = exp_relative(s[j], m_new);
+      l = slip == Slip::sum_first ? (l + sum) * rescale : l * rescale + sum;
+      for (Int d = 0; d < D; ++d) {
+        double& o = O[static_cast<std::size_t>(d)];
+        double product = 0;
+        for (Int j = first; j < end; ++j)
+          product += P[static_cast<std::size_t>(j - first)] * static_cast<double>(p.V(b, h, j, d));
+        o = slip == Slip::product_first ? (o + product) * rescale : o * rescale + product;
+        if (slip == Slip::divided_in_every_tile) o /= l;
+      }
+      m = m_new;
+    }
+    to.lse.at_linear(row) = l == 0 ? -kInf64 : m + std::log(l);
+    for (Int d = 0; d < D; ++d) {
+      const double o = O[static_cast<std::size_t>(d)];
+      to.O.at_linear(row * D + d) = slip == Slip::divided_in_every_tile ? o : l == 0 ? 0 : o / l;
+    }
+  }
+  return to;
+}
+
+/// lse where the threads of a row do not know of each other. A thread has `own` keys side by side of every
+/// `width`; the first one stores.
+Tensor<double> lse_of_threads(const Problem& p, Int width, Int own, bool sums_added) {
+  const Tensor<double> S = attention_of(p).S;
+  Tensor<double> lse(p.shape_of_lse());
+  const Int Nk = p.Nk(), threads = width / own;
+  for (Int row = 0; row < lse.numel(); ++row) {
+    const double* s = S.data() + row * Nk;
+    const auto max_of = [&](Int thread) {
+      double max = -kInf64;
+      for (Int j = 0; j < Nk; ++j)
+        if (thread < 0 || j % width / own == thread) max = std::max(max, s[j]);
+      return max;
+    };
+    const auto sum_of = [&](Int thread, double m) {
+      double sum = 0;
+      for (Int j = 0; j < Nk; ++j)
+        if (j % width / own == thread) sum += exp_relative(s[j], m);
+      return sum;
+    };
+    double m = max_of(-1), l = 0;
+    if (sums_added) {  // each on the thread's own maximum
+      m = max_of(0);
+      for (Int thread = 0; thread < threads; ++thread) l += sum_of(thread, max_of(thread));
+    } else {
+      l = sum_of(0, m);
+    }
+    lse.at_linear(row) = l == 0 ? -kInf64 : m + std::log(l);
+  }
+  return lse;
+}
+
+Mistakes own_mistakes(const Problem& p, Which which) {
+  Mistakes mistakes;
+  const auto add_slip = [&](const char* name, Slip slip, const std::string& sentence) {
+    for (const Int width : tile_widths(p.Nk()))
+      mistakes.push_back(gives(
+          name, [&p, which, slip, width] { return with_slip(p, width, slip).of(which); },
+          sentence + " (That is what tiles of " + std::to_string(width) + " keys give.)"));
+  };
+  add_slip("scores_pile_up", Slip::scores_pile_up,
+           "S of a tile is added to what the tile before has left in its place: it has to begin with 0.");
+  add_slip("sum_rescaled_too_late", Slip::sum_first,
+           "l is multiplied by exp(m_old - m_new) when the new tile's sum is in it already: that stands on "
+           "m_new.");
+  if (which == Which::O) {
+    add_slip("divided_in_every_tile", Slip::divided_in_every_tile,
+             "O is divided by l after every tile. It stays unnormalised until all keys have passed; then it "
+             "is divided once.");
+    add_slip("output_rescaled_too_late", Slip::product_first,
+             "O is multiplied by exp(m_old - m_new) when the new tile's P·V is in it already: that stands "
+             "on m_new.");
+  } else {
+    for (const auto& [width, own] :
+         {std::pair<Int, Int>{64, 4}, {32, 4}, {128, 4}, {128, 8}, {16, 1}, {32, 1}}) {
+      mistakes.push_back(gives(
+          "sums_of_threads_not_added", [&p, w = width, o = own] { return lse_of_threads(p, w, o, false); },
+          "l is the sum over one thread's keys alone. The threads that share a row have to add theirs."));
+      mistakes.push_back(gives(
+          "maxima_of_threads_apart", [&p, w = width, o = own] { return lse_of_threads(p, w, o, true); },
+          "Each thread has a maximum of its own. The threads that share a row need the same m, the maximum "
+          "of all their scores."));
+    }
+  }
+  for (const Int width : tile_widths(p.Nk())) {
+    const auto first_tile_of = [width](const Tensor<float>& x) {
+      return Reader{&x, [s = x.strides(), width](Int b, Int h, Int row, Int d) {
+                      return b * s[0] + h * s[1] + row % width * s[2] + d * s[3];
+                    }};
+    };
+    const std::string tiles = " (That is what tiles of " + std::to_string(width) + " keys give.)";
+    mistakes.push_back(deviation("keys_of_first_tile", p, which, {.K = first_tile_of(p.K)},
+                                 "Every tile gets the keys of the first tile." + tiles));
+    if (which == Which::O)
+      mistakes.push_back(deviation("values_of_first_tile", p, which, {.V = first_tile_of(p.V)},
+                                   "Every tile of keys meets the values of the first tile." + tiles));
+  }
+  for (const Int width : {8, 16, 32, 64, 128})
+    if (p.Nk() % width != 0)
+      mistakes.push_back(deviation(
+          "key_behind_the_last_counted", p, which,
+          {.sees = [Nk = p.Nk()](Int, Int j) { return j <= Nk; }, .tile = width, .tail_counts = true},
+          "One key behind the last one counts, with a score of 0: key Nk is the first that is not there."));
+  return mistakes;
+}
+
+// --- Calls ---
 
 const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
                        return call_with(options, ENTRY(flash2_forward), in(p.Q, "Q"), in(p.K, "K"),
                                         in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale);
                      },
-                     {Which::lse, Which::O}};
+                     {Which::lse, Which::O},
+                     own_mistakes};
+
+void check(const Problem& p) { attention_tests::check(kKernel, p); }
+
+/// The same without check mode, which takes several times as long: for what other calls have had checked.
+void check_results(const Problem& p) {
+  CallOptions options;
+  options.check = CheckMode::never;
+  attention_tests::check(kKernel, p, options);
+}
+void check_results(const Sizes& n) { check_results(random_problem(n)); }
+
+/// The notes' two queries and four keys, each key `times` times over. Scores of query 0: ln 1, ln 2, ln 5,
+/// ln 8.
+Problem problem_of_the_notes(Int times = 1) {
+  const float ln2 = std::log(2.0f), ln3 = std::log(3.0f), ln5 = std::log(5.0f), ln8 = std::log(8.0f);
+  const float keys[4][2] = {{0, 0}, {ln2, ln3}, {ln5, 0}, {ln8, 0}};
+  const float values[4][2] = {{8, 0}, {16, 5}, {0, 10}, {1, 2.5f}};
+  Problem p{Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 4 * times, 2}),
+            Tensor<float>({1, 1, 4 * times, 2}), 0.5f};
+  p.Q(0, 0, 0, 0) = p.Q(0, 0, 1, 1) = 2.0f;
+  for (Int j = 0; j < 4 * times; ++j)
+    for (Int d = 0; d < 2; ++d) {
+      p.K(0, 0, j, d) = keys[j / times][d];
+      p.V(0, 0, j, d) = values[j / times][d];
+    }
+  return p;
+}
+
+/// From key to key, all scores rise by `step`, or fall if it is negative.
+Problem with_slope(Problem p, float step) {
+  p.scale = 0.25f;
+  for (Int h = 0; h < p.H(); ++h) {
+    for (Int i = 0; i < p.Nq(); ++i) p.Q(0, h, i, 0) = 4.0f;
+    for (Int j = 0; j < p.Nk(); ++j) p.K(0, h, j, 0) = step * static_cast<float>(j);
+  }
+  return p;
+}
+
+std::uint64_t heads_of(const Problem& p) { return static_cast<std::uint64_t>(p.B() * p.H()); }
+
+/// One launch, with blocks enough that each has at most 128 queries of one head.
+void require_grid(const Outcome& outcome, const Problem& p) {
+  const std::int64_t launches = outcome.counters.at("launches");
+  require(launches == 1, "Your code launched " + std::to_string(launches) + " kernels; one does it all.");
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  const simt::LaunchProfile& launch = profile->launches.at(0);
+  const std::uint64_t blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  const std::uint64_t wanted = heads_of(p) * static_cast<std::uint64_t>((p.Nq() + 127) / 128);
+  require(blocks >= wanted, "Your code launched " + std::to_string(blocks) +
+                                " blocks; with at most 128 queries of one head in each, there are " +
+                                std::to_string(wanted) + " or more.");
+}
 
 }  // namespace
 
-TEST_CASE("attends", "[l09][flash2_forward][points:30]") {
-  for (const Sizes& n : {Sizes{2, 4, 70, 90, 37},
-                         {1, 2, 150, 140, 100},
-                         {1, 1, 300, 300, 128},
-                         {1, 2, 129, 65, 16},
-                         {2, 1, 1, 7, 1}}) {
-    check(kKernel, random_problem(n));
+TEST_CASE("attends from the two queries of the notes to their four keys", "[l09][flash2_forward][points:1]") {
+  check(problem_of_the_notes());
+}
+
+TEST_CASE("attends when each key of the notes comes 32 times, so that they fill tiles",
+          "[l09][flash2_forward][points:1]") {
+  check(problem_of_the_notes(32));
+}
+
+TEST_CASE("attends from 1 to 300 queries to as many keys", "[l09][flash2_forward][points:2]") {
+  for (Int N = 1; N <= 300; N += 23) check_results({1, 1, N, N, 6});
+}
+
+TEST_CASE("attends with fewer keys than queries, and with more", "[l09][flash2_forward][points:1]") {
+  for (Int N = 2; N <= 300; N += 27) check_results({1, 1, 301 - N, N, 4});
+}
+
+TEST_CASE("attends with one query, one key, one dimension, and a few", "[l09][flash2_forward][points:1]") {
+  for (const Sizes& n : {Sizes{2, 2, 1, 1, 1}, {1, 1, 5, 1, 3}, {1, 2, 1, 7, 2}, {1, 1, 3, 2, 1}})
+    check(random_problem(n));
+  Problem p = random_problem({1, 2, 1, 33, 100});
+  p.Q = lay_out(p.Q, {0, 100, 0, 1});  // an axis of one element may have any stride
+  check(p);
+}
+
+TEST_CASE("attends around the edges of tiles", "[l09][flash2_forward][points:2]") {
+  check(random_problem({1, 1, 127, 65, 5}));
+  for (const Sizes& n : {Sizes{1, 1, 64, 64, 33},
+                         {1, 1, 63, 65, 63},
+                         {1, 1, 65, 63, 65},
+                         {1, 1, 128, 128, 16},
+                         {1, 1, 129, 127, 5},
+                         {1, 1, 31, 33, 7}})
+    check_results(n);
+}
+
+TEST_CASE("attends in 16, 32, 64, 100, 127 and 128 dimensions", "[l09][flash2_forward][points:1]") {
+  check(random_problem({1, 1, 20, 75, 128}));
+  for (const Int D : {16, 32, 64, 100, 127}) check_results({1, 1, 70, 75, D});
+}
+
+TEST_CASE("keeps several batches and heads apart", "[l09][flash2_forward][points:2]") {
+  check(random_problem({2, 3, 33, 40, 37}));
+  check(random_problem({3, 2, 40, 20, 16}));
+  check_results({1, 5, 140, 90, 8});
+}
+
+TEST_CASE("attends with as many keys as dimensions, and as many queries", "[l09][flash2_forward][points:1]") {
+  // A matrix that should have been transposed has the right shape here.
+  check_results({1, 2, 48, 48, 48});
+  check_results({1, 2, 40, 64, 64});
+}
+
+TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], also mixed",
+          "[l09][flash2_forward][points:2]") {
+  const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
+  check(with_layouts(random_problem({2, 3, 20, 40, 16}), outside, inside, outside, outside));
+  check_results(with_layouts(random_problem({2, 3, 40, 20, 16}), inside, outside, inside, outside));
+  Problem p = with_layouts(random_problem({2, 3, 37, 70, 24}), inside, inside, inside, inside);
+  check_results(p);
+  p.layout_of_lse = inside;
+  check_results(p);
+}
+
+TEST_CASE("neither reads nor writes what lies between the rows", "[l09][flash2_forward][points:1]") {
+  for (const float gap : {1000.0f, kNan}) check(with_gaps(random_problem({2, 2, 35, 41, 18}), gap));
+}
+
+TEST_CASE("keeps large scores apart", "[l09][flash2_forward][points:2]") {
+  check_results(with_large_scores(random_problem({1, 2, 40, 150, 32})));
+  check_results(with_whole_scores(random_problem({1, 2, 40, 150, 16})));
+  for (const float shift : {1000.0f, -1000.0f}) {
+    INFO("about " << shift << " added to every score");
+    check_results(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), shift));
   }
+}
+
+TEST_CASE("follows a maximum that rises from tile to tile, and one that stays in the first",
+          "[l09][flash2_forward][points:2]") {
+  for (const float step : {0.05f, -0.05f, 1.0f, -1.0f}) {
+    INFO("from key to key, " << step << " is added to every score");
+    check_results(with_slope(random_problem({1, 1, 24, 300, 8}), step));
+  }
+}
+
+TEST_CASE("gives zeros and an lse of -inf where all scores of a row are -inf",
+          "[l09][flash2_forward][points:2]") {
+  check_results(with_empty_rows(random_problem({1, 2, 12, 150, 8})));
+}
+
+TEST_CASE("gives no weight to scores of -inf, whole tiles of them among others",
+          "[l09][flash2_forward][points:2]") {
+  check_results(with_keys_of_minus_inf(random_problem({2, 2, 12, 150, 8}), 130));
+}
+
+TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l09][flash2_forward][points:1]") {
+  check_results(with_not_numbers(random_problem({2, 3, 31, 90, 20})));
+}
+
+TEST_CASE("gives 0 and -inf without keys, and launches nothing without queries",
+          "[l09][flash2_forward][points:1]") {
+  check_nothing_to_do(kKernel);
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l09][flash2_forward][points:1]") {
+  check_same_bits(kKernel, random_problem({1, 1, 140, 70, 20}));
+}
+
+TEST_CASE("launches one kernel, with a block for each tile of queries of each head",
+          "[l09][flash2_forward][points:1]") {
+  const Problem p = random_problem({1, 2, 260, 9, 8});
+  require_grid(attention_tests::check(kKernel, p, kCounted), p);
+}
+
+TEST_CASE("reads K and V once for every 64 queries, and stores only O and lse, once",
+          "[l09][flash2_forward][points:3]") {
+  // Every row begins at a multiple of 32 bytes.
+  for (const Sizes& n : {Sizes{1, 2, 64, 136, 16}, {1, 1, 192, 136, 32}}) {
+    const Problem p = random_problem(n);
+    const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64);
+    require_loads_at_most(*profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
+                          "to read Q once, and K and V once for every 64 queries,");
+    require_stores_outputs_once(kKernel, *profile, p);
+    require(profile->global_atomic.requests == 0,
+            "There are atomic operations on global memory; every element of O and lse has one owner.");
+  }
+}
+
+TEST_CASE("reads and writes whole sectors", "[l09][flash2_forward][points:1]") {
+  const Outcome outcome = attention_tests::check(kKernel, random_problem({1, 1, 64, 72, 64}), kCounted);
+  if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+}
+
+TEST_CASE("refuses shapes that do not fit together", "[l09][flash2_forward][points:1]") {
+  check_refuses_shapes(kKernel, random_problem({2, 3, 4, 5, 6}));
+}
+
+TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not lie side by side",
+          "[l09][flash2_forward][points:1]") {
+  check_refuses_rows(kKernel, random_problem({1, 2, 4, 5, 6}));
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l09][flash2_forward][points:1]") {
+  check_results({1, 1, 3, 2, 1});
+  // More heads than a grid has blocks along y or z; and, in the simulator, a grid of one block along x.
+  check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 1, 1}), CheckMode::never);
+  check_reports_refused_launch(kKernel, random_problem({1, 1, 300, 20, 8}), CheckMode::never);
 }
 
 COURSE_RUN(RunContext& run) {

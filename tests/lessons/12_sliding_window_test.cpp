@@ -1,33 +1,486 @@
-// Tests of lesson 12.
+// Tests of lesson 12: lse and O of sliding_window_attention against float64, within twice the error of a
+// plain float32 attention; and which tiles of K and V it loads.
 
 #include "12_sliding_window/sliding_window.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
 #include "grading/lesson_test.hpp"
+#include "reference/attention.hpp"
 
 using namespace course;
-using namespace course::grading;
 using namespace course::attention_tests;
+using namespace course::grading;
 
 namespace {
+
+reference::Mask window_of(Int keys) { return {.causal = true, .window = keys}; }
+
+// --- Which mistake with the ranges of keys explains a wrong result ---
+
+/// What a tile of queries knows of its keys.
+struct Ranges {
+  Int first_query, last_query, begin, end, all_begin, all_end;  ///< as the notes name them
+
+  Ranges(const Problem& p, Int query, Int tile_of_queries) {
+    const Int offset = p.Nk() - p.Nq(), window = std::min(p.mask.window, p.Nk());
+    first_query = query / tile_of_queries * tile_of_queries;
+    last_query = std::min(first_query + tile_of_queries, p.Nq()) - 1;
+    begin = std::max<Int>(first_query + offset - window + 1, 0);
+    end = last_query + offset + 1;
+    all_begin = last_query + offset - window + 1;
+    all_end = first_query + offset + 1;
+  }
+};
+
+Int round_down(Int key, Int tile) { return key / tile * tile; }
+Int round_up(Int key, Int tile) { return (std::max<Int>(key, 0) + tile - 1) / tile * tile; }
+
+/// Mistakes that need tiles to show, for tiles of M queries and N keys.
+class RangeMistakes {
+ public:
+  RangeMistakes(const Problem& p, Int M, Int N)
+      : p_(p),
+        M_(M),
+        N_(N),
+        offset_(p.Nk() - p.Nq()),
+        window_(std::min(p.mask.window, p.Nk())),
+        tiles_(" (That is what tiles of " + std::to_string(M) + " queries and " + std::to_string(N) +
+               " keys give.)") {}
+
+  void add_all_unmasked(Catalogue& to) const {
+    add_unmasked(
+        to, "tiles_unmasked", [](const Ranges&, Int) { return true; },
+        "Every key of the tiles that pass by is seen: nothing is hidden in them.");
+  }
+
+  void add_diagonal_unmasked(Catalogue& to) const {
+    const Int N = N_;
+    const std::string sentence =
+        "In tiles that the diagonal crosses, keys behind the query's position are seen. A tile needs no mask "
+        "only if its last key is seen by the first query, too.";
+    add_unmasked(
+        to, "diagonal_tiles_unmasked",
+        [](const Ranges& r, Int first_key) { return r.all_begin <= first_key; }, sentence);
+    add_unmasked(
+        to, "diagonal_tiles_unmasked",
+        [N](const Ranges& r, Int first_key) { return r.all_begin <= first_key && first_key + N <= r.end; },
+        sentence);
+  }
+
+  void add_edge_unmasked(Catalogue& to) const {
+    const Int N = N_;
+    const std::string sentence =
+        "In tiles that a window begins in, keys older than the window are seen. A tile needs no mask only if "
+        "its first key is seen by the last query, too.";
+    add_unmasked(
+        to, "window_edge_unmasked",
+        [N](const Ranges& r, Int first_key) { return first_key + N <= r.all_end; }, sentence);
+    add_unmasked(
+        to, "window_edge_unmasked",
+        [N](const Ranges& r, Int first_key) {
+          return r.all_begin - (r.last_query - r.first_query) <= first_key && first_key + N <= r.all_end;
+        },
+        sentence);
+    add_unmasked(
+        to, "window_edge_unmasked",
+        [N](const Ranges& r, Int first_key) { return first_key == round_down(r.begin, N); }, sentence);
+  }
+
+  void add_missing_tiles(Catalogue& to) const {
+    const Int N = N_, window = window_;
+    if (p_.mask.window > Int{1} << 62)
+      add_missing(
+          to, "window_overflows",
+          [offset = offset_, long_one = p_.mask.window](const Ranges& r, Int j) {
+            const auto position = static_cast<std::uint64_t>(r.first_query + offset);
+            return j >= static_cast<Int>(position - static_cast<std::uint64_t>(long_one) + 1);
+          },
+          "A sum with a window of nearly 2^63 keys was too large, or too small, for 64 bits. A window of Nk "
+          "keys "
+          "sees just as many.");
+    add_missing(
+        to, "first_tile_rounded_up", [N](const Ranges& r, Int j) { return j >= round_up(r.begin, N); },
+        "The beginning of the window is rounded up to a whole tile, and the keys before that are missing. "
+        "The "
+        "tile in which the window begins has to be loaded, too.");
+    add_missing(
+        to, "early_tiles_missing",
+        [N](const Ranges& r, Int j) { return j >= round_down(std::max<Int>(r.all_begin, 0), N); },
+        "The tiles of keys begin with the window of the tile's last query. The first query's window begins "
+        "earlier.");
+    add_missing(
+        to, "late_tiles_missing", [N](const Ranges& r, Int j) { return j < round_up(r.all_end, N); },
+        "The tiles of keys end with the first query's position. The last query sees more.");
+    if (offset_ != 0)
+      add_missing(
+          to, "begin_without_offset",
+          [N, window](const Ranges& r, Int j) {
+            return j >= round_down(std::max<Int>(r.first_query - window + 1, 0), N);
+          },
+          "The first tile of keys is that of a query that stands at key i. It stands at key i + Nk - Nq.");
+  }
+
+  void add_windows(Catalogue& to) const {
+    const auto ranges = ranges_of();
+    const auto passes = passing();
+    const Int Nk = p_.Nk(), offset = offset_, window = window_;
+    to.add_view(
+        "window_of_the_tile", [=](Int i, Int j) { return j <= i + offset && j >= ranges(i).begin && j < Nk; },
+        "All queries of a tile have the window of the first. Each has its own: its first key moves along "
+        "with "
+        "it." +
+            tiles_);
+    to.add_view(
+        "window_on_both_sides",
+        [=](Int i, Int j) { return passes(i, j) && std::abs(i + offset - j) < window; },
+        "The window reaches behind the query's position as well. It holds the query's own key and older "
+        "ones." +
+            tiles_);
+  }
+
+ private:
+  std::function<Ranges(Int i)> ranges_of() const {
+    return [&p = p_, M = M_](Int i) { return Ranges(p, i, M); };
+  }
+
+  /// Whether key j lies in a tile that passes by query i.
+  std::function<bool(Int i, Int j)> passing() const {
+    return [ranges = ranges_of(), N = N_, Nk = p_.Nk()](Int i, Int j) {
+      const Ranges r = ranges(i);
+      return j >= round_down(r.begin, N) && j < std::min(round_up(r.end, N), Nk);
+    };
+  }
+
+  template <class StillThere>
+  void add_missing(Catalogue& to, const char* name, StillThere still_there,
+                   const std::string& sentence) const {
+    to.add_view(
+        name,
+        [&p = p_, ranges = ranges_of(), still_there](Int i, Int j) {
+          return p.sees(i, j) && still_there(ranges(i), j);
+        },
+        sentence + tiles_);
+  }
+
+  template <class TakenAsWhole>
+  void add_unmasked(Catalogue& to, const char* name, TakenAsWhole taken_as_whole,
+                    const std::string& sentence) const {
+    to.add_view(
+        name,
+        [&p = p_, ranges = ranges_of(), passes = passing(), N = N_, taken_as_whole](Int i, Int j) {
+          return p.sees(i, j) || (passes(i, j) && taken_as_whole(ranges(i), round_down(j, N)));
+        },
+        sentence + tiles_);
+  }
+
+  const Problem& p_;
+  const Int M_, N_, offset_, window_;
+  const std::string tiles_;
+};
+
+Mistakes own_mistakes(const Problem& p, Which which) {
+  Catalogue own(p, which);
+  add_mask(own);  // what shows the same keys has that name, and so on downwards
+  const Int offset = p.Nk() - p.Nq(), window = std::min(p.mask.window, p.Nk());
+  own.add_view(
+      "window_on_both_sides", [=](Int i, Int j) { return std::abs(i + offset - j) < window; },
+      "The window reaches behind the query's position as well. It holds the query's own key and older ones.");
+  if (const Int short_one = static_cast<std::int32_t>(p.mask.window); short_one < p.mask.window)
+    own.add_view(
+        "window_in_32_bits", [=, &p](Int i, Int j) { return p.sees(i, j) && i + offset - j < short_one; },
+        "The window is only " + std::to_string(short_one) + " keys long: its last 32 bits. It has 64.");
+  std::vector<RangeMistakes> tilings;
+  for (const Int M : {128, 64, 32})
+    for (const Int N : {64, 32}) tilings.emplace_back(p, M, N);
+  for (const auto add :
+       {&RangeMistakes::add_all_unmasked, &RangeMistakes::add_diagonal_unmasked,
+        &RangeMistakes::add_edge_unmasked, &RangeMistakes::add_missing_tiles, &RangeMistakes::add_windows})
+    for (const RangeMistakes& tiling : tilings) (tiling.*add)(own);
+  return own.mistakes();
+}
 
 const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
                        return call_with(options, ENTRY(sliding_window_attention), in(p.Q, "Q"), in(p.K, "K"),
                                         in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale,
                                         p.mask.window);
                      },
-                     {Which::lse, Which::O}};
+                     {Which::lse, Which::O},
+                     own_mistakes};
+
+/// Four queries that all score 0, ln 3, 0 and ln 4 with the four keys, and see two of them.
+Problem problem_of_the_notes() {
+  const float ln_3 = std::log(3.0f), ln_4 = std::log(4.0f);
+  return {Tensor<float>::from({1, 1, 4, 2}, {1, 0, 1, 1, 1, 0, 1, -1}),
+          Tensor<float>::from({1, 1, 4, 2}, {0, 0, ln_3, 0, 0, 0, ln_4, 0}),
+          Tensor<float>::from({1, 1, 4, 2}, {8, 0, 0, 4, 4, 0, 9, 5}), 1.0f, window_of(2)};
+}
+
+/// Without check mode: for problems that differ from others in numbers alone.
+void check_values(const Problem& p) {
+  CallOptions options;
+  options.check = CheckMode::never;
+  check(kKernel, p, options);
+}
+
+// --- Bytes of K and V ---
+
+/// Bytes of K and V that a call has loaded: all but Q, which is read once.
+std::uint64_t bytes_of_keys(const Profile& profile, const Problem& p) {
+  const std::uint64_t loaded = profile.global_load.bytes;
+  return loaded - std::min(loaded, bytes_of(p.Q));
+}
+
+/// @brief Bytes of K and V in the tiles of 64 keys that a tile of M queries sees a key of, for all of them.
+std::uint64_t bytes_of_seen_tiles(const Problem& p, Int M) {
+  Int keys = 0;
+  for (Int query = 0; query < p.Nq(); query += M) {
+    const Ranges r(p, query, M);
+    keys += std::max<Int>(std::min(round_up(r.end, 64), p.Nk()) - round_down(r.begin, 64), 0);
+  }
+  return static_cast<std::uint64_t>(4 * 2 * p.B() * p.H() * p.D() * keys);
+}
+
+/// The queries that a block of the launch has, of a tile for each head and batch.
+Int queries_of_a_block(const Profile& profile, const Problem& p) {
+  require(profile.launches.size() == 1, "Your code launched " + std::to_string(profile.launches.size()) +
+                                            " kernels; it should launch one.");
+  const auto& grid = profile.launches[0].grid;
+  const Int blocks = Int{grid[0]} * grid[1] * grid[2], heads = p.B() * p.H();
+  const Int tiles = std::max<Int>(blocks / heads, 1), queries = (p.Nq() + tiles - 1) / tiles;
+  require(blocks % heads == 0 && queries >= 16 && queries <= 128,
+          "Your code launched " + std::to_string(blocks) + " blocks for " + std::to_string(p.Nq()) +
+              " queries in each of " + std::to_string(heads) +
+              " heads; there should be one for each tile of 16 to 128 queries of a head.");
+  return queries;
+}
+
+void require_only_seen_tiles(const Problem& p) {
+  INFO(describe(p));
+  const Outcome outcome = check(kKernel, p, kCounted);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  const Int queries = queries_of_a_block(*profile, p);
+  require_loads_at_most(*profile, bytes_of(p.Q) + bytes_of_seen_tiles(p, queries),
+                        "to read Q once, and for each tile of " + std::to_string(queries) +
+                            " queries the tiles of 64 keys in which one of them sees a key,");
+  require_stores_outputs_once(kKernel, *profile, p);
+}
 
 }  // namespace
 
-TEST_CASE("attends", "[l12][sliding_window][points:30]") {
-  for (const Sizes& n : {Sizes{2, 4, 70, 90, 37},
-                         {1, 2, 150, 140, 100},
-                         {1, 1, 300, 300, 128},
-                         {1, 2, 129, 65, 16},
-                         {2, 1, 1, 7, 1}}) {
-    for (Int w : {1, 3, 63, 64, 65, 1000}) check(kKernel, random_problem(n, {.causal = true, .window = w}));
+TEST_CASE("attends from the four queries of the notes to two keys each", "[l12][sliding_window][points:1]") {
+  check(kKernel, problem_of_the_notes());
+}
+
+TEST_CASE("keeps several batches and heads apart", "[l12][sliding_window][points:1]") {
+  check(kKernel, random_problem({2, 3, 40, 40, 16}, window_of(7)));
+  check_values(random_problem({3, 1, 50, 70, 20}, window_of(33)));
+}
+
+TEST_CASE("gives each query the value at its own position where the window is one key",
+          "[l12][sliding_window][points:1]") {
+  check(kKernel, random_problem({1, 2, 20, 20, 8}, window_of(1)));
+  check_values(random_problem({1, 1, 200, 200, 4}, window_of(1)));
+  check_values(random_problem({1, 1, 70, 203, 4}, window_of(1)));
+}
+
+TEST_CASE("takes windows as long as a tile, and one key more or less", "[l12][sliding_window][points:3]") {
+  for (const Int window : {2, 15, 16, 17, 31, 32, 33})
+    check(kKernel, random_problem({1, 1, 50, 50, 8}, window_of(window)));
+  for (const Int window : {64, 65, 66, 129, 130})  // 129: from key 64 on
+    check_values(random_problem({1, 1, 40, 232, 4}, window_of(window)));
+  for (const Int window : {63, 127, 190, 191, 192})  // 192: the last query's window begins at key 128
+    check_values(random_problem({1, 1, 128, 320, 4}, window_of(window)));
+  check_values(random_problem({1, 1, 64, 254, 4}, window_of(250)));  // the first query stands at key 190
+  for (const Int window : {2, 63, 65, 66})
+    check_values(random_problem({1, 1, 200, 200, 4}, window_of(window)));
+}
+
+TEST_CASE("is causal attention where the window is as long as the sequence, or longer than any",
+          "[l12][sliding_window][points:2]") {
+  const Int most = std::numeric_limits<Int>::max();
+  check(kKernel, random_problem({1, 1, 90, 90, 4}, window_of(90)));
+  for (const Int window : {Int{80}, Int{91}, (Int{1} << 32) + 1, Int{1} << 31, Int{1} << 62, most})
+    check_values(random_problem({1, 1, 90, 90, 4}, window_of(window)));
+  for (const Int window : {Int{1} << 32, Int{1} << 62, most - 1}) {
+    check_values(random_problem({1, 1, 30, 150, 4}, window_of(window)));
+    check_values(random_problem({1, 1, 150, 30, 4}, window_of(window)));
   }
+}
+
+TEST_CASE("attends from 1 to 300 queries, around the edges of tiles", "[l12][sliding_window][points:1]") {
+  check(kKernel, random_problem({2, 3, 1, 1, 1}, window_of(3)));
+  check(kKernel, random_problem({1, 2, 2, 2, 3}, window_of(2)));
+  check(kKernel, random_problem({1, 2, 33, 33, 5}, window_of(9)));
+  for (const Int N : {127, 128, 129}) check_values(random_problem({1, 1, N, N, 4}, window_of(3)));
+  check_values(random_problem({1, 1, 300, 300, 4}, window_of(50)));
+}
+
+TEST_CASE("lets the last query stand at the last key where there are more keys than queries",
+          "[l12][sliding_window][points:2]") {
+  for (const Int window : {1, 5, 20, 64})
+    check(kKernel, random_problem({1, 1, 20, 31, 8}, window_of(window)));
+  for (const Int window : {20, 100}) {
+    check_values(random_problem({1, 1, 140, 301, 4}, window_of(window)));
+    check_values(random_problem({1, 2, 1, 150, 4}, window_of(window)));
+  }
+}
+
+TEST_CASE("gives 0 and -inf to the first queries where there are fewer keys, since they see none",
+          "[l12][sliding_window][points:2]") {
+  for (const Int window : {1, 5, 20, 64})
+    check(kKernel, random_problem({1, 1, 31, 20, 8}, window_of(window)));
+  for (const Int window : {20, 100}) {
+    check_values(random_problem({1, 1, 300, 140, 4}, window_of(window)));
+    check_values(random_problem({1, 2, 150, 1, 4}, window_of(window)));
+  }
+}
+
+TEST_CASE("attends in 1 to 128 dimensions", "[l12][sliding_window][points:1]") {
+  for (const Int D : {1, 16, 32, 64, 65, 100}) check_values(random_problem({1, 1, 50, 60, D}, window_of(20)));
+  check(kKernel, random_problem({1, 1, 100, 100, 128}, window_of(30)));
+}
+
+TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], also mixed",
+          "[l12][sliding_window][points:1]") {
+  const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
+  check(kKernel,
+        with_layouts(random_problem({2, 2, 20, 40, 16}, window_of(12)), outside, inside, outside, outside));
+  check(kKernel,
+        with_layouts(random_problem({1, 3, 40, 20, 16}, window_of(12)), inside, outside, inside, outside));
+  Problem p = with_layouts(random_problem({2, 2, 37, 45, 24}, window_of(12)), inside, inside, inside, inside);
+  p.layout_of_lse = inside;
+  check(kKernel, p);
+}
+
+TEST_CASE("takes any strides of axes with one element", "[l12][sliding_window][points:1]") {
+  Problem p = random_problem({1, 2, 1, 45, 100}, window_of(30));
+  p.Q = lay_out(p.Q, {0, 100, 0, 1});
+  p.K = lay_out(p.K, {0, 4500, 100, 1});
+  check(kKernel, p);
+}
+
+TEST_CASE("neither reads nor writes what lies between the rows", "[l12][sliding_window][points:1]") {
+  const Problem p = random_problem({2, 2, 35, 41, 18}, window_of(9));
+  check(kKernel, with_gaps(p));
+  check_values(with_gaps(p, kNan));
+}
+
+TEST_CASE("keeps large scores apart", "[l12][sliding_window][points:1]") {
+  check_values(with_large_scores(random_problem({1, 2, 70, 70, 32}, window_of(25))));
+  check_values(with_whole_scores(random_problem({1, 2, 70, 70, 16}, window_of(25))));
+  for (const float shift : {1000.0f, -1000.0f}) {
+    INFO("about " << shift << " added to every score");
+    check_values(with_shifted_scores(random_problem({1, 2, 40, 50, 16}, window_of(25)), shift));
+  }
+}
+
+TEST_CASE("gives no weight to scores of -inf, and zeros where there are no others",
+          "[l12][sliding_window][points:1]") {
+  check_values(with_empty_rows(random_problem({1, 2, 12, 150, 8}, window_of(90))));
+  check_values(with_keys_of_minus_inf(random_problem({1, 2, 150, 150, 8}, window_of(70)), 130));
+}
+
+TEST_CASE("keeps NaN in K from queries that do not see it", "[l12][sliding_window][points:2]") {
+  const auto with_nan_at = [](Problem p, Int key) {
+    p.K(0, 0, key, 1) = kNan;
+    return p;
+  };
+  for (const Int key : {0, 40, 99})  // too old for most queries; in the future for many; for all but one
+    check_values(with_nan_at(random_problem({1, 1, 100, 100, 8}, window_of(20)), key));
+  // Keys 0 to 127 are older than every window, and lie in tiles that nobody needs: not even their values are
+  // read.
+  check(kKernel, with_nan_keys(random_problem({1, 1, 40, 300, 8}, window_of(50)), 0, 128));
+  check_values(with_nan_keys(random_problem({1, 1, 200, 328, 4}, window_of(65)), 0, 64));
+}
+
+TEST_CASE("lets NaN and infinities go where they must", "[l12][sliding_window][points:1]") {
+  Problem p = random_problem({1, 4, 4, 50, 20}, window_of(30));  // all queries see keys 20 to 46
+  for (Int j = 0; j < p.Nk(); ++j) p.K(0, 0, j, 0) = std::abs(p.K(0, 0, j, 0)) + 0.5f;
+  p.Q(0, 0, 1, 0) = kInf;
+  p.Q(0, 0, 2, 5) = kNan;
+  p.K(0, 1, 21, 3) = kNan;
+  p.V(0, 2, 30, 4) = kNan, p.V(0, 2, 46, 7) = kInf;
+  check(kKernel, p);
+}
+
+TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l12][sliding_window][points:1]") {
+  check(kKernel, random_problem({1, 2, 5, 6, 8}, window_of(3)));
+  check_nothing_to_do(kKernel, window_of(3));
+  check(kKernel, random_problem({1, 1, 5, 0, 8}, window_of(Int{1} << 62)));
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l12][sliding_window][points:1]") {
+  check_same_bits(kKernel, random_problem({1, 2, 30, 45, 20}, window_of(20)));
+}
+
+TEST_CASE("loads only tiles of keys that the window reaches", "[l12][sliding_window][points:3]") {
+  // D = 8: a row is a sector. Here, the windows of the tiles begin where a tile of 64 keys begins ...
+  require_only_seen_tiles(random_problem({1, 1, 256, 384, 8}, window_of(65)));
+  // ... and here in the middle of one, and some queries see nothing.
+  require_only_seen_tiles(random_problem({1, 1, 256, 128, 8}, window_of(20)));
+}
+
+TEST_CASE("reads twice the bytes of K and V for twice the queries and keys",
+          "[l12][sliding_window][points:2]") {
+  std::uint64_t bytes[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    const Int N = i == 0 ? 320 : 640;
+    const Problem p = random_problem({1, 1, N, N, 8}, window_of(48));
+    const Outcome outcome = check(kKernel, p, kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    bytes[i] = bytes_of_keys(*profile, p);
+  }
+  const double ratio = static_cast<double>(bytes[1]) / static_cast<double>(bytes[0]);
+  require(
+      ratio > 1.8 && ratio < 2.2,
+      "With a window of 48 keys, your code reads " + std::to_string(bytes[0]) +
+          " bytes of K and V for 320 queries and keys, and " + std::to_string(bytes[1]) +
+          " for 640; it should be twice as many, since each tile of queries sees as many keys as before.");
+}
+
+TEST_CASE("reads and writes whole sectors", "[l12][sliding_window][points:1]") {
+  const Problem p = random_problem({1, 2, 64, 128, 64}, window_of(30));
+  const Outcome outcome = check(kKernel, p, kCounted);
+  if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+}
+
+TEST_CASE("refuses a window of less than one key", "[l12][sliding_window][points:1]") {
+  Problem p = random_problem({1, 2, 4, 5, 6}, window_of(1));
+  check(kKernel, p);
+  for (const Int window : {Int{0}, Int{-1}, std::numeric_limits<Int>::min()}) {
+    INFO("window = " << window);
+    p.mask.window = window;
+    Forward results = results_of(p);
+    require_throws<std::invalid_argument>(kKernel.attend(p, results, {}), "window");
+  }
+  Problem nothing = random_problem({1, 2, 0, 5, 6}, window_of(1));
+  nothing.mask.window = 0;
+  Forward results = results_of(nothing);
+  require_throws<std::invalid_argument>(kKernel.attend(nothing, results, {}), "window");
+}
+
+TEST_CASE("refuses shapes and rows that do not fit", "[l12][sliding_window][points:1]") {
+  check_refuses_shapes(kKernel, random_problem({2, 3, 4, 5, 6}, window_of(2)));
+  check_refuses_rows(kKernel, random_problem({1, 2, 4, 5, 6}, window_of(2)));
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l12][sliding_window][points:1]") {
+  check(kKernel, random_problem({1, 1, 30, 40, 8}, window_of(5)));
+  check_reports_refused_launch(kKernel, random_problem({1, 1, 300, 40, 8}, window_of(5)));
+  check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 1, 1}, window_of(1)));
 }
 
 COURSE_RUN(RunContext& run) {

@@ -10,8 +10,46 @@
 #include <mutex>
 #include <string_view>
 
+namespace {
+
+// The C library and its kin hold no line of a user. Where their debug files are installed, libbacktrace would
+// read and unpack all of them at its first question: a third of a second in every worker.
+thread_local bool system_modules_are_hidden = false;
+
+using ModuleCallback = int (*)(dl_phdr_info*, std::size_t, void*);
+
+struct VisibleModules {
+  ModuleCallback callback;
+  void* data;
+};
+
+bool is_system_module(std::string_view file) {
+  return file.starts_with("/lib/") || file.starts_with("/lib64/") || file.starts_with("/usr/lib/");
+}
+
+}  // namespace
+
+// The linker lets every dl_iterate_phdr() of this library, libbacktrace's among them, arrive here.
+extern "C" int __real_dl_iterate_phdr(ModuleCallback callback, void* data);
+extern "C" int __wrap_dl_iterate_phdr(ModuleCallback callback, void* data) {
+  if (!system_modules_are_hidden) return __real_dl_iterate_phdr(callback, data);
+  VisibleModules visible{callback, data};
+  return __real_dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t size, void* out) {
+        const auto* to = static_cast<const VisibleModules*>(out);
+        return is_system_module(info->dlpi_name) ? 0 : to->callback(info, size, to->data);
+      },
+      &visible);
+}
+
 namespace simt {
 namespace {
+
+/// While it lives, libbacktrace sees no system modules.
+struct HiddenSystemModules {
+  HiddenSystemModules() { system_modules_are_hidden = true; }
+  ~HiddenSystemModules() { system_modules_are_hidden = false; }
+};
 
 void ignore_error(void*, const char*, int) {}
 
@@ -70,16 +108,21 @@ int find_runtime(dl_phdr_info* info, std::size_t, void* out) {
 
 SourceLine user_line(const CallStack& stack) {
   SourceLine line;
-  for (std::size_t i = 0; i < stack.count && line.line == 0; ++i)
-    if (!in_runtime(stack.pcs[i]))
-      backtrace_pcinfo(current_state(), stack.pcs[i], take_user_frame, ignore_error, &line);
+  for (std::size_t i = 0; i < stack.count && line.line == 0; ++i) {
+    if (in_runtime(stack.pcs[i])) continue;
+    backtrace_state* state = current_state();
+    const HiddenSystemModules hidden;
+    backtrace_pcinfo(state, stack.pcs[i], take_user_frame, ignore_error, &line);
+  }
   return line;
 }
 
 std::string function_name(const void* address) {
   std::string mangled;
+  backtrace_state* state = current_state();
+  const HiddenSystemModules hidden;
   backtrace_syminfo(
-      current_state(), reinterpret_cast<std::uintptr_t>(address),
+      state, reinterpret_cast<std::uintptr_t>(address),
       [](void* out, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
         if (name != nullptr) *static_cast<std::string*>(out) = name;
       },

@@ -38,8 +38,15 @@ Forward results_of(const Problem& p);
 void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
                      TestLine where = TestLine::here());
 
+/// More than so many tiles of 64 queries and 64 keys are not run in check mode, which takes 10 to 20 times as
+/// long.
+inline constexpr Int kMostTilesChecked = 6;
+
+/// For calls whose counters are asked for: in check mode, whatever their size.
+inline const grading::CallOptions kCounted{.check = grading::CheckMode::always};
+
 /// @brief Calls the kernel and checks how it came back and its results.
-grading::Outcome check(const Kernel& kernel, const Problem& p, const grading::CallOptions& options = {},
+grading::Outcome check(const Kernel& kernel, const Problem& p, grading::CallOptions options = {},
                        TestLine where = TestLine::here());
 
 /// @brief Right, and the same bits in every order of blocks and threads.

@@ -27,6 +27,20 @@ int main() try {
       first = false;
     }
   }
+  end_measurements(false);
+  begin_measurements("more_heads");  // a block a head is all the parallelism
+  first = true;
+  for (const std::int64_t D : {64, 128}) {
+    for (const std::int64_t H : {16, 33, 66, 132}) {
+      constexpr std::int64_t N = 2048;
+      const AttentionSizes n{4, H, H, N, N, D};
+      AttentionArrays x(n);
+      measure_attention(n, static_cast<double>(N) * N, bytes_of_results(n, 2), "", first, [&] {
+        course::flash1_forward(x.Q(), x.K(), x.V(), x.O(), x.l(), x.lse(), x.scale());
+      });
+      first = false;
+    }
+  }
   end_measurements();
   end_json();
   return 0;

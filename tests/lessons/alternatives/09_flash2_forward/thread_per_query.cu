@@ -1,0 +1,87 @@
+// Alternative for lesson 09: a thread has a query, its row of O in registers, and meets one key after the
+// other; 64 queries and 8 keys at a time. Exponentials are powers of 2.
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "device/attention_arguments.hpp"
+#include "device/cuda_check.hpp"
+#include "flash2_forward.hpp"
+
+namespace course {
+namespace {
+
+constexpr int kQueries = 64, kKeys = 8, kDim = static_cast<int>(kMaxDim);
+constexpr float kLog2e = 1.44269504f;
+
+/// rows_smem = `rows` rows of X from `first` on, with zeros outside of it; warps read along the rows.
+template <int kStride>
+__device__ void load_rows(const View<const float, 4>& X, std::int64_t head, std::int64_t first, int rows,
+                          float (*rows_smem)[kStride]) {
+  const float* from = X.data + head / X.shape[1] * X.strides[0] + head % X.shape[1] * X.strides[1];
+  for (int e = static_cast<int>(threadIdx.x); e < rows * kDim; e += kQueries) {
+    const std::int64_t row = first + e / kDim, d = e % kDim;
+    rows_smem[e / kDim][d] = row < X.shape[2] && d < X.shape[3] ? from[row * X.strides[2] + d] : 0.0f;
+  }
+}
+
+__global__ void __launch_bounds__(kQueries)
+    attend_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
+                  View<float, 3> lse, float scale) {
+  __shared__ float Q_smem[kQueries][kDim + 1], K_smem[kKeys][kDim], V_smem[kKeys][kDim];
+  const std::int64_t H = Q.shape[1], Nq = Q.shape[2], Nk = K.shape[2], D = Q.shape[3];
+  const std::int64_t tiles = (Nq + kQueries - 1) / kQueries;
+  const std::int64_t head = blockIdx.x / tiles, first_query = blockIdx.x % tiles * kQueries;
+  const int row = static_cast<int>(threadIdx.x);
+  load_rows(Q, head, first_query, kQueries, Q_smem);
+
+  float O_rmem[kDim] = {}, m = -INFINITY, l = 0.0f;
+  for (std::int64_t first_key = 0; first_key < Nk; first_key += kKeys) {
+    __syncthreads();
+    load_rows(K, head, first_key, kKeys, K_smem);
+    load_rows(V, head, first_key, kKeys, V_smem);
+    __syncthreads();
+    for (int j = 0; j < kKeys && first_key + j < Nk; ++j) {
+      float s = 0.0f;
+      for (int d = 0; d < D; ++d) s += Q_smem[row][d] * K_smem[j][d];
+      s *= scale;
+      const float m_new = fmaxf(m, s), base = m_new == -INFINITY && s == s ? 0.0f : m_new;
+      const float rescale = exp2f((m - base) * kLog2e), p = exp2f((s - base) * kLog2e);
+      l = l * rescale + p;
+#pragma unroll
+      for (int d = 0; d < kDim; ++d)
+        if (d < D) O_rmem[d] = O_rmem[d] * rescale + p * V_smem[j][d];
+      m = m_new;
+    }
+  }
+
+  __syncthreads();
+#pragma unroll
+  for (int d = 0; d < kDim; ++d) Q_smem[row][d] = l == 0.0f ? 0.0f : O_rmem[d] / l;
+  if (first_query + row < Nq)
+    lse.data[head / H * lse.strides[0] + head % H * lse.strides[1] + (first_query + row) * lse.strides[2]] =
+        m + logf(l);
+  __syncthreads();
+  float* to = O.data + head / H * O.strides[0] + head % H * O.strides[1];
+  for (int e = row; e < kQueries * kDim; e += kQueries) {
+    const std::int64_t query = first_query + e / kDim, d = e % kDim;
+    if (query < Nq && d < D) to[query * O.strides[2] + d] = Q_smem[e / kDim][d];
+  }
+}
+
+}  // namespace
+
+void flash2_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
+                    View<float, 3> lse, float scale) {
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2];
+  device::require_attention_arguments(Q, K, V, O, H, kMaxDim);
+  device::require_shape("lse", lse, {B, H, Nq});
+  const std::int64_t blocks = B * H * ((Nq + kQueries - 1) / kQueries);
+  if (blocks == 0) return;
+  attend_kernel<<<static_cast<unsigned>(blocks), kQueries>>>(Q, K, V, O, lse, scale);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace course

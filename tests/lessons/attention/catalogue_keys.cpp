@@ -83,10 +83,11 @@ void add_mask(Catalogue& to) {
     add("window_ignored", with([](reference::Mask& m) { m.window = kAllKeys; }),
         "Keys older than the window are seen.");
     add("window_one_more", with([](reference::Mask& m) { ++m.window; }),
-        "The window is one key too long: it counts the query's own position.");
+        "The window is one key too long: the query's own key is one of its keys, and the oldest is one too "
+        "many.");
     if (mask.window > 1)
       add("window_one_less", with([](reference::Mask& m) { --m.window; }),
-          "The window is one key too short: it counts the query's own position.");
+          "The window is one key too short: its oldest key is missing.");
     if (past != 0 && mask.causal)
       add(
           "window_top_left",

@@ -119,8 +119,8 @@ int main() {
   for (const View<const float, 2>& X : {Q, K, V}) CUDA_CHECK(cudaFree(const_cast<float*>(X.data)));
   CUDA_CHECK(cudaFree(S_device));
   CUDA_CHECK(cudaFree(steps_device));
-  for (int key = 0; key < kKeys; ++key) std::printf("score,%d,%.4f\n", key, S[key]);
+  for (int key = 0; key < kKeys; ++key) std::printf("score,%d,%.3f\n", key, S[key]);
   for (int tile = 0; tile < kTiles; ++tile)
-    std::printf("tile,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", tile, steps[tile].m, steps[tile].rescale,
+    std::printf("tile,%d,%.3f,%.3f,%.3f,%.3f,%.3f,%.3f\n", tile, steps[tile].m, steps[tile].rescale,
                 steps[tile].l_rescaled, steps[tile].l, steps[tile].O_rescaled, steps[tile].O);
 }

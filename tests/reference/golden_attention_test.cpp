@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reference/attention.hpp"
+#include "reference/attention_gradients.hpp"
 #include "support/catch.hpp"
 #include "tensor/npy.hpp"
 
@@ -118,6 +119,24 @@ TEST_CASE("the attention reference agrees with PyTorch in every golden case") {
     check_agrees("O", a.O, golden_array<double>(g, "o", g.q_shape()));
     check_agrees("lse", a.lse, golden_array<double>(g, "lse", {g.B, g.H, g.Nq}));
   }
+}
+
+TEST_CASE("the gradients of the attention reference agree with PyTorch's autograd in every golden case") {
+  std::int64_t compared = 0;
+  for (const Golden& g : golden_cases()) {
+    if (!g.gradients) continue;
+    INFO("case " << g.name);
+    const Inputs in(g);
+    const reference::AttentionGradients got =
+        reference::attention_gradients(in.q, in.k, in.v, golden_array<float>(g, "dout", g.q_shape()), g.scale,
+                                       g.mask, in.sink ? &*in.sink : nullptr);
+    check_agrees("dQ", got.dQ, golden_array<double>(g, "dq", g.q_shape()));
+    check_agrees("dK", got.dK, golden_array<double>(g, "dk", g.k_shape()));
+    check_agrees("dV", got.dV, golden_array<double>(g, "dv", g.k_shape()));
+    if (g.sink) check_agrees("dsink", got.dsink, golden_array<double>(g, "dsink", {g.H}));
+    ++compared;
+  }
+  CHECK(compared >= 30);
 }
 
 TEST_CASE("the golden gradients are finite, and belong to the golden outputs") {

@@ -137,7 +137,6 @@ class ForwardBlock {
       hide_scores<Scores>(S_rmem_, [=](int, int col) { return col >= keys_left; });
   }
 
-  // [take_in]
   /// Lines 9 and 10: S becomes P = exp(S - m), with m and l those of all keys so far; O = diag(exp(m_old -
   /// m))·O + P·V. Invariant: l = Σ exp(S_j - m) over the thread's columns so far.
   __device__ void take_in_values() {
@@ -156,7 +155,6 @@ class ForwardBlock {
     __syncwarp();  // a warp reads the rows of P that it has written
     multiply_add<Output>(smem_.P, smem_.V, O_rmem_);
   }
-  // [take_in]
 
   /// Line 12: O = diag(1 / l)·O, with l of whole rows.
   __device__ void finish() {

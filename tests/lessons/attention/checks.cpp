@@ -49,6 +49,12 @@ std::vector<Shape> other_shapes(const Shape& shape) {
 
 Tensor<float> ones(Shape shape) { return Tensor<float>(std::move(shape), 1.0f); }
 
+/// Work in tiles of 64 queries and 64 keys, whole or in part.
+Int tiles_of(const Problem& p) {
+  const auto tiles = [](Int size) { return (size + 63) / 64; };
+  return p.B() * p.H() * tiles(p.Nq()) * tiles(p.Nk());
+}
+
 }  // namespace
 
 Forward results_of(const Problem& p) {
@@ -80,16 +86,6 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
   }
   grading::detail::report(message.empty(), message, where);
 }
-
-namespace {
-
-/// Work in tiles of 64 queries and 64 keys, whole or in part.
-Int tiles_of(const Problem& p) {
-  const auto tiles = [](Int size) { return (size + 63) / 64; };
-  return p.B() * p.H() * tiles(p.Nq()) * tiles(p.Nk());
-}
-
-}  // namespace
 
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {
   INFO(describe(p));

@@ -108,7 +108,7 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     terminal.show_progress(fmt::format("{} {}", kernels[i].lesson.id(), variants[i].name), i, kernels.size());
     const Judgement judgement =
-        judge_kernel(workspace.toolchain(), queue, i, kernels[i], variants[i], options);
+        judge_kernel(workspace.toolchain(), queue, i, kernels[i], variants[i], options, arguments.quick);
     terminal.clear_progress();
     all = all && judgement.as_expected;
     print_judgement(terminal, kernels[i].lesson, variants[i], judgement);

@@ -2,6 +2,7 @@
 /// @file
 /// The commands of `course`. Each returns its exit status; see ExitStatus.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -35,6 +36,18 @@ struct RunArguments {
 };
 int run_run(const Terminal& terminal, const RunArguments& arguments);
 
+struct GradcheckArguments {
+  std::string lesson;
+  std::vector<std::string> settings;  ///< "name=value"
+  bool solution = false;
+  std::string backend = "auto";
+  std::string file;        ///< checked in place of the student's own
+  std::int64_t cases = 3;  ///< how many random cases
+  std::uint64_t seed = 1;  ///< of the first case; each has the next
+};
+/// @brief Holds the gradients that a lesson's kernel gives against central differences of a float64 loss.
+int run_gradcheck(const Terminal& terminal, const GradcheckArguments& arguments);
+
 struct BuildArguments {
   std::vector<std::string> lessons;
   bool solution = false;
@@ -46,7 +59,7 @@ struct JudgeArguments {
   std::vector<std::string> lessons;
   std::vector<std::string>
       only;            ///< "stub", "solution", "mutant", "alternative", or "mutant/NAME", "alternative/NAME"
-  bool quick = false;  ///< in the simulator, check mode only where run mode does not settle it
+  bool quick = false;  ///< in the simulator, only what is needed to see mutants rejected as their files say
   std::string backend = "auto";
 };
 int run_judge(const Terminal& terminal, const JudgeArguments& arguments);

@@ -1,5 +1,7 @@
 #include "cli/judge_kernel.hpp"
 
+#include "grading/mutant.hpp"
+
 namespace course::cli {
 
 using namespace course::grading;
@@ -10,8 +12,12 @@ Purpose quick_purpose(const Variant& variant, Backend backend) {
 }
 
 Judgement judge_kernel(const Toolchain& toolchain, KernelQueue& queue, std::size_t index,
-                       const KernelSource& kernel, const Variant& variant, const CheckOptions& options) {
+                       const KernelSource& kernel, const Variant& variant, CheckOptions options, bool quick) {
   KernelBuilds builds = queue.take(index);
+  if (quick && options.backend == Backend::cpu && variant.kind == VariantKind::mutant) {
+    options.only_case = read_mutant(variant.file).told_by;
+    options.enough = [&](const auto& so_far) { return rejected_already(variant, so_far, Backend::cpu); };
+  }
   const auto judged = [&] {
     return judge(variant, check_kernel(toolchain, kernel.lesson, kernel.file, builds, options),
                  options.backend);

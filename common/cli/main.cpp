@@ -16,9 +16,31 @@ namespace {
 constexpr const char* kLessonHelp = "number (9, 09), name, range (1-7) or all";
 
 CLI::Option* add_backend(CLI::App* command, std::string& backend) {
-  return command->add_option("--backend", backend, "auto takes a GPU if one answers, else the simulator")
+  return command->add_option("--backend", backend, "auto: a GPU if one answers, else the simulator")
       ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
       ->capture_default_str();
+}
+
+/// Accepts whole numbers from `least` on, of at most 18 digits.
+std::function<std::string(const std::string&)> whole_number(std::int64_t least) {
+  return [least](const std::string& text) {
+    const bool digits =
+        !text.empty() && text.size() <= 18 && text.find_first_not_of("0123456789") == std::string::npos;
+    return digits && std::stoll(text) >= least
+               ? std::string()
+               : fmt::format("it must be a whole number from {} on, not {}.", least, text);
+  };
+}
+
+CLI::Option* add_settings(CLI::App* command, std::vector<std::string>& settings) {
+  const auto wrong = [](const std::string& setting) {
+    const std::size_t equals = setting.find('=');
+    return equals == 0 || equals == std::string::npos ? fmt::format("write {} as name=value.", setting)
+                                                      : std::string();
+  };
+  return command->add_option("--set", settings, "name=value, once for each setting")
+      ->allow_extra_args(false)
+      ->check(wrong);
 }
 
 void say(const Terminal& terminal, const std::string& message) {
@@ -31,6 +53,7 @@ struct CommandLine {
   CheckArguments check;
   ListArguments list;
   RunArguments run;
+  GradcheckArguments gradcheck;
   SimulateArguments simulate;
   ProfileArguments profile;
   TraceArguments trace;
@@ -63,12 +86,13 @@ struct CommandLine {
     c->add_option("LESSON", run.lesson, kLessonHelp)->required();
     c->add_option("--in", run.in, "folder with the inputs, one NAME.npy each")->required();
     c->add_option("--out", run.out, "folder for the outputs")->required();
-    c->add_option("--set", run.settings, "name=value, once for each setting")->allow_extra_args(false);
+    add_settings(c, run.settings);
     c->add_flag("--solution", run.solution, "runs the worked solution in place of your file");
     c->add_option("--file", run.file, "runs this file in place of yours");
     add_backend(c, run.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_run(t, run); }; });
 
+    describe_gradcheck(app);
     describe_simulate(app);
     describe_profile(app);
     describe_trace(app);
@@ -84,13 +108,35 @@ struct CommandLine {
     c->add_option("--only", judge.only, "stub, solution, alternative, mutant, or mutant/NAME")
         ->allow_extra_args(false);
     c->add_flag("--quick", judge.quick,
-                "of stubs and mutants: check mode only where run mode does not settle it");
+                "leaves out what is not needed to see that a mutant is rejected as its file says");
     add_backend(c, judge.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_judge(t, judge); }; });
 
     c = app.add_subcommand("test", "builds and runs everything that CI runs");
     c->add_option("--filter", test.filter, "only tests whose name matches this regular expression");
     c->callback([this] { chosen = [this](const Terminal& t) { return run_test(t, test); }; });
+  }
+
+  void describe_gradcheck(CLI::App& app) {
+    auto* c = app.add_subcommand("gradcheck", "checks gradients by central differences");
+    c->add_option("LESSON", gradcheck.lesson, "number (14) or name")->required();
+    add_settings(c, gradcheck.settings);
+    c->add_option("--cases", gradcheck.cases, "how many random cases")
+        ->check(whole_number(1))
+        ->capture_default_str();
+    c->add_option("--seed", gradcheck.seed, "of the first case; each has the next")
+        ->check(whole_number(0))
+        ->capture_default_str();
+    c->add_flag("--solution", gradcheck.solution, "checks the worked solution, not your file");
+    c->add_option("--file", gradcheck.file, "checks this file in place of yours");
+    add_backend(c, gradcheck.backend);
+    c->footer(
+        "Examples:\n"
+        "  ./course gradcheck 14\n"
+        "  ./course gradcheck 15 --set causal=true --cases 10\n"
+        "  ./course gradcheck 15 --seed 7 --cases 1\n"
+        "Exit status: 0 all gradients are right, 1 one is wrong, 2 wrong usage.");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_gradcheck(t, gradcheck); }; });
   }
 
   void describe_simulate(CLI::App& app) {

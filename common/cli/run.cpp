@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands.hpp"
-#include "cli/workspace.hpp"
+#include "cli/one_kernel.hpp"
 #include "grading/subprocess.hpp"
 
 namespace course::cli {
@@ -10,20 +10,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace course::grading;
 
-void require_arguments(const RunArguments& arguments) {
+void require_folders(const RunArguments& arguments) {
   if (!fs::is_directory(arguments.in))
     throw UsageError(fmt::format("--in {}: there is no such folder.", arguments.in));
-  for (const std::string& setting : arguments.settings) {
-    const auto equals = setting.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(fmt::format("--set {}: write it as --set name=value.", setting));
-    }
-  }
-  if (arguments.solution && !arguments.file.empty())
-    throw UsageError("--solution and --file exclude each other.");
-  if (!arguments.file.empty() && !fs::is_regular_file(arguments.file)) {
-    throw UsageError(fmt::format("There is no file {}.", arguments.file));
-  }
   std::error_code error;
   fs::create_directories(arguments.out, error);
   if (error)
@@ -34,24 +23,18 @@ void require_arguments(const RunArguments& arguments) {
 
 int run_run(const Terminal& terminal, const RunArguments& arguments) {
   Workspace workspace(terminal);
-  const auto lessons = workspace.select({arguments.lesson});
-  if (lessons.size() != 1) throw UsageError("run needs exactly one lesson.");
-  const Lesson& lesson = lessons.front();
-  require_arguments(arguments);
+  KernelSource kernel =
+      choose_one_kernel(workspace, "run", arguments.lesson, arguments.solution, arguments.file);
+  kernel.purpose = Purpose::outputs;
+  require_folders(arguments);
   const CheckOptions options = workspace.choose_backend(arguments.backend);
-  workspace.make_ready(lessons);
-
-  const fs::path source = !arguments.file.empty() ? fs::absolute(arguments.file)
-                          : arguments.solution    ? lesson.solution()
-                                                  : lesson.stub();
-  const BuildOutcome build = build_kernel(workspace.toolchain(), lesson, source, options.backend,
-                                          Flavour::run, options.architectures);
+  const BuildOutcome build = build_one_kernel(terminal, workspace, kernel, options).run;
   if (!build.ok()) {
     fmt::print(stderr, "{}", wrap(build.message, 0, terminal.width()));
     return kSomethingFailed;
   }
   Command command;
-  command.arguments = test_command(workspace.toolchain(), lesson, build.library, options.backend);
+  command.arguments = test_command(workspace.toolchain(), kernel.lesson, build.library, options.backend);
   command.arguments.insert(command.arguments.end(), {"--run", "--in", fs::absolute(arguments.in), "--out",
                                                      fs::absolute(arguments.out)});
   for (const std::string& setting : arguments.settings)

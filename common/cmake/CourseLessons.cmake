@@ -46,6 +46,7 @@ function(course_add_lesson folder)
     set(shared course::attention_tests)  # before lesson_main, whose checks it calls
   endif()
   target_link_libraries(${id}_test PRIVATE course::options ${shared} course::lesson_main course::reference course::tensor)
+  course_compile_quickly(${id}_test)
   set_target_properties(${id}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/lessons)
 
   add_custom_target(${id} DEPENDS ${id}_entries ${id}_test course-workers)

@@ -21,9 +21,9 @@ std::string told(const CaseResult& result) {
   return text;
 }
 
-std::vector<CaseResult> failed_cases(const LessonReport& report) {
+std::vector<CaseResult> failed_cases(const std::vector<CaseResult>& cases) {
   std::vector<CaseResult> failed;
-  std::copy_if(report.cases.begin(), report.cases.end(), std::back_inserter(failed),
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(failed),
                [](const CaseResult& result) { return !result.passed; });
   return failed;
 }
@@ -37,13 +37,13 @@ Judgement judge_correct(const Variant& variant, const LessonReport& report, Back
               fmt::format("passes, but takes {:.0f} s; {:.0f} s is the most", report.seconds, kMostSeconds)};
     return {report.points == report.lesson.points, "passes with " + points};
   }
-  const CaseResult failed = failed_cases(report).front();
+  const CaseResult failed = failed_cases(report.cases).front();
   return {false,
           "should pass, but has " + points + "; \"" + failed.name + "\" says: " + first_line(failed.message)};
 }
 
 Judgement judge_stub(const LessonReport& report) {
-  const auto failed = failed_cases(report);
+  const auto failed = failed_cases(report.cases);
   for (const CaseResult& result : failed) {
     if (result.message.empty()) return {false, "\"" + result.name + "\" fails without a reason"};
   }
@@ -84,11 +84,26 @@ std::string wrong_diagnoses(const Mutant& mutant, const std::vector<CaseResult>&
   return {};
 }
 
-Judgement judge_mutant(const Variant& variant, const LessonReport& report, Backend backend) {
+/// Why these cases do not tell the mutant as its file says; empty if they do.
+std::string why_not_told(const Mutant& mutant, const std::vector<std::string>& expected,
+                         const std::vector<CaseResult>& failed, Backend backend) {
+  if (failed.empty()) return "should be rejected, but passes";
+  for (const std::string& sentence : expected) {
+    const bool said = std::any_of(failed.begin(), failed.end(), [&](const CaseResult& result) {
+      return told(result).find(sentence) != std::string::npos;
+    });
+    if (!said)
+      return "is rejected, but no failed case says \"" + sentence + "\"; \"" + failed.front().name +
+             "\" says: " + first_line(told(failed.front()));
+  }
+  return wrong_diagnoses(mutant, failed, backend);
+}
+
+Judgement judge_mutant(const Variant& variant, const std::vector<CaseResult>& cases, Backend backend) {
   const Mutant mutant = read_mutant(variant.file);
   const auto& expected =
       backend == Backend::gpu && !mutant.expect_gpu.empty() ? mutant.expect_gpu : mutant.expect;
-  const auto failed = failed_cases(report);
+  const auto failed = failed_cases(cases);
   if (expected.front() == Mutant::kLuck)
     return {true,
             failed.empty() ? "passes, by luck" : "is rejected, by luck: " + first_line(told(failed.front()))};
@@ -97,17 +112,15 @@ Judgement judge_mutant(const Variant& variant, const LessonReport& report, Backe
                                 ? "passes: only the simulator can tell"
                                 : "should pass where nothing counts its traffic, but is rejected: " +
                                       first_line(told(failed.front()))};
-  if (failed.empty()) return {false, "should be rejected, but passes"};
-  for (const std::string& sentence : expected) {
-    const bool said = std::any_of(failed.begin(), failed.end(), [&](const CaseResult& result) {
-      return told(result).find(sentence) != std::string::npos;
-    });
-    if (!said) {
-      return {false, "is rejected, but no failed case says \"" + sentence + "\"; \"" + failed.front().name +
-                         "\" says: " + first_line(told(failed.front()))};
-    }
+  if (const std::string why = why_not_told(mutant, expected, failed, backend); !why.empty())
+    return {false, why};
+  if (backend == Backend::cpu && !mutant.told_by.empty()) {
+    auto by_it = failed;
+    std::erase_if(by_it, [&](const CaseResult& result) { return result.name != mutant.told_by; });
+    if (!why_not_told(mutant, expected, by_it, backend).empty())
+      return {false, "is rejected, but not as its file says by the case that it names, \"" + mutant.told_by +
+                         "\", alone"};
   }
-  if (const std::string why = wrong_diagnoses(mutant, failed, backend); !why.empty()) return {false, why};
   return {true, "is rejected: " + expected.front()};
 }
 
@@ -152,6 +165,11 @@ bool run_mode_may_settle(const Variant& variant) {
   return std::none_of(mutant.diagnoses.begin(), mutant.diagnoses.end(), takes_check_mode);
 }
 
+bool rejected_already(const Variant& variant, const std::vector<CaseResult>& so_far, Backend backend) {
+  return variant.kind == VariantKind::mutant && !failed_cases(so_far).empty() &&
+         judge_mutant(variant, so_far, backend).as_expected;
+}
+
 Judgement judge(const Variant& variant, const LessonReport& report, Backend backend) {
   if (report.verdict == Verdict::error) {
     return {false, (report.compiled ? "could not be judged: " : "does not compile: ") + report.error};
@@ -160,7 +178,7 @@ Judgement judge(const Variant& variant, const LessonReport& report, Backend back
     case VariantKind::stub:
       return judge_stub(report);
     case VariantKind::mutant:
-      return judge_mutant(variant, report, backend);
+      return judge_mutant(variant, report.cases, backend);
     case VariantKind::solution:
     case VariantKind::alternative:
       break;

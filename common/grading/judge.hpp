@@ -39,6 +39,10 @@ struct Judgement {
 /// that fit (grading/mistakes.hpp), and classes of check mode's errors.
 Judgement judge(const Variant& variant, const LessonReport& report, Backend backend);
 
+/// @brief Whether a mutant is rejected already as its file says, whatever the cases left would say: they
+/// could only add a diagnosis that the file does not name. Never so with the other kinds of variants.
+bool rejected_already(const Variant& variant, const std::vector<CaseResult>& so_far, Backend backend);
+
 /// @brief Whether a report of run mode alone may settle the variant: if judge() finds it as expected, it is.
 /// So it is with a stub, and with a mutant unless its file says that only check mode can tell: it names a
 /// finding that run mode never makes, or passes where nothing is counted. What run mode leaves out are the

@@ -23,6 +23,16 @@ std::string last_lines(const std::string& text, std::size_t count) {
   return text.substr(begin, end - begin);
 }
 
+/// What makes Catch2 run the case of this name, and no other.
+std::string catch_pattern(const std::string& name) {
+  std::string pattern;
+  for (const char letter : name) {
+    if (std::string_view(",[]*\\\"~").find(letter) != std::string_view::npos) pattern += '\\';
+    pattern += letter;
+  }
+  return pattern;
+}
+
 /// How the test program ended when it should not have; empty if it ran to its end.
 std::string why_incomplete(const CommandResult& result, const Results& results) {
   std::string how;
@@ -92,6 +102,7 @@ LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
     if (builds.check && builds.check->ok())
       command.arguments.insert(command.arguments.end(), {"--check-kernel", builds.check->library});
     command.arguments.insert(command.arguments.end(), {"--results", results_file});
+    if (!options.only_case.empty()) command.arguments.push_back(catch_pattern(options.only_case));
     command.directory = toolchain.source_dir;
     command.timeout = kLongestTest;
     auto next_look = start;
@@ -100,9 +111,18 @@ LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
       next_look = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
       options.on_case(static_cast<int>(read_results(results_file).cases.size()));
     };
+    Results results;
+    if (options.enough) {
+      command.enough = [&] {
+        results = read_results(results_file);
+        return options.enough(results.cases);
+      };
+    }
     const CommandResult result = run_command(command);
-    Results results = read_results(results_file);
-    report.error = why_incomplete(result, results);
+    if (!result.stopped) {
+      results = read_results(results_file);
+      report.error = why_incomplete(result, results);
+    }
     report.cases = std::move(results.cases);
   } catch (const std::system_error& error) {
     throw MachineError("The tests of lesson " + lesson.id() + " cannot run: " + error.what() + ".");

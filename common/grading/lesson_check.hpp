@@ -47,6 +47,9 @@ struct CheckOptions {
   Backend backend = Backend::cpu;
   std::vector<std::string> architectures;  ///< GPU only; see build_kernel()
   std::function<void(int done)> on_case;   ///< cases finished so far, a few times a second
+  std::string only_case;                   ///< the name of the one case to run; empty: all
+  /// Whether the cases finished so far are enough to know; the others are then left out.
+  std::function<bool(const std::vector<CaseResult>&)> enough;
 };
 
 /// @brief Runs the lesson's tests on a kernel that build_kernel() has dealt with: for outputs, and in check

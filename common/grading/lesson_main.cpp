@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "grading/case.hpp"
+#include "grading/gradcheck.hpp"
 #include "grading/outcome.hpp"
 #include "grading/results.hpp"
 #include "grading/run.hpp"
@@ -142,17 +143,24 @@ class JsonLinesListener : public ListenerBase {
 };
 
 int run_on_arrays(const TestOptions& options) {
-  if (!registered_run()) {
-    fmt::print(stderr, "This lesson has nothing to run on arrays of your own.\n");
-    return kExitUsage;
-  }
+  if (!registered_run()) throw RunError("This lesson has nothing to run on arrays of your own.", true);
+  RunContext context(options.in, options.out, options.settings);
+  registered_run()(context);
+  for (const std::string& name : context.unused_settings())
+    throw RunError(fmt::format("--set {}: this lesson has no such setting.", name), true);
+  return 0;
+}
+
+int check_gradients(const TestOptions& options) {
+  if (!registered_gradcheck()) throw RunError("This lesson has no gradients to check.", true);
+  return run_gradcheck(registered_gradcheck(), options.seed, options.cases, options.settings) ? 0
+                                                                                              : kExitFailed;
+}
+
+/// Does what no test case is about, and says what went wrong.
+int run_mode(const TestOptions& options) {
   try {
-    RunContext context(options.in, options.out, options.settings);
-    registered_run()(context);
-    for (const std::string& name : context.unused_settings()) {
-      fmt::print(stderr, "--set {}: this lesson has no such setting.\n", name);
-      return kExitUsage;
-    }
+    return options.run ? run_on_arrays(options) : check_gradients(options);
   } catch (const RunError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return error.usage() ? kExitUsage : kExitFailed;
@@ -163,7 +171,6 @@ int run_on_arrays(const TestOptions& options) {
     fmt::print(stderr, "The run was ended by an exception: {}\n", error.what());
     return kExitFailed;
   }
-  return 0;
 }
 
 int run_tests(const char* program, const TestOptions& options) {
@@ -183,16 +190,18 @@ int run_tests(const char* program, const TestOptions& options) {
 
 int main_of_lesson(int argc, char** argv) {
   TestOptions options;
+  bool for_user = false;  // `./course run` and `gradcheck`: no tests
   try {
     options = parse_test_options({argv + 1, argv + argc});
+    for_user = options.run || options.gradcheck;
     if (!options.kernel.empty()) {
       SessionConfig config;
       config.kernel = options.kernel;
-      if (!options.run) config.check_kernel = options.check_kernel;
+      if (!for_user) config.check_kernel = options.check_kernel;
       config.worker = options.worker.empty()
                           ? find_worker(options.backend, std::filesystem::read_symlink("/proc/self/exe"))
                           : options.worker;
-      config.pass_output_on = options.run;
+      config.pass_output_on = for_user;
       if (options.timeout_seconds) config.timeout_seconds = *options.timeout_seconds;
       configure_default_session(config);
     }
@@ -202,7 +211,7 @@ int main_of_lesson(int argc, char** argv) {
   }
   set_base_seed(options.seed);
   results_file = options.results;
-  const int status = options.run ? run_on_arrays(options) : run_tests(argv[0], options);
+  const int status = for_user ? run_mode(options) : run_tests(argv[0], options);
   end_default_session();
   return status;
 }

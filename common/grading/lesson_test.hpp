@@ -1,5 +1,6 @@
 #pragma once
-// Everything a lesson's test file needs: Catch2, calls into the kernel library, checks, and `./course run`.
+// Everything a lesson's test file needs: Catch2, calls into the kernel library, checks, `./course run` and
+// `./course gradcheck`.
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
@@ -14,6 +15,7 @@
 #include "grading/call.hpp"
 #include "grading/case.hpp"
 #include "grading/compare.hpp"
+#include "grading/gradcheck.hpp"
 #include "grading/mistakes.hpp"
 #include "grading/outcome.hpp"
 #include "grading/run.hpp"
@@ -78,6 +80,15 @@ inline void require_matches(const Tensor<float>& got, std::string_view name, con
 void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
                      const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound = {},
                      TestLine where = TestLine::here());
+
+/// @brief Fails the case unless `got` is the gradient of the loss for `input`, held against central
+/// differences; see central_differences() for what a loss is. `input` is as before afterwards.
+/// Cost: 2 · numel evaluations of the loss.
+inline void require_gradient(const Tensor<float>& got, std::string_view name, Tensor<float>& input,
+                             const Loss& loss, GradientBound bound = {}, TestLine where = TestLine::here()) {
+  const GradientResult result = check_gradient(name, got, input, loss, bound);
+  detail::report(result.passed(), result.message(), where);
+}
 
 /// @brief Fails the case with this message, a sentence for the student, unless the condition holds.
 inline void require(bool condition, const std::string& message, TestLine where = TestLine::here()) {

@@ -22,6 +22,10 @@ bool take_key(Mutant& mutant, const std::string& line) {
     list.push_back(line.substr(key.size()));
     return true;
   };
+  if (std::vector<std::string> names; mutant.told_by.empty() && take("case: ", names)) {
+    mutant.told_by = names.front();
+    return true;
+  }
   return take("expect: ", mutant.expect) || take("expect-gpu: ", mutant.expect_gpu) ||
          take("diagnosis: ", mutant.diagnoses);
 }
@@ -55,8 +59,8 @@ Mutant read_mutant(const std::filesystem::path& file) {
       mutant.what = line;
     } else if (!line.empty() && !take_key(mutant, line)) {
       refuse(mutant, number,
-             "a line here begins with \"expect: \", \"expect-gpu: \" or \"diagnosis: \", or it is "
-             "\"replace:\".");
+             "a line here begins with \"expect: \", \"expect-gpu: \" or \"diagnosis: \", or, once, with "
+             "\"case: \", or it is \"replace:\".");
     }
   }
   if (mutant.what.empty()) refuse(mutant, 1, "the first line should say what is wrong.");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <system_error>
 
 #include "grading/poison.hpp"
@@ -17,20 +16,11 @@ RunFunction& run_slot() {
   return function;
 }
 
-template <class T>
-T parse(std::string_view name, const std::string& text, const char* wanted) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw RunError(fmt::format("--set {}={}: the value must be {}.", name, text, wanted), true);
-  return value;
-}
-
 }  // namespace
 
 RunContext::RunContext(std::filesystem::path in, std::filesystem::path out,
                        std::map<std::string, std::string> settings)
-    : in_(std::move(in)), out_(std::move(out)), settings_(std::move(settings)) {}
+    : Settings(std::move(settings)), in_(std::move(in)), out_(std::move(out)) {}
 
 std::filesystem::path RunContext::file_of(std::string_view name) const {
   return in_ / fmt::format("{}.npy", name);
@@ -70,29 +60,6 @@ Tensor<T> RunContext::input(std::string_view name, const std::vector<std::string
   return tensor;
 }
 
-std::int64_t RunContext::integer(std::string_view name, std::int64_t otherwise) {
-  used_.emplace(name);
-  const auto setting = settings_.find(std::string(name));
-  return setting == settings_.end() ? otherwise
-                                    : parse<std::int64_t>(name, setting->second, "a whole number");
-}
-
-double RunContext::number(std::string_view name, double otherwise) {
-  used_.emplace(name);
-  const auto setting = settings_.find(std::string(name));
-  return setting == settings_.end() ? otherwise : parse<double>(name, setting->second, "a number");
-}
-
-bool RunContext::boolean(std::string_view name, bool otherwise) {
-  used_.emplace(name);
-  const auto setting = settings_.find(std::string(name));
-  if (setting == settings_.end()) return otherwise;
-  const std::string& text = setting->second;
-  if (text == "true" || text == "1") return true;
-  if (text == "false" || text == "0") return false;
-  throw RunError(fmt::format("--set {}={}: the value must be true or false.", name, text), true);
-}
-
 void RunContext::insist(const Outcome& outcome) {
   if (const std::string why = why_not_clean(outcome); !why.empty()) throw RunError(why, false);
 }
@@ -117,13 +84,6 @@ void RunContext::output(std::string_view name, const Tensor<T>& tensor) {
     throw RunError(error.what(), true);
   }
   fmt::print("{} {} is in {}\n", name, format_shape(tensor.shape()), file.string());
-}
-
-std::vector<std::string> RunContext::unused_settings() const {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : settings_)
-    if (!used_.contains(name)) names.push_back(name);
-  return names;
 }
 
 bool register_run(RunFunction function) {

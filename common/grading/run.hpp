@@ -3,30 +3,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "grading/call.hpp"
+#include "grading/settings.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::grading {
 
-/// Why `./course run` could not do its work, in one plain sentence.
-class RunError : public std::runtime_error {
- public:
-  /// `usage`: the arrays or settings given are the reason, not the kernel.
-  RunError(const std::string& sentence, bool usage) : std::runtime_error(sentence), usage_(usage) {}
-  bool usage() const { return usage_; }
-
- private:
-  bool usage_;
-};
-
 /// @brief `./course run`: a lesson's kernel on the user's own .npy arrays.
-class RunContext {
+class RunContext : public Settings {
  public:
   RunContext(std::filesystem::path in, std::filesystem::path out,
              std::map<std::string, std::string> settings);
@@ -39,12 +27,6 @@ class RunContext {
 
   /// @brief Whether <in>/<name>.npy is there, for arrays that need not be.
   bool has_input(std::string_view name) const;
-
-  /// @brief A setting of `--set name=value`, or the default. Truth values are true, false, 1 and 0.
-  /// @throws RunError if the value is not of that kind.
-  std::int64_t integer(std::string_view name, std::int64_t otherwise);
-  double number(std::string_view name, double otherwise);
-  bool boolean(std::string_view name, bool otherwise);
 
   /// @brief Calls an entry and insists on a clean run.
   /// @throws RunError with what went wrong.
@@ -61,9 +43,6 @@ class RunContext {
   template <class T>
   void output(std::string_view name, const Tensor<T>& tensor);
 
-  /// @brief Names of `--set` that the lesson never asked for.
-  std::vector<std::string> unused_settings() const;
-
  private:
   static constexpr double kTimeoutSeconds = 600;  // the user's arrays may be large
 
@@ -75,9 +54,7 @@ class RunContext {
     std::string from;
   };
   std::filesystem::path in_, out_;
-  std::map<std::string, std::string> settings_;
   std::map<std::string, Dimension> dimensions_;
-  std::set<std::string> used_;
 };
 
 using RunFunction = void (*)(RunContext&);

@@ -198,6 +198,10 @@ CommandResult run_command(const Command& command) {
     poll(waiting.data(), waiting.size(), 50);
     if (waiting[0].revents != 0 && !read_some()) reader.close();
     if (command.on_tick) command.on_tick();
+    if (!result.stopped && command.enough && command.enough()) {
+      result.stopped = true;
+      child.kill_group();
+    }
     const auto now = std::chrono::steady_clock::now();
     if (now > deadline && !result.timed_out) {
       result.timed_out = true;

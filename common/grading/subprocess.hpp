@@ -36,15 +36,17 @@ struct Command {
   std::size_t output_limit = 4 << 20;  ///< bytes of output that are kept; what comes after is dropped
   std::function<void(const std::string&)> on_line;  ///< called with each line as it comes
   std::function<void()> on_tick;                    ///< called about 20 times a second while it runs
-  bool inherit_output = false;  ///< writes to our own stdout and stderr; nothing is captured
+  std::function<bool()> enough;  ///< asked as often; when it says yes, the program is killed
+  bool inherit_output = false;   ///< writes to our own stdout and stderr; nothing is captured
 };
 
 struct CommandResult {
   int exit_code = 0;       ///< meaningful if signal is 0
   int signal = 0;          ///< the signal that ended it, or 0
   bool timed_out = false;  ///< it was killed because it ran past the limit
+  bool stopped = false;    ///< it was killed because command.enough() said so
   std::string output;      ///< stdout and stderr, in the order they were written
-  bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
+  bool ok() const { return exit_code == 0 && signal == 0 && !timed_out && !stopped; }
 };
 
 /// @brief Runs a program to its end, with standard input closed off.

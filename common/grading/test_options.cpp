@@ -28,6 +28,10 @@ void set(TestOptions& options, const std::string& name, const std::string& value
   if (name == "--in") options.in = value;
   if (name == "--out") options.out = value;
   if (name == "--seed") options.seed = parse<std::uint64_t>(name, value, "a whole number");
+  if (name == "--cases") {
+    options.cases = parse<std::int64_t>(name, value, "a whole number");
+    if (options.cases < 1) wrong("--cases wants at least 1.");
+  }
   if (name == "--timeout") {
     options.timeout_seconds = parse<double>(name, value, "a number of seconds");
     if (!(*options.timeout_seconds > 0)) wrong("--timeout wants more than 0 seconds.");
@@ -47,15 +51,21 @@ void set(TestOptions& options, const std::string& name, const std::string& value
 }  // namespace
 
 TestOptions parse_test_options(const std::vector<std::string>& arguments) {
+  const auto has = [&](const char* name) {
+    return std::find(arguments.begin(), arguments.end(), name) != arguments.end();
+  };
   TestOptions options;
-  options.run = std::find(arguments.begin(), arguments.end(), "--run") != arguments.end();
+  options.run = has("--run");
+  options.gradcheck = has("--gradcheck");
+  if (options.run && options.gradcheck) wrong("--run and --gradcheck exclude each other.");
   std::vector<std::string> ours = {"--kernel",  "--check-kernel", "--worker", "--backend",
                                    "--results", "--seed",         "--timeout"};
   if (options.run) ours.insert(ours.end(), {"--in", "--out", "--set"});  // --out is also an option of Catch2
+  if (options.gradcheck) ours.insert(ours.end(), {"--cases", "--set"});
 
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
-    if (argument == "--run") continue;
+    if (argument == "--run" || argument == "--gradcheck") continue;
     const std::size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
     if (std::find(ours.begin(), ours.end(), name) == ours.end()) {
@@ -68,8 +78,9 @@ TestOptions parse_test_options(const std::vector<std::string>& arguments) {
       wrong(fmt::format("{} wants a value.", name));
     }
   }
-  if (options.run && !options.catch2.empty())
-    wrong(fmt::format("--run does not know \"{}\".", options.catch2.front()));
+  if ((options.run || options.gradcheck) && !options.catch2.empty())
+    wrong(
+        fmt::format("--{} does not know \"{}\".", options.run ? "run" : "gradcheck", options.catch2.front()));
   if (options.run && (options.in.empty() || options.out.empty()))
     wrong("--run wants --in DIR and --out DIR.");
   return options;

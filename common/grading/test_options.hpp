@@ -21,6 +21,10 @@ struct TestOptions {
 
   bool run = false;  ///< `./course run`: in, out and settings count, Catch2 does not start
   std::filesystem::path in, out;
+
+  bool gradcheck = false;  ///< `./course gradcheck`: seed, cases and settings count, Catch2 does not start
+  std::int64_t cases = 3;
+
   std::map<std::string, std::string> settings;
 
   std::vector<std::string> catch2;  ///< everything else, in order

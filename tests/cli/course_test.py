@@ -85,7 +85,7 @@ class Usage(Case):
     def test_help_is_no_error(self):
         result = course("--help")
         self.assertEqual(result.returncode, 0)
-        for command in ("check", "list", "run", "test"):
+        for command in ("check", "list", "run", "gradcheck", "test"):
             self.assertIn(command, result.stdout)
 
     def test_unknown_command_and_option(self):
@@ -305,6 +305,87 @@ class Run(Case):
         self.assertEqual(c.tobytes(), (a + b).tobytes())
 
 
+class Gradcheck(Case):
+    TESTS = [ROOT / f"tests/lessons/{description.parent.name}_test.cpp"
+             for description in sorted(ROOT.glob("lessons/*/lesson.json"))]
+    GRADIENTS = [test.name[:2] for test in TESTS
+                 if test.is_file() and "\nCOURSE_GRADCHECK(" in test.read_text(encoding="utf-8")]
+
+    def setUp(self):
+        super().setUp()
+        if not self.GRADIENTS and "usage" not in self.id():
+            self.skipTest("no lesson has gradients yet")
+
+    def gradcheck(self, *arguments):
+        return course("gradcheck", self.GRADIENTS[0], *arguments)
+
+    def wrong_solution(self, name, change):
+        [solution] = ROOT.glob(f"solutions/{self.GRADIENTS[0]}_*/*.cu")
+        text = solution.read_text(encoding="utf-8")
+        self.assertNotEqual(change(text), text)
+        return self.file(name, change(text))
+
+    def test_usage(self):
+        for arguments, words in (((), "LESSON is required"), (("nope",), "There is no lesson"),
+                                 (("all",), "exactly one lesson"),
+                                 (("01", "--cases", "0"), "whole number from 1 on"),
+                                 (("01", "--cases", "two"), "whole number from 1 on"),
+                                 (("01", "--seed=-1"), "whole number from 0 on"),
+                                 (("01", "--set", "causal"), "write causal as name=value"),
+                                 (("01", "--solution", "--file", SOLUTION), "exclude each other"),
+                                 (("01", "--file", self.folder / "none.cu"), "There is no file")):
+            with self.subTest(arguments):
+                result = course("gradcheck", *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assert_one_message(result, words)
+
+    def test_usage_of_a_lesson_without_gradients_names_those_with(self):
+        result = course("gradcheck", "01", "--solution")
+        self.assertEqual(result.returncode, 2)
+        others = "these have: " + ", ".join(self.GRADIENTS) if self.GRADIENTS else "nor has any other yet"
+        self.assert_one_message(result, "Lesson 01 has no gradients to check; " + others + ".")
+
+    def test_solution_is_right_and_the_page_is_plain_and_narrow(self):
+        result = self.gradcheck("--solution")
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        self.assertRegex(result.stdout, r"(?s)^Case 1, seed 1: .*\nCase 2, seed 2: .*\nCase 3, seed 3: ")
+        self.assertRegex(result.stdout, r"\n  d\w+ is right: \d+ elements?, at most [\d.e-]+ from")
+        self.assertRegex(result.stdout, r"\nAll \d+ gradients are right\.\n$")
+        self.assertNotIn("\033", result.stdout)
+        for line in result.stdout.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+
+    def test_seed_repeats_one_case(self):
+        page = " ".join(self.gradcheck("--solution").stdout.split())
+        again = " ".join(self.gradcheck("--solution", "--seed", "3", "--cases", "1").stdout.split())
+        case = again[again.index("seed 3"):again.index(" All")]
+        self.assertIn(case, page)
+
+    def test_stub_fails(self):
+        result = self.gradcheck("--cases", "1", "--file", next(ROOT.glob(f"lessons/{self.GRADIENTS[0]}_*/*.cu")))
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertRegex(" ".join(result.stdout.split()), r"d\w+ is wrong: d\w+\[.*\d+ of \d+ gradients are wrong\. Add ")
+        for line in result.stdout.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+
+    def test_setting_that_is_not_there(self):
+        result = self.gradcheck("--solution", "--set", "no_such_setting=1")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, "--set no_such_setting: this lesson's gradient check has no such setting.")
+
+    def test_kernel_that_ends_the_program(self):
+        file = self.wrong_solution("exits.cu", lambda text: "#include <cstdlib>\n" + text +
+                                   "\nstatic const int ended = (std::exit(0), 0);\n")
+        result = self.gradcheck("--file", file)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertNotIn("right", result.stdout)
+
+    def test_file_that_does_not_compile(self):
+        result = self.gradcheck("--file", self.wrong_solution("broken.cu", lambda text: text + "\nint x = ;\n"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("broken.cu", result.stderr)
+
+
 class Simulate(Case):
     PROGRAM = """
         #include <cstdio>
@@ -518,7 +599,7 @@ class Profile(Case):
                 self.assertEqual(course(*arguments).returncode, 2)
 
     def test_help_has_examples(self):
-        for command in ("profile", "simulate", "trace"):
+        for command in ("gradcheck", "profile", "simulate", "trace"):
             result = course(command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn(f"\n  ./course {command} ", result.stdout)

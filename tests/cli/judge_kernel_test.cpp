@@ -47,7 +47,7 @@ struct Fixture {
     const KernelSource kernel{lesson, kernel_of(variant, lesson, folder.path() / "mutants"),
                               quick_purpose(variant, options.backend)};
     KernelQueue queue(toolchain, {kernel}, options);
-    return judge_kernel(toolchain, queue, 0, kernel, variant, options);
+    return judge_kernel(toolchain, queue, 0, kernel, variant, options, true);
   }
 
   std::ptrdiff_t libraries_built() const {
@@ -85,6 +85,21 @@ TEST_CASE("a mutant that passes in both modes is told so", "[cli][judge_kernel]"
   CHECK_FALSE(judgement.as_expected);
   CHECK_THAT(judgement.reason, ContainsSubstring("should be rejected, but passes"));
   CHECK(f.libraries_built() == 2);
+}
+
+TEST_CASE("quick judgement runs the case alone that a mutant names", "[cli][judge_kernel]") {
+  Fixture f;
+  const std::string keys = "expect: never written\ncase: ";
+  const Judgement large =
+      f.judge_quickly(f.mutant(keys + "adds 255, 256, 257 and 1000 numbers\n" + kOnlyBlock0));
+  INFO(large.reason);
+  CHECK(large.as_expected);
+  const Judgement small =
+      f.judge_quickly(f.mutant(keys + "adds the ten numbers of the notes\n" + kOnlyBlock0));
+  CHECK_THAT(small.reason, ContainsSubstring("should be rejected, but passes"));
+  const Judgement none = f.judge_quickly(f.mutant(keys + "adds nothing\n" + kOnlyBlock0));
+  CHECK_FALSE(none.as_expected);
+  CHECK_THAT(none.reason, ContainsSubstring("adds nothing"));
 }
 
 TEST_CASE("what a mutant's file says only check mode can tell goes to both modes at once",

@@ -116,6 +116,39 @@ TEST_CASE("a mutant must get no other diagnosis than those it names", "[cli][jud
   CHECK(judge_mutant("expect: wrong\n", report({case_with_finding("race", Severity::warning)})).as_expected);
 }
 
+TEST_CASE("the case that a mutant names must tell it by itself", "[cli][judge]") {
+  CaseResult small = case_result(false, 1, "wrong"), large = case_result(false, 1, "past the end");
+  small.name = "adds three";
+  large.name = "adds a million";
+  const LessonReport both = report({small, large}), large_alone = report({large});
+  CHECK(judge_mutant("expect: past the end\ncase: adds a million\n", both).as_expected);
+  CHECK(judge_mutant("expect: past the end\ncase: adds a million\n", large_alone).as_expected);
+  for (const char* name : {"adds three", "adds four"}) {
+    const Judgement other = judge_mutant(std::string("expect: past the end\ncase: ") + name + "\n", both);
+    CHECK_FALSE(other.as_expected);
+    CHECK_THAT(other.reason, ContainsSubstring(name));
+  }
+  CHECK_FALSE(judge_mutant("expect: wrong\nexpect: past the end\ncase: adds three\n", both).as_expected);
+  CHECK(judge_mutant("expect: past the end\ncase: adds three\n", both, Backend::gpu).as_expected);
+}
+
+TEST_CASE("a mutant is rejected already when its words and diagnoses are all there", "[cli][judge]") {
+  const ScratchFolder folder(fs::temp_directory_path());
+  const fs::path file = folder.path() / "mutant.mutant";
+  write_file_atomically(file, "Wrong.\n\ndiagnosis: tail_missing\nexpect: past\n\nreplace:\na\nwith:\nb\n");
+  const Variant mutant{VariantKind::mutant, "mutant/mutant", file};
+  const CaseResult right = case_result(true, 1), words = case_result(false, 1, "past the end");
+  const auto already = [&](const std::vector<CaseResult>& so_far) {
+    return rejected_already(mutant, so_far, Backend::cpu);
+  };
+  CHECK_FALSE(already({}));
+  CHECK_FALSE(already({right, words}));
+  CHECK_FALSE(already({right, diagnosed_case("tail_missing")}));
+  CHECK(already({right, words, diagnosed_case("tail_missing")}));
+  CHECK_FALSE(already({words, diagnosed_case("tail_missing"), diagnosed_case("transposed")}));
+  CHECK_FALSE(rejected_already(kStub, {words}, Backend::cpu));
+}
+
 TEST_CASE("on a GPU a mutant need not get its diagnosis, but no other", "[cli][judge]") {
   const std::string keys = "diagnosis: tail_missing\nexpect: wrong\n";
   CHECK(judge_mutant(keys, report({case_result(false, 1, "wrong")}), Backend::gpu).as_expected);

@@ -39,12 +39,14 @@ std::string applied(const std::string& edits) { return mutated(read_text(kHead +
 
 TEST_CASE("a mutant says what is wrong, what is expected, and what to edit", "[cli][mutant]") {
   const Mutant mutant = read_text(
-      "Too short.\n\ndiagnosis: tail\ndiagnosis: race\nexpect: missing\nexpect-gpu: nothing\n\n"
+      "Too short.\n\ndiagnosis: tail\ndiagnosis: race\nexpect: missing\nexpect-gpu: nothing\ncase: adds a "
+      "tail\n\n"
       "replace:\n  a\n  b\nwith:\n  c\n\nreplace:\n  d\nwith:\n");
   CHECK(mutant.what == "Too short.");
   CHECK(mutant.diagnoses == std::vector<std::string>{"tail", "race"});
   CHECK(mutant.expect == std::vector<std::string>{"missing"});
   CHECK(mutant.expect_gpu == std::vector<std::string>{"nothing"});
+  CHECK(mutant.told_by == "adds a tail");
   REQUIRE(mutant.edits.size() == 2);
   CHECK(mutant.edits[0].before == "  a\n  b\n");
   CHECK(mutant.edits[0].after == "  c\n");
@@ -73,6 +75,7 @@ TEST_CASE("a mutant that is not written as it should be is refused, with its lin
   CHECK_THAT(refused(""), ContainsSubstring("what is wrong"));
   CHECK_THAT(refused("Wrong.\n\nreplace:\na\nwith:\nb\n"), ContainsSubstring("expect: "));
   CHECK_THAT(refused(kHead), ContainsSubstring("no edit"));
+  CHECK_THAT(refused("Wrong.\n\ncase: one\ncase: other\n"), ContainsSubstring("some.mutant:4: "));
   CHECK_THAT(refused("Wrong.\nExpect: x\n"), ContainsSubstring("some.mutant:2: "));
   CHECK_THAT(refused(kHead + "with:\nb\n"), ContainsSubstring("needs a \"replace:\""));
   CHECK_THAT(refused(kHead + "replace:\na\n"), ContainsSubstring("has no \"with:\""));

@@ -11,6 +11,7 @@
 
 #include "grading/compare.hpp"
 #include "grading/results.hpp"
+#include "kernels/misdeeds.hpp"
 #include "support/catch.hpp"
 #include "tensor/npy.hpp"
 #include "tensor/random.hpp"
@@ -165,7 +166,7 @@ TEST_CASE("all cases of a run are written, in order, each once") {
   CHECK(sample.run("--results " + sample.results().string()) == 1);
   const Results results = read_results(sample.results());
   CHECK_FALSE(results.truncated);
-  CHECK(results.cases.size() == 18);
+  CHECK(results.cases.size() == 20);
   CHECK(results.cases.front().name == "adds");
 }
 
@@ -198,6 +199,70 @@ TEST_CASE("the seed of a failed case is told, and changes with --seed") {
   CHECK_THAT(sample.printed(), ContainsSubstring("seed " + std::to_string(first.seed)));
   CHECK(sample.result_of("ends the program").seed == first.seed);
   CHECK(sample.result_of("ends the program", "--seed 9").seed != first.seed);
+}
+
+TEST_CASE("a gradient that central differences contradict fails a case") {
+  const Sample sample;
+  CHECK(sample.result_of("has the gradient of a loss").passed);
+  const CaseResult wrong = sample.result_of("has the gradient of another loss");
+  CHECK_FALSE(wrong.passed);
+  CHECK_THAT(wrong.message, ContainsSubstring("da is wrong: da[") &&
+                                ContainsSubstring(" but central differences give ") &&
+                                ContainsSubstring(" 6 of 6 elements are wrong: all of them."));
+}
+
+TEST_CASE("gradients are checked on random cases, which their seeds repeat") {
+  const Sample sample;
+  CHECK(sample.run("--gradcheck --seed 1") == 0);
+  const std::string three = sample.printed();
+  CHECK_THAT(three, ContainsSubstring("Case 1, seed 1: ") && ContainsSubstring("Case 3, seed 3: ") &&
+                        ContainsSubstring("\n  db is right: ") && ContainsSubstring(" elements, at most ") &&
+                        ContainsSubstring("All 3 gradients are right.\n"));
+  const auto case_of = [](const std::string& text,
+                          const std::string& seed) {  // two lines, without their seed
+    const std::size_t start = text.find(seed) + seed.size();
+    return text.substr(start, text.find("differences.", start) - start);
+  };
+  CHECK(sample.run("--gradcheck --seed 3 --cases 1") == 0);
+  CHECK(case_of(sample.printed(), "seed 3: ") == case_of(three, "seed 3: "));
+  CHECK(case_of(three, "seed 2: ") != case_of(three, "seed 3: "));
+}
+
+TEST_CASE("a wrong gradient is named with the seed that repeats it") {
+  const Sample sample;
+  CHECK(sample.run("--gradcheck --seed 4 --cases 2") == 1);
+  CHECK_THAT(sample.printed(), ContainsSubstring("  db is right: ") &&
+                                   ContainsSubstring("\n  da is wrong: da[") &&
+                                   ContainsSubstring("1 of 2 gradients is wrong. Add --seed 5 --cases 1 to"));
+  CHECK(sample.run("--gradcheck --seed 5 --cases 1 --set other=false") == 0);
+  CHECK(sample.run("--gradcheck --set other=true") == 1);
+  CHECK_THAT(sample.printed(), ContainsSubstring("3 of 3 gradients are wrong. Add --seed 0 --cases 1 to"));
+}
+
+TEST_CASE("a gradient check of a kernel that fails, or leaves elements unwritten, says so") {
+  const Sample sample;
+  const auto with = [&](Misdeed misdeed) {
+    return sample.run("--gradcheck --set misdeed=" + std::to_string(misdeed));
+  };
+  CHECK(with(kWriteHalf) == 1);
+  CHECK_THAT(sample.printed(), ContainsSubstring(" was never written; central differences give "));
+  CHECK(with(kExitZero) == 1);
+  CHECK_THAT(sample.printed(),
+             ContainsSubstring("Case 1, seed 0: ") && ContainsSubstring("ended the whole program"));
+  CHECK(sample.run("--gradcheck --set nothing=true") == 1);
+  CHECK_THAT(sample.printed(), ContainsSubstring("compares nothing"));
+}
+
+TEST_CASE("a gradient check refuses what it does not know") {
+  const Sample sample;
+  CHECK(sample.run("--gradcheck --set othre=true") == 2);
+  CHECK(sample.printed() == "--set othre: this lesson's gradient check has no such setting.\n");
+  CHECK(sample.run("--gradcheck --set other=perhaps") == 2);
+  CHECK(sample.printed() == "--set other=perhaps: the value must be true or false.\n");
+  CHECK(sample.run("--gradcheck --cases 0") == 2);
+  CHECK(sample.run("--gradcheck --run") == 2);
+  CHECK(sample.run("--gradcheck adds") == 2);
+  CHECK(sample.run("--gradcheck --worker /nowhere/worker") == 3);
 }
 
 TEST_CASE("a kernel runs on arrays from disk") {

@@ -1,5 +1,6 @@
 // A lesson's test program in small. lesson_program_test.cpp runs it and reads what it writes.
 #include <stdexcept>
+#include <string>
 
 #include "grading/lesson_test.hpp"
 #include "kernels/contract.hpp"
@@ -14,6 +15,16 @@ namespace {
 Outcome misbehave_with(Misdeed misdeed) {
   Tensor<float> c({10});
   return call(ENTRY(misbehave), static_cast<std::int32_t>(misdeed), out(c, "c"), c.numel());
+}
+
+/// Σ a·b + b²/2, whose gradient for b is a + b, which is what add() gives; for a, it is b.
+double product_loss(const Tensor<float>& a, const Tensor<float>& b) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < a.numel(); ++i) {
+    const auto x = static_cast<double>(a.at_linear(i)), y = static_cast<double>(b.at_linear(i));
+    sum += x * y + y * y / 2;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -112,6 +123,32 @@ TEST_CASE("compares numbers", "[sample]") {
 }
 
 TEST_CASE("is a mistake in the test", "[sample]") { throw std::logic_error("the test is wrong"); }
+
+TEST_CASE("has the gradient of a loss", "[gradients]") {
+  Tensor<float> a = uniform({2, 3}, -1, 1, 1), b = uniform({2, 3}, -1, 1, 2), c({2, 3});
+  require_ran(call(ENTRY(add), in(a, "a"), in(b, "b"), out(c, "c"), c.numel()));
+  require_gradient(c, "db", b, [&] { return product_loss(a, b); });
+}
+
+TEST_CASE("has the gradient of another loss", "[gradients]") {
+  Tensor<float> a = uniform({2, 3}, -1, 1, 1), b = uniform({2, 3}, -1, 1, 2), c({2, 3});
+  require_ran(call(ENTRY(add), in(a, "a"), in(b, "b"), out(c, "c"), c.numel()));
+  require_gradient(c, "da", a, [&] { return product_loss(a, b); });
+}
+
+COURSE_GRADCHECK(GradcheckContext& check) {
+  const std::int64_t rows = check.random().integer(1, 4);
+  const std::string wanted = check.boolean("other", check.seed() == 5) ? "a" : "b";
+  const std::int64_t misdeed = check.integer("misdeed", kNothing);
+  check.describe(std::to_string(rows) + " rows of 4, the gradient for " + wanted);
+  if (check.boolean("nothing", false)) return;
+  Tensor<float> a = check.normal({rows, 4}), b = check.normal({rows, 4}), c({rows, 4});
+  if (misdeed == kNothing)
+    check.call(ENTRY(add), in(a, "a"), in(b, "b"), out(c, "c"), c.numel());
+  else
+    check.call(ENTRY(misbehave), static_cast<std::int32_t>(misdeed), out(c, "c"), c.numel());
+  check.compare("d" + wanted, c, wanted == "a" ? a : b, [&] { return product_loss(a, b); });
+}
 
 COURSE_RUN(RunContext& run) {
   const auto a = run.input<float>("a", {"n"}), b = run.input<float>("b", {"n"});

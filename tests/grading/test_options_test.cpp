@@ -33,6 +33,17 @@ TEST_CASE("a run on arrays takes folders and settings") {
   CHECK(options.settings.at("name") == "x=y");
 }
 
+TEST_CASE("a gradient check takes cases, a seed and settings") {
+  const TestOptions options = parse_test_options(
+      {"--gradcheck", "--cases", "7", "--seed=4", "--set", "causal=true", "--kernel", "k.so"});
+  CHECK(options.gradcheck);
+  CHECK_FALSE(options.run);
+  CHECK(options.cases == 7);
+  CHECK(options.seed == 4);
+  CHECK(options.settings.at("causal") == "true");
+  CHECK(parse_test_options({"--cases", "7"}).catch2.size() == 2);  // no option of ours without --gradcheck
+}
+
 TEST_CASE("wrong options are told in one sentence") {
   CHECK_THROWS_WITH(parse_test_options({"--kernel"}), ContainsSubstring("--kernel wants a value"));
   CHECK_THROWS_WITH(parse_test_options({"--seed", "x"}), ContainsSubstring("whole number, not \"x\""));
@@ -43,4 +54,8 @@ TEST_CASE("wrong options are told in one sentence") {
                     ContainsSubstring("name=value"));
   CHECK_THROWS_WITH(parse_test_options({"--run", "--in", "a", "--out", "b", "-s"}),
                     ContainsSubstring("\"-s\""));
+  CHECK_THROWS_WITH(parse_test_options({"--gradcheck", "-s"}),
+                    ContainsSubstring("--gradcheck does not know"));
+  CHECK_THROWS_WITH(parse_test_options({"--gradcheck", "--run"}), ContainsSubstring("exclude each other"));
+  CHECK_THROWS_WITH(parse_test_options({"--gradcheck", "--cases", "0"}), ContainsSubstring("at least 1"));
 }

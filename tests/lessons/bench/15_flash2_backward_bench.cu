@@ -1,0 +1,43 @@
+// Measures lesson 15 on a GPU: time of the backward pass, as JSON. Operations are those of the five products
+// that a backward pass cannot do without; this one makes seven. Built with the kernel that is to be measured;
+// the notes of the lesson have the commands.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+
+#include "15_flash2_backward/flash2_backward.hpp"
+#include "bench/attention_benchmark.hpp"
+
+using namespace course::bench;
+
+int main() try {
+  begin_json(15);
+  begin_measurements("flash2_backward");
+  bool first = true;
+  for (const std::int64_t D : {64, 128}) {
+    for (const std::int64_t N : {1024, 2048, 4096, 8192}) {
+      const AttentionSizes n = square(N, D);
+      GradientArrays x(n);
+      for (const bool causal : {false, true}) {
+        const double pairs = causal ? pairs_in_window(N, N) : static_cast<double>(N) * static_cast<double>(N);
+        measure_attention(
+            n, pairs, bytes_of_gradients(n), causal ? "\"causal\": true, " : "\"causal\": false, ", first,
+            [&] {
+              course::flash2_backward(x.Q(), x.K(), x.V(), x.O_read(), x.lse_read(), x.dO(), x.delta(),
+                                      x.dQ(), x.dK(), x.dV(), x.scale(), causal);
+            },
+            5);
+        first = false;
+      }
+    }
+  }
+  end_measurements();
+  end_json();
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -36,13 +36,21 @@ void require_dense_rows(const char* name, const View<T, kRank>& X) {
                                 std::to_string(X.strides[kRank - 1]) + ".");
 }
 
-/// @brief Checks what all forward kernels take.
+/// @throws std::invalid_argument, naming K, unless its heads can be shared evenly among those of Q.
+inline void require_groups(std::int64_t H, std::int64_t H_kv) {
+  if (H_kv == 0 ? H > 0 : H % H_kv != 0)
+    throw std::invalid_argument("K must have a number of heads that divides the " + std::to_string(H) +
+                                " of Q, but it has " + std::to_string(H_kv) + ".");
+}
+
+/// @brief Checks what all attention kernels take.
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H_kv, Nk, D).
 /// @throws std::invalid_argument, naming the argument, if a shape does not fit the others, if D is not 1 to
 /// max_dim, or if the elements of a row of Q, K, V or O do not lie side by side.
-inline void require_attention_arguments(const View<const float, 4>& Q, const View<const float, 4>& K,
-                                        const View<const float, 4>& V, const View<float, 4>& O,
-                                        std::int64_t H_kv, std::int64_t max_dim) {
+template <class Output>  // float, or const float where O is only read
+void require_attention_arguments(const View<const float, 4>& Q, const View<const float, 4>& K,
+                                 const View<const float, 4>& V, const View<Output, 4>& O, std::int64_t H_kv,
+                                 std::int64_t max_dim) {
   const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3], Nk = K.shape[2];
   if (D < 1 || D > max_dim)
     throw std::invalid_argument("Q must have 1 to " + std::to_string(max_dim) +
@@ -54,6 +62,29 @@ inline void require_attention_arguments(const View<const float, 4>& Q, const Vie
   require_dense_rows("K", K);
   require_dense_rows("V", V);
   require_dense_rows("O", O);
+}
+
+/// @brief Checks what all backward kernels take.
+/// Shapes: Q, O, dO, dQ are (B, H, Nq, D), K, V, dK, dV are (B, H_kv, Nk, D), lse and delta are (B, H, Nq).
+/// @throws std::invalid_argument as require_attention_arguments().
+inline void require_backward_arguments(const View<const float, 4>& Q, const View<const float, 4>& K,
+                                       const View<const float, 4>& V, const View<const float, 4>& O,
+                                       const View<const float, 3>& lse, const View<const float, 4>& dO,
+                                       const View<float, 3>& delta, const View<float, 4>& dQ,
+                                       const View<float, 4>& dK, const View<float, 4>& dV, std::int64_t H_kv,
+                                       std::int64_t max_dim) {
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3], Nk = K.shape[2];
+  require_attention_arguments(Q, K, V, O, H_kv, max_dim);
+  require_shape("lse", lse, {B, H, Nq});
+  require_shape("dO", dO, {B, H, Nq, D});
+  require_shape("delta", delta, {B, H, Nq});
+  require_shape("dQ", dQ, {B, H, Nq, D});
+  require_shape("dK", dK, {B, H_kv, Nk, D});
+  require_shape("dV", dV, {B, H_kv, Nk, D});
+  require_dense_rows("dO", dO);
+  require_dense_rows("dQ", dQ);
+  require_dense_rows("dK", dK);
+  require_dense_rows("dV", dV);
 }
 
 }  // namespace course::device

@@ -54,8 +54,14 @@ __device__ View<T, 1> row_of(const View<T, 3>& x, std::int64_t batch, std::int64
 }
 
 /// The same elements, not to be written.
-inline __device__ View<const float, 2> read_only(const View<float, 2>& X) {
-  return {X.data, {X.shape[0], X.shape[1]}, {X.strides[0], X.strides[1]}};
+template <int kRank>
+__host__ __device__ View<const float, kRank> read_only(const View<float, kRank>& X) {
+  View<const float, kRank> view{X.data, {}, {}};
+  for (int axis = 0; axis < kRank; ++axis) {
+    view.shape[axis] = X.shape[axis];
+    view.strides[axis] = X.strides[axis];
+  }
+  return view;
 }
 
 /// @brief S = -inf at the scores that are hidden, so that their weight is 0.

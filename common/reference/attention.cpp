@@ -41,6 +41,13 @@ void require_sink(const Tensor<float>* sink, Index H) {
                               format_shape(sink->shape()) + ".");
 }
 
+void require_factors(const Tensor<float>* factors, const Shape& wanted) {
+  if (factors == nullptr || factors->shape() == wanted) return;
+  throw std::invalid_argument("attention needs factors of shape " + format_shape(wanted) +
+                              ", one for each weight, but they have shape " + format_shape(factors->shape()) +
+                              ".");
+}
+
 /// One row of a tensor of four axes.
 struct Row {
   const float* data;
@@ -81,11 +88,12 @@ bool sees(const Mask& mask, Index i, Index j, Index Nq, Index Nk) {
 }
 
 Attention attention(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V, double scale,
-                    const Mask& mask, const Tensor<float>* sink) {
+                    const Mask& mask, const Tensor<float>* sink, const Tensor<float>* factors) {
   require_shapes(Q, K, V);
   require_mask(mask);
   const Index B = Q.shape()[0], H = Q.shape()[1], Nq = Q.shape()[2], D = Q.shape()[3], Nk = K.shape()[2];
   require_sink(sink, H);
+  require_factors(factors, {B, H, Nq, Nk});
   Attention result{Tensor<double>({B, H, Nq, Nk}), Tensor<double>({B, H, Nq, Nk}),
                    Tensor<double>({B, H, Nq, D}), Tensor<double>({B, H, Nq})};
   double *S = result.S.data(), *P = result.P.data(), *O = result.O.data(), *lse = result.lse.data();
@@ -101,7 +109,9 @@ Attention attention(const Tensor<float>& Q, const Tensor<float>& K, const Tensor
         for (Index j = 0; j < Nk; ++j) {
           if (!seen(j)) continue;
           const Row v(V, b, h_kv, j);
-          for (Index d = 0; d < D; ++d) O[d] += P[j] * v[d];
+          const double weight =
+              factors == nullptr ? P[j] : P[j] * static_cast<double>((*factors)(b, h, i, j));
+          for (Index d = 0; d < D; ++d) O[d] += weight * v[d];
         }
       }
     }

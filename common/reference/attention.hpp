@@ -23,7 +23,7 @@ bool sees(const Mask& mask, std::int64_t i, std::int64_t j, std::int64_t Nq, std
 struct Attention {
   Tensor<double> S;    ///< (B, H, Nq, Nk): scaled scores, -inf where the query does not see the key
   Tensor<double> P;    ///< (B, H, Nq, Nk): the softmax of each row of S
-  Tensor<double> O;    ///< (B, H, Nq, D): the rows of V, weighed by P
+  Tensor<double> O;    ///< (B, H, Nq, D): the rows of V, weighed by P (with dropout, P times the factors)
   Tensor<double> lse;  ///< (B, H, Nq): log Σ_j exp(S_ij), natural logarithm; with exp(sink_h) in the sum
 };
 
@@ -32,6 +32,8 @@ struct Attention {
 /// head h reads head
 ///         h / (H / H_kv). Any strides; results are contiguous. `sink`, if given, is (H): a logit that joins
 ///         each row's denominator and has no value, so that a row of P sums to less than 1. It is not scaled.
+///         `factors`, if given, is (B, H, Nq, Nk) and says what dropout makes of each weight: 0, or 1/(1 -
+///         p). They change O alone.
 /// Domain: a query that no key reaches (it sees none, or only scores of -inf) gets P = 0, O = 0 and lse =
 /// -inf
 ///         or the sink. NaN or +inf among the scores of a query, or as its sink, makes its P, O and lse NaN:
@@ -43,6 +45,7 @@ struct Attention {
 /// @throws std::invalid_argument unless the shapes fit together, the window is at least 1 and the sinks are
 /// not negative.
 Attention attention(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V, double scale,
-                    const Mask& mask = {}, const Tensor<float>* sink = nullptr);
+                    const Mask& mask = {}, const Tensor<float>* sink = nullptr,
+                    const Tensor<float>* factors = nullptr);
 
 }  // namespace course::reference

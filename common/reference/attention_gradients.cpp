@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 
 #include "tensor/format.hpp"
 
@@ -11,52 +12,63 @@ namespace {
 
 using Index = std::int64_t;
 
-/// Adds what row i of head h in batch b brings to all gradients.
-struct Row {
-  const Tensor<float>&Q, &K, &V, &dO;
-  double scale;
-  const Attention& forward;
-  AttentionGradients& gradients;
+void require_shape(const char* name, const Tensor<float>& x, const Shape& wanted) {
+  if (x.shape() == wanted) return;
+  throw std::invalid_argument(std::string("attention_gradients needs ") + name + " of the shape " +
+                              format_shape(wanted) + ", but it has shape " + format_shape(x.shape()) + ".");
+}
 
-  void add(Index b, Index h, Index i, Index h_kv) {
-    const Index D = Q.shape()[3], Nk = K.shape()[2];
-    double& row_D = gradients.D(b, h, i);
-    for (Index d = 0; d < D; ++d) row_D += static_cast<double>(dO(b, h, i, d)) * forward.O(b, h, i, d);
-    for (Index j = 0; j < Nk; ++j) {
-      const double weight = forward.P(b, h, i, j);
-      if (weight == 0) continue;  // 0 times an infinity would be NaN
-      double& dP = gradients.dP(b, h, i, j);
-      for (Index d = 0; d < D; ++d)
-        dP += static_cast<double>(dO(b, h, i, d)) * static_cast<double>(V(b, h_kv, j, d));
-      const double dS = gradients.dS(b, h, i, j) = weight * (dP - row_D);
-      for (Index d = 0; d < D; ++d) {
-        gradients.dQ(b, h, i, d) += dS * scale * static_cast<double>(K(b, h_kv, j, d));
-        gradients.dK(b, h_kv, j, d) += dS * scale * static_cast<double>(Q(b, h, i, d));
-        gradients.dV(b, h_kv, j, d) += weight * static_cast<double>(dO(b, h, i, d));
-      }
+/// Row-major copies of the inputs in float64.
+struct Inputs {
+  Tensor<double> Q, K, V, dO;
+  const Tensor<float>* factors;
+};
+
+/// Adds what row i of head h in batch b brings to all gradients but dsink.
+void add_row(const Inputs& in, double scale, const Attention& forward, Index b, Index h, Index i, Index h_kv,
+             AttentionGradients& to) {
+  const Index H = in.Q.shape()[1], Nq = in.Q.shape()[2], Nk = in.K.shape()[2], D = in.Q.shape()[3];
+  const Index row = (b * H + h) * Nq + i, keys = (b * in.K.shape()[1] + h_kv) * Nk;
+  const double *q = in.Q.data() + row * D, *dO = in.dO.data() + row * D, *O = forward.O.data() + row * D;
+  double &row_D = to.D.data()[row], *dQ = to.dQ.data() + row * D;
+  for (Index d = 0; d < D; ++d) row_D += dO[d] * O[d];
+  for (Index j = 0; j < Nk; ++j) {
+    const double weight = forward.P.data()[row * Nk + j];
+    if (weight == 0) continue;  // 0 times an infinity would be NaN
+    const double factor = in.factors ? static_cast<double>((*in.factors)(b, h, i, j)) : 1;
+    const double *k = in.K.data() + (keys + j) * D, *v = in.V.data() + (keys + j) * D;
+    double *dK = to.dK.data() + (keys + j) * D, *dV = to.dV.data() + (keys + j) * D;
+    double& dP = to.dP.data()[row * Nk + j];
+    for (Index d = 0; d < D; ++d) dP += dO[d] * v[d];
+    dP *= factor;
+    const double dS = to.dS.data()[row * Nk + j] = weight * (dP - row_D);
+    const double scaled = dS * scale, dropped = weight * factor;
+    for (Index d = 0; d < D; ++d) {
+      dQ[d] += scaled * k[d];
+      dK[d] += scaled * q[d];
+      dV[d] += dropped * dO[d];
     }
   }
-};
+}
 
 }  // namespace
 
-AttentionGradients attention_gradients(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V,
-                                       const Tensor<float>& dO, double scale, const Mask& mask,
-                                       const Tensor<float>* sink) {
-  const Attention forward = attention(Q, K, V, scale, mask, sink);
-  if (dO.shape() != Q.shape())
-    throw std::invalid_argument("attention_gradients needs dO of the shape of Q, " + format_shape(Q.shape()) +
-                                ", but it has shape " + format_shape(dO.shape()) + ".");
+AttentionGradients attention_gradients(const Attention& forward, const Tensor<float>& Q,
+                                       const Tensor<float>& K, const Tensor<float>& V,
+                                       const Tensor<float>& dO, double scale, const Tensor<float>* sink,
+                                       const Tensor<float>* factors) {
+  require_shape("dO", dO, Q.shape());
   const Index B = Q.shape()[0], H = Q.shape()[1], Nq = Q.shape()[2];
   AttentionGradients gradients{
       Tensor<double>({B, H, Nq}), Tensor<double>(forward.P.shape()), Tensor<double>(forward.P.shape()),
       Tensor<double>(Q.shape()),  Tensor<double>(K.shape()),         Tensor<double>(V.shape()),
       Tensor<double>({H})};
-  Row row{Q, K, V, dO, scale, forward, gradients};
+  const Inputs inputs{Q.contiguous().to<double>(), K.contiguous().to<double>(), V.contiguous().to<double>(),
+                      dO.contiguous().to<double>(), factors};
   for (Index b = 0; b < B; ++b) {
     for (Index h = 0; h < H; ++h) {
       for (Index i = 0; i < Nq; ++i) {
-        row.add(b, h, i, h / (H / K.shape()[1]));
+        add_row(inputs, scale, forward, b, h, i, h / (H / K.shape()[1]), gradients);
         // A sink of -inf has no weight, and beside lse = -inf it would be NaN.
         if (sink == nullptr || std::isinf((*sink)(h))) continue;
         const double weight = std::exp(static_cast<double>((*sink)(h)) - forward.lse(b, h, i));
@@ -65,6 +77,13 @@ AttentionGradients attention_gradients(const Tensor<float>& Q, const Tensor<floa
     }
   }
   return gradients;
+}
+
+AttentionGradients attention_gradients(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V,
+                                       const Tensor<float>& dO, double scale, const Mask& mask,
+                                       const Tensor<float>* sink, const Tensor<float>* factors) {
+  return attention_gradients(attention(Q, K, V, scale, mask, sink, factors), Q, K, V, dO, scale, sink,
+                             factors);
 }
 
 }  // namespace course::reference

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "reference/attention_gradients.hpp"
 #include "support/catch.hpp"
 #include "tensor/random.hpp"
 
@@ -292,4 +293,68 @@ TEST_CASE("the attention reference neither scales a sink nor gives it a value") 
   CHECK(a.P(0, 0, 0, 0) == Approx(0.25).epsilon(1e-6));  // 1 of 1 + 3
   CHECK(a.O(0, 0, 0, 0) == Approx(2.0).epsilon(1e-6));
   CHECK(a.lse(0, 0, 0) == Approx(std::log(4.0)).epsilon(1e-6));
+}
+
+TEST_CASE("the attention reference drops weights on their way into O, and nowhere else") {
+  const Inputs x = inputs(1, 2, 3, 4, 2);
+  Tensor<float> factors({1, 2, 3, 4});
+  for (std::int64_t i = 0; i < factors.numel(); ++i) factors.at_linear(i) = i % 3 == 0 ? 0.0f : 1.5f;
+  const reference::Mask mask{.causal = true};
+  const reference::Attention all = reference::attention(x.Q, x.K, x.V, 0.5, mask);
+  const reference::Attention a = reference::attention(x.Q, x.K, x.V, 0.5, mask, nullptr, &factors);
+  for (std::int64_t i = 0; i < all.P.numel(); ++i) CHECK(a.P.at_linear(i) == all.P.at_linear(i));
+  for (std::int64_t h = 0; h < 2; ++h)
+    for (std::int64_t i = 0; i < 3; ++i) {
+      CHECK(a.lse(0, h, i) == all.lse(0, h, i));
+      for (std::int64_t d = 0; d < 2; ++d) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < 4; ++j)
+          sum += all.P(0, h, i, j) * static_cast<double>(factors(0, h, i, j)) *
+                 static_cast<double>(x.V(0, h, j, d));
+        CHECK(near(a.O(0, h, i, d), sum));
+      }
+    }
+  const Tensor<float> wrong({1, 2, 4, 3});
+  CHECK_THROWS_AS(reference::attention(x.Q, x.K, x.V, 0.5, mask, nullptr, &wrong), std::invalid_argument);
+}
+
+TEST_CASE("the gradients of the attention reference are those of its O, with dropout, sink and mask") {
+  const std::int64_t B = 2, H = 4, H_kv = 2, Nq = 3, Nk = 5, D = 2;
+  Tensor<float> Q = normal({B, H, Nq, D}, 1), K = normal({B, H_kv, Nk, D}, 2),
+                V = normal({B, H_kv, Nk, D}, 3);
+  Tensor<float> sink = normal({H}, 4);
+  const Tensor<float> dO = normal({B, H, Nq, D}, 5);
+  Tensor<float> factors({B, H, Nq, Nk});
+  for (std::int64_t i = 0; i < factors.numel(); ++i) factors.at_linear(i) = i % 4 == 1 ? 0.0f : 1.25f;
+  const reference::Mask mask{.causal = true, .window = 3, .sinks = 1};
+  const auto forward = [&] { return reference::attention(Q, K, V, 0.5, mask, &sink, &factors); };
+  const auto loss = [&] {
+    const Tensor<double> O = forward().O;
+    double sum = 0;
+    for (std::int64_t i = 0; i < O.numel(); ++i) sum += O.at_linear(i) * static_cast<double>(dO.at_linear(i));
+    return sum;
+  };
+  const reference::AttentionGradients g =
+      reference::attention_gradients(Q, K, V, dO, 0.5, mask, &sink, &factors);
+  const auto check = [&](Tensor<float>& x, const Tensor<double>& gradient) {
+    REQUIRE(gradient.shape() == x.shape());
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+      const float kept = x.at_linear(i);
+      x.at_linear(i) = kept + 0x1p-10f;
+      const double above = loss(), x_above = static_cast<double>(x.at_linear(i));
+      x.at_linear(i) = kept - 0x1p-10f;
+      const double below = loss(), x_below = static_cast<double>(x.at_linear(i));
+      x.at_linear(i) = kept;
+      CHECK(gradient.at_linear(i) == Approx((above - below) / (x_above - x_below)).margin(1e-5));
+    }
+  };
+  check(Q, g.dQ);
+  check(K, g.dK);
+  check(V, g.dV);
+  check(sink, g.dsink);
+
+  const reference::AttentionGradients same =
+      reference::attention_gradients(forward(), Q, K, V, dO, 0.5, &sink, &factors);
+  for (std::int64_t i = 0; i < g.dK.numel(); ++i) CHECK(same.dK.at_linear(i) == g.dK.at_linear(i));
+  CHECK_THROWS_AS(reference::attention_gradients(Q, K, V, Q.transposed(1, 2), 0.5), std::invalid_argument);
 }

@@ -34,6 +34,8 @@ std::vector<Problem> problems() {
           apart,
           with_empty_rows(random_problem({1, 2, 12, 40, 8})),
           with_keys_of_minus_inf(random_problem({1, 2, 5, 80, 4}), 60),
+          with_dropout(with_sink(random_problem({2, 2, 15, 35, 9}, causal())), 0.25f, 1,
+                       [](Int b, Int h, Int i, Int j) { return (5 * b + 7 * h + 11 * i + 13 * j) % 4 != 0; }),
           with_layouts(random_problem({2, 3, 18, 21, 12}), Layout::heads_inside, Layout::heads_inside,
                        Layout::heads_inside, Layout::heads_inside)};
 }

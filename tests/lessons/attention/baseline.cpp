@@ -53,9 +53,13 @@ struct Row {
   const float *q, *columns, *v;
   float sink;
   const std::vector<char>& seen;
+  const float* factors;  // of dropout, or nullptr
   Int Nk, D;
   float *S, *P, *O, *lse, *m, *l;
 };
+
+/// What is left of a weight after dropout.
+float kept(const Row& row, Int j, float weight) { return row.factors ? weight * row.factors[j] : weight; }
 
 void score(const Row& row, const Way& way, float scale) {
   for (Int n = 0; n < row.D; ++n) {
@@ -85,7 +89,7 @@ void attend_at_once(const Row& row, const Way& way) {
     if (!row.seen[at(j)]) continue;
     const float p = row.P[j] * weight;
     row.P[j] = total == 0.0f ? 0.0f : way.scale_first ? p * (1.0f / total) : p / total;
-    add_multiple(row.O, row.P[j], row.v + j * row.D, row.D, way.fused);
+    add_multiple(row.O, kept(row, j, row.P[j]), row.v + j * row.D, row.D, way.fused);
   }
 }
 
@@ -106,7 +110,7 @@ void attend_online(const Row& row, const Way& way) {
       const float p = exp_of(row.S[j], grown);
       sum += p;
       own_sum += exp_of(row.S[j], own_grown);
-      add_multiple(row.O, p, row.v + j * row.D, row.D, way.fused);
+      add_multiple(row.O, kept(row, j, p), row.v + j * row.D, row.D, way.fused);
     }
     l = l * factor + sum, own_l = own_l * exp_of(own_m, own_grown) + own_sum;
     m = grown, own_m = own_grown;
@@ -135,6 +139,7 @@ Baseline attend(const Problem& p, const Way& way) {
                     V.data() + head * Nk * D,
                     p.sink ? (*p.sink)(h) : -kInf,
                     seen,
+                    p.dropout ? p.dropout->factors.data() + n * Nk : nullptr,
                     Nk,
                     D,
                     to.S.data() + n * Nk,

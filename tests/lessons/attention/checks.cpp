@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "grading/poison.hpp"
+#include "attention/check_parts.hpp"
 #include "tensor/format.hpp"
 
 namespace course::attention_tests {
@@ -13,12 +13,6 @@ namespace course::attention_tests {
 using namespace course::grading;
 
 namespace {
-
-bool never_written(const Tensor<float>& x) {
-  for (Int i = 0; i < x.numel(); ++i)
-    if (!is_poison(x.at_linear(i))) return false;
-  return x.numel() > 0;
-}
 
 Mistakes all_mistakes(const Kernel& kernel, const Problem& p, Which which) {
   Mistakes all = mistakes_in(p, which);
@@ -33,26 +27,6 @@ std::string shapes(const Kernel& kernel, const Problem& p, const Forward& result
   for (const Which which : kernel.outputs)
     text += std::string(", ") + name_of(which) + " " + format_shape(results.of(which).shape());
   return text;
-}
-
-/// Each axis in turn one larger, which fits no other size.
-std::vector<Shape> other_shapes(const Shape& shape) {
-  std::vector<Shape> others;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    others.push_back(shape);
-    ++others.back()[axis];
-  }
-  others.push_back(shape);
-  --others.back()[0];
-  return others;
-}
-
-Tensor<float> ones(Shape shape) { return Tensor<float>(std::move(shape), 1.0f); }
-
-/// Work in tiles of 64 queries and 64 keys, whole or in part.
-Int tiles_of(const Problem& p) {
-  const auto tiles = [](Int size) { return (size + 63) / 64; };
-  return p.B() * p.H() * tiles(p.Nq()) * tiles(p.Nk());
 }
 
 }  // namespace

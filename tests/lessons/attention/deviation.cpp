@@ -28,8 +28,9 @@ class Recurrence {
  public:
   Recurrence(const Deviation& how, Int D, bool wants_O) : how_(how), O_(at(wants_O ? D : 0)) {}
 
-  /// The keys [first, end) of S; -inf says hidden, as does `seen`. v may be nullptr.
-  void take(const double* S, const std::vector<char>& seen, const double* v, Int first, Int end, Int Nk);
+  /// The keys [first, end) of S; -inf says hidden, as does `seen`. v and factors may be nullptr.
+  void take(const double* S, const std::vector<char>& seen, const double* v, const float* factors, Int first,
+            Int end, Int Nk);
   /// Adds the sink, if it is not -inf, and divides.
   void finish(double sink);
 
@@ -63,8 +64,8 @@ class Recurrence {
   std::vector<double> O_;
 };
 
-void Recurrence::take(const double* S, const std::vector<char>& seen, const double* v, Int first, Int end,
-                      Int Nk) {
+void Recurrence::take(const double* S, const std::vector<char>& seen, const double* v, const float* factors,
+                      Int first, Int end, Int Nk) {
   bool any = false;
   double max = -kInf64, sum = 0;
   for (Int j = first; j < end; ++j) {
@@ -85,7 +86,9 @@ void Recurrence::take(const double* S, const std::vector<char>& seen, const doub
   if (!O_.empty() && v != nullptr)
     for (Int j = first; j < std::min({end, Nk, how_.end_value}); ++j) {
       if (!seen[at(j)]) continue;
-      const double weight = p[at(j - first)] / divisor, *value = v + j * static_cast<Int>(O_.size());
+      const double weight =
+          p[at(j - first)] / divisor * (factors == nullptr ? 1 : static_cast<double>(factors[j]));
+      const double* value = v + j * static_cast<Int>(O_.size());
       for (std::size_t d = 0; d < O_.size(); ++d) O_[d] += weight * value[d];
     }
   row.l = (for_l == 0 ? 0 : row.l * for_l) + sum;
@@ -161,9 +164,11 @@ class HeadModel {
       S_[at(j)] = visible ? S_[at(j)] * scale : 0;
       seen_[at(j)] = visible || how_.hidden_score_0;
     }
+    const float* factors =
+        p_.dropout ? p_.dropout->factors.data() + ((b_ * p_.H() + h_) * p_.Nq() + i) * Nk : nullptr;
     Recurrence row(how_, p_.D(), wants_O_);
     for (Int first = 0; first < end_; first += tile_)
-      row.take(S_.data(), seen_, v_.data(), first, std::min(first + tile_, end_), Nk);
+      row.take(S_.data(), seen_, v_.data(), factors, first, std::min(first + tile_, end_), Nk);
     row.finish(sink_);
     return row;
   }

@@ -54,12 +54,13 @@ std::string describe(const Problem& p) {
   if (p.mask.window != kAllKeys) text << ", window = " << p.mask.window;
   if (p.mask.sinks != 0) text << ", sinks = " << p.mask.sinks;
   if (p.sink) text << ", with a learned sink";
+  if (p.dropout) text << ", dropout = " << p.dropout->p << ", seed = " << p.dropout->seed;
   return text.str();
 }
 
 reference::Attention attention_of(const Problem& p) {
   return reference::attention(p.Q, p.K, p.V, static_cast<double>(p.scale), p.mask,
-                              p.sink ? &*p.sink : nullptr);
+                              p.sink ? &*p.sink : nullptr, p.dropout ? &p.dropout->factors : nullptr);
 }
 
 Problem random_problem(const Sizes& n, const reference::Mask& mask) {
@@ -76,6 +77,18 @@ Problem with_sink(Problem p) {
   // Steps of 1.3 around a circle of 4: neighbours lie far apart, and no two heads are alike.
   for (Int h = 0; h < p.H(); ++h)
     (*p.sink)(h) = static_cast<float>(std::fmod(1.3 * static_cast<double>(h) + 3.1, 4.0) - 2.0);
+  return p;
+}
+
+Problem with_dropout(Problem p, float probability, std::uint64_t seed,
+                     const std::function<bool(Int b, Int h, Int i, Int j)>& kept) {
+  p.dropout = Dropout{probability, seed, Tensor<float>(p.shape_of_S())};
+  const auto factor = static_cast<float>(1.0 / (1.0 - static_cast<double>(probability)));
+  float* to = p.dropout->factors.data();
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H(); ++h)
+      for (Int i = 0; i < p.Nq(); ++i)
+        for (Int j = 0; j < p.Nk(); ++j) *to++ = kept(b, h, i, j) ? factor : 0.0f;
   return p;
 }
 

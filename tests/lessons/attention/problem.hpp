@@ -3,6 +3,7 @@
 /// What a test of an attention kernel calls it with.
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -40,6 +41,13 @@ Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 100
 /// The same elements, each axis with twice its stride: those of a row do not lie side by side.
 Tensor<float> spread(const Tensor<float>& x);
 
+/// Which weights are dropped, and what the others are multiplied by on their way into O.
+struct Dropout {
+  float p = 0;
+  std::uint64_t seed = 0;
+  Tensor<float> factors{};  ///< (B, H, Nq, Nk): 0, or 1/(1 - p) where the weight is kept
+};
+
 struct Problem {
   Tensor<float> Q, K, V;  ///< (B, H, Nq, D), (B, H_kv, Nk, D), (B, H_kv, Nk, D)
   float scale;
@@ -47,6 +55,7 @@ struct Problem {
   std::optional<Tensor<float>> sink{};  ///< (H)
   Layout layout_of_O = Layout::heads_outside;
   Layout layout_of_lse = Layout::heads_outside;  ///< of every result of shape (B, H, Nq)
+  std::optional<Dropout> dropout{};              ///< changes O alone; lse, m and l know nothing of it
 
   Int B() const { return Q.shape()[0]; }
   Int H() const { return Q.shape()[1]; }
@@ -72,6 +81,10 @@ Problem random_problem(const Sizes& n, const reference::Mask& mask = {});
 
 /// @brief A sink for every head, from -2 to 2 and no two alike.
 Problem with_sink(Problem p);
+
+/// @brief Weights P_ij are dropped where kept(b, h, i, j) is false; the others are multiplied by 1/(1 - p).
+Problem with_dropout(Problem p, float probability, std::uint64_t seed,
+                     const std::function<bool(Int b, Int h, Int i, Int j)>& kept);
 
 Problem with_layouts(Problem p, Layout Q, Layout K, Layout V, Layout O);
 

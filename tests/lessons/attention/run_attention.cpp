@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "attention/check_parts.hpp"
 #include "attention/checks.hpp"
 #include "grading/run.hpp"
 
@@ -9,35 +10,6 @@ namespace course::attention_tests {
 using namespace course::grading;
 
 namespace {
-
-/// Asks for the setting, so that it does not count as unknown, and refuses every value but the default.
-void refuse_setting(RunContext& run, const char* name, Int otherwise) {
-  if (run.integer(name, otherwise) != otherwise)
-    throw RunError(std::string("--set ") + name + ": this lesson's kernel has no " + name + ".", true);
-}
-
-reference::Mask read_mask(RunContext& run, const Takes& takes) {
-  reference::Mask mask;
-  mask.causal = run.boolean("causal", takes.causal == Causal::always);
-  if (mask.causal && takes.causal == Causal::never)
-    throw RunError("--set causal: this lesson's kernel has no causal mask; every query sees every key.",
-                   true);
-  if (!mask.causal && takes.causal == Causal::always)
-    throw RunError("--set causal: this lesson's kernel is always causal.", true);
-  if (takes.window) {
-    mask.window = run.integer("window", mask.window);
-    if (mask.window < 1) throw RunError("--set window: the window must be at least 1.", true);
-  } else {
-    refuse_setting(run, "window", mask.window);
-  }
-  if (takes.sinks) {
-    mask.sinks = run.integer("sinks", 0);
-    if (mask.sinks < 0) throw RunError("--set sinks: the sinks must not be negative.", true);
-  } else {
-    refuse_setting(run, "sinks", 0);
-  }
-  return mask;
-}
 
 std::string file_of(Which which) { return which == Which::O ? "o" : name_of(which); }
 

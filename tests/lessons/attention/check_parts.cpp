@@ -1,0 +1,71 @@
+#include "attention/check_parts.hpp"
+
+#include <string>
+#include <utility>
+
+#include "grading/poison.hpp"
+
+namespace course::attention_tests {
+
+using grading::RunError;
+using grading::Settings;
+
+bool never_written(const Tensor<float>& x) {
+  for (Int i = 0; i < x.numel(); ++i)
+    if (!grading::is_poison(x.at_linear(i))) return false;
+  return x.numel() > 0;
+}
+
+std::vector<Shape> other_shapes(const Shape& shape) {
+  std::vector<Shape> others;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    others.push_back(shape);
+    ++others.back()[axis];
+  }
+  others.push_back(shape);
+  --others.back()[0];
+  return others;
+}
+
+Tensor<float> ones(Shape shape) { return Tensor<float>(std::move(shape), 1.0f); }
+
+Int tiles_of(const Problem& p) {
+  const auto tiles = [](Int size) { return (size + 63) / 64; };
+  return p.B() * p.H() * tiles(p.Nq()) * tiles(p.Nk());
+}
+
+namespace {
+
+/// Asks for the setting, so that it does not count as unknown, and refuses every value but the default.
+void refuse_setting(Settings& settings, const char* name, Int otherwise) {
+  if (settings.integer(name, otherwise) != otherwise)
+    throw RunError(std::string("--set ") + name + ": this lesson's kernel has no " + name + ".", true);
+}
+
+}  // namespace
+
+reference::Mask read_mask(Settings& settings, const Takes& takes, const reference::Mask& defaults) {
+  reference::Mask mask;
+  mask.causal = settings.boolean(
+      "causal", takes.causal == Causal::always || (takes.causal == Causal::choice && defaults.causal));
+  if (mask.causal && takes.causal == Causal::never)
+    throw RunError("--set causal: this lesson's kernel has no causal mask; every query sees every key.",
+                   true);
+  if (!mask.causal && takes.causal == Causal::always)
+    throw RunError("--set causal: this lesson's kernel is always causal.", true);
+  if (takes.window) {
+    mask.window = settings.integer("window", defaults.window);
+    if (mask.window < 1) throw RunError("--set window: the window must be at least 1.", true);
+  } else {
+    refuse_setting(settings, "window", mask.window);
+  }
+  if (takes.sinks) {
+    mask.sinks = settings.integer("sinks", defaults.sinks);
+    if (mask.sinks < 0) throw RunError("--set sinks: the sinks must not be negative.", true);
+  } else {
+    refuse_setting(settings, "sinks", 0);
+  }
+  return mask;
+}
+
+}  // namespace course::attention_tests

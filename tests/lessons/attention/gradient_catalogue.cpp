@@ -1,0 +1,224 @@
+#include "attention/gradient_catalogue.hpp"
+
+#include <string>
+#include <utility>
+
+namespace course::attention_tests {
+namespace {
+
+constexpr double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
+
+/// What delta is, and what of it enters dS.
+void add_delta(GradientCatalogue& to) {
+  if (!to.is(Gradient::delta) && !to.has_dS()) return;
+  const auto add = [&](const char* name, Delta delta, const char* sentence) {
+    to.add(name, {.delta = delta},
+           std::string(sentence) + " delta is rowsum(dO ∘ O), the sum over d of dO_id · O_id.");
+  };
+  add("delta_of_dO", Delta::dO, "delta is the row sum of dO alone here.");
+  add("delta_of_O", Delta::O, "delta is the row sum of O alone here.");
+  add("delta_of_O_squared", Delta::O_O, "delta is rowsum(O ∘ O) here.");
+  if (!to.plain_dO()) add("delta_of_dO_squared", Delta::dO_dO, "delta is rowsum(dO ∘ dO) here.");
+  if (to.p().D() > 1)
+    add("delta_is_a_mean", Delta::mean, "delta is divided by D here: it is a sum, and no mean.");
+  if (to.is(Gradient::delta)) add("delta_scaled", Delta::scaled, "delta is multiplied by the scale here.");
+  for (const Int end : ends_of_whole_tiles(to.p().D()))
+    if (end > 0 && !to.plain_dO())
+      to.add("dim_tail_missing", {.dims_of_delta = end},
+             "The last dimensions are missing from delta: those from " + std::to_string(end) + " on.");
+}
+
+/// S, and P from it.
+void add_weights(GradientCatalogue& to) {
+  if (!to.has_P()) return;
+  const BackwardProblem& p = to.p();
+  const auto scale = static_cast<double>(p.scale);
+  const std::string rule = " P should be exp(S - lse), with S = Q·Kᵀ·scale.";
+  to.add("lse_left_out", {.weights = Weights::without_lse},
+         "P is exp(S) here: lse has to be subtracted first." + rule);
+  to.add("lse_added", {.weights = Weights::lse_added}, "P is exp(S + lse) here." + rule);
+  to.add("lse_divides", {.weights = Weights::lse_divides},
+         "P is exp(S) / lse here: lse is the logarithm of the sum that P is divided by." + rule);
+  to.add(
+      "p_unnormalised", {.weights = Weights::unnormalised},
+      "P is exp(S - m) here, with the row's maximum m: it has to be divided by the row's sum, and lse does "
+      "both at once." +
+          rule);
+  const std::string base = " Base e everywhere, or base 2 everywhere: exp2f(S·log2 e - lse·log2 e).";
+  to.add("base_2", {.weights = Weights::base_2}, "P is exp2(S - lse) here." + base);
+  to.add("lse_in_base_2", {.lse_factor = kLog2e},
+         "lse is multiplied by log2 e = 1.44, but the exponential is one of base e." + base);
+  to.add("lse_not_in_base_2", {.lse_factor = kLn2},
+         "The scores are multiplied by log2 e = 1.44 for exp2f, but lse is not." + base);
+  to.add("score_not_in_base_2", {.score_factor = kLn2},
+         "lse is multiplied by log2 e = 1.44 for exp2f, but the scores are not." + base);
+  to.add("scale_missing_in_s", {.score_factor = 1 / scale},
+         "S is recomputed without the scale. It has to be the S of the forward pass." + rule);
+  to.add("scale_twice_in_s", {.score_factor = scale}, "S is scaled twice where it is recomputed." + rule);
+  const Reader right_of_dQ = right(p.K);
+  const auto in_S = [&](GradientDeviation how) {
+    if (to.is(Gradient::dQ)) how.right = right_of_dQ;  // K is right in the product
+    return how;
+  };
+  to.add("v_for_k_in_s", in_S({.K = right(p.V)}), "S is Q·Vᵀ·scale here: V is read where K belongs." + rule);
+  if (p.Nk() == p.D())
+    to.add("k_not_transposed_in_s", in_S({.K = transposed(p.K)}),
+           "S is Q·K·scale here: K is not transposed." + rule);
+  for (const Int end : ends_of_whole_tiles(p.D()))
+    if (end > 0)
+      to.add("dim_tail_missing", {.dims_of_S = end},
+             "The last dimensions are missing from S: those from " + std::to_string(end) + " on.");
+}
+
+/// dP and dS.
+void add_scores(GradientCatalogue& to) {
+  if (!to.has_dS()) return;
+  const BackwardProblem& p = to.p();
+  const std::string rule = " It should be P ∘ (dP - delta).";
+  const auto add = [&](const char* name, Scores scores, const char* sentence) {
+    to.add(name, {.scores = scores}, sentence + rule);
+  };
+  add("delta_missing", Scores::delta_ignored, "dS is P ∘ dP here: delta is not subtracted.");
+  add("delta_added", Scores::delta_added, "dS is P ∘ (dP + delta) here.");
+  add("ds_negative", Scores::exchanged, "dS has the opposite sign: it is P ∘ (delta - dP) here.");
+  add("p_twice_in_ds", Scores::squared, "dS is P ∘ P ∘ (dP - delta) here.");
+  add("ds_of_diagonal_alone", Scores::of_sigmoid,
+      "dS is P ∘ (1 - P) ∘ dP here, which leaves out what a score does to the weights of other keys.");
+  const auto where_P_is_0 = [&](const char* name, Scores scores, const char* sentence) {
+    add(name, scores, sentence);
+    to.add(name, {.hidden_counts = true, .scores = scores}, sentence + rule);
+    for (Int width = 16; width <= 128; width *= 2)
+      to.add(name,
+             {.hidden_counts = true,
+              .reached =
+                  [&p, width](Int i, Int j) {
+                    const Int i0 = i / width * width, j0 = j / width * width;
+                    for (Int row = i0; row < std::min(i0 + width, p.Nq()); ++row)
+                      for (Int col = j0; col < std::min(j0 + width, p.Nk()); ++col)
+                        if (p.sees(row, col)) return true;
+                    return false;
+                  },
+              .scores = scores},
+             sentence + rule);
+  };
+  if (p.mask.causal || p.mask.window != kAllKeys) {
+    where_P_is_0("delta_after_p", Scores::delta_last,
+                 "dS is P ∘ dP - delta here: delta is subtracted after the product with P.");
+    where_P_is_0("p_missing_in_ds", Scores::without_P, "dS is dP - delta here, without the product with P.");
+  } else {
+    add("delta_after_p", Scores::delta_last,
+        "dS is P ∘ dP - delta here: delta is subtracted after the product with P.");
+    add("p_missing_in_ds", Scores::without_P, "dS is dP - delta here, without the product with P.");
+  }
+  const std::string product = " It should be dO·Vᵀ.";
+  to.add("o_for_do_in_dp", {.dO_in_dP = right(p.O)},
+         "dP is O·Vᵀ here: O is read where dO belongs." + product);
+  to.add("k_for_v_in_dp", {.V = right(p.K)}, "dP is dO·Kᵀ here: K is read where V belongs." + product);
+  if (p.Nk() == p.D())
+    to.add("v_not_transposed_in_dp", {.V = transposed(p.V)},
+           "dP is dO·V here: V is not transposed." + product);
+  for (const Int end : ends_of_whole_tiles(p.D()))
+    if (end > 0)
+      to.add("dim_tail_missing", {.dims_of_dP = end},
+             "The last dimensions are missing from dP: those from " + std::to_string(end) + " on.");
+}
+
+/// The last product of each result.
+void add_products(GradientCatalogue& to) {
+  const BackwardProblem& p = to.p();
+  const auto scale = static_cast<double>(p.scale);
+  const auto left = [&](const char* name, Matrix matrix, const std::string& sentence) {
+    to.add(name, {.left = matrix}, sentence);
+  };
+  const auto right_one = [&](const char* name, const Tensor<float>& x, const std::string& sentence) {
+    to.add(name, {.right = right(x)}, sentence);
+  };
+  const bool same_shape = p.Q.shape() == p.K.shape();
+  if (to.is(Gradient::dV)) {
+    const std::string rule = " It should be Pᵀ·dO.";
+    left("dv_from_dp", Matrix::dP, "dV is dPᵀ·dO here." + rule);
+    left("dv_from_ds", Matrix::dS, "dV is dSᵀ·dO here." + rule);
+    right_one("o_for_do", p.O, "dV is Pᵀ·O here: O is read where dO belongs." + rule);
+    if (!to.plain_dO()) right_one("q_for_do", p.Q, "dV is Pᵀ·Q here: Q is read where dO belongs." + rule);
+    if (same_shape) right_one("v_for_do", p.V, "dV is Pᵀ·V here: V is read where dO belongs." + rule);
+    to.add("dv_scaled", {.factor = scale}, "dV is Pᵀ·dO·scale here." + rule);
+  }
+  if (to.is(Gradient::dK)) {
+    const std::string rule = " It should be dSᵀ·Q·scale.";
+    left("dk_from_p", Matrix::P, "dK is Pᵀ·Q·scale here." + rule);
+    left("dk_from_dp", Matrix::dP, "dK is dPᵀ·Q·scale here." + rule);
+    right_one("do_for_q", p.dO, "dK is dSᵀ·dO·scale here: dO is read where Q belongs." + rule);
+    right_one("o_for_q", p.O, "dK is dSᵀ·O·scale here: O is read where Q belongs." + rule);
+    if (same_shape) right_one("k_for_q", p.K, "dK is dSᵀ·K·scale here: K is read where Q belongs." + rule);
+  }
+  if (to.is(Gradient::dQ)) {
+    const std::string rule = " It should be dS·K·scale.";
+    left("dq_from_p", Matrix::P, "dQ is P·K·scale here." + rule);
+    left("dq_from_dp", Matrix::dP, "dQ is dP·K·scale here." + rule);
+    right_one("v_for_k", p.V, "dQ is dS·V·scale here: V is read where K belongs." + rule);
+    if (same_shape) right_one("q_for_k", p.Q, "dQ is dS·Q·scale here: Q is read where K belongs." + rule);
+  }
+  if (to.has_dS()) {
+    const std::string name = name_of(to.which());
+    to.add("scale_missing", {.factor = 1 / scale},
+           name + " lacks the scale: S is Q·Kᵀ·scale, so the scale is a factor of its gradients, too.");
+    to.add("scale_twice", {.factor = scale}, name + " is scaled twice; once for S, in the end or in dS.");
+    to.add("scale_inverted", {.factor = 1 / (scale * scale)},
+           name + " is divided by the scale; it should be multiplied.");
+    to.add("scale_with_log2e", {.factor = kLog2e},
+           name +
+               " is multiplied by scale · log2 e, the factor of scores for exp2f; the gradient's is the "
+               "scale alone.");
+    to.add("scale_with_ln2", {.factor = kLn2},
+           name + " is multiplied by scale · ln 2; its factor is the scale alone.");
+  }
+  if (to.has_P() && p.Nq() == p.Nk()) {
+    const bool of_P = to.is(Gradient::dV), of_dQ = to.is(Gradient::dQ);
+    to.add(of_P    ? "p_not_transposed"
+           : of_dQ ? "ds_transposed"
+                   : "ds_not_transposed",
+           {.left_transposed = true},
+           of_P ? "dV is P·dO here: P has to be transposed. A query's row of P is a column of Pᵀ."
+           : of_dQ
+               ? "dQ is dSᵀ·K·scale here: dS must not be transposed."
+               : "dK is dS·Q·scale here: dS has to be transposed. A query's row of dS is a column of dSᵀ.");
+  }
+}
+
+/// Dropout, where the problem has it.
+void add_dropout(GradientCatalogue& to) {
+  if (!to.p().dropout || !to.has_P()) return;
+  if (to.is(Gradient::dV)) {
+    to.add("dropout_missing_in_dv", {.dropout_in_dV = false},
+           "dV takes the weights as they are before dropout. The forward pass multiplied V by P after it.");
+    return;
+  }
+  to.add("dropout_missing_in_dp", {.dropout_in_dP = false},
+         "Nothing is dropped from dP: where the forward pass dropped a weight, dP is 0, and elsewhere it is "
+         "multiplied by 1/(1 - p).");
+  to.add("dropout_of_ds", {.dropout_in_dP = false, .dropout_in_dS = true},
+         "dS is dropped here, delta included. Dropout belongs to dP: dS = P ∘ (dP ∘ factors - delta), and a "
+         "dropped weight still has its part in the softmax.");
+  to.add("dropout_in_ds_too", {.dropout_in_dS = true},
+         "Dropout is applied to dP and once more to dS. It belongs to dP alone.");
+}
+
+}  // namespace
+
+GradientCatalogue catalogue(const BackwardProblem& p, Gradient which) {
+  GradientCatalogue to(p, which);
+  add_delta(to);
+  add_weights(to);
+  add_scores(to);
+  add_products(to);
+  add_dropout(to);
+  add_views(to);
+  add_heads(to);
+  add_reading(to);
+  add_rows(to);
+  add_sink(to);
+  add_output(to);
+  return to;
+}
+
+}  // namespace course::attention_tests

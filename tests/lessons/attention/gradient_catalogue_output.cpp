@@ -1,0 +1,176 @@
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "attention/gradient_catalogue.hpp"
+
+namespace course::attention_tests {
+namespace {
+
+/// What is read by `strides` from a buffer that was written row by row.
+Tensor<double> read_by(const Tensor<double>& written, const Strides& strides) {
+  Tensor<double> x(written.shape());
+  for (Int i = 0; i < x.numel(); ++i) {
+    const auto index = x.unravel(i);
+    Int place = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) place += index[axis] * strides[axis];
+    x.data()[i] = written.data()[place];
+  }
+  return x;
+}
+
+Layout layout_of(const BackwardProblem& p, Gradient which) {
+  switch (which) {
+    case Gradient::delta:
+      return p.layout_of_delta;
+    case Gradient::dV:
+      return p.layout_of_dV;
+    case Gradient::dK:
+      return p.layout_of_dK;
+    case Gradient::dQ:
+      return p.layout_of_dQ;
+    case Gradient::dsink:
+      break;
+  }
+  return Layout::heads_outside;
+}
+
+/// NaN of -inf - -inf, in all hidden pairs or only where a kernel goes.
+void add_empty_rows(GradientCatalogue& to) {
+  const BackwardProblem& p = to.p();
+  bool any = false;
+  for (Int i = 0; i < p.lse.numel(); ++i) any = any || p.lse.at_linear(i) == -kInf;
+  if (!any || !to.has_P()) return;
+  const std::string sentence =
+      "Where a query sees no key, lse is -inf, and -inf - -inf is NaN. P is 0 there, whatever lse says.";
+  to.add("nan_for_empty_row", {.empty_row_divided = true}, sentence);
+  if (!to.is(Gradient::dQ)) {
+    for (Int width = 16; width <= 128; width *= 2)
+      to.add("nan_for_empty_row",
+             {.empty_row_divided = true,
+              .reached =
+                  [&p, width](Int i, Int j) {  // tiles in which the last query sees the first key
+                    const Int last = std::min((i / width + 1) * width, p.Nq()) - 1;
+                    return p.sees(last, j / width * width);
+                  }},
+             sentence);
+    return;
+  }
+  to.add(grading::nan_where(
+      "nan_for_empty_row", [&p](const grading::Index& at) { return p.lse(at[0], at[1], at[2]) == -kInf; },
+      sentence));
+}
+
+}  // namespace
+
+void add_sink(GradientCatalogue& to) {
+  const BackwardProblem& p = to.p();
+  if (!to.is(Gradient::dsink) || !p.sink) return;
+  const std::string rule = " dsink is -Σ exp(sink - lse) · delta, over all queries of all batches.";
+  const auto add = [&](const char* name, GradientDeviation how, const std::string& sentence) {
+    to.add(name, std::move(how), sentence + rule);
+  };
+  const auto term = [&](const char* name, std::function<double(double, double, double)> sink_term,
+                        const std::string& sentence) {
+    add(name, {.sink_term = std::move(sink_term)}, sentence);
+  };
+  add("dsink_sign", {.factor = -1}, "dsink has the opposite sign.");
+  term(
+      "delta_missing", [](double sink, double lse, double) { return std::exp(sink - lse); },
+      "dsink is the sum of the sink's weights alone here: the factor delta is missing.");
+  term(
+      "sink_weight_missing", [](double, double, double delta) { return delta; },
+      "dsink is the sum of delta alone here: the sink's weight is missing.");
+  term(
+      "lse_left_out", [](double sink, double, double delta) { return std::exp(sink) * delta; },
+      "The sink's weight is exp(sink) here: lse has to be subtracted first.");
+  term(
+      "sink_without_exp", [](double sink, double lse, double delta) { return (sink - lse) * delta; },
+      "The sink's weight is sink - lse here, without the exponential.");
+  term(
+      "weight_of_keys",
+      [](double sink, double lse, double delta) { return (1 - std::exp(sink - lse)) * delta; },
+      "The weight of all keys, 1 - exp(sink - lse), is taken for that of the sink.");
+  term(
+      "base_2", [](double sink, double lse, double delta) { return std::exp2(sink - lse) * delta; },
+      "The sink's weight is exp2(sink - lse) here; its base is e.");
+  add("dsink_scaled", {.factor = static_cast<double>(p.scale)},
+      "dsink is multiplied by the scale. The sink is not scaled, and neither is its gradient.");
+  const Int B = p.B(), Nq = p.Nq(), H = p.H();
+  if (B > 1) {
+    add("first_batch_only", {.sink_rows = [](Int b, Int) { return b == 0; }}, "Only the first batch counts.");
+    add("last_batch_only", {.sink_rows = [B](Int b, Int) { return b == B - 1; }},
+        "Only the last batch counts: it replaces what the others have added.");
+    add("dsink_is_a_mean", {.factor = 1 / static_cast<double>(B)},
+        "dsink is divided by the number of batches.");
+  }
+  if (Nq > 1)
+    add("dsink_is_a_mean", {.factor = 1 / static_cast<double>(Nq)},
+        "dsink is divided by the number of queries.");
+  if (Nq > 1 && B > 1)
+    add("dsink_is_a_mean", {.factor = 1 / static_cast<double>(Nq * B)},
+        "dsink is divided by the number of queries and batches.");
+  for (const Int end : ends_of_whole_tiles(Nq))
+    if (end > 0)
+      add("query_tail_missing", {.sink_rows = [end](Int, Int i) { return i < end; }},
+          "The last queries are missing: those from " + std::to_string(end) + " on.");
+  for (const Int width : tile_widths(Nq)) {
+    const Int last = (Nq - 1) / width * width;
+    if (Nq > width && Nq / width * width != width)  // else query_tail_missing says so
+      add("first_query_tile_only", {.sink_rows = [width](Int, Int i) { return i < width; }},
+          "Only the first " + std::to_string(width) + " queries of each batch count.");
+    add("last_query_tile_only", {.sink_rows = [last](Int, Int i) { return i >= last; }},
+        "Only the queries from " + std::to_string(last) + " on count.");
+  }
+  if (H > 1)
+    add("sink_of_head_0", {.sink_head = [](Int) { return Int{0}; }}, "Every head takes the sink of head 0.");
+  const Int group = p.H_kv() == 0 ? 1 : H / p.H_kv();
+  if (group > 1 && p.H_kv() > 1)
+    add("sink_of_kv_head", {.sink_head = [group](Int h) { return h / group; }},
+        "Head h takes the sink of its head of K, h / (H / H_kv). There is one for each head of Q.");
+}
+
+void add_output(GradientCatalogue& to) {
+  const BackwardProblem& p = to.p();
+  const Gradient which = to.which();
+  const std::string name = name_of(which);
+  add_empty_rows(to);
+  to.add("added_twice", {.factor = 2}, name + " is twice what it should be: something is added twice.");
+  if (which == Gradient::dsink) return;
+  const bool by_keys = which == Gradient::dV || which == Gradient::dK;
+  to.add(missing_tail(
+      by_keys ? "last_keys_missing" : "last_queries_missing", 2,
+      by_keys ? "The last rows of " + name + ", which do not fill a tile of keys, are missing."
+              : "The last rows of " + name + ", which do not fill a tile of queries, are missing."));
+  if (which == Gradient::delta) {
+    if (p.layout_of_delta != Layout::heads_inside) return;
+  } else {
+    if (!to.plain_dO())
+      to.add(missing_tail("last_dims_missing", 3, "The last columns of " + name + " are missing."));
+    if ((by_keys ? p.Nk() : p.Nq()) == p.D() && !to.plain_dO())
+      to.add(grading::gives(
+          "output_transposed", [&p, which] { return deviate(p, {}, which).transposed(2, 3).contiguous(); },
+          name + " is transposed: rows and columns of each head are exchanged."));
+  }
+  const auto other = [&](const char* mistake, Gradient instead) {
+    if (shape_of(p, instead) == shape_of(p, which))
+      to.add(grading::gives(
+          mistake, [&p, instead] { return deviate(p, {}, instead); },
+          name + " holds what " + name_of(instead) + " should hold."));
+  };
+  if (which == Gradient::dK) other("dv_for_dk", Gradient::dV), other("dq_for_dk", Gradient::dQ);
+  if (which == Gradient::dV) other("dk_for_dv", Gradient::dK);
+  if (which == Gradient::dQ) other("dk_for_dq", Gradient::dK);
+  if (layout_of(p, which) != Layout::heads_inside) return;
+  to.add(grading::gives(
+      "output_layout_assumed",
+      [&p, which] {
+        const Tensor<double> right = deviate(p, {}, which);
+        return read_by(right, strides_of(right.shape(), Layout::heads_inside));
+      },
+      name + " is written as if it lay in the order [batch, head, seq" +
+          (which == Gradient::delta ? "]" : ", dim]") + ". Its strides say where an element belongs."));
+}
+
+}  // namespace course::attention_tests

@@ -1,0 +1,240 @@
+#include "attention/gradient_checks.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "attention/check_parts.hpp"
+#include "tensor/format.hpp"
+
+namespace course::attention_tests {
+
+using namespace course::grading;
+
+namespace {
+
+Mistakes all_mistakes(const BackwardKernel& kernel, const BackwardProblem& p, Gradient which) {
+  Mistakes all = mistakes_in(p, which);
+  if (!kernel.own_mistakes) return all;
+  for (Mistake& mistake : kernel.own_mistakes(p, which)) all.push_back(std::move(mistake));
+  return by_name(std::move(all));
+}
+
+std::string shapes(const BackwardKernel& kernel, const BackwardProblem& p, const Backward& results) {
+  std::string text;
+  for (const auto& [name, x] : {std::pair{"Q ", &p.Q},
+                                {", K ", &p.K},
+                                {", V ", &p.V},
+                                {", O ", &p.O},
+                                {", lse ", &p.lse},
+                                {", dO ", &p.dO}})
+    text += name + format_shape(x->shape());
+  for (const Gradient which : outputs_of(kernel, p))
+    text += std::string(", ") + name_of(which) + " " + format_shape(results.of(which).shape());
+  return text;
+}
+
+}  // namespace
+
+std::vector<Gradient> outputs_of(const BackwardKernel& kernel, const BackwardProblem& p) {
+  std::vector<Gradient> outputs = kernel.outputs;
+  if (!p.sink) std::erase(outputs, Gradient::dsink);
+  return outputs;
+}
+
+Backward results_of(const BackwardProblem& p) {
+  const auto empty = [&](Gradient which, Layout layout) {
+    const Shape shape = shape_of(p, which);
+    return Tensor<float>(shape, strides_of(shape, layout), 0.0f);
+  };
+  return {empty(Gradient::delta, p.layout_of_delta), empty(Gradient::dV, p.layout_of_dV),
+          empty(Gradient::dK, p.layout_of_dK), empty(Gradient::dQ, p.layout_of_dQ),
+          Tensor<float>(shape_of(p, Gradient::dsink))};
+}
+
+std::string why_wrong(const BackwardKernel& kernel, const BackwardProblem& p, const Backward& got) {
+  const Backward64 expected = expected_of(p);
+  const Backward baseline = in_float32(p, expected);
+  std::vector<Gradient> order = outputs_of(kernel, p);
+  std::stable_partition(order.begin(), order.end(),
+                        [&](Gradient which) { return !never_written(got.of(which)); });
+  std::string message;
+  for (const Gradient which : order) {
+    const Comparison comparison =
+        compare(got.of(which), name_of(which), expected.of(which), baseline.of(which));
+    if (comparison.passed) continue;
+    if (message.empty()) message = comparison.message;
+    if (never_written(got.of(which)) || comparison.wrong.empty()) continue;
+    const auto diagnosis =
+        diagnose(all_mistakes(kernel, p, which), {got.of(which), expected.of(which), comparison});
+    if (!diagnosis) continue;
+    current_case().diagnoses.push_back(diagnosis->name);
+    message = comparison.message + "\n" + diagnosis->sentence;
+    break;
+  }
+  return message;
+}
+
+void require_results(const BackwardKernel& kernel, const BackwardProblem& p, const Backward& got,
+                     TestLine where) {
+  const std::string message = why_wrong(kernel, p, got);
+  grading::detail::report(message.empty(), message, where);
+}
+
+Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOptions options, TestLine where) {
+  INFO(describe(p));
+  if (options.check == CheckMode::if_small && tiles_of(p) > kMostTilesChecked)
+    options.check = CheckMode::never;
+  Backward got = results_of(p);
+  const Outcome outcome = kernel.attend_backward(p, got, options);
+  require_ran(outcome, where);
+  require_results(kernel, p, got, where);
+  return outcome;
+}
+
+Outcome check(const BackwardKernel& kernel, const Problem& p, CallOptions options, TestLine where) {
+  return check(kernel, with_gradient(p), options, where);
+}
+
+void check_values(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {
+  CallOptions options;
+  options.check = CheckMode::never;
+  check(kernel, p, options, where);
+}
+
+void check_values(const BackwardKernel& kernel, const Problem& p, TestLine where) {
+  check_values(kernel, with_gradient(p), where);
+}
+
+void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {
+  INFO(describe(p));
+  Backward first = results_of(p);
+  require_ran(kernel.attend_backward(p, first, {}), where);
+  require_results(kernel, p, first, where);
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::reverse, Order::random, Order::random}) {
+    CallOptions options;
+    options.check = CheckMode::never;  // it has been, and finds a race in any order
+    options.order = order;
+    options.seed = seed++;
+    Backward got = results_of(p);
+    require_ran(kernel.attend_backward(p, got, options), where);
+    INFO(
+        "The same call, with blocks, warps and threads in another order; the results must have the same "
+        "bits");
+    for (const Gradient which : outputs_of(kernel, p))
+      require_same_bits(got.of(which), first.of(which), name_of(which), where);
+  }
+}
+
+void check_nothing_to_do(const BackwardKernel& kernel, const reference::Mask& mask, TestLine where) {
+  const std::vector<Sizes> some{{2, 2, 5, 0, 8}, {1, 2, 130, 0, 100}, {2, 2, 0, 5, 8}, {1, 2, 0, 130, 100}};
+  for (const Sizes& n : some) check(kernel, random_problem(n, mask), {}, where);
+  for (const Sizes& n : {Sizes{0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}, {1, 1, 0, 0, 8}}) {
+    const Outcome outcome = check(kernel, random_problem(n, mask), {}, where);
+    require(outcome.counters.at("launches") == 0,
+            "There is nothing to compute, so nothing should be launched.", where);
+  }
+  if (!kernel.takes.sink_array) return;
+  for (const Sizes& n : some) check(kernel, with_sink(random_problem(n, mask)), {}, where);
+  check(kernel, with_sink(random_problem({0, 2, 3, 5, 8}, mask)), {}, where);  // dsink is 0
+}
+
+void require_refused(const BackwardKernel& kernel, const BackwardProblem& p, Backward results,
+                     const char* argument, TestLine where) {
+  INFO(shapes(kernel, p, results));
+  require_throws<std::invalid_argument>(kernel.attend_backward(p, results, {}), argument, where);
+}
+
+void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+  const BackwardProblem all = with_gradient(valid);
+  check(kernel, all, {}, where);
+  const Backward good = results_of(all);
+  const auto refuse = [&](auto member, const Shape& shape, const char* name) {
+    BackwardProblem wrong = all;
+    wrong.*member = ones(shape);
+    require_refused(kernel, wrong, good, name, where);
+  };
+  const Int B = valid.B(), H = valid.H(), H_kv = valid.H_kv(), Nk = valid.Nk(), D = valid.D();
+  std::vector<Shape> of_K{{B - 1, H_kv, Nk, D}, {B, H_kv, Nk, D + 1}, {B, 2 * H, Nk, D}};
+  if (!kernel.takes.grouped && H > 1) of_K.push_back({B, 1, Nk, D});
+  if (kernel.takes.grouped && H > 2) of_K.push_back({B, H - 1, Nk, D});  // does not divide H
+  for (const Shape& shape : of_K) refuse(&BackwardProblem::K, shape, "K");
+  for (const Shape& shape : other_shapes(valid.V.shape())) refuse(&BackwardProblem::V, shape, "V");
+  for (const Shape& shape : other_shapes(all.O.shape())) refuse(&BackwardProblem::O, shape, "O");
+  for (const Shape& shape : other_shapes(all.lse.shape())) refuse(&BackwardProblem::lse, shape, "lse");
+  for (const Shape& shape : other_shapes(all.dO.shape())) refuse(&BackwardProblem::dO, shape, "dO");
+  for (const Gradient which : kernel.outputs) {
+    if (which == Gradient::dsink) continue;  // a pointer, without a shape
+    for (const Shape& shape : other_shapes(good.of(which).shape())) {
+      Backward wrong = good;
+      wrong.of(which) = ones(shape);
+      require_refused(kernel, all, wrong, name_of(which), where);
+    }
+  }
+}
+
+void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+  const BackwardProblem all = with_gradient(valid);
+  check(kernel, all, {}, where);
+  for (const Int D : {kernel.max_dim + 1, Int{0}}) {
+    BackwardProblem wrong = all;
+    for (Tensor<float>* x : {&wrong.Q, &wrong.K, &wrong.V, &wrong.O, &wrong.dO}) {
+      Shape shape = x->shape();
+      shape[3] = D;
+      *x = ones(shape);
+    }
+    require_refused(kernel, wrong, results_of(wrong), "Q", where);
+  }
+  const auto refuse = [&](auto member, const char* name) {
+    BackwardProblem wrong = all;
+    wrong.*member = spread(all.*member);
+    require_refused(kernel, wrong, results_of(all), name, where);
+  };
+  refuse(&BackwardProblem::Q, "Q"), refuse(&BackwardProblem::K, "K"), refuse(&BackwardProblem::V, "V");
+  refuse(&BackwardProblem::O, "O"), refuse(&BackwardProblem::dO, "dO");
+  for (const Gradient which : {Gradient::dQ, Gradient::dK, Gradient::dV}) {
+    Backward wrong = results_of(all);
+    wrong.of(which) = spread(wrong.of(which));
+    require_refused(kernel, all, wrong, name_of(which), where);
+  }
+}
+
+void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardProblem& p,
+                                  CheckMode check_mode, TestLine where) {
+  CallOptions options;
+  options.max_grid_x = 1;
+  options.check = check_mode;
+  Backward got = results_of(p);
+  const Outcome outcome = kernel.attend_backward(p, got, options);
+  if (outcome.status == Status::returned) {
+    require_ran(outcome, where);
+    require_results(kernel, p, got, where);
+    return;
+  }
+  INFO("This test makes CUDA refuse a launch on purpose"
+       << (outcome.status == Status::cuda_error
+               ? "; your launches are fine, but the entry has to throw when one is refused"
+               : ""));
+  require_throws<std::runtime_error>(outcome, {}, where);
+}
+
+void require_stores_outputs_once(const BackwardKernel& kernel, const Profile& profile,
+                                 const BackwardProblem& p, TestLine where) {
+  const Backward results = results_of(p);
+  const std::vector<Gradient> outputs = outputs_of(kernel, p);
+  std::uint64_t bytes = 0;
+  std::string names;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    bytes += bytes_of(results.of(outputs[i]));
+    names += std::string(i == 0 ? "" : i + 1 == outputs.size() ? " and " : ", ") + name_of(outputs[i]);
+  }
+  const std::uint64_t written = profile.global_store.bytes_asked;
+  require(written == bytes,
+          "Your code writes " + std::to_string(written) + " bytes; to write " + names + " once takes " +
+              std::to_string(bytes) + ".",
+          where);
+}
+
+}  // namespace course::attention_tests

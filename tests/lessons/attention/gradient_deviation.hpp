@@ -1,0 +1,116 @@
+#pragma once
+/// @file
+/// A model of wrong backward kernels in float64: what a kernel with a well-known mistake would give.
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "attention/deviation.hpp"
+#include "attention/gradient_baseline.hpp"
+#include "attention/gradient_problem.hpp"
+#include "tensor/tensor.hpp"
+
+namespace course::attention_tests {
+
+/// How a kernel gets P from a score and lse.
+enum class Weights {
+  exp,           ///< exp(S - lse)
+  base_2,        ///< exp2(S - lse)
+  without_lse,   ///< exp(S), which overflows as float32 does
+  lse_added,     ///< exp(S + lse)
+  lse_divides,   ///< exp(S) / lse
+  unnormalised,  ///< exp(S - m), where m is the largest score of the row
+};
+
+/// What a kernel takes for delta.
+enum class Delta {
+  dO_O,    ///< rowsum(dO ∘ O)
+  zero,    ///< 0
+  dO,      ///< rowsum(dO)
+  O,       ///< rowsum(O)
+  O_O,     ///< rowsum(O ∘ O)
+  dO_dO,   ///< rowsum(dO ∘ dO)
+  mean,    ///< rowsum(dO ∘ O) / D
+  scaled,  ///< rowsum(dO ∘ O) · scale
+};
+
+/// What a kernel makes of P, dP and delta.
+enum class Scores {
+  right,          ///< P ∘ (dP - delta)
+  delta_ignored,  ///< P ∘ dP
+  delta_added,    ///< P ∘ (dP + delta)
+  delta_last,     ///< P ∘ dP - delta
+  without_P,      ///< dP - delta
+  exchanged,      ///< P ∘ (delta - dP)
+  squared,        ///< P ∘ P ∘ (dP - delta)
+  of_sigmoid,     ///< P ∘ (1 - P) ∘ dP: the diagonal of the softmax's derivative alone
+};
+
+enum class Matrix { P, dP, dS };
+
+/// Element i of row (b, h) of lse or delta as a kernel reads it.
+using RowAddress = std::function<Int(Int b, Int h, Int i)>;
+
+/// How a backward kernel deviates from the right one; by default it does not. Several fields may be set at
+/// once. It is asked for one result at a time: `left`, `right` and `factor` speak of that result.
+struct GradientDeviation {
+  static constexpr Int kAll = std::numeric_limits<Int>::max();
+
+  // What is read.
+  std::optional<Reader> Q{}, K{}, V{}, dO{}, O{};
+  std::optional<Reader> dO_in_dP{};  ///< instead of dO, in dO·Vᵀ alone
+  /// Where in the storage of p.lse; what lies outside of it is NaN.
+  RowAddress lse{};
+  /// The index (in shape (B, H, Nq), row-major) of the row whose delta enters dS.
+  RowAddress delta_row{};
+  bool lse_of_key = false, delta_of_key = false;  ///< S_ij and dP_ij meet those of row j
+  std::function<Int(Int h)> k_head{}, v_head{};   ///< h_kv of a query head, for dQ
+  /// The query heads that dK and dV of a head sum over; K and V are those of h_kv.
+  std::function<std::vector<Int>(Int h_kv)> heads_of{};
+  std::optional<Reader> right{};  ///< instead of dO in dV = Pᵀ·dO, Q in dK = dSᵀ·Q, K in dQ = dS·K
+
+  // P, dP, delta and dS.
+  double score_factor = 1;  ///< on top of the scale, in the S that is recomputed
+  double lse_factor = 1;
+  Int dims_of_S = kAll, dims_of_dP = kAll, dims_of_delta = kAll;  ///< sums over dims [0, dims)
+  std::function<bool(Int i, Int j)> sees{};                       ///< instead of the mask
+  /// A pair counts so many times, whether it is right to be counted or not.
+  std::function<double(Int i, Int j)> times{};
+  bool hidden_score_0 = false;     ///< keys that the mask hides count, with a score of 0
+  bool empty_row_guarded = false;  ///< weights are 0 where lse is -inf, whatever else is wrong
+  bool empty_row_divided = false;  ///< a hidden score, -inf, meets lse = -inf, and P is NaN instead of 0
+  bool hidden_counts = false;      ///< where P is 0, dS is what the formula says
+  /// The pairs that the last two speak of, where the kernel does not compute all that are hidden.
+  std::function<bool(Int i, Int j)> reached{};
+  Weights weights = Weights::exp;
+  Delta delta = Delta::dO_O;  ///< in dS, and in the result delta
+  Scores scores = Scores::right;
+
+  // Dropout.
+  std::optional<Tensor<float>> factors{};           ///< instead of the problem's
+  bool dropout_in_dP = true, dropout_in_dV = true;  ///< false: as if nothing were dropped there
+  bool dropout_in_dS = false;                       ///< dS is multiplied by the factors, too
+
+  // The product.
+  std::optional<Matrix> left{};  ///< instead of P in dV, of dS in dK and dQ
+  bool left_transposed = false;  ///< element (j, i) of it instead of (i, j); only for as many keys as queries
+  double factor = 1;             ///< on the result
+
+  // dsink_h = -Σ term(sink_h, lse_i, delta_i).
+  std::function<double(double sink, double lse, double delta)> sink_term{};  ///< exp(sink - lse) · delta
+  std::function<Int(Int h)> sink_head{};                                     ///< whose sink head h takes
+  std::function<bool(Int b, Int i)> sink_rows{};                             ///< which rows it sums over
+};
+
+/// @brief What a kernel that deviates so gives for one result.
+/// Cost: 6 to 8 · B · H · Nq · Nk · D operations in float64.
+Tensor<double> deviate(const BackwardProblem& p, const GradientDeviation& how, Gradient wanted);
+
+/// @brief One row of that: D numbers of dQ, dK or dV, or one of delta or dsink. Rows are counted through all
+/// batches and heads. Cost: that of reading one head, and 6 to 8 · N · D operations.
+std::vector<double> deviate_in_row(const BackwardProblem& p, const GradientDeviation& how, Gradient wanted,
+                                   Int row);
+
+}  // namespace course::attention_tests

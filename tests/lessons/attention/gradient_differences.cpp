@@ -1,0 +1,98 @@
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "attention/check_parts.hpp"
+#include "attention/gradient_checks.hpp"
+
+namespace course::attention_tests {
+
+using namespace course::grading;
+
+namespace {
+
+/// Σ dO ∘ O in float64, of the problem as it is when it is called.
+Loss loss_of(const Problem& p, const Tensor<float>& dO) {
+  return [&p, &dO] {
+    const Tensor<double> O = attention_of(p).O;
+    double sum = 0;
+    for (Int i = 0; i < O.numel(); ++i) sum += static_cast<double>(dO.at_linear(i)) * O.at_linear(i);
+    return sum;
+  };
+}
+
+/// Visits each gradient that has an input: its name, it, and the input.
+template <class Visit>
+void each_gradient(BackwardProblem& p, const Backward& got, Visit visit) {
+  visit("dV", got.dV, p.V);
+  visit("dK", got.dK, p.K);
+  visit("dQ", got.dQ, p.Q);
+  if (p.sink) visit("dsink", got.dsink, *p.sink);
+}
+
+bool chance(GradcheckContext& check) { return check.random().integer(0, 1) == 1; }
+
+Int positive(GradcheckContext& check, const char* name, Int otherwise) {
+  const Int value = check.integer(name, otherwise);
+  if (value < 1) throw RunError(std::string("--set ") + name + ": it must be at least 1.", true);
+  return value;
+}
+
+/// A random problem, as far as the settings leave it open.
+Problem random_case(GradcheckContext& check, const Takes& takes) {
+  // All random numbers are drawn whatever is set, so that a setting changes nothing else.
+  Random& random = check.random();
+  const Int B = random.integer(1, 2), groups = random.integer(1, 2), group = random.integer(1, 2);
+  const Int Nq = random.integer(1, 7), Nk = random.integer(1, 7), D = random.integer(1, 6);
+  const reference::Mask mask{.causal = check.seed() % 2 == 1,
+                             .window = chance(check) ? random.integer(1, 4) : kAllKeys,
+                             .sinks = random.integer(0, 2)};
+  const bool sink = chance(check) && takes.sink_array;
+
+  const Int H_kv = takes.grouped ? positive(check, "kv_heads", groups) : 0;
+  const Int H = positive(check, "heads", takes.grouped ? H_kv * group : groups);
+  if (takes.grouped && H % H_kv != 0) throw RunError("--set kv_heads: it must divide heads.", true);
+  const Sizes n{positive(check, "batches", B),  H,
+                positive(check, "queries", Nq), positive(check, "keys", Nk),
+                positive(check, "dim", D),      takes.grouped ? H_kv : H};
+  Problem p{
+      check.normal({n.B, n.H, n.Nq, n.D}), check.normal({n.B, n.H_kv, n.Nk, n.D}),
+      check.normal({n.B, n.H_kv, n.Nk, n.D}),
+      static_cast<float>(check.number("scale", n.D == 1 ? 0.75 : 1.0 / std::sqrt(static_cast<double>(n.D))))};
+  p.mask = read_mask(check, takes, mask);
+  const bool wants_sink = check.boolean("learned_sink", sink);
+  if (wants_sink && !takes.sink_array)
+    throw RunError("--set learned_sink: this lesson's kernel takes no learned sink.", true);
+  if (wants_sink) p.sink = check.normal({n.H});
+  return p;
+}
+
+}  // namespace
+
+void check_differences(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {
+  INFO(describe(p));
+  Backward got = results_of(p);
+  require_ran(kernel.attend_backward(p, got, {}), where);
+  BackwardProblem changed = p;
+  const Loss loss = loss_of(changed, changed.dO);
+  each_gradient(changed, got, [&](const char* name, const Tensor<float>& gradient, Tensor<float>& input) {
+    require_gradient(gradient, name, input, loss, {}, where);
+  });
+}
+
+void gradcheck_attention_backward(GradcheckContext& check, const BackwardKernel& kernel,
+                                  const std::function<Problem(const Problem&)>& change) {
+  Problem drawn = random_case(check, kernel.takes);
+  if (change) drawn = change(drawn);
+  Tensor<float> dO = check.normal(drawn.shape_of_O());
+  BackwardProblem p = with_gradient(drawn, std::move(dO));
+  check.describe(describe(p));
+  Backward got = results_of(p);
+  GradcheckContext::insist(kernel.attend_backward(p, got, {}));
+  const Loss loss = loss_of(p, p.dO);
+  each_gradient(p, got, [&](const char* name, const Tensor<float>& gradient, Tensor<float>& input) {
+    check.compare(name, gradient, input, loss);
+  });
+}
+
+}  // namespace course::attention_tests

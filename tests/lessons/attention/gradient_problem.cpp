@@ -1,0 +1,81 @@
+#include "attention/gradient_problem.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "grading/case.hpp"
+#include "tensor/random.hpp"
+
+namespace course::attention_tests {
+namespace {
+
+Tensor<float> times_identity(Int n, float factor) {
+  Tensor<float> x({1, 1, n, n});
+  for (Int i = 0; i < n; ++i) x(0, 0, i, i) = factor;
+  return x;
+}
+
+BackwardProblem identity_problem(Int n, const reference::Mask& mask, bool sink, Tensor<float> Problem::*in) {
+  Problem p = random_problem({1, 1, n, n, n}, mask);
+  p.*in = times_identity(n, kIdentityFactor);
+  if (sink) p = with_sink(std::move(p));
+  return with_gradient(p, times_identity(n, 1.0f));
+}
+
+}  // namespace
+
+BackwardProblem with_gradient(const Problem& p) {
+  Tensor<float> dO = normal(p.shape_of_O(), grading::case_seed() + 3);
+  for (float& value : dO.storage()) value += 1.0f;
+  return with_gradient(p, std::move(dO));
+}
+
+BackwardProblem with_gradient(const Problem& p, Tensor<float> dO) {
+  if (dO.shape() != p.shape_of_O()) throw std::invalid_argument("dO needs the shape of Q");
+  BackwardProblem all{p, std::move(dO), {}, {}};
+  all.exact = attention_of(p);
+  all.O = lay_out(all.exact.O.to<float>(), p.layout_of_O);
+  all.lse = lay_out(all.exact.lse.to<float>(), p.layout_of_lse);
+  all.layout_of_delta = p.layout_of_lse;
+  all.layout_of_dQ = p.layout_of_O;
+  return all;
+}
+
+BackwardProblem with_layouts_of_gradients(BackwardProblem p, Layout dO, Layout dQ, Layout dK, Layout dV,
+                                          Layout delta) {
+  p.dO = lay_out(p.dO, dO);
+  p.layout_of_dQ = dQ, p.layout_of_dK = dK, p.layout_of_dV = dV, p.layout_of_delta = delta;
+  return p;
+}
+
+BackwardProblem with_gaps(const BackwardProblem& p, float gap) {
+  BackwardProblem apart =
+      with_layouts_of_gradients(p, Layout::gaps, Layout::gaps, Layout::gaps, Layout::gaps, Layout::gaps);
+  static_cast<Problem&>(apart) = with_gaps(static_cast<const Problem&>(p), gap);
+  apart.dO = lay_out(p.dO, Layout::gaps, gap);
+  apart.O = lay_out(p.O, Layout::gaps, gap);
+  apart.lse = lay_out(p.lse, Layout::gaps, gap);
+  return apart;
+}
+
+Problem with_scores_of_minus_inf(Problem p, Int first) {
+  const float unit = 1.0f / p.scale;
+  for (Int b = 0; b < p.B(); ++b) {
+    // A query's number there, times the scale or not, times -3e38 is beyond float32.
+    for (Int h = 0; h < p.H(); ++h)
+      for (Int i = 0; i < p.Nq(); ++i) p.Q(b, h, i, 0) = 4.0f * unit + 4.0f;
+    for (Int j = 0; j < first; ++j) p.K(b, 0, j, 0) = -3e38f;
+    for (Int j = 0; j < p.Nk(); j += 3) p.K(b, p.H_kv() - 1, j, 0) = -3e38f;
+  }
+  return p;
+}
+
+BackwardProblem identity_in_K(Int n, const reference::Mask& mask, bool sink) {
+  return identity_problem(n, mask, sink, &Problem::K);
+}
+
+BackwardProblem identity_in_Q(Int n, const reference::Mask& mask, bool sink) {
+  return identity_problem(n, mask, sink, &Problem::Q);
+}
+
+}  // namespace course::attention_tests

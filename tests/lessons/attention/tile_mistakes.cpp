@@ -1,0 +1,1 @@
+#include "attention/tile_mistakes.hpp"

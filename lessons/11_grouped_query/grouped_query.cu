@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
                                    View<float, 4> O, View<float, 3> lse, float scale, bool causal) {
   extern __shared__ float4 shared_memory[];
   // TODO 2: which head of K and V is this block's? How many heads of Q read it, and which is their first?
-  // As in lesson 10, the last tiles begin first: they see the most keys.
+  // Of each head of K and V the last tiles begin first: they see the most keys.
   const std::int64_t first_row = std::int64_t{gridDim.x - 1 - blockIdx.x} * Shape::kBlockM;
 
   device::ForwardBlock<Shape> block(first_row, scale, shared_memory);
@@ -72,7 +72,7 @@ void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4>
 void grouped_query_attention(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                              View<float, 4> O, View<float, 3> lse, float scale, bool causal) {
   const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], H_kv = K.shape[1];
-  // TODO 8: refuse a number of heads of K that does not divide that of Q.
+  // TODO 8: refuse a number of heads of K that does not divide that of Q. 0 divides only 0.
   device::require_attention_arguments(Q, K, V, O, H_kv, kMaxDim);
   device::require_shape("lse", lse, {B, H, Nq});
   if (B == 0 || H == 0 || Nq == 0) return;

@@ -13,10 +13,11 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 
 /// @brief FlashAttention-2, forward, where heads of Q share heads of K and V: head h of Q reads head
 ///         h / (H / H_kv). With `causal`, query i sees key j only if j <= i + Nk - Nq.
-/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H_kv, Nk, D), where H_kv divides H, lse is (B, H, Nq), in
-///         device memory. Strides are in elements and not negative; the last axis of Q, K, V and O has stride
-///         1, all others any, so that both [batch, head, seq, dim] and [batch, seq, head, dim] come as they
-///         are. O and lse do not overlap anything; what lies between their rows stays as it is.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H_kv, Nk, D), where H_kv divides H (0 divides only 0), lse is
+///         (B, H, Nq), in device memory. Strides are in elements and not negative; the last axis of Q, K, V
+///         and O has stride 1, all others any, so that both [batch, head, seq, dim] and [batch, seq, head,
+///         dim] come as they are. O and lse do not overlap anything; what lies between their rows stays as it
+///         is.
 ///         Without queries nothing is launched.
 /// Launch: one kernel; returns once it has been accepted.
 /// Domain: lse is a natural logarithm. A query that sees no key, or only scores of -inf, gets O = 0 and

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
                              V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
   const std::int64_t group = Q.shape[1] / K.shape[1];
   const GroupRows rows{blockIdx.z, blockIdx.y * group, group, group * Nq};
-  // As in lesson 10, the last tiles begin first: they see the most keys.
+  // Of each head of K and V the last tiles begin first: they see the most keys.
   const std::int64_t first_row = std::int64_t{gridDim.x - 1 - blockIdx.x} * Shape::kBlockM;
 
   device::ForwardBlock<Shape> block(first_row, scale, shared_memory);

@@ -25,7 +25,8 @@ using namespace course::grading;
 
 namespace {
 
-constexpr Int kRowsForOneReading = 64;  // of the contract's cost
+constexpr Int kRowsForOneReading = 64;          // of the contract's cost
+constexpr Int kTileRows = 128, kTileKeys = 64;  // of the stub's shapes
 constexpr reference::Mask kCausal{.causal = true};
 
 // --- Which mistake of this lesson explains a wrong result ---
@@ -48,6 +49,15 @@ Place by_queries(const Problem& p, Int head, Int query) {
   return {head / group * group + row % group, row / group};
 }
 
+/// Where a row's tile begins, and which query is its last.
+struct Tile {
+  Int first_row, last_query;
+};
+Tile tile_of(const Problem& p, Int row) {
+  const Int group = group_of(p), first = row / kTileRows * kTileRows;
+  return {first, (std::min(first + kTileRows, group * p.Nq()) - 1) / group};
+}
+
 /// The right results, taken from other places.
 Mistake moved(std::string name, const Problem& p, Which which, std::function<Place(Int head, Int query)> from,
               std::string sentence) {
@@ -67,14 +77,14 @@ Mistake moved(std::string name, const Problem& p, Which which, std::function<Pla
   return gives(std::move(name), wrong, std::move(sentence));
 }
 
-/// A causal mask that takes `query_of(head, query)` for the query.
-Mistake masked_by(std::string name, const Problem& p, Which which,
-                  const std::function<Int(Int head, Int query)>& query_of, std::string sentence) {
-  const auto wrong = [&p, which, query_of] {
+/// Query i of the group's head `member` sees key j if `sees` says so.
+Mistake seen_if(std::string name, const Problem& p, Which which,
+                std::function<bool(Int member, Int i, Int j)> sees, std::string sentence) {
+  const auto wrong = [&p, which, sees = std::move(sees)] {
     Tensor<double> x;
     for (Int member = 0; member < group_of(p); ++member) {  // the model's mask does not know the head
-      const auto sees = [&](Int i, Int j) { return j <= query_of(member, i) + p.Nk() - p.Nq(); };
-      const Tensor<double> all = deviate(p, {.sees = sees}, which).of(which);
+      const auto of_member = [&](Int i, Int j) { return j < p.Nk() && sees(member, i, j); };
+      const Tensor<double> all = deviate(p, {.sees = of_member}, which).of(which);
       if (member == 0) x = all;
       const Int each = all.numel() / (p.B() * p.H());
       for (Int n = 0; n < p.B() * p.H(); ++n)
@@ -84,6 +94,15 @@ Mistake masked_by(std::string name, const Problem& p, Which which,
     return x;
   };
   return gives(std::move(name), wrong, std::move(sentence));
+}
+
+/// A causal mask that takes `query_of(head, query)` for the query.
+Mistake masked_by(std::string name, const Problem& p, Which which,
+                  const std::function<Int(Int head, Int query)>& query_of, std::string sentence) {
+  const auto sees = [&p, query_of](Int member, Int i, Int j) {
+    return j <= query_of(member, i) + p.Nk() - p.Nq();
+  };
+  return seen_if(std::move(name), p, which, sees, std::move(sentence));
 }
 
 /// Whether all that was written is right.
@@ -119,16 +138,137 @@ Mistake rows_missing(const Problem& p) {
     for (Int i = 0; i < result.got.numel(); ++i)
       if (is_poison(result.got.at_linear(i))) first = std::min(first, row_of(i));
     if (first == 0 || first == group * p.Nq() || first % 8 != 0) return std::nullopt;
-    if (!query_by_query && first == p.Nq()) return std::nullopt;  // members_missing says so
+    if (!query_by_query && first == p.Nq()) return std::nullopt;        // members_missing says so
+    if (query_by_query && first == group * group) return std::nullopt;  // member_and_query_exchanged
     for (Int i = 0; i < result.got.numel(); ++i)
       if (is_poison(result.got.at_linear(i)) != (row_of(i) >= first)) return std::nullopt;
-    return "The last rows of every group were never written: those from row " + std::to_string(first) +
-           " on. A head of K and V has a row for every query of every head that reads it.";
+    std::string sentence =
+        "The last rows of every group were never written: those from row " + std::to_string(first) + " on";
+    if (query_by_query && first % group == 0)
+      sentence += ", which are query " + std::to_string(first / group) + " on, of every head";
+    sentence +=
+        ". A head of K and V has a row for every query of every head that reads it, and its tiles lie "
+        "along x of the grid";
+    if (first == kTileRows)
+      sentence += "; and without first_row, every tile stores its rows to the places of the first tile's";
+    return sentence + ".";
   };
   return {"last_queries_missing", [explain](const WrongResult& result) {
             const auto sentence = explain(result, true);
             return sentence ? sentence : explain(result, false);
           }};
+}
+
+/// What the mistakes below ask of the last call besides the result that is wrong.
+struct LastCall {
+  bool overwrote =
+      false;  ///< several blocks wrote the same elements, or something was written behind the end
+  Forward results{};
+};
+LastCall last_call;
+
+bool overwrote(const Outcome& outcome) {
+  const auto writes = [](const Diagnostic& found) {
+    const auto says = [&found](const char* words) { return found.message.find(words) != std::string::npos; };
+    return (found.kind == "race" || found.kind == "out_of_bounds") && says(" writes ") && !says(" reads ") &&
+           !says("shared memory");
+  };
+  return !outcome.violations.empty() ||
+         std::any_of(outcome.diagnostics.begin(), outcome.diagnostics.end(), writes);
+}
+
+/// Fits if all was written, and some of it by those who should not. What then stands in the outputs may look
+/// like another mistake, but nothing says that it is; that mistake and this one together are not told.
+Mistake rows_behind_the_last() {
+  return {
+      "rows_behind_the_last", [](const WrongResult& result) -> std::optional<std::string> {
+        if (!last_call.overwrote) return std::nullopt;
+        for (Int i = 0; i < result.got.numel(); ++i)
+          if (is_poison(result.got.at_linear(i))) return std::nullopt;
+        return "Rows were written over those of other blocks, or behind the end: groups overlap, or a row "
+               "behind the last of a group, which has no place, is taken for query Nq of its head.";
+      }};
+}
+
+/// What a grid of (H_kv, B, tiles) leaves of a kernel whose tiles are along x, heads along y and batches
+/// along z. With more tiles than batches it reads batches that are not there; check mode tells.
+Mistake grid_exchanged(const Problem& p) {
+  const Int group = group_of(p), tiles = (group * p.Nq() + kTileRows - 1) / kTileRows;
+  const auto written = [&p, group, tiles](const Index& at) {
+    const Int row = at[2] * group + at[1] % group;
+    return row < p.H_kv() * kTileRows && at[1] / group < p.B() && at[0] < tiles;
+  };
+  return {
+      "grid_exchanged", [written](const WrongResult& result) -> std::optional<std::string> {
+        if (!written_is_right(result)) return std::nullopt;
+        bool any = false;
+        for (const Which which : {Which::lse, Which::O}) {  // NaN that a kernel read may look like poison
+          const Tensor<float>& got = last_call.results.of(which);
+          for (Int i = 0; i < got.numel(); ++i) {
+            const bool there = !is_poison(got.at_linear(i));
+            if (there != written(got.unravel(i))) return std::nullopt;
+            any = any || there;
+          }
+        }
+        if (!any) return std::nullopt;
+        return "These are the blocks that a grid of (H_kv, B, tiles), as in lesson 10, has. This kernel "
+               "finds its tile along x, its head along y and its batch along z: the grid is (tiles, H_kv, "
+               "B).";
+      }};
+}
+
+/// Fits if exactly the first `group` queries of every head were written.
+Mistake member_and_query_exchanged(const Problem& p) {
+  return {"member_and_query_exchanged",
+          [group = group_of(p)](const WrongResult& result) -> std::optional<std::string> {
+            for (Int i = 0; i < result.got.numel(); ++i)
+              if (is_poison(result.got.at_linear(i)) != (result.got.unravel(i)[2] >= group))
+                return std::nullopt;
+            return "Of every head only the first " + std::to_string(group) +
+                   " queries were written, as many as a group has heads: `row / group` and `row % group` are "
+                   "exchanged. Row r holds query r / group of the group's head r % group.";
+          }};
+}
+
+/// Mistakes that show where a group has several tiles of rows.
+void add_mistakes_of_tiles(Mistakes& to, const Problem& p, Which which) {
+  const Int group = group_of(p), Nk = p.Nk(), past = Nk - p.Nq();
+  if (group * p.Nq() <= kTileRows) return;
+  const auto address = [group, strides = p.Q.strides()](Int b, Int h, Int i, Int d) {
+    const Int row = (i * group + h % group) % kTileRows;
+    return address_by(strides)(b, h / group * group + row % group, row / group, d);
+  };
+  to.push_back(deviation("first_row_missing", p, which, {.Q = Reader{&p.Q, address}},
+                         "Every tile reads the rows of the first: first_row is missing."));
+  if (!p.mask.causal) {
+    for (const Int full :
+         {Int{0}, Nk / kTileKeys * kTileKeys})  // the first loop ends there, too, or does not
+      to.push_back(seen_if(
+          "tiles_end_at_diagonal", p, which,
+          [&p, group, past, full](Int member, Int i, Int j) {
+            return j < full || j / kTileKeys * kTileKeys <= tile_of(p, i * group + member).last_query + past;
+          },
+          "The tiles of keys end at the diagonal although `causal` is false."));
+    return;
+  }
+  to.push_back(seen_if(
+      "first_row_twice", p, which,
+      [&p, group, past](Int member, Int i, Int j) {
+        const Int row = i * group + member;
+        const Tile tile = tile_of(p, row);
+        return j <= (row + tile.first_row) / group + past &&
+               j / kTileKeys * kTileKeys <= tile.last_query + past;
+      },
+      "The causal mask adds first_row to a row that is counted from the beginning of the group already."));
+  if (group > 1)
+    to.push_back(seen_if(
+        "ranges_by_row", p, which,
+        [&p, group, past](Int member, Int i, Int j) {
+          const Int first_row = tile_of(p, i * group + member).first_row;
+          return j <= i + past || (j / kTileKeys + 1) * kTileKeys <= first_row + past + 1;
+        },
+        "How many keys a tile sees is taken from its rows, not from their queries. Row r holds query r / "
+        "group."));
 }
 
 Mistakes mistakes_of_groups(const Problem& p, Which which) {
@@ -154,9 +294,14 @@ Mistakes mistakes_of_groups(const Problem& p, Which which) {
     add("causal_always", {.sees = [&p](Int i, Int j) { return j <= i + p.Nk() - p.Nq(); }},
         "The causal mask hides keys although `causal` is false.");
 
+  found.push_back(rows_behind_the_last());
+  add_mistakes_of_tiles(found, p, which);
+  if (p.H_kv() > p.B() || p.B() > (p.H() / p.H_kv() * p.Nq() + kTileRows - 1) / kTileRows)
+    found.push_back(grid_exchanged(p));  // else rows_missing says so
   const Int group = group_of(p);
   if (group == 1) return found;
   const std::string name = name_of(which);
+  if (group < p.Nq()) found.push_back(member_and_query_exchanged(p));
   found.push_back(moved(
       "first_head_of_q", p, which,
       [group](Int h, Int i) {
@@ -201,16 +346,18 @@ Mistakes mistakes_of_groups(const Problem& p, Which which) {
     for (const auto& other : {by_members, by_queries})
       found.push_back(moved(
           "orders_differ", p, which, [&p, other](Int h, Int i) { return other(p, h, i); },
-          "The rows of " + name + " are written in another order than that in which those of Q are read." +
-              orders));
+          (which == Which::O ? "The rows of O" : "The queries of " + name) +
+              " are written in another order than that in which the rows of Q are read." + orders));
   }
   return found;
 }
 
 const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
-                       return call_with(options, ENTRY(grouped_query_attention), in(p.Q, "Q"), in(p.K, "K"),
-                                        in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale,
-                                        p.mask.causal);
+                       Outcome outcome = call_with(options, ENTRY(grouped_query_attention), in(p.Q, "Q"),
+                                                   in(p.K, "K"), in(p.V, "V"), out(got.O, "O"),
+                                                   out(got.lse, "lse"), p.scale, p.mask.causal);
+                       last_call = {overwrote(outcome), got};
+                       return outcome;
                      },
                      {Which::lse, Which::O},
                      mistakes_of_groups,
@@ -273,6 +420,13 @@ TEST_CASE("attends from the four heads of the notes to their two heads of keys",
   check(kKernel, problem_of_the_notes());
 }
 
+TEST_CASE("attends where every head of Q has a head of K and V of its own",
+          "[l11][grouped_query][points:1]") {
+  check(kKernel, random_problem({2, 3, 37, 21, 24}));
+  check(kKernel, random_problem({1, 2, 150, 40, 8}));
+  check(kKernel, random_problem({1, 2, 70, 70, 8}, kCausal));
+}
+
 TEST_CASE("attends with one head of K and V for all, with two, and with as many as Q has",
           "[l11][grouped_query][points:3]") {
   for (const Int H_kv : {1, 2, 4}) check(kKernel, random_problem({1, 4, 20, 40, 16, H_kv}));
@@ -321,6 +475,13 @@ TEST_CASE("attends around the edges of tiles", "[l11][grouped_query][points:2]")
   check(kKernel, random_problem({1, 4, 32, 64, 65, 1}));           // 128
   check(kKernel, random_problem({1, 2, 32, 65, 33, 1}, kCausal));  // 64
   check(kKernel, random_problem({1, 5, 13, 63, 66, 1}));           // 65
+}
+
+TEST_CASE("sees all keys without the mask, also from several tiles of rows",
+          "[l11][grouped_query][points:1]") {
+  for (const Sizes& n :
+       {Sizes{1, 4, 100, 150, 8, 1}, {1, 2, 100, 70, 16, 1}, {1, 3, 120, 200, 8, 1}, {2, 2, 140, 90, 4}})
+    check(kKernel, random_problem(n));
 }
 
 TEST_CASE("attends in 1, 16, 32, 64, 100, 127 and 128 dimensions", "[l11][grouped_query][points:1]") {
@@ -389,8 +550,8 @@ TEST_CASE("reads K and V once for all heads of a group where the queries are few
                          {1, 8, 1, 100, 64, 1},       // 8 rows: one query, as in decoding
                          {2, 14, 9, 30, 32, 2}}) {    // 63 rows
     const Problem p = random_problem(n);              // every row begins at a multiple of 32 bytes
-    INFO(describe(p));
     const Outcome outcome = check(kKernel, p, kCounted);
+    INFO(describe(p));
     const std::int64_t launches = outcome.counters.at("launches");
     require(launches == 1,
             "Your code launched " + std::to_string(launches) + " kernels; it should launch one.");
@@ -407,8 +568,8 @@ TEST_CASE("reads K and V once for every 64 rows where the queries are many",
                          {1, 8, 32, 30, 64, 4},  // 64 rows, once: not once for every 64 rows of all heads
                          {1, 2, 96, 30, 64, 1}}) {
     const Problem p = random_problem(n);
-    INFO(describe(p));
     const Outcome outcome = check(kKernel, p, kCounted);
+    INFO(describe(p));
     const Profile* profile = profile_of(outcome);
     if (!profile) continue;
     require_reading(*profile, p);

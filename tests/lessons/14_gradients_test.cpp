@@ -1,0 +1,967 @@
+// Tests of lesson 14: matmul_backward and softmax_backward against float64, within twice the error of float32
+// sums, and against central differences of a loss in float64.
+
+#include "14_gradients/gradients.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grading/lesson_test.hpp"
+#include "grading/poison.hpp"
+#include "reference/gradients.hpp"
+#include "reference/matmul.hpp"
+#include "reference/softmax.hpp"
+#include "tensor/adversarial.hpp"
+#include "tensor/format.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// --- Problems ---
+
+/// What one call of matmul_backward is given.
+struct Product {
+  Tensor<float> X, W, dY;          // (M, K), (K, N) and (M, N), with strides of their own
+  Strides dx_strides, dw_strides;  // of dX and dW
+
+  std::int64_t M() const { return X.shape()[0]; }
+  std::int64_t K() const { return X.shape()[1]; }
+  std::int64_t N() const { return W.shape()[1]; }
+};
+
+using Layout = Strides (*)(std::int64_t rows, std::int64_t cols);
+Strides row_major(std::int64_t, std::int64_t cols) { return {cols, 1}; }
+Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
+
+/// The same elements, elsewhere. What lies between them is far from all data, so that it shows.
+Tensor<float> laid_out(const Tensor<float>& dense, Strides strides, float between = 1000.0f) {
+  Tensor<float> x(dense.shape(), std::move(strides), between);
+  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
+  return x;
+}
+
+Product product_of(const Tensor<float>& X, const Tensor<float>& W, const Tensor<float>& dY) {
+  return {X, W, dY, row_major_strides(X.shape()), row_major_strides(W.shape())};
+}
+
+Product random_product(std::int64_t M, std::int64_t K, std::int64_t N, Layout x = row_major,
+                       Layout w = row_major, Layout dy = row_major) {
+  return {laid_out(uniform({M, K}, -1.0f, 2.0f, case_seed()), x(M, K)),
+          laid_out(uniform({K, N}, -2.0f, 1.0f, case_seed() + 1), w(K, N)),
+          laid_out(uniform({M, N}, -1.0f, 1.5f, case_seed() + 2), dy(M, N)), x(M, K), w(K, N)};
+}
+
+/// What one call of softmax_backward is given.
+struct Rows {
+  Tensor<float> P, dP;  // (rows, cols), each with a row stride of its own
+  std::int64_t ds_row_stride;
+
+  std::int64_t rows() const { return P.shape()[0]; }
+  std::int64_t cols() const { return P.shape()[1]; }
+};
+
+Rows rows_of(const Tensor<float>& P, const Tensor<float>& dP) { return {P, dP, P.shape()[1]}; }
+
+/// Probabilities: each row sums to 1, but for rounding.
+Tensor<float> probabilities(std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  return reference::softmax(uniform({rows, cols}, -2.0f, 2.0f, seed)).to<float>();
+}
+
+/// Rows that lie `gap`, 2 * gap and 3 * gap further apart in P, dP and dS than they must.
+Rows random_rows(std::int64_t rows, std::int64_t cols, std::int64_t gap = 0) {
+  return {laid_out(probabilities(rows, cols, case_seed()), {cols + gap, 1}),
+          laid_out(uniform({rows, cols}, -2.0f, 3.0f, case_seed() + 1), {cols + 2 * gap, 1}), cols + 3 * gap};
+}
+
+/// The row of the notes: P is the softmax of (0, ln 4, 0, ln 2).
+Rows rows_of_the_notes() {
+  return rows_of(Tensor<float>::from({1, 4}, {0.125f, 0.5f, 0.125f, 0.25f}),
+                 Tensor<float>::from({1, 4}, {8, 2, 0, 4}));
+}
+
+// --- What a float32 program may lose ---
+
+float dot_float32(const Tensor<float>& A, const Tensor<float>& B, std::int64_t i, std::int64_t j,
+                  bool fused) {
+  float sum = 0.0f;
+  for (std::int64_t k = 0; k < A.shape()[1]; ++k) {
+    const volatile float product = A(i, k) * B(k, j);  // rounded, whatever the compiler would fuse
+    sum = fused ? std::fma(A(i, k), B(k, j), sum) : sum + product;
+  }
+  return sum;
+}
+
+/// A·B in the order of k, with fused multiply-adds or without, whichever loses more.
+Tensor<float> in_order(const Tensor<float>& A, const Tensor<float>& B, const Tensor<double>& expected) {
+  Tensor<float> C({A.shape()[0], B.shape()[1]});
+  for (std::int64_t i = 0; i < C.shape()[0]; ++i) {
+    for (std::int64_t j = 0; j < C.shape()[1]; ++j) {
+      const float fused = dot_float32(A, B, i, j, true), rounded = dot_float32(A, B, i, j, false);
+      const auto error = [&](float sum) { return std::abs(static_cast<double>(sum) - expected(i, j)); };
+      C(i, j) = error(fused) < error(rounded) ? rounded : fused;
+    }
+  }
+  return C;
+}
+
+/// One sensible way to compute a row of dS in float32.
+struct Plain {
+  bool near_first;  // the order in which partial sums are added
+  bool fused;       // multiply-adds
+  bool apart;       // P·dP - P·sum, in place of P·(dP - sum)
+};
+
+void backward_row(Tensor<float>& dS, const Rows& p, std::int64_t row, Plain plain) {
+  std::array<float, 32> sums{};
+  const auto weighted = [&](std::int64_t col) { return p.P(row, col) * p.dP(row, col); };
+  for (std::int64_t col = 0; col < p.cols(); ++col) {
+    if (p.P(row, col) == 0.0f) continue;
+    float& sum = sums[static_cast<std::size_t>(col % 32)];
+    const volatile float product = weighted(col);  // rounded, whatever the compiler would fuse
+    sum = plain.fused ? std::fma(p.P(row, col), p.dP(row, col), sum) : sum + product;
+  }
+  for (std::size_t step = 1; step < sums.size(); step *= 2) {
+    const std::size_t apart = plain.near_first ? step : sums.size() / (2 * step);
+    for (std::size_t i = 0; i + apart < sums.size(); ++i)
+      if (plain.near_first ? i % (2 * apart) == 0 : i < apart) sums[i] += sums[i + apart];
+  }
+  for (std::int64_t col = 0; col < p.cols(); ++col) {
+    const float weight = p.P(row, col);
+    const volatile float first = weighted(col), second = weight * sums[0], below = p.dP(row, col) - sums[0];
+    dS(row, col) = weight == 0.0f ? 0.0f : plain.apart ? first - second : weight * below;
+  }
+}
+
+/// Each row in that one of eight ways that loses most: all eight are sensible ones.
+Tensor<float> in_32_parts(const Rows& p, const Tensor<double>& expected) {
+  Tensor<float> worst(p.P.shape()), dS(p.P.shape());
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    double largest = -1;
+    for (int way = 0; way < 8; ++way) {
+      backward_row(dS, p, row, {(way & 1) != 0, (way & 2) != 0, (way & 4) != 0});
+      double error = 0;
+      for (std::int64_t col = 0; col < p.cols(); ++col) {
+        const double off = std::abs(static_cast<double>(dS(row, col)) - expected(row, col));
+        if (off > error) error = off;
+      }
+      if (error <= largest) continue;
+      largest = error;
+      for (std::int64_t col = 0; col < p.cols(); ++col) worst(row, col) = dS(row, col);
+    }
+  }
+  return worst;
+}
+
+// --- Well-known mistakes with products ---
+
+/// A matrix as a wrong product sees it: 0 outside, as tiles with zeros hold it.
+struct Seen {
+  const Tensor<float>* x;
+  bool transposed = false;
+
+  double operator()(std::int64_t row, std::int64_t col) const {
+    if (transposed) std::swap(row, col);
+    return row < x->shape()[0] && col < x->shape()[1] ? static_cast<double>((*x)(row, col)) : 0.0;
+  }
+};
+
+/// (rows, cols) of A·B.
+Tensor<double> seen_product(std::int64_t rows, std::int64_t cols, Seen A, Seen B) {
+  const std::int64_t depth = A.x->shape()[A.transposed ? 0 : 1];
+  Tensor<double> C({rows, cols});
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < cols; ++j)
+      for (std::int64_t k = 0; k < depth; ++k) C(i, j) += A(i, k) * B(k, j);
+  return C;
+}
+
+/// What both gradients can have wrong.
+Mistakes mistakes_in_tiles(std::int64_t rows, std::int64_t cols) {
+  Mistakes mistakes;
+  std::set<std::pair<std::int64_t, std::int64_t>> whole;
+  for (const std::int64_t tile : {32, 64, 128}) {
+    const std::int64_t tiled_rows = rows / tile * tile, tiled_cols = cols / tile * tile;
+    if (tiled_rows * tiled_cols > 0 && (tiled_rows < rows || tiled_cols < cols) &&
+        whole.emplace(tiled_rows, tiled_cols).second)
+      mistakes.push_back(wrong_where(
+          "ragged_tiles_missing",
+          [=](const Index& index) { return index[0] >= tiled_rows || index[1] >= tiled_cols; },
+          "All whole tiles are right, and what is left at the lower and right edge is wrong: the number of "
+          "tiles has to be rounded up."));
+  }
+  mistakes.push_back(off_by_a_factor("factor", "Every element is {} times what it should be."));
+  return mistakes;
+}
+
+Mistakes mistakes_in_dx(const Product& p) {
+  const std::int64_t M = p.M(), K = p.K();
+  Mistakes mistakes = mistakes_in_tiles(M, K);
+  const auto product = [&](const char* name, Seen A, Seen B, const char* sentence) {
+    mistakes.push_back(gives(
+        name, [=] { return seen_product(M, K, A, B); }, sentence));
+  };
+  const Seen Xt{&p.X, true}, W{&p.W}, Wt{&p.W, true}, dY{&p.dY}, dYt{&p.dY, true};
+  product(
+      "w_not_transposed", dY, W,
+      "This is dY·W: W is not transposed. A column of dX belongs to a row of W, and the sum goes over the "
+      "columns of both dY and W.");
+  product("dy_transposed", dYt, Wt, "This is dYᵀ·Wᵀ: dY must stay as it is. Its rows are those of dX.");
+  product("transposes_swapped", dYt, W, "This is dYᵀ·W: the wrong one of the two is transposed.");
+  product("transposed_result", W, dYt,
+          "This is W·dYᵀ, the transpose of dX: a product transposed exchanges its factors.");
+  product("x_for_w", dY, Xt, "This is dY·Xᵀ: dX does not depend on X at all. The other factor is W.");
+  product("gradients_exchanged", Xt, dY, "This is dW.");
+  return mistakes;
+}
+
+Mistakes mistakes_in_dw(const Product& p) {
+  const std::int64_t K = p.K(), N = p.N();
+  Mistakes mistakes = mistakes_in_tiles(K, N);
+  const auto product = [&](const char* name, Seen A, Seen B, const char* sentence) {
+    mistakes.push_back(gives(
+        name, [=] { return seen_product(K, N, A, B); }, sentence));
+  };
+  const Seen X{&p.X}, Xt{&p.X, true}, Wt{&p.W, true}, dY{&p.dY}, dYt{&p.dY, true};
+  product(
+      "x_not_transposed", X, dY,
+      "This is X·dY: X is not transposed. A row of dW belongs to a column of X, and the sum goes over the "
+      "rows of both X and dY.");
+  product("dy_transposed", Xt, dYt, "This is Xᵀ·dYᵀ: dY must stay as it is. Its columns are those of dW.");
+  product("transposes_swapped", X, dYt, "This is X·dYᵀ: the wrong one of the two is transposed.");
+  product("transposed_result", dYt, X,
+          "This is dYᵀ·X, the transpose of dW: X and dY are exchanged. A product transposed exchanges its "
+          "factors.");
+  product("w_for_x", Wt, dY, "This is Wᵀ·dY: dW does not depend on W at all. The other factor is X.");
+  product("gradients_exchanged", dY, Wt, "This is dX.");
+  return mistakes;
+}
+
+// --- Well-known mistakes with rows ---
+
+using Col = std::int64_t;
+constexpr Col kWarp = 32;
+/// Two columns for every thread, and a tail of 75: two warps and eleven lanes.
+constexpr Col kLongRow = 2 * kBlockThreads + 75;
+
+bool every_column(Col, Col) { return true; }
+Col whole_row(Col) { return 0; }
+Col by_warp(Col col) { return col % kBlockThreads / kWarp; }
+Col by_thread(Col col) { return col % kBlockThreads; }
+
+/// dS if only some columns take part in the sum, or if each group of columns has a sum of its own.
+Tensor<double> with_sum_of(const Rows& p, bool (*in_sum)(Col col, Col cols), Col (*group)(Col col)) {
+  Tensor<double> dS(p.P.shape());
+  for (Col row = 0; row < p.rows(); ++row) {
+    std::vector<double> sums(kBlockThreads, 0.0);
+    const auto sum = [&](Col col) -> double& { return sums[static_cast<std::size_t>(group(col))]; };
+    const auto weight = [&](Col col) { return static_cast<double>(p.P(row, col)); };
+    const auto gradient = [&](Col col) { return static_cast<double>(p.dP(row, col)); };
+    for (Col col = 0; col < p.cols(); ++col)
+      if (in_sum(col, p.cols()) && weight(col) != 0) sum(col) += weight(col) * gradient(col);
+    for (Col col = 0; col < p.cols(); ++col)
+      dS(row, col) = weight(col) == 0 ? 0 : weight(col) * (gradient(col) - sum(col));
+  }
+  return dS;
+}
+
+/// What a formula may be made of.
+struct RowSums {
+  double p_dp = 0, p = 0, dp = 0;  // Σ P·dP, Σ P and Σ dP
+};
+
+RowSums sums_of(const Tensor<float>& P, const Tensor<float>& dP, Col row) {
+  RowSums sums;
+  for (Col col = 0; col < P.shape()[1]; ++col) {
+    const auto p = static_cast<double>(P(row, col)), dp = static_cast<double>(dP(row, col));
+    sums.p_dp += p == 0 ? 0 : p * dp, sums.p += p, sums.dp += dp;
+  }
+  return sums;
+}
+
+Tensor<double> by_formula(const Rows& p, double (*formula)(double p, double dp, const RowSums& row)) {
+  Tensor<double> dS(p.P.shape());
+  for (Col row = 0; row < p.rows(); ++row) {
+    const RowSums sums = sums_of(p.P, p.dP, row);
+    for (Col col = 0; col < p.cols(); ++col)
+      dS(row, col) = formula(static_cast<double>(p.P(row, col)), static_cast<double>(p.dP(row, col)), sums);
+  }
+  return dS;
+}
+
+/// dS with the sum of P ∘ dP down each column in place of that along each row.
+Tensor<double> with_sums_of_columns(const Rows& p) {
+  const Tensor<float> P = p.P.transposed(0, 1).contiguous(), dP = p.dP.transposed(0, 1).contiguous();
+  return reference::softmax_backward(P, dP).transposed(0, 1).contiguous();
+}
+
+/// x, if row i is read i * step elements from its start.
+Tensor<float> with_rows_at(const Tensor<float>& x, Col step) {
+  Tensor<float> read(x.shape());
+  const auto storage = x.storage();
+  for (Col row = 0; row < x.shape()[0]; ++row)
+    for (Col col = 0; col < x.shape()[1]; ++col) {
+      const auto place = static_cast<std::size_t>(row * step + col);
+      read(row, col) = place < storage.size() ? storage[place] : 0.0f;
+    }
+  return read;
+}
+
+/// Whether exactly these columns of dS were never written.
+bool unwritten(const Tensor<float>& dS, Col first_col, Col end_col) {
+  if (first_col >= end_col) return false;
+  for (Col row = 0; row < dS.shape()[0]; ++row)
+    for (Col col = 0; col < dS.shape()[1]; ++col)
+      if (is_poison(dS(row, col)) != (col >= first_col && col < end_col)) return false;
+  return true;
+}
+
+/// Whether dS is what writing row i to i * cols leaves: without its gaps, it then holds other rows' elements.
+bool written_without_stride(const Tensor<float>& dS, const Rows& p) {
+  if (p.ds_row_stride == p.cols()) return false;
+  const Tensor<double> right = reference::softmax_backward(p.P, p.dP);
+  for (Col row = 0; row < p.rows(); ++row) {
+    for (Col col = 0; col < p.cols(); ++col) {
+      const Col place = row * p.ds_row_stride + col;
+      if (is_poison(dS(row, col)) != (place >= dS.numel())) return false;
+      if (place < dS.numel() &&
+          !(std::abs(static_cast<double>(dS(row, col)) - right.at_linear(place)) <= 1e-6))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// The formula.
+Mistakes mistakes_in_formula(const Rows& p) {
+  const auto formula = [&p](std::string name, double (*f)(double, double, const RowSums&),
+                            std::string sentence) {
+    return gives(
+        std::move(name), [&p, f] { return by_formula(p, f); }, std::move(sentence));
+  };
+  return {
+      formula(
+          "rowsum_missing", [](double w, double g, const RowSums&) { return w * g; },
+          "This is P ∘ dP: the sum of the row is not subtracted. A score raises its own weight and lowers "
+          "all "
+          "others."),
+      formula(
+          "rowsum_of_dp", [](double w, double g, const RowSums& row) { return w * (g - row.dp); },
+          "What is subtracted is the sum of dP: each dP of the row has to be weighted with its P."),
+      formula(
+          "rowsum_of_p", [](double w, double g, const RowSums& row) { return w * (g - row.p); },
+          "What is subtracted is the sum of P, which is 1: each P of the row has to be multiplied with its "
+          "dP."),
+      formula(
+          "sum_not_weighted", [](double w, double g, const RowSums& row) { return w * g - row.p_dp; },
+          "This is P ∘ dP - rowsum(P ∘ dP): the sum, too, has to be multiplied with P of the element."),
+      formula(
+          "p_missing", [](double, double g, const RowSums& row) { return g - row.p_dp; },
+          "This is dP - rowsum(P ∘ dP): all of it has to be multiplied with P."),
+      formula(
+          "sum_added", [](double w, double g, const RowSums& row) { return w * (g + row.p_dp); },
+          "The sum of the row is added; it has to be subtracted."),
+      formula(
+          "diagonal_only", [](double w, double g, const RowSums&) { return w * (1 - w) * g; },
+          "This is P ∘ (1 - P) ∘ dP, the diagonal of the Jacobian alone: a score changes the other weights "
+          "of "
+          "its row, too, so that the sum goes over the whole row."),
+      off_by_a_factor("factor", "Every element is {} times what it should be."),
+  };
+}
+
+/// Which elements are summed. Where a sum of too few is none, or that of the element alone, the formula's
+/// mistakes say so.
+Mistakes mistakes_in_sum(const Rows& p) {
+  const auto parts = [&p](std::string name, bool (*in_sum)(Col, Col), Col (*group)(Col),
+                          std::string sentence) {
+    return gives(
+        std::move(name), [&p, in_sum, group] { return with_sum_of(p, in_sum, group); }, std::move(sentence));
+  };
+  Mistakes mistakes{
+      parts("sum_not_combined", every_column, by_warp,
+            "Each warp subtracts the sum of its own columns: the warps' sums were never added."),
+      parts(
+          "sum_of_the_first_columns", [](Col col, Col) { return col < kBlockThreads; }, whole_row,
+          "The sum is that of the first kBlockThreads columns alone: a thread has to go on to its other "
+          "columns."),
+  };
+  if (p.rows() > 1)
+    mistakes.push_back(gives(
+        "sum_along_columns", [&p] { return with_sums_of_columns(p); },
+        "The sums go down the columns; they have to go along the rows, which are what the softmax turned "
+        "into "
+        "weights."));
+  if (p.cols() > kBlockThreads) {
+    mistakes.push_back(
+        parts("sum_of_each_thread", every_column, by_thread,
+              "Each thread subtracts the sum of its own columns: the threads' sums were never added."));
+    mistakes.push_back(parts(
+        "sum_without_the_tail", [](Col col, Col cols) { return col < cols - cols % kBlockThreads; },
+        whole_row,
+        "The sum leaves out the tail: the last cols % kBlockThreads columns, which do not fill the block."));
+  }
+  return mistakes;
+}
+
+/// Where rows lie, which columns are written, and what has no weight.
+Mistakes mistakes_in_rows(const Rows& p) {
+  const auto has_no_weight = [&p](Col row, Col col) { return p.P(row, col) == 0.0f; };
+  // Whether somewhere in the row 0 meets NaN or an infinity.
+  const auto is_spoilt = [&p](Col row) {
+    for (Col col = 0; col < p.cols(); ++col)
+      if (p.P(row, col) == 0.0f && !std::isfinite(p.dP(row, col))) return true;
+    return false;
+  };
+  return {
+      gives(
+          "p_row_0", [&p] { return reference::softmax_backward(with_rows_at(p.P, 0), p.dP); },
+          "Every row uses P of row 0: a row of scores has the Jacobian of its own weights."),
+      gives(
+          "stride_of_p_for_dp",
+          [&p] { return reference::softmax_backward(p.P, with_rows_at(p.dP, p.P.strides()[0])); },
+          "The rows of dP are taken to lie as far apart as those of P: use dP.strides[0] for dP."),
+      gives(
+          "strides_ignored",
+          [&p] {
+            return reference::softmax_backward(with_rows_at(p.P, p.cols()), with_rows_at(p.dP, p.cols()));
+          },
+          "The rows of P and dP are read as if they followed each other without gaps: they lie strides[0] "
+          "elements apart."),
+      shows(
+          "ds_stride_ignored", [&p](const Tensor<float>& dS) { return written_without_stride(dS, p); },
+          "Row i of dS was written to i * cols: its rows lie dS.strides[0] elements apart."),
+      // which columns are written
+      shows(
+          "tail_missing",
+          [&p](const Tensor<float>& dS) {
+            return p.cols() > kBlockThreads && unwritten(dS, p.cols() - p.cols() % kBlockThreads, p.cols());
+          },
+          "The tail is missing: the last cols % kBlockThreads columns, which do not fill the block."),
+      // what has no weight
+      nan_where(
+          "no_weight_in_the_sum",
+          [=](const Index& at) { return is_spoilt(at[0]) && !has_no_weight(at[0], at[1]); },
+          "Where P is 0, dP is NaN or infinite here, and 0 times that is NaN: such elements must not enter "
+          "the "
+          "sum of the row."),
+      nan_where(
+          "no_weight_in_the_output",
+          [=, &p](const Index& at) {
+            return has_no_weight(at[0], at[1]) && !std::isfinite(p.dP(at[0], at[1]));
+          },
+          "Where P is 0, dP is NaN or infinite here, and 0 times that is NaN: dS has to be 0 there."),
+      nan_where(
+          "no_weight_anywhere", [=](const Index& at) { return is_spoilt(at[0]); },
+          "Where P is 0, dP is NaN or infinite here, and 0 times that is NaN: such elements must not enter "
+          "the "
+          "sum of the row, and their dS has to be 0."),
+  };
+}
+
+Mistakes mistakes_in_ds(const Rows& p) {
+  Mistakes mistakes = mistakes_in_formula(p);
+  for (const Mistakes& more : {mistakes_in_sum(p), mistakes_in_rows(p)})
+    mistakes.insert(mistakes.end(), more.begin(), more.end());
+  return mistakes;
+}
+
+// --- Calls and checks ---
+
+/// dX and dW as matmul_backward left them.
+Outcome run(const Product& p, Tensor<float>& dX, Tensor<float>& dW, const CallOptions& options = {}) {
+  return call_with(options, ENTRY(matmul_backward), in(p.X, "X"), in(p.W, "W"), in(p.dY, "dY"), out(dX, "dX"),
+                   out(dW, "dW"));
+}
+
+void require_gradients(const Tensor<float>& dX, const Tensor<float>& dW, const Product& p) {
+  const auto expected = reference::matmul_backward(p.X, p.W, p.dY);
+  const Tensor<float> Wt = p.W.transposed(0, 1), Xt = p.X.transposed(0, 1);
+  require_matches(dX.contiguous(), "dX", expected.dX, in_order(p.dY, Wt, expected.dX), mistakes_in_dx(p));
+  require_matches(dW.contiguous(), "dW", expected.dW, in_order(Xt, p.dY, expected.dW), mistakes_in_dw(p));
+}
+
+/// A launch at most for each gradient that is not empty.
+void require_launches(const Outcome& outcome, const Product& p) {
+  const std::int64_t launches = outcome.counters.at("launches");
+  const std::int64_t most = (p.M() * p.K() > 0) + (p.K() * p.N() > 0);
+  require(launches <= most, "Your code launched " + std::to_string(launches) + " kernels; " +
+                                (most == 0   ? "dX and dW are empty, so that there is nothing to launch."
+                                 : most == 1 ? "one of dX and dW is empty, so that one is enough."
+                                             : "one for dX and one for dW are enough."));
+}
+
+/// Runs matmul_backward and compares.
+Outcome check(const Product& p, const CallOptions& options = {}) {
+  INFO("M = " << p.M() << ", K = " << p.K() << ", N = " << p.N() << "; strides of X "
+              << format_shape(p.X.strides()) << ", of W " << format_shape(p.W.strides()) << ", of dY "
+              << format_shape(p.dY.strides()));
+  Tensor<float> dX(p.X.shape(), p.dx_strides, -1000.0f), dW(p.W.shape(), p.dw_strides, -1000.0f);
+  const Outcome outcome = run(p, dX, dW, options);
+  require_ran(outcome);
+  require_gradients(dX, dW, p);
+  require_launches(outcome, p);
+  return outcome;
+}
+
+/// dS as softmax_backward left it, without gaps.
+Outcome run(const Rows& p, Tensor<float>& dS, const CallOptions& options = {}) {
+  Tensor<float> strided(p.P.shape(), {p.ds_row_stride, 1}, -2.0f);
+  Outcome outcome =
+      call_with(options, ENTRY(softmax_backward), in(p.P, "P"), in(p.dP, "dP"), out(strided, "dS"));
+  dS = strided.contiguous();
+  return outcome;
+}
+
+void require_gradients(const Tensor<float>& dS, const Rows& p) {
+  const Tensor<double> expected = reference::softmax_backward(p.P, p.dP);
+  require_matches(dS, "dS", expected, in_32_parts(p, expected), mistakes_in_ds(p));
+}
+
+/// Runs softmax_backward and compares.
+Outcome check(const Rows& p, const CallOptions& options = {}) {
+  INFO("rows = " << p.rows() << ", cols = " << p.cols() << "; strides of P " << format_shape(p.P.strides())
+                 << ", of dP " << format_shape(p.dP.strides()) << ", row stride of dS " << p.ds_row_stride);
+  Tensor<float> dS;
+  const Outcome outcome = run(p, dS, options);
+  require_ran(outcome);
+  if (dS.numel() > 0) require_gradients(dS, p);
+  return outcome;
+}
+
+void require_launch(const Outcome& outcome, Col rows) {
+  const std::int64_t launches = outcome.counters.at("launches"), blocks = outcome.counters.at("blocks");
+  require(launches == 1,
+          "Your code launched " + std::to_string(launches) + " kernels; it should launch one.");
+  require(blocks >= (rows - 1) / kWarp + 1, "The launch had only " + std::to_string(blocks) + " blocks for " +
+                                                std::to_string(rows) +
+                                                " rows: most of a GPU would have nothing to do.");
+}
+
+// --- Central differences ---
+
+/// Σ a ∘ b: a loss whose gradient with respect to a is b.
+double inner(const Tensor<double>& a, const Tensor<float>& b) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < a.numel(); ++i) sum += a.at_linear(i) * static_cast<double>(b.at_linear(i));
+  return sum;
+}
+
+// --- Counters ---
+
+/// What the contract promises of global memory. Rows and columns must begin with sectors.
+void require_traffic(const Profile& profile, const Product& p) {
+  const auto tiles = [](std::int64_t size) { return (size - 1) / kBlockTile + 1; };
+  const std::int64_t M = p.M(), K = p.K(), N = p.N();
+  const auto most = static_cast<std::uint64_t>(
+      4 * (M * N * tiles(K) + K * N * tiles(M) + M * K * tiles(N) + M * N * tiles(K)));
+  const auto written = static_cast<std::uint64_t>(4 * (M * K + K * N));
+  const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
+  require(
+      store.bytes_asked == written,
+      "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. dX and dW have " +
+          std::to_string(written) +
+          ", each element to be written once. A transposed matrix need not be written anywhere: it is a view "
+          "whose strides are exchanged.");
+  require(load.bytes_asked <= most, "The threads read " + std::to_string(load.bytes_asked) +
+                                        " bytes. With tiles of 64 x 64, both products "
+                                        "together read " +
+                                        std::to_string(most) +
+                                        ": each element once for every tile that it has a part in.");
+  require(10 * load.sectors <= 11 * load.ideal_sectors,
+          "The warps' loads touch " + std::to_string(load.sectors) + " sectors of 32 bytes where " +
+              std::to_string(load.ideal_sectors) +
+              " would do: let neighbouring threads read along the axis whose stride is 1.");
+}
+
+/// The same for rows that begin with sectors.
+void require_traffic(const Profile& profile, const Rows& p) {
+  const auto bytes = static_cast<std::uint64_t>(4 * p.rows() * p.cols());
+  const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
+  require(load.bytes_asked <= 4 * bytes,
+          "The threads read " + std::to_string(load.bytes_asked) + " bytes. P and dP have " +
+              std::to_string(2 * bytes) + " together, and two passes over both read " +
+              std::to_string(4 * bytes) +
+              ": one for the sum, one for the output. The Jacobian of a row need not be gone through.");
+  require(load.sectors * 10 <= load.ideal_sectors * 11 && store.sectors * 10 <= store.ideal_sectors * 11,
+          "The warps' accesses touch " + std::to_string(load.sectors + store.sectors) +
+              " sectors of 32 bytes where " + std::to_string(load.ideal_sectors + store.ideal_sectors) +
+              " would do, although every row begins with a whole sector. Let neighbouring threads take "
+              "neighbouring columns.");
+  require(load.requests * 16 * 4 <= load.bytes_asked,
+          "The warps load " + std::to_string(load.bytes_asked / 4) + " numbers with " +
+              std::to_string(load.requests) +
+              " instructions, though each could bring 32 of them: most lanes have nothing to do.");
+  require(store.bytes_asked == bytes,
+          "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. Each of the " +
+              std::to_string(bytes / 4) + " elements of dS should be written once: " + std::to_string(bytes) +
+              " bytes.");
+}
+
+}  // namespace
+
+TEST_CASE("matmul: gives the gradients of the notes", "[l14][matmul_backward][points:1]") {
+  const Product p =
+      product_of(Tensor<float>::from({2, 2}, {1, 2, 3, 4}), Tensor<float>::from({2, 2}, {2, 1, 0, 3}),
+                 Tensor<float>::from({2, 2}, {1, -1, 2, 1}));
+  // What the notes print.
+  const Tensor<double> Y = reference::matmul(p.X, p.W);
+  const auto [dX, dW] = reference::matmul_backward(p.X, p.W, p.dY);
+  CHECK(compare_bits(Y, Tensor<double>::from({2, 2}, {2, 7, 6, 15}), "Y").passed);
+  CHECK(compare_bits(dX, Tensor<double>::from({2, 2}, {1, -3, 5, 3}), "dX").passed);
+  CHECK(compare_bits(dW, Tensor<double>::from({2, 2}, {7, 2, 10, 2}), "dW").passed);
+  CHECK(inner(Y, p.dY) == 22);
+  check(p);
+}
+
+TEST_CASE("matmul: takes matrices of sizes that tiles do not divide", "[l14][matmul_backward][points:2]") {
+  for (const auto& [M, K, N] :
+       {std::array<std::int64_t, 3>{140, 131, 33}, {70, 45, 135}, {64, 64, 64}, {5, 150, 9}})
+    check(random_product(M, K, N));
+}
+
+TEST_CASE("matmul: takes single rows, columns and elements", "[l14][matmul_backward][points:1]") {
+  for (const auto& [M, K, N] : {std::array<std::int64_t, 3>{1, 77, 40},
+                                {77, 1, 40},
+                                {77, 40, 1},
+                                {1, 1, 3},
+                                {1, 3, 1},
+                                {3, 1, 1},
+                                {1, 1, 1},
+                                {2, 3, 4}})
+    check(random_product(M, K, N));
+}
+
+TEST_CASE("matmul: gives zeros where nothing is summed, and launches nothing for empty gradients",
+          "[l14][matmul_backward][points:1]") {
+  check(random_product(35, 40, 0));  // dX is zero, dW is empty
+  check(random_product(0, 35, 40));  // dW is zero, dX is empty
+  check(random_product(35, 0, 40));
+  check(random_product(0, 0, 0));
+}
+
+TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leaves what lies between",
+          "[l14][matmul_backward][points:2]") {
+  for (const Layout x : {row_major, column_major})
+    for (const Layout w : {row_major, column_major})
+      for (const Layout dy : {row_major, column_major})
+        if (x == column_major || w == column_major || dy == column_major)
+          check(random_product(40, 35, 50, x, w, dy));
+  // Parts whose surroundings are NaN: whoever reads one, shows it.
+  const Product p = random_product(67, 38, 45);
+  check({laid_out(p.X, {40, 1}, kNan),
+         laid_out(p.W, {3, 150}, kNan),
+         laid_out(p.dY, {1, 70}, kNan),
+         {2, 140},
+         {47, 1}});
+}
+
+TEST_CASE("matmul: adds products of large, small and cancelling numbers",
+          "[l14][matmul_backward][points:1]") {
+  for (const Pattern pattern : {Pattern::alternating_signs, Pattern::cancelling, Pattern::large,
+                                Pattern::subnormal, Pattern::signed_zeros}) {
+    INFO("data of dY: " << pattern_name(pattern));
+    check(product_of(normal({40, 50}, case_seed()), uniform({50, 36}, 0.5f, 1.5f, case_seed() + 1),
+                     adversarial(pattern, {40, 36}, case_seed())));
+  }
+}
+
+TEST_CASE("matmul: keeps NaN and infinities to the gradients that they reach",
+          "[l14][matmul_backward][points:1]") {
+  Product p = random_product(70, 50, 40);
+  p.X(3, 49) = kNan;
+  p.W(10, 20) = kInf;
+  p.dY(5, 20) = 0.0f;  // times inf is NaN
+  p.dY(69, 7) = -kInf;
+  p.dY(0, 39) = kNan;
+  check(p);
+}
+
+TEST_CASE("matmul: agrees with central differences of a loss", "[l14][matmul_backward][points:1]") {
+  Product p = product_of(normal({5, 7}, case_seed()), normal({7, 4}, case_seed() + 1),
+                         normal({5, 4}, case_seed() + 2));
+  Tensor<float> dX(p.X.shape()), dW(p.W.shape());
+  require_ran(run(p, dX, dW));
+  const auto loss = [&] { return inner(reference::matmul(p.X, p.W), p.dY); };
+  INFO("The expected numbers are central differences of Σ dY ∘ (X·W), in float64");
+  const Tensor<double> x_differences = central_differences(p.X, loss),
+                       w_differences = central_differences(p.W, loss);
+  const Tensor<float> Wt = p.W.transposed(0, 1), Xt = p.X.transposed(0, 1);
+  require_matches(dX, "dX", x_differences, in_order(p.dY, Wt, x_differences), mistakes_in_dx(p));
+  require_matches(dW, "dW", w_differences, in_order(Xt, p.dY, w_differences), mistakes_in_dw(p));
+}
+
+TEST_CASE(
+    "matmul: reads as often as tiles of 64 x 64 demand, in whole sectors, and moves nothing to transpose it",
+    "[l14][matmul_backward][points:2]") {
+  for (const Layout layout : {row_major, column_major}) {
+    const Product p = random_product(128, 64, 128, layout, layout, layout);
+    const Outcome outcome = check(p);
+    if (const Profile* profile = profile_of(outcome)) require_traffic(*profile, p);
+  }
+}
+
+TEST_CASE("softmax: gives the gradient of the notes", "[l14][softmax_backward][points:1]") {
+  const Rows p = rows_of_the_notes();
+  // What the notes print: 64 times the Jacobian, and dS, the Jacobian times dP.
+  const auto jacobian = Tensor<double>::from({4, 4}, {7, -4, -1, -2,   //
+                                                      -4, 16, -4, -8,  //
+                                                      -1, -4, 7, -2,   //
+                                                      -2, -8, -2, 12});
+  const auto dS = Tensor<double>::from({1, 4}, {0.625, -0.5, -0.375, 0.25});
+  for (Col j = 0; j < 4; ++j) {
+    double product = 0;
+    for (Col k = 0; k < 4; ++k) {
+      CHECK(64 * static_cast<double>(p.P(0, j)) * ((j == k ? 1 : 0) - static_cast<double>(p.P(0, k))) ==
+            jacobian(j, k));
+      product += jacobian(j, k) / 64 * static_cast<double>(p.dP(0, k));
+    }
+    CHECK(product == dS(0, j));
+  }
+  CHECK(compare_bits(reference::softmax_backward(p.P, p.dP), dS, "dS").passed);
+  // Differences of the loss Σ dP ∘ softmax(S), as a function of how far S_0 has moved.
+  const auto loss = [](double move) { return (8 * std::exp(move) + 16) / (std::exp(move) + 7); };
+  CHECK(loss(0) == 3);
+  for (const auto& [h, one_sided, central] :
+       {std::array<double, 3>{0.1, 0.6488, 0.6254}, {0.01, 0.6273, 0.6250}}) {
+    CHECK(std::abs((loss(h) - loss(0)) / h - one_sided) < 5e-5);
+    CHECK(std::abs((loss(h) - loss(-h)) / (2 * h) - central) < 5e-5);
+  }
+  check(p);
+}
+
+TEST_CASE("softmax: takes rows longer than a block, as long, and a little shorter",
+          "[l14][softmax_backward][points:2]") {
+  // The longest first: there most mistakes leave a pattern of their own.
+  for (const Col cols : {kLongRow, Col{kBlockThreads + 1}, Col{kBlockThreads}, Col{kBlockThreads - 1},
+                         Col{65}, Col{33}, Col{32}, Col{31}, Col{5}, Col{2}, Col{1}})
+    check(random_rows(5, cols));
+}
+
+TEST_CASE("softmax: takes 200 short rows, no rows, and rows of no columns",
+          "[l14][softmax_backward][points:1]") {
+  require_launch(check(random_rows(200, 7)), 200);
+  for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {3, 0}, {0, 0}, {kMaxRows, 0}}) {
+    const Outcome outcome = check(rows_of(Tensor<float>({rows, cols}), Tensor<float>({rows, cols})));
+    require(outcome.counters.at("launches") == 0,
+            "There is nothing to compute: no kernel should be launched for " + std::to_string(rows) +
+                " rows of " + std::to_string(cols) + " columns.");
+  }
+}
+
+TEST_CASE("softmax: reads and writes nothing between the rows", "[l14][softmax_backward][points:1]") {
+  const Rows p = random_rows(5, 300, 7);
+  check(p);
+  check({laid_out(p.P, {331, 1}, kNan), laid_out(p.dP, {302, 1}, kNan), 340});
+}
+
+TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softmax_backward][points:2]") {
+  // Row i sees columns 0 to i, as under a causal mask, but for row 3, which sees none.
+  Rows p = random_rows(60, 50);
+  for (Col row = 0; row < p.rows(); ++row)
+    for (Col col = 0; col < p.cols(); ++col)
+      if (col > row || row == 3) p.P(row, col) = 0.0f;
+  check(p);
+  const std::array<float, 4> odd{kNan, kInf, -kInf, 3e38f};
+  for (Col row = 0; row < p.rows(); row += 2)
+    for (Col col = row + 1; col < p.cols(); ++col)
+      p.dP(row, col) = odd[static_cast<std::size_t>((row / 2 + col) % 4)];
+  p.dP(3, 0) = kNan;
+  check(p);
+}
+
+TEST_CASE("softmax: keeps NaN and infinities in their own row", "[l14][softmax_backward][points:1]") {
+  Rows p = random_rows(9, 300);
+  p.P(1, 0) = kNan;
+  p.dP(2, 299) = kNan;
+  p.dP(4, 40) = kInf;
+  p.dP(5, 0) = -kInf;
+  p.dP(6, 7) = kInf, p.dP(6, 270) = -kInf;
+  p.P(8, 31) = 0.0f;
+  p.dP(8, 30) = kInf;
+  check(p);
+}
+
+TEST_CASE("softmax: takes large gradients, and weights that do not sum to 1",
+          "[l14][softmax_backward][points:1]") {
+  for (const Pattern pattern :
+       {Pattern::large, Pattern::huge, Pattern::alternating_signs, Pattern::cancelling, Pattern::subnormal}) {
+    INFO("data of dP: " << pattern_name(pattern));
+    check(rows_of(probabilities(4, 300, case_seed()), adversarial(pattern, {4, 300}, case_seed())));
+  }
+  check(rows_of(uniform({4, 300}, 0.0f, 1.0f, case_seed()), uniform({4, 300}, -1.0f, 2.0f, case_seed() + 1)));
+  check(
+      rows_of(uniform({4, 300}, 0.0f, 0.001f, case_seed()), uniform({4, 300}, 1.0f, 2.0f, case_seed() + 1)));
+}
+
+TEST_CASE("softmax: agrees with central differences of a loss", "[l14][softmax_backward][points:2]") {
+  Tensor<float> S = normal({4, 40}, case_seed());
+  const Rows p = rows_of(reference::softmax(S).to<float>(), normal({4, 40}, case_seed() + 1));
+  Tensor<float> dS;
+  require_ran(run(p, dS));
+  INFO("The expected numbers are central differences of Σ dP ∘ softmax(S), in float64");
+  const Tensor<double> differences =
+      central_differences(S, [&] { return inner(reference::softmax(S), p.dP); });
+  require_matches(dS, "dS", differences, in_32_parts(p, differences), mistakes_in_ds(p));
+}
+
+TEST_CASE("softmax: reads P and dP twice, in whole sectors, and writes dS once",
+          "[l14][softmax_backward][points:2]") {
+  const Rows p = random_rows(4, 2 * kBlockThreads + 296, 8);
+  const Outcome outcome = check(p);
+  require_launch(outcome, p.rows());
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  require_traffic(*profile, p);
+  const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
+  const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
+  require(profile->barriers <= 4 * row_warps, "Each warp waits at " +
+                                                  std::to_string(profile->barriers / row_warps) +
+                                                  " barriers for a row; 4 are enough.");
+}
+
+TEST_CASE("refuses shapes that do not fit together, and rows whose elements lie apart",
+          "[l14][matmul_backward][softmax_backward][points:1]") {
+  check(random_product(3, 4, 5));
+  const auto refuses_product = [&](Shape x, Shape w, Shape dy, Shape dx, Shape dw, const char* argument) {
+    INFO("shapes: X " << format_shape(x) << ", W " << format_shape(w) << ", dY " << format_shape(dy)
+                      << ", dX " << format_shape(dx) << ", dW " << format_shape(dw));
+    const Tensor<float> X(x, 1.0f), W(w, 1.0f), dY(dy, 1.0f);
+    Tensor<float> dX(dx), dW(dw);
+    require_throws<std::invalid_argument>(
+        call(ENTRY(matmul_backward), in(X, "X"), in(W, "W"), in(dY, "dY"), out(dX, "dX"), out(dW, "dW")),
+        argument);
+  };
+  refuses_product({3, 4}, {3, 5}, {3, 5}, {3, 4}, {3, 5}, "W");
+  refuses_product({3, 4}, {4, 5}, {4, 5}, {3, 4}, {4, 5}, "dY");
+  refuses_product({3, 4}, {4, 5}, {3, 4}, {3, 4}, {4, 5}, "dY");
+  refuses_product({3, 4}, {4, 5}, {3, 5}, {4, 3}, {4, 5}, "dX");
+  refuses_product({3, 4}, {4, 5}, {3, 5}, {3, 4}, {5, 4}, "dW");
+
+  check(random_rows(3, 4));
+  const auto refuses_rows = [&](const Tensor<float>& P, const Tensor<float>& dP, Tensor<float> dS,
+                                const char* argument) {
+    INFO("shapes: P " << format_shape(P.shape()) << ", dP " << format_shape(dP.shape()) << ", dS "
+                      << format_shape(dS.shape()) << "; strides " << format_shape(P.strides()) << ", "
+                      << format_shape(dP.strides()) << ", " << format_shape(dS.strides()));
+    require_throws<std::invalid_argument>(
+        call(ENTRY(softmax_backward), in(P, "P"), in(dP, "dP"), out(dS, "dS")), argument);
+  };
+  const Tensor<float> fits({3, 4}, 1.0f), apart({3, 4}, {1, 3}, 1.0f);
+  refuses_rows(fits, Tensor<float>({3, 5}), fits, "dP");
+  refuses_rows(fits, fits, Tensor<float>({4, 3}), "dS");
+  refuses_rows(apart, fits, fits, "P");
+  refuses_rows(fits, apart, fits, "dP");
+  refuses_rows(fits, fits, apart, "dS");
+  const Tensor<float> too_many({kMaxRows + 1, 0});
+  refuses_rows(too_many, too_many, too_many, "P");
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l14][matmul_backward][softmax_backward][points:1]") {
+  // A grid limit of one block, where more are needed. A GPU has no such switch and accepts the launch; then
+  // the results must be right.
+  CallOptions options;
+  options.max_grid_x = 1;
+  const auto require_told = [](const Outcome& outcome) {
+    INFO("This test makes CUDA refuse the launch on purpose"
+         << (outcome.status == Status::cuda_error
+                 ? "; your launch is fine, but the entry has to throw when it is refused"
+                 : ""));
+    require_throws<std::runtime_error>(outcome);
+  };
+  const Product product = random_product(300, 300, 3);
+  Tensor<float> dX(product.X.shape()), dW(product.W.shape());
+  const Outcome of_product = run(product, dX, dW, options);
+  if (of_product.status == Status::returned) {
+    require_ran(of_product);
+    require_gradients(dX, dW, product);
+  } else {
+    require_told(of_product);
+  }
+  const Rows rows = random_rows(1000, 10);
+  Tensor<float> dS;
+  const Outcome of_rows = run(rows, dS, options);
+  if (of_rows.status == Status::returned) {
+    require_ran(of_rows);
+    require_gradients(dS, rows);
+  } else {
+    require_told(of_rows);
+  }
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads",
+          "[l14][matmul_backward][softmax_backward][points:1]") {
+  const Product product = random_product(70, 140, 45);
+  const Rows rows = random_rows(6, kBlockThreads + 77);
+  Tensor<float> dX(product.X.shape()), dW(product.W.shape()), dS;
+  require_ran(run(product, dX, dW));
+  require_gradients(dX, dW, product);
+  require_ran(run(rows, dS));
+  require_gradients(dS, rows);
+  std::uint64_t seed = case_seed();
+  for (const Order order : {Order::reverse, Order::random}) {
+    INFO("The same calls, with blocks, warps and threads in another order; results must have the same bits");
+    CallOptions options;
+    options.order = order;
+    options.seed = seed++;
+    Tensor<float> dX_again(product.X.shape()), dW_again(product.W.shape()), dS_again;
+    require_ran(run(product, dX_again, dW_again, options));
+    require_same_bits(dX_again, dX, "dX");
+    require_same_bits(dW_again, dW, "dW");
+    require_ran(run(rows, dS_again, options));
+    require_same_bits(dS_again, dS, "dS");
+  }
+}
+
+COURSE_GRADCHECK(GradcheckContext& check) {
+  const auto size = [&] { return check.random().integer(1, 6); };
+  const Col M = size(), K = size(), N = size(), rows = size(), cols = size() + 1;
+  check.describe("X (" + std::to_string(M) + ", " + std::to_string(K) + "), W (" + std::to_string(K) + ", " +
+                 std::to_string(N) + "); scores (" + std::to_string(rows) + ", " + std::to_string(cols) +
+                 ")");
+  Tensor<float> X = check.normal({M, K}), W = check.normal({K, N});
+  const Tensor<float> dY = check.normal({M, N});
+  Tensor<float> dX(X.shape()), dW(W.shape());
+  check.call(ENTRY(matmul_backward), in(X, "X"), in(W, "W"), in(dY, "dY"), out(dX, "dX"), out(dW, "dW"));
+  const auto loss_of_product = [&] { return inner(reference::matmul(X, W), dY); };
+  check.compare("dX", dX, X, loss_of_product);
+  check.compare("dW", dW, W, loss_of_product);
+
+  Tensor<float> S = check.normal({rows, cols}), dS(S.shape());
+  const Tensor<float> P = reference::softmax(S).to<float>(), dP = check.normal(S.shape());
+  check.call(ENTRY(softmax_backward), in(P, "P"), in(dP, "dP"), out(dS, "dS"));
+  check.compare("dS", dS, S, [&] { return inner(reference::softmax(S), dP); });
+}
+
+COURSE_RUN(RunContext& run) {
+  // X, W and dY, or P and dP, or all five.
+  const bool rows = run.has_input("P");
+  if (!rows || run.has_input("X")) {
+    const auto X = run.input<float>("X", {"M", "K"}), W = run.input<float>("W", {"K", "N"}),
+               dY = run.input<float>("dY", {"M", "N"});
+    Tensor<float> dX(X.shape()), dW(W.shape());
+    run.call(ENTRY(matmul_backward), in(X, "X"), in(W, "W"), in(dY, "dY"), out(dX, "dX"), out(dW, "dW"));
+    run.output("dX", dX);
+    run.output("dW", dW);
+  }
+  if (rows) {
+    const auto P = run.input<float>("P", {"rows", "cols"}), dP = run.input<float>("dP", {"rows", "cols"});
+    Tensor<float> dS(P.shape());
+    run.call(ENTRY(softmax_backward), in(P, "P"), in(dP, "dP"), out(dS, "dS"));
+    run.output("dS", dS);
+  }
+}

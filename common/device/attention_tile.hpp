@@ -64,6 +64,20 @@ __host__ __device__ View<const float, kRank> read_only(const View<float, kRank>&
   return view;
 }
 
+/// Hides nothing: what `hidden` is without a mask.
+struct AllSeen {
+  __device__ bool operator()(std::int64_t, std::int64_t) const { return false; }
+};
+
+/// Keeps all weights as they are: what `factors` is without dropout. `factors(query, key, factor)` gives the
+/// factors of the weights of four neighbouring keys, the first of which is a multiple of 4: 0 for one that is
+/// dropped.
+struct AllKept {
+  __device__ void operator()(std::int64_t, std::int64_t, float (&factor)[4]) const {
+    for (float& f : factor) f = 1.0f;
+  }
+};
+
 /// @brief S = -inf at the scores that are hidden, so that their weight is 0.
 /// `hidden(row, col)`: row and column within the tile.
 template <class ScoreShape, class Hidden>

@@ -85,6 +85,17 @@ class ForwardBlock {
   }
   // [attend]
 
+  /// @brief The same with weights that are dropped, and others multiplied, before they meet V: by `factors`,
+  /// as AllKept. l and lse are those without them.
+  template <class Hidden, class Factors>
+  __device__ void attend(const View<const float, 2>& K, const View<const float, 2>& V, std::int64_t first_key,
+                         Hidden hidden, Factors factors) {
+    multiply_with_keys(K, V, first_key);
+    hide_scores<Scores>(S_rmem_,
+                        [&](int row, int col) { return hidden(first_query_ + row, first_key + col); });
+    take_in_values(first_key, factors);
+  }
+
   /// @brief Lines 12 to 15: O and lse of the tile. A query that has seen no key gets O = 0 and lse = -inf.
   /// Shapes: O is (Nq, D), lse is (Nq).
   __device__ void store(const View<float, 2>& O, const View<float, 1>& lse) {
@@ -139,7 +150,8 @@ class ForwardBlock {
 
   /// Lines 9 and 10: S becomes P = exp(S - m), with m and l those of all keys so far; O = diag(exp(m_old -
   /// m))·O + P·V. Invariant: l = Σ exp(S_j - m) over the thread's columns so far.
-  __device__ void take_in_values() {
+  template <class Factors = AllKept>
+  __device__ void take_in_values(std::int64_t first_key = 0, Factors factors = {}) {
 #pragma unroll
     for (int i = 0; i < Shape::kThreadRows; ++i) {
       const float m_new = fmaxf(m_[i], max_of_row<Scores>(S_rmem_, i));
@@ -149,6 +161,12 @@ class ForwardBlock {
       l_[i] *= rescale;
       for (float& s : S_rmem_[i]) l_[i] += s = expf(s - base);
       for (float& o : O_rmem_[i]) o *= rescale;
+#pragma unroll
+      for (int j = 0; j < Shape::Scores::kThreadCols; j += 4) {  // four neighbouring keys
+        float factor[4];
+        factors(first_query_ + Scores::row(i), first_key + Scores::col(j), factor);
+        for (int e = 0; e < 4; ++e) S_rmem_[i][j + e] *= factor[e];
+      }
     }
     __syncthreads();  // every warp has multiplied with K: P may take its place
     put_tile<Scores>(S_rmem_, smem_.P);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <string>
-#include <utility>
 
 #include "attention/catalogue.hpp"
 #include "attention/problem.hpp"
@@ -23,124 +22,23 @@ class TileMistakes {
         tiles_(" (That is what tiles of " + std::to_string(tile) + " queries and keys give.)") {}
 
   /// Keys that a tile of queries does not meet: in the forward pass and in dQ.
-  void add_keys(Catalogue& to) const {
-    const auto add = [&](const char* name, std::function<bool(Int i, Int j)> met, const char* sentence) {
-      add_seen_if(to, name, std::move(met), sentence);
-    };
-    const auto begin = [*this](Int i) { return down(std::max<Int>(down(i) + offset_ - window_ + 1, 0)); };
-    const auto last_begin = [*this](Int i) {
-      return down(std::max<Int>(std::min(down(i) + T_, p_.Nq()) + offset_ - window_, 0));
-    };
-    const Int sinks = p_.mask.sinks;
-    add(
-        "tiles_of_sinks_missing", [=](Int i, Int j) { return j >= begin(i); },
-        "The tiles of the sinks before the window are not visited.");
-    add(
-        "later_sinks_missing", [=, T = T_](Int i, Int j) { return j < T || j >= begin(i); },
-        "Only the first tile of sinks is visited before the window; sinks that lie behind it are missing.");
-    add(
-        "first_tile_of_window_missing",
-        [=, *this](Int i, Int j) {
-          return j < begin(i) || j >= begin(i) + T_ || (sinks > 0 && down(j) < std::max(sinks, T_));
-        },
-        "On the way from the sinks to the window, the first tile of the window is left out.");
-    add(
-        "early_tiles_missing", [=, *this](Int i, Int j) { return j >= last_begin(i) || down(j) < sinks; },
-        "The tiles of keys begin with the window of the tile's last query. The first query's window begins "
-        "earlier.");
-    add(
-        "first_tile_rounded_up",
-        [=, *this](Int i, Int j) {
-          return j >= down(std::max<Int>(down(i) + offset_ - window_ + 1, 0) + T_ - 1) || down(j) < sinks;
-        },
-        "The beginning of the window is rounded up to a whole tile, and the keys before that are missing.");
-    add(
-        "late_tiles_missing",
-        [=, *this](Int i, Int j) { return !p_.mask.causal || down(j) <= down(i) + offset_; },
-        "The tiles of keys end with the first query's position. The last query sees more.");
-  }
+  void add_keys(Catalogue& to) const;
 
   /// Queries that a tile of keys does not meet: in dK and dV.
-  void add_queries(Catalogue& to) const {
-    const auto add = [&](const char* name, std::function<bool(Int i, Int j)> met, const char* sentence) {
-      add_seen_if(to, name, std::move(met), sentence);
-    };
-    const auto last_key = [*this](Int j) { return std::min(down(j) + T_, p_.Nk()) - 1; };
-    const Int sinks = p_.mask.sinks;
-    add(
-        "sinks_lose_far_queries",
-        [=, *this](Int i, Int j) { return down(i) < last_key(j) + window_ - offset_; },
-        "The queries of a tile of keys end with the window, also where the tile holds sinks: those are seen "
-        "by "
-        "all later queries.");
-    add(
-        "sinks_lose_far_queries",
-        [=, *this](Int i, Int j) { return last_key(j) < sinks || down(i) < last_key(j) + window_ - offset_; },
-        "In a tile of keys that holds sinks and other keys, the sinks lose the queries behind the window.");
-    add(
-        "far_queries_missing",
-        [=, *this](Int i, Int j) { return down(j) < sinks || down(i) < down(j) + window_ - offset_; },
-        "The queries of a tile of keys end where the window leaves its first key behind. Its last key is "
-        "seen "
-        "for longer.");
-    if (offset_ != 0)
-      add(
-          "far_queries_missing",
-          [=, *this](Int i, Int j) { return down(j) < sinks || down(i) < last_key(j) + window_; },
-          "The last query that sees key j is j + window - 1 - (Nk - Nq); the offset is missing.");
-    add(
-        "early_queries_missing",
-        [=, *this](Int i, Int j) { return !p_.mask.causal || down(i) + T_ > last_key(j) - offset_; },
-        "The queries of a tile of keys begin with the one at its last key. Its first key is seen earlier.");
-  }
+  void add_queries(Catalogue& to) const;
 
   /// Tiles that are taken for whole though something is hidden in them.
-  void add_unmasked(Catalogue& to) const {
-    const Int sinks = p_.mask.sinks;
-    const auto add = [&](const char* name, std::function<bool(Int i, Int j)> unmasked, const char* sentence) {
-      to.add_view(
-          name,
-          [*this, unmasked](Int i, Int j) {
-            return p_.sees(i, j) || (j < p_.Nk() && meets(i, j) && unmasked(i, j));
-          },
-          sentence + tiles_);
-    };
-    const auto whole_ahead = [*this](Int i, Int j) {
-      return !p_.mask.causal || down(j) + T_ - 1 <= down(i) + offset_;
-    };
-    add(
-        "window_edge_unmasked",
-        [=, *this](Int i, Int j) { return whole_ahead(i, j) && down(i) + offset_ - down(j) < window_; },
-        "In tiles that a window begins in, keys older than the window are seen. Nothing is hidden only if "
-        "the "
-        "last query sees the first key, too.");
-    add(
-        "window_edge_unmasked", [=](Int i, Int j) { return whole_ahead(i, j); },
-        "In tiles before the diagonal, keys older than the window are seen.");
-    if (sinks > 0)
-      add(
-          "sinks_never_masked", [=, *this](Int i, Int j) { return whole_ahead(i, j) && down(j) < sinks; },
-          "In tiles that hold a sink, all keys are seen. Only the first `sinks` keys are sinks.");
-    add(
-        "tiles_unmasked", [](Int, Int) { return true; }, "Every key of the tiles that meet is seen.");
-  }
+  void add_unmasked(Catalogue& to) const;
 
  private:
   Int down(Int row) const { return row >= 0 ? row / T_ * T_ : -((-row + T_ - 1) / T_) * T_; }
 
   /// Whether some query of i's tile sees some key of j's.
-  bool meets(Int i, Int j) const {
-    for (Int query = down(i); query < std::min(down(i) + T_, p_.Nq()); ++query)
-      for (Int key = down(j); key < std::min(down(j) + T_, p_.Nk()); ++key)
-        if (p_.sees(query, key)) return true;
-    return false;
-  }
+  bool meets(Int i, Int j) const;
 
+  /// Who is seen, of those that are met.
   void add_seen_if(Catalogue& to, const char* name, std::function<bool(Int i, Int j)> met,
-                   const char* sentence) const {
-    to.add_view(
-        name, [&p = p_, met](Int i, Int j) { return p.sees(i, j) && met(i, j); }, sentence + tiles_);
-  }
+                   const char* sentence) const;
 
   const Problem& p_;
   const Int T_, offset_, window_;

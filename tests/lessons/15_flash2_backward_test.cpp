@@ -1,0 +1,317 @@
+// Tests of lesson 15: delta, dV, dK and dQ of flash2_backward against float64, within twice the error of
+// plain float32 programs, and against central differences; and what it reads and writes.
+
+#include "15_flash2_backward/flash2_backward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attention/gradient_checks.hpp"
+#include "grading/lesson_test.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::attention_tests;
+using namespace course::grading;
+
+namespace {
+
+// --- Mistakes of this lesson's own: where tiles begin and end ---
+
+std::string of_tiles_of(Int width) { return " (That is what tiles of " + std::to_string(width) + " give.)"; }
+
+Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
+  Mistakes mistakes;
+  if (which == Gradient::delta) return mistakes;
+  const bool by_keys = which != Gradient::dQ;
+  const Int offset = p.Nk() - p.Nq();
+  for (const Int width : {16, 32, 64, 128}) {
+    if (by_keys && p.mask.causal)
+      mistakes.push_back(deviation("first_query_rounded_up", p, which,
+                                   {.sees =
+                                        [&p, width, offset](Int i, Int j) {
+                                          const Int first = std::max(j / width * width - offset, Int{0});
+                                          return p.sees(i, j) && i >= (first + width - 1) / width * width;
+                                        }},
+                                   "The loop over queries begins a tile too late: the first query that sees "
+                                   "a key of the tile lies in the "
+                                   "middle of a tile, and what is left of that tile belongs to the sum." +
+                                       of_tiles_of(width)));
+  }
+  const auto add_right = [&](const char* name, const Tensor<float>& x, const std::string& sentence) {
+    if (x.shape()[2] == x.shape()[3])
+      mistakes.push_back(
+          deviation(name, p, which, {.right = transposed(x)},
+                    sentence + " The sum runs over dimensions: load it with device::transposed()."));
+  };
+  if (which == Gradient::dV)
+    add_right("do_not_transposed", p.dO, "In dV = Pᵀ·dO, rows and columns of dO are exchanged.");
+  if (which == Gradient::dK)
+    add_right("q_not_transposed", p.Q, "In dK = dSᵀ·Q·scale, rows and columns of Q are exchanged.");
+  if (which == Gradient::dQ)
+    add_right("k_not_transposed", p.K, "In dQ = dS·K·scale, rows and columns of K are exchanged.");
+  if (!by_keys)
+    mistakes.push_back(
+        deviation("zero_times_nan", p, which, {.hidden_counts = true},
+                  "Where P is 0, dS is 0, whatever dP holds; but 0 times an infinity is NaN."));
+  return mistakes;
+}
+
+// --- Calls ---
+
+const BackwardKernel kKernel{[](const BackwardProblem& p, Backward& got, const CallOptions& options) {
+                               return call_with(options, ENTRY(flash2_backward), in(p.Q, "Q"), in(p.K, "K"),
+                                                in(p.V, "V"), in(p.O, "O"), in(p.lse, "lse"), in(p.dO, "dO"),
+                                                out(got.delta, "delta"), out(got.dQ, "dQ"), out(got.dK, "dK"),
+                                                out(got.dV, "dV"), p.scale, p.mask.causal);
+                             },
+                             {.causal = Causal::choice},
+                             own_mistakes};
+
+const reference::Mask kCausal{.causal = true};
+
+/// The notes' two queries and two keys: scores of query 0 ln 3 and 0, of query 1 0 and ln 7.
+BackwardProblem problem_of_the_notes() {
+  Problem p{Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 2, 2}), 0.5f};
+  p.Q(0, 0, 0, 0) = p.Q(0, 0, 1, 1) = 2.0f;
+  p.K(0, 0, 0, 0) = std::log(3.0f);
+  p.K(0, 0, 1, 1) = std::log(7.0f);
+  p.V(0, 0, 0, 0) = 8.0f;
+  p.V(0, 0, 1, 0) = 4.0f;
+  p.V(0, 0, 1, 1) = 8.0f;
+  Tensor<float> dO({1, 1, 2, 2});
+  dO(0, 0, 0, 0) = 1.0f;
+  dO(0, 0, 0, 1) = 2.0f;
+  dO(0, 0, 1, 0) = 2.0f;
+  dO(0, 0, 1, 1) = -1.0f;
+  return with_gradient(p, std::move(dO));
+}
+
+/// One result of the notes' example alone, and that the notes have the right numbers.
+void check_notes(Gradient which, const std::vector<double>& numbers) {
+  const BackwardProblem p = problem_of_the_notes();
+  BackwardKernel kernel = kKernel;
+  kernel.outputs = {which};
+  check(kernel, p);
+  const Tensor<double> expected = expected_of(p).of(which);
+  for (Int i = 0; i < expected.numel(); ++i)
+    require(std::abs(expected.at_linear(i) - numbers.at(static_cast<std::size_t>(i))) < 1e-6,
+            "The notes have another number than the reference for " + std::string(name_of(which)) + ".");
+}
+
+}  // namespace
+
+TEST_CASE("computes delta of the two queries of the notes", "[l15][flash2_backward][points:1]") {
+  check_notes(Gradient::delta, {11, 2});
+}
+
+TEST_CASE("computes dV of the two keys of the notes", "[l15][flash2_backward][points:2]") {
+  check_notes(Gradient::dV, {1, 11.0 / 8, 2, -3.0 / 8});
+}
+
+TEST_CASE("computes dK of the two keys of the notes", "[l15][flash2_backward][points:2]") {
+  check_notes(Gradient::dK, {-9.0 / 4, 7.0 / 4, 9.0 / 4, -7.0 / 4});
+}
+
+TEST_CASE("computes dQ of the two queries of the notes", "[l15][flash2_backward][points:2]") {
+  const double ln3 = std::log(3.0), ln7 = std::log(7.0);
+  check_notes(Gradient::dQ, {-9.0 / 8 * ln3, 9.0 / 8 * ln7, 7.0 / 8 * ln3, -7.0 / 8 * ln7});
+}
+
+TEST_CASE("shows P and dS where dO is the identity, and Q or K is", "[l15][flash2_backward][points:1]") {
+  check_intermediates(kKernel, 8);
+}
+
+TEST_CASE("makes gradients of 1 to 300 queries and as many keys", "[l15][flash2_backward][points:1]") {
+  for (Int N = 1; N <= 300; N += 42) check_values(kKernel, random_problem({1, 1, N, N, 6}));
+  check_values(kKernel, random_problem({1, 1, 300, 300, 3}));
+}
+
+TEST_CASE("makes gradients of fewer keys than queries, and of more", "[l15][flash2_backward][points:1]") {
+  for (const Int N : {3, 40, 97, 190, 270}) check_values(kKernel, random_problem({1, 1, 273 - N, N, 4}));
+}
+
+TEST_CASE("makes gradients around the edges of tiles", "[l15][flash2_backward][points:1]") {
+  check(kKernel, random_problem({1, 1, 65, 66, 5}));
+  for (const auto& [Nq, Nk] :
+       {std::pair<Int, Int>{63, 64}, {64, 63}, {64, 64}, {65, 63}, {63, 65}, {130, 65}, {65, 130}, {31, 33}})
+    check_values(kKernel, random_problem({1, 1, Nq, Nk, 5}));
+}
+
+TEST_CASE("makes gradients of one query, one key, one dimension, and a few",
+          "[l15][flash2_backward][points:1]") {
+  check(kKernel, random_problem({1, 1, 1, 1, 1}));
+  for (const Sizes& n : {Sizes{2, 2, 1, 1, 1}, {1, 1, 5, 1, 3}, {1, 2, 1, 7, 2}, {1, 1, 3, 2, 1}})
+    check_values(kKernel, random_problem(n));
+}
+
+TEST_CASE("makes gradients in 1, 16, 64, 100 and 128 dimensions", "[l15][flash2_backward][points:1]") {
+  check(kKernel, random_problem({1, 1, 20, 75, 128}));
+  for (const Int D : {1, 16, 64, 65, 100, 127}) check_values(kKernel, random_problem({1, 1, 70, 75, D}));
+}
+
+TEST_CASE("keeps several batches and heads apart", "[l15][flash2_backward][points:1]") {
+  check(kKernel, random_problem({2, 1, 20, 33, 16}));
+  check_values(kKernel, random_problem({1, 3, 33, 20, 16}));
+  check_values(kKernel, random_problem({2, 3, 30, 66, 37}));
+}
+
+TEST_CASE("makes gradients of as many queries and keys as dimensions", "[l15][flash2_backward][points:1]") {
+  // A matrix that should have been transposed has the right shape here.
+  check_values(kKernel, random_problem({1, 2, 40, 40, 40}));
+  check_values(kKernel, random_problem({1, 1, 64, 64, 64}));
+}
+
+TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], also mixed",
+          "[l15][flash2_backward][points:1]") {
+  const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
+  Problem p = random_problem({2, 3, 20, 40, 16});
+  check_values(kKernel,
+               with_layouts_of_gradients(with_gradient(with_layouts(p, outside, inside, outside, inside)),
+                                         outside, inside, outside, inside, outside));
+  p.layout_of_lse = inside;
+  check_values(kKernel,
+               with_layouts_of_gradients(with_gradient(with_layouts(p, inside, outside, inside, outside)),
+                                         inside, outside, inside, outside, inside));
+}
+
+TEST_CASE("neither reads nor writes what lies between the rows", "[l15][flash2_backward][points:1]") {
+  const BackwardProblem p = with_gradient(random_problem({1, 2, 35, 41, 18}));
+  check(kKernel, with_gaps(p));
+  check_values(kKernel, with_gaps(p, kNan));
+}
+
+TEST_CASE("keeps large scores apart", "[l15][flash2_backward][points:1]") {
+  check_values(kKernel, with_large_scores(random_problem({1, 2, 40, 90, 16})));
+  check_values(kKernel, with_whole_scores(random_problem({1, 2, 40, 90, 16})));
+  for (const float shift : {1000.0f, -1000.0f}) {
+    INFO("about " << shift << " added to every score");
+    check_values(kKernel, with_shifted_scores(random_problem({1, 2, 20, 70, 16}), shift));
+  }
+}
+
+TEST_CASE("gives no weight to scores of -inf, whole tiles of them among others",
+          "[l15][flash2_backward][points:1]") {
+  check_values(kKernel, with_gradient(with_scores_of_minus_inf(random_problem({1, 2, 12, 150, 8}), 130)));
+}
+
+TEST_CASE("shows keys only to queries at their position or behind it", "[l15][flash2_backward][points:2]") {
+  check(kKernel, random_problem({1, 1, 65, 65, 8}, kCausal));
+  for (const Int N : {1, 2, 63, 64, 130, 200, 300})
+    check_values(kKernel, random_problem({1, 1, N, N, 4}, kCausal));
+  check_values(kKernel, random_problem({2, 3, 66, 66, 20}, kCausal));
+  check_intermediates(kKernel, 8, kCausal);
+}
+
+TEST_CASE("puts the last query at the last key where there are more keys than queries",
+          "[l15][flash2_backward][points:1]") {
+  check_values(kKernel, random_problem({1, 1, 66, 166, 4}, kCausal));
+  check(kKernel, random_problem({1, 1, 66, 100, 8}, kCausal));
+  for (const auto& [Nq, Nk] : {std::pair<Int, Int>{1, 65}, {100, 140}, {10, 130}, {65, 193}, {130, 131}})
+    check_values(kKernel, random_problem({1, 1, Nq, Nk, 4}, kCausal));
+}
+
+TEST_CASE("gives queries that see no key a dQ of 0 and no part in dK and dV",
+          "[l15][flash2_backward][points:1]") {
+  check(kKernel, random_problem({1, 1, 130, 10, 8}, kCausal));
+  for (const auto& [Nq, Nk] :
+       {std::pair<Int, Int>{2, 1}, {65, 1}, {140, 100}, {128, 64}, {193, 65}, {133, 130}})
+    check_values(kKernel, random_problem({1, 1, Nq, Nk, 4}, kCausal));
+}
+
+TEST_CASE("lets no value enter dS where the weight is 0", "[l15][flash2_backward][points:1]") {
+  Problem p = random_problem({1, 2, 40, 50, 8}, kCausal);
+  p.V(0, 0, 49, 3) = kInf;  // seen by the last query alone
+  p.V(0, 0, 30, 0) = kNan;
+  check_values(kKernel, p);
+}
+
+TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
+          "[l15][flash2_backward][points:1]") {
+  check_values(kKernel, with_not_numbers(random_problem({2, 3, 31, 70, 20})));
+}
+
+TEST_CASE("agrees with central differences of the loss", "[l15][flash2_backward][points:1]") {
+  check_differences(kKernel, with_gradient(random_problem({1, 2, 5, 7, 3})));
+  check_differences(kKernel, with_gradient(random_problem({1, 1, 6, 4, 5}, kCausal)));
+}
+
+TEST_CASE("gives 0 where there are no keys or no queries to sum over", "[l15][flash2_backward][points:1]") {
+  check_nothing_to_do(kKernel);
+  check_nothing_to_do(kKernel, kCausal);
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l15][flash2_backward][points:1]") {
+  check_same_bits(kKernel, with_gradient(random_problem({1, 1, 140, 70, 20}, kCausal)));
+}
+
+namespace {
+
+/// What the contract allows to be read where so many pairs of tiles meet, for one head and as many queries as
+/// keys: O and dO for delta; for each pair, Q, dO, K and V twice; Q, dO, K and V once more for the tiles that
+/// stay; lse and delta with every pair.
+std::uint64_t bytes_allowed(const BackwardProblem& p, std::uint64_t pairs) {
+  const std::uint64_t tile = 64 * 4 * static_cast<std::uint64_t>(p.D()), row = 64 * 4;
+  return 6 * bytes_of(p.Q) + pairs * (8 * tile + 2 * 16 * row);
+}
+
+}  // namespace
+
+TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stores each result once",
+          "[l15][flash2_backward][points:2]") {
+  // Every row begins at a multiple of 32 bytes.
+  const BackwardProblem p = with_gradient(random_problem({1, 1, 128, 128, 64}));
+  const Outcome outcome = check(kKernel, p, kCounted);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  require_loads_at_most(*profile, bytes_allowed(p, 4),
+                        "to read Q, dO, K and V twice for every 64 rows that they meet");
+  require_stores_outputs_once(kKernel, *profile, p);
+  require_whole_sectors(*profile);
+  require(profile->global_atomic.requests == 0,
+          "There are atomic operations on global memory; every element of a result has one owner.");
+}
+
+TEST_CASE("does not read tiles that are hidden throughout", "[l15][flash2_backward][points:1]") {
+  std::uint64_t bytes[2] = {};
+  for (const bool causal : {false, true}) {
+    const Outcome outcome = check(kKernel, random_problem({1, 1, 192, 64, 32}, {.causal = causal}), kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    bytes[causal ? 1 : 0] = profile->global_load.bytes;
+  }
+  require(bytes[1] * 100 <= bytes[0] * 68, "With causal, your code reads " + std::to_string(bytes[1]) +
+                                               " bytes, and without it " + std::to_string(bytes[0]) +
+                                               ". Of 192 queries, only the last 64 see a key.");
+}
+
+TEST_CASE("refuses shapes that do not fit together", "[l15][flash2_backward][points:1]") {
+  check_refuses_shapes(kKernel, random_problem({2, 3, 4, 5, 6}));
+}
+
+TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not lie side by side",
+          "[l15][flash2_backward][points:1]") {
+  check_refuses_rows(kKernel, random_problem({1, 2, 4, 5, 6}));
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l15][flash2_backward][points:1]") {
+  check_values(kKernel, random_problem({1, 1, 3, 2, 1}));
+  // More heads than a grid has blocks along y or z; and, in the simulator, a grid of one block along x.
+  check_reports_refused_launch(kKernel, with_gradient(random_problem({1, 66'000, 1, 1, 1})),
+                               CheckMode::never);
+  check_reports_refused_launch(kKernel, with_gradient(random_problem({1, 1, 300, 20, 8})), CheckMode::never);
+}
+
+COURSE_GRADCHECK(GradcheckContext& check) { gradcheck_attention_backward(check, kKernel); }
+
+COURSE_RUN(RunContext& run) {
+  run_attention_backward(run, {.causal = Causal::choice}, [&](const BackwardProblem& p, Backward& got) {
+    run.call(ENTRY(flash2_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), in(p.O, "O"), in(p.lse, "lse"),
+             in(p.dO, "dO"), out(got.delta, "delta"), out(got.dQ, "dQ"), out(got.dK, "dK"), out(got.dV, "dV"),
+             p.scale, p.mask.causal);
+  });
+}

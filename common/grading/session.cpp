@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 // How long check mode may take for a call, instrumented as it is; less after a fault or time-out of run mode,
 // which it is likely to share, and less again once it has timed out itself: a lesson may have many cases.
-constexpr double kCheckSeconds = 5, kFaultSeconds = 2, kLaterSeconds = 0.5;
+constexpr double kCheckSeconds = 20, kFaultSeconds = 2, kLaterSeconds = 0.5;
 
 /// The memory of a call: where each array's image lies on the way to the worker, and on the way back.
 struct Plan {

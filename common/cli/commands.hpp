@@ -52,6 +52,7 @@ struct BuildArguments {
   std::vector<std::string> lessons;
   bool solution = false;
   std::string backend = "cpu";
+  bool quick = false;  ///< for a GPU without optimising: whether it compiles at all
 };
 int run_build(const Terminal& terminal, const BuildArguments& arguments);
 

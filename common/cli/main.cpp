@@ -100,6 +100,7 @@ struct CommandLine {
     c = app.add_subcommand("build", "compiles kernels and runs nothing");
     c->add_option("LESSON", build.lessons, kLessonHelp);
     c->add_flag("--solution", build.solution, "compiles the worked solutions");
+    c->add_flag("--quick", build.quick, "for a GPU: does not optimise, only sees whether they compile");
     add_backend(c, build.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_build(t, build); }; });
 

@@ -78,7 +78,7 @@ function(course_add_judge_tests id number name)
     endif()
   endforeach()
   if(TARGET course-worker-cuda)
-    add_test(NAME lesson.${number}.compiles.gpu COMMAND course build ${number} --solution --backend gpu)
+    add_test(NAME lesson.${number}.compiles.gpu COMMAND course build ${number} --solution --quick --backend gpu)
     add_test(NAME lesson.${number}.gpu COMMAND course judge ${number} --backend gpu)
     # 3: no GPU answers here.
     set_tests_properties(lesson.${number}.gpu PROPERTIES SKIP_RETURN_CODE 3 RESOURCE_LOCK gpu TIMEOUT 900)

@@ -45,7 +45,7 @@ function(course_add_library name)
 endfunction()
 
 # course_compile_quickly(<target>)
-# For tests' own code, which takes longer to compile than to run.
+# For code that takes longer to compile than to run: that of tests, and what only puts words together.
 function(course_compile_quickly name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()

@@ -1,6 +1,9 @@
 // Measures lesson 15 on a GPU: time of the backward pass, as JSON. Operations are those of the five products
-// that a backward pass cannot do without; this one makes seven. Built with the kernel that is to be measured;
-// the notes of the lesson have the commands.
+// that a backward pass cannot do without; this one makes seven. From the project's folder:
+//
+//   nvcc -std=c++20 -O3 -arch=native -I common -I lessons -I lessons/15_flash2_backward -I tests/lessons
+//     -o backward_bench tests/lessons/bench/15_flash2_backward_bench.cu
+//     solutions/15_flash2_backward/flash2_backward.cu
 
 #include <cuda_runtime.h>
 

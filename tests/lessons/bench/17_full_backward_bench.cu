@@ -1,5 +1,9 @@
-// Measures lesson 17 on a GPU: time of both passes, with the masks of the course, as JSON.
-// Built with the kernel that is to be measured; the notes of the lesson have the commands.
+// Measures lesson 17 on a GPU: time of both passes, with the masks of the course, as JSON. From the project's
+// folder:
+//
+//   nvcc -std=c++20 -O3 -arch=native -I common -I lessons -I lessons/17_full_backward -I tests/lessons
+//     -o backward_bench tests/lessons/bench/17_full_backward_bench.cu
+//     solutions/17_full_backward/full_backward.cu
 
 #include <cuda_runtime.h>
 

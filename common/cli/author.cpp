@@ -95,9 +95,9 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
   for (const Lesson& lesson : lessons) {
     for (const Variant& variant : choose_variants(lesson, arguments.only, unused)) {
       try {
-        kernels.push_back(
-            {lesson, kernel_of(variant, lesson, workspace.toolchain().binary_dir / "mutants"),
-             arguments.quick ? quick_purpose(variant, options.backend) : Purpose::outputs_and_check});
+        const auto file = kernel_of(variant, lesson, workspace.toolchain().binary_dir / "mutants");
+        kernels.push_back(arguments.quick ? quick_source(lesson, variant, file, options.backend)
+                                          : KernelSource{lesson, file});
         variants.push_back(variant);
       } catch (const std::runtime_error& problem) {
         all = false;

@@ -6,9 +6,13 @@ namespace course::cli {
 
 using namespace course::grading;
 
-Purpose quick_purpose(const Variant& variant, Backend backend) {
-  const bool quick = backend == Backend::cpu && run_mode_may_settle(variant);
-  return quick ? Purpose::outputs : Purpose::outputs_and_check;
+KernelSource quick_source(const Lesson& lesson, const Variant& variant, const std::filesystem::path& file,
+                          Backend backend) {
+  KernelSource kernel{lesson, file};
+  if (backend == Backend::gpu) return kernel;
+  if (run_mode_may_settle(variant)) kernel.purpose = Purpose::outputs;
+  kernel.quickly = variant.kind == VariantKind::mutant;
+  return kernel;
 }
 
 Judgement judge_kernel(const Toolchain& toolchain, KernelQueue& queue, std::size_t index,

@@ -7,8 +7,10 @@
 
 namespace course::cli {
 
-/// @brief What to compile a variant for at first, if run mode alone may settle its judgement.
-Purpose quick_purpose(const grading::Variant& variant, grading::Backend backend);
+/// @brief What `--quick` compiles of a variant, whose kernel is in `file`: in the simulator a mutant without
+/// much optimising, and for check mode only what run mode cannot settle.
+KernelSource quick_source(const grading::Lesson& lesson, const grading::Variant& variant,
+                          const std::filesystem::path& file, grading::Backend backend);
 
 /// @brief Judges kernels[index] of the queue. A kernel that was built for its outputs alone is judged by run
 /// mode; only what is not as expected there is built for check mode, too, and judged once more by both. With

@@ -29,7 +29,7 @@ KernelQueue::KernelQueue(const Toolchain& toolchain, const std::vector<KernelSou
   };
   for (const KernelSource& kernel : kernels) {
     purposes_.push_back(kernel.purpose);
-    for_outputs_.push_back(start(kernel, Flavour::run));
+    for_outputs_.push_back(start(kernel, kernel.quickly ? Flavour::quick : Flavour::run));
     if (options.backend != Backend::cpu) continue;
     for_check_.push_back(kernel.purpose == Purpose::outputs_and_check
                              ? start(kernel, Flavour::check)

@@ -50,6 +50,22 @@ function(course_compile_quickly name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# What nearly every test includes, precompiled once. A program without tests, since a program is compiled with -fPIE and
+# a library with -fPIC, and g++ takes a precompiled header only under the flags that it was made with.
+set(main ${PROJECT_BINARY_DIR}/test_prelude.cpp)
+file(CONFIGURE OUTPUT ${main} CONTENT "int main() {}\n")
+add_executable(course_test_prelude ${main})
+target_link_libraries(course_test_prelude PRIVATE course::options course::catch)
+course_compile_quickly(course_test_prelude)
+target_precompile_headers(course_test_prelude PRIVATE
+  "${PROJECT_SOURCE_DIR}/tests/support/catch.hpp" <algorithm> <cmath> <cstdint> <filesystem> <functional> <map>
+  <optional> <random> <set> <sstream> <string> <vector>)
+
+# course_precompile_tests(<target>): for a program of tests.
+function(course_precompile_tests name)
+  target_precompile_headers(${name} REUSE_FROM course_test_prelude)
+endfunction()
+
 # course_add_test(<name> SOURCES <file>... [LIBS <target>...])
 # Makes the Catch2 program <name> and registers each of its cases with CTest as "<name>.<case>".
 function(course_add_test name)
@@ -57,6 +73,7 @@ function(course_add_test name)
   add_executable(${name} ${arg_SOURCES} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE course::options course::catch ${arg_LIBS})
   course_compile_quickly(${name})
+  course_precompile_tests(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
   catch_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE POST_BUILD)
 endfunction()

@@ -27,7 +27,7 @@ bool take_key(Mutant& mutant, const std::string& line) {
     return true;
   }
   return take("expect: ", mutant.expect) || take("expect-gpu: ", mutant.expect_gpu) ||
-         take("diagnosis: ", mutant.diagnoses) || take("diagnosis-gpu: ", mutant.diagnoses_gpu);
+         take("diagnosis: ", mutant.diagnoses) || take("diagnosis-luck: ", mutant.diagnoses_by_luck);
 }
 
 /// Where the text stands as whole lines, at `from` or behind it; npos if nowhere.
@@ -60,7 +60,7 @@ Mutant read_mutant(const std::filesystem::path& file) {
     } else if (!line.empty() && !take_key(mutant, line)) {
       refuse(
           mutant, number,
-          "a line here begins with \"expect: \", \"expect-gpu: \", \"diagnosis: \" or \"diagnosis-gpu: \", "
+          "a line here begins with \"expect: \", \"expect-gpu: \", \"diagnosis: \" or \"diagnosis-luck: \", "
           "or, once, with \"case: \", or it is \"replace:\".");
     }
   }

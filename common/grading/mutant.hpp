@@ -33,7 +33,7 @@ struct Mutant {
   std::vector<std::string> expect_gpu;  ///< the same on a GPU, if it differs; or one of the words below
   std::vector<std::string>
       diagnoses;  ///< mistakes, and classes of errors of check mode, that cases must record
-  std::vector<std::string> diagnoses_gpu;  ///< those that cases may record besides, on a GPU
+  std::vector<std::string> diagnoses_by_luck;  ///< those that cases may record besides, or not
   std::string told_by;  ///< name of the case that tells it by itself, in the simulator; empty: not said
   std::vector<Edit> edits;
 

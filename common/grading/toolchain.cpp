@@ -19,6 +19,7 @@ std::filesystem::path path(const json& object, const char* key) { return object.
 CpuToolchain read_cpu(const json& object) {
   return {.compiler = path(object, "compiler"),
           .flags = strings(object, "flags"),
+          .quick_flags = strings(object, "quick_flags"),
           .check_flags = strings(object, "check_flags"),
           .link_flags = strings(object, "link_flags"),
           .check_link_flags = strings(object, "check_link_flags"),

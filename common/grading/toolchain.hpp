@@ -19,12 +19,14 @@ const char* backend_name(Backend backend);
 /// How a kernel is compiled for the simulator. A GPU knows only `run`.
 enum class Flavour {
   run,    ///< for its outputs: fast
+  quick,  ///< for its outputs: compiled sooner, and slower
   check,  ///< for diagnoses and counters: every access is seen
 };
 
 struct CpuToolchain {
   std::filesystem::path compiler;
   std::vector<std::string> flags;        ///< of Flavour::run
+  std::vector<std::string> quick_flags;  ///< of Flavour::quick, which shares all else with it
   std::vector<std::string> check_flags;  ///< of Flavour::check
   std::vector<std::string> link_flags, check_link_flags;
   std::filesystem::path rewriter;  ///< simt-rewrite
@@ -35,7 +37,7 @@ struct CpuToolchain {
   std::filesystem::path prelude, check_prelude;
 
   const std::vector<std::string>& compile_flags(Flavour flavour) const {
-    return flavour == Flavour::check ? check_flags : flags;
+    return flavour == Flavour::check ? check_flags : flavour == Flavour::quick ? quick_flags : flags;
   }
   const std::vector<std::string>& link_flags_of(Flavour flavour) const {
     return flavour == Flavour::check ? check_link_flags : link_flags;

@@ -42,10 +42,14 @@ struct Fixture {
     return {VariantKind::mutant, "mutant/one", file};
   }
 
+  Purpose quick_purpose(const Variant& variant, Backend backend = Backend::cpu) {
+    return quick_source(lesson, variant, {}, backend).purpose;
+  }
+
   Judgement judge_quickly(const Variant& variant) {
     const CheckOptions options;
-    const KernelSource kernel{lesson, kernel_of(variant, lesson, folder.path() / "mutants"),
-                              quick_purpose(variant, options.backend)};
+    const fs::path file = kernel_of(variant, lesson, folder.path() / "mutants");
+    const KernelSource kernel = quick_source(lesson, variant, file, options.backend);
     KernelQueue queue(toolchain, {kernel}, options);
     return judge_kernel(toolchain, queue, 0, kernel, variant, options, true);
   }
@@ -62,7 +66,7 @@ struct Fixture {
 TEST_CASE("a mutant that run mode rejects is not built for check mode", "[cli][judge_kernel]") {
   Fixture f;
   const Variant variant = f.mutant("diagnosis: first_block_only\nexpect: never written\n" + kOnlyBlock0);
-  CHECK(quick_purpose(variant, Backend::cpu) == Purpose::outputs);
+  CHECK(f.quick_purpose(variant) == Purpose::outputs);
   const Judgement judgement = f.judge_quickly(variant);
   INFO(judgement.reason);
   CHECK(judgement.as_expected);
@@ -72,7 +76,7 @@ TEST_CASE("a mutant that run mode rejects is not built for check mode", "[cli][j
 TEST_CASE("a mutant that only counters reject is judged by both modes", "[cli][judge_kernel]") {
   Fixture f;
   const Variant variant = f.mutant("expect: Each element of a and of b should be read once\n" + kEachTwice);
-  CHECK(quick_purpose(variant, Backend::cpu) == Purpose::outputs);
+  CHECK(f.quick_purpose(variant) == Purpose::outputs);
   const Judgement judgement = f.judge_quickly(variant);
   INFO(judgement.reason);
   CHECK(judgement.as_expected);
@@ -106,13 +110,24 @@ TEST_CASE("what a mutant's file says only check mode can tell goes to both modes
           "[cli][judge_kernel]") {
   Fixture f;
   for (const std::string keys : {"diagnosis: race\nexpect: x\n", "expect: x\nexpect-gpu: nothing\n"})
-    CHECK(quick_purpose(f.mutant(keys + kHarmless), Backend::cpu) == Purpose::outputs_and_check);
+    CHECK(f.quick_purpose(f.mutant(keys + kHarmless)) == Purpose::outputs_and_check);
 }
 
 TEST_CASE("run mode alone settles no correct kernel, and a GPU knows no other mode", "[cli][judge_kernel]") {
+  Fixture f;
   const Variant stub{VariantKind::stub, "stub", {}};
-  CHECK(quick_purpose(stub, Backend::cpu) == Purpose::outputs);
-  CHECK(quick_purpose(stub, Backend::gpu) == Purpose::outputs_and_check);
+  CHECK(f.quick_purpose(stub) == Purpose::outputs);
+  CHECK(f.quick_purpose(stub, Backend::gpu) == Purpose::outputs_and_check);
   for (const VariantKind kind : {VariantKind::solution, VariantKind::alternative})
-    CHECK(quick_purpose({kind, "any", {}}, Backend::cpu) == Purpose::outputs_and_check);
+    CHECK(f.quick_purpose({kind, "any", {}}) == Purpose::outputs_and_check);
+}
+
+TEST_CASE("only mutants are compiled without much optimising, and only in the simulator",
+          "[cli][judge_kernel]") {
+  Fixture f;
+  const Variant mutant = f.mutant("expect: x\n" + kHarmless);
+  CHECK(quick_source(f.lesson, mutant, {}, Backend::cpu).quickly);
+  CHECK_FALSE(quick_source(f.lesson, mutant, {}, Backend::gpu).quickly);
+  for (const VariantKind kind : {VariantKind::stub, VariantKind::solution, VariantKind::alternative})
+    CHECK_FALSE(quick_source(f.lesson, {kind, "any", {}}, {}, Backend::cpu).quickly);
 }

@@ -154,9 +154,16 @@ TEST_CASE("on a GPU a mutant need not get its diagnosis, but no other", "[cli][j
   CHECK(judge_mutant(keys, report({case_result(false, 1, "wrong")}), Backend::gpu).as_expected);
   CHECK_FALSE(judge_mutant(keys, report({diagnosed_case("transposed")}), Backend::gpu).as_expected);
   CHECK(judge_mutant(keys, report({case_with_finding("cudaErrorIllegalAddress")}), Backend::gpu).as_expected);
-  const LessonReport transposed = report({diagnosed_case("tail_missing"), diagnosed_case("transposed")});
-  CHECK(judge_mutant("diagnosis-gpu: transposed\n" + keys, transposed, Backend::gpu).as_expected);
-  CHECK_FALSE(judge_mutant("diagnosis-gpu: transposed\n" + keys, transposed).as_expected);
+}
+
+TEST_CASE("a diagnosis that depends on luck may be recorded besides, or not", "[cli][judge]") {
+  const std::string keys = "diagnosis: tail_missing\ndiagnosis-luck: transposed\nexpect: wrong\n";
+  for (const Backend backend : {Backend::cpu, Backend::gpu}) {
+    CHECK(judge_mutant(keys, report({diagnosed_case("tail_missing")}), backend).as_expected);
+    CHECK(judge_mutant(keys, report({diagnosed_case("tail_missing"), diagnosed_case("transposed")}), backend)
+              .as_expected);
+  }
+  CHECK_FALSE(judge_mutant(keys, report({diagnosed_case("transposed")})).as_expected);
 }
 
 TEST_CASE("a mutant that a GPU cannot tell from a solution passes there", "[cli][judge]") {

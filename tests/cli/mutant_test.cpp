@@ -39,14 +39,14 @@ std::string applied(const std::string& edits) { return mutated(read_text(kHead +
 
 TEST_CASE("a mutant says what is wrong, what is expected, and what to edit", "[cli][mutant]") {
   const Mutant mutant = read_text(
-      "Too short.\n\ndiagnosis: tail\ndiagnosis: race\ndiagnosis-gpu: shift\nexpect: missing\n"
+      "Too short.\n\ndiagnosis: tail\ndiagnosis: race\ndiagnosis-luck: shift\nexpect: missing\n"
       "expect-gpu: nothing\ncase: adds a tail\n\n"
       "replace:\n  a\n  b\nwith:\n  c\n\nreplace:\n  d\nwith:\n");
   CHECK(mutant.what == "Too short.");
   CHECK(mutant.diagnoses == std::vector<std::string>{"tail", "race"});
   CHECK(mutant.expect == std::vector<std::string>{"missing"});
   CHECK(mutant.expect_gpu == std::vector<std::string>{"nothing"});
-  CHECK(mutant.diagnoses_gpu == std::vector<std::string>{"shift"});
+  CHECK(mutant.diagnoses_by_luck == std::vector<std::string>{"shift"});
   CHECK(mutant.told_by == "adds a tail");
   REQUIRE(mutant.edits.size() == 2);
   CHECK(mutant.edits[0].before == "  a\n  b\n");

@@ -87,7 +87,8 @@ TEST_CASE("a name without a folder means the current folder") {
 
 TEST_CASE("a file name of the greatest length can be written") {
   const TemporaryFolder folder;
-  const std::string name = std::string(251, 'x') + ".npy";
+  std::string name(251, 'x');
+  name += ".npy";
   write_npy(folder / name, Tensor<float>({2}));
   CHECK(folder.names() == std::set<std::string>{name});
 }

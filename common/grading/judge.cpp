@@ -32,10 +32,11 @@ Judgement judge_correct(const Variant& variant, const LessonReport& report, Back
   const std::string points =
       std::to_string(report.points) + " of " + std::to_string(report.lesson.points) + " points";
   if (report.verdict == Verdict::pass) {
-    if (variant.kind == VariantKind::solution && backend == Backend::cpu && report.seconds > kMostSeconds)
-      return {false,
-              fmt::format("passes, but takes {:.0f} s; {:.0f} s is the most", report.seconds, kMostSeconds)};
-    return {report.points == report.lesson.points, "passes with " + points};
+    std::string reason = "passes with " + points;
+    // Not a reason to fail: the machine may have other work.
+    if (variant.kind == VariantKind::solution && backend == Backend::cpu && report.seconds > kManySeconds)
+      reason += fmt::format(", after {:.0f} s, and students run these tests often", report.seconds);
+    return {report.points == report.lesson.points, reason};
   }
   const CaseResult failed = failed_cases(report.cases).front();
   return {false,

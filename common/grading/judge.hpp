@@ -33,11 +33,11 @@ struct Judgement {
 };
 
 /// @brief Holds a report against what is known about the variant.
-/// A stub fails, with a reason for each failed case. A solution or an alternative passes with all points; that
-/// the cases of a solution take more than kManySeconds in the simulator is said. A mutant fails, some failed
-/// case says each sentence that it expects, and the cases record those diagnoses that it names and no other,
-/// but those that depend on luck: mistakes that fit (grading/mistakes.hpp), and classes of check mode's
-/// errors. In the simulator, the case that the mutant names says and records all of that by itself.
+/// A stub fails, with a reason for each failed case. A solution or an alternative passes with all points;
+/// that the cases of a solution take more than kManySeconds in the simulator is said. A mutant fails, some
+/// failed case says each sentence that it expects, and the cases record those diagnoses that it names and no
+/// other, but those that depend on luck: mistakes that fit (grading/mistakes.hpp), and classes of check
+/// mode's errors. In the simulator, the case that the mutant names says and records all of that by itself.
 Judgement judge(const Variant& variant, const LessonReport& report, Backend backend);
 
 /// @brief Whether a mutant is rejected already as its file says, whatever the cases left would say: they

@@ -27,7 +27,7 @@ static_assert(WideShape::kDim >= kMaxDim);
 constexpr std::int64_t kTile = NarrowShape::kBlockM;
 
 // [mask]
-/// Rows of Q or of K from one to another; none if end is not behind begin.
+/// Rows of Q or of K: begin to end - 1; none if end is not behind begin.
 struct Range {
   std::int64_t begin, end;
 };

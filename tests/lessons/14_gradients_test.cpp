@@ -806,6 +806,12 @@ TEST_CASE("softmax: takes large gradients, and weights that do not sum to 1",
   check(rows_of(uniform({4, 300}, 0.0f, 1.0f, case_seed()), uniform({4, 300}, -1.0f, 2.0f, case_seed() + 1)));
   check(
       rows_of(uniform({4, 300}, 0.0f, 0.001f, case_seed()), uniform({4, 300}, 1.0f, 2.0f, case_seed() + 1)));
+  Rows small = random_rows(2, 40);  // a weight that is not 0, however small, counts
+  for (Col row = 0; row < 2; ++row) {
+    small.P(row, 7) = 1e-20f;
+    small.dP(row, 7) = row == 0 ? 1e20f : -3e19f;
+  }
+  check(small);
 }
 
 TEST_CASE("softmax: agrees with central differences of a loss", "[l14][softmax_backward][points:2]") {

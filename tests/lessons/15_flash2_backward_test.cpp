@@ -194,6 +194,12 @@ TEST_CASE("keeps large scores apart", "[l15][flash2_backward][points:1]") {
   }
 }
 
+TEST_CASE("hides keys whose scores would be far above those that are seen",
+          "[l15][flash2_backward][points:1]") {
+  // Whatever finite score takes the place of a hidden one is above these.
+  check_values(kKernel, with_shifted_scores(random_problem({1, 2, 70, 70, 16}, kCausal), -20000.0f));
+}
+
 TEST_CASE("gives no weight to scores of -inf, whole tiles of them among others",
           "[l15][flash2_backward][points:1]") {
   check_values(kKernel, with_gradient(with_scores_of_minus_inf(random_problem({1, 2, 12, 150, 8}), 130)));
@@ -211,7 +217,8 @@ TEST_CASE("puts the last query at the last key where there are more keys than qu
           "[l15][flash2_backward][points:1]") {
   check_values(kKernel, random_problem({1, 1, 66, 166, 4}, kCausal));
   check(kKernel, random_problem({1, 1, 66, 100, 8}, kCausal));
-  for (const auto& [Nq, Nk] : {std::pair<Int, Int>{1, 65}, {100, 140}, {10, 130}, {65, 193}, {130, 131}})
+  for (const auto& [Nq, Nk] :
+       {std::pair<Int, Int>{1, 65}, {100, 140}, {10, 130}, {65, 193}, {130, 131}, {64, 65}, {3, 65}, {2, 64}})
     check_values(kKernel, random_problem({1, 1, Nq, Nk, 4}, kCausal));
 }
 
@@ -227,6 +234,17 @@ TEST_CASE("lets no value enter dS where the weight is 0", "[l15][flash2_backward
   Problem p = random_problem({1, 2, 40, 50, 8}, kCausal);
   p.V(0, 0, 49, 3) = kInf;  // seen by the last query alone
   p.V(0, 0, 30, 0) = kNan;
+  check_values(kKernel, p);
+  Problem unseen = with_scores_of_minus_inf(random_problem({1, 2, 40, 50, 8}), 30);
+  unseen.V(0, 0, 7, 3) = kInf;  // nor that of a query which is not there
+  check_values(kKernel, unseen);
+}
+
+TEST_CASE("lets a weight that is not 0 enter dS, however small it is", "[l15][flash2_backward][points:1]") {
+  Problem p{Tensor<float>({1, 1, 1, 1}), Tensor<float>({1, 1, 3, 1}), Tensor<float>({1, 1, 3, 1}), 1.0f};
+  p.Q(0, 0, 0, 0) = p.V(0, 0, 0, 0) = 1.0f;
+  p.K(0, 0, 2, 0) = -50.0f;  // its weight is 1e-22
+  p.V(0, 0, 2, 0) = 1e22f;
   check_values(kKernel, p);
 }
 

@@ -283,6 +283,10 @@ TEST_CASE("is right around the edges of tiles", "[l16][grouped_query_backward][p
   check_values(kKernel, random_problem({1, 2, 63, 65, 4, 1}));
   check_values(kKernel, random_problem({1, 2, 129, 128, 4, 1}, kCausal));
   check_values(kKernel, random_problem({1, 3, 1, 1, 1, 1}));
+  // One key behind a tile, or before its end, is seen by the last queries alone.
+  for (const Sizes& n :
+       {Sizes{1, 2, 64, 65, 4, 1}, {1, 2, 3, 65, 4, 1}, {1, 2, 2, 64, 4, 1}, {1, 2, 65, 129, 4, 1}})
+    check_values(kKernel, random_problem(n, kCausal));
 }
 
 TEST_CASE("is right in 1, 16, 33, 64, 65 and 128 dimensions", "[l16][grouped_query_backward][points:1]") {
@@ -309,6 +313,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l16][grouped_
 
 TEST_CASE("keeps large scores apart, and scores of -inf out", "[l16][grouped_query_backward][points:1]") {
   check_values(kKernel, with_large_scores(random_problem({1, 4, 20, 30, 8, 2}, kCausal)));
+  check_values(kKernel, with_shifted_scores(random_problem({1, 2, 70, 70, 8, 1}, kCausal), -20000.0f));
   check(kKernel, with_scores_of_minus_inf(random_problem({1, 4, 12, 80, 8, 2}), 70));
 }
 

@@ -294,11 +294,23 @@ TEST_CASE("attends in every combination of causal, window, sink tokens, learned 
   each_combination(0, [](const Problem& p) { check_values(p); });
 }
 
+namespace {
+
+/// Problems in which one key more, or one sink less, makes another tile.
+std::vector<Problem> problems_at_edges() {
+  return {random_problem({1, 1, 64, 65, 4}, {.causal = true, .window = 200}),
+          random_problem({1, 1, 4, 70, 4}, {.causal = true, .window = 2, .sinks = 63}),
+          random_problem({1, 2, 4, 200, 4, 1}, {.causal = true, .window = 1, .sinks = kAllKeys})};
+}
+
+}  // namespace
+
 TEST_CASE("attends where both edges, sinks and the last query or key fall into all kinds of places",
           "[l17][full_backward][points:2]") {
   for (const Sizes& n : {Sizes{1, 1, 65, 129, 4}, {1, 1, 64, 128, 4}, {1, 1, 129, 63, 4}, {1, 1, 63, 191, 4}})
     for (const Int window : {63, 65})
       check_values(random_problem(n, {.causal = true, .window = window, .sinks = 65}));
+  for (const Problem& p : problems_at_edges()) check_values(p);
   Random random(case_seed());
   for (int i = 0; i < 8; ++i) check_values(random_combination(random));
 }
@@ -350,6 +362,7 @@ TEST_CASE("goes backward where edges, sinks and the last query or key fall into 
                          {1, 1, 129, 63, 4}})
     for (const Int window : {63, 100})
       check_values(kBackward, random_problem(n, {.causal = true, .window = window, .sinks = 65}));
+  for (const Problem& p : problems_at_edges()) check_values(kBackward, p);
   Random random(case_seed() + 1);
   for (int i = 0; i < 8; ++i) check_values(kBackward, random_combination(random));
 }
@@ -488,7 +501,7 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
           "[l17][full_backward][points:1]") {
   const reference::Mask mask{.causal = true, .window = 40, .sinks = 3};
   check_both(with_sink(with_large_scores(random_problem({1, 2, 40, 90, 16}, mask))));
-  for (const float shift : {1000.0f, -1000.0f})
+  for (const float shift : {1000.0f, -20000.0f})
     check_both(with_shifted_scores(random_problem({1, 2, 9, 20, 8}, mask), shift));
   check_both(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, mask), 70));
   check_both(with_sink(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, mask), 70)));
@@ -498,6 +511,9 @@ TEST_CASE("does not look at tiles in which nobody sees anybody", "[l17][full_bac
   // Keys 64 to 255 lie between the sinks and the windows.
   check_both(
       with_nan_keys(random_problem({1, 2, 10, 300, 4}, {.causal = true, .window = 20, .sinks = 3}), 64, 256));
+  // The sinks end with a tile, and no query sees a key of the next two.
+  check_both(with_nan_keys(random_problem({1, 1, 64, 320, 4}, {.causal = true, .window = 60, .sinks = 64}),
+                           64, 192));
   // Queries 128 to 191 are NaN. With a window of 65 they see keys 64 to 191 and the sinks.
   for (const Int sinks : {0, 64}) {
     Problem p = random_problem({1, 1, 300, 300, 4}, {.causal = true, .window = 65, .sinks = sinks});

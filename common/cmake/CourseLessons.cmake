@@ -149,7 +149,7 @@ function(course_write_toolchain)
   if(TARGET course-worker-cpu)
     course_checked_kernel_flags(check_flags check_link_flags)
     course_simulated_kernel_flags(flags link_flags)
-    list(TRANSFORM flags REPLACE "^-O2$" "-O1" OUTPUT_VARIABLE quick_flags)  # four fifths of the time of a mutant
+    list(TRANSFORM flags REPLACE "^-O2$" "-O1" OUTPUT_VARIABLE quick_flags)  # sooner compiled, slower
     course_json_list(flags ${flags})
     course_json_list(quick_flags ${quick_flags})
     course_json_list(check_flags ${check_flags})
@@ -284,7 +284,7 @@ function(course_checked_kernel_flags compile_variable link_variable)
     # -fno-tree-sra: a float4 that is loaded, changed and stored stays one access. -fno-reorder-blocks: a warp that has
     # split replays its lowest address first, so code must lie in the order of the source. -fno-tree-sink: a load whose
     # value only one branch uses stays where the source has it.
-    # -fno-var-tracking: where locals are, which a debugger would ask; it takes a quarter of the compiler's time.
+    # -fno-var-tracking: where locals are is what only a debugger asks, and finding that out takes the compiler long.
     list(APPEND flags --param=tsan-distinguish-volatile=1 -fno-tree-sra -fno-reorder-blocks -fno-tree-sink
                       -fno-var-tracking)
   endif()

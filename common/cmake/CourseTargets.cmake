@@ -52,9 +52,8 @@ endfunction()
 
 # What nearly every test includes, precompiled once. A program without tests, since a program is compiled with -fPIE and
 # a library with -fPIC, and g++ takes a precompiled header only under the flags that it was made with.
-set(main ${PROJECT_BINARY_DIR}/test_prelude.cpp)
-file(CONFIGURE OUTPUT ${main} CONTENT "int main() {}\n")
-add_executable(course_test_prelude ${main})
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_prelude.cpp CONTENT "int main() {}\n")
+add_executable(course_test_prelude ${PROJECT_BINARY_DIR}/test_prelude.cpp)
 target_link_libraries(course_test_prelude PRIVATE course::options course::catch)
 course_compile_quickly(course_test_prelude)
 target_precompile_headers(course_test_prelude PRIVATE

@@ -12,7 +12,7 @@ namespace course::device {
 
 // [philox]
 /// @brief Four random words of 32 bits for a place (`counter`) and a seed (`key`): a bijection of the counter
-/// for each key, in ten rounds. Cost: 20 products of 32 bits with results of 64, and as many exclusive ors.
+/// for each key, in ten rounds. Cost: 20 products of 32 bits with results of 64, and 40 exclusive ors.
 inline __host__ __device__ void philox(const std::uint32_t (&counter)[4], std::uint64_t key,
                                        std::uint32_t (&random)[4]) {
   constexpr std::uint32_t kMultiplier0 = 0xd2511f53u, kMultiplier1 = 0xcd9e8d57u;

@@ -12,9 +12,9 @@ namespace {
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
-void add_seals(int fd, int seals) {
-  if (fcntl(fd, F_ADD_SEALS, seals) != 0) fail("cannot seal shared memory");
-}
+constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+bool add_seals(int fd, int seals) { return fcntl(fd, F_ADD_SEALS, seals) == 0; }
 
 }  // namespace
 
@@ -57,8 +57,16 @@ Descriptor create_memory(const char* name, std::size_t bytes) {
   return memory;
 }
 
-void seal_contents(int fd) { add_seals(fd, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL); }
+void seal_contents(int fd) {
+  // F_SEAL_WRITE refuses while anybody maps the memory for writing, and a process that another thread is just
+  // starting has inherited our mapping until it calls exec.
+  if (add_seals(fd, F_SEAL_FUTURE_WRITE | kSizeSeals)) return;
+  const bool unknown = errno == EINVAL;  // Linux before 5.1
+  if (!unknown || !add_seals(fd, F_SEAL_WRITE | kSizeSeals)) fail("cannot seal shared memory");
+}
 
-void seal_size(int fd) { add_seals(fd, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL); }
+void seal_size(int fd) {
+  if (!add_seals(fd, kSizeSeals)) fail("cannot seal shared memory");
+}
 
 }  // namespace course::grading

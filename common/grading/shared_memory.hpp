@@ -41,7 +41,8 @@ class Mapping {
 /// @throws std::system_error if the system has no memory for it.
 Descriptor create_memory(const char* name, std::size_t bytes);
 
-/// @brief Nobody can write to it, or change its size, from now on. No writable mapping may be left.
+/// @brief Nobody can map it for writing, write to it, or change its size, from now on. Whoever maps it for
+/// writing already still can write: unmap it first.
 void seal_contents(int fd);
 
 /// @brief Nobody can change its size from now on, so that a mapping of it cannot be cut off under a reader.

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <string>
 
 #include "grading/shared_memory.hpp"
@@ -95,6 +97,24 @@ TEST_CASE("sealed inputs can be neither written nor resized") {
   const Mapping copy = Mapping::map(memory.get(), 0, 4096, Mapping::Mode::private_copy);
   copy.data()[0] = std::byte{1};
   CHECK(Mapping::map(memory.get(), 0, 4096, Mapping::Mode::shared_read).data()[0] == std::byte{0});
+}
+
+TEST_CASE("inputs can be sealed while a process that was just started still maps them") {
+  const Descriptor memory = create_memory("test", 4096);
+  pid_t starting = -1;
+  {
+    const Mapping ours = Mapping::map(memory.get(), 0, 4096, Mapping::Mode::shared);
+    starting = fork();
+    if (starting == 0) {
+      for (;;) pause();  // where exec would follow
+    }
+    REQUIRE(starting > 0);
+  }
+  CHECK_NOTHROW(seal_contents(memory.get()));
+  CHECK_THROWS(Mapping::map(memory.get(), 0, 4096, Mapping::Mode::shared));
+  CHECK(write(memory.get(), "x", 1) == -1);
+  kill(starting, SIGKILL);
+  CHECK(waitpid(starting, nullptr, 0) == starting);
 }
 
 TEST_CASE("outputs of a fixed size can be written, but not cut off under their reader") {

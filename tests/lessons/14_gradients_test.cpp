@@ -630,7 +630,7 @@ TEST_CASE("matmul: gives the gradients of the notes", "[l14][matmul_backward][po
 
 TEST_CASE("matmul: takes matrices of sizes that tiles do not divide", "[l14][matmul_backward][points:2]") {
   for (const auto& [M, K, N] :
-       {std::array<std::int64_t, 3>{140, 131, 33}, {70, 45, 135}, {64, 64, 64}, {5, 150, 9}})
+       {std::array<std::int64_t, 3>{140, 131, 33}, {70, 45, 129}, {64, 64, 64}, {5, 150, 9}})
     check(random_product(M, K, N));
 }
 

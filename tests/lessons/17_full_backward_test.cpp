@@ -296,10 +296,12 @@ TEST_CASE("attends in every combination of causal, window, sink tokens, learned 
 
 namespace {
 
-/// Problems in which one key more, or one sink less, makes another tile.
+/// Problems in which one key more, or one sink less, makes another tile, or hides something in one.
 std::vector<Problem> problems_at_edges() {
   return {random_problem({1, 1, 64, 65, 4}, {.causal = true, .window = 200}),
           random_problem({1, 1, 4, 70, 4}, {.causal = true, .window = 2, .sinks = 63}),
+          random_problem({1, 1, 128, 128, 4}, {.causal = true, .window = 127}),
+          random_problem({1, 1, 4, 1, 4}),
           random_problem({1, 2, 4, 200, 4, 1}, {.causal = true, .window = 1, .sinks = kAllKeys})};
 }
 
@@ -318,6 +320,7 @@ TEST_CASE("attends where both edges, sinks and the last query or key fall into a
 TEST_CASE("loads, forward, the tiles that a query sees a key of, each once",
           "[l17][full_backward][points:2]") {
   check_forward_traffic(random_problem({1, 1, 64, 320, 64}, {.causal = true, .window = 65}));
+  check_forward_traffic(random_problem({1, 1, 128, 128, 64}, {.causal = true}));
   check_forward_traffic(random_problem({1, 1, 64, 384, 64}, {.causal = true, .window = 33, .sinks = 66}));
   check_forward_traffic(random_problem({1, 1, 128, 192, 64}, {.causal = false, .window = 1}));
 }

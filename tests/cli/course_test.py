@@ -556,6 +556,70 @@ class SimulateChecked(Case):
         self.assertNotIn("\033[1;31m", output)
 
 
+class SimulateHeader(Case):
+    """Mistakes that show in a header are told with the line of the .cu file that led there."""
+
+    HEADER = """#pragma once
+        __device__ __noinline__ float element(const float* x, int i) {
+          return x[i];
+        }
+        __device__ inline void copy_element(float* y, const float* x, int i) {
+          y[i] = element(x, i);
+        }
+        __device__ __noinline__ void wait() {
+          if (threadIdx.x > 0) __syncthreads();
+        }"""
+    PROGRAM = """#include "header.hpp"
+        __global__ void read(float* y, const float* x) {
+          const int i = threadIdx.x;
+          copy_element(y, x, i);
+          y[i] += element(x, i % 8);
+          y[i] += element(x, i + 8);
+        }
+        __global__ void barrier() {
+          wait();
+          __syncthreads();
+        }
+        int main(int argc, char** argv) {
+          float *x, *y;
+          cudaMalloc(&x, 16 * sizeof(float));
+          cudaMalloc(&y, 16 * sizeof(float));
+          cudaMemset(x, 0, (argc > 1 ? 8 : 16) * sizeof(float));
+          read<<<1, 16>>>(y, argc > 2 ? nullptr : x);
+          if (argc == 1) barrier<<<1, 64>>>();
+          const bool failed = cudaDeviceSynchronize() != cudaSuccess;
+          cudaFree(x), cudaFree(y);
+          return failed;
+        }"""
+
+    def simulate(self, *arguments):
+        self.file("header.hpp", self.HEADER)
+        return course("simulate", *arguments[:1], self.file("program.cu", self.PROGRAM), "--", *arguments[1:]).stderr
+
+    def test_out_of_bounds_names_the_call_that_went_wrong(self):
+        text = self.simulate("--check")
+        self.assertRegex(text, r"header\.hpp:3: error: out_of_bounds: .*\. Called from program\.cu:6\. ")
+        self.assertRegex(text, r"header\.hpp:9: warning: divergent_barrier: .*\. Called from program\.cu:9\. ")
+        self.assertNotIn("program.cu:5", text)
+
+    def test_uninitialised_read_names_the_first_call(self):
+        self.assertRegex(self.simulate("--check", "half"),
+                         r"header\.hpp:3: error: uninitialised_read: .*\. Called from program\.cu:4\. ")  # fmt: skip
+
+    def test_a_fault_names_the_call_without_check_mode(self):
+        self.file("header.hpp", self.HEADER)
+        text = course("simulate", self.file("program.cu", self.PROGRAM), "--", "1", "2").stderr
+        self.assertRegex(text, r"header\.hpp:3: .*in read, .*, called from program\.cu:4, read")
+
+    def test_json_has_the_place_or_null(self):
+        self.file("header.hpp", self.HEADER)
+        report = self.folder / "findings.json"
+        course("simulate", "--report", report, self.file("program.cu", self.PROGRAM))
+        findings = json.loads(report.read_text(encoding="utf-8"))["findings"]
+        places = {finding["line"]: finding["called_from"] for finding in findings}
+        self.assertEqual(places, {3: "program.cu:6", 9: "program.cu:9", 10: None})
+
+
 class Profile(Case):
     def test_solution(self):
         result = course("profile", "01", "--solution")

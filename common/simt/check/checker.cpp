@@ -237,6 +237,7 @@ void Checker::name_shared(const void* address, const char* name, std::size_t ele
 }
 
 void Checker::warp_did(const WarpEvent& event) {
+  sites_.stand_in(event.callers, event.depth);
   const unsigned site = sites_.find(code_of(event.event), event.callers, event.depth);
   if (kind_of(event.event) == Kind::mark)
     mark_did(event, site);

@@ -69,6 +69,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   struct Arrival {
     unsigned thread, site;
   };
+  void stand_in_calls_of(const Arrival& arrival);
   void report_divergent_barrier(const Arrival& arrival, const Arrival& other);
   void report_exited_threads(const Arrival& arrival, int returned, int of);
   static std::string bounded_element(const SourceLine& line, const std::string& type, std::int64_t index);

@@ -12,8 +12,14 @@
 
 namespace simt::check {
 
+void Checker::stand_in_calls_of(const Arrival& arrival) {
+  const Replay::Calls calls = replay_.calls_of(static_cast<int>(arrival.thread));
+  sites_.stand_in(calls.callers, calls.depth);
+}
+
 void Checker::report_divergent_barrier(const Arrival& arrival, const Arrival& other) {
   if (log_.repeated(kDivergentBarrier, arrival.site, other.site)) return;
+  stand_in_calls_of(arrival);
   Finding report = detector_.finding(Severity::warning, arrival.site, arrival.thread);
   report.other = detector_.side(other.site, other.thread);
   report.what = fmt::format("{} waits at this __syncthreads() while thread {} waits at another ({} and {}).",
@@ -26,6 +32,7 @@ void Checker::report_divergent_barrier(const Arrival& arrival, const Arrival& ot
 
 void Checker::report_exited_threads(const Arrival& arrival, int returned, int of) {
   if (log_.repeated(kExitedThreads, arrival.site, 0)) return;
+  stand_in_calls_of(arrival);
   Finding report = detector_.finding(Severity::warning, arrival.site, arrival.thread);
   report.what = fmt::format(
       "{} of the {} threads of a warp have left the kernel without coming to this barrier, while {} and "

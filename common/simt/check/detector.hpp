@@ -75,6 +75,7 @@ class Detector {
     std::uint64_t offset;
     unsigned site, thread, bytes;
     Step step;
+    std::vector<std::uint32_t> callers;  ///< see SiteTable::stand_in
     bool raced = false;  ///< somebody wrote it meanwhile, and nothing orders the two: that has been told
   };
   /// A plain read that is not ordered with an atomic of another thread. If the reader goes on with an atomic

@@ -48,6 +48,7 @@ Finding Detector::finding(Severity severity, unsigned site, unsigned thread) con
   finding.severity = severity;
   finding.kernel = facts_.kernel;
   finding.here = side(site, thread);
+  finding.called_from = sites_.called_from(site);
   return finding;
 }
 
@@ -142,6 +143,7 @@ void Detector::report_out_of_bounds(const WarpAccess& access, unsigned lane) {
 void Detector::report_uninitialised(const UninitialisedRead& read) {
   if (log_.repeated(kUninitialisedRead, read.site, 0)) return;
   const bool shared = read.space == Space::shared;
+  sites_.stand_in(read.callers.data(), static_cast<unsigned>(read.callers.size()));
   Finding report = finding(Severity::error, read.site, read.thread);
   report.memory = name_of(read.space);
   report.element = memory_map().element(read.space, read.offset, read.bytes).text;

@@ -23,6 +23,7 @@ std::string Finding::message() const {
   const std::string file = slash == std::string::npos ? here.file : here.file.substr(slash + 1);
   std::string text = here.line != 0 ? file + ":" + std::to_string(here.line) + ": " : std::string();
   text += std::string(to_string(severity)) + ": " + kind + ": " + what;
+  if (!called_from.empty()) text += " Called from " + called_from + ".";
   for (const std::string* sentence : {&rule, &fix})
     if (!sentence->empty()) text += " " + *sentence;
   return text;

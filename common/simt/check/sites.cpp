@@ -1,5 +1,6 @@
 #include "simt/check/sites.hpp"
 
+#include <iterator>
 #include <new>
 
 #include "simt/check/shadow.hpp"
@@ -28,11 +29,20 @@ unsigned SiteTable::find(std::uint64_t code_offset, const std::uint32_t* callers
 }
 
 unsigned SiteTable::find_here(std::uintptr_t code) {
+  stack_ = CallStack::here();
+  on_stack_ = true;
   if (const unsigned site = find(code - code_begin_, nullptr, 0)) return site;
-  const CallStack stack = CallStack::here();
-  for (std::size_t i = 0; i < stack.count; ++i)
-    if (const unsigned site = find(stack.pcs[i] - code_begin_, nullptr, 0)) return site;
+  for (std::size_t i = 0; i < stack_.count; ++i)
+    if (const unsigned site = find(stack_.pcs[i] - code_begin_, nullptr, 0)) return site;
   return 0;
+}
+
+std::string SiteTable::called_from(unsigned site) const {
+  if (on_stack_) return to_string(calling_line(stack_));
+  CallStack stack = CallStack::at(sites_[site].code);
+  for (unsigned i = depth_; i-- > 0 && stack.count < std::size(stack.pcs);)
+    stack.pcs[stack.count++] = code_begin_ + callers_[i];
+  return to_string(calling_line(stack));
 }
 
 std::uint32_t SiteTable::add(std::uint64_t code_offset) {

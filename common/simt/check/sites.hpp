@@ -31,6 +31,15 @@ class SiteTable {
   /// The site of an instruction that is being executed on this stack.
   unsigned find_here(std::uintptr_t code);
 
+  /// From which calls the event in hand was made, for called_from(): `callers` as above, to be kept until
+  /// then. find_here() sets them to those of its stack.
+  void stand_in(const std::uint32_t* callers, unsigned depth) {
+    callers_ = callers, depth_ = depth, on_stack_ = false;
+  }
+  std::vector<std::uint32_t> callers() const { return {callers_, callers_ + depth_}; }
+  /// "kernel.cu:12" where a site lies in a header: the line of the .cu file whose call led there. Else empty.
+  std::string called_from(unsigned site) const;
+
   Site& operator[](unsigned site) { return sites_[site]; }
   const Site& operator[](unsigned site) const { return sites_[site]; }
   const std::vector<Site>& all() const { return sites_; }
@@ -44,6 +53,10 @@ class SiteTable {
 
   std::uintptr_t code_begin_ = 0;
   std::size_t code_bytes_ = 0;
+  const std::uint32_t* callers_ = nullptr;
+  unsigned depth_ = 0;
+  bool on_stack_ = false;  ///< the calls are those of stack_, not of callers_
+  CallStack stack_;
   std::vector<Site> sites_;
   std::unique_ptr<std::uint32_t, Free> numbers_;  ///< by offset; 0: not asked for yet
 };

@@ -14,6 +14,7 @@ Json to_json(const Finding& finding) {
   Json json{{"class", finding.kind}, {"severity", to_string(finding.severity)}, {"kernel", finding.kernel}};
   json.update(side_json(finding.here));
   json["other"] = finding.other.line == 0 ? Json() : side_json(finding.other);
+  json["called_from"] = finding.called_from.empty() ? Json() : Json(finding.called_from);
   json["memory"] = finding.memory;
   json["element"] = finding.element;
   json["what"] = finding.what;

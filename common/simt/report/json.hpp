@@ -15,8 +15,9 @@ namespace simt::report {
 using Json = nlohmann::ordered_json;
 
 /// @brief
-/// {"class","severity","kernel","file","line","block","thread","other","memory","element","what","rule",
-/// "fix","message","count"}; "other" is null or {"file","line","block","thread"}.
+/// {"class","severity","kernel","file","line","block","thread","other","called_from","memory","element","what",
+/// "rule","fix","message","count"}; "other" is null or {"file","line","block","thread"}, "called_from" null
+/// or "kernel.cu:12".
 Json to_json(const Finding& finding);
 
 /// @brief {"kernel","grid","block","total",lines:[{"file","line","counters"}]}. "total" and "counters" hold

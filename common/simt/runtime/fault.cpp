@@ -137,10 +137,12 @@ Fault describe(const RawFault& raw, const std::string& kernel, double launch_sec
   fault.in_kernel = raw.in_kernel;
   const std::string where = to_string(line);
   const std::string prefix = where.empty() ? "" : where + ": ";
+  const std::string call = to_string(calling_line(raw.stack));
+  const std::string called = call.empty() ? "" : ", called from " + call + ",";
   if (raw.in_kernel) {
     for (std::size_t i = 0; i < 3; ++i) fault.block[i] = raw.block[i], fault.thread[i] = raw.thread[i];
-    fault.message = fmt::format("{}in {}, block {}, thread {} {}", prefix, kernel, index_text(raw.block),
-                                index_text(raw.thread), clause(raw, launch_seconds));
+    fault.message = fmt::format("{}in {}, block {}, thread {}{} {}", prefix, kernel, index_text(raw.block),
+                                index_text(raw.thread), called, clause(raw, launch_seconds));
   } else {
     fault.message = fmt::format("{}host code {}", prefix, clause(raw, launch_seconds));
   }

@@ -88,9 +88,33 @@ int take_user_frame(void* result, std::uintptr_t, const char* file, int line, co
   return 1;
 }
 
+struct CallingFrame {
+  SourceLine line;
+  bool in_header = false;  ///< a frame of user code has been seen, in a header
+  bool done = false;
+};
+
+int take_calling_frame(void* result, std::uintptr_t, const char* file, int line, const char*) {
+  auto& frame = *static_cast<CallingFrame*>(result);
+  if (file == nullptr || line == 0 || !is_user_file(file)) return 0;
+  if (std::string_view(file).ends_with(".cu")) {
+    if (frame.in_header) take_user_frame(&frame.line, 0, file, line, nullptr);
+    frame.done = true;
+  }
+  frame.in_header = true;
+  return frame.done ? 1 : 0;
+}
+
 struct ModuleRange {
   std::uintptr_t begin = 0, end = 0;
 };
+
+void visit_frames(std::uintptr_t pc, backtrace_full_callback visit, void* data) {
+  if (in_runtime(pc)) return;
+  backtrace_state* state = current_state();
+  const HiddenSystemModules hidden;
+  backtrace_pcinfo(state, pc, visit, ignore_error, data);
+}
 
 int find_runtime(dl_phdr_info* info, std::size_t, void* out) {
   const auto here = reinterpret_cast<std::uintptr_t>(&find_runtime);
@@ -108,13 +132,16 @@ int find_runtime(dl_phdr_info* info, std::size_t, void* out) {
 
 SourceLine user_line(const CallStack& stack) {
   SourceLine line;
-  for (std::size_t i = 0; i < stack.count && line.line == 0; ++i) {
-    if (in_runtime(stack.pcs[i])) continue;
-    backtrace_state* state = current_state();
-    const HiddenSystemModules hidden;
-    backtrace_pcinfo(state, stack.pcs[i], take_user_frame, ignore_error, &line);
-  }
+  for (std::size_t i = 0; i < stack.count && line.line == 0; ++i)
+    visit_frames(stack.pcs[i], take_user_frame, &line);
   return line;
+}
+
+SourceLine calling_line(const CallStack& stack) {
+  CallingFrame frame;
+  for (std::size_t i = 0; i < stack.count && !frame.done; ++i)
+    visit_frames(stack.pcs[i], take_calling_frame, &frame);
+  return frame.line;
 }
 
 std::string function_name(const void* address) {

@@ -18,6 +18,10 @@ struct SourceLine {
 /// @brief The innermost frame of user code: skips the runtime, the shim headers and the system's.
 SourceLine user_line(const CallStack& stack);
 
+/// @brief Where the innermost frame of user code lies in a header: the innermost line of a .cu file, which
+/// led there. Line 0 if that frame is in a .cu file itself, or none is.
+SourceLine calling_line(const CallStack& stack);
+
 /// @brief Name of the function at `address`, demangled; empty if unknown.
 std::string function_name(const void* address);
 

@@ -10,7 +10,7 @@ TEST_CASE("a finding's JSON has every field", "[report][json]") {
     "class": "race", "severity": "error", "kernel": "transpose",
     "file": "transpose.cu", "line": 6, "block": [0, 0, 0], "thread": [1, 0, 0],
     "other": {"file": "transpose.cu", "line": 4, "block": [0, 0, 0], "thread": [0, 1, 0]},
-    "memory": "shared", "element": "tile[1][0]",
+    "called_from": null, "memory": "shared", "element": "tile[1][0]",
     "what": "thread (1,0,0) reads tile[1][0] while thread (0,1,0) writes it at line 4.",
     "rule": "Nothing orders the two.", "fix": "Put __syncthreads() between them.",
     "message": "transpose.cu:6: error: race: thread (1,0,0) reads tile[1][0] while thread (0,1,0) writes it at line 4. Nothing orders the two. Put __syncthreads() between them.",
@@ -18,6 +18,9 @@ TEST_CASE("a finding's JSON has every field", "[report][json]") {
   simt::Finding alone = samples::race();
   alone.other = {};
   CHECK(to_json(alone)["other"].is_null());
+  alone.called_from = "kernel.cu:12";
+  CHECK(to_json(alone)["called_from"] == "kernel.cu:12");
+  CHECK(alone.message().find(" Called from kernel.cu:12. Nothing orders the two.") != std::string::npos);
 }
 
 TEST_CASE("a report has every launch, one a line", "[report][json]") {

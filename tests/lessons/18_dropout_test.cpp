@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -314,22 +315,42 @@ TEST_CASE("drops the weights whose words are below the threshold, whatever the p
     check_forward(dropped(random_problem({1, 1, 37, 70, 3}), dropout));
 }
 
-TEST_CASE("keeps a weight whose word is the threshold itself", "[l18][dropout][points:1]") {
-  constexpr Int kQueries = 9, kKeys = 70;
+namespace {
+
+/// Checks a problem whose dropout · 2³² lies so far above one of the words, one for which that is a float32.
+void check_above_a_word(double above, const std::function<bool(std::uint32_t)>& wanted,
+                        TestLine where = TestLine::here()) {
+  constexpr Int kQueries = 37, kKeys = 70;
   for (Int n = 0; n < kQueries * kKeys; ++n) {
     const std::uint32_t word = word_of(decision_of(0, 0, n / kKeys, n % kKeys), kSeed);
-    if (word % 256 != 0) continue;  // word / 2³² is to have a float32 of its own
-    check_forward(
-        dropped(random_problem({1, 1, kQueries, kKeys, 3}), std::ldexp(static_cast<float>(word), -32)));
-    return;
+    if (!wanted(word)) continue;
+    const auto dropout = static_cast<float>(std::ldexp(word + above, -32));
+    require(std::ldexp(double{dropout}, 32) == word + above,
+            "The probability has more digits than a float32.");
+    return check_forward(dropped(random_problem({1, 1, kQueries, kKeys, 3}), dropout), where);
   }
-  FAIL("None of the words ends with 8 bits of 0: this case needs another seed.");
+  FAIL("None of the words is as wanted: this case needs another seed.");
 }
 
-TEST_CASE("decides for each head and each batch anew", "[l18][dropout][points:2]") {
+}  // namespace
+
+TEST_CASE("compares words with the threshold to the last bit", "[l18][dropout][points:1]") {
+  check_above_a_word(0, [](std::uint32_t word) { return word % 256 == 0; });  // kept: it is the threshold
+  // Dropped, by 1: neither as float32 nor by its upper 24 bits is it less.
+  check_above_a_word(
+      1, [](std::uint32_t word) { return word >> 26 != 0 && word >> 31 == 0 && word % 256 == 127; });
+  check_above_a_word(0.5, [](std::uint32_t word) { return word >> 23 == 0; });  // kept: it is rounded down to
+}
+
+TEST_CASE("decides for each head and each batch anew", "[l18][dropout][points:1]") {
+  check_forward(dropped(random_problem({2, 3, 70, 9, 3}), 0.3f));
   check_forward(dropped(random_problem({1, 3, 9, 21, 3}), 0.3f));
   check_forward(dropped(random_problem({3, 1, 9, 21, 3}), 0.3f));
-  check_forward(dropped(random_problem({2, 3, 70, 9, 3}), 0.3f));
+}
+
+TEST_CASE("decides for each of many queries and keys anew", "[l18][dropout][points:1]") {
+  check_forward(dropped(random_problem({1, 1, 300, 4, 1}), 0.3f));
+  check_forward(dropped(random_problem({1, 1, 4, 1100, 1}), 0.3f));
 }
 
 TEST_CASE("decides for each head of Q, also where several read the same keys", "[l18][dropout][points:1]") {
@@ -413,6 +434,8 @@ TEST_CASE("gives the gradients of the notes' example: the dropped weight has its
 
 TEST_CASE("asks three kernels the same question, and gets the same answers", "[l18][dropout][points:1]") {
   const Kept forward = kept_forward(kSeed);
+  const auto is_kept = [](char kept) { return kept != 0; };
+  require(!std::ranges::all_of(forward.storage(), is_kept), "The forward pass drops no weight.");
   const auto [by_dV, by_dQ] = kept_backward(kSeed);
   require_same(by_dV, forward, "dV");
   require_same(by_dQ, forward, "dQ");

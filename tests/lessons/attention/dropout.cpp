@@ -78,6 +78,9 @@ void add_scales(Collection& to, float dropout) {
   to.add_mapped(
       "nothing_dropped", [](float) { return 1.0f; }, "No weight is dropped.");
   to.add_mapped(
+      "scaled_but_not_dropped", [=](float) { return kept; },
+      "No weight is dropped, and all are multiplied by 1/(1 - dropout). Words and threshold are unsigned.");
+  to.add_mapped(
       "not_scaled", [](float f) { return f == 0.0f ? 0.0f : 1.0f; },
       "The weights that are kept are not multiplied by 1/(1 - dropout), so that all is too small on "
       "average.");
@@ -95,7 +98,11 @@ void add_thresholds(Collection& to, float dropout) {
   to.add_threshold("threshold_of_8_bits", threshold_of(std::floor(dropout * 256) / 256),
                    "The probability is rounded down to a multiple of 1/256. The threshold has 32 bits.");
   to.add_threshold("equal_is_dropped", threshold_of(dropout) + 1,
-                   "A word that equals the threshold drops its weight. It should be less.");
+                   "A word that equals the threshold drops its weight. It should be less, and the threshold "
+                   "rounded down.");
+  to.add_threshold("last_bits_lost", threshold_of(dropout) - 1,
+                   "A word that is 1 less than the threshold keeps its weight. Compare all 32 bits, as whole "
+                   "numbers: float32 rounds them to 24.");
 }
 
 void add_words(Collection& to) {
@@ -119,7 +126,14 @@ void add_words(Collection& to) {
       "The counter begins with the key, not with key / 4. Four keys share a counter.");
 }
 
-void add_places(Collection& to, Int group) {
+void add_places(Collection& to, const Problem& p) {
+  const Int group = p.H() / p.H_kv(), H = p.H(), offset = p.Nk() - p.Nq();
+  to.add_decided(
+      "position_for_query",
+      [=](Int b, Int h, Int i, Int j) {
+        return Decision{{j / 4, i + offset, h, b}, j % 4};
+      },
+      "The counter has the position of the query, its row plus N_k - N_q. It should have the row.");
   to.add_decided(
       "query_and_key_exchanged",
       [](Int b, Int h, Int i, Int j) {
@@ -153,11 +167,26 @@ void add_places(Collection& to, Int group) {
       },
       "The heads of a group drop the same weights: the counter has the head of K. It should be that of Q.");
   to.add_decided(
+      "first_head_of_group",
+      [=](Int b, Int h, Int i, Int j) {
+        return Decision{{j / 4, i, h / group * group, b}, j % 4};
+      },
+      "The heads of a group drop the same weights, those of its first head. The counter changes with the "
+      "head "
+      "of Q.");
+  to.add_decided(
       "batch_left_out",
       [](Int, Int h, Int i, Int j) {
         return Decision{{j / 4, i, h, 0}, j % 4};
       },
       "All batches drop the same weights, those of batch 0: their counters collide.");
+  to.add_decided(
+      "head_and_batch_in_one",
+      [=](Int b, Int h, Int i, Int j) {
+        return Decision{{j / 4, i, h + H * b, 0}, j % 4};
+      },
+      "Head and batch are one number in the counter. They have a word each: it is {key / 4, query, head, "
+      "batch}.");
   to.add_decided(
       "head_and_batch_exchanged",
       [](Int b, Int h, Int i, Int j) {
@@ -193,12 +222,13 @@ std::vector<WrongFactors> wrong_factors(const Problem& p) {
   add_scales(found, p.dropout->p);
   add_thresholds(found, p.dropout->p);
   add_words(found);
-  add_places(found, p.H() / p.H_kv());
+  add_places(found, p);
   found.add_seeded("seed_of_32_bits", p.dropout->seed & 0xffffffffu,
                    "The weights are dropped that the lower 32 bits of the seed alone would drop. It has 64.");
-  found.add_seeded(
-      "other_seed", p.dropout->seed + 1,
-      "The weights are dropped that seed + 1 drops. All kernels are to ask with the seed they get.");
+  found.add_seeded("other_seed", p.dropout->seed + 1,
+                   "The weights are dropped that seed + 1 drops. All kernels are to ask with all bits of the "
+                   "seed that they get; "
+                   "a double, for one, has room for 53.");
   return found.take();
 }
 

@@ -477,6 +477,13 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
   check_both(
       dropped(random_problem({1, 1, 140, 60, 2}, {.causal = true}), 0.25f));  // queries that see no key
   for (const Int D : {1, 65, 128}) check_both(dropped(random_problem({1, 1, 9, 14, D}), 0.25f));
+  for (const Problem& at_an_edge :
+       {random_problem({1, 1, 128, 128, 2}, {.causal = true, .window = 127}),
+        random_problem({1, 1, 65, 129, 2}, {.causal = true, .window = 63, .sinks = 65}),
+        random_problem({1, 1, 129, 63, 2}, {.causal = true, .window = 65, .sinks = 65}),
+        random_problem({1, 1, 4, 70, 2}, {.causal = true, .window = 2, .sinks = 63}),
+        random_problem({1, 1, 140, 75, 2}, {.causal = false, .window = 5, .sinks = 1})})
+    check_both(dropped(at_an_edge, 0.25f));
 }
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l18][dropout][points:1]") {
@@ -486,7 +493,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l18][dro
 }
 
 TEST_CASE("reads no more bytes than without dropout, and stores nothing but the results",
-          "[l18][dropout][points:2]") {
+          "[l18][dropout][points:1]") {
   const Problem p = dropped(random_problem({1, 1, 128, 128, 64}), 0.25f);
   const Outcome forward = check(kForward, p, kCounted);
   if (const Profile* profile = profile_of(forward)) {
@@ -502,6 +509,34 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
                           "to load what lesson 17 loads backward");
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
   }
+}
+
+namespace {
+
+/// For one head of whole tiles, D = 64, of which so many pairs meet: what lesson 17 loads.
+void check_masked_traffic(const Problem& p, std::uint64_t pairs) {
+  const std::uint64_t tile = 4 * 64 * 64, of_queries = bytes_of(p.Q), of_keys = bytes_of(p.K) + bytes_of(p.V);
+  const Outcome forward = check(kForward, p, kCounted);
+  if (const Profile* profile = profile_of(forward))
+    require_loads_at_most(*profile, of_queries + 2 * tile * pairs,
+                          "to load Q once, and the tiles of K and V that hold a key that is seen,");
+  const Outcome backward = check(kBackward, p, kCounted);
+  if (const Profile* profile = profile_of(backward)) {
+    // O and dO; K and V, Q and dO twice; Q and dO, K twice and V; for each pair, lse and delta.
+    const std::uint64_t lse_and_delta = 12288;
+    require_loads_at_most(*profile, 4 * of_queries + of_keys + (7 * tile + lse_and_delta) * pairs,
+                          "to load what lesson 17 loads backward");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("leaves out the tiles that lesson 17 leaves out", "[l18][dropout][points:1]") {
+  const reference::Mask window_of_2{.causal = true, .window = 2}, window_of_65{.causal = true, .window = 65},
+      with_sinks{.causal = true, .window = 60, .sinks = 4};
+  check_masked_traffic(dropped(random_problem({1, 1, 192, 192, 64}, window_of_2), 0.25f), 5);
+  check_masked_traffic(dropped(random_problem({1, 1, 64, 320, 64}, window_of_65), 0.25f), 2);
+  check_masked_traffic(dropped(random_problem({1, 1, 64, 320, 64}, with_sinks), 0.25f), 3);
 }
 
 TEST_CASE("refuses a dropout that is not from 0 to below 1, and what lesson 17 refuses",

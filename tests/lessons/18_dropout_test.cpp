@@ -441,7 +441,7 @@ TEST_CASE("asks three kernels the same question, and gets the same answers", "[l
   require_same(by_dQ, forward, "dQ");
 }
 
-TEST_CASE("goes backward through the weights that the forward pass has kept", "[l18][dropout][points:3]") {
+TEST_CASE("goes backward through the weights that the forward pass has kept", "[l18][dropout][points:2]") {
   check(kBackward, dropped(random_problem({1, 1, 7, 70, 4}, kMask), 0.3f));
   for (const float dropout : {0.1f, 0.9f})
     check_values(kBackward, dropped(random_problem({1, 1, 70, 75, 3}), dropout));
@@ -473,6 +473,7 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
   const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
   check_both(with_layouts(p, outside, inside, outside, inside));
   check_values(kBackward, with_gaps(with_gradient(p), kNan));
+  check(kBackward, dropped(with_sink(random_problem({1, 1, 300, 4, 2})), 0.25f));
   check_both(dropped(with_sink(random_problem({1, 2, 130, 140, 2, 1}, kMask)), 0.25f));
   check_both(
       dropped(random_problem({1, 1, 140, 60, 2}, {.causal = true}), 0.25f));  // queries that see no key
@@ -482,7 +483,7 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
         random_problem({1, 1, 65, 129, 2}, {.causal = true, .window = 63, .sinks = 65}),
         random_problem({1, 1, 129, 63, 2}, {.causal = true, .window = 65, .sinks = 65}),
         random_problem({1, 1, 4, 70, 2}, {.causal = true, .window = 2, .sinks = 63}),
-        random_problem({1, 1, 140, 75, 2}, {.causal = false, .window = 5, .sinks = 1})})
+        random_problem({1, 1, 140, 75, 2}, {.causal = false, .window = 1, .sinks = 1})})
     check_both(dropped(at_an_edge, 0.25f));
 }
 
@@ -554,6 +555,20 @@ TEST_CASE("refuses a dropout that is not from 0 to below 1, and what lesson 17 r
   wrong.mask.window = 0;
   require_refused(kForward, wrong, results_of(static_cast<const Problem&>(valid)), "window");
   require_refused(kBackward, wrong, results_of(valid), "window");
+  wrong.mask = {.sinks = -1};
+  require_refused(kForward, wrong, results_of(static_cast<const Problem&>(valid)), "sinks");
+  require_refused(kBackward, wrong, results_of(valid), "sinks");
+}
+
+TEST_CASE("launches nothing where there is nothing to do, and reports a launch that CUDA refuses",
+          "[l18][dropout][points:1]") {
+  check_both(dropped(with_sink(random_problem({1, 2, 5, 5, 2}, kMask)), 0.5f));
+  check_nothing_to_do(kForward, kMask);
+  check_nothing_to_do(kBackward, kMask);
+  check_reports_refused_launch(kForward, random_problem({1, 1, 70, 3, 2}, kMask));
+  check_reports_refused_launch(kBackward, with_gradient(random_problem({1, 1, 70, 3, 2}, kMask)));
+  check_reports_refused_launch(kBackward, with_gradient(random_problem({1, 1, 3, 70, 2}, kMask)));
+  check_reports_refused_launch(kBackward, with_gradient(with_sink(random_problem({1, 2, 3, 3, 2}, kMask))));
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) {

@@ -558,6 +558,12 @@ TEST_CASE("refuses a dropout that is not from 0 to below 1, and what lesson 17 r
   wrong.mask = {.sinks = -1};
   require_refused(kForward, wrong, results_of(static_cast<const Problem&>(valid)), "sinks");
   require_refused(kBackward, wrong, results_of(valid), "sinks");
+  const Problem shapes = random_problem({2, 3, 4, 5, 6, 3}, kMask),
+                rows = random_problem({1, 2, 4, 5, 6}, kMask);
+  check_refuses_shapes(kForward, shapes);
+  check_refuses_rows(kForward, rows);
+  check_refuses_shapes(kBackward, shapes);
+  check_refuses_rows(kBackward, rows);
 }
 
 TEST_CASE("launches nothing where there is nothing to do, and reports a launch that CUDA refuses",

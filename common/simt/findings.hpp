@@ -29,16 +29,15 @@ struct FindingSide {
 struct Finding {
   std::string kind;  ///< class of bug, a stable identifier: "race", "out_of_bounds", ...
   Severity severity = Severity::error;
-  std::string kernel;  ///< as written at the launch; empty for host code
-  FindingSide here;    ///< where it shows
-  std::string
-      called_from;      ///< "kernel.cu:12", the line that led there, if `here` lies in a header; else empty
-  FindingSide other;    ///< the other access or call; line 0 if there is none
-  std::string memory;   ///< "shared" or "global"; empty if no memory is involved
-  std::string element;  ///< "tile[3][5]"; empty if unknown
-  std::string what;     ///< one sentence: what happened, with places and threads
-  std::string rule;     ///< one sentence: the rule that was broken
-  std::string fix;      ///< one sentence: what to do
+  std::string kernel;       ///< as written at the launch; empty for host code
+  FindingSide here;         ///< where it shows
+  std::string called_from;  ///< "kernel.cu:12", which led there, where `here` lies in a header; else empty
+  FindingSide other;        ///< the other access or call; line 0 if there is none
+  std::string memory;       ///< "shared" or "global"; empty if no memory is involved
+  std::string element;      ///< "tile[3][5]"; empty if unknown
+  std::string what;         ///< one sentence: what happened, with places and threads
+  std::string rule;         ///< one sentence: the rule that was broken
+  std::string fix;          ///< one sentence: what to do
   std::uint64_t count = 1;  ///< how many accesses or calls made it
 
   /// The whole report on one line: class, places, threads, element, rule and fix.

@@ -592,8 +592,11 @@ class SimulateHeader(Case):
           return failed;
         }"""
 
-    def simulate(self, *arguments):
+    def setUp(self):
+        super().setUp()
         self.file("header.hpp", self.HEADER)
+
+    def simulate(self, *arguments):
         return course("simulate", *arguments[:1], self.file("program.cu", self.PROGRAM), "--", *arguments[1:]).stderr
 
     def test_out_of_bounds_names_the_call_that_went_wrong(self):
@@ -607,12 +610,10 @@ class SimulateHeader(Case):
                          r"header\.hpp:3: error: uninitialised_read: .*\. Called from program\.cu:4\. ")  # fmt: skip
 
     def test_a_fault_names_the_call_without_check_mode(self):
-        self.file("header.hpp", self.HEADER)
         text = course("simulate", self.file("program.cu", self.PROGRAM), "--", "1", "2").stderr
         self.assertRegex(text, r"header\.hpp:3: .*in read, .*, called from program\.cu:4, read")
 
     def test_json_has_the_place_or_null(self):
-        self.file("header.hpp", self.HEADER)
         report = self.folder / "findings.json"
         course("simulate", "--report", report, self.file("program.cu", self.PROGRAM))
         findings = json.loads(report.read_text(encoding="utf-8"))["findings"]

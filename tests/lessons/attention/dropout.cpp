@@ -172,8 +172,7 @@ void add_places(Collection& to, const Problem& p) {
         return Decision{{j / 4, i, h / group * group, b}, j % 4};
       },
       "The heads of a group drop the same weights, those of its first head. The counter changes with the "
-      "head "
-      "of Q.");
+      "head of Q.");
   to.add_decided(
       "batch_left_out",
       [](Int, Int h, Int i, Int j) {
@@ -227,8 +226,7 @@ std::vector<WrongFactors> wrong_factors(const Problem& p) {
                    "The weights are dropped that the lower 32 bits of the seed alone would drop. It has 64.");
   found.add_seeded("other_seed", p.dropout->seed + 1,
                    "The weights are dropped that seed + 1 drops. All kernels are to ask with all bits of the "
-                   "seed that they get; "
-                   "a double, for one, has room for 53.");
+                   "seed that they get; a double, for one, has room for 53.");
   return found.take();
 }
 

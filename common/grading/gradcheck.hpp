@@ -73,8 +73,10 @@ GradientResult compare_gradient(std::string_view name, const Tensor<float>& got,
 GradientResult check_gradient(std::string_view name, const Tensor<float>& got, Tensor<float>& input,
                               const Loss& loss, GradientBound bound = {});
 
-/// @brief `./course gradcheck`: one random case. Everything random in it comes from its seed alone, so that
-/// `--seed S --cases 1` repeats it. Ask for every setting in every case: others are refused as unknown.
+/// @brief One random case of the gradcheck command.
+///
+/// Everything random in it comes from its seed alone, so that `--seed` with that number and `--cases 1`
+/// repeat it. Ask for every setting in every case: others are refused as unknown.
 class GradcheckContext : public Settings {
  public:
   GradcheckContext(std::uint64_t seed, std::map<std::string, std::string> settings)
@@ -136,7 +138,7 @@ GradcheckFunction registered_gradcheck();
 bool run_gradcheck(GradcheckFunction function, std::uint64_t seed, std::int64_t cases,
                    const std::map<std::string, std::string>& settings);
 
-/// @brief Defines what `./course gradcheck` does for this lesson, one case at a time; one per test file:
+/// @brief Defines what the gradcheck command does for this lesson, one case at a time; one per test file:
 /// COURSE_GRADCHECK(GradcheckContext& check) { ... }
 #define COURSE_GRADCHECK(parameter)                                  \
   static void course_gradcheck_body(parameter);                      \

@@ -23,10 +23,10 @@ struct BuildOutcome {
 
 /// @brief Compiles `source` as the kernel of `lesson` and links it with the lesson's table of entry points.
 ///
-/// The library is kept under <build>/kernels and found again as long as the source, everything it includes,
-/// the flags and the compiler are what they were. May be called from several threads and processes at once: a
-/// library appears there whole or not at all. What was not used for longest goes when the folder outgrows 256
-/// MB.
+/// The library is kept under `kernels` in the build folder and found again as long as the source, everything
+/// it includes, the flags and the compiler are what they were. May be called from several threads and
+/// processes at once: a library appears there whole or not at all. What was not used for longest goes when
+/// the folder outgrows 256 MB.
 /// @param flavour        how to compile for the simulator; each flavour is a library of its own
 /// @param architectures  GPU only: for which to compile, e.g. {"90a"}; empty: all that the build names
 /// @throws MachineError, Interrupted

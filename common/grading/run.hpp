@@ -19,13 +19,13 @@ class RunContext : public Settings {
   RunContext(std::filesystem::path in, std::filesystem::path out,
              std::map<std::string, std::string> settings);
 
-  /// @brief Reads <in>/<name>.npy. Dimensions of the same name must agree between inputs.
+  /// @brief Reads `in`/`name`.npy. Dimensions of the same name must agree between inputs.
   /// T: float, double, int32_t or int64_t.
   /// @throws RunError if the file is missing or its type, rank or dimensions do not fit.
   template <class T>
   Tensor<T> input(std::string_view name, const std::vector<std::string>& dimensions);
 
-  /// @brief Whether <in>/<name>.npy is there, for arrays that need not be.
+  /// @brief Whether `in`/`name`.npy is there, for arrays that need not be.
   bool has_input(std::string_view name) const;
 
   /// @brief Calls an entry and insists on a clean run.
@@ -38,7 +38,7 @@ class RunContext : public Settings {
     insist(call_in(default_session(), options, entry, arguments...));
   }
 
-  /// @brief Writes <out>/<name>.npy; the file appears complete or not at all.
+  /// @brief Writes `out`/`name`.npy; the file appears complete or not at all.
   /// @throws RunError if the entry left elements unwritten, or if the file cannot be written.
   template <class T>
   void output(std::string_view name, const Tensor<T>& tensor);
@@ -65,7 +65,7 @@ bool register_run(RunFunction function);
 /// @brief The registered function, or nullptr.
 RunFunction registered_run();
 
-/// @brief Defines what `./course run` does for this lesson; one per test file:
+/// @brief Defines what the run command does for this lesson; one per test file:
 /// COURSE_RUN(RunContext& run) { ... }
 #define COURSE_RUN(parameter)                                \
   static void course_run_body(parameter);                    \

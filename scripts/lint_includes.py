@@ -33,7 +33,8 @@ AREAS = [
     (r"tests/lessons/[^/]+$", "lesson test", {"attention tests", "contract", "grading", "reference", "tensor"}),
     (r"tests/support/", "support", {}),
     (r"tests/", "unit test", {"tensor", "reference", "device", "simt", "findings", "report", "grading", "worker", "cli",
-                             "support"}),
+                             "support", "steps"}),
+    (r"docs/steps/", "steps", {"reference", "tensor"}),
     (r"docs/", "example", {"device", "tensor"}),
 ]
 KNOWS_CUDA = {"device", "simt", "worker", "kernel", "unit test", "example"}
@@ -56,7 +57,8 @@ def lesson_of(path):
 
 def resolve(file, name):
     """The project's file that the include means, or None."""
-    folders = [file.parent, ROOT / "common", ROOT / "lessons", ROOT / "tests", ROOT / "tests" / "lessons"]
+    folders = [file.parent, ROOT / "common", ROOT / "lessons", ROOT / "tests", ROOT / "tests" / "lessons",
+               ROOT / "docs"]
     if lesson := lesson_of(str(file.relative_to(ROOT))):
         folders.append(ROOT / "lessons" / lesson)
     for folder in folders:

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Makes sure that the packages of one group are installed. The one list of packages is here.
 #
-#   scripts/setup.sh check|test [--yes] [--list]
+#   scripts/setup.sh check|docs|test [--yes] [--list]
 #
 # check  what ./course needs to build the simulator, grade and run kernels
+# docs   what the site needs beside that
 # test   what the whole test suite needs beside that
 #
 # Uses apt on Debian and Ubuntu: at once as root, in CI (CI=true) or with --yes; else it asks. Exit status 3: something
@@ -15,7 +16,7 @@ yes=${CI:+yes}
 list=
 for word in "$@"; do
   case $word in
-    check | test) ;;
+    check | docs | test) ;;
     --yes) yes=yes ;;
     --list) list=yes ;;
     *) echo "setup.sh: unknown argument $word" >&2; exit 2 ;;
@@ -30,10 +31,11 @@ header() {
   done
   return 1
 }
-numpy() { # CMake, too, takes the system's own Python first
+module() { # CMake, too, takes the system's own Python first
   for python in /usr/bin/python3 python3; do program "$python" && break; done
-  "$python" -c 'import numpy' 2>/dev/null
+  "$python" -c "import $1" 2>/dev/null
 }
+file() { [ -e "$1" ]; }
 
 missing=
 need() { # need PACKAGE TEST...
@@ -41,7 +43,7 @@ need() { # need PACKAGE TEST...
   shift
   "$@" || missing="$missing $package"
 }
-# What only a lint uses: a distribution that has no such package leaves that lint out.
+# What only some of the tests use: a distribution that has no such package leaves those out.
 extra=
 want() { # want PACKAGE TEST...
   package=$1
@@ -50,7 +52,7 @@ want() { # want PACKAGE TEST...
 }
 
 case $group in
-  check | test)
+  check | docs | test)
     need g++ program "${CXX:-c++}"
     need cmake program cmake
     need ninja-build program ninja
@@ -60,13 +62,22 @@ case $group in
     need nlohmann-json3-dev header nlohmann/json.hpp
     need libfmt-dev header fmt/core.h
     ;;
-  *) echo "usage: setup.sh check|test [--yes] [--list]" >&2; exit 2 ;;
+  *) echo "usage: setup.sh check|docs|test [--yes] [--list]" >&2; exit 2 ;;
 esac
+if [ "$group" != check ]; then
+  need python3 program python3
+  need doxygen program doxygen
+  need doxygen-awesome-css file /usr/share/doxygen-awesome-css/doxygen-awesome.css
+  need libjs-mathjax file /usr/share/javascript/mathjax/MathJax.js
+fi
 if [ "$group" = test ]; then
   need libbenchmark-dev header benchmark/benchmark.h
   want clang-format-14 program clang-format-14
-  need python3 program python3
-  need python3-numpy numpy
+  want codespell program codespell
+  want chromium program chromium
+  want chromium-driver program chromedriver
+  want python3-selenium module selenium
+  need python3-numpy module numpy
 fi
 
 missing=${missing# }
@@ -126,4 +137,6 @@ install $missing || {
   exit 3
 }
 # shellcheck disable=SC2086
-install $extra || echo "course: apt has no $extra; what uses it is left out" >&2
+install $extra || for package in $extra; do
+  install "$package" || echo "course: apt has no $package; what uses it is left out" >&2
+done

@@ -98,6 +98,12 @@ struct TraceArguments {
 /// @brief Runs tests until a call launches the block that is asked for, and writes its accesses as JSON.
 int run_trace(const Terminal& terminal, const TraceArguments& arguments);
 
+struct DocsArguments {
+  std::string out;  ///< folder for the site; empty: `site` in the build folder
+};
+/// @brief Builds the site, which opens from disk, and says where it is. An older site there is replaced.
+int run_docs(const Terminal& terminal, const DocsArguments& arguments);
+
 struct TestArguments {
   std::string filter;  ///< regular expression on the names of tests; empty: all
 };

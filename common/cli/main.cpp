@@ -59,6 +59,7 @@ struct CommandLine {
   TraceArguments trace;
   BuildArguments build;
   JudgeArguments judge;
+  DocsArguments docs;
   TestArguments test;
   std::function<int(const Terminal&)> chosen;
 
@@ -112,6 +113,10 @@ struct CommandLine {
                 "leaves out what is not needed to see that a mutant is rejected as its file says");
     add_backend(c, judge.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_judge(t, judge); }; });
+
+    c = app.add_subcommand("docs", "builds the site: the lessons as a book, and the pages beside them");
+    c->add_option("--out", docs.out, "folder for the site, not build/site; an older site there is replaced");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_docs(t, docs); }; });
 
     c = app.add_subcommand("test", "builds and runs everything that CI runs");
     c->add_option("--filter", test.filter, "only tests whose name matches this regular expression");

@@ -111,6 +111,8 @@ void Workspace::make_ready(const std::vector<Lesson>& lessons) {
 
 void Workspace::make_simulator_ready() { run_ninja({"simt-rewrite", "course_simt", "course_simt_program"}); }
 
+void Workspace::make_site_ready() { run_ninja({"export_steps"}); }
+
 void Workspace::make_all() { run_ninja({"all"}); }
 
 void Workspace::run_ninja(const std::vector<std::string>& targets) {

@@ -58,6 +58,10 @@ class Workspace {
   /// @throws grading::MachineError
   void make_simulator_ready();
 
+  /// @brief Builds what the site is made with.
+  /// @throws grading::MachineError
+  void make_site_ready();
+
   /// @brief Builds everything.
   /// @throws grading::MachineError
   void make_all();

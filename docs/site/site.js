@@ -1,0 +1,262 @@
+// What the pages do by themselves: colours, chapters on a narrow screen, copying code, search. Without it all of them
+// read the same; search and the buttons are not there then.
+"use strict";
+
+document.documentElement.classList.add("scripted");
+
+// ---- Colours: the system's, until the reader chooses; what was chosen is remembered.
+
+const theme = {
+  preferred: () => (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"),
+  read() {
+    try {
+      return localStorage.getItem("theme");
+    } catch {
+      return null; // a browser may refuse storage to pages that come from disk
+    }
+  },
+  apply(name) {
+    document.documentElement.classList.toggle("dark-mode", name === "dark");
+    document.documentElement.classList.toggle("light-mode", name === "light");
+    const button = document.querySelector(".theme");
+    if (button) button.setAttribute("aria-pressed", String(name === "dark"));
+  },
+  choose(name) {
+    try {
+      localStorage.setItem("theme", name);
+    } catch {
+      // it lasts for this page
+    }
+    theme.apply(name);
+  },
+};
+theme.apply(theme.read() || theme.preferred());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  if (!theme.read()) theme.apply(theme.preferred());
+});
+
+// ---- Search: the words of all sections come as a script the first time that they are asked for.
+
+const search = {
+  sections: null,
+  loading: false,
+
+  // Once; what was typed meanwhile is looked up when the words are there.
+  load() {
+    if (search.loading) return;
+    search.loading = true;
+    const script = document.createElement("script");
+    script.src = "search_data.js";
+    script.onload = search.run;
+    script.onerror = () => search.show([], "The search data could not be read.");
+    document.head.append(script);
+  },
+
+  words: (text) => text.toLowerCase().match(/[\p{L}\p{N}_+]+/gu) || [],
+
+  prepare() {
+    search.sections ||= window.searchData.map(([kind, title, heading, address, text]) => ({
+      kind, title, heading, address, text,
+      inTitle: search.words(title), inHeading: search.words(heading), all: text.toLowerCase(),
+      inText: search.words(text),
+    }));
+  },
+
+  // How well a section answers: 0 if a word of the query is missing in it and in its page's title.
+  score(section, words, phrase) {
+    let sum = 0;
+    for (const word of words) {
+      const begins = (other) => other.startsWith(word);
+      let found = 0;
+      if (section.inTitle.includes(word)) found += 40;
+      else if (section.inTitle.some(begins)) found += 25;
+      if (section.inHeading.includes(word)) found += 30;
+      else if (section.inHeading.some(begins)) found += 20;
+      const times = section.inText.reduce((count, other) => count + begins(other), 0);
+      if (times) found += 6 + Math.min(times, 12);
+      if (!found) return 0;
+      sum += found;
+    }
+    if (words.length > 1 && section.all.includes(phrase)) sum += 25;
+    return sum + (section.heading ? 0 : 3);
+  },
+
+  // Lessons first, then pages beside them, then the reference, then listings; the best section of each page. A lesson
+  // that only mentions the words in passing does not come before a page that is about them.
+  find(query) {
+    const words = search.words(query);
+    if (!words.length) return [];
+    const phrase = query.trim().toLowerCase();
+    const best = new Map();
+    for (const section of search.sections) {
+      const score = search.score(section, words, phrase);
+      const page = section.address.split("#")[0];
+      if (score && (!best.has(page) || best.get(page).score < score)) best.set(page, {section, score});
+    }
+    const found = [...best.values()];
+    const top = Math.max(...found.map(({score}) => score));
+    const group = ({section, score}) => section.kind + (score < top / 4 ? 4 : 0);
+    return found.sort((a, b) => group(a) - group(b) || b.score - a.score).slice(0, 20).map(({section}) => section);
+  },
+
+  excerpt(section, words) {
+    const at = Math.min(...words.map((word) => section.all.indexOf(word)).map((i) => (i < 0 ? Infinity : i)));
+    const from = at === Infinity ? 0 : Math.max(0, section.text.lastIndexOf(" ", at - 40) + 1);
+    const piece = section.text.slice(from, from + 150);
+    return (from ? "… " : "") + piece + (from + 150 < section.text.length ? " …" : "");
+  },
+
+  // Text with the words of the query marked, as nodes: nothing of a page is ever taken for markup.
+  marked(text, words) {
+    const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.map((w) => w.replace(/\+/g, "\\+")).join("|")})`, "giu");
+    return text.split(pattern).map((piece, i) => {
+      if (i % 2 === 0) return piece;
+      const mark = document.createElement("mark");
+      mark.textContent = piece;
+      return mark;
+    });
+  },
+
+  show(sections, message, words = []) {
+    const box = document.getElementById("found");
+    const field = document.getElementById("search");
+    box.replaceChildren();
+    if (message) {
+      const line = document.createElement("p");
+      line.setAttribute("role", "status");
+      line.textContent = message;
+      box.append(line);
+    }
+    for (const section of sections) {
+      const link = document.createElement("a");
+      link.href = section.address;
+      const title = document.createElement("strong");
+      title.append(...search.marked(section.title, words));
+      link.append(title);
+      if (section.heading) link.append(" › ", ...search.marked(section.heading, words));
+      const line = document.createElement("span");
+      line.append(...search.marked(search.excerpt(section, words), words));
+      link.append(line);
+      box.append(link);
+    }
+    box.dataset.query = words.join(" ");
+    box.hidden = !message;
+    field.setAttribute("aria-expanded", String(!box.hidden));
+  },
+
+  run() {
+    const query = document.getElementById("search").value;
+    const words = search.words(query);
+    if (!words.length) return search.show([], "");
+    if (!window.searchData) return search.load();
+    search.prepare();
+    const found = search.find(query);
+    const count = found.length === 20 ? "The best 20 pages" : `${found.length} page${found.length === 1 ? "" : "s"}`;
+    search.show(found, found.length ? count : `Nothing has all of these words: ${query.trim()}`, words);
+  },
+
+  start() {
+    const field = document.getElementById("search");
+    const box = document.getElementById("found");
+    const links = () => [...box.querySelectorAll("a")];
+    field.addEventListener("input", search.run);
+    field.addEventListener("focus", search.run);
+    field.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (links().length) location.href = links()[0].href;
+    });
+    field.form.addEventListener("keydown", (event) => {
+      const all = [field, ...links()];
+      const at = all.indexOf(document.activeElement);
+      if (event.key === "ArrowDown" && at + 1 < all.length) all[at + 1].focus();
+      else if (event.key === "ArrowUp" && at > 0) all[at - 1].focus();
+      else if (event.key === "Escape") {
+        field.focus();
+        search.show([], "");
+        return;
+      } else return;
+      event.preventDefault();
+    });
+    document.addEventListener("click", (event) => {
+      if (!field.form.contains(event.target)) search.show([], "");
+    });
+    document.addEventListener("keydown", (event) => {
+      const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+      if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+        event.preventDefault();
+        field.focus();
+      }
+    });
+  },
+};
+
+// ---- Chapters: beside the text on a wide screen, over it on a narrow one.
+
+function startChapters() {
+  const link = document.querySelector(".menu");
+  const chapters = document.getElementById("chapters");
+  if (!chapters) return;
+  link.setAttribute("role", "button");
+  link.setAttribute("aria-expanded", "false");
+  link.setAttribute("aria-controls", "chapters");
+  const show = (open) => {
+    document.body.classList.toggle("chapters-open", open);
+    link.setAttribute("aria-expanded", String(open));
+    link.textContent = open ? "Close" : "Chapters";
+    if (open) (chapters.querySelector("[aria-current]") || chapters.querySelector("a")).focus();
+  };
+  const toggle = (event) => {
+    event.preventDefault();
+    show(!document.body.classList.contains("chapters-open"));
+  };
+  link.addEventListener("click", toggle);
+  link.addEventListener("keydown", (event) => {
+    if (event.key === " ") toggle(event);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && document.body.classList.contains("chapters-open")) {
+      show(false);
+      link.focus();
+    }
+  });
+  const current = chapters.querySelector("[aria-current], .around");
+  if (current && chapters.scrollHeight > chapters.clientHeight)
+    chapters.scrollTop = current.offsetTop - chapters.clientHeight / 2;
+}
+
+// ---- Code: a button that copies it.
+
+function startCopying() {
+  if (!navigator.clipboard) return;
+  for (const fragment of document.querySelectorAll("div.fragment, pre.fragment")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      const lines = fragment.matches("pre") ? [fragment] : [...fragment.querySelectorAll(".line")];
+      const text = lines.map((line) => {
+        const copy = line.cloneNode(true);
+        copy.querySelectorAll(".lineno, .copy").forEach((part) => part.remove());
+        return copy.textContent.replace(/\n$/, "");
+      });
+      await navigator.clipboard.writeText(`${text.join("\n")}\n`);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 1500);
+    });
+    const frame = document.createElement("div");
+    frame.className = "code";
+    fragment.replaceWith(frame);
+    frame.append(fragment, button);
+  }
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  theme.apply(theme.read() || theme.preferred());
+  document.querySelector(".theme").addEventListener("click", () => {
+    theme.choose(document.documentElement.classList.contains("dark-mode") ? "light" : "dark");
+  });
+  search.start();
+  startChapters();
+  startCopying();
+});

@@ -1,0 +1,136 @@
+"""Which pages the site has, in the order of a book."""
+
+import dataclasses
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+PARTS = {
+    1: "Threads and memory",
+    2: "Softmax",
+    3: "Blocks",
+    4: "FlashAttention, forward",
+    5: "Backward",
+    6: "Tensor cores",
+    7: "Hopper",
+    8: "PyTorch and decoding",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """One page of the site.
+
+    name     the page's address without ".html"
+    source   its file, as a path from the project's folder; for a page that is generated, ""
+    title    what links to it say
+    kind     "home", "lesson", "guide", "code" (a listing) or "reference": search lists them in this order
+    lesson   lesson.json of the lesson that it belongs to
+    markdown what a generated page says
+    """
+
+    name: str
+    source: str
+    title: str
+    kind: str
+    lesson: dict | None = None
+    markdown: str | None = None
+
+    @property
+    def address(self) -> str:
+        return f"{self.name}.html"
+
+    def text(self) -> str:
+        """The page in Markdown as the repository has it, or as it was generated."""
+        return self.markdown if self.markdown is not None else (ROOT / self.source).read_text(encoding="utf-8")
+
+
+def _guide(name: str, source: str, title: str) -> Page:
+    return Page(name, source, title, "guide")
+
+
+BESIDE = [
+    _guide("steps", "docs/steps.md", "FlashAttention-2, step by step"),
+    _guide("notes_map", "docs/notes_map.md", "From the notes to the lessons"),
+    _guide("glossary", "docs/glossary.md", "Glossary: CUDA beside Triton"),
+    _guide("results", "docs/results.md", "Results on GPUs"),
+]
+HOW = [
+    _guide("grader", "docs/grader.md", "How the grader decides"),
+    _guide("simulator", "docs/simulator.md", "How the simulator sees your kernel"),
+    _guide("diagnostics", "docs/diagnostics.md", "Diagnostics"),
+]
+OTHERS = [
+    _guide("instructors", "docs/instructors.md", "For instructors"),
+    _guide("authors", "CONTRIBUTING.md", "For authors"),
+    _guide("measurements", "docs/results/README.md", "How results are measured"),
+]
+
+
+def lessons() -> list[dict]:
+    """lesson.json of every lesson, in order, with its folder's name as "folder"."""
+    found = []
+    for file in sorted((ROOT / "lessons").glob("*/lesson.json")):
+        found.append({**json.loads(file.read_text(encoding="utf-8")), "folder": file.parent.name})
+    return sorted(found, key=lambda lesson: lesson["number"])
+
+
+def name_of(lesson: dict) -> str:
+    return f"lesson_{lesson['number']:02}"
+
+
+def lesson_pages() -> list[Page]:
+    return [
+        Page(name_of(lesson), f"lessons/{lesson['folder']}/README.md", f"{lesson['number']:02} {lesson['title']}",
+             "lesson", lesson)
+        for lesson in lessons()
+    ]
+
+
+def diagnostic_pages() -> list[Page]:
+    """One page for each class of finding."""
+    files = sorted((ROOT / "docs" / "diagnostics").glob("*.md"))
+    return [_guide(f"diagnostic_{file.stem}", f"docs/diagnostics/{file.name}", file.stem) for file in files]
+
+
+# What the page of a file says about it.
+TOLD = {
+    "contract": "what the tests call and hold the kernel to",
+    "stub": "the file that you edit",
+    "solution": "as CI compiles and tests it",
+    "tests": "the same for stub, solution and your own kernel",
+}
+
+
+def listings(lesson: dict) -> list[Page]:
+    """The files that belong to a lesson, a page each: contract, hints, stub, solution and tests."""
+    folder, name = lesson["folder"], lesson["name"]
+    number = f"Lesson {lesson['number']:02}"
+    found = [Page(f"{name_of(lesson)}_hints", f"lessons/{folder}/hints.md", "hints", "code", lesson)]
+    for what, path in [("contract", f"lessons/{folder}/{name}.hpp"), ("stub", f"lessons/{folder}/{name}.cu"), ("solution", f"solutions/{folder}/{name}.cu"),
+                       ("tests", f"tests/lessons/{folder}_test.cpp")]:
+        markdown = f"# {number}: {what}\n\n`{path}`, {TOLD[what]}:\n\n\\include{{lineno}} {path}\n"
+        found.append(Page(f"{name_of(lesson)}_{what}", path, what, "code", lesson, markdown))
+    found[0], found[1] = found[1], found[0]  # the contract comes before the hints
+    return found
+
+
+def home() -> Page:
+    return Page("index", "docs/home.md", "Home", "home")
+
+
+def groups() -> list[tuple[str, list[Page]]]:
+    """The chapters as the sidebar shows them: a heading and its pages."""
+    by_part: dict[int, list[Page]] = {}
+    for page in lesson_pages():
+        by_part.setdefault(page.lesson["part"], []).append(page)
+    shown = [(f"{part} {PARTS[part]}", pages) for part, pages in sorted(by_part.items())]
+    reference = Page("reference", "", "Contracts and headers", "guide")
+    return [("", [home()]), *shown, ("Beside the lessons", BESIDE), ("How it works", HOW),
+            ("To teach and to write", OTHERS), ("Reference", [reference])]
+
+
+def in_order() -> list[Page]:
+    """The pages that a reader turns over, first to last."""
+    return [page for _, pages in groups() for page in pages]

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Builds the site: the lessons as a book, the pages beside them, and the reference of contracts and headers.
+
+Usage: scripts/build_site.py --out FOLDER [--steps PROGRAM] [--doxygen PROGRAM]
+
+FOLDER/index.html opens from disk and needs no network. --steps is the program that writes the numbers of the
+interactive page (CMake target export_steps). Needs Doxygen, doxygen-awesome-css and MathJax, as
+`scripts/setup.sh docs` installs them.
+Exit status: 0 built, 1 a page or a comment has a mistake, 3 this machine lacks something.
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+sys.dont_write_bytecode = True
+from book import html, markdown, pages, search  # noqa: E402  (beside this script)
+
+ROOT = pages.ROOT
+ASSETS = ROOT / "docs" / "site"
+THEME = [pathlib.Path("/usr/share/doxygen-awesome-css/doxygen-awesome.css")]
+MATHJAX = [pathlib.Path("/usr/share/javascript/mathjax")]
+# What pages with \f[ ... \f] use of MathJax, of 54 MB.
+MATHJAX_PARTS = ["MathJax.js", "extensions", "jax/element", "jax/input/TeX", "jax/output/SVG/*.js",
+                 "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX", "jax/output/SVG/config.js"]
+HEADERS = ["common", "lessons"]
+SENTENCE_END = re.compile(r"(?<=\.)(?<!et al\.)\s")
+MARK = ".course-site"  # in a folder that holds a site, so that no other folder is ever replaced
+
+
+class SiteError(Exception):
+    """A mistake in what the site is made of."""
+
+
+class MachineLacks(Exception):
+    """A program or package that is not there; the message says which."""
+
+
+def find(what: str, places: list[pathlib.Path]) -> pathlib.Path:
+    for place in places:
+        if place.exists():
+            return place
+    raise MachineLacks(f"{what} is not installed ({places[0]} is not there)")
+
+
+def headers() -> list[str]:
+    """The headers that the reference describes, as paths from the project's folder."""
+    return sorted(file.relative_to(ROOT).as_posix() for folder in HEADERS for file in (ROOT / folder).rglob("*.hpp"))
+
+
+def summary_of(path: str) -> str:
+    """The first sentence of a header's own comment, or what it declares."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    comment = re.search(r"^/// @file\n((?:///.*\n)+)", text, re.MULTILINE)
+    if comment:
+        words = re.sub(r"^///\s?", "", comment.group(1), flags=re.MULTILINE).replace("@brief", "")
+        return SENTENCE_END.split(" ".join(words.split("\n\n")[0].split()))[0]
+    brief = re.search(r"^///\s*(?:@brief\s+)?(.+(?:\n///.*)*)", text, re.MULTILINE)
+    if not brief:
+        return ""
+    words = re.sub(r"\n///\s?", " ", brief.group(1))
+    return SENTENCE_END.split(" ".join(words.split()))[0]
+
+
+def reference_page() -> pages.Page:
+    """The list of contracts and headers."""
+    lines = ["# Contracts and headers", "",
+             "What the comments in the headers say: the contract of each lesson, and the parts of `common/`.", "",
+             "## Contracts", "", "| lesson | contract | entries |", "|---|---|---|"]
+    for lesson in pages.lessons():
+        path = f"lessons/{lesson['folder']}/{lesson['name']}.hpp"
+        entries = ", ".join(f"`{entry}`" for entry in lesson["entries"])
+        lines.append(f"| [{lesson['number']:02} {lesson['title']}](lessons/{lesson['folder']}/README.md) "
+                     f"| [{lesson['name']}.hpp]({path}) | {entries} |")
+    told = {"device": "operations on tiles, rows and warps that lessons promote, for kernels of later lessons",
+            "tensor": "tensors on the host, seeded and adversarial inputs, .npy files",
+            "reference": "the float64 references that results are held against",
+            "simt": "the simulator of the CUDA execution model",
+            "grading": "calls in another process, comparison, diagnosis, reports",
+            "cli": "the `course` program"}
+    for folder, what in told.items():
+        lines += ["", f"## common/{folder}", "", f"{what[0].upper()}{what[1:]}.", "", "| header | what it has |", "|---|---|"]
+        for path in headers():
+            if path.startswith(f"common/{folder}/"):
+                text = summary_of(path).replace("|", "&#124;").replace("<", "&lt;").replace("@", "&#64;")
+                lines.append(f"| [{path.removeprefix(f'common/{folder}/')}]({path}) | {text} |")
+    return pages.Page("reference", "", "Contracts and headers", "guide", None, "\n".join(lines) + "\n")
+
+
+def all_pages() -> tuple[list[tuple[str, list[pages.Page]]], list[pages.Page]]:
+    """The chapters, and all pages: these and the listings."""
+    reference = reference_page()
+    groups = [(heading, [reference if page.name == "reference" else page for page in group])
+              for heading, group in pages.groups()]
+    book = [page for _, group in groups for page in group]
+    listings = [listing for lesson in pages.lessons() for listing in pages.listings(lesson)]
+    return groups, book + pages.diagnostic_pages() + listings
+
+
+def run_doxygen(doxygen: str, work: pathlib.Path, out: pathlib.Path) -> None:
+    """Runs Doxygen on the prepared pages in work/pages and on the headers."""
+    theme = find("doxygen-awesome-css", THEME)
+    prepared = sorted((work / "pages").glob("*.md"))
+    settings = (ROOT / "docs" / "Doxyfile").read_text(encoding="utf-8")
+    settings += "\n".join([
+        "", f'OUTPUT_DIRECTORY = "{out}"', "INPUT = " + " ".join(f'"{page}"' for page in prepared + HEADERS),
+        f'HTML_HEADER = "{ASSETS / "header.html"}"', f'HTML_FOOTER = "{ASSETS / "footer.html"}"',
+        f'HTML_EXTRA_STYLESHEET = "{theme}" "{ASSETS / "site.css"}"',
+        f'GENERATE_TAGFILE = "{work / "tags.xml"}"', ""])
+    done = subprocess.run([doxygen, "-"], input=settings, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SiteError(done.stderr.replace(f"{work}/pages/", "").strip() or "Doxygen failed and said nothing")
+
+
+def header_pages(tags: pathlib.Path) -> dict[str, str]:
+    """The page that Doxygen made of each header, by the header's path."""
+    found = {}
+    for compound in xml.etree.ElementTree.parse(tags).getroot().iter("compound"):
+        if compound.get("kind") == "file":
+            path = (compound.findtext("path") or "") + compound.findtext("name")
+            name = compound.findtext("filename")
+            found[path.replace(f"{ROOT}/", "")] = name if name.endswith(".html") else f"{name}.html"
+    return found
+
+
+def reachable(finished: dict[str, str]) -> dict[str, str]:
+    """The pages that links lead to from the first one. Doxygen makes lists besides that no page shows."""
+    found, waiting = {}, ["index.html"]
+    while waiting:
+        address = waiting.pop()
+        if address in found or address not in finished:
+            continue
+        found[address] = finished[address]
+        waiting += re.findall(r'href="([\w.-]+\.html)', finished[address])
+    return dict(sorted(found.items()))
+
+
+def copy_mathjax(out: pathlib.Path) -> None:
+    source = find("MathJax 2 (libjs-mathjax)", MATHJAX)
+    for part in MATHJAX_PARTS:
+        for file in source.glob(part):
+            target = out / "mathjax" / file.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if file.is_dir():
+                shutil.copytree(file, target, dirs_exist_ok=True, symlinks=False)
+            else:
+                shutil.copy2(file, target)
+
+
+def copy_assets(out: pathlib.Path, links: markdown.Links, steps: str | None) -> None:
+    for name in ["site.js", "icon.svg"]:
+        shutil.copy2(ASSETS / name, out / name)
+    for path in sorted(links.copied):
+        target = out / "files" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / path, target)
+    for name in ["steps.js", "steps.css"]:
+        shutil.copy2(ROOT / "docs" / "steps" / name, out / name)
+    if steps:
+        (out / "steps_data.js").write_text(subprocess.run([steps], capture_output=True, text=True, check=True).stdout,
+                                           encoding="utf-8")
+
+
+def build(out: pathlib.Path, doxygen: str, steps: str | None) -> str:
+    """Builds the site in a folder that is empty or an older site. Returns a sentence on what was built."""
+    began = time.monotonic()
+    groups, everything = all_pages()
+    links = markdown.Links(everything, set(headers()))
+    if out.exists():
+        if any(out.iterdir()) and not (out / MARK).exists():
+            raise SiteError(f"{out} has files that are not those of a site; name an empty folder")
+        shutil.rmtree(out)
+    out.mkdir(parents=True)
+    (out / MARK).touch()
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        (work / "pages").mkdir()
+        for page in everything:
+            (work / "pages" / f"{page.name}.md").write_text(markdown.prepare(page, links), encoding="utf-8")
+        run_doxygen(doxygen, work, out)
+        made = header_pages(work / "tags.xml")
+    by_address = {page.address: page for page in everything}
+    finished = {}
+    for file in out.glob("*.html"):
+        finished[file.name] = html.finish(file.read_text(encoding="utf-8"), by_address.get(file.name), groups, made)
+        file.unlink()
+    missing = sorted(set(by_address) - set(finished))
+    if missing:
+        raise SiteError(f"Doxygen made no page {missing[0]}")
+    finished = reachable(finished)
+    for address, text in finished.items():
+        (out / address).write_text(text, encoding="utf-8")
+    copy_assets(out, links, steps)
+    copy_mathjax(out)
+    (out / "search_data.js").write_text(search.data(finished, by_address), encoding="utf-8")
+    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    return (f"{len(finished)} pages, {size / 1e6:.1f} MB, {time.monotonic() - began:.1f} s: {out / 'index.html'}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the site; an older site is replaced")
+    parser.add_argument("--steps", help="the program that writes the numbers of the interactive page")
+    parser.add_argument("--doxygen", default="doxygen")
+    arguments = parser.parse_args()
+    try:
+        if not shutil.which(arguments.doxygen):
+            raise MachineLacks(f"{arguments.doxygen} is not installed")
+        print(build(arguments.out.resolve(), arguments.doxygen, arguments.steps))
+    except (SiteError, markdown.LinkError) as error:
+        print(f"the site cannot be built:\n{error}", file=sys.stderr)
+        return 1
+    except MachineLacks as error:
+        print(f"{error}; scripts/setup.sh docs installs what the site needs", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

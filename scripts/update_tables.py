@@ -1,0 +1,518 @@
+#!/usr/bin/env python3
+"""Fills tables and numbers of Markdown pages from the results in docs/results, or checks that they are up to date.
+
+A page names a table, and this script writes it between two lines; a number in a sentence it writes in the line (not at its start, where Markdown
+takes it for HTML):
+
+    <!-- table: matmul -->
+    <!-- /table -->
+
+    ... reaches <!-- value: matmul_4096_percent -->67 %<!-- /value --> of cuBLAS.
+
+TABLES and VALUES below say what there is and how each is made. A table that another program makes stands in ELSEWHERE
+and is left as it is.
+
+Usage: scripts/update_tables.py [--check] [PAGE.md ...]     (default: all pages in docs)
+Exit status: 0 all up to date (or updated), 1 with --check if a page is not, 2 a table or a number cannot be made.
+"""
+
+import argparse
+import decimal
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs" / "results"
+GPU = "h200"
+# Only at the start of a line: an indented block is an example of the notation.
+BLOCK = re.compile(r"^(<!-- table: (\S+) -->\n)(.*?)^(<!-- /table -->)", re.DOTALL | re.MULTILINE)
+OPENING = re.compile(r"^<!-- table:", re.MULTILINE)
+INLINE = re.compile(r"(<!-- value: (\S+) -->)(.*?)(<!-- /value -->)")
+INLINE_OPENING = re.compile(r"<!-- value:")
+LINE_OPENING = re.compile(r"^[ ]*<!-- value: (\S+) -->", re.MULTILINE)
+ELSEWHERE = {"steps", "lessons"}  # docs/steps/export_steps --table; tests/docs/diagnostics_test.py holds the other
+
+
+class TableError(Exception):
+    """A table that cannot be made; the message says why and where."""
+
+
+class Node:
+    """A piece of a JSON file. A member that is not there is a TableError, which names file and member."""
+
+    def __init__(self, data, place):
+        self.data, self.place = data, place
+
+    def __getitem__(self, key):
+        if not isinstance(self.data, dict) or key not in self.data:
+            raise TableError(f"{self.place} has no \"{key}\"")
+        value = self.data[key]
+        return Node(value, f"{self.place}, {key}") if isinstance(value, (dict, list)) else value
+
+    def rows(self, **wanted):
+        """The rows of a list that have these members, in order; at least one."""
+        rows = [Node(row, f"{self.place}[{i}]") for i, row in enumerate(self.data)]
+        found = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+        if not found:
+            raise TableError(f"{self.place} has no row with " + ", ".join(f"{k} = {v}" for k, v in wanted.items()))
+        return found
+
+    def row(self, **wanted):
+        """The one row that has these members."""
+        found = self.rows(**wanted)
+        if len(found) > 1:
+            raise TableError(f"{self.place} has {len(found)} rows with " +
+                             ", ".join(f"{k} = {v}" for k, v in wanted.items()) + " instead of 1")
+        return found[0]
+
+    def has_row(self, **wanted):
+        return any(all(row.get(key) == value for key, value in wanted.items()) for row in self.data)
+
+
+def result(name):
+    """What docs/results has under this name."""
+    file = RESULTS / f"{name}_{GPU}.json"
+    place = f"docs/results/{file.name}"
+    if not file.is_file():
+        raise TableError(f"there is no file {place}")
+    try:
+        return Node(json.loads(file.read_text(encoding="utf-8")), place)
+    except json.JSONDecodeError as error:
+        raise TableError(f"{place} is not JSON: {error}") from error
+
+
+# Numbers, as pages write them.
+
+
+def rounded(value, step):
+    """The nearest multiple of a power of ten, halves away from zero; with a comma for thousands."""
+    exact = decimal.Decimal(str(value))  # as the file has it: 0.5045 is no binary fraction
+    return f"{exact.quantize(decimal.Decimal(step), rounding=decimal.ROUND_HALF_UP):,}"
+
+
+def digits(value, count=3):
+    """So many significant digits at least, and no exponent: 0.505, 7.55, 29.9, 117, 1,203."""
+    exact = decimal.Decimal(str(value))
+    return rounded(value, decimal.Decimal(1).scaleb(min(0, exact.adjusted() - count + 1)))
+
+
+def ms(value):
+    return f"{digits(value)} ms"
+
+
+def size(count):
+    """Bytes, in MB below 1 GB."""
+    return f"{digits(count / 1e9)} GB" if count >= 1e9 else f"{digits(count / 1e6)} MB"
+
+
+def percent(fraction):
+    return f"{rounded(round(100 * fraction, 6), 1)} %"
+
+
+def whole(value):
+    return f"{value:,}"
+
+
+def rate(value):
+    return rounded(value, 1)
+
+
+def teraflops(value):
+    return rounded(value, "0.1")
+
+
+def times(value):
+    return rounded(value, "0.01")
+
+
+def lesson_link(number):
+    """A link from a page in docs to the notes of a lesson."""
+    folders = sorted((ROOT / "lessons").glob(f"{number:02}_*/lesson.json"))
+    if len(folders) != 1:
+        raise TableError(f"there are {len(folders)} lessons {number:02} instead of 1")
+    return f"[{number:02}](../lessons/{folders[0].parent.name}/README.md)"
+
+
+def file_link(name):
+    return f"[{name}](results/{name}_{GPU}.json)"
+
+
+# Tables: each gives its head and its rows.
+
+
+def table_runs():
+    """Where and when the results were measured."""
+    names = [
+        "01_vector_add", "02_matrix_strides", "02_unpadded_tile", "02_naive_transpose", "03_weighted_row_sum",
+        "04_safe_softmax", "05_online_softmax", "06_block_matmul", "07_naive_attention", "07_naive_attention_torch",
+        "08_flash1_forward", "09_flash2_forward", "09_naive_torch", "10_causal", "11_grouped_query",
+        "12_sliding_window", "13_attention_sinks", "15_flash2_backward", "17_full_backward", "17_full_backward_torch",
+    ]
+    rows = []
+    for name in names:
+        run = result(name)
+        with_torch = "torch" in run.data
+        rows.append([file_link(name), run["gpu"], "" if with_torch else run["driver"], run["cuda"],
+                     run["torch"] if with_torch else "", run["date"]])
+    return ["result", "GPU", "driver", "CUDA", "PyTorch", "date"], rows
+
+
+def speed(row, copy):
+    """GB/s, and the share of the copy's, which the files have rounded."""
+    return rate(row["gigabytes_per_second"]), percent(row["gigabytes_per_second"] / copy)
+
+
+def table_moves():
+    """Lessons 01 and 02 against a copy."""
+    add, moves = result("01_vector_add"), result("02_matrix_strides")
+    rows = [[lesson_link(1), "`vector_add`", ms(add["vector_add"]["milliseconds"]),
+             *speed(add["vector_add"], add["device_copy"]["gigabytes_per_second"])]]
+    kinds = [(moves, "copy_rows_to_rows", "`copy_strided`, rows to rows"),
+             (moves, "copy_columns_to_rows", "`copy_strided`, columns to rows"),
+             (moves, "transpose", "`transpose`"),
+             (result("02_unpadded_tile"), "transpose", "the same, tile without padding"),
+             (result("02_naive_transpose"), "transpose", "transpose without a tile")]
+    for run, key, label in kinds:
+        rows.append([lesson_link(2), label, ms(run[key]["milliseconds"]),
+                     *speed(run[key], run["device_copy"]["gigabytes_per_second"])])
+    return ["lesson", "kernel", "time", "GB/s", "of the copy"], rows
+
+
+def table_rows_of_matrices():
+    """Lessons 03 to 05, by the length of a row."""
+    sums, safe, online = result("03_weighted_row_sum"), result("04_safe_softmax"), result("05_online_softmax")
+    kernels = [(3, sums["weighted_row_sum"], sums["device_copy"]["gigabytes_per_second"]),
+               (4, safe["safe_softmax"], safe["device_copy_gigabytes_per_second"]),
+               (5, online["online_softmax"], online["device_copy_gigabytes_per_second"])]
+    head = ["columns", "rows"]
+    for number, _, _ in kernels:
+        head += [f"lesson {number:02}: time", "GB/s", "of the copy"]
+    rows = []
+    for cols in (32, 256, 1024, 4096, 16384, 262144, 1048576):
+        cells = []
+        for _, measured, copy in kernels:
+            if not measured.has_row(cols=cols):
+                cells += ["", "", ""]
+                continue
+            row = measured.row(cols=cols)
+            count = row["rows"]
+            cells += [ms(row["milliseconds"]), *speed(row, copy)]
+        rows.append([whole(cols), whole(count), *cells])
+    return head, rows
+
+
+def table_matmul():
+    """Lesson 06 against cuBLAS."""
+    rows = []
+    for row in result("06_block_matmul")["matmul"].rows():
+        sizes = row["M"], row["N"], row["K"]
+        label = whole(sizes[0]) if len(set(sizes)) == 1 else " × ".join(whole(value) for value in sizes)
+        cells = [label + (", A and B transposed" if row["transposed"] else ""), teraflops(row["cublas_teraflops"])]
+        for key in ("matmul_tiled", "matmul", "tile_matmul"):
+            cells += [teraflops(row[key]["teraflops"]), percent(row[key]["teraflops"] / row["cublas_teraflops"])]
+        rows.append(cells)
+    return ["M, N, K", "cuBLAS", "`matmul_tiled`", "of cuBLAS", "`matmul`", "of cuBLAS", "`tile_matmul.hpp`",
+            "of cuBLAS"], rows
+
+
+SIZES = [(D, N) for D in (64, 128) for N in (1024, 2048, 4096, 8192, 16384)]
+
+
+def table_forward():
+    """Attention forward without a mask: lessons 07 to 09, and PyTorch beside 09."""
+    naive, first = result("07_naive_attention")["naive_attention"], result("08_flash1_forward")["flash1_forward"]
+    second = result("09_flash2_forward")["flash2_forward"]
+    torch = result("09_naive_torch")["torch_naive_attention"]
+    rows = []
+    for D, N in SIZES:
+        cells = [whole(D), whole(N)]
+        for measured, queries in ((naive, {"N": N}), (first, {"Nq": N}), (second, {"Nq": N})):
+            if measured.has_row(D=D, **queries):
+                row = measured.row(D=D, **queries)
+                cells += [ms(row["milliseconds"]), teraflops(row["teraflops"])]
+            else:
+                cells += ["", ""]
+        if torch.has_row(D=D, N=N):
+            theirs = torch.row(D=D, N=N)["milliseconds"]
+            cells += [ms(theirs), times(theirs / second.row(D=D, Nq=N)["milliseconds"])]
+        else:
+            cells += ["", ""]
+        rows.append(cells)
+    return ["D", "N", "lesson 07: time", "TFLOP/s", "lesson 08: time", "TFLOP/s", "lesson 09: time", "TFLOP/s",
+            "PyTorch", "PyTorch / 09"], rows
+
+
+def naive_bytes(row):
+    """What lesson 07 writes: S, P and O. Q, K, V and O have the same size."""
+    return row["S_and_P_bytes"] + row["QKVO_bytes"] // 4
+
+
+def table_forward_memory():
+    """What the forward passes need beside Q, K and V."""
+    naive, first = result("07_naive_attention")["naive_attention"], result("08_flash1_forward")["flash1_forward"]
+    second = result("09_flash2_forward")["flash2_forward"]
+    torch = result("09_naive_torch")["torch_naive_attention"]
+    rows = []
+    for D, N in SIZES:
+        rows.append([
+            whole(D), whole(N),
+            size(torch.row(D=D, N=N)["extra_bytes"]) if torch.has_row(D=D, N=N) else "",
+            size(naive_bytes(naive.row(D=D, N=N))) if naive.has_row(D=D, N=N) else "",
+            size(first.row(D=D, Nq=N)["result_bytes"]) if first.has_row(D=D, Nq=N) else "",
+            size(second.row(D=D, Nq=N)["result_bytes"]),
+        ])
+    return ["D", "N", "PyTorch", "lesson 07", "lesson 08", "lesson 09"], rows
+
+
+def table_causal():
+    """Lesson 10 beside lesson 09."""
+    everything, causal = result("09_flash2_forward")["flash2_forward"], result("10_causal")["causal_attention"]
+    rows = []
+    for D, N in SIZES:
+        all_keys, seen = everything.row(D=D, Nq=N), causal.row(D=D, Nq=N)
+        rows.append([whole(D), whole(N), ms(seen["milliseconds"]), teraflops(seen["teraflops"]),
+                     ms(all_keys["milliseconds"]), times(all_keys["milliseconds"] / seen["milliseconds"])])
+    return ["D", "N", "lesson 10: time", "TFLOP/s", "lesson 09, all keys", "that is times"], rows
+
+
+def table_grouped():
+    """Lesson 11: many queries, and one."""
+    run = result("11_grouped_query")
+    rows = []
+    for heads in (32, 8, 4, 1):
+        cells = [whole(heads)]
+        for kind in ("many_queries", "one_query"):
+            for D in (64, 128):
+                cells.append(ms(run[kind].row(H_kv=heads, D=D)["milliseconds"]))
+        rows.append(cells)
+    return ["heads of K and V", "4096 queries, D = 64", "D = 128", "1 query, D = 64", "D = 128"], rows
+
+
+def table_window():
+    """Lesson 12."""
+    measured = result("12_sliding_window")["sliding_window_attention"]
+    rows = []
+    for N in (8192, 16384):
+        for window in (256, 1024, 4096, 16384):
+            if not measured.has_row(Nq=N, window=window):
+                continue
+            cells = [whole(N), whole(window)]
+            for D in (64, 128):
+                row = measured.row(Nq=N, window=window, D=D)
+                cells += [ms(row["milliseconds"]), teraflops(row["teraflops"])]
+            rows.append(cells)
+    return ["N", "window", "D = 64", "TFLOP/s", "D = 128", "TFLOP/s"], rows
+
+
+def table_sinks():
+    """Lesson 13."""
+    measured = result("13_attention_sinks")["attention_with_sinks"]
+    rows = []
+    for D in (64, 128):
+        for learned in (False, True):
+            rows.append([whole(D), "yes" if learned else "no"] + [
+                ms(measured.row(D=D, learned=learned, sinks=sinks)["milliseconds"]) for sinks in (0, 4, 64)])
+    return ["D", "learned sinks", "no sink tokens", "4", "64"], rows
+
+
+def table_backward():
+    """Lesson 15, and what PyTorch's backward pass takes where it was measured."""
+    measured = result("15_flash2_backward")["flash2_backward"]
+    torch = result("17_full_backward_torch")["torch_naive_attention_with_autograd"]
+    rows = []
+    for D in (64, 128):
+        for N in (1024, 2048, 4096, 8192):
+            cells = [whole(D), whole(N)]
+            for causal in (False, True):
+                row = measured.row(D=D, Nq=N, causal=causal)
+                cells += [ms(row["milliseconds"]), teraflops(row["teraflops"]),
+                          ms(torch.row(D=D, N=N, causal=causal)["backward_milliseconds"])
+                          if torch.has_row(D=D, N=N, causal=causal) else ""]
+            rows.append([*cells, size(row["result_bytes"])])
+    return ["D", "N", "all keys", "TFLOP/s", "PyTorch", "causal", "TFLOP/s", "PyTorch", "memory"], rows
+
+
+PLAIN = {"window": None, "sinks": 0, "learned": False, "H_kv": 16, "Nq": 4096}
+
+
+def full_passes(D, causal):
+    """Lesson 17's forward and backward pass, and PyTorch's, of one setting without a window."""
+    run = result("17_full_backward")
+    torch = result("17_full_backward_torch")["torch_naive_attention_with_autograd"]
+    return (run["attention_forward"].row(D=D, causal=causal, **PLAIN),
+            run["attention_backward"].row(D=D, causal=causal, **PLAIN), torch.row(D=D, causal=causal, N=4096))
+
+
+def table_full():
+    """Lesson 17 against PyTorch."""
+    rows = []
+    for D in (64, 128):
+        for causal in (True, False):
+            forward, backward, torch = full_passes(D, causal)
+            rows.append([
+                whole(D), "yes" if causal else "no", ms(forward["milliseconds"]), ms(backward["milliseconds"]),
+                ms(forward["milliseconds"] + backward["milliseconds"]), ms(torch["forward_milliseconds"]),
+                ms(torch["backward_milliseconds"]), ms(torch["milliseconds"]),
+                size(forward["result_bytes"] + backward["result_bytes"]), size(torch["extra_bytes"])])
+    return ["D", "causal", "forward", "backward", "together", "PyTorch: forward", "backward", "together", "memory",
+            "PyTorch"], rows
+
+
+def table_full_masks():
+    """Lesson 17 with windows and sinks."""
+    run = result("17_full_backward")
+    rows = []
+    for window, sinks, learned, label in ((None, 0, False, "no"), (256, 0, False, "no"), (256, 4, False, "4 tokens"),
+                                          (256, 4, True, "4 tokens, and learned ones")):
+        cells = [f"{window}" if window else "none", label]
+        for entry in ("attention_forward", "attention_backward"):
+            row = run[entry].row(Nq=16384, D=64, causal=True, window=window, sinks=sinks, learned=learned)
+            cells += [ms(row["milliseconds"]), teraflops(row["teraflops"])]
+        rows.append(cells)
+    return ["window", "sinks", "forward", "TFLOP/s", "backward", "TFLOP/s"], rows
+
+
+TABLES = {
+    "runs": table_runs,
+    "moves": table_moves,
+    "rows": table_rows_of_matrices,
+    "matmul": table_matmul,
+    "forward": table_forward,
+    "forward_memory": table_forward_memory,
+    "causal": table_causal,
+    "grouped": table_grouped,
+    "window": table_window,
+    "sinks": table_sinks,
+    "backward": table_backward,
+    "full": table_full,
+    "full_masks": table_full_masks,
+}
+
+
+# Numbers in sentences.
+
+
+def matmul_share(entry):
+    row = result("06_block_matmul")["matmul"].row(M=4096, transposed=False)
+    return percent(row[entry]["teraflops"] / row["cublas_teraflops"])
+
+
+def forward_ms(D, N):
+    return result("09_flash2_forward")["flash2_forward"].row(D=D, Nq=N)["milliseconds"]
+
+
+def window_ms(window, N=16384, D=64):
+    return result("12_sliding_window")["sliding_window_attention"].row(window=window, Nq=N, D=D)["milliseconds"]
+
+
+def sinks_ms(sinks, D=64):
+    return result("13_attention_sinks")["attention_with_sinks"].row(sinks=sinks, learned=False, D=D)["milliseconds"]
+
+
+def full_bytes(D, causal):
+    forward, backward, _ = full_passes(D, causal)
+    return forward["result_bytes"] + backward["result_bytes"]
+
+
+VALUES = {
+    "gpu": lambda: result("09_flash2_forward")["gpu"],
+    "cuda": lambda: result("09_flash2_forward")["cuda"],
+    "driver": lambda: result("09_flash2_forward")["driver"],
+    "copy_gigabytes_per_second": lambda: rate(
+        result("01_vector_add")["device_copy"]["gigabytes_per_second"]),
+    "matmul_4096_percent": lambda: matmul_share("matmul"),
+    "tile_matmul_4096_percent": lambda: matmul_share("tile_matmul"),
+    "flash2_8192_bytes": lambda: size(
+        result("09_flash2_forward")["flash2_forward"].row(D=64, Nq=8192)["result_bytes"]),
+    "naive_8192_bytes": lambda: size(
+        naive_bytes(result("07_naive_attention")["naive_attention"].row(D=64, N=8192))),
+    "torch_over_flash2_8192": lambda: digits(
+        result("09_naive_torch")["torch_naive_attention"].row(D=64, N=8192)["milliseconds"] / forward_ms(64, 8192), 2),
+    "causal_times_16384": lambda: times(
+        forward_ms(64, 16384) / result("10_causal")["causal_attention"].row(D=64, Nq=16384)["milliseconds"]),
+    "window_256_times": lambda: digits(window_ms(16384) / window_ms(256), 2),
+    "sinks_4_percent": lambda: percent(sinks_ms(4) / sinks_ms(0) - 1),
+    "full_bytes": lambda: size(full_bytes(64, True)),
+    "full_torch_bytes": lambda: size(full_passes(64, True)[2]["extra_bytes"]),
+    "full_bytes_times": lambda: digits(full_passes(64, True)[2]["extra_bytes"] / full_bytes(64, True), 2),
+}
+
+
+def markdown(head, rows):
+    """A pipe table; all rows as long as the head."""
+    for row in rows:
+        if len(row) != len(head):
+            raise TableError(f"a row has {len(row)} cells below {len(head)} columns: {row}")
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("".join(f"| {cell} " if cell else "| " for cell in line) + "|\n" for line in lines)
+
+
+def make_table(name):
+    if name not in TABLES:
+        raise TableError(f"there is no table \"{name}\"; there are {', '.join(TABLES)}")
+    return markdown(*TABLES[name]())
+
+
+def make_value(name):
+    if name not in VALUES:
+        raise TableError(f"there is no value \"{name}\"; there are {', '.join(VALUES)}")
+    return VALUES[name]()
+
+
+def fill(page: str) -> str:
+    """The page with every table and every number replaced by what the results have now."""
+
+    def table(match: re.Match) -> str:
+        name = match.group(2)
+        return match.group(1) + (match.group(3) if name in ELSEWHERE else make_table(name)) + match.group(4)
+
+    opened, found = len(OPENING.findall(page)), len(BLOCK.findall(page))
+    if opened != found:
+        raise TableError(f"{opened - found} table comment(s) are not closed by <!-- /table -->")
+    opened, found = len(INLINE_OPENING.findall(page)), len(INLINE.findall(page))
+    if opened != found:
+        raise TableError(f"{opened - found} value comment(s) are not closed by <!-- /value --> in the same line")
+
+    if at_start := LINE_OPENING.search(page):
+        raise TableError(f"a line begins with the value \"{at_start.group(1)}\"; Markdown takes such a line for HTML")
+
+    def value(match: re.Match) -> str:
+        return match.group(1) + make_value(match.group(2)) + match.group(4)
+
+    return INLINE.sub(value, BLOCK.sub(table, page))
+
+
+def all_pages() -> list[pathlib.Path]:
+    """The Markdown files that may have tables."""
+    return sorted((ROOT / "docs").rglob("*.md"))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing, fail if a page is out of date")
+    parser.add_argument("pages", nargs="*", type=pathlib.Path, metavar="PAGE.md")
+    arguments = parser.parse_args()
+
+    outdated = False
+    for page in arguments.pages or all_pages():
+        before = page.read_text(encoding="utf-8")
+        try:
+            after = fill(before)
+        except TableError as error:
+            print(f"{page}: {error}", file=sys.stderr)
+            return 2
+        if before == after:
+            continue
+        if arguments.check:
+            print(f"{page}: a table or a number is out of date; run scripts/update_tables.py", file=sys.stderr)
+            outdated = True
+        else:
+            page.write_text(after, encoding="utf-8")
+            print(f"updated {page}")
+    return 1 if outdated else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

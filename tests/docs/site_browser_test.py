@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""Opens a built site in headless Chromium, as a reader would, and keeps pictures of its pages.
+
+Usage: site_browser_test.py SITE PICTURES
+
+Every page of the book is loaded at a desktop's and a phone's width, in light and dark, with no network: no error, no
+formula that cannot be typeset, nothing wider than the screen, text with enough contrast. Then what a reader does:
+clicks, searches, the keyboard, no JavaScript. Pictures go to PICTURES/<page>_<width>_<colours>.png.
+Exit status: 0 all well, or skipped (no Chromium, no Selenium), 1 something is wrong.
+"""
+
+import pathlib
+import re
+import sys
+import unittest
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import WebDriverWait
+except ImportError:
+    print("skipped: no selenium (python3-selenium)")
+    sys.exit(0)
+
+SITE = PICTURES = None
+WIDTHS = {"desktop": (1280, 900), "phone": (360, 740)}
+COLOURS = ["light", "dark"]
+# What a reader may look for, and where the first answer has to lead.
+SEARCHES = {
+    "rescale": r"lesson_0[589]",
+    "bank conflict": r"lesson_0[26]",
+    "GQA": r"lesson_11",
+    "sliding": r"lesson_12",
+    "sinks": r"lesson_13",
+    "dropout": r"lesson_18",
+    "online softmax": r"lesson_05",
+    "causal": r"lesson_10",
+    "stride": r"lesson_02",
+    "log-sum-exp": r"lesson_(09|15)",
+}
+
+# Contrast of every piece of text with what lies behind it, by WCAG's formula: the pieces below 4.5, or 3 if large.
+CONTRAST = r"""
+const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const parse = (text) => (text.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const over = (top, below) => { const a = top[3] ?? 1; return [0, 1, 2].map((i) => top[i] * a + below[i] * (1 - a)); };
+const behind = (element) => {
+  const layers = [];
+  for (let e = element; e; e = e.parentElement) {
+    const colour = parse(getComputedStyle(e).backgroundColor);
+    layers.push(colour);
+    if ((colour[3] ?? 1) === 1) break;
+  }
+  return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]);
+};
+const found = new Map();
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const element = walker.currentNode.parentElement;
+  if (!walker.currentNode.data.trim() || element.closest("script, style, noscript, .here, .copy, svg")) continue;
+  if (!element.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue;
+  const style = getComputedStyle(element), below = behind(element);
+  const [a, b] = [light(over(parse(style.color), below)), light(below)];
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
+  if (ratio < (large ? 3 : 4.49)) {
+    const key = `${element.tagName}.${element.className} ${style.color} on ${below.map(Math.round)}`;
+    if (!found.has(key)) found.set(key, `${ratio.toFixed(2)} ${key}: ${walker.currentNode.data.trim().slice(0, 30)}`);
+  }
+}
+return [...found.values()];
+"""
+WIDER = r"""
+const width = document.documentElement.clientWidth;
+if (document.documentElement.scrollWidth <= width) return [];
+return [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > width + 1)
+  .slice(0, 5).map((e) => `${e.tagName}.${e.className}`);
+"""
+BROKEN_FORMULAS = r"""
+const broken = [...document.querySelectorAll(".merror, [data-mjx-error], .MathJax_Error")].map((e) => e.textContent);
+if (/Math Processing Error|Undefined control sequence/.test(document.body.textContent)) broken.push("an undefined command");
+if (window.MathJax && MathJax.Hub)
+  for (const jax of MathJax.Hub.getAllJax())
+    if (jax.texError || /merror/.test(String(jax.root))) broken.push(`a TeX error in ${jax.originalText.slice(0, 60)}`);
+const missing = [...document.querySelectorAll("script[type^='math/tex']")].filter(
+  (s) => !s.previousElementSibling || !s.previousElementSibling.querySelector("svg"));
+return broken.concat(missing.map((s) => `not typeset: ${s.textContent.slice(0, 40)}`));
+"""
+
+
+def open_browser(scripts=True):
+    options = webdriver.ChromeOptions()
+    for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                     "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"]:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    if not scripts:
+        options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+    browser = webdriver.Chrome(options=options)
+    browser.set_page_load_timeout(60)
+    return browser
+
+
+def book():
+    """The pages of the book in order: those that the sidebar names, and those of the diagnostics."""
+    text = (SITE / "index.html").read_text(encoding="utf-8")
+    chapters = re.search(r'<nav id="chapters".*?</nav>', text, re.DOTALL).group(0)
+    return re.findall(r'href="([^"]+)"', chapters) + sorted(file.name for file in SITE.glob("diagnostic_*.html"))
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = open_browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+
+    def screen(self, width="desktop"):
+        pixels, height = WIDTHS[width]
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": pixels, "height": height, "deviceScaleFactor": 1, "mobile": width == "phone"})
+
+    def colours(self, name):
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": name}]})
+
+    def open(self, page):
+        self.browser.get((SITE / page).as_uri())
+        self.wait(lambda browser: browser.execute_script(
+            "return document.readyState === 'complete' && (!window.MathJax || !MathJax.Hub || "
+            "(MathJax.isReady && !MathJax.Hub.queue.pending && !MathJax.Hub.queue.running))"))
+
+    def wait(self, condition, seconds=30):
+        return WebDriverWait(self.browser, seconds, 0.05).until(condition)
+
+    def one(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def page(self):
+        return self.browser.current_url.rsplit("/", 1)[1]
+
+    def focused(self):
+        return self.browser.switch_to.active_element
+
+
+class Pages(Case):
+    def test_every_page_of_the_book(self):
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        typeset = 0
+        for page in book():
+            for width in WIDTHS:
+                self.screen(width)
+                self.colours("light")
+                self.open(page)
+                typeset += len(self.all(".MathJax_SVG"))
+                with self.subTest(page=page, width=width):
+                    self.assertEqual(self.browser.execute_script(BROKEN_FORMULAS), [], "formulas")
+                    self.assertEqual(self.browser.execute_script(WIDER), [], "wider than the screen")
+                    self.assertEqual([entry["message"] for entry in self.browser.get_log("browser")], [], "console")
+                    loaded = self.browser.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
+                    self.assertEqual([name for name in loaded if not name.startswith(("file:", "data:", "blob:"))], [])
+                for colours in COLOURS:
+                    self.colours(colours)
+                    with self.subTest(page=page, width=width, colours=colours):
+                        if width == "desktop" or colours == "dark":
+                            self.assertEqual(self.browser.execute_script(CONTRAST), [], "contrast")
+                    picture = PICTURES / f"{page.removesuffix('.html')}_{width}_{colours}.png"
+                    self.assertTrue(self.browser.save_screenshot(str(picture)))
+        self.assertGreater(typeset, 100, "formulas are typeset")
+
+    def test_what_is_looked_for_would_be_found(self):
+        self.screen("phone")
+        self.open("lesson_05.html")
+        self.browser.execute_script("""
+            const add = (html) => document.querySelector("main").insertAdjacentHTML("beforeend", html);
+            add('<p style="color: #999; background: #eee">faint</p>');
+            add('<div style="width: 900px; height: 9px">wide</div>');
+            add('<script type="math/tex; mode=display">l = 2</' + 'script>');""")
+        self.assertTrue(any("faint" in text for text in self.browser.execute_script(CONTRAST)))
+        self.assertTrue(self.browser.execute_script(WIDER))
+        self.assertEqual(self.browser.execute_script(BROKEN_FORMULAS), ["not typeset: l = 2"])
+        self.browser.execute_script("document.querySelector('main').insertAdjacentHTML('beforeend', "
+                                    "'\\\\[ \\\\undefinedcommand \\\\]'); MathJax.Hub.Typeset();")
+        self.wait(lambda browser: any("ndefined" in text for text in browser.execute_script(BROKEN_FORMULAS)), 20)
+
+
+class Reader(Case):
+    def setUp(self):
+        self.screen()
+        self.colours("light")
+
+    def test_from_home_to_a_lesson_to_its_code(self):
+        self.open("index.html")
+        self.one("main a[href='lesson_09.html']").click()
+        self.assertEqual(self.page(), "lesson_09.html")
+        self.one(".files a[href='lesson_09_solution.html']").click()
+        self.assertEqual(self.page(), "lesson_09_solution.html")
+        self.assertIn("fold_scores", self.one("div.fragment").text)
+        self.one("a[rel='up']").click()
+        self.assertEqual(self.page(), "lesson_09.html")
+
+    def test_from_a_topic_of_the_notes_to_the_paragraph_in_two_clicks(self):
+        self.open("index.html")
+        self.one("#chapters a[href='notes_map.html']").click()
+        self.one("main td a[href^='lesson_13.html#']").click()
+        self.assertRegex(self.page(), r"^lesson_13\.html#.+")
+        top = self.browser.execute_script(
+            "return document.getElementById(location.hash.slice(1)).getBoundingClientRect().top")
+        self.assertTrue(0 <= top < 450, f"the heading is in sight: {top}")
+
+    def test_pages_are_turned(self):
+        self.open("lesson_01.html")
+        self.one("a[rel='next']").click()
+        self.assertEqual(self.page(), "lesson_02.html")
+        self.one("a[rel='prev']").click()
+        self.assertEqual(self.page(), "lesson_01.html")
+
+    def search(self, words):
+        self.one("body").send_keys("/")
+        self.assertEqual(self.focused().get_attribute("id"), "search")
+        self.focused().clear()
+        self.focused().send_keys(words)
+        query = " ".join(re.findall(r"[\w+]+", words.lower()))
+        self.wait(lambda _: self.one("#found").get_attribute("data-query") == query, 10)
+        return [link.get_attribute("href").rsplit("/", 1)[1] for link in self.all("#found a")]
+
+    def test_search_finds_words_and_lessons_come_first(self):
+        for words, first in SEARCHES.items():
+            with self.subTest(words=words):
+                self.open("index.html")
+                found = self.search(words)
+                self.assertTrue(found, "something is found")
+                self.assertRegex(found[0], rf"^{first}\.html")
+
+    def test_search_with_the_keyboard(self):
+        self.open("lesson_01.html")
+        found = self.search("sliding window")
+        self.focused().send_keys(Keys.ARROW_DOWN)
+        self.assertTrue(self.focused().get_attribute("href").endswith(found[0]))
+        self.focused().send_keys(Keys.ESCAPE)
+        self.assertEqual(self.focused().get_attribute("id"), "search")
+        self.assertFalse(self.one("#found").is_displayed())
+        self.focused().send_keys(Keys.ENTER)
+
+    def test_search_that_finds_nothing_says_so(self):
+        self.open("index.html")
+        self.assertEqual(self.search("zyxwv"), [])
+        self.assertIn("Nothing has all of these words", self.one("#found").text)
+
+    def test_markup_in_a_query_stays_text(self):
+        self.open("index.html")
+        self.search("<img src=x onerror=alert(1)> softmax")
+        self.assertEqual(self.all("#found img"), [])
+
+    def test_colours_are_chosen_and_remembered(self):
+        self.open("lesson_01.html")
+        before = self.one("body").value_of_css_property("background-color")
+        self.one(".theme").click()
+        self.assertEqual(self.one(".theme").get_attribute("aria-pressed"), "true")
+        self.assertNotEqual(self.one("body").value_of_css_property("background-color"), before)
+        self.open("lesson_02.html")
+        self.assertEqual(self.one(".theme").get_attribute("aria-pressed"), "true")
+        self.one(".theme").click()
+
+    def test_chapters_on_a_phone(self):
+        self.screen("phone")
+        self.open("lesson_05.html")
+        self.assertFalse(self.one("#chapters").is_displayed())
+        self.one(".menu").click()
+        self.assertTrue(self.one("#chapters").is_displayed())
+        self.assertEqual(self.focused().get_attribute("aria-current"), "page")
+        self.focused().send_keys(Keys.ESCAPE)
+        self.assertFalse(self.one("#chapters").is_displayed())
+        self.one(".menu").click()
+        self.one("#chapters a[href='lesson_06.html']").click()
+        self.assertEqual(self.page(), "lesson_06.html")
+
+    def test_focus_can_be_seen_and_the_first_stop_skips_to_the_text(self):
+        self.open("lesson_09.html")
+        self.one("body").send_keys(Keys.TAB)
+        self.assertEqual(self.focused().text, "Skip to the text")
+        for _ in range(25):
+            element = self.focused()
+            style = [element.value_of_css_property(name) for name in ("outline-style", "outline-width")]
+            self.assertEqual(style[0], "solid", element.get_attribute("outerHTML")[:80])
+            self.assertGreaterEqual(float(style[1].removesuffix("px")), 2)
+            element.send_keys(Keys.TAB)
+
+    def test_code_can_be_copied_without_its_line_numbers(self):
+        self.open("lesson_01_solution.html")
+        self.browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        button = self.one(".code .copy")
+        self.browser.execute_script("arguments[0].click()", button)
+        self.wait(lambda _: button.text == "Copied" or button.get_attribute("textContent") == "Copied", 5)
+        copied = self.browser.execute_async_script("navigator.clipboard.readText().then(arguments[0], (e) => arguments[0](String(e)))")
+        source = pathlib.Path(__file__).resolve().parents[2] / "solutions/01_vector_add/vector_add.cu"
+        self.assertEqual(copied.split(), source.read_text(encoding="utf-8").split())
+
+
+class WithoutScripts(unittest.TestCase):
+    def test_text_pictures_and_chapters_are_there(self):
+        browser = open_browser(scripts=False)
+        self.addCleanup(browser.quit)
+        browser.get((SITE / "lesson_09.html").as_uri())
+        self.assertTrue(browser.find_element(By.CSS_SELECTOR, "#chapters a[href='lesson_10.html']").is_displayed())
+        self.assertFalse(browser.find_element(By.ID, "search").is_displayed())
+        self.assertFalse(browser.find_element(By.CSS_SELECTOR, ".theme").is_displayed())
+        browser.get((SITE / "steps.html").as_uri())
+        self.assertGreater(len(browser.find_element(By.TAG_NAME, "main").text), 1000)
+
+
+def main():
+    global SITE, PICTURES
+    if len(sys.argv) != 3:
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    SITE, PICTURES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    try:
+        open_browser().quit()
+    except Exception as problem:  # noqa: BLE001  whatever a machine without a browser says
+        print(f"skipped: no Chromium that answers ({str(problem).splitlines()[0]})")
+        return 0
+    return 0 if unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

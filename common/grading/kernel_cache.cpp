@@ -13,6 +13,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::uintmax_t kCacheBytes = 256u << 20;
+constexpr auto kInUse =
+    std::chrono::minutes(30);  // a run compiles ahead, and may come to a library only then
 constexpr auto kForgotten = std::chrono::hours(1);  // no build takes this long
 
 }  // namespace
@@ -144,7 +146,7 @@ void KernelCache::prune(std::uintmax_t bytes) const {
   std::sort(libraries.begin(), libraries.end(),
             [](const Library& a, const Library& b) { return a.used < b.used; });
   for (const Library& library : libraries) {
-    if (total <= bytes) break;
+    if (total <= bytes || now - library.used < kInUse) break;
     const std::string stem = library.file.stem().string();
     fs::remove(folder_ / (stem.substr(0, stem.rfind('-')) + ".json"), error);
     fs::remove(library.file, error);

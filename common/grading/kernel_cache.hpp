@@ -47,7 +47,7 @@ class KernelCache {
                                 std::filesystem::file_time_type started) const;
 
   /// @brief Removes what was not used for longest until at most `bytes` remain, and forgotten intermediate
-  /// files.
+  /// files. What was made or found within the last half hour stays: a run may be about to load it.
   void prune(std::uintmax_t bytes) const;
 
   const std::filesystem::path& folder() const { return folder_; }

@@ -10,7 +10,7 @@ import math
 import re
 
 from .markdown import HEADER_ADDRESS
-from .pages import PARTS, Page, listings, name_of
+from .pages import PARTS, Page, listings
 
 WORDS_A_MINUTE = 200
 INTERACTIVE = ["steps"]  # what docs/NAME/NAME.js shows in the place of <div id="flash-NAME">
@@ -26,21 +26,18 @@ def chapters(groups: list[tuple[str, list[Page]]], current: Page | None) -> str:
         lines.append("<ul>")
         for page in pages:
             here = ' aria-current="page"' if page is current else ""
-            inside = current is not None and current.kind == "code" and page.name == name_of(current.lesson)
-            mark = ' class="around"' if inside else ""
+            mark = ' class="around"' if current is not None and current.parent == page.name else ""
             lines.append(f'<li{mark}><a href="{page.address}"{here}>{html.escape(page.title)}</a></li>')
         lines.append("</ul>")
     return "\n".join([*lines, "</nav>"])
 
 
 def turn(order: list[Page], current: Page) -> str:
-    """Links to the page before and the page after, or back to the lesson from one of its files."""
-    if current.kind == "code":
-        number = f"{current.lesson['number']:02}"
-        back = f'<a rel="up" href="{name_of(current.lesson)}.html">Lesson {number}: {html.escape(current.lesson["title"])}</a>'
-        return f'<nav class="turn" aria-label="Back to the lesson">{back}</nav>'
-    if current not in order:
-        return ""
+    """Links to the page before and the page after, or back to the page that this one belongs to."""
+    if current.parent:
+        parent = next(page for page in order if page.name == current.parent)
+        back = f'<a rel="up" href="{parent.address}"><span>Back to</span> {html.escape(parent.title)}</a>'
+        return f'<nav class="turn" aria-label="Back">{back}</nav>'
     place = order.index(current)
     links = []
     if place > 0:

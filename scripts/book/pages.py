@@ -27,6 +27,7 @@ class Page:
     title    what links to it say
     kind     "home", "lesson", "guide", "code" (a listing) or "reference": search lists them in this order
     lesson   lesson.json of the lesson that it belongs to
+    parent   the name of the page that it belongs to, if it is not one of the chapters
     markdown what a generated page says
     """
 
@@ -36,6 +37,7 @@ class Page:
     kind: str
     lesson: dict | None = None
     markdown: str | None = None
+    parent: str = ""
 
     @property
     def address(self) -> str:
@@ -59,7 +61,7 @@ BESIDE = [
 HOW = [
     _guide("grader", "docs/grader.md", "How the grader decides"),
     _guide("simulator", "docs/simulator.md", "How the simulator sees your kernel"),
-    _guide("diagnostics", "docs/diagnostics.md", "Diagnostics"),
+    _guide("diagnostics", "docs/diagnostics.md", "Diagnostics, class by class"),
 ]
 OTHERS = [
     _guide("instructors", "docs/instructors.md", "For instructors"),
@@ -91,7 +93,8 @@ def lesson_pages() -> list[Page]:
 def diagnostic_pages() -> list[Page]:
     """One page for each class of finding."""
     files = sorted((ROOT / "docs" / "diagnostics").glob("*.md"))
-    return [_guide(f"diagnostic_{file.stem}", f"docs/diagnostics/{file.name}", file.stem) for file in files]
+    return [Page(f"diagnostic_{file.stem}", f"docs/diagnostics/{file.name}", file.stem, "guide", parent="diagnostics")
+            for file in files]
 
 
 # What the page of a file says about it.
@@ -105,13 +108,13 @@ TOLD = {
 
 def listings(lesson: dict) -> list[Page]:
     """The files that belong to a lesson, a page each: contract, hints, stub, solution and tests."""
-    folder, name = lesson["folder"], lesson["name"]
+    folder, name, parent = lesson["folder"], lesson["name"], name_of(lesson)
     number = f"Lesson {lesson['number']:02}"
-    found = [Page(f"{name_of(lesson)}_hints", f"lessons/{folder}/hints.md", "hints", "code", lesson)]
+    found = [Page(f"{parent}_hints", f"lessons/{folder}/hints.md", "hints", "code", lesson, None, parent)]
     for what, path in [("contract", f"lessons/{folder}/{name}.hpp"), ("stub", f"lessons/{folder}/{name}.cu"), ("solution", f"solutions/{folder}/{name}.cu"),
                        ("tests", f"tests/lessons/{folder}_test.cpp")]:
         markdown = f"# {number}: {what}\n\n`{path}`, {TOLD[what]}:\n\n\\include{{lineno}} {path}\n"
-        found.append(Page(f"{name_of(lesson)}_{what}", path, what, "code", lesson, markdown))
+        found.append(Page(f"{parent}_{what}", path, what, "code", lesson, markdown, parent))
     found[0], found[1] = found[1], found[0]  # the contract comes before the hints
     return found
 

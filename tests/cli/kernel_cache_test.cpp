@@ -81,6 +81,18 @@ TEST_CASE("what was used last stays when room is made", "[cli][cache]") {
   CHECK(f.cache.find("new").has_value());
 }
 
+TEST_CASE("what was made a short time ago stays even when there is no room", "[cli][cache]") {
+  Fixture f;
+  const fs::path old = f.publish("old", std::string(1000, 'x'));
+  for (const fs::path& file : {old, f.cache.folder() / "old.json"})
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const fs::path fresh = f.publish("fresh", std::string(1000, 'y'));
+  f.cache.prune(0);
+  CHECK_FALSE(fs::exists(old));
+  CHECK(fs::exists(fresh));
+  CHECK(f.cache.find("fresh").has_value());
+}
+
 TEST_CASE("hashes tell contents and their boundaries apart", "[cli][cache]") {
   CHECK(ContentHash().add("ab").add("c").hex() != ContentHash().add("a").add("bc").hex());
   CHECK(ContentHash().add("").hex() != ContentHash().hex());

@@ -187,6 +187,21 @@ class Setup(Case):
         self.assertNotIn("libbenchmark-dev", missing)
         self.assertIn("libbenchmark-dev", self.setup("test", "--list").stdout.split())
 
+    def test_the_site_needs_packages_of_its_own(self):
+        self.assertNotIn("doxygen", self.setup("check", "--list").stdout.split())
+        self.assertIn("doxygen", self.setup("docs", "--list").stdout.split())
+        self.assertNotIn("libbenchmark-dev", self.setup("docs", "--list").stdout.split())
+        self.assertIn("doxygen", self.setup("test", "--list").stdout.split())
+
+    def test_a_package_that_apt_does_not_know_leaves_out_only_itself(self):
+        self.program("id", "echo 0\n")
+        self.program("apt-get", 'case " $* " in *" chromium "*) exit 100 ;; esac\necho "$*" | tr " " "\n" >>"$CALLS"\n')
+        self.program("tr", f'exec {shutil.which("tr")} "$@"\n')
+        result = self.setup("test")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("apt has no chromium; what uses it is left out", result.stderr)
+        self.assertIn("codespell", self.called())
+
     def test_without_root_prints_the_one_line(self):
         (self.bin / "c++").unlink()
         self.program("id", "echo 1000\n")

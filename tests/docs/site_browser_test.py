@@ -105,9 +105,13 @@ def open_browser(scripts=True):
 
 def book():
     """The pages of the book in order: those that the sidebar names, and those of the diagnostics."""
-    text = (SITE / "index.html").read_text(encoding="utf-8")
-    chapters = re.search(r'<nav id="chapters".*?</nav>', text, re.DOTALL).group(0)
-    return re.findall(r'href="([^"]+)"', chapters) + sorted(file.name for file in SITE.glob("diagnostic_*.html"))
+    def links(page, part):
+        text = re.search(part, (SITE / page).read_text(encoding="utf-8"), re.DOTALL).group(0)
+        return re.findall(r'href="([^"#]+\.html)"', text)
+
+    chapters = links("index.html", r'<nav id="chapters".*?</nav>')
+    return chapters + [page for page in dict.fromkeys(links("diagnostics.html", "<main.*</main>")) if page not in chapters
+                       and page.startswith("diagnostic_")]
 
 
 class Case(unittest.TestCase):

@@ -26,6 +26,7 @@ STYLE = """
   .whole { fill: #0a58ca; }
   .masked { fill: #f2c48f; }
   .seen { fill: #b35900; }
+  .key { stroke: #8c959f; }
   .lines { stroke: #ffffff; stroke-width: 1.5; fill: none; }
   @media (prefers-color-scheme: dark) {
     .page { fill: #0d1117; }
@@ -35,6 +36,7 @@ STYLE = """
     .whole { fill: #4a8ff0; }
     .masked { fill: #6b4520; }
     .seen { fill: #ffb86b; }
+    .key { stroke: #6e7681; }
     .lines { stroke: #0d1117; }
   }
 """.strip("\n")
@@ -152,7 +154,7 @@ def draw(title, panels, cell=12, width=664):
     for names, text in ((("whole",), "every query sees every key"),
                         (("seen", "masked"), "loaded: seen, not seen"), (("skipped",), "never loaded")):
         for index, name in enumerate(names):
-            body.append(f'<rect class="{name}" x="{key_x + index * 14}" y="{key_y:g}" width="14" height="14"/>')
+            body.append(f'<rect class="{name} key" x="{key_x + index * 14}" y="{key_y:g}" width="14" height="14"/>')
         body.append(f'<text class="small" x="{key_x + len(names) * 14 + 6}" y="{key_y + 11:g}">{text}</text>')
         key_x += len(names) * 14 + 190
     height = round(key_y + 32)

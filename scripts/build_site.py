@@ -55,17 +55,14 @@ def headers() -> list[str]:
 
 
 def summary_of(path: str) -> str:
-    """The first sentence of a header's own comment, or what it declares."""
+    """The first sentence of a header's own comment, or the names that it declares, six at most."""
     text = (ROOT / path).read_text(encoding="utf-8")
     comment = re.search(r"^/// @file\n((?:///.*\n)+)", text, re.MULTILINE)
     if comment:
         words = re.sub(r"^///\s?", "", comment.group(1), flags=re.MULTILINE).replace("@brief", "")
         return SENTENCE_END.split(" ".join(words.split("\n\n")[0].split()))[0]
-    brief = re.search(r"^///\s*(?:@brief\s+)?(.+(?:\n///.*)*)", text, re.MULTILINE)
-    if not brief:
-        return ""
-    words = re.sub(r"\n///\s?", " ", brief.group(1))
-    return SENTENCE_END.split(" ".join(words.split()))[0]
+    names = re.findall(r"^(?:struct|class|enum class) (\w+)\b(?!.*;$)|^[\w:].*?\b(\w+)\((?!\))", text, re.MULTILINE)
+    return ", ".join(f"`{name}`" for name in list(dict.fromkeys(one or other for one, other in names))[:6])
 
 
 def reference_page() -> pages.Page:

@@ -76,7 +76,7 @@ def figure():
     key_x = 64
     for names, text in ((("whole",), "no mask"), (("masked", "seen"), "masked; dark: seen"), (("skipped",), "never loaded"),
                         (("share",), "a key"), (("sink",), "the sink")):
-        body += [f'<rect class="{name}" x="{key_x + index * 14}" y="{key_y}" width="14" height="14"/>'
+        body += [f'<rect class="{name} key" x="{key_x + index * 14}" y="{key_y}" width="14" height="14"/>'
                  for index, name in enumerate(names)]
         body.append(small(key_x + len(names) * 14 + 6, key_y + 11, text))
         key_x += len(names) * 14 + 26 + round(6.2 * len(text))

@@ -27,10 +27,10 @@ SOLUTION = "solutions/06_block_matmul/block_matmul.cu"
 OTHER = "tests/lessons/alternatives/06_block_matmul/strided_ownership.cu"
 ROWS = [
     ("no tiles", "1 element a thread", "matmul", SMALL),
-    ("tiles of 16 x 16", "1 element a thread", "matmul_tiled", SMALL),
-    ("tiles of 32 x 32", "1 element a thread", "matmul_tiled", SOLUTION),
-    ("tiles of 64 x 64", "4 x 4 elements a thread", "matmul", OTHER),
-    ("tiles of 128 x 128", "8 x 8 elements a thread", "matmul", SOLUTION),
+    ("tiles of 16 × 16", "1 element a thread", "matmul_tiled", SMALL),
+    ("tiles of 32 × 32", "1 element a thread", "matmul_tiled", SOLUTION),
+    ("tiles of 64 × 64", "4 × 4 elements a thread", "matmul", OTHER),
+    ("tiles of 128 × 128", "8 × 8 elements a thread", "matmul", SOLUTION),
 ]
 CASES = {"matmul_tiled": "tiled: reads A and B as often as tiles",
          "matmul": "reads A and B as often as tiles of 64 x 64"}

@@ -38,6 +38,7 @@ STYLE = """
   .skipped { fill: #f2f4f7; }
   .visited { fill: #a9c8f5; }
   .block { fill: #0a58ca; }
+  .key { stroke: #8c959f; }
   .lines { stroke: #ffffff; stroke-width: 1.5; fill: none; }
   .way { stroke: #ffffff; stroke-width: 2; fill: none; }
   @media (prefers-color-scheme: dark) {
@@ -47,6 +48,7 @@ STYLE = """
     .skipped { fill: #1b212a; }
     .visited { fill: #26467a; }
     .block { fill: #79b0ff; }
+    .key { stroke: #6e7681; }
     .lines { stroke: #0d1117; }
     .way { stroke: #0d1117; }
   }
@@ -128,7 +130,7 @@ def draw(pairs, bytes_read):
     key_y, key_x = HEIGHT - 24, LEFT["keys_kernel", False]
     for name, text, width in (("block", "one block, in the order of the arrow", 250), ("visited", "the other blocks", 140),
                               ("skipped", "never loaded", 0)):
-        body += [f'<rect class="{name}" x="{key_x}" y="{key_y - 11}" width="14" height="14"/>',
+        body += [f'<rect class="{name} key" x="{key_x}" y="{key_y - 11}" width="14" height="14"/>',
                  f'<text class="small" x="{key_x + 20}" y="{key_y}">{text}</text>']
         key_x += width
     return "\n".join([

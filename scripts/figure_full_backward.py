@@ -59,7 +59,7 @@ def figure():
     key_x, key_y = left, TOP + of_queries.queries / of_queries.group * CELL + 34
     for names, text in ((("whole",), "nothing is hidden"), (("seen", "masked"), "masked: seen, not seen"),
                         (("skipped",), "never meet")):
-        body += [f'<rect class="{name}" x="{key_x + index * 14}" y="{key_y:g}" width="14" height="14"/>'
+        body += [f'<rect class="{name} key" x="{key_x + index * 14}" y="{key_y:g}" width="14" height="14"/>'
                  for index, name in enumerate(names)]
         body.append(small(key_x + len(names) * 14 + 6, key_y + 11, text))
         key_x += len(names) * 14 + 30 + round(6.4 * len(text))

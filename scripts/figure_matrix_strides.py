@@ -50,7 +50,7 @@ def read(name):
 
 def draw():
     machine = read(BARS[0][2])
-    title = f"Moving {machine['rows']} x {machine['cols']} floats: share of the speed of a device-to-device copy"
+    title = f"Moving {machine['rows']} × {machine['cols']} floats: share of the speed of a device-to-device copy"
     body = [f'<text class="title" x="{LEFT}" y="26">{title}</text>']
     for index, (label, why, name, key) in enumerate(BARS):
         result, y = read(name)[key], TOP + index * ROW

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fills tables and numbers of Markdown pages from the results in docs/results, or checks that they are up to date.
 
-A page names a table, and this script writes it between two lines; a number in a sentence it writes in the line (not at its start, where Markdown
-takes it for HTML):
+A page names a table, and this script writes it between two lines; a number in a sentence it writes in the line (not at
+its start, where Markdown takes it for HTML):
 
     <!-- table: matmul -->
     <!-- /table -->
@@ -10,7 +10,8 @@ takes it for HTML):
     ... reaches <!-- value: matmul_4096_percent -->67 %<!-- /value --> of cuBLAS.
 
 TABLES and VALUES below say what there is and how each is made. A table that another program makes stands in ELSEWHERE
-and is left as it is.
+and is left as it is. Columns of numbers are aligned at the right, and a no-break space keeps a number and its unit on
+one line.
 
 Usage: scripts/update_tables.py [--check] [PAGE.md ...]     (default: all pages in docs)
 Exit status: 0 all up to date (or updated), 1 with --check if a page is not, 2 a table or a number cannot be made.
@@ -85,6 +86,9 @@ def result(name):
 
 # Numbers, as pages write them.
 
+NO_BREAK = "\N{NO-BREAK SPACE}"  # between a number and its unit
+NUMBER = re.compile(rf"[\d,]+(\.\d+)?({NO_BREAK}\S+)?")
+
 
 def rounded(value, step):
     """The nearest multiple of a power of ten, halves away from zero; with a comma for thousands."""
@@ -99,16 +103,16 @@ def digits(value, count=3):
 
 
 def ms(value):
-    return f"{digits(value)} ms"
+    return f"{digits(value)}{NO_BREAK}ms"
 
 
 def size(count):
     """Bytes, in MB below 1 GB."""
-    return f"{digits(count / 1e9)} GB" if count >= 1e9 else f"{digits(count / 1e6)} MB"
+    return f"{digits(count / 1e9)}{NO_BREAK}GB" if count >= 1e9 else f"{digits(count / 1e6)}{NO_BREAK}MB"
 
 
 def percent(fraction):
-    return f"{rounded(round(100 * fraction, 6), 1)} %"
+    return f"{rounded(round(100 * fraction, 6), 1)}{NO_BREAK}%"
 
 
 def whole(value):
@@ -440,12 +444,18 @@ VALUES = {
 }
 
 
+def alignment(cells):
+    """What stands below the head of a column: numbers are aligned at the right."""
+    filled = [cell for cell in cells if cell]
+    return "---:" if filled and all(NUMBER.fullmatch(cell) for cell in filled) else "---"
+
+
 def markdown(head, rows):
     """A pipe table; all rows as long as the head."""
     for row in rows:
         if len(row) != len(head):
             raise TableError(f"a row has {len(row)} cells below {len(head)} columns: {row}")
-    lines = [head, ["---"] * len(head), *rows]
+    lines = [head, [alignment(column) for _, *column in zip(head, *rows)], *rows]
     return "".join("".join(f"| {cell} " if cell else "| " for cell in line) + "|\n" for line in lines)
 
 

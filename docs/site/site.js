@@ -52,55 +52,82 @@ const search = {
     document.head.append(script);
   },
 
+  // Words that a question has and that say nothing of what it is about.
+  empty: new Set(("a an and are be by can do does for from has have how i in is it its my of on or that the they this to " +
+    "was what when where which who why with").split(" ")),
+
   words: (text) => text.toLowerCase().match(/[\p{L}\p{N}_+]+/gu) || [],
 
+  // The words to look for: those of the query that say something, or all.
+  wanted(query) {
+    const words = search.words(query);
+    const telling = words.filter((word) => !search.empty.has(word));
+    return telling.length ? telling : words;
+  },
+
+  // What the forms of an English word begin with: "coalesced" is found by "coalescing".
+  stem(word) {
+    const stem = word.replace(/(ings?|ed|es|e|s)$/u, "");
+    return stem.length >= 4 ? stem : word;
+  },
+
   prepare() {
-    search.sections ||= window.searchData.map(([kind, title, heading, address, text]) => ({
-      kind, title, heading, address, text,
-      inTitle: search.words(title), inHeading: search.words(heading), all: text.toLowerCase(),
-      inText: search.words(text),
+    search.sections ||= window.searchData.map(([kind, title, heading, address, text, terms]) => ({
+      kind, title, heading, address, text, all: text.toLowerCase(),
+      inTitle: search.words(title), inHeading: search.words(heading), inText: search.words(text),
+      terms: search.words(terms),
     }));
   },
 
-  // How well a section answers: 0 if a word of the query is missing in it and in its page's title.
+  // A short word stands for itself, a longer one for all that begin as it does.
+  fits: (word) => (word.length < 3 ? (other) => other === word : (other) => other.startsWith(search.stem(word))),
+
+  // How well a section answers, and how many of the words it has. Where a lesson explains counts for more than where it
+  // sets a task.
+  places: {"The idea": 8, "On the machine": 3, "The contract": -6, "Your turn": -6, "How fast, and why": -4,
+           "What goes wrong": -3, "Going on": -4},
   score(section, words, phrase) {
-    let sum = 0;
+    let sum = search.places[section.heading] || 0;
+    let has = 0;
     for (const word of words) {
-      const begins = (other) => other.startsWith(word);
+      const fits = search.fits(word);
       let found = 0;
       if (section.inTitle.includes(word)) found += 40;
-      else if (section.inTitle.some(begins)) found += 25;
-      if (section.inHeading.includes(word)) found += 30;
-      else if (section.inHeading.some(begins)) found += 20;
-      const times = section.inText.reduce((count, other) => count + begins(other), 0);
-      if (times) found += 6 + Math.min(times, 12);
-      if (!found) return 0;
+      else if (section.inTitle.some(fits)) found += 25;
+      if (section.inHeading.includes(word)) found += 24;
+      else if (section.inHeading.some(fits)) found += 16;
+      if (section.terms.some(fits)) found += 8;
+      const times = section.inText.reduce((count, other) => count + fits(other), 0);
+      if (times) found += 6 + Math.min(times, 4);
+      if (found) has += 1;
       sum += found;
     }
     if (words.length > 1 && section.all.includes(phrase)) sum += 25;
-    return sum + (section.heading ? 0 : 3);
+    return {has, sum};
   },
 
-  // Lessons first, then pages beside them, then the reference, then listings; the best section of each page. A lesson
-  // that only mentions the words in passing does not come before a page that is about them.
+  // The best section of each page. First the pages that have most of the words; among these lessons, pages beside them,
+  // the reference, listings. A lesson that only mentions the words in passing does not come before a page about them.
   find(query) {
-    const words = search.words(query);
-    if (!words.length) return [];
+    const words = search.wanted(query);
     const phrase = query.trim().toLowerCase();
     const best = new Map();
     for (const section of search.sections) {
-      const score = search.score(section, words, phrase);
+      const {has, sum} = search.score(section, words, phrase);
       const page = section.address.split("#")[0];
-      if (score && (!best.has(page) || best.get(page).score < score)) best.set(page, {section, score});
+      const other = best.get(page);
+      if (has && (!other || has > other.has || (has === other.has && sum > other.sum))) best.set(page, {section, has, sum});
     }
-    const found = [...best.values()];
-    const top = Math.max(...found.map(({score}) => score));
-    const group = ({section, score}) => section.kind + (score < top / 4 ? 4 : 0);
-    return found.sort((a, b) => group(a) - group(b) || b.score - a.score).slice(0, 20).map(({section}) => section);
+    const most = Math.max(...[...best.values()].map(({has}) => has));
+    const found = [...best.values()].filter(({has}) => has === most);
+    const top = Math.max(...found.map(({sum}) => sum));
+    const group = ({section, sum}) => section.kind + (section.kind < 2 && sum < top / 4 ? 1.5 : 0);
+    const sections = found.sort((a, b) => group(a) - group(b) || b.sum - a.sum).slice(0, 20).map(({section}) => section);
+    return {sections, missing: words.length - Math.max(most, 0), words};
   },
 
   excerpt(section, words) {
-    const at = Math.min(...words.map((word) => section.all.indexOf(word)).map((i) => (i < 0 ? Infinity : i)));
+    const at = Math.min(...words.map((word) => section.all.indexOf(search.stem(word))).map((i) => (i < 0 ? Infinity : i)));
     const from = at === Infinity ? 0 : Math.max(0, section.text.lastIndexOf(" ", at - 40) + 1);
     const piece = section.text.slice(from, from + 150);
     return (from ? "… " : "") + piece + (from + 150 < section.text.length ? " …" : "");
@@ -108,7 +135,9 @@ const search = {
 
   // Text with the words of the query marked, as nodes: nothing of a page is ever taken for markup.
   marked(text, words) {
-    const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.map((w) => w.replace(/\+/g, "\\+")).join("|")})`, "giu");
+    const escaped = (word) => word.replace(/\+/g, "\\+");
+    const pieces = (word) => (word.length < 3 ? `${escaped(word)}(?![\\p{L}\\p{N}])` : escaped(search.stem(word)));
+    const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.map((word) => pieces(word)).join("|")})`, "giu");
     return text.split(pattern).map((piece, i) => {
       if (i % 2 === 0) return piece;
       const mark = document.createElement("mark");
@@ -139,20 +168,21 @@ const search = {
       link.append(line);
       box.append(link);
     }
-    box.dataset.query = words.join(" ");
+    box.dataset.query = search.words(field.value).join(" ");
     box.hidden = !message;
     field.setAttribute("aria-expanded", String(!box.hidden));
   },
 
   run() {
     const query = document.getElementById("search").value;
-    const words = search.words(query);
-    if (!words.length) return search.show([], "");
+    if (!search.words(query).length) return search.show([], "");
     if (!window.searchData) return search.load();
     search.prepare();
-    const found = search.find(query);
-    const count = found.length === 20 ? "The best 20 pages" : `${found.length} page${found.length === 1 ? "" : "s"}`;
-    search.show(found, found.length ? count : `Nothing has all of these words: ${query.trim()}`, words);
+    const {sections, missing, words} = search.find(query);
+    let message = sections.length === 20 ? "The best 20 pages" : `${sections.length} page${sections.length === 1 ? "" : "s"}`;
+    if (!sections.length) message = `Nothing has these words: ${query.trim()}`;
+    else if (missing) message = `No section has all of these words; ${missing === 1 ? "one is" : `${missing} are`} missing in these:`;
+    search.show(sections, message, words);
   },
 
   start() {

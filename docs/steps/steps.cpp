@@ -83,8 +83,11 @@ std::string tuple(const std::array<double, N>& values) {
   return "(" + join(parts, ", ") + ")";
 }
 
-/// b as it is subtracted: a negative number in brackets.
-std::string subtrahend(double b) { return b < 0 ? "(" + number(b) + ")" : number(b); }
+/// A number behind a sign: in brackets if it has one of its own.
+std::string behind_sign(const std::string& text) { return text.rfind("−", 0) == 0 ? "(" + text + ")" : text; }
+
+/// A number of Q, K or V, without needless zeros.
+std::string input(double value) { return (value < 0 ? "−" : "") + fmt::format("{:g}", std::abs(value)); }
 
 std::string tile(const char* what, Index tile) {
   return fmt::format("{} {} and {}", what, tile * kTile, tile * kTile + 1);
@@ -215,8 +218,23 @@ class Block {
     add(step,
         fmt::format("{} and their values are loaded, and S = Q·Kᵀ · {}.", tile("Keys", j), problem_.scale),
         [&](Index row) {
-          return sees_none(row, j) ? "sees none of these keys." : "S = " + row_of(S, row, j) + ".";
+          if (sees_none(row, j)) return std::string("sees none of these keys.");
+          const std::string all = "S = " + row_of(S, row, j) + ".";
+          return row > 0 && !sees_none(0, j) ? all : all + "\n" + dot_product(step, row);
         });
+  }
+
+  /// The score of a query and the first key of the tile that it sees, written out.
+  std::string dot_product(const Step& step, Index row) const {
+    const Index col = sees(row, *step.key_tile * kTile) ? 0 : 1, key = *step.key_tile * kTile + col;
+    std::string sum;
+    for (Index d = 0; d < kDim; ++d) {
+      const std::string q = input(static_cast<double>(problem_.Q(0, 0, query(row), d)));
+      const std::string k = input(static_cast<double>(problem_.K(0, 0, key, d)));
+      sum += (d == 0 ? q : " + " + behind_sign(q)) + " · " + behind_sign(k);
+    }
+    return fmt::format("Key {}: ({}) · {} = {}", key, sum, problem_.scale,
+                       number((*step.S)[at(row)][at(col)]));
   }
 
   void maximum(Step& step, const Column& m_new) {
@@ -237,30 +255,41 @@ class Block {
   void rescale(Step& step) {
     step.phase = Phase::rescale;
     step.factor = Column{};
+    const Column l_before = step.l;
+    const Output O_before = step.O;
     for (Index row = 0; row < kTile; ++row) {
       const double factor = std::exp(step.m[at(row)] - base(step, row));
       (*step.factor)[at(row)] = factor;
       step.l[at(row)] *= factor;
       for (double& o : step.O[at(row)]) o *= factor;
     }
-    add(step, "What l and O hold stands on the old maximum; the factor brings it to the new one.",
+    const bool any_key = std::any_of(step.m.begin(), step.m.end(), [](double m) { return m != -kInf; });
+    add(step,
+        std::string("The factor brings l and O to the new maximum.") +
+            (any_key ? " O / l is the same before and after: the factor cancels." : ""),
         [&](Index row) -> std::string {
           const double m = step.m[at(row)], m_new = (*step.m_new)[at(row)];
           if (m_new == -kInf)
             return "−∞ − (−∞) would be NaN. While m_new is −∞, 0 is subtracted in its place: the factor is "
                    "e^(−∞) = 0, and l and O stay 0.";
           if (m == -kInf)
-            return fmt::format("the factor is e^(−∞ − {}) = 0; l and O were 0 anyway.", subtrahend(m_new));
-          if (m == m_new) return "the maximum has stayed, so the factor is e^0 = 1.";
-          return fmt::format("l and O are multiplied by e^({} − {}) = e^({}) = {}.", number(m),
-                             subtrahend(m_new), number(m - m_new), number((*step.factor)[at(row)]));
+            return fmt::format("the factor is e^(−∞ − {}) = 0; l and O were 0 anyway.",
+                               behind_sign(number(m_new)));
+          if (m == m_new)
+            return "the maximum has stayed, so the factor is e^0 = 1. l and O stay as they are.";
+          const std::string factor = number((*step.factor)[at(row)]);
+          return fmt::format("the factor is e^({} − {}) = e^({}) = {}.\nl: {} · {} = {}\nO: {} · {} = {}",
+                             number(m), behind_sign(number(m_new)), number(m - m_new), factor,
+                             number(l_before[at(row)]), factor, number(step.l[at(row)]),
+                             tuple(O_before[at(row)]), factor, tuple(step.O[at(row)]));
         });
   }
 
   void weights(Step& step, Index j) {
     step.phase = Phase::weights;
     Scores& P = step.P.emplace();
-    Column l_before = step.l;
+    const Column l_before = step.l;
+    const Output O_before = step.O;
     for (Index row = 0; row < kTile; ++row) {
       for (Index col = 0; col < kTile; ++col) {
         const double weight = std::exp((*step.S)[at(row)][at(col)] - base(step, row));
@@ -273,8 +302,16 @@ class Block {
     }
     add(step, "P = e^(S − m_new). Its sum goes into l, and P·V into O.", [&](Index row) -> std::string {
       if (sees_none(row, j)) return "every weight is 0; l and O stay as they are.";
-      return fmt::format("P = {}, so l goes from {} to {}.", row_of(P, row, j), number(l_before[at(row)]),
-                         number(step.l[at(row)]));
+      std::string l = number(l_before[at(row)]), O = number(O_before[at(row)][0]);
+      for (Index col = 0; col < kTile; ++col) {
+        const Index key = j * kTile + col;
+        if (!sees(row, key)) continue;
+        const std::string weight = number(P[at(row)][at(col)]);
+        l += " + " + weight;
+        O += " + " + weight + " · " + behind_sign(input(static_cast<double>(problem_.V(0, 0, key, 0))));
+      }
+      return fmt::format("P = {}.\nl: {} = {}\nO, first number: {} = {}", row_of(P, row, j), l,
+                         number(step.l[at(row)]), O, number(step.O[at(row)][0]));
     });
   }
 
@@ -433,6 +470,15 @@ std::vector<Step> steps_of(const Problem& problem, const Mask& mask) {
   return steps;
 }
 
+std::optional<std::size_t> first_rescale(const std::vector<Step>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].phase != Phase::rescale) continue;
+    for (const double factor : *steps[i].factor)
+      if (factor != 0 && factor != 1) return i;
+  }
+  return std::nullopt;
+}
+
 Json data() {
   const Problem p = problem();
   Json all{{"rows", kRows},    {"dim", kDim},      {"tile", kTile},    {"scale", p.scale},
@@ -447,13 +493,16 @@ Json data() {
       sees.push_back(std::move(row));
       lse.push_back(json_of(a.lse(0, 0, i)));
     }
-    for (const Step& step : steps_of(p, mask)) steps.push_back(json_of(step));
+    const std::vector<Step> all_steps = steps_of(p, mask);
+    for (const Step& step : all_steps) steps.push_back(json_of(step));
+    const std::optional<std::size_t> rescale = first_rescale(all_steps);
     all["settings"].push_back({{"name", setting.name},
                                {"causal", mask.causal},
                                {"window", mask.window == Mask{}.window ? Json() : Json(mask.window)},
                                {"sinks", mask.sinks},
                                {"sees", std::move(sees)},
                                {"steps", std::move(steps)},
+                               {"first_rescale", rescale ? Json(*rescale) : Json()},
                                {"O", matrix(a.O)},
                                {"lse", std::move(lse)}});
   }

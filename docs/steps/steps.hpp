@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -54,7 +55,9 @@ struct Step {
   Output O;                             ///< not divided by l
   Output result;                        ///< O / l; means nothing where l is 0
   std::optional<Column> lse;
-  std::vector<std::string> says;  ///< what the step does, in words: first for the tile, then for each query
+  /// What the step does, in words: first for the tile, then for each query. What is written out with
+  /// numbers stands on lines of its own.
+  std::vector<std::string> says;
 };
 
 /// @brief The steps of all tiles of queries, one tile after the other, in the order of lesson 09's loop.
@@ -62,6 +65,9 @@ struct Step {
 /// recurrence of m, l and O has to lead from each to the next within 1e-12.
 /// @throws std::logic_error, naming queries and keys, if it does not.
 std::vector<Step> steps_of(const Problem& problem, const reference::Mask& mask);
+
+/// The first step in which a factor is neither 0 nor 1, from 0; none if there is no such step.
+std::optional<std::size_t> first_rescale(const std::vector<Step>& steps);
 
 /// Everything that the page shows: the problem, and for each setting its mask, its steps and its results.
 /// -inf is the string "-inf", and what a block does not hold is null.

@@ -14,7 +14,7 @@
   };
 
   // The loop of lesson 09: indentation, the text, and the phase that it stands for. In the text, x_y is set with y as
-  // an index, and a line may break at two spaces.
+  // an index, a line may break at two spaces, and a part in brackets is the guard against NaN.
   var ALGORITHM = [
     [0, "for each tile of queries i (one block):", null],
     [1, "load Q_i;  m ← −∞;  l ← 0;  O ← 0", "load"],
@@ -22,15 +22,19 @@
     [2, "if no query of i sees a key of j: skip it", "skip"],
     [2, "load K_j, V_j;  S ← Q_i · K_jᵀ · scale;  hidden: −∞", "scores"],
     [2, "m_new ← max(m, max of the row of S)", "maximum"],
-    [2, "f ← e^(m − m_new);  l ← f · l;  O ← f · O", "rescale"],
-    [2, "P ← e^(S − m_new);  l ← l + Σ P;  O ← O + P · V_j;  m ← m_new", "weights"],
+    [2, "f ← e^(m − m_new)  (0 if m_new = −∞);  l ← f · l;  O ← f · O", "rescale"],
+    [2, "P ← e^(S − m_new)  (0 if m_new = −∞);  l ← l + Σ P;  O ← O + P · V_j;  m ← m_new", "weights"],
     [1, "store O / l  and  lse = m + log l", "store"]
   ];
 
   var KEYS = [
     [["←"], "back"], [["→"], "next"], [["Home"], "first step"], [["End"], "last step"],
-    [["c"], "causal"], [["w"], "window"], [["s"], "sinks"]
+    [["r"], "first rescale"], [["c"], "causal"], [["w"], "window"], [["s"], "sinks"]
   ];
+
+  var MASKS = { all: "none", causal: "causal", window: "window", sinks: "window and sinks" };
+
+  var KEEPING = ["rows", "O", "result"];  // boxes whose numbers are changed, not only set
 
   var SVG = "http://www.w3.org/2000/svg";
   var CELL = 26, EDGE = 26;  // of the map, in its own units
@@ -121,27 +125,32 @@
 
     /**
      * rows: [[header, [value, ...]], ...] where null is what is not there; before: the values one step earlier, to
-     * mark what this step changes; hidden(row, col): whether the mask hides the number.
+     * mark what this step changes; hidden(row, col): whether the mask hides the number. A box of KEEPING has room for
+     * the earlier value below each number. A title of null is that of a row or column that is not there.
      */
     function fill(name, columns, rows, before, hidden) {
-      var body = boxes[name].tBodies[0];
+      var body = boxes[name].tBodies[0], keeps = KEEPING.indexOf(name) >= 0;
       empty(body);
       boxes[name].parentNode.classList.toggle("fs-blank", rows.every(function (row) {
         return row[1].every(function (value) { return value === null; });
       }));
       if (columns) {
         add(body, element("tr", {}, [element("td", { "class": "fs-corner" })].concat(columns.map(function (title) {
-          return element("th", { scope: "col" }, formula(title));
+          return title === null ? element("td", { "class": "fs-corner" }, "\u00a0") :
+            element("th", { scope: "col" }, formula(title));
         }))));
       }
       rows.forEach(function (row, r) {
-        add(body, element("tr", {}, [element("th", { scope: "row" }, row[0])].concat(row[1].map(function (value, c) {
+        add(body, element("tr", {}, [element("th", { scope: "row" },
+          row[0] === null ? "\u00a0" : row[0])].concat(row[1].map(function (value, c) {
           if (value === null) {
-            return element("td", { "class": "fs-none" }, element("span", { "aria-hidden": "true" }, "·"));
+            return element("td", { "class": "fs-none" },
+              [element("span", { "aria-hidden": "true" }, "·"), keeps ? was(null) : null]);
           }
           var old = before ? before[r][c] : value;
+          var changed = old === null || number(old) !== number(value);  // what is changed as it is shown
           var classes = ["fs-number"];
-          if (old !== value) classes.push("fs-changed");
+          if (changed) classes.push("fs-changed");
           var off = hidden && hidden(r, c);
           if (off) classes.push("fs-hidden");
           var cell = element("td", { "class": classes.join(" ") }, number(value));
@@ -149,9 +158,17 @@
             cell.title = "hidden by the mask";
             add(cell, element("span", { "class": "fs-aloud" }, " hidden"));
           }
+          if (keeps) add(cell, was(changed ? old : null));
           return cell;
         }))));
       });
+    }
+
+    /** The earlier value of a number, small and struck; aloud "was 1.687". */
+    function was(value) {
+      if (value === null) return element("span", { "class": "fs-was", "aria-hidden": "true" }, "\u00a0");
+      return element("span", { "class": "fs-was" }, [element("span", { "class": "fs-aloud" }, ", was "),
+        element("span", { "class": "fs-struck" }, number(value))]);
     }
 
     // --- building, once ----------------------------------------------------------------------------------------
@@ -170,6 +187,18 @@
         element("span", {}, label), element("kbd", { "aria-hidden": "true" }, key)
       ], "fs-switch", function () { flip(name); },
         { role: "switch", "aria-checked": "false", "aria-describedby": "fs-note", "data-switch": name });
+    }
+
+    /** The button over a tile of the map. */
+    function place(row, col) {
+      var node = button([], "fs-place", function () { go(stepOf(row, col)); }, { "data-place": row + "-" + col,
+        "aria-label": "queries " + pair(row) + ", keys " + pair(col),
+        title: "Go to queries " + pair(row) + ", keys " + pair(col) });
+      var percent = function (units) { return 100 * units / (EDGE + data.rows * CELL + 2) + "%"; };
+      node.style.left = percent(EDGE + col * data.tile * CELL);
+      node.style.top = percent(EDGE + row * data.tile * CELL);
+      node.style.width = node.style.height = percent(data.tile * CELL);
+      return node;
     }
 
     function build() {
@@ -193,11 +222,19 @@
       };
       ui.count = element("span", { "class": "fs-count" });
       ui.says = element("div", { "class": "fs-says", "aria-live": "polite", "aria-atomic": "true" });
-      ui.map = element("div", { "class": "fs-map" });
+      ui.rescale = button("First rescale", "fs-button", function () { go(setting().first_rescale); },
+        { "data-go": "rescale", title: "The first step with a factor that is neither 0 nor 1" });
+      ui.picture = element("div", {});
+      ui.places = [];
+      for (var row = 0; row < tiles; ++row) for (var col = 0; col < tiles; ++col) ui.places.push(place(row, col));
+      ui.map = element("div", { "class": "fs-map", role: "group", "aria-label": "Tiles of queries and keys" },
+        [ui.picture, ui.places]);
+      ui.mask = element("span", { "class": "fs-paper" });
       ui.lines = ALGORITHM.map(function (line) {
         return element("li", { "class": "fs-line fs-indent-" + line[0], "data-line": line[2] || "" },
           line[1].split("  ").map(function (part) {
-            return [element("span", { "class": "fs-part" }, formula(part)), " "];
+            return [element("span", { "class": "fs-part" + (part.charAt(0) === "(" ? " fs-guard" : "") },
+              formula(part)), " "];
           }));
       });
 
@@ -207,27 +244,28 @@
             element("span", { "class": "fs-label", id: "fs-mask-label" }, "Mask"),
             ui.switches.causal, ui.switches.window, ui.switches.sinks
           ]),
-          ui.note,
           element("div", { "class": "fs-group", role: "group", "aria-labelledby": "fs-tile-label" }, [
             element("span", { "class": "fs-label", id: "fs-tile-label" }, "Queries")
-          ].concat(ui.tiles))
+          ].concat(ui.tiles, ui.rescale)),
+          ui.note
         ]),
         element("div", { "class": "fs-nav", role: "group", "aria-label": "Steps" },
-          [ui.nav.first, ui.nav.back, ui.count, ui.nav.next, ui.nav.last]),
+          [ui.nav.first, ui.nav.back, ui.count, ui.nav.next, ui.nav.last, ui.mask]),
         ui.says,
         element("div", { "class": "fs-main" }, [
           element("div", { "class": "fs-work" }, [
-            element("p", { "class": "fs-heading" }, "The block, after this step"),
+            element("p", { "class": "fs-heading fs-first" }, "The block, after this step"),
             element("div", { "class": "fs-boxes" }, [
-              element("div", { "class": "fs-row" }, [box("Q", "Q"), box("K", "K")]),
+              element("div", { "class": "fs-row" },
+                [box("rows", "m, l", "and the factor"), box("O", "O", "not divided by l")]),
               element("div", { "class": "fs-row" },
                 [box("S", "S", "scores"), box("P", "P", "weights"), box("lse", "lse")]),
-              element("div", { "class": "fs-row" }, [box("rows", "m, l", "and the factor"), box("V", "V")]),
-              element("div", { "class": "fs-row" },
-                [box("O", "O", "not divided by l"), box("result", "O / l", "so far")])
+              element("div", { "class": "fs-row" }, [box("result", "O / l", "so far"), box("V", "V")]),
+              element("div", { "class": "fs-row" }, [box("Q", "Q"), box("K", "K")])
             ]),
             element("ul", { "class": "fs-legend" }, [
               element("li", {}, [sample("fs-number fs-changed", "0.000"), "changed by this step"]),
+              element("li", {}, [element("span", { "class": "fs-struck" }, "0.000"), "its value before"]),
               element("li", {}, [sample("fs-number fs-hidden", "−∞"), "hidden by the mask"]),
               element("li", {}, [sample("fs-none", "·"), "not there"])
             ]),
@@ -273,10 +311,10 @@
         shape("defs", {}, shape("pattern", { id: "fs-hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse",
           patternTransform: "rotate(45)" }, shape("rect", { "class": "fs-hatch", width: 1.6, height: 6 })))
       ]);
-      var place = function (index) { return EDGE + index * CELL; };
+      var edge = function (index) { return EDGE + index * CELL; };
       for (var n = 0; n < data.rows; ++n) {
-        add(svg, shape("text", { x: place(n) + CELL / 2, y: EDGE - 8, "class": "fs-axis" }, String(n)));
-        add(svg, shape("text", { x: EDGE - 12, y: place(n) + CELL / 2 + 4, "class": "fs-axis" }, String(n)));
+        add(svg, shape("text", { x: edge(n) + CELL / 2, y: EDGE - 8, "class": "fs-axis" }, String(n)));
+        add(svg, shape("text", { x: EDGE - 12, y: edge(n) + CELL / 2 + 4, "class": "fs-axis" }, String(n)));
       }
       now.sees.forEach(function (row, i) {
         row.forEach(function (seen, j) {
@@ -284,7 +322,7 @@
           var passed = seen && (tileRow < step.query_tile || (tileRow === step.query_tile &&
             (step.phase === "store" || (step.key_tile !== null && (tileCol < step.key_tile ||
               (tileCol === step.key_tile && step.phase === "weights"))))));
-          var at = { x: place(j), y: place(i), width: CELL, height: CELL };
+          var at = { x: edge(j), y: edge(i), width: CELL, height: CELL };
           add(svg, shape("rect", Object.assign({ "class": "fs-cell " + (seen ? passed ? "fs-passed" : "fs-seen" :
             "fs-unseen") }, at)));
           if (passed) {
@@ -295,22 +333,23 @@
       });
       for (var i = 0; i < tiles; ++i) {
         for (var j = 0; j < tiles; ++j) {
-          var frame = shape("rect", { x: place(i * data.tile), y: place(j * data.tile), width: CELL * data.tile,
-            height: CELL * data.tile, "class": "fs-frame" });
-          frame.addEventListener("click", (function (row, col) {
-            return function () { go(stepOf(row, col)); };
-          })(j, i));
-          add(svg, frame);
+          add(svg, shape("rect", { x: edge(i * data.tile), y: edge(j * data.tile), width: CELL * data.tile,
+            height: CELL * data.tile, "class": "fs-frame" }));
         }
       }
-      var band = { y: place(step.query_tile * data.tile), height: CELL * data.tile };
+      var band = { y: edge(step.query_tile * data.tile), height: CELL * data.tile };
       add(svg, shape("rect", Object.assign({ x: EDGE, width: data.rows * CELL, "class": "fs-band" }, band)));
       if (step.key_tile !== null) {
-        add(svg, shape("rect", Object.assign({ x: place(step.key_tile * data.tile), width: CELL * data.tile,
+        add(svg, shape("rect", Object.assign({ x: edge(step.key_tile * data.tile), width: CELL * data.tile,
           "class": "fs-now" }, band)));
       }
-      empty(ui.map);
-      add(ui.map, svg);
+      empty(ui.picture);
+      add(ui.picture, svg);
+      ui.places.forEach(function (node, tile) {
+        var here = tile === step.query_tile * tiles + step.key_tile && step.key_tile !== null;
+        if (here) node.setAttribute("aria-current", "true");
+        else node.removeAttribute("aria-current");
+      });
     }
 
     function mapInWords(now) {
@@ -335,7 +374,7 @@
       };
       var ofKeys = function (matrix) {
         return [0, 1].map(function (row) {
-          return [keys ? "k" + keys[row] : "k", loaded ? matrix[keys[row]] : none(data.dim)];
+          return [loaded ? "k" + keys[row] : null, loaded ? matrix[keys[row]] : none(data.dim)];
         });
       };
       var column = function (values) {
@@ -346,7 +385,7 @@
         return tile < step.query_tile || (tile === step.query_tile && step.phase === "store");
       };
       return {
-        keys: keys ? keys.map(function (key) { return "k" + key; }) : ["k", "k"],
+        keys: [0, 1].map(function (col) { return loaded ? "k" + keys[col] : null; }),
         Q: queries.map(function (query) { return ["q" + query, data.Q[query]]; }),
         K: ofKeys(data.K),
         V: ofKeys(data.V),
@@ -363,6 +402,46 @@
           return ["q" + query, stored(query) ? row.concat([now.lse[query]]) : none(data.dim + 1)];
         })
       };
+    }
+
+    /** What a step does: its title, the sentence for the tile, and those of its queries side by side. */
+    function inWords(step) {
+      // A line breaks before a sign, and neither within a product nor within a row of numbers.
+      var paragraph = function (text) {
+        return element("p", {}, formula(text.replace(/ · /g, "\u00a0·\u00a0").replace(/= /g, "=\u00a0").replace(
+          /\([^()]*, [^()]*\)/g, function (row) { return row.replace(/ /g, "\u00a0"); })));
+      };
+      return [
+        element("p", { "class": "fs-title" }, [
+          "Queries " + pair(step.query_tile) + (step.key_tile === null ? "" : " · keys " + pair(step.key_tile)) + ": ",
+          element("strong", {}, PHASES[step.phase])
+        ]),
+        paragraph(step.says[0]),
+        element("div", { "class": "fs-queries" }, step.says.slice(1).map(function (sentence) {
+          return element("div", {}, sentence.split("\n").map(paragraph));
+        }))
+      ];
+    }
+
+    /** Gives the sentences the height of the longest ones at this width, so that nothing below them moves. */
+    function reserve() {
+      var width = ui.says.clientWidth;
+      if (width === 0 || width === ui.reserved) return;
+      ui.reserved = width;
+      var trial = element("div", { "class": "fs-trial", "aria-hidden": "true" }), told = {};
+      data.settings.forEach(function (setting) {
+        setting.steps.forEach(function (step) {
+          var key = step.says.join();
+          if (!told[key]) add(trial, element("div", { "class": "fs-says" }, inWords(step)));
+          told[key] = true;
+        });
+      });
+      add(ui.says.parentNode, trial);
+      var height = Math.max.apply(null, Array.prototype.map.call(trial.childNodes, function (one) {
+        return one.getBoundingClientRect().height;
+      }));
+      ui.says.parentNode.removeChild(trial);
+      ui.says.style.minHeight = Math.ceil(height) + "px";
     }
 
     function show() {
@@ -395,11 +474,7 @@
       showMap(now, step);
 
       empty(ui.says);
-      add(ui.says, element("p", { "class": "fs-title" }, [
-        "Queries " + pair(step.query_tile) + (step.key_tile === null ? "" : " · keys " + pair(step.key_tile)) + ": ",
-        element("strong", {}, PHASES[step.phase])
-      ]));
-      step.says.forEach(function (sentence) { add(ui.says, element("p", {}, formula(sentence))); });
+      add(ui.says, inWords(step));
 
       empty(ui.count);
       add(ui.count, [element("span", { "class": "fs-word" }, "Step "), String(state.step + 1),
@@ -419,7 +494,11 @@
         node.classList.toggle("fs-on", on);
         if (on) node.setAttribute("aria-current", "step");
         else node.removeAttribute("aria-current");
+        // The guard acts where no key has been seen yet.
+        node.classList.toggle("fs-acts", on && step.m_new !== null && step.m_new.indexOf("-inf") >= 0);
       });
+      ui.rescale.hidden = now.first_rescale === null;
+      ui.mask.textContent = "Mask: " + MASKS[now.name];
 
       var turn = function (name, checked, disabled) {
         ui.switches[name].setAttribute("aria-checked", String(checked));
@@ -488,15 +567,19 @@
       show();
     }
 
-    /** Whether keys are meant for this widget: it has the focus, or nothing beside it has and it is in sight. */
+    /**
+     * Whether keys are meant for this widget: it has the focus; or nothing beside it has, and half of the widget or of
+     * the window shows it.
+     */
     function listens(event) {
       if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || event.defaultPrevented) return false;
       var focus = document.activeElement;
       if (focus && (focus.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(focus.tagName))) return false;
       if (focus && root.contains(focus)) return true;
       if (focus && !focus.contains(root)) return false;  // a click on plain text may focus what is around it
-      var place = root.getBoundingClientRect();
-      return place.bottom > 0 && place.top < window.innerHeight;
+      var box = root.getBoundingClientRect();
+      var seen = Math.min(box.bottom, window.innerHeight) - Math.max(box.top, 0);
+      return 2 * seen >= Math.min(box.height, window.innerHeight);
     }
 
     function onKey(event) {
@@ -506,6 +589,7 @@
         ArrowRight: function () { go(state.step + 1); },
         Home: function () { go(0); },
         End: function () { go(setting().steps.length - 1); },
+        r: function () { if (setting().first_rescale !== null) go(setting().first_rescale); },
         c: function () { if (!event.repeat) ui.switches.causal.click(); },
         w: function () { if (!event.repeat) ui.switches.window.click(); },
         s: function () { if (!event.repeat) ui.switches.sinks.click(); }
@@ -518,6 +602,9 @@
     build();
     show();
     recall();
+    reserve();
+    window.addEventListener("resize", reserve);
+    window.addEventListener("load", function () { ui.reserved = 0; reserve(); });  // the style sheet is there now
     document.addEventListener("keydown", onKey);
     window.addEventListener("hashchange", recall);
   }

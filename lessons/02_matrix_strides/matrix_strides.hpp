@@ -29,8 +29,7 @@ void copy_strided(View<const float, 2> src, View<float, 2> dst);
 /// Shapes: in is (rows, cols), out is (cols, rows), both row-major without gaps; they do not overlap.
 ///         An empty matrix launches nothing.
 /// Launch: one kernel, in which every tile of kTile x kTile elements has a block of kTile x kBlockRows
-/// threads.
-///         The blocks are numbered along x, since CUDA has at most 65,535 of them along y.
+///         threads. The blocks are numbered along x, since CUDA has at most 65,535 of them along y.
 /// Error:  none: every element keeps its bits.
 /// Cost:   reads 4 * rows * cols bytes, writes as many. Where rows and cols are multiples of 8, neither reads
 ///         nor writes touch more sectors than these bytes fill. No access to shared memory has a bank

@@ -17,8 +17,7 @@ inline constexpr std::int64_t kMaxRows = (std::int64_t{1} << 31) - 1;  ///< bloc
 /// Launch: one kernel, with at least one block for every 32 rows; blocks of kBlockThreads threads, one for
 ///         each row, will do. Returns once the launch has been accepted.
 /// Error:  at most twice that of a float32 sum in 32 parts or more. NaN and infinities follow IEEE 754, also
-/// under a
-///         weight of 0. The same input gives the same bits every time.
+///         under a weight of 0. The same input gives the same bits every time.
 /// Cost:   reads each element of x once and w at most once a row, in whole sectors; writes y once. Threads
 ///         of a block exchange their sums by shuffles, with at most 2 barriers a row.
 /// @throws std::invalid_argument if rows is negative or above kMaxRows, if cols is negative, or if
@@ -28,7 +27,7 @@ void weighted_row_sum(const float* x, std::int64_t x_row_stride, const float* w,
                       std::int64_t cols);
 
 /// @brief The same, except that threads exchange their sums through shared memory alone, without shuffles:
-/// by a tree that has no bank conflicts, with at most 9 barriers a row.
+///         by a tree that has no bank conflicts, with at most 9 barriers a row.
 void weighted_row_sum_tree(const float* x, std::int64_t x_row_stride, const float* w, float* y,
                            std::int64_t rows, std::int64_t cols);
 // [contract]

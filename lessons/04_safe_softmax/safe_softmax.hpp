@@ -11,7 +11,7 @@ inline constexpr int kBlockThreads = 1024;                             ///< thre
 inline constexpr std::int64_t kMaxRows = (std::int64_t{1} << 31) - 1;  ///< blocks that CUDA allows along x
 
 /// @brief y = softmax(x) along columns, on arrays in device memory: with m_i = max_j x[i][j],
-/// y[i][j] = exp(x[i][j] - m_i) / Σ_k exp(x[i][k] - m_i).
+///         y[i][j] = exp(x[i][j] - m_i) / Σ_k exp(x[i][k] - m_i).
 /// Shapes: x and y are (rows, cols), row-major: x[i][j] lies at x[i * x_row_stride + j], y[i][j] at
 ///         y[i * y_row_stride + j]. They do not overlap. No rows or no columns launch nothing.
 /// Domain: natural exponential; any finite x. A row of only -inf becomes zeros. A row with a NaN or +inf

@@ -15,8 +15,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), S, P are (B, H, Nq, Nk), in device memory. Strides
 ///         are in elements and not negative; the last axis has stride 1, the others any, so that both
 ///         [batch, head, seq, dim] and [batch, seq, head, dim] come as they are. S, P and O do not overlap
-///         anything; what lies between their rows stays as it is.
-///         Without queries nothing is launched. Without keys O is 0.
+///         anything; what lies between their rows stays as it is. Without queries nothing is launched.
+///         Without keys O is 0.
 /// Launch: three kernels in this order: the first writes S, the second reads S and writes P, the third reads
 ///         P and writes O. Returns once they have been accepted.
 /// Domain: a row of S that is only -inf gives zeros in P and O. NaN or +inf in a row of S makes that row of P

@@ -12,12 +12,12 @@ namespace course {
 inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or value, at most
 
 /// @brief O = softmax(Q·Kᵀ·scale)·V, m = the maximum of each row's scores s, l = the row's Σ exp(s - m), for
-/// each batch and head.
+///         each batch and head.
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), l, m are (B, H, Nq), in device memory. Strides are
 ///         in elements and not negative; the last axis of Q, K, V and O has stride 1, all others any, so that
 ///         both [batch, head, seq, dim] and [batch, seq, head, dim] come as they are. O, l and m do not
-///         overlap anything; what lies between their rows stays as it is.
-///         Without queries nothing is launched. Without keys O is 0, l is 0 and m is -inf.
+///         overlap anything; what lies between their rows stays as it is. Without queries nothing is
+///         launched. Without keys O is 0, l is 0 and m is -inf.
 /// Launch: one kernel, with a block for each head of each batch; returns once it has been accepted.
 /// Domain: a row whose scores are all -inf gives O = 0, l = 0 and m = -inf. NaN or +inf among a row's scores
 ///         makes its O and l NaN, and its m is then of no particular value. A weight of 0 times NaN or an

@@ -17,8 +17,7 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         (B, H, Nq), in device memory. Strides are in elements and not negative; the last axis of Q, K, V
 ///         and O has stride 1, all others any, so that both [batch, head, seq, dim] and [batch, seq, head,
 ///         dim] come as they are. O and lse do not overlap anything; what lies between their rows stays as it
-///         is.
-///         Without queries nothing is launched.
+///         is. Without queries nothing is launched.
 /// Launch: one kernel; returns once it has been accepted.
 /// Domain: lse is a natural logarithm. A query that sees no key, or only scores of -inf, gets O = 0 and
 ///         lse = -inf. NaN or +inf among the scores that a query sees makes its O and lse NaN. K may hold

@@ -12,7 +12,7 @@ namespace course {
 inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or value, at most
 
 /// @brief FlashAttention-2, forward, where query i stands at key p = i + Nk - Nq and sees keys p - window + 1
-/// to p: `window` of them, its own among them.
+///         to p: `window` of them, its own among them.
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq), in device memory. Strides are
 ///         in elements and not negative; the last axis of Q, K, V and O has stride 1, all others any, so that
 ///         both [batch, head, seq, dim] and [batch, seq, head, dim] come as they are. O and lse do not

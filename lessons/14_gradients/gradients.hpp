@@ -31,7 +31,7 @@ void matmul_backward(View<const float, 2> X, View<const float, 2> W, View<const 
                      View<float, 2> dX, View<float, 2> dW);
 
 /// @brief The gradient of the scores S of P = softmax(S), along rows, for a gradient dP of P:
-/// dS = P ∘ (dP - rowsum(P ∘ dP)): dS[i][j] = P[i][j] · (dP[i][j] - Σ_k P[i][k] · dP[i][k]).
+///         dS = P ∘ (dP - rowsum(P ∘ dP)): dS[i][j] = P[i][j] · (dP[i][j] - Σ_k P[i][k] · dP[i][k]).
 /// Shapes: P, dP and dS are (rows, cols), in device memory. The elements of a row lie side by side, rows any
 ///         distance apart. dS overlaps nothing; what lies between its rows stays as it is. No rows or no
 ///         columns launch nothing.

@@ -13,7 +13,7 @@ namespace course {
 inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or value, at most
 
 /// @brief The gradients of O = softmax(Q·Kᵀ·scale)·V for a gradient dO of O, for each batch and head, from O
-/// and lse of the forward pass. With `causal`, query i sees the keys j <= i + Nk - Nq alone. With
+///         and lse of the forward pass. With `causal`, query i sees the keys j <= i + Nk - Nq alone. With
 ///         P = exp(Q·Kᵀ·scale - lse), dP = dO·Vᵀ and dS = P ∘ (dP - delta):
 ///         delta = rowsum(dO ∘ O), dQ = dS·K·scale, dK = dSᵀ·Q·scale, dV = Pᵀ·dO.
 /// Shapes: Q, O, dO, dQ are (B, H, Nq, D), K, V, dK, dV are (B, H, Nk, D), lse and delta are (B, H, Nq), in

@@ -12,7 +12,7 @@ namespace course {
 inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or value, at most
 
 /// @brief O and lse of attention, for each batch and head, with any of: a causal mask, a window, sink tokens,
-/// learned sinks, grouped heads. Query i stands at key p = i + Nk - Nq and sees key j if
+///         learned sinks, grouped heads. Query i stands at key p = i + Nk - Nq and sees key j if
 ///         (not causal, or j <= p) and (p - j < window, or j < sinks).
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H_kv, Nk, D), lse is (B, H, Nq), sink is (H) or nullptr, in
 ///         device memory; H_kv divides H, and head h of Q reads head h / (H / H_kv). Strides are in elements
@@ -38,9 +38,9 @@ void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<cons
                        std::int64_t window, std::int64_t sinks);
 
 /// @brief The gradients of attention_forward() for a gradient dO of O, from its O and lse. With
-///         P = exp(Q·Kᵀ·scale - lse), 0 where a query does not see a key, dP = dO·Vᵀ and dS = P ∘ (dP -
-///         delta): delta = rowsum(dO ∘ O), dQ = dS·K·scale, dK = dSᵀ·Q·scale, dV = Pᵀ·dO, and dsink_h is
-///         -Σ exp(sink_h - lse)·delta over the rows of head h in all batches.
+///         P = exp(Q·Kᵀ·scale - lse), 0 where a query does not see a key, dP = dO·Vᵀ and
+///         dS = P ∘ (dP - delta): delta = rowsum(dO ∘ O), dQ = dS·K·scale, dK = dSᵀ·Q·scale, dV = Pᵀ·dO, and
+///         dsink_h = -Σ exp(sink_h - lse)·delta over the rows of head h in all batches.
 /// Shapes: dO, dQ as Q; dK, dV as K; delta as lse; dsink is (H), or nullptr where sink is. Otherwise as
 ///         above; the results do not overlap anything. Without queries dK, dV and dsink are 0; without keys
 ///         dQ is 0.

@@ -12,8 +12,9 @@ namespace course {
 inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or value, at most
 
 /// @brief Attention as in lesson 17, whose contract holds in all that is not said here, with dropout: each
-/// weight P_ij is kept with probability 1 - dropout. O = (P ∘ Z)·V, where Z_ij is 0 for a weight that is
-/// dropped, and 1/(1 - dropout) for one that is kept. lse is that of lesson 17: nothing is missing from it.
+///         weight P_ij is kept with probability 1 - dropout. O = (P ∘ Z)·V, where Z_ij is 0 for a weight that
+///         is dropped, and 1/(1 - dropout) for one that is kept. lse is that of lesson 17: nothing is missing
+///         from it.
 ///         Query i of head h of Q in batch b drops key j if word j % 4 of philox({j / 4, i, h, b}, seed) in
 ///         common/device/philox.hpp is less than ⌊dropout · 2³²⌋. So the arguments decide, and neither tiles
 ///         nor threads.

@@ -13,10 +13,14 @@ A line goes through three steps. `tokens` cuts it into tokens. `Parser` reads th
 list of items: the operators, relations, punctuation and gaps outside of all brackets, and between them the operands.
 `layout` joins the items, or breaks them into the rows of an aligned environment if they are too wide for one.
 
+`originals` gives the Unicode text of each display formula, for readers without scripts and for the search.
+
 The notation, as far as it is not plain mathematics:
 
 - A letter is a variable, and so is d before a letter, as in dO. Several letters are a word, or with an underscore or a
-  dot a name in code: kv_head, blockIdx.x. After a letter, `lse` or `delta`, the underscore begins a subscript: m_new.
+  dot a name in code: kv_head, blockIdx.x.
+- An underscore begins a subscript if one of SUBSCRIPTED stands before it and a SUBSCRIPT after it: m_new, dP_ij, lse_i.
+  All other names with underscores are names in code, also x_row_stride and BLOCK_M.
 - e^(...) raises to what is in the brackets. Minus is −, not the hyphen, which may only stand within a word.
 - a/b without spaces is a fraction of the operands beside it, a / b one of the products without an operator beside it.
   With words, as in TB/s or row / group, and inside ⌈ ⌉, ⌊ ⌋ and exponents, the slash stays.
@@ -24,11 +28,14 @@ The notation, as far as it is not plain mathematics:
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
-# A row wider than this is broken. The unit is half an em, about a character.
-WIDEST_ROW = 66
+# The unit of widths is half an em, about a character. A row wider than this is broken, so that most fit on a phone.
+WIDEST_ROW = 40
+# A remark wider than this has a row of its own.
+WIDEST_REMARK = 25
 # A line with more words than this before its first operator is prose.
 MOST_WORDS = 8
 
@@ -54,6 +61,9 @@ FUNCTIONS = {"exp", "log", "ln", "max", "min"}
 SET_OFF = (r"\sum", r"\operatorname", *("\\" + name for name in FUNCTIONS))
 NAMES = {"Nq": "N_q", "Nk": "N_k", "dsink": r"d\text{sink}"}
 SUBSCRIPT_WORDS = {"new", "old", "max", "min"}
+# Which names with an underscore are variables with a subscript: regular expressions of what is before it and after it.
+SUBSCRIPTED = r"(?:[A-Za-z]|d[A-Z]|d?sink|delta|lse)"
+SUBSCRIPT = rf"(?:{'|'.join(sorted(SUBSCRIPT_WORDS))}|[A-Za-z0-9]{{1,2}})(?![A-Za-z0-9_])"
 # A part of a line that begins with one of these is a remark on what stands before it.
 REMARK_WORDS = {"against", "and", "because", "else", "for", "if", "over", "so", "then", "where", "which", "with"}
 
@@ -72,7 +82,7 @@ TOKEN = re.compile(rf"""
   | (?P<space>     \s )
   | (?P<hex>       0x[0-9A-Fa-f]+ )
   | (?P<number>    \d+ (?: ,\d{{3}} )* (?: \.\d+ )? )
-  | (?P<code>      [A-Za-z]+\.[xyz]\b | (?! (?: d[A-Z] | lse | delta )_ ) [A-Za-z]{{2,}} (?: _[A-Za-z]{{2,}} )+ )
+  | (?P<code>      [A-Za-z]+\.[xyz]\b | (?! {SUBSCRIPTED}_{SUBSCRIPT} ) [A-Za-z]+ (?: _[A-Za-z0-9]+ )+ )
   | (?P<word>      [A-Z]{{2,}}/s\b | [A-Za-z]+ (?: ['’-][A-Za-z]+ )* )
   | (?P<sign>      {one_of(SIGNS)} )
   | (?P<relation>  {one_of(RELATIONS)} )
@@ -130,6 +140,7 @@ class Item:
     spaced: bool = False
     tall: int = 0  # 1: has a sum, 2: has a fraction
     inner: str | None = None  # of an operand in brackets: what is in them
+    within: tuple["Item", ...] = ()  # of an operand in brackets: them and what is in them
 
 
 def script(mark: str, tex: str) -> str:
@@ -163,8 +174,9 @@ def join(items: list[Item]) -> str:
         elif part.startswith(SET_OFF):
             part = r"\!" * (previous == "word") + part
         elif item.kind == "operand":
-            thin = (previous == "operand" and item.spaced) or (previous == "sum" and part.startswith(("(", r"\lvert")))
-            part = r"\, " * thin + part
+            open_after = {"sum": ("(", r"\lvert"), "function": (r"\lvert",)}.get(previous)
+            thin = (previous == "operand" and item.spaced) or (open_after and part.startswith(open_after))
+            part = r"\, " * bool(thin) + part
         tex += " " * bool(tex and part not in (",", ";", ".")) + part
     return tex
 
@@ -272,7 +284,7 @@ class Parser:
             else:
                 part = self.subscript() if after.kind == "sub" else self.superscript()
                 tex, width = tex + script("_" if after.kind == "sub" else "^", part.tex), width + 0.7 * part.width
-        return Item(kind, tex, width, first.spaced, tall, None if attached else item.inner)
+        return item if not attached else Item(kind, tex, width, first.spaced, tall)
 
     def attached(self, at: int) -> bool:
         """Whether the token there belongs to what stands before it: a script, an index or arguments."""
@@ -327,7 +339,8 @@ class Parser:
         sizes = [("", ""), (r"\Bigl", r"\Bigr"), (r"\left", r"\right")][tall]
         tex = f"{sizes[0]}{left}{inner}{' ' * bool(tall)}{sizes[1]}{right}"
         droppable = opening.text == "(" and all(item.kind != "punct" for item in items)
-        return Item("operand", tex, width_of(items) + 1.6, opening.spaced, tall, inner if droppable else None)
+        within = (Item("opening", left, 0.8), *items, Item("closing", right, 0.8))
+        return Item("operand", tex, width_of(items) + 1.6, opening.spaced, tall, inner if droppable else None, within)
 
     def subscript(self) -> Item:
         """A subscript: letters, a word, digits, or an expression in braces."""
@@ -363,26 +376,35 @@ class Part:
 
     gap: Item | None  # what separates it from the part before it; None if punctuation does
     items: list[Item]
+    place: str = ""  # "label" or "labelled" in a line such as "O = A·V:  dV = Aᵀ·dO", where a gap follows the colon
 
     @property
     def kind(self) -> str:
-        """A remark on what stands before it; or a statement, which has a place to align it at; or another phrase."""
+        """A remark on what stands before it; or a statement, which has a place to align it at; or another phrase; or,
+        in a line with a label, its place."""
         first = self.items[0]
+        if self.place:
+            return self.place
         if not self.gap or (first.kind == "word" and first.tex.split()[0] in REMARK_WORDS):
             return "remark"
         return "phrase" if align_at(self.items) is None else "statement"
 
+    @property
+    def long(self) -> bool:
+        return self.kind in ("remark", "phrase") and width_of(self.items) > WIDEST_REMARK
+
 
 @dataclass(frozen=True)
 class Row:
-    """The items of one row, and the kind of the part that begins it."""
+    """The items of one row, and the kind of the part that begins it; "rest" goes on with the row before."""
 
     items: list[Item]
     kind: str = "statement"
 
     @property
     def fits(self) -> bool:
-        return width_of(self.items) <= WIDEST_ROW
+        set_in = 8 if self.items[0].kind == "relation" else 0 if self.kind in ("statement", "label") else 2
+        return set_in + width_of(self.items) <= WIDEST_ROW
 
 
 def align_at(items: list[Item]) -> int | None:
@@ -412,42 +434,82 @@ def parts_of(items: list[Item]) -> list[Part]:
                 parts.append(Part(None, []))
             elif item.tex in ",;" and (ahead[0] == "word" or "relation" in ahead or listed):
                 parts.append(Part(Item("gap", r"\quad", 2), []))
-    return [part for part in parts if part.items]
+    parts = [part for part in parts if part.items]
+    label = next((i + 1 for i, part in enumerate(parts[:-1]) if part.items[-1].tex == COLON and parts[i + 1].gap), 0)
+    places = ["label" if i < label else "labelled" if label else "" for i in range(len(parts))]
+    return [replace(part, place=place) for part, place in zip(parts, places)]
 
 
 def rows_of(parts: list[Part], begins_row) -> list[Row]:
-    """Puts parts into rows: a new one where asked for, and where a part that only punctuation sets off does not fit."""
-    rows = [Row(list(parts[0].items))]
+    """Puts parts into rows: a new one where asked for, for a long remark, and for a part that only punctuation sets off
+    and that does not fit."""
+    rows = [Row(list(parts[0].items), parts[0].place or "statement")]
     for part in parts[1:]:
         overflows = not part.gap and width_of(rows[-1].items + part.items) > WIDEST_ROW
-        if begins_row(part) or overflows:
+        if begins_row(part) or part.long or overflows:
             rows.append(Row(list(part.items), part.kind))
         else:
             rows[-1].items.extend([part.gap, *part.items] if part.gap else part.items)
-    return rows
+    return sum(map(fold, rows), [])
+
+
+def fold(row: Row) -> list[Row]:
+    """Breaks a remark that is too wide before the word that is nearest to its middle."""
+    if row.kind not in ("remark", "phrase") or row.fits:
+        return [row]
+    items = list(row.items[0].within) if len(row.items) == 1 else row.items
+    items = [replace(item, tex=word, width=len(word)) if item.kind == "word" else item
+             for item in items for word in (item.tex.split() if item.kind == "word" else [""])]
+    half = width_of(items) / 2
+    cuts = [(abs(width_of(items[:i]) - half) + (0 if before.kind in ("word", "punct") else 5), i)
+            for i, (before, item) in enumerate(zip(items, items[1:]), 1)
+            if item.kind == "word" and before.kind in ("word", "punct", "operand")]
+    if not cuts:
+        return [row]
+    at = min(cuts)[1]
+    return [Row(items[:at], row.kind), Row(items[at:], "remark")]
 
 
 def chain(row: Row) -> list[Row]:
-    """Breaks a statement that is too wide before each of its relations but the first."""
+    """Breaks a statement that is too wide before each of its relations, but before the first only if that is needed."""
     relations = [i for i, item in enumerate(row.items) if item.kind == "relation"]
-    if row.kind != "statement" or row.fits or len(relations) < 2:
+    if row.kind != "statement" or row.fits or not relations:
         return [row]
-    cuts = [0, *relations[1:], len(row.items)]
-    return [Row(row.items[start:end]) for start, end in zip(cuts, cuts[1:])]
+    ends = [*relations[1:], len(row.items)]
+    wide = width_of(row.items[: relations[0]]) > WIDEST_ROW / 3 and not Row(row.items[: ends[0]]).fits
+    cuts = [0, *relations[:1] * wide, *ends]
+    return [Row(row.items[start:end], "rest" if start and wide else "statement") for start, end in zip(cuts, cuts[1:])]
+
+
+def terms(row: Row) -> list[Row]:
+    """Breaks a statement that is too wide once, before a plus or minus, or else before the words at
+    its end."""
+    if row.kind != "statement" or row.fits:
+        return [row]
+    items = row.items
+    signs = [i for i, item in enumerate(items)
+             if item.tex in ("+", "-") and i and items[i - 1].kind in ("operand", "word")]
+    words = [i for i, item in enumerate(items)
+             if item.kind == "word" and not any(other.kind in ("relation", "operator") for other in items[i:])]
+    cuts = [i for i in signs or words[:1]
+            if Row(items[:i]).fits and min(width_of(items[:i]), width_of(items[i:])) > 10]
+    return [Row(items[: cuts[-1]]), Row(items[cuts[-1] :], "rest")] if cuts else [row]
 
 
 def layout(lines: list[str]) -> str:
     """The TeX of the formulas of one quote, in as few rows as their widths allow.
 
-    Each has one row, if all fit. Otherwise remarks after a gap get rows of their own. If that is not enough, all that
-    stands after a gap does, and statements that are still too wide are broken before their relations.
+    Each has one row, if all fit and have no long remarks. Otherwise remarks after a gap get rows of their own, and what
+    a label stands before. If that is not enough, all that stands after a gap does, and statements that are still too
+    wide are broken before their relations, and then between their terms.
     """
     formulas = [parts_of(Parser(line).line_items()) for line in lines]
     blocks = [rows_of(parts, lambda part: False) for parts in formulas]
     if not all(len(rows) == 1 and rows[0].fits for rows in blocks):
         blocks = [rows_of(parts, lambda part: part.gap and part.kind != "statement") for parts in formulas]
     if not all(row.fits for rows in blocks for row in rows):
-        blocks = [sum(map(chain, rows_of(parts, lambda part: part.gap)), []) for parts in formulas]
+        blocks = [rows_of(parts, lambda part: part.gap) for parts in formulas]
+        blocks = [[part for row in rows for link in chain(row) for part in terms(link)] for rows in blocks]
     if len(blocks) == len(blocks[0]) == 1:
         return join(blocks[0][0].items)
 
@@ -460,7 +522,8 @@ def row_tex(row: Row, set_in: bool) -> str:
     """A row of an aligned environment. If it has no place to be aligned at, it may be set in."""
     at = align_at(row.items) if row.kind == "statement" else None
     if at is None:
-        return (r"& \quad " if set_in or row.kind == "remark" else "& ") + join(row.items)
+        sign = "{} " * (row.kind == "rest" and row.items[0].kind == "operator")  # a sign between terms, not a term's
+        return (r"& \quad " if set_in or row.kind in ("remark", "labelled", "rest") else "& ") + sign + join(row.items)
     return f"{join(row.items[:at])} & {join(row.items[at:])}".lstrip()
 
 
@@ -497,7 +560,30 @@ def to_tex(line: str) -> str | None:
 def typeset(markdown: str) -> str:
     """The page with every formula that stands in a quote as a display formula of Doxygen. Formulas that follow one
     another in a quote become one, aligned. Prose stays a quote, and code blocks stay as they are."""
-    page, fence = [], ""
+    page = []
+    for block in blocks_of(markdown):
+        page += ["\\f[", *layout(block.formulas).split("\n"), "\\f]"] if block.formulas else block.lines
+    return "\n".join(page)
+
+
+def originals(markdown: str) -> list[str]:
+    """For each display formula that `typeset` makes of the page, in order, the Unicode text that it stands for: a line
+    for each formula of the quote, with plain spaces."""
+    return ["\n".join(re.sub("&nbsp;|&ensp;", " ", formula) for formula in block.formulas)
+            for block in blocks_of(markdown) if block.formulas]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines of a page, as they are, or formulas that become one display formula."""
+
+    lines: list[str]
+    formulas: list[str]
+
+
+def blocks_of(markdown: str) -> Iterator[Block]:
+    """The blocks of a page, in order."""
+    fence = ""
     for quoted, group in groupby(markdown.split("\n"), lambda line: bool(QUOTE.fullmatch(line))):
         lines = list(group)
         for mark in filter(None, map(FENCE.fullmatch, [] if quoted else lines)):
@@ -505,25 +591,28 @@ def typeset(markdown: str) -> str:
                 fence = mark.group(1)
             elif mark.group(1).startswith(fence) and not mark.group(2).strip():
                 fence = ""
-        page += typeset_quote(lines) if quoted and not fence else lines
-    return "\n".join(page)
+        if quoted and not fence:
+            yield from blocks_of_quote(lines)
+        else:
+            yield Block(lines, [])
 
 
-def typeset_quote(lines: list[str]) -> list[str]:
-    """The lines of one quote, with its formulas typeset."""
+def blocks_of_quote(lines: list[str]) -> Iterator[Block]:
+    """The blocks of one quote, with an empty line between them."""
     content = [QUOTE.fullmatch(line).group(1).strip() for line in lines]
     if any(FENCE.fullmatch(line) for line in content):
-        return lines
+        yield Block(lines, [])
+        return
     paragraphs = []  # each with its lines as they were
     for filled, group in groupby(zip(content, lines), lambda pair: bool(pair[0])):
         if filled:
-            texts, originals = zip(*group)
-            paragraphs.append((" ".join(texts), list(originals)))
-    blocks = []
-    for prose, group in groupby(paragraphs, lambda paragraph: is_prose(paragraph[0])):
-        texts, originals = zip(*group)
+            texts, quoted = zip(*group)
+            paragraphs.append((" ".join(texts), list(quoted)))
+    for i, (prose, group) in enumerate(groupby(paragraphs, lambda paragraph: is_prose(paragraph[0]))):
+        texts, quotes = zip(*group)
+        if i:
+            yield Block([""], [])
         if prose:
-            blocks.append([line for original in originals for line in [">", *original]][1:])
+            yield Block([line for quoted in quotes for line in [">", *quoted]][1:], [])
         else:
-            blocks.append(["\\f[", *layout(texts).split("\n"), "\\f]"])
-    return [line for block in blocks for line in ["", *block]][1:]
+            yield Block([], list(texts))

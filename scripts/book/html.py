@@ -9,10 +9,12 @@ import html.parser
 import math
 import re
 
+from .formulas import originals
 from .markdown import HEADER_ADDRESS
 from .pages import PARTS, Page, listings
 
 WORDS_A_MINUTE = 200
+LOOKED_UP = {"notes_map", "glossary", "reference", "diagnostics"}  # nobody reads them from end to end
 INTERACTIVE = ["steps"]  # what docs/NAME/NAME.js shows in the place of <div id="flash-NAME">
 PARTS_OF_A_CONTRACT = "Shapes|Layout|Launch|Domain|Error|Errors|Cost|Source|Complexity|Units|Order|Example"
 
@@ -62,14 +64,25 @@ def hours(minutes: int) -> str:
     return f"{whole} h {rest} min" if rest else f"{whole} hour{'s' if whole > 1 else ''}"
 
 
+def _files(page: Page) -> str:
+    """Links to the files of a lesson, on its page and on the pages of the files."""
+    links = []
+    for listing in listings(page.lesson):
+        here = ' aria-current="page"' if listing.name == page.name else ""
+        links.append(f'<a href="{listing.address}"{here}>{listing.title}</a>')
+    return f'<p class="files"><span>{"Its" if page.kind == "lesson" else "The lesson’s"} files:</span> {" ".join(links)}</p>'
+
+
 def facts(page: Page, titles: dict[int, str]) -> str:
     """What a reader wants to know first: time to read and to do, points, what it rests on, and the lesson's files.
 
     titles   of lessons, by number
     """
     reading = f"{minutes_to_read(page.text())} min to read"
+    if page.kind == "code":
+        return _files(page)
     if page.kind != "lesson":
-        return f'<p class="facts">{reading}</p>' if page.kind == "guide" else ""
+        return f'<p class="facts">{reading}</p>' if page.kind == "guide" and page.name not in LOOKED_UP else ""
     lesson = page.lesson
     rests = ", ".join(f'<a href="lesson_{number:02}.html" title="{html.escape(titles[number])}">{number:02}</a>'
                       for number in lesson["prerequisites"])
@@ -77,9 +90,7 @@ def facts(page: Page, titles: dict[int, str]) -> str:
             f"{lesson['points']} points"]
     if rests:
         told.append(f"rests on {rests}")
-    files = [f'<a href="{listing.address}">{listing.title}</a>' for listing in listings(lesson)]
-    return (f'<p class="facts">{" · ".join(told)}</p>\n'
-            f'<p class="files"><span>Its files:</span> {" ".join(files)}</p>')
+    return f'<p class="facts">{" · ".join(told)}</p>\n{_files(page)}'
 
 
 def _demote_headings(body: str) -> str:
@@ -103,8 +114,12 @@ def _contract_parts(body: str) -> str:
 
 def _reachable(body: str) -> str:
     """What scrolls sideways can be reached with the keyboard, and tables scroll in a box of their own."""
+    body = re.sub(r'<tr class="markdownTableHead">.*?</tr>', r"<thead>\g<0></thead>", body, flags=re.DOTALL)
+    body = re.sub(r"<thead>(.*?)</thead>", lambda match: match.group(0).replace("<th ", '<th scope="col" '), body,
+                  flags=re.DOTALL)
     body = re.sub(r'<table class="(markdownTable|doxtable)">.*?</table>',
                   lambda match: f'<div class="wide" tabindex="0">{match.group(0)}</div>', body, flags=re.DOTALL)
+    body = re.sub(r'<p\s*>(<img src="files/docs/figures/[^>]*>)</p>', r'<p class="figure" tabindex="0">\1</p>', body)
     body = body.replace('<div class="fragment">', '<div class="fragment" tabindex="0">')
     body = body.replace('<pre class="fragment">', '<pre class="fragment" tabindex="0">')
     # Empty rows and cells that Doxygen uses as spacing say nothing to a screen reader.
@@ -113,12 +128,45 @@ def _reachable(body: str) -> str:
     return body
 
 
+def _plain_code(body: str) -> str:
+    """Code without the links of Doxygen, which takes any name for any other of the same spelling; files stay linked."""
+    body = re.sub(r'^<div class="ttc".*\n', "", body, flags=re.MULTILINE)
+    body = re.sub(r'<a class="code[^"]*" href="[^"]*#[^"]*">(.*?)</a>', r"\1", body)
+    # A keyword inside a word, as "id" in "Hidden", is none.
+    return re.sub(r'(?<=\w)<span class="keyword\w*">(\w+)</span>', r"\1", body)
+
+
+def _folded_hints(body: str) -> str:
+    """Hints are read one at a time: all but the first are folded."""
+    first, *others = re.split(r"(?=<h2 )", body)
+    if not others:
+        return body
+    end = others[-1].rfind("</div><!-- contents -->")
+    others[-1], rest = (others[-1][:end], others[-1][end:]) if end >= 0 else (others[-1], "")
+    inner = others[-1].rfind("</div>")  # of the text block
+    others[-1], rest = others[-1][:inner], others[-1][inner:] + rest
+    folded = [f'<details class="hint"><summary>{hint.replace("</h2>", "</h2></summary>", 1)}</details>\n' for hint in others[1:]]
+    return first + others[0] + "".join(folded) + rest
+
+
 def _linked_headings(body: str) -> str:
     """Each heading with an anchor shows a link to itself."""
     return re.sub(r'(<h[2-5](?: class="[^"]*")?>)<a class="anchor" id="([^"]+)"></a>\s*(.*?)(</h[2-5]>)',
                   lambda m: f'{m.group(1).replace(">", f""" id="{m.group(2)}">""")}{m.group(3)} '
                             f'<a class="here" href="#{m.group(2)}" aria-label="Link to this section">#</a>{m.group(4)}',
                   body, flags=re.DOTALL)
+
+
+def _formulas(body: str, originals: list[str]) -> str:
+    """Display formulas for MathJax, each with its original, which is shown as long as nothing is typeset."""
+    left = iter(originals)
+
+    def formula(match: re.Match) -> str:
+        plain = "<br>".join(html.escape(line) for line in next(left).split("\n"))
+        return (f'<div class="formula"><p class="plain">{plain}</p>'
+                f'<script type="math/tex; mode=display">{html.unescape(match.group(1)).strip()}</script></div>')
+
+    return re.sub(r'<p class="formulaDsp">\s*\\\[(.*?)\\\]\s*</p>', formula, body, flags=re.DOTALL)
 
 
 def contents(body: str) -> str:
@@ -140,8 +188,9 @@ def finish(text: str, page: Page | None, groups, header_pages: dict[str, str]) -
     order = [entry for _, pages in groups for entry in pages]
     titles = {entry.lesson["number"]: entry.lesson["title"] for entry in order if entry.lesson}
     text = re.sub(re.escape(HEADER_ADDRESS) + r'([^"#]+)', lambda match: header_pages[match.group(1)], text)
+    text = re.sub(r"<title>(.*?) - \1</title>", r"<title>\1</title>", text)
     text = text.replace("</div><!-- top -->", "").replace("&zwj;", "")  # of a frame that is not ours; of nothing
-    text = re.sub(r'<p\s*><a class="anchor" id="md_[^"]*"></a></p>\n?', "", text)  # names a temporary file
+    text = re.sub(r'<p\s*><a class="anchor" id="md_[^"]*"></a>\s*</p>\n?', "", text)  # names a temporary file
     for name in INTERACTIVE:
         place = f'<div id="flash-{name}"></div>'
         text = text.replace(place, f'{place}<link rel="stylesheet" href="{name}.css"><script src="{name}_data.js"></script>'
@@ -153,13 +202,15 @@ def finish(text: str, page: Page | None, groups, header_pages: dict[str, str]) -
     text = re.sub(r'<div class="title">(.*?)</div>', r'<h1 class="title">\1</h1>', text, count=1, flags=re.DOTALL)
     head, mark, rest = text.partition('<div class="contents">')
     if page is not None:
-        text = _demote_headings(rest)
+        text = _formulas(_plain_code(_demote_headings(rest)), originals(page.text()))
         text = re.sub(rf'\b{re.escape(page.name)}--', "", text)
         text = re.sub(r'\b(\w+\.html#)\w+--', r"\1", text)
         mark = facts(page, titles) + "\n" + mark
     else:
         text = _contract_parts(rest)
     body = _linked_headings(_reachable(text))
-    text = head + mark + (contents(body) if page is not None and page.kind != "home" else "") + body
-    text = text.replace("<!-- turn -->", turn(order, page) if page else "")
-    return text.replace("<!-- chapters -->", chapters(groups, page))
+    if page is not None and page.title == "hints":
+        body = _folded_hints(body)
+    text = head + mark + (contents(body) if page is not None and page.kind not in ("home", "code") else "") + body
+    place = page or Page("", "", "", "reference", parent="reference")
+    return text.replace("<!-- turn -->", turn(order, place)).replace("<!-- chapters -->", chapters(groups, place))

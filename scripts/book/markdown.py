@@ -6,8 +6,10 @@ every heading gets a name of its own, links to files become links to pages, and 
 
 import os.path
 import re
+import urllib.parse
 
 from .formulas import typeset
+from .inline import typeset_inline
 from .pages import ROOT, Page
 
 # Stands for the page that Doxygen makes of a header; its name is known afterwards. See html.py.
@@ -116,13 +118,16 @@ def prepare(page: Page, links: Links) -> str:
 
     def linked(match: re.Match) -> str:
         address = links.address(page, match.group(2))
+        words = re.search(r'"([^"]{4,})"', match.group(1))
+        if words and address and "#" in address:  # browsers show the quoted words, or else the heading
+            address += f":~:text={urllib.parse.quote(' '.join(words.group(1).split()), safe='')}"
         return f"[{match.group(1)}]({address})" if address else match.group(1)
 
     def shown(match: re.Match) -> str:
         return f"{match.group(1)}{links.address(page, match.group(2))}{match.group(3)}"
 
     def translate(block: str) -> str:
-        return IMAGE.sub(shown, LINK.sub(linked, block))
+        return IMAGE.sub(shown, LINK.sub(linked, typeset_inline(block)))
 
     def flush() -> None:
         if prose:
@@ -138,6 +143,7 @@ def prepare(page: Page, links: Links) -> str:
             done.append(line)
             continue
         level, title, anchor = next(anchors)
+        title = title.replace("`", "")  # Doxygen shows the tags of a code span in a heading
         name = f"{page.name}--{anchor}" if not first else "mainpage" if page.kind == "home" else page.name
         done.append(f"{'#' * level} {title} {{#{name}}}")
         first = False

@@ -10,7 +10,7 @@ PARTS = {
     1: "Threads and memory",
     2: "Softmax",
     3: "Blocks",
-    4: "FlashAttention, forward",
+    4: "FlashAttention forward",
     5: "Backward",
     6: "Tensor cores",
     7: "Hopper",
@@ -113,7 +113,9 @@ def listings(lesson: dict) -> list[Page]:
     found = [Page(f"{parent}_hints", f"lessons/{folder}/hints.md", "hints", "code", lesson, None, parent)]
     for what, path in [("contract", f"lessons/{folder}/{name}.hpp"), ("stub", f"lessons/{folder}/{name}.cu"), ("solution", f"solutions/{folder}/{name}.cu"),
                        ("tests", f"tests/lessons/{folder}_test.cpp")]:
-        markdown = f"# {number}: {what}\n\n`{path}`, {TOLD[what]}:\n\n\\include{{lineno}} {path}\n"
+        marks = " Lines such as `// [fold]` mark what the notes show." if "// [" in (ROOT / path).read_text() else ""
+        markdown = (f"# {number}: {what}\n\n{lesson['title']}: `{path}`, {TOLD[what]}.{marks}\n\n"
+                    f"\\include{{lineno}} {path}\n")
         found.append(Page(f"{parent}_{what}", path, what, "code", lesson, markdown, parent))
     found[0], found[1] = found[1], found[0]  # the contract comes before the hints
     return found
@@ -132,8 +134,3 @@ def groups() -> list[tuple[str, list[Page]]]:
     reference = Page("reference", "", "Contracts and headers", "guide")
     return [("", [home()]), *shown, ("Beside the lessons", BESIDE), ("How it works", HOW),
             ("To teach and to write", OTHERS), ("Reference", [reference])]
-
-
-def in_order() -> list[Page]:
-    """The pages that a reader turns over, first to last."""
-    return [page for _, pages in groups() for page in pages]

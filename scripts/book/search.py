@@ -1,7 +1,7 @@
 """The words of all pages, for a search that needs no server: site.js looks through them.
 
 A browser does not let a page that was opened from disk read another file, but it runs a script: the words come as
-`window.searchData`, a list of sections. Each is [kind, page title, heading, address, text].
+`window.searchData`, a list of sections. Each is [kind, page title, heading, address, text, emphasised words].
 """
 
 import html.parser
@@ -12,6 +12,8 @@ from .pages import Page
 
 KINDS = {"home": 1, "lesson": 0, "guide": 1, "code": 3, "reference": 2}  # the lower comes first among equals
 SKIPPED = {"script", "style", "nav", "svg", "button"}
+QUIET = {"here", "facts", "files", "lineno", "ttc", "navpath", "copy"}  # classes of what is no text of the page
+REFERENCE_LETTERS = 2500
 VOID = {"img", "br", "hr", "input", "meta", "link", "col", "area", "wbr"}
 
 
@@ -20,21 +22,23 @@ class _Sections(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
-        self.sections = []  # [heading, anchor, text]
+        self.sections = []  # [heading, anchor, text, what is set in bold or italics]
         self.stack = []
         self.heading = None
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         if tag not in VOID:
-            quiet = tag in SKIPPED or attributes.get("class") in ("here", "facts", "files", "lineno")
+            quiet = tag in SKIPPED or attributes.get("class") in QUIET
             self.stack.append((tag, quiet))
         if tag == "main":
-            self.sections.append(["", "", ""])
-        elif re.fullmatch(r"h[1-5]", tag) and self.sections:
-            if attributes.get("id"):
-                self.sections.append(["", attributes["id"], ""])
+            self.sections.append(["", "", "", ""])
+        elif re.fullmatch(r"h[1-5]", tag) and self.sections and (tag == "h1" or attributes.get("id")):
+            if tag != "h1":
+                self.sections.append(["", attributes["id"], "", ""])
             self.heading = tag
+        elif tag in ("sub", "sup") and self.sections and not self.heading:
+            self.sections[-1][2] += {"sub": "_", "sup": "^"}[tag]  # as one would type it
         elif tag == "img" and self.sections:
             self.sections[-1][2] += f" {attributes.get('alt', '')} "
 
@@ -49,7 +53,7 @@ class _Sections(html.parser.HTMLParser):
                 pass
         if tag == self.heading:
             self.heading = None
-        if self.sections and tag not in ("a", "code", "em", "strong", "span", "b", "i", "tt"):
+        if self.sections and tag not in ("a", "code", "em", "strong", "span", "b", "i", "tt", "sub", "sup"):
             self.sections[-1][2] += " "
 
     def handle_data(self, data):
@@ -59,13 +63,16 @@ class _Sections(html.parser.HTMLParser):
             self.sections[-1][0] += data
         elif not self.heading:
             self.sections[-1][2] += data
+            if any(tag in ("b", "strong", "em") for tag, _ in self.stack):
+                self.sections[-1][3] += f"{data} "
 
 
-def sections_of(text: str) -> list[tuple[str, str, str]]:
-    """Heading, anchor and words of each section of a page's HTML."""
+def sections_of(text: str) -> list[tuple[str, str, str, str]]:
+    """Heading, anchor, words and emphasised words of each section of a page's HTML."""
     parser = _Sections()
     parser.feed(text)
-    return [(" ".join(heading.split()), anchor, " ".join(words.split())) for heading, anchor, words in parser.sections]
+    return [tuple(part if place == 1 else " ".join(part.split()) for place, part in enumerate(section))
+            for section in parser.sections]
 
 
 def title_of(text: str) -> str:
@@ -79,15 +86,18 @@ def data(finished: dict[str, str], by_address: dict[str, Page]) -> str:
     entries = []
     for address, text in finished.items():
         page = by_address.get(address)
-        if page is None and address.endswith("_source.html"):
+        if page is None and (address.endswith("_source.html") or address.startswith("dir_")):
             continue
         kind = page.kind if page else "reference"
         title = title_of(text)
         if kind == "code" and page.title != "hints":
-            entries.append([KINDS[kind], title, "", address, page.source])
+            entries.append([KINDS[kind], title, "", address, page.source, ""])
             continue
-        for heading, anchor, words in sections_of(text):
+        sections = sections_of(text)
+        if kind == "reference":  # one entry for a page: what it declares stands at its beginning
+            sections = [("", "", " ".join(words for _, _, words, _ in sections)[:REFERENCE_LETTERS], "")]
+        for heading, anchor, words, terms in sections:
             if words or heading:
-                entries.append([KINDS[kind], title, heading, address + (f"#{anchor}" if anchor else ""), words])
+                entries.append([KINDS[kind], title, heading, address + (f"#{anchor}" if anchor else ""), words, terms])
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
     return f"window.searchData=[\n{lines}\n];\n"

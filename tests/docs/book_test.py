@@ -73,8 +73,9 @@ class Html(unittest.TestCase):
         self.lesson = {"number": 5, "name": "online_softmax", "title": "Online softmax", "part": 2, "minutes": 90, "points": 30,
                        "prerequisites": [4], "folder": "05_online_softmax"}
         before = pages.Page("lesson_04", "", "04 Safe softmax", "lesson", {**self.lesson, "number": 4, "title": "Safe softmax"})
-        self.page = pages.Page("lesson_05", "", "05 Online softmax", "lesson", self.lesson, "word " * 401)
-        self.groups = [("Softmax", [before, self.page])]
+        self.page = pages.Page("lesson_05", "", "05 Online softmax", "lesson", self.lesson, "word " * 401 + "\n\n> x ← 1 · 2\n")
+        reference = pages.Page("reference", "", "Contracts and headers", "guide")
+        self.groups = [("Softmax", [before, self.page]), ("Reference", [reference])]
 
     def finish(self, body, current=None):
         text = ('<html><body><!-- turn --><!-- chapters --><div class="header"><div class="title">T</div></div>'
@@ -97,7 +98,7 @@ class Html(unittest.TestCase):
         got = self.finish("")
         self.assertIn('<a href="lesson_05.html" aria-current="page">', got)
         self.assertIn('rel="prev" href="lesson_04.html"', got)
-        self.assertNotIn('rel="next"', got)
+        self.assertIn('rel="next" href="reference.html"', got)
 
     def test_contents_list_the_sections(self):
         body = "".join(f'<h1><a class="anchor" id="lesson_05--s{i}"></a>\nS {i}</h1>' for i in range(3))
@@ -109,7 +110,33 @@ class Html(unittest.TestCase):
     def test_mathjax_comes_only_with_formulas(self):
         script = '<script type="text/javascript" async="async" src="mathjax/MathJax.js"></script>'
         self.assertNotIn("MathJax", self.finish(script))
-        self.assertIn("MathJax", self.finish(f'{script}<p class="formulaDsp">\\[ x \\]</p>'))
+        got = self.finish(f'{script}<p class="formulaDsp">\n\\[ x &lt; 1 \\]\n</p>')
+        self.assertIn("MathJax", got)
+        self.assertIn('<p class="plain">x ← 1 · 2</p><script type="math/tex; mode=display">x < 1</script>', got)
+
+    def test_listings_of_the_reference_lead_back(self):
+        got = html.finish('<!-- turn --><!-- chapters --><div class="contents"></div>', None, self.groups, {})
+        self.assertIn('rel="up" href="reference.html"', got)
+        self.assertIn('<li class="around"><a href="reference.html">', got)
+
+    def test_names_in_code_are_not_linked_to_others_of_the_same_spelling(self):
+        got = self.finish('<div class="fragment"><div class="line">#include "<a class="code" href="a_8hpp.html">a.hpp</a>"</div>'
+                          '<div class="line"><a class="code hl_function" href="b.html#x">add</a>(H<span class="keywordtype">id'
+                          '</span>den)</div>\n<div class="ttc" id="x"><div class="ttname">no</div></div>\n</div>')
+        self.assertIn('<a class="code" href="a_8hpp.html">a.hpp</a>', got)
+        self.assertIn("add(Hidden)", got)
+        self.assertNotIn("ttname", got)
+
+    def test_hints_but_the_first_are_folded(self):
+        hints = pages.Page("lesson_05_hints", "", "hints", "code", self.lesson, "", "lesson_05")
+        body = "".join(f'<h1><a class="anchor" id="lesson_05_hints--{i}"></a>\nHint {i}</h1><p>{i}</p>' for i in (1, 2, 3))
+        got = self.finish(f'<div class="textblock">{body}</div></div><!-- contents -->', hints)
+        self.assertEqual(got.count("<details"), 2)
+        self.assertEqual(got.count("</details>"), 2)
+        self.assertIn("</p></details>\n</div></div><!-- contents -->", got)
+
+    def test_quoted_words_of_a_link_are_pointed_at(self):
+        self.assertIn("(grader.html#t:~:text=two%20words)", prepared('# T\n\n[09 T: "two\nwords"](#t)\n'))
 
     def test_the_parts_of_a_contract_become_a_list(self):
         got = html.finish('<div class="contents"><p>y = x. Shapes: any. Cost: reads x once.</p></div>', None, self.groups, {})
@@ -125,18 +152,18 @@ class Search(unittest.TestCase):
 
     def test_sections_begin_at_headings(self):
         self.assertEqual(search.sections_of(self.TEXT),
-                         [("", "", "First words. A picture"), ("The idea", "idea", "Rescale <it>.")])
+                         [("", "", "First words. A picture", "words"), ("The idea", "idea", "Rescale <it>.", "")])
 
     def test_data_is_a_script_with_one_entry_for_each_section(self):
         lesson = pages.Page("lesson_05", "", "05", "lesson")
         script = search.data({"lesson_05.html": self.TEXT}, {"lesson_05.html": lesson})
         entries = json.loads(script.removeprefix("window.searchData=").removesuffix(";\n"))
-        self.assertEqual(entries[1], [0, "Lesson 5 & more", "The idea", "lesson_05.html#idea", "Rescale <it>."])
+        self.assertEqual(entries[1], [0, "Lesson 5 & more", "The idea", "lesson_05.html#idea", "Rescale <it>.", ""])
 
 
 class CheckSite(unittest.TestCase):
     GOOD = ('<!DOCTYPE html><html lang="en"><head><title>T</title></head><body><header></header><main><h1>T</h1>{}</main>'
-            '<nav id="chapters"><a href="index.html">Home</a></nav></body></html>')
+            '<nav id="chapters"><a href="index.html" aria-current="page">Home</a></nav></body></html>')
 
     def problems(self, body, frame=GOOD):
         with tempfile.TemporaryDirectory() as folder:
@@ -162,6 +189,7 @@ class CheckSite(unittest.TestCase):
             ('<script src="https://x.org/a.js"></script>', "from a network"),
             ("<p>a \\f[ x</p>", "markup was left in the text"),
             ("<p>[a](b.md)</p>", "markup was left in the text"),
+            ("<p>*... of P*</p>", "an asterisk was left in the text"),
         ]:
             with self.subTest(body=body):
                 self.assertTrue(any(sentence in problem for problem in self.problems(body)), self.problems(body))

@@ -9,7 +9,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from book.formulas import FormulaError, to_tex, typeset  # noqa: E402
+from book.formulas import FormulaError, originals, to_tex, typeset  # noqa: E402
 
 
 class Formulas(unittest.TestCase):
@@ -33,10 +33,12 @@ class Formulas(unittest.TestCase):
     def test_names_in_code_keep_their_underscores(self):
         self.gives("kv_head = blockIdx.x + 1", r"\texttt{kv_head} = \texttt{blockIdx.x} + 1")
         self.gives("a = 0xD2511F53 · x₀", r"a = \texttt{0xD2511F53} \cdot x_0")
+        self.gives("q_tile · BLOCK_M = x_row_stride", r"\texttt{q_tile} \cdot \texttt{BLOCK_M} = \texttt{x_row_stride}")
 
     def test_underscores_after_variables_are_subscripts(self):
         self.gives("m_new = H_kv", r"m_{\text{new}} = H_{kv}")
         self.gives("dO_id · V_jd = lse_i − delta_i", r"dO_{id} \cdot V_{jd} = \text{lse}_i - \text{delta}_i")
+        self.gives("dsink_h = sink_h · m_old", r"d\text{sink}_h = \text{sink}_h \cdot m_{\text{old}}")
         self.gives("Nq + Nk = N_q", "N_q + N_k = N_q")
         self.gives("x₁ = log₂ p", r"x_1 = \log_2 p")
 
@@ -57,6 +59,7 @@ class Formulas(unittest.TestCase):
     def test_functions(self):
         self.gives("m′ = max(m, x_j)", r"m' = \max(m, x_j)")
         self.gives("softmax(x)_j = low(b)", r"\operatorname{softmax}(x)_j = \operatorname{low}(b)")
+        self.gives("max |a − b| · max|c| = 0", r"\max \, \lvert a - b\rvert \cdot \max \, \lvert c\rvert = 0")
         self.gives("y = so it is rowsum(P) · 2", r"y = \text{so it is } \!\operatorname{rowsum}(P) \cdot 2")
 
     def test_a_slash_divides_what_stands_beside_it(self):
@@ -122,7 +125,12 @@ class Rows(unittest.TestCase):
         self.gives("row = query · group + member,  query = row / group,  head = first head of the group + row % group",
                    r"\text{row} & = \text{query} \cdot \text{group} + \text{member}, \\",
                    r"\text{query} & = \text{row} \mathbin{/} \text{group}, \\",
-                   r"\text{head} & = \text{first head of the group} + \text{row} \mathbin{\%} \text{group}")
+                   r"\text{head} & = \text{first head of the group} \\",
+                   r"& \quad {} + \text{row} \mathbin{\%} \text{group}")
+        self.gives("S = Q·Kᵀ·scale,  P = softmax(S),  O = P·V",
+                   r"S & = Q \cdot K^{\mathsf{T}} \cdot \text{scale}, \\",
+                   r"P & = \operatorname{softmax}(S), \\",
+                   r"O & = P \cdot V")
 
     def test_labels_are_aligned_at_their_colons(self):
         self.gives("K and V: 8 · H_kv · N_k · D &nbsp; Q and dO: 16 · H · N_q · D · T &nbsp; "
@@ -131,13 +139,47 @@ class Rows(unittest.TestCase):
                    r"Q \text{ and } dO \colon\; & 16 \cdot H \cdot N_q \cdot D \cdot T \\",
                    r"dK \text{ and } dV \colon\; & 8 \cdot H_{kv} \cdot N_k \cdot D")
 
+    def test_a_statement_with_a_wide_left_side_is_broken_before_its_relations(self):
+        self.gives("l · e^(m − m′) + e^(x_j − m′) = Σ_{k<j} e^(x_k − m) · e^(m − m′) + e^(x_j − m′) "
+                   "= Σ_{k≤j} e^(x_k − m′)",
+                   r"& l \cdot e^{m - m'} + e^{x_j - m'} \\",
+                   r"& \quad = \sum_{k < j} e^{x_k - m} \cdot e^{m - m'} + e^{x_j - m'} \\",
+                   r"& \quad = \sum_{k \le j} e^{x_k - m'}")
+
+    def test_a_sum_that_is_too_wide_is_broken_between_its_terms(self):
+        self.gives("index = blockIdx.x · blockDim.x + threadIdx.x",
+                   r"\text{index} & = \texttt{blockIdx.x} \cdot \texttt{blockDim.x} \\",
+                   r"& \quad {} + \texttt{threadIdx.x}")
+
+    def test_a_product_that_is_too_wide_is_broken_before_the_words_at_its_end(self):
+        self.gives("about 4 · 2 · D · (W + 128) · ⌈N / 128⌉ bytes of K and V",
+                   r"& \text{about } 4 \cdot 2 \cdot D \cdot (W + 128) \cdot \lceil N / 128\rceil \\",
+                   r"& \quad \text{bytes of } K \text{ and } V")
+
+    def test_what_follows_from_a_labelled_statement_is_set_in_below_it(self):
+        self.gives("P = softmax(S):&ensp;dS = P ∘ (dP − rowsum(P ∘ dP)),&ensp;dQ = dS·K·scale",
+                   r"& P = \operatorname{softmax}(S) \colon\; \\",
+                   r"& \quad dS = P \circ (dP - \operatorname{rowsum}(P \circ dP)), \\",
+                   r"& \quad dQ = dS \cdot K \cdot \text{scale}")
+
+    def test_a_long_remark_has_rows_of_its_own(self):
+        self.gives("T = 2 · N / 64,&ensp;and that many tiles more for sinks",
+                   r"T & = 2 \cdot \frac{N}{64}, \\",
+                   r"& \quad \text{and that many tiles more for sinks}")
+        self.gives("O = P·V   (N_q × D: for each query the mean of the values, weighted by its row of P)",
+                   r"O & = P \cdot V \\",
+                   r"& \quad ( N_q \times D \text{: for each query the mean of} \\",
+                   r"& \quad \text{the values, weighted by its row of } P )")
+
     def test_a_remark_that_does_not_fit_is_set_in_below(self):
         self.gives("4 · rows · cols · (2 + 1) bytes, where safe softmax moves 4 · rows · cols · (3 + 1)",
                    r"& 4 \cdot \text{rows} \cdot \text{cols} \cdot (2 + 1) \text{ bytes}, \\",
-                   r"& \quad \text{where safe softmax moves } 4 \cdot \text{rows} \cdot \text{cols} \cdot (3 + 1)")
+                   r"& \quad \text{where safe softmax} \\",
+                   r"& \quad \text{moves } 4 \cdot \text{rows} \cdot \text{cols} \cdot (3 + 1)")
         self.gives("dsink = −Σ_i P_i · delta_i,&ensp;because all rows of all batches have the same number there.",
                    r"d\text{sink} & = - \sum_i P_i \cdot \text{delta}_i, \\",
-                   r"& \quad \text{because all rows of all batches have the same number there}.")
+                   r"& \quad \text{because all rows of all batches} \\",
+                   r"& \quad \text{have the same number there}.")
 
 
 class Prose(unittest.TestCase):
@@ -215,10 +257,17 @@ class Pages(unittest.TestCase):
         page = ["```", "> a = b", "```", "", "~~~~", "~~~", "> a - b", "~~~~"]
         self.gives(page + ["> a = b"], page + [r"\f[", "a = b", r"\f]"])
 
+    def test_originals_are_the_text_of_each_display_formula(self):
+        page = ["> a = b +", "> c", ">", "> x = 1,&ensp;so&ensp;y = 2 &nbsp; z = 3", "",
+                "> `x`: a word", ">", "> d = e", "```", "> f = g", "```"]
+        self.assertEqual(originals("\n".join(page)), ["a = b + c\nx = 1, so y = 2   z = 3", "d = e"])
+
     def test_all_pages(self):
         formulas = 0
         for path in sorted([*ROOT.glob("lessons/*/README.md"), *ROOT.glob("docs/*.md")]):
-            page = typeset(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            page = typeset(text)
+            self.assertEqual(len(originals(text)), page.count("\\f["), path)
             for tex in re.findall(r"^\\f\[\n(.*?)\n\\f\]$", page, re.DOTALL | re.MULTILINE):
                 formulas += 1
                 with self.subTest(f"{path.relative_to(ROOT)}: {tex}"):

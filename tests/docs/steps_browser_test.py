@@ -22,19 +22,53 @@ except ImportError:
     print("skipped: there is no Selenium for this Python")
     sys.exit(0)
 
-# The numbers of boxes as they are shown, with null for what is not there; and which of a box's have a mark.
+# All that a step shows: the numbers of boxes, with null for what is not there; the hidden ones of S and P; what must
+# not move from step to step; what the algorithm says; the titles of the tile's keys; the place on the map.
 SHOWN = """
-  return arguments[0].map(function (box) {
-    return Array.from(document.querySelectorAll('#flash-steps [data-box="' + box + '"] tr')).filter(
-      function (row) { return row.querySelector('th[scope=row]'); }).map(function (row) {
-        return Array.from(row.querySelectorAll('td')).map(function (cell) {
-          return cell.classList.contains('fs-none') ? null : cell.firstChild.textContent; }); }); });
+  var root = document.getElementById('flash-steps');
+  function texts(choice) {
+    return Array.from(root.querySelectorAll(choice)).map(function (node) { return node.textContent.trim(); });
+  }
+  function cells(box, of) {
+    return Array.from(root.querySelectorAll('[data-box="' + box + '"] tr')).filter(function (row) {
+      return row.querySelector('th[scope=row]'); }).map(function (row) {
+        return Array.from(row.querySelectorAll('td')).map(of); });
+  }
+  return {
+    where: [root.dataset.setting, Number(root.dataset.step)],
+    told: root.querySelector('[aria-live]').textContent,
+    boxes: Array.from(root.querySelectorAll('[data-box]')).reduce(function (all, node) {
+      var box = node.getAttribute('data-box');
+      all[box] = cells(box, function (cell) {
+        return cell.classList.contains('fs-none') ? null : cell.firstChild.textContent; });
+      return all; }, {}),
+    hidden: ['S', 'P'].map(function (box) {
+      return cells(box, function (cell) { return cell.classList.contains('fs-hidden'); }); }),
+    places: ['[data-go=next]', '[data-go=last]', '[data-box=rows]', '[data-box=O]', '[data-box=S]', '[data-box=result]',
+             '[data-box=V]', '[data-box=Q]', '[data-box=memory]'].map(function (choice) {
+      var box = root.querySelector(choice).getBoundingClientRect();
+      return [box.left, box.top - root.getBoundingClientRect().top].map(Math.round); }),
+    lines: Array.from(root.querySelectorAll('.fs-on')).map(function (line) { return line.getAttribute('data-line'); }),
+    guards: texts('.fs-acts .fs-guard'),
+    titles: ['S', 'P'].map(function (box) { return texts('[data-box=' + box + '] th[scope=col]'); }).concat(
+      ['K', 'V'].map(function (box) { return texts('[data-box=' + box + '] th[scope=row]'); })),
+    tile: Array.from(root.querySelectorAll('[data-place][aria-current]')).map(function (node) {
+      return node.getAttribute('data-place'); })
+  };
 """
 MARKED = """
   var mark = arguments[1];
   return Array.from(document.querySelectorAll('#flash-steps [data-box="' + arguments[0] + '"] tr')).filter(
     function (row) { return row.querySelector('th[scope=row]'); }).map(function (row) {
       return Array.from(row.querySelectorAll('td')).map(function (cell) { return cell.classList.contains(mark); }); });
+"""
+# The earlier values that a box shows, with null for none, as they are read aloud.
+EARLIER = """
+  return Array.from(document.querySelectorAll('#flash-steps [data-box="' + arguments[0] + '"] tr')).filter(
+    function (row) { return row.querySelector('th[scope=row]'); }).map(function (row) {
+      return Array.from(row.querySelectorAll('td')).map(function (cell) {
+        var was = cell.querySelector('.fs-was');
+        return was && !was.hasAttribute('aria-hidden') ? was.textContent : null; }); });
 """
 # Texts whose contrast with the nearest opaque background is below 4.5.
 FAINT = """
@@ -109,11 +143,23 @@ class Page:
         setting = next(one for one in self.data["settings"] if one["name"] == name)
         return setting, setting["steps"][step - 1]
 
+    def look(self, width, height, fragment):
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+        self.open(fragment)
+
+    def out_of_sight(self, choices):
+        """What of these is not wholly on the screen, below the bar of the site."""
+        return self.browser.execute_script("""
+          var bar = document.querySelector('#flash-steps .fs-nav');
+          var top = parseFloat(getComputedStyle(bar).top) || 0;
+          return arguments[0].filter(function (choice) {
+            return Array.from(document.querySelectorAll('#flash-steps ' + choice)).some(function (node) {
+              var box = node.getBoundingClientRect();
+              return box.top < top || box.bottom > window.innerHeight || box.height === 0; }); });""", choices)
+
     def marked(self, box, name):
         return self.browser.execute_script(MARKED, box, name)
-
-    def says(self):
-        return self.browser.execute_script("return document.querySelector('#flash-steps [aria-live]').textContent;")
 
     def switch(self, name):
         """Whether a switch is on, and whether it cannot be moved."""
@@ -121,9 +167,9 @@ class Page:
         return tuple(self.browser.execute_script(f"return {node}.getAttribute('{one}') === 'true';")
                      for one in ("aria-checked", "aria-disabled"))
 
-    def wrong_numbers(self):
-        """What the present step shows that is not in the data."""
-        (setting, step), data = self.setting_and_step(), self.data
+    def wrong_numbers(self, seen, setting, step):
+        """What is shown (a result of SHOWN) of a step and is not in the data."""
+        data = self.data
         size, dim = data["tile"], data["dim"]
         queries = [step["query_tile"] * size + row for row in range(size)]
         loaded = step["key_tile"] is not None and step["phase"] != "skip"
@@ -152,14 +198,21 @@ class Page:
             "memory": [[number(x) for x in setting["O"][query] + [setting["lse"][query]]] if stored[query]
                        else [None] * (dim + 1) for query in range(data["rows"])],
         }
-        shown = dict(zip(expected, self.browser.execute_script(SHOWN, list(expected))))
-        wrong = [f"{self.where()} {box}: {shown[box]}, not {want}" for box, want in expected.items() if shown[box] != want]
+        wrong = [f"{box}: {seen['boxes'][box]}, not {want}" for box, want in expected.items()
+                 if seen["boxes"][box] != want]
         if step["S"]:
             hidden = [[not setting["sees"][query][key] for key in keys] for query in queries]
-            for box in ("S", "P") if step["P"] else ("S",):
-                if self.marked(box, "fs-hidden") != hidden:
-                    wrong.append(f"{self.where()} {box}: hidden {self.marked(box, 'fs-hidden')}, not {hidden}")
-        return wrong
+            wrong += [f"{box}: hidden {marked}, not {hidden}" for box, marked in zip("SP", seen["hidden"])
+                      if step[box] and marked != hidden]
+        wanted = [f"k{key}" for key in keys] if keys else None
+        if seen["titles"] != ([wanted] * 4 if keys else [[], [], ["", ""], ["", ""]]):
+            wrong.append(f"titles of keys: {seen['titles']}")
+        if seen["tile"] != ([] if step["key_tile"] is None else [f"{step['query_tile']}-{step['key_tile']}"]):
+            wrong.append(f"the map is at {seen['tile']}")
+        guarded = step["phase"] in ("rescale", "weights") and "-inf" in step["m_new"]
+        if seen["guards"] != (["(0 if mnew = −∞);"] if guarded else []):
+            wrong.append(f"guards against NaN: {seen['guards']}")
+        return [f"{seen['where']} {what}" for what in wrong]
 
 
 def plain(text):
@@ -206,6 +259,14 @@ def run(page):
     browser.execute_script("document.querySelector('#flash-steps [data-tile=\"2\"]').click();")
     page.check("a tile of queries can be chosen", (page.step()["query_tile"], page.step()["phase"]) == (2, "load"))
 
+    browser.execute_script("document.querySelector('#flash-steps [data-place=\"3-1\"]').click();")
+    page.check("a tile of the map goes to its first step", (page.step()["query_tile"], page.step()["key_tile"],
+                                                           page.step()["phase"]) == (3, 1, "scores"), page.where())
+    page.check("tiles of the map are buttons with names", browser.execute_script(
+        "return Array.from(document.querySelectorAll('#flash-steps [data-place]')).map(function (node) {"
+        "return node.tagName + ' ' + node.getAttribute('aria-label'); });") == [
+            f"BUTTON queries {2 * i}, {2 * i + 1}, keys {2 * j}, {2 * j + 1}" for i in range(4) for j in range(4)])
+
     # Every step of every setting.
     for name, keys in (("all", ""), ("causal", "c"), ("window", "w"), ("sinks", "s")):
         place = (page.step()["query_tile"], page.step()["key_tile"])
@@ -214,18 +275,20 @@ def run(page):
                    page.where()[0] == name and (page.step()["query_tile"], page.step()["key_tile"]) == place,
                    page.where())
         page.press(Keys.HOME)
-        wrong, silent, skips, lines, steps = [], [], 0, set(), page.setting()["steps"]
+        setting = page.setting()
+        wrong, silent, skips, guards, lines, places, steps = [], [], 0, 0, set(), set(), setting["steps"]
         for index, step in enumerate(steps):
-            if page.where() != (name, index + 1):
-                wrong.append(f"step {index + 1} is not there, but {page.where()}")
+            seen = browser.execute_script(SHOWN)
+            if seen["where"] != [name, index + 1]:
+                wrong.append(f"step {index + 1} is not there, but {seen['where']}")
                 break
-            wrong += page.wrong_numbers()
-            told = plain(page.says())
+            wrong += page.wrong_numbers(seen, setting, step)
+            told = plain(seen["told"])
             silent += [sentence for sentence in step["says"] if plain(sentence) not in told]
             skips += "noqueryofthistileseesthesekeys" in told
-            line = browser.execute_script("return Array.from(document.querySelectorAll('#flash-steps .fs-on')).map("
-                                          "function (line) { return line.getAttribute('data-line'); });")
-            lines.add(line == [step["phase"]])
+            lines.add(seen["lines"] == [step["phase"]])
+            guards += len(seen["guards"])
+            places.add(str(seen["places"]))
             page.press(Keys.ARROW_RIGHT)
         page.check(f"{name}: the numbers of all {len(steps)} steps are those of the data, hidden ones marked",
                    not wrong, wrong[:1])
@@ -233,6 +296,9 @@ def run(page):
         expected = sum(step["phase"] == "skip" for step in steps)
         page.check(f"{name}: {expected} tiles are told to be skipped", skips == expected, skips)
         page.check(f"{name}: the line of the algorithm is the step's", lines == {True})
+        page.check(f"{name}: no button and no panel moves from step to step", len(places) == 1, sorted(places)[:2])
+        if name == "window":
+            page.check("window: the line shows the guard against NaN where it acts", guards > 0)
         if name == "window":
             page.check("the window fixes the causal switch", page.switch("causal") == (True, True))
         if name in ("all", "causal"):
@@ -241,12 +307,49 @@ def run(page):
     page.press("w")
     page.check("without the window, the mask is causal as before", page.where()[0] == "causal", page.where())
 
+    # The first rescale.
+    for index, fragment in enumerate(("#step=1", "#step=1&causal=1", "#step=1&window=1", "#step=1&window=1&sinks=1")):
+        page.open(fragment)
+        steps = page.data["settings"][index]["steps"]
+        first = next(n for n, step in enumerate(steps, 1)
+                     if step["phase"] == "rescale" and any(0 < factor < 1 for factor in step["factor"]))
+        browser.execute_script("document.querySelector('#flash-steps [data-go=rescale]').click();")
+        page.check(f"First rescale goes to step {first}", page.where()[1] == first, page.where())
+    page.press(Keys.HOME, "r")
+    page.check("and so does its key", page.where()[1] == first, page.where())
+    browser.execute_script("window.flashSteps.settings.forEach(function (one) { one.first_rescale = null; });")
+    page.press("w")
+    page.check("without a rescale there is no such button", browser.execute_script(
+        "return document.querySelector('#flash-steps [data-go=rescale]').getClientRects().length;") == 0)
+
+    # Keys and sight.
+    page.open()
+    browser.execute_script("document.body.style.paddingTop = '1000px';")  # so that there is something above it
+    for share, expected in ((0.25, 1), (0.75, 2)):  # of the window, with the widget's head in it
+        browser.execute_script("window.scrollTo({behavior: 'instant', top: window.scrollY + document.getElementById("
+                               "'flash-steps').getBoundingClientRect().top - (1 - arguments[0]) * innerHeight});",
+                               share)
+        page.press(Keys.ARROW_RIGHT)
+        page.check(f"with the widget on {share:.0%} of the window, keys go to step {expected}",
+                   page.where()[1] == expected, page.where())
+    browser.execute_script("document.querySelector('#flash-steps [data-go=next]').focus({preventScroll: true});"
+                           "window.scrollTo({behavior: 'instant', top: 0});")
+    page.press(Keys.ARROW_RIGHT)
+    page.check("with the focus in the widget, keys act wherever it is", page.where()[1] == 3, page.where())
+
     # Numbers that change.
     page.open("#step=8")
     changed = page.marked("rows", "fs-changed")
     before, now = page.setting()["steps"][6], page.step()
     page.check("what the step changes is marked, and nothing else", changed == [
         [False, False, True, before["l"][row] != now["l"][row]] for row in range(2)], changed)
+    page.check("earlier values are beside what changes, for the ear too", (
+        browser.execute_script(EARLIER, "rows"), browser.execute_script(EARLIER, "O")) == (
+            [[None, None, None, f", was {number(before['l'][row])}"] for row in range(2)],
+            [[f", was {number(value)}" for value in before["O"][row]] for row in range(2)]))
+    page.check("earlier values are struck", browser.execute_script(
+        "return getComputedStyle(document.querySelector('#flash-steps .fs-was .fs-struck')).textDecorationLine;")
+               == "line-through")
     page.check("the mark is more than a colour", browser.execute_script(
         "var s = getComputedStyle(document.querySelector('#flash-steps td.fs-changed'));"
         "return Number(s.fontWeight) >= 600 && parseFloat(s.borderTopWidth) >= 2;"))
@@ -290,6 +393,57 @@ def run(page):
             "var r = b.getBoundingClientRect(); return [b.textContent, r.width, r.height]; }).filter(function (b) {"
             "return b[1] < 44 || b[2] < 44; });")
         page.check(f"{width} px: buttons have at least 44 px", not small, small)
+
+    # What is on the screen together.
+    page.look(1280, 900, "#step=8")
+    browser.execute_script("document.querySelector('h1.title').scrollIntoView({behavior: 'instant'});")
+    page.check("1280 x 900: the sentences, m, l and O are on the first screen",
+               not page.out_of_sight([".fs-says", "[data-box=rows]", "[data-box=O]"]),
+               page.out_of_sight([".fs-says", "[data-box=rows]", "[data-box=O]"]))
+    lost, moved = [], set()
+    page.look(360, 740, "#step=1")
+    for step in (2, 3, 4, 5, 6, 7, 8, 9, 13):
+        browser.execute_async_script("var done = arguments[1]; window.addEventListener('hashchange', function () {"
+                                     "setTimeout(done); }, {once: true}); location.hash = arguments[0];",
+                                     f"#step={step}")
+        browser.execute_script("var bar = document.querySelector('#flash-steps .fs-nav');"
+                               "window.scrollTo({behavior: 'instant', top: window.scrollY - parseFloat("
+                               "getComputedStyle(bar).top) + bar.parentNode.querySelector("
+                               "'.fs-bar').getBoundingClientRect().bottom});")
+        changed = [f"[data-box={box}] td.fs-changed" for box in ("rows", "O", "S", "P")]
+        lost += [(step, what) for what in page.out_of_sight([".fs-nav", ".fs-says"] + changed)]
+        moved.add(str(browser.execute_script(SHOWN)["places"]))
+    page.check("360 x 740: the sentences and what the step changes are on one screen", not lost, lost)
+    page.check("360 x 740: no button and no panel moves from step to step", len(moved) == 1, sorted(moved)[:2])
+
+    # Paper.
+    page.look(700, 1000, "#step=9")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    cut = browser.execute_script("""
+      return Array.from(document.querySelectorAll('div.contents, div.contents *')).filter(function (node) {
+        if (!node.getClientRects().length || node.closest('.fs-aloud')) return false;
+        var cut = getComputedStyle(node).overflowX !== 'visible' && !node.closest('svg') &&
+          node.scrollWidth > node.clientWidth + 1;
+        return cut || node.getBoundingClientRect().right > window.innerWidth + 1;
+      }).map(function (node) { return node.tagName + '.' + node.getAttribute('class'); });""")
+    page.check("print: nothing is cut", not cut, cut[:5])
+    page.check("print: the controls are hidden, the step and the mask are told", browser.execute_script("""
+      var seen = function (node) { return node.getClientRects().length > 0; };
+      var root = document.getElementById('flash-steps');
+      return [Array.from(root.querySelectorAll('button, kbd')).filter(seen).length,
+              root.querySelector('.fs-nav').innerText.replace(/\\s+/g, ' ').trim()];""") == [
+                  0, f"Step 9 of {last} Mask: none"], browser.execute_script(
+                      "return document.querySelector('#flash-steps .fs-nav').innerText;"))
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+    # Without JavaScript.
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.get("about:blank")
+    browser.get(page.url)
+    text = browser.find_element("css selector", "div.textblock").text
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    page.check("without JavaScript the page sends to the words, and speaks of no switch",
+               "JavaScript" in text and "The same in words" in text and "switch" not in text and "button" not in text)
 
     errors = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     page.check("the console has no errors", not errors, errors[:2])

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "reference/attention.hpp"
@@ -206,6 +207,7 @@ TEST_CASE("the script is ASCII and one assignment of JSON that holds every step"
     CHECK(written.at("name") == settings[s].name);
     const std::vector<steps::Step> expected = steps::steps_of(steps::problem(), settings[s].mask);
     REQUIRE(written.at("steps").size() == expected.size());
+    CHECK(written.at("first_rescale") == steps::first_rescale(expected).value());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const Json& step = written["steps"][i];
       CAPTURE(i);
@@ -236,7 +238,104 @@ TEST_CASE("each step says in words what it does", "[docs]") {
     }
   }
   const std::vector<steps::Step> all = steps::steps_of(steps::problem(), {});
-  CHECK(all[7].says[1] == "Query 0: l and O are multiplied by e^(0.125 − 0.875) = e^(−0.750) = 0.472.");
+}
+
+TEST_CASE("scores, rescaling and weights are written out with their numbers", "[docs]") {
+  const std::vector<steps::Step> all = steps::steps_of(steps::problem(), {});
+  CHECK(all[5].says[1] ==
+        "Query 0: S = 0.875 and −0.750.\n"
+        "Key 2: (−1 · 0 + 1.5 · 0.5 + 0 · (−0.5) + 1 · 1) · 0.5 = 0.875");
+  CHECK(all[7].says ==
+        std::vector<std::string>{
+            "The factor brings l and O to the new maximum. O / l is the same before and after: "
+            "the factor cancels.",
+            "Query 0: the factor is e^(0.125 − 0.875) = e^(−0.750) = 0.472.\n"
+            "l: 1.687 · 0.472 = 0.797\n"
+            "O: (1.375, 1.000, 1.313, −1.313) · 0.472 = (0.649, 0.472, 0.620, −0.620)",
+            "Query 1: the factor is e^(0.000 − 0.500) = e^(−0.500) = 0.607.\n"
+            "l: 1.687 · 0.607 = 1.023\n"
+            "O: (2.000, 0.687, 0.375, −0.375) · 0.607 = (1.213, 0.417, 0.227, −0.227)"});
+  CHECK(all[8].says[1] ==
+        "Query 0: P = 1.000 and 0.197.\n"
+        "l: 0.797 + 1.000 + 0.197 = 1.994\n"
+        "O, first number: 0.649 + 1.000 · (−2) + 0.197 · 1 = −1.154");
+  // A hidden key is no term of a sum, and no score to be written out.
+  const std::vector<steps::Step> window =
+      steps::steps_of(steps::problem(), mask_of(steps::settings(), "window"));
+  CHECK(window[10].says[1] ==
+        "Query 2: S = 0.500 (key 0 is hidden).\n"
+        "Key 1: (−1 · (−0.5) + (−0.5) · (−0.5) + (−0.5) · 1 + 1.5 · 0.5) · 0.5 = 0.500");
+  CHECK(window[13].says[1] ==
+        "Query 2: P = 1.000 (key 0 is hidden).\n"
+        "l: 0.000 + 1.000 = 1.000\n"
+        "O, first number: 0.000 + 1.000 · 0 = 0.000");
+}
+
+TEST_CASE("what is written out are the numbers before, between and after, in every setting", "[docs]") {
+  using Catch::Matchers::ContainsSubstring;
+  for (const steps::Setting& setting : steps::settings()) {
+    INFO(setting.name);
+    const std::vector<steps::Step> all = steps::steps_of(steps::problem(), setting.mask);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      CAPTURE(i);
+      const steps::Step& step = all[i];
+      std::size_t dot_products = 0;
+      for (std::size_t row = 0; row < at(kTile) && step.says.size() > row + 1; ++row) {
+        const std::string& told = step.says[row + 1];
+        const auto query = step.query_tile * kTile + static_cast<std::int64_t>(row);
+        dot_products += told.find("\nKey ") != std::string::npos ? 1 : 0;
+        if (step.phase == Phase::rescale) {
+          const double factor = (*step.factor)[row];
+          const bool scales = factor != 0 && factor != 1;
+          CHECK((told.find("\nl: ") != std::string::npos) == scales);
+          if (!scales) continue;
+          const std::string by = " · " + steps::number(factor) + " = ";
+          CHECK_THAT(told, ContainsSubstring("\nl: " + steps::number(all[i - 1].l[row]) + by +
+                                             steps::number(step.l[row]) + "\n"));
+          CHECK_THAT(told, ContainsSubstring("\nO: (" + steps::number(all[i - 1].O[row][0]) + ", "));
+          CHECK_THAT(told, ContainsSubstring(by + "(" + steps::number(step.O[row][0]) + ", "));
+          CHECK_THAT(step.says[0], ContainsSubstring("the factor cancels"));
+          for (std::size_t d = 0; d < at(steps::kDim); ++d)
+            CHECK(std::abs(step.O[row][d] / step.l[row] - all[i - 1].O[row][d] / all[i - 1].l[row]) <= 1e-12);
+        }
+        if (step.phase == Phase::weights) {
+          std::string sum = "\nl: " + steps::number(all[i - 1].l[row]);
+          for (std::int64_t col = 0; col < kTile; ++col)
+            if (reference::sees(setting.mask, query, *step.key_tile * kTile + col, kRows, kRows))
+              sum += " + " + steps::number((*step.P)[row][at(col)]);
+          if (sum.find(" + ") == std::string::npos) {
+            CHECK(told.find('\n') == std::string::npos);
+            continue;
+          }
+          CHECK_THAT(told, ContainsSubstring(sum + " = " + steps::number(step.l[row]) + "\n"));
+          CHECK_THAT(told,
+                     ContainsSubstring("\nO, first number: " + steps::number(all[i - 1].O[row][0]) + " + "));
+          CHECK_THAT(told, Catch::Matchers::EndsWith(" = " + steps::number(step.O[row][0])));
+        }
+      }
+      CHECK(dot_products == (step.phase == Phase::scores ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("the first rescale is the first step with a factor between 0 and 1", "[docs]") {
+  for (const steps::Setting& setting : steps::settings()) {
+    INFO(setting.name);
+    const std::vector<steps::Step> all = steps::steps_of(steps::problem(), setting.mask);
+    const std::optional<std::size_t> found = steps::first_rescale(all);
+    REQUIRE(found.has_value());
+    for (std::size_t i = 0; i <= *found; ++i) {
+      if (!all[i].factor || all[i].phase != Phase::rescale) {
+        CHECK(i < *found);
+        continue;
+      }
+      const bool between = std::any_of(all[i].factor->begin(), all[i].factor->end(),
+                                       [](double factor) { return factor > 0 && factor < 1; });
+      CHECK(between == (i == *found));
+    }
+    CHECK_FALSE(steps::first_rescale({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(*found)}));
+  }
+  CHECK(steps::first_rescale(steps::steps_of(steps::problem(), {})) == std::optional<std::size_t>(7));
 }
 
 TEST_CASE("the table of docs/steps.md is the one that export_steps prints", "[docs]") {
@@ -247,15 +346,15 @@ TEST_CASE("the table of docs/steps.md is the one that export_steps prints", "[do
   REQUIRE(to != std::string::npos);
   CHECK(page.substr(from + begin.size(), to - from - begin.size()) == steps::table());
 
-  std::string values = "| value |";
+  std::string values = "| key | value |\n|---|---|\n";
   const steps::Problem p = steps::problem();
   for (std::int64_t j = 0; j < kRows; ++j) {
-    values += " (";
+    values += "| " + std::to_string(j) + " | (";
     for (std::int64_t d = 0; d < steps::kDim; ++d) {
       const auto value = static_cast<int>(p.V(0, 0, j, d));
       values += (d == 0 ? "" : ", ") + std::string(value < 0 ? "−" : "") + std::to_string(std::abs(value));
     }
-    values += ") |";
+    values += ") |\n";
   }
   CHECK_THAT(page, Catch::Matchers::ContainsSubstring(values + "\n"));
 }

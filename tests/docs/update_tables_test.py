@@ -62,8 +62,8 @@ class Case(unittest.TestCase):
 
 
 EMPTY = "# Title\n\n<!-- table: speed -->\n<!-- /table -->\n\nOn <!-- value: gpu --><!-- /value -->, that is.\n"
-FULL = ("# Title\n\n<!-- table: speed -->\n| N | time | remark |\n| --- | --- | --- |\n| 1,024 | 0.505 ms | |\n"
-        "| 2,048 | 1,235 ms | |\n<!-- /table -->\n\nOn <!-- value: gpu -->a GPU<!-- /value -->, that is.\n")
+FULL = ("# Title\n\n<!-- table: speed -->\n| N | time | remark |\n| ---: | ---: | --- |\n| 1,024 | 0.505\u00a0ms | |\n"
+        "| 2,048 | 1,235\u00a0ms | |\n<!-- /table -->\n\nOn <!-- value: gpu -->a GPU<!-- /value -->, that is.\n")
 
 
 class Numbers(unittest.TestCase):
@@ -73,10 +73,18 @@ class Numbers(unittest.TestCase):
             self.assertEqual(update_tables.digits(value), shown, value)
 
     def test_bytes_and_shares(self):
-        self.assertEqual(update_tables.size(136314880), "136 MB")
-        self.assertEqual(update_tables.size(34493956096), "34.5 GB")
-        self.assertEqual(update_tables.percent(0.285), "29 %")
-        self.assertEqual(update_tables.percent(1.7), "170 %")
+        self.assertEqual(update_tables.size(136314880), "136\u00a0MB")
+        self.assertEqual(update_tables.size(34493956096), "34.5\u00a0GB")
+        self.assertEqual(update_tables.percent(0.285), "29\u00a0%")
+        self.assertEqual(update_tables.percent(1.7), "170\u00a0%")
+
+
+class Tables(unittest.TestCase):
+    def test_a_column_of_numbers_is_aligned_at_the_right_whatever_is_empty(self):
+        rows = [["1,024", "0.505\u00a0ms", "", "4 tokens", "no"], ["2,048", "", "", "4", "7\u00a0%"]]
+        self.assertEqual(update_tables.markdown(["N", "time", "none", "sinks", "share"], rows),
+                         "| N | time | none | sinks | share |\n| ---: | ---: | --- | --- | --- |\n"
+                         "| 1,024 | 0.505\u00a0ms | | 4 tokens | no |\n| 2,048 | | | 4 | 7\u00a0% |\n")
 
 
 class Pages(Case):

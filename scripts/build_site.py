@@ -20,7 +20,7 @@ import time
 import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
-from book import html, markdown, pages, search  # noqa: E402  (beside this script)
+from book import formulas, html, markdown, pages, search  # noqa: E402  (beside this script)
 
 ROOT = pages.ROOT
 ASSETS = ROOT / "docs" / "site"
@@ -179,13 +179,21 @@ def build(out: pathlib.Path, doxygen: str, steps: str | None) -> str:
         work = pathlib.Path(folder)
         (work / "pages").mkdir()
         for page in everything:
-            (work / "pages" / f"{page.name}.md").write_text(markdown.prepare(page, links), encoding="utf-8")
+            try:
+                text = markdown.prepare(page, links)
+            except formulas.FormulaError as error:
+                raise SiteError(f"{page.source}: {error}") from error
+            (work / "pages" / f"{page.name}.md").write_text(text, encoding="utf-8")
         run_doxygen(doxygen, work, out)
         made = header_pages(work / "tags.xml")
     by_address = {page.address: page for page in everything}
     finished = {}
     for file in out.glob("*.html"):
-        finished[file.name] = html.finish(file.read_text(encoding="utf-8"), by_address.get(file.name), groups, made)
+        page = by_address.get(file.name)
+        try:
+            finished[file.name] = html.finish(file.read_text(encoding="utf-8"), page, groups, made)
+        except html.LostFormula as error:
+            raise SiteError(f"{page.source}: {error}") from error
         file.unlink()
     missing = sorted(set(by_address) - set(finished))
     if missing:

@@ -254,6 +254,13 @@ function startChapters() {
     chapters.scrollTop = current.offsetTop - chapters.clientHeight / 2;
 }
 
+// ---- What is on this page: folded where it would fill the first screen.
+
+function foldContents() {
+  const contents = document.querySelector("details.toc");
+  if (contents && matchMedia("(max-width: 860px)").matches) contents.open = false;
+}
+
 // ---- Code: a button that copies it.
 
 function startCopying() {
@@ -288,5 +295,6 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   search.start();
   startChapters();
+  foldContents();
   startCopying();
 });

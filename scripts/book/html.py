@@ -5,7 +5,6 @@ the pages beside it, and the markup that helps those who read without a mouse or
 """
 
 import html
-import html.parser
 import math
 import re
 
@@ -17,6 +16,10 @@ WORDS_A_MINUTE = 200
 LOOKED_UP = {"notes_map", "glossary", "reference", "diagnostics"}  # nobody reads them from end to end
 INTERACTIVE = ["steps"]  # what docs/NAME/NAME.js shows in the place of <div id="flash-NAME">
 PARTS_OF_A_CONTRACT = "Shapes|Layout|Launch|Domain|Error|Errors|Cost|Source|Complexity|Units|Order|Example"
+
+
+class LostFormula(Exception):
+    """A formula that stands where Doxygen takes it for something else, as within a list."""
 
 
 def chapters(groups: list[tuple[str, list[Page]]], current: Page | None) -> str:
@@ -122,10 +125,8 @@ def _reachable(body: str) -> str:
     body = re.sub(r'<p\s*>(<img src="files/docs/figures/[^>]*>)</p>', r'<p class="figure" tabindex="0">\1</p>', body)
     body = body.replace('<div class="fragment">', '<div class="fragment" tabindex="0">')
     body = body.replace('<pre class="fragment">', '<pre class="fragment" tabindex="0">')
-    # Empty rows and cells that Doxygen uses as spacing say nothing to a screen reader.
-    body = re.sub(r'<table class="(memname|memberdecls|params|mlabels|fieldtable|memname)"',
-                  r'<table role="presentation" class="\1"', body)
-    return body
+    # Tables that only lay out a declaration are none to a screen reader.
+    return re.sub(r'<table class="(memname|memberdecls|mlabels)"', r'<table role="presentation" class="\1"', body)
 
 
 def _plain_code(body: str) -> str:
@@ -141,10 +142,8 @@ def _folded_hints(body: str) -> str:
     first, *others = re.split(r"(?=<h2 )", body)
     if not others:
         return body
-    end = others[-1].rfind("</div><!-- contents -->")
-    others[-1], rest = (others[-1][:end], others[-1][end:]) if end >= 0 else (others[-1], "")
-    inner = others[-1].rfind("</div>")  # of the text block
-    others[-1], rest = others[-1][:inner], others[-1][inner:] + rest
+    end = others[-1].rfind("</div>", 0, others[-1].rfind("</div><!-- contents -->"))  # of the block of text
+    others[-1], rest = others[-1][:end], others[-1][end:]
     folded = [f'<details class="hint"><summary>{hint.replace("</h2>", "</h2></summary>", 1)}</details>\n' for hint in others[1:]]
     return first + others[0] + "".join(folded) + rest
 
@@ -157,16 +156,16 @@ def _linked_headings(body: str) -> str:
                   body, flags=re.DOTALL)
 
 
-def _formulas(body: str, originals: list[str]) -> str:
+def _formulas(body: str, plain: list[str]) -> str:
     """Display formulas for MathJax, each with its original, which is shown as long as nothing is typeset."""
-    left = iter(originals)
-
-    def formula(match: re.Match) -> str:
-        plain = "<br>".join(html.escape(line) for line in next(left).split("\n"))
-        return (f'<div class="formula"><p class="plain">{plain}</p>'
-                f'<script type="math/tex; mode=display">{html.unescape(match.group(1)).strip()}</script></div>')
-
-    return re.sub(r'<p class="formulaDsp">\s*\\\[(.*?)\\\]\s*</p>', formula, body, flags=re.DOTALL)
+    text, *parts = re.split(r'<p class="formulaDsp">\s*\\\[(.*?)\\\]\s*</p>', body, flags=re.DOTALL)
+    if len(parts) != 2 * len(plain):
+        raise LostFormula(f"of {len(plain)} display formulas, Doxygen has left {len(parts) // 2}")
+    for original, tex, after in zip(plain, parts[::2], parts[1::2]):
+        shown = "<br>".join(html.escape(line) for line in original.split("\n"))
+        text += (f'<div class="formula"><p class="plain">{shown}</p>'
+                 f'<script type="math/tex; mode=display">{html.unescape(tex).strip()}</script></div>{after}')
+    return text
 
 
 def contents(body: str) -> str:
@@ -175,7 +174,20 @@ def contents(body: str) -> str:
     if len(sections) < 3:
         return ""
     entries = "".join(f'<li><a href="#{anchor}">{title.strip()}</a></li>' for anchor, title in sections)
-    return f'<nav class="toc" aria-label="On this page"><p>On this page</p><ul>{entries}</ul></nav>\n'
+    return (f'<details class="toc" open><summary>On this page</summary>'
+            f'<nav aria-label="On this page"><ul>{entries}</ul></nav></details>\n')
+
+
+def _frameless(text: str) -> str:
+    """What Doxygen wrote, without what belongs to its own frame or is of no use here."""
+    text = text.replace("</div><!-- top -->", "").replace("&zwj;", "")
+    text = re.sub(r'<p\s*><a class="anchor" id="md_[^"]*"></a>\s*</p>\n?', "", text)  # names a temporary file
+    text = re.sub(r'<div class="summary">.*?</div>', "", text, flags=re.DOTALL)  # its anchors are not always there
+    if 'class="formula' not in text:  # MathJax is for pages that have something to typeset
+        text = re.sub(r'<script type="text/x-mathjax-config">.*?</script>\s*', "", text, flags=re.DOTALL)
+        text = re.sub(r"<script[^>]*MathJax\.js[^>]*></script>\s*", "", text)
+    text = re.sub(r"<title>(.*?) - \1</title>", r"<title>\1</title>", text)
+    return re.sub(r'<div class="title">(.*?)</div>', r'<h1 class="title">\1</h1>', text, count=1, flags=re.DOTALL)
 
 
 def finish(text: str, page: Page | None, groups, header_pages: dict[str, str]) -> str:
@@ -184,22 +196,16 @@ def finish(text: str, page: Page | None, groups, header_pages: dict[str, str]) -
     page           which page it is; None for a page of the reference
     groups         pages.groups()
     header_pages   the page of each header, by its path
+    Raises LostFormula.
     """
     order = [entry for _, pages in groups for entry in pages]
     titles = {entry.lesson["number"]: entry.lesson["title"] for entry in order if entry.lesson}
+    text = _frameless(text)
     text = re.sub(re.escape(HEADER_ADDRESS) + r'([^"#]+)', lambda match: header_pages[match.group(1)], text)
-    text = re.sub(r"<title>(.*?) - \1</title>", r"<title>\1</title>", text)
-    text = text.replace("</div><!-- top -->", "").replace("&zwj;", "")  # of a frame that is not ours; of nothing
-    text = re.sub(r'<p\s*><a class="anchor" id="md_[^"]*"></a>\s*</p>\n?', "", text)  # names a temporary file
     for name in INTERACTIVE:
         place = f'<div id="flash-{name}"></div>'
         text = text.replace(place, f'{place}<link rel="stylesheet" href="{name}.css"><script src="{name}_data.js"></script>'
                                    f'<script src="{name}.js"></script>')
-    if 'class="formula' not in text:  # MathJax is for pages that have something to typeset
-        text = re.sub(r'<script type="text/x-mathjax-config">.*?</script>\s*', "", text, flags=re.DOTALL)
-        text = re.sub(r"<script[^>]*MathJax\.js[^>]*></script>\s*", "", text)
-    text = re.sub(r'<div class="summary">.*?</div>', "", text, flags=re.DOTALL)  # its anchors are not always there
-    text = re.sub(r'<div class="title">(.*?)</div>', r'<h1 class="title">\1</h1>', text, count=1, flags=re.DOTALL)
     head, mark, rest = text.partition('<div class="contents">')
     if page is not None:
         text = _formulas(_plain_code(_demote_headings(rest)), originals(page.text()))

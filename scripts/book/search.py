@@ -12,7 +12,7 @@ from .pages import Page
 
 KINDS = {"home": 1, "lesson": 0, "guide": 1, "code": 3, "reference": 2}  # the lower comes first among equals
 SKIPPED = {"script", "style", "nav", "svg", "button"}
-QUIET = {"here", "facts", "files", "lineno", "ttc", "navpath", "copy"}  # classes of what is no text of the page
+QUIET = {"here", "toc", "facts", "files", "lineno", "ttc", "navpath", "copy"}  # classes of what is no text of the page
 REFERENCE_LETTERS = 2500
 VOID = {"img", "br", "hr", "input", "meta", "link", "col", "area", "wbr"}
 

@@ -73,7 +73,7 @@ class Html(unittest.TestCase):
         self.lesson = {"number": 5, "name": "online_softmax", "title": "Online softmax", "part": 2, "minutes": 90, "points": 30,
                        "prerequisites": [4], "folder": "05_online_softmax"}
         before = pages.Page("lesson_04", "", "04 Safe softmax", "lesson", {**self.lesson, "number": 4, "title": "Safe softmax"})
-        self.page = pages.Page("lesson_05", "", "05 Online softmax", "lesson", self.lesson, "word " * 401 + "\n\n> x ← 1 · 2\n")
+        self.page = pages.Page("lesson_05", "", "05 Online softmax", "lesson", self.lesson, "word " * 401)
         reference = pages.Page("reference", "", "Contracts and headers", "guide")
         self.groups = [("Softmax", [before, self.page]), ("Reference", [reference])]
 
@@ -110,6 +110,10 @@ class Html(unittest.TestCase):
     def test_mathjax_comes_only_with_formulas(self):
         script = '<script type="text/javascript" async="async" src="mathjax/MathJax.js"></script>'
         self.assertNotIn("MathJax", self.finish(script))
+        self.page = pages.Page("lesson_05", "", "", "lesson", self.lesson, "> x ← 1 · 2\n")
+        self.groups[0][1][1] = self.page
+        with self.assertRaisesRegex(html.LostFormula, "of 1 display formulas, Doxygen has left 0"):
+            self.finish("")
         got = self.finish(f'{script}<p class="formulaDsp">\n\\[ x &lt; 1 \\]\n</p>')
         self.assertIn("MathJax", got)
         self.assertIn('<p class="plain">x ← 1 · 2</p><script type="math/tex; mode=display">x < 1</script>', got)

@@ -6,7 +6,7 @@ Usage: scripts/build_site.py --out FOLDER [--steps PROGRAM] [--doxygen PROGRAM]
 FOLDER/index.html opens from disk and needs no network. --steps is the program that writes the numbers of the
 interactive page (CMake target export_steps). Needs Doxygen, doxygen-awesome-css and MathJax, as
 `scripts/setup.sh docs` installs them.
-Exit status: 0 built, 1 a page or a comment has a mistake, 3 this machine lacks something.
+Exit status: 0 built, 1 a page or a comment has a mistake, 3 something is not installed or the folder cannot be written.
 """
 
 import argparse
@@ -164,28 +164,19 @@ def copy_assets(out: pathlib.Path, links: markdown.Links, steps: str | None) -> 
                                            encoding="utf-8")
 
 
-def build(out: pathlib.Path, doxygen: str, steps: str | None) -> str:
-    """Builds the site in a folder that is empty or an older site. Returns a sentence on what was built."""
-    began = time.monotonic()
-    groups, everything = all_pages()
-    links = markdown.Links(everything, set(headers()))
-    if out.exists():
-        if any(out.iterdir()) and not (out / MARK).exists():
-            raise SiteError(f"{out} has files that are not those of a site; name an empty folder")
-        shutil.rmtree(out)
-    out.mkdir(parents=True)
-    (out / MARK).touch()
-    with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        (work / "pages").mkdir()
-        for page in everything:
-            try:
-                text = markdown.prepare(page, links)
-            except formulas.FormulaError as error:
-                raise SiteError(f"{page.source}: {error}") from error
-            (work / "pages" / f"{page.name}.md").write_text(text, encoding="utf-8")
-        run_doxygen(doxygen, work, out)
-        made = header_pages(work / "tags.xml")
+def prepare_pages(everything: list[pages.Page], links: markdown.Links, folder: pathlib.Path) -> None:
+    """Writes the Markdown that Doxygen gets, a file for each page."""
+    folder.mkdir()
+    for page in everything:
+        try:
+            text = markdown.prepare(page, links)
+        except formulas.FormulaError as error:
+            raise SiteError(f"{page.source}: {error}") from error
+        (folder / f"{page.name}.md").write_text(text, encoding="utf-8")
+
+
+def finish_pages(out: pathlib.Path, everything: list[pages.Page], groups, made: dict[str, str]) -> dict[str, str]:
+    """Makes pages of the site of what Doxygen wrote, and takes away what no link leads to. Returns HTML by address."""
     by_address = {page.address: page for page in everything}
     finished = {}
     for file in out.glob("*.html"):
@@ -201,11 +192,42 @@ def build(out: pathlib.Path, doxygen: str, steps: str | None) -> str:
     finished = reachable(finished)
     for address, text in finished.items():
         (out / address).write_text(text, encoding="utf-8")
+    (out / "search_data.js").write_text(search.data(finished, by_address), encoding="utf-8")
+    return finished
+
+
+def fill(out: pathlib.Path, doxygen: str, steps: str | None) -> int:
+    """Makes the site in an empty folder. Returns the number of its pages."""
+    groups, everything = all_pages()
+    links = markdown.Links(everything, set(headers()))
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        prepare_pages(everything, links, work / "pages")
+        run_doxygen(doxygen, work, out)
+        finished = finish_pages(out, everything, groups, header_pages(work / "tags.xml"))
     copy_assets(out, links, steps)
     copy_mathjax(out)
-    (out / "search_data.js").write_text(search.data(finished, by_address), encoding="utf-8")
-    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-    return (f"{len(finished)} pages, {size / 1e6:.1f} MB, {time.monotonic() - began:.1f} s: {out / 'index.html'}")
+    return len(finished)
+
+
+def build(out: pathlib.Path, doxygen: str, steps: str | None) -> str:
+    """Builds the site, and puts it in the place of an older one once it is complete. Returns a sentence on it."""
+    began = time.monotonic()
+    if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
+        raise SiteError(f"{out} has files that are not those of a site; name an empty folder")
+    new = out.with_name(f".{out.name}.new")
+    shutil.rmtree(new, ignore_errors=True)  # of a run that was interrupted
+    new.mkdir(parents=True)
+    (new / MARK).touch()
+    try:
+        count = fill(new, doxygen, steps)
+        size = sum(file.stat().st_size for file in new.rglob("*") if file.is_file())
+        if out.exists():
+            shutil.rmtree(out)
+        new.rename(out)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return f"{count} pages, {size / 1e6:.1f} MB, {time.monotonic() - began:.1f} s: {out / 'index.html'}"
 
 
 def main() -> int:
@@ -223,6 +245,9 @@ def main() -> int:
         return 1
     except MachineLacks as error:
         print(f"{error}; scripts/setup.sh docs installs what the site needs", file=sys.stderr)
+        return 3
+    except OSError as error:
+        print(f"the site cannot be written: {error.strerror}: {error.filename}; --out names another folder", file=sys.stderr)
         return 3
     return 0
 

@@ -220,6 +220,25 @@ class BuildSite(unittest.TestCase):
             self.assertIn("has files that are not those of a site", done.stderr)
             self.assertEqual((pathlib.Path(folder) / "mine.txt").read_text(), "mine")
 
+    def test_an_older_site_stays_when_a_new_one_cannot_be_built(self):
+        with tempfile.TemporaryDirectory() as folder:
+            site = pathlib.Path(folder) / "site"
+            site.mkdir()
+            (site / ".course-site").touch()
+            (site / "index.html").write_text("old")
+            done = self.build("--out", str(site), "--doxygen", "false")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("Doxygen failed", done.stderr)
+            self.assertEqual((site / "index.html").read_text(), "old")
+            self.assertEqual([file.name for file in pathlib.Path(folder).iterdir()], ["site"])
+
+    def test_a_folder_that_cannot_be_made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "file").touch()
+            done = self.build("--out", f"{folder}/file/site", "--doxygen", "true")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("the site cannot be written: Not a directory", done.stderr)
+
     def test_a_machine_without_doxygen(self):
         with tempfile.TemporaryDirectory() as folder:
             done = self.build("--out", f"{folder}/site", "--doxygen", "no-such-doxygen")

@@ -133,7 +133,7 @@ def broken_links(name: str, documents: dict[str, Document], site: pathlib.Path) 
         target = urllib.parse.unquote(parts.path) or name
         if not (site / target).is_file():
             found.append(f"{link} leads to no file")
-        anchor = urllib.parse.unquote(parts.fragment.partition(":~:")[0])  # behind it, words for the browser to show
+        anchor = urllib.parse.unquote(parts.fragment)
         if anchor and target in documents and anchor not in documents[target].ids and anchor[:5] != "step=":
             found.append(f"{link} leads to an anchor that is not there")
     return found

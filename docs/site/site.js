@@ -254,6 +254,23 @@ function startChapters() {
     chapters.scrollTop = current.offsetTop - chapters.clientHeight / 2;
 }
 
+// ---- Words that a link points at, as page.html?words=...#section: the first block behind the heading that has them.
+
+function showWords() {
+  const plain = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]/gu) || []).join("");
+  const words = plain(new URLSearchParams(location.search).get("words") || "");
+  const heading = document.getElementById(location.hash.slice(1));
+  if (!words || !heading) return;
+  const blocks = document.querySelectorAll("main :is(p, li, tr, pre, .line, blockquote, h2, h3)");
+  const block = [...blocks].find((element) => element.compareDocumentPosition(heading) & Node.DOCUMENT_POSITION_PRECEDING &&
+    !element.closest(".toc") && plain(element.textContent).includes(words));
+  if (!block) return;
+  block.classList.add("pointed");
+  const show = () => block.scrollIntoView({block: "center"});
+  addEventListener("load", () => requestAnimationFrame(show)); // after the browser has gone to the heading
+  addEventListener("typeset", show); // formulas have other heights than their originals
+}
+
 // ---- What is on this page: folded where it would fill the first screen.
 
 function foldContents() {
@@ -297,4 +314,5 @@ document.addEventListener("DOMContentLoaded", () => {
   startChapters();
   foldContents();
   startCopying();
+  showWords();
 });

@@ -118,9 +118,11 @@ def prepare(page: Page, links: Links) -> str:
 
     def linked(match: re.Match) -> str:
         address = links.address(page, match.group(2))
-        words = re.search(r'"([^"]{4,})"', match.group(1))
-        if words and address and "#" in address:  # browsers show the quoted words, or else the heading
-            address += f":~:text={urllib.parse.quote(' '.join(words.group(1).split()), safe='')}"
+        words = re.search(r'"([^"\0]{4,})"', match.group(1))
+        if words and address and "#" in address:  # site.js shows the quoted words; without it, the heading is shown
+            plain = re.sub(r"<[^>]*>", "", words.group(1))
+            query = urllib.parse.urlencode({"words": " ".join(plain.split())})
+            address = address.replace("#", f"?{query}#", 1)
         return f"[{match.group(1)}]({address})" if address else match.group(1)
 
     def shown(match: re.Match) -> str:

@@ -140,7 +140,7 @@ class Html(unittest.TestCase):
         self.assertIn("</p></details>\n</div></div><!-- contents -->", got)
 
     def test_quoted_words_of_a_link_are_pointed_at(self):
-        self.assertIn("(grader.html#t:~:text=two%20words)", prepared('# T\n\n[09 T: "two\nwords"](#t)\n'))
+        self.assertIn("(grader.html?words=two+words#t)", prepared('# T\n\n[09 T: "two\nwords"](#t)\n'))
 
     def test_the_parts_of_a_contract_become_a_list(self):
         got = html.finish('<div class="contents"><p>y = x. Shapes: any. Cost: reads x once.</p></div>', None, self.groups, {})

@@ -140,7 +140,10 @@ class Case(unittest.TestCase):
             "features": [{"name": "prefers-color-scheme", "value": name}]})
 
     def open(self, page):
-        self.browser.get((SITE / page).as_uri())
+        self.browser.get(f"{SITE.as_uri()}/{page}")
+        self.wait_until_typeset()
+
+    def wait_until_typeset(self):
         self.wait(lambda browser: browser.execute_script(
             "return document.readyState === 'complete' && (!window.MathJax || !MathJax.Hub || "
             "(MathJax.isReady && !MathJax.Hub.queue.pending && !MathJax.Hub.queue.running))"))
@@ -220,11 +223,22 @@ class Reader(Case):
     def test_from_a_topic_of_the_notes_to_the_paragraph_in_two_clicks(self):
         self.open("index.html")
         self.one("#chapters a[href='notes_map.html']").click()
-        self.one("main td a[href^='lesson_13.html#']").click()
-        self.assertRegex(self.page(), r"^lesson_13\.html#.+")
-        top = self.browser.execute_script(
-            "return document.getElementById(location.hash.slice(1)).getBoundingClientRect().top")
-        self.assertTrue(0 <= top < 450, f"the heading is in sight: {top}")
+        self.one("main td a[href^='lesson_13.html'][href*='#']").click()
+        self.assertRegex(self.page(), r"^lesson_13\.html(\?.*)?#.+")
+        self.wait_until_typeset()
+        self.assert_in_sight("document.querySelector('.pointed') || document.getElementById(location.hash.slice(1))")
+
+    def assert_in_sight(self, element):
+        top = self.browser.execute_script(f"return ({element}).getBoundingClientRect().top")
+        self.assertTrue(0 <= top < 800, f"{element} is at {top}")
+
+    def test_the_words_that_a_link_points_at_are_shown(self):
+        self.open("notes_map.html")
+        link = self.one("main td a[href*='lesson_09.html?words='][href$='#on-the-machine']")
+        words = re.search('"(.*)"', link.text).group(1)
+        self.open(link.get_attribute("href").rsplit("/", 1)[1])
+        self.assertIn(words, self.one(".pointed").text)
+        self.assert_in_sight("document.querySelector('.pointed')")
 
     def test_pages_are_turned(self):
         self.open("lesson_01.html")

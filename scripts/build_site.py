@@ -24,8 +24,8 @@ from book import formulas, html, markdown, pages, search  # noqa: E402  (beside 
 
 ROOT = pages.ROOT
 ASSETS = ROOT / "docs" / "site"
-THEME = [pathlib.Path("/usr/share/doxygen-awesome-css/doxygen-awesome.css")]
-MATHJAX = [pathlib.Path("/usr/share/javascript/mathjax")]
+THEME = pathlib.Path("/usr/share/doxygen-awesome-css/doxygen-awesome.css")
+MATHJAX = pathlib.Path("/usr/share/javascript/mathjax")
 # What pages with \f[ ... \f] use of MathJax, of 54 MB.
 MATHJAX_PARTS = ["MathJax.js", "extensions", "jax/element", "jax/input/TeX", "jax/output/SVG/*.js",
                  "jax/output/SVG/autoload", "jax/output/SVG/fonts/TeX", "jax/output/SVG/config.js"]
@@ -42,11 +42,9 @@ class MachineLacks(Exception):
     """A program or package that is not there; the message says which."""
 
 
-def find(what: str, places: list[pathlib.Path]) -> pathlib.Path:
-    for place in places:
-        if place.exists():
-            return place
-    raise MachineLacks(f"{what} is not installed ({places[0]} is not there)")
+def require(what: str, place: pathlib.Path) -> None:
+    if not place.exists():
+        raise MachineLacks(f"{what} is not installed ({place} is not there)")
 
 
 def headers() -> list[str]:
@@ -92,9 +90,7 @@ def reference_page() -> pages.Page:
 
 def all_pages() -> tuple[list[tuple[str, list[pages.Page]]], list[pages.Page]]:
     """The chapters, and all pages: these and the listings."""
-    reference = reference_page()
-    groups = [(heading, [reference if page.name == "reference" else page for page in group])
-              for heading, group in pages.groups()]
+    groups = pages.groups(reference_page())
     book = [page for _, group in groups for page in group]
     listings = [listing for lesson in pages.lessons() for listing in pages.listings(lesson)]
     return groups, book + pages.diagnostic_pages() + listings
@@ -102,13 +98,13 @@ def all_pages() -> tuple[list[tuple[str, list[pages.Page]]], list[pages.Page]]:
 
 def run_doxygen(doxygen: str, work: pathlib.Path, out: pathlib.Path) -> None:
     """Runs Doxygen on the prepared pages in work/pages and on the headers."""
-    theme = find("doxygen-awesome-css", THEME)
+    require("doxygen-awesome-css", THEME)
     prepared = sorted((work / "pages").glob("*.md"))
     settings = (ROOT / "docs" / "Doxyfile").read_text(encoding="utf-8")
     settings += "\n".join([
         "", f'OUTPUT_DIRECTORY = "{out}"', "INPUT = " + " ".join(f'"{page}"' for page in prepared + HEADERS),
         f'HTML_HEADER = "{ASSETS / "header.html"}"', f'HTML_FOOTER = "{ASSETS / "footer.html"}"',
-        f'HTML_EXTRA_STYLESHEET = "{theme}" "{ASSETS / "site.css"}"',
+        f'HTML_EXTRA_STYLESHEET = "{THEME}" "{ASSETS / "site.css"}"',
         f'GENERATE_TAGFILE = "{work / "tags.xml"}"', ""])
     done = subprocess.run([doxygen, "-"], input=settings, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -139,10 +135,10 @@ def reachable(finished: dict[str, str]) -> dict[str, str]:
 
 
 def copy_mathjax(out: pathlib.Path) -> None:
-    source = find("MathJax 2 (libjs-mathjax)", MATHJAX)
+    require("MathJax 2 (libjs-mathjax)", MATHJAX)
     for part in MATHJAX_PARTS:
-        for file in source.glob(part):
-            target = out / "mathjax" / file.relative_to(source)
+        for file in MATHJAX.glob(part):
+            target = out / "mathjax" / file.relative_to(MATHJAX)
             target.parent.mkdir(parents=True, exist_ok=True)
             if file.is_dir():
                 shutil.copytree(file, target, dirs_exist_ok=True, symlinks=False)

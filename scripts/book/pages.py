@@ -110,27 +110,27 @@ def listings(lesson: dict) -> list[Page]:
     """The files that belong to a lesson, a page each: contract, hints, stub, solution and tests."""
     folder, name, parent = lesson["folder"], lesson["name"], name_of(lesson)
     number = f"Lesson {lesson['number']:02}"
-    found = [Page(f"{parent}_hints", f"lessons/{folder}/hints.md", "hints", "code", lesson, None, parent)]
-    for what, path in [("contract", f"lessons/{folder}/{name}.hpp"), ("stub", f"lessons/{folder}/{name}.cu"), ("solution", f"solutions/{folder}/{name}.cu"),
-                       ("tests", f"tests/lessons/{folder}_test.cpp")]:
+
+    def listing(what: str, path: str) -> Page:
         marks = " Lines such as `// [fold]` mark what the notes show." if "// [" in (ROOT / path).read_text() else ""
         markdown = (f"# {number}: {what}\n\n{lesson['title']}: `{path}`, {TOLD[what]}.{marks}\n\n"
                     f"\\include{{lineno}} {path}\n")
-        found.append(Page(f"{parent}_{what}", path, what, "code", lesson, markdown, parent))
-    found[0], found[1] = found[1], found[0]  # the contract comes before the hints
-    return found
+        return Page(f"{parent}_{what}", path, what, "code", lesson, markdown, parent)
+
+    return [
+        listing("contract", f"lessons/{folder}/{name}.hpp"),
+        Page(f"{parent}_hints", f"lessons/{folder}/hints.md", "hints", "code", lesson, None, parent),
+        listing("stub", f"lessons/{folder}/{name}.cu"),
+        listing("solution", f"solutions/{folder}/{name}.cu"),
+        listing("tests", f"tests/lessons/{folder}_test.cpp"),
+    ]
 
 
-def home() -> Page:
-    return Page("index", "docs/home.md", "Home", "home")
-
-
-def groups() -> list[tuple[str, list[Page]]]:
-    """The chapters as the sidebar shows them: a heading and its pages."""
+def groups(reference: Page) -> list[tuple[str, list[Page]]]:
+    """The chapters as the sidebar shows them: a heading and its pages. The page of the reference is made elsewhere."""
     by_part: dict[int, list[Page]] = {}
     for page in lesson_pages():
         by_part.setdefault(page.lesson["part"], []).append(page)
     shown = [(f"{part} {PARTS[part]}", pages) for part, pages in sorted(by_part.items())]
-    reference = Page("reference", "", "Contracts and headers", "guide")
-    return [("", [home()]), *shown, ("Beside the lessons", BESIDE), ("How it works", HOW),
+    return [("", [Page("index", "docs/home.md", "Home", "home")]), *shown, ("Beside the lessons", BESIDE), ("How it works", HOW),
             ("To teach and to write", OTHERS), ("Reference", [reference])]

@@ -14,8 +14,8 @@ fi
 format=${1:-clang-format-14}
 
 sources() { # each with a zero byte after it
-  # What the rewriter's tests feed to it is data, and has its own form.
-  find common lessons solutions tests docs -name corpus -prune -o \
+  # What the rewriter's tests feed to it, and hostile submissions, are data, and have their own form.
+  find common lessons solutions tests docs \( -name corpus -o -name hostile \) -prune -o \
     \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print0
 }
 

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Makes sure that the packages of one group are installed. The one list of packages is here.
 #
-#   scripts/setup.sh check|docs|test [--yes] [--list]
+#   scripts/setup.sh check|docs|grade|test [--yes] [--list]
 #
 # check  what ./course needs to build the simulator, grade and run kernels
 # docs   what the site needs beside that
-# test   what the whole test suite needs beside that
+# grade  what grading a class needs beside that
+# test   what the whole test suite needs beside all of that
 #
 # Uses apt on Debian and Ubuntu: at once as root, in CI (CI=true) or with --yes; else it asks. Exit status 3: something
 # is missing and cannot be installed from here; the last line is what to run. --list names what is missing, and stops.
@@ -16,7 +17,7 @@ yes=${CI:+yes}
 list=
 for word in "$@"; do
   case $word in
-    check | docs | test) ;;
+    check | docs | grade | test) ;;
     --yes) yes=yes ;;
     --list) list=yes ;;
     *) echo "setup.sh: unknown argument $word" >&2; exit 2 ;;
@@ -52,7 +53,7 @@ want() { # want PACKAGE TEST...
 }
 
 case $group in
-  check | docs | test)
+  check | docs | grade | test)
     need g++ program "${CXX:-c++}"
     need cmake program cmake
     need ninja-build program ninja
@@ -62,14 +63,21 @@ case $group in
     need nlohmann-json3-dev header nlohmann/json.hpp
     need libfmt-dev header fmt/core.h
     ;;
-  *) echo "usage: setup.sh check|docs|test [--yes] [--list]" >&2; exit 2 ;;
+  *) echo "usage: setup.sh check|docs|grade|test [--yes] [--list]" >&2; exit 2 ;;
 esac
 if [ "$group" != check ]; then
   need python3 program python3
-  need doxygen program doxygen
-  need doxygen-awesome-css file /usr/share/doxygen-awesome-css/doxygen-awesome.css
-  need libjs-mathjax file /usr/share/javascript/mathjax/MathJax.js
 fi
+case $group in
+  docs | test)
+    need doxygen program doxygen
+    need doxygen-awesome-css file /usr/share/doxygen-awesome-css/doxygen-awesome.css
+    need libjs-mathjax file /usr/share/javascript/mathjax/MathJax.js
+    ;;
+esac
+case $group in
+  grade | test) want bubblewrap program bwrap ;;
+esac
 if [ "$group" = test ]; then
   need libbenchmark-dev header benchmark/benchmark.h
   want clang-format-14 program clang-format-14
@@ -77,6 +85,9 @@ if [ "$group" = test ]; then
   want chromium program chromium
   want chromium-driver program chromedriver
   want python3-selenium module selenium
+  want python3-jsonschema module jsonschema
+  want python3-junitparser module junitparser
+  want libxml2-utils program xmllint
   need python3-numpy module numpy
 fi
 

@@ -67,6 +67,7 @@ std::string command_again(const CheckArguments& arguments, const LessonReport& r
   std::string command = "./course check " + report.lesson.two_digits();
   if (arguments.solution) command += " --solution";
   if (!arguments.file.empty()) command += " --file " + quoted(arguments.file);
+  if (arguments.seed != 0) command += fmt::format(" --seed {}", arguments.seed);
   return command;
 }
 
@@ -79,6 +80,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   const std::vector<KernelSource> kernels = choose_kernels(workspace, arguments);
   require_writable_report(arguments.json);
   CheckOptions options = workspace.choose_backend(arguments.backend);
+  options.seed = arguments.seed;
   std::vector<Lesson> lessons;
   for (const KernelSource& kernel : kernels) lessons.push_back(kernel.lesson);
   workspace.make_ready(lessons);

@@ -16,8 +16,9 @@ struct CheckArguments {
   bool solution = false;
   bool verbose = false;
   std::string backend = "auto";
-  std::string file;  ///< judged in place of the student's own
-  std::string json;  ///< where the report goes; "-" is standard output
+  std::string file;        ///< judged in place of the student's own
+  std::string json;        ///< where the report goes; "-" is standard output
+  std::uint64_t seed = 0;  ///< of the data
 };
 int run_check(const Terminal& terminal, const CheckArguments& arguments);
 
@@ -97,6 +98,26 @@ struct TraceArguments {
 };
 /// @brief Runs tests until a call launches the block that is asked for, and writes its accesses as JSON.
 int run_trace(const Terminal& terminal, const TraceArguments& arguments);
+
+struct GradeArguments {
+  std::string submissions;  ///< folder or zip
+  std::string out;
+  std::vector<std::string> lessons;  ///< empty: all that anybody handed in
+  std::string backend = "cpu";
+  std::string isolation = "namespaces";
+  bool as_root = false;
+  std::uint64_t seed = 0;
+  std::string secret_seed;           ///< a number, or the name of a file with one; empty: no hidden cases
+  unsigned jobs = 0;                 ///< 0: one for each core
+  std::vector<std::string> regrade;  ///< names of students, lessons, or "all"
+  std::string deadline;
+  double late_percent = 100;   ///< of a late file's points
+  std::string canvas, moodle;  ///< tables that the platform gave; empty: none
+  bool similarity = false;     ///< lays the files out for a search for copies
+};
+/// @brief Grades what a class handed in, each file in a sandbox. The status is kAllPassed if every file was
+/// graded, whatever its grade, and kSomethingFailed if this machine kept some from being graded.
+int run_grade(const Terminal& terminal, const GradeArguments& arguments);
 
 struct DocsArguments {
   std::string out;  ///< folder for the site; empty: `site` in the build folder

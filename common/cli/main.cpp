@@ -59,6 +59,7 @@ struct CommandLine {
   TraceArguments trace;
   BuildArguments build;
   JudgeArguments judge;
+  GradeArguments grade;
   DocsArguments docs;
   TestArguments test;
   std::function<int(const Terminal&)> chosen;
@@ -76,6 +77,8 @@ struct CommandLine {
     c->add_option("--file", check.file, "checks this file in place of yours");
     add_backend(c, check.backend);
     c->add_option("--json", check.json, "also writes the results there; - is standard output");
+    c->add_option("--seed", check.seed, "of the data, for other numbers than the usual ones")
+        ->check(whole_number(0));
     c->add_flag("-v,--verbose", check.verbose, "shows every failed case in full");
     c->callback([this] { chosen = [this](const Terminal& t) { return run_check(t, check); }; });
 
@@ -114,6 +117,8 @@ struct CommandLine {
     add_backend(c, judge.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_judge(t, judge); }; });
 
+    describe_grade(app);
+
     c = app.add_subcommand("docs", "builds the site: the lessons as a book, and the pages beside them");
     c->add_option("--out", docs.out, "folder for the site, not build/site; an older site there is replaced");
     c->callback([this] { chosen = [this](const Terminal& t) { return run_docs(t, docs); }; });
@@ -121,6 +126,42 @@ struct CommandLine {
     c = app.add_subcommand("test", "builds and runs everything that CI runs");
     c->add_option("--filter", test.filter, "only tests whose name matches this regular expression");
     c->callback([this] { chosen = [this](const Terminal& t) { return run_test(t, test); }; });
+  }
+
+  void describe_grade(CLI::App& app) {
+    auto* c = app.add_subcommand("grade", "grades what a class handed in, each file in a sandbox");
+    c->add_option("SUBMISSIONS", grade.submissions, "folder or zip: one folder or zip a student")->required();
+    c->add_option("--out", grade.out, "folder for results; a run goes on where it was ended")->required();
+    c->add_option("--lessons", grade.lessons, "that count; else all that anybody handed in");
+    c->add_option("--secret-seed", grade.secret_seed,
+                  "number or file: adds hidden cases, worth half of the points");
+    c->add_option("--seed", grade.seed, "of the open cases' data; 0 is what students have")
+        ->check(whole_number(0));
+    c->add_option("--deadline", grade.deadline, "\"2026-11-22 17:30\", local time: what is newer is late");
+    c->add_option("--late", grade.late_percent, "percent of its points that a late file gets")
+        ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str();
+    c->add_option("--regrade", grade.regrade, "student, lesson or all: judges again what has a verdict");
+    c->add_option("--canvas", grade.canvas, "gradebook exported from Canvas, to fill in");
+    c->add_option("--moodle", grade.moodle, "worksheet downloaded from Moodle, to fill in");
+    c->add_flag("--similarity", grade.similarity, "lays the files out for JPlag, in OUT/similarity");
+    c->add_option("--jobs", grade.jobs, "files at a time; else one a core")->check(CLI::Range(1, 256));
+    c->add_option("--backend", grade.backend, "where kernels run")->check(CLI::IsMember({"cpu", "gpu"}));
+    c->add_option("--isolation", grade.isolation, "process: weaker, for machines without namespaces")
+        ->check(CLI::IsMember({"namespaces", "process"}))
+        ->capture_default_str();
+    c->add_flag("--as-root", grade.as_root, "you are root and mean it: files run as the user nobody");
+    c->footer(
+        "A file belongs to lesson 01 if it is called 01_vector_add.cu or vector_add.cu,\n"
+        "in any folder of its student. Of several, the newest counts.\n"
+        "Examples:\n"
+        "  ./course grade submissions --out results\n"
+        "  ./course grade hw3.zip --out results --lessons 5-7 --secret-seed seed.txt\n"
+        "  ./course grade submissions --out results --regrade \"Ada Lovelace\"\n"
+        "Exit status: 0 every file was graded, good or bad; 1 the machine kept some from\n"
+        "being graded, and the same command again grades them; 2 wrong usage; 3 the\n"
+        "machine lacks something. docs/grading.md tells all of it.");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_grade(t, grade); }; });
   }
 
   void describe_gradcheck(CLI::App& app) {

@@ -13,6 +13,18 @@ namespace {
 
 constexpr std::size_t kMaxDescriptors = 4;
 
+void set_sender_wanted(int socket, int wanted) {
+  setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &wanted, sizeof wanted);
+}
+
+/// Bytes received, or -1.
+ssize_t receive_into(int socket, msghdr& header) {
+  for (;;) {
+    const ssize_t received = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+    if (received >= 0 || errno != EINTR) return received;
+  }
+}
+
 }  // namespace
 
 std::pair<Channel, Channel> Channel::create() {
@@ -49,6 +61,31 @@ bool Channel::send(std::string_view message, const std::vector<int>& descriptors
   }
 }
 
+void Channel::ask_who_sends() { set_sender_wanted(socket_.get(), 1); }
+
+std::optional<Channel::Greeting> Channel::receive_greeting() {
+  Greeting greeting;
+  greeting.text.resize(kMaxMessageBytes);
+  iovec part{greeting.text.data(), greeting.text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  const ssize_t received = receive_into(socket_.get(), header);
+  set_sender_wanted(socket_.get(), 0);
+  if (received <= 0) return std::nullopt;
+  greeting.text.resize(static_cast<std::size_t>(received));
+  const cmsghdr* const sender = CMSG_FIRSTHDR(&header);
+  if (sender && sender->cmsg_level == SOL_SOCKET && sender->cmsg_type == SCM_CREDENTIALS) {
+    ucred credentials{};
+    std::memcpy(&credentials, CMSG_DATA(sender), sizeof credentials);
+    greeting.sender = credentials.pid;
+  }
+  return greeting;
+}
+
 std::optional<Channel::Message> Channel::receive(bool accept_descriptors) {
   Message message;
   message.text.resize(kMaxMessageBytes);
@@ -61,10 +98,7 @@ std::optional<Channel::Message> Channel::receive(bool accept_descriptors) {
     header.msg_control = control.data();
     header.msg_controllen = control.size();
   }
-  ssize_t received = -1;
-  do {
-    received = recvmsg(socket_.get(), &header, MSG_CMSG_CLOEXEC);
-  } while (received < 0 && errno == EINTR);
+  const ssize_t received = receive_into(socket_.get(), header);
   if (received <= 0) return std::nullopt;
   message.text.resize(static_cast<std::size_t>(received));
   for (cmsghdr* rights = CMSG_FIRSTHDR(&header); rights; rights = CMSG_NXTHDR(&header, rights)) {

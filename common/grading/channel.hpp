@@ -37,6 +37,16 @@ class Channel {
     std::vector<Descriptor> descriptors;
   };
 
+  struct Greeting {
+    std::string text;
+    int sender = -1;  ///< process id of who sent it, as seen from here, in whatever namespace it is; the
+                      ///< system vouches
+  };
+  /// @brief Lets receive_greeting() learn the sender. Call it before there is one.
+  void ask_who_sends();
+  /// @brief Takes the first message, and asks for no more senders. Nothing: the other end is gone.
+  std::optional<Greeting> receive_greeting();
+
   /// @brief Waits for the next message. Nothing: the other end is gone.
   /// Descriptors are dropped unless accepted: the worker's side must not be able to fill the grader's table.
   std::optional<Message> receive(bool accept_descriptors);

@@ -51,6 +51,12 @@ std::string describe_signal(int signal, const Progress& progress) {
     case SIGKILL:
       return fmt::format(
           "Your code was killed {}. Most likely it asked for more memory than this machine has.", where);
+    case SIGSYS:
+      return fmt::format(
+          "Your code asked the system {} for something that a kernel has no need of, and was ended. Remove "
+          "that "
+          "call.",
+          where);
     default:
       return fmt::format("Your code was ended {} by signal {} ({}).", where, signal, strsignal(signal));
   }
@@ -88,6 +94,18 @@ std::string describe_timeout(double seconds, const Progress& progress) {
       "and "
       "in the kernels.",
       progress.entry, seconds);
+}
+
+std::string describe_hunger(std::uint64_t bytes, const Progress& progress) {
+  return fmt::format(
+      "Your code held more than {} MiB of memory {} and was stopped. Look for an allocation in a loop, or a "
+      "size "
+      "that is far too large.{}",
+      bytes >> 20, place(progress), where_to_look(progress));
+}
+
+std::string describe_impatience(int timeouts, std::string_view entry) {
+  return fmt::format("{} was not called: {} calls before this one never came back.", entry, timeouts);
 }
 
 }  // namespace course::grading

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,11 @@ std::string describe_broken_channel(const Progress& progress);
 
 /// @brief The call was stopped after `seconds`.
 std::string describe_timeout(double seconds, const Progress& progress);
+
+/// @brief A confined worker held more than `bytes` of memory and was ended.
+std::string describe_hunger(std::uint64_t bytes, const Progress& progress);
+
+/// @brief The call was not made, because so many before it never came back.
+std::string describe_impatience(int timeouts, std::string_view entry);
 
 }  // namespace course::grading

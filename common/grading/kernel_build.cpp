@@ -1,5 +1,7 @@
 #include "grading/kernel_build.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <system_error>
 
@@ -26,6 +28,7 @@ struct Job {
   fs::path scratch{};
   std::string failure{};           // why the kernel does not compile
   std::vector<fs::path> inputs{};  // every file that went in
+  const CompileBox* box = nullptr;
 
   fs::path absolute(const fs::path& file) const {
     return file.is_absolute() ? file : toolchain.source_dir / file;
@@ -43,11 +46,71 @@ Arguments include_options(const Job& job) {
   return {"-I", "common", "-I", "lessons", "-I", "lessons/" + job.lesson.id()};
 }
 
+/// What the compiler is made of, beside the programs of the system.
+std::vector<Mount> tools_of(const Toolchain& toolchain) {
+  std::vector<Mount> mounts;
+  if (toolchain.cpu) {
+    mounts = {{.from = toolchain.cpu->rewriter}, {.from = toolchain.cpu->library}};
+    for (const fs::path& prelude : {toolchain.cpu->prelude, toolchain.cpu->check_prelude})
+      if (!prelude.empty()) mounts.push_back({.from = prelude});
+  }
+  if (toolchain.gpu && !toolchain.gpu->ledger.empty()) mounts.push_back({.from = toolchain.gpu->ledger});
+  return mounts;
+}
+
+/// Where the project's folder is in the sandbox.
+constexpr const char* kCourseInBox = "/course";
+
+void move_into_box(const Job& job, Command& command) {
+  const CompileBox& box = *job.box;
+  SandboxRequest request{.mounts = tools_of(job.toolchain),
+                         .directory = kCourseInBox,
+                         .scratch = true,
+                         .memory_bytes = kCompileMemoryBytes,
+                         .file_bytes = kCompileFileBytes,
+                         .processor_seconds = kCompileSeconds};
+  request.mounts.push_back({.from = box.course, .to = kCourseInBox});
+  request.mounts.push_back({.from = box.output, .writable = true});
+  request.mounts.push_back({.from = job.toolchain.lessons.at(job.lesson.id()).entries});
+  const std::vector<std::string> launcher = box.sandbox.launcher(request);
+  command.arguments.insert(command.arguments.begin(), launcher.begin(), launcher.end());
+  command.directory = box.course;
+  command.output_limit = std::size_t{1} << 20;
+}
+
+/// Whether the failure is that of what runs in the sandbox; job.failure then says so. What the output says
+/// about the disk or the system may be the submission's own words, so it is not believed.
+bool failed_in_box(Job& job, const CommandResult& result) {
+  constexpr int kSignalled = 128;
+  const bool killed = result.signal != 0 || result.exit_code > kSignalled ||
+                      result.output.find("Killed signal") != std::string::npos ||
+                      result.output.find("virtual memory exhausted") != std::string::npos ||
+                      result.output.find("out of memory allocating") != std::string::npos;
+  std::error_code unknown;
+  const fs::space_info space = fs::space(job.box->output, unknown);
+  if (!unknown && space.available < kCompileFileBytes) return false;
+  if (result.output.starts_with("bwrap: ") && result.output.find("error:") == std::string::npos)
+    throw MachineError(fmt::format("The sandbox could not be started: {}", result.output));
+  if (!killed || result.timed_out) {
+    job.failure = result.timed_out ? fmt::format("Compiling it took longer than {} s and was stopped.",
+                                                 kCompileTimeout.count())
+                                   : explain_compiler_output(result.output, job.lesson, job.source);
+  } else {
+    job.failure = fmt::format(
+        "Compiling it was stopped: it took more than {} s of processor time, or {} GiB of memory. Look for "
+        "templates "
+        "or macros that expand without end.",
+        kCompileSeconds, kCompileMemoryBytes >> 30);
+  }
+  return true;
+}
+
 /// Runs one tool. A failure that is the kernel's goes to job.failure, one that is the machine's is thrown.
 bool run_tool(Job& job, std::vector<std::string> arguments) {
   Command command;
   command.arguments = std::move(arguments);
   command.directory = job.toolchain.source_dir;
+  if (job.box) move_into_box(job, command);
   command.environment = {"LC_ALL=C"};  // messages are searched for English words
   command.timeout = kCompileTimeout;
   CommandResult result;
@@ -59,6 +122,7 @@ bool run_tool(Job& job, std::vector<std::string> arguments) {
                        "then run `./course` again.");
   }
   if (result.ok()) return true;
+  if (job.box && failed_in_box(job, result)) return false;
   if (result.output.find("No space left on device") != std::string::npos) {
     throw MachineError("The disk is full: the compiler could not write to " +
                        job.scratch.parent_path().string() +
@@ -76,6 +140,7 @@ bool run_tool(Job& job, std::vector<std::string> arguments) {
 }
 
 void note_inputs(Job& job, const fs::path& depfile) {
+  if (job.box) return;  // nothing is kept, and the file is the compiler's word
   for (const fs::path& file : read_depfile(depfile)) {
     const fs::path whole = job.absolute(file).lexically_normal();
     const bool intermediate = whole.string().starts_with(job.scratch.string() + "/");
@@ -260,6 +325,24 @@ BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
                                      : build_library_for_gpu(inner, library, wanted);
     });
   });
+}
+
+BuildOutcome build_submission(const Toolchain& toolchain, const Lesson& lesson, const CompileBox& box,
+                              Backend backend, Flavour flavour, const Arguments& architectures) {
+  const auto start = Clock::now();
+  Job job{toolchain, lesson, "submission/" + lesson.id() + ".cu", flavour};
+  job.scratch = box.output;
+  job.box = &box;
+  const fs::path library = box.output / "kernel.so";
+  BuildOutcome outcome;
+  box.sandbox.give(box.output);
+  if (backend == Backend::cpu ? build_library_for_simulator(job, library)
+                              : build_library_for_gpu(job, library, architectures))
+    outcome.library = library;
+  else
+    outcome.message = job.failure;
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return outcome;
 }
 
 BuildOutcome build_program(const Toolchain& toolchain, const fs::path& source, Flavour flavour) {

@@ -3,12 +3,14 @@
 /// From a lesson's .cu file to a library that a worker can load, in well under two seconds, or not at all
 /// when nothing has changed since last time.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "grading/lesson.hpp"
 #include "grading/machine_error.hpp"
+#include "grading/sandbox.hpp"
 #include "grading/toolchain.hpp"
 
 namespace course::grading {
@@ -33,6 +35,25 @@ struct BuildOutcome {
 BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson,
                           const std::filesystem::path& source, Backend backend,
                           Flavour flavour = Flavour::run, const std::vector<std::string>& architectures = {});
+
+/// Where a submission, which nobody trusts, is compiled.
+struct CompileBox {
+  const Sandbox& sandbox;
+  std::filesystem::path
+      course;  ///< stands for the project's folder: what the lesson's kernels may include, and `submission`
+  std::filesystem::path output;  ///< empty folder for what is made, which the compiler may write to
+};
+
+/// The most that compiling a submission may take.
+inline constexpr std::uint64_t kCompileMemoryBytes = std::uint64_t{4} << 30, kCompileFileBytes = 256 << 20,
+                               kCompileSeconds = 120;
+
+/// @brief Compiles box.course/submission/NN_name.cu in the sandbox, as build_kernel() would. Nothing is kept
+/// for another time; the library is in box.output.
+/// @throws MachineError, Interrupted
+BuildOutcome build_submission(const Toolchain& toolchain, const Lesson& lesson, const CompileBox& box,
+                              Backend backend, Flavour flavour,
+                              const std::vector<std::string>& architectures);
 
 /// @brief Compiles a CUDA program with a main() of its own into a program for the simulator.
 /// Kept and found again as the libraries are; BuildOutcome::library is the program.

@@ -95,13 +95,17 @@ LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
   report.not_checked = why_not_checked(builds);
   const auto start = std::chrono::steady_clock::now();
   try {
-    const ScratchFolder scratch(toolchain.binary_dir / "kernels");
+    const ScratchFolder scratch(options.scratch.empty() ? toolchain.binary_dir / "kernels" : options.scratch);
     const fs::path results_file = scratch.path() / "results.jsonl";
     Command command;
     command.arguments = test_command(toolchain, lesson, builds.run.library, options.backend);
-    if (builds.check && builds.check->ok())
-      command.arguments.insert(command.arguments.end(), {"--check-kernel", builds.check->library});
-    command.arguments.insert(command.arguments.end(), {"--results", results_file});
+    const auto add = [&](const std::string& option, const std::string& value) {
+      command.arguments.insert(command.arguments.end(), {option, value});
+    };
+    if (builds.check && builds.check->ok()) add("--check-kernel", builds.check->library);
+    add("--results", results_file);
+    if (options.seed != 0) add("--seed", std::to_string(options.seed));
+    if (!options.confinement.empty()) add("--confinement", options.confinement);
     if (!options.only_case.empty()) command.arguments.push_back(catch_pattern(options.only_case));
     command.directory = toolchain.source_dir;
     command.timeout = kLongestTest;

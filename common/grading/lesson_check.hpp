@@ -2,6 +2,7 @@
 /// @file
 /// One kernel against one lesson's tests: build, run, collect.
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -48,6 +49,9 @@ struct CheckOptions {
   std::vector<std::string> architectures;  ///< GPU only; see build_kernel()
   std::function<void(int done)> on_case;   ///< cases finished so far, a few times a second
   std::string only_case;                   ///< the name of the one case to run; empty: all
+  std::uint64_t seed = 0;                  ///< of the data; 0 is what everybody has
+  std::filesystem::path scratch;           ///< folder for what is made on the way; empty: in the build folder
+  std::filesystem::path confinement;       ///< file that says how workers are confined; empty: they are not
   /// Whether the cases finished so far are enough to know; the others are then left out.
   std::function<bool(const std::vector<CaseResult>&)> enough;
 };

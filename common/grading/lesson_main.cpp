@@ -202,6 +202,7 @@ int main_of_lesson(int argc, char** argv) {
                           ? find_worker(options.backend, std::filesystem::read_symlink("/proc/self/exe"))
                           : options.worker;
       config.pass_output_on = for_user;
+      if (!options.confinement.empty()) config.confinement = read_confinement(options.confinement);
       if (options.timeout_seconds) config.timeout_seconds = *options.timeout_seconds;
       configure_default_session(config);
     }

@@ -91,7 +91,8 @@ std::string encode(const CallMessage& message) {
                {"seed", message.seed},
                {"max_grid_x", message.max_grid_x},
                {"launch_seconds", message.launch_seconds},
-               {"check", message.check}});
+               {"check", message.check},
+               {"threads", message.threads}});
 }
 
 CallMessage decode_call(std::string_view text) {
@@ -124,6 +125,7 @@ CallMessage decode_call(std::string_view text) {
   value.at("max_grid_x").get_to(message.max_grid_x);
   value.at("launch_seconds").get_to(message.launch_seconds);
   value.at("check").get_to(message.check);
+  value.at("threads").get_to(message.threads);
   return message;
 }
 
@@ -142,6 +144,7 @@ std::string encode(const ReplyMessage& message) {
     diagnostics.push_back(short_one);
   }
   json value = {{"id", message.id},
+                {"ready", message.ready},
                 {"running", message.running},
                 {"unusable", message.unusable},
                 {"copied", message.copied},
@@ -165,6 +168,7 @@ ReplyMessage decode_reply(std::string_view text) {
   ReplyMessage message;
   Outcome& outcome = message.outcome;
   value.at("id").get_to(message.id);
+  value.at("ready").get_to(message.ready);
   value.at("running").get_to(message.running);
   value.at("unusable").get_to(message.unusable);
   value.at("copied").get_to(message.copied);

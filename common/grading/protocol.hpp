@@ -50,11 +50,13 @@ struct CallMessage {
   std::uint32_t max_grid_x = 0;
   double launch_seconds = 10;
   bool check = false;  ///< check mode: arrays get no guards, so that the simulator knows where they end
+  std::uint32_t threads = 0;  ///< operating-system threads that run blocks; 0: as many as there are cores
 };
 
 /// Worker to grader. Progress messages (`running`) come before the last one.
 struct ReplyMessage {
   std::uint64_t id = 0;
+  bool ready = false;     ///< only says that a confined worker has started, before it knows of any library
   bool running = false;   ///< only says that the library is loaded and the entry is being called
   bool unusable = false;  ///< the backend cannot work on this machine; `outcome.message` says why
   bool copied = false;    ///< the output memory holds the results

@@ -18,7 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-CaseResult from_json(const json& value) {
+}  // namespace
+
+CaseResult case_from_json(const json& value) {
   CaseResult result;
   value.at("name").get_to(result.name);
   value.at("tags").get_to(result.tags);
@@ -35,8 +37,6 @@ CaseResult from_json(const json& value) {
   result.launches = launches_from_json(value.at("launches"));
   return result;
 }
-
-}  // namespace
 
 std::string to_json_line(const CaseResult& result) {
   nlohmann::ordered_json line;
@@ -68,7 +68,7 @@ Results read_results(const std::filesystem::path& file) {
       break;
     }
     try {
-      results.cases.push_back(from_json(json::parse(text.substr(begin, end - begin))));
+      results.cases.push_back(case_from_json(json::parse(text.substr(begin, end - begin))));
     } catch (const json::exception& error) {
       throw std::runtime_error(
           fmt::format("{}:{} is not a test result: {}", file.string(), line, error.what()));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct CaseResult {
 
 /// @brief One line without its newline; bytes that are not UTF-8 are replaced.
 std::string to_json_line(const CaseResult& result);
+
+/// @throws nlohmann::json::exception if it is not what to_json_line() writes.
+CaseResult case_from_json(const nlohmann::json& value);
 
 /// What a results file holds.
 struct Results {

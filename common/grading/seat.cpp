@@ -25,24 +25,31 @@ Clock::duration to_duration(double seconds) {
 
 ReplyMessage Seat::exchange(const SessionConfig& config, const CallMessage& call, const Descriptor& input,
                             const Descriptor& output) {
+  const Confinement* const confinement = config.confinement ? &*config.confinement : nullptr;
   Answer answer;
+  if (confinement && timeouts_ >= confinement->patience) {
+    answer.reply.outcome.status = Status::timeout;
+    answer.reply.outcome.message = describe_impatience(timeouts_, call.entry);
+    return std::move(answer.reply);
+  }
   if (worker_) {
     worker_->collect_output();
     worker_->printed().clear();
-    answer = ask(*worker_, call, input, output);
+    answer = ask(*worker_, config, call, input, output);
   }
   // A worker that was left damaged by an earlier call is not this call's fault: it gets a new one.
   if (!worker_ || (!answer.began && answer.reply.outcome.status == Status::died)) {
-    worker_ = std::make_unique<WorkerProcess>(config.worker, config.pass_output_on && !call.check);
-    answer = ask(*worker_, call, input, output);
+    worker_ =
+        std::make_unique<WorkerProcess>(config.worker, config.pass_output_on && !call.check, confinement);
+    answer = ask(*worker_, config, call, input, output);
   }
   // Before the results are read: nobody can write to them any more.
-  if (!answer.reply.reusable) worker_.reset();
+  if (!answer.reply.reusable || (confinement && confinement->one_call)) worker_.reset();
   return std::move(answer.reply);
 }
 
-Seat::Answer Seat::ask(WorkerProcess& process, const CallMessage& call, const Descriptor& input,
-                       const Descriptor& output) {
+Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, const CallMessage& call,
+                       const Descriptor& input, const Descriptor& output) {
   Answer answer;
   const double timeout = call.launch_seconds;
   Progress progress{call.entry, false};
@@ -60,10 +67,12 @@ Seat::Answer Seat::ask(WorkerProcess& process, const CallMessage& call, const De
   for (;;) {
     switch (process.wait(deadline)) {
       case WorkerProcess::Event::timeout:
-        timed_out_before_ = true;
+        ++timeouts_;
         return end_with(Status::timeout, describe_timeout(timeout, progress));
       case WorkerProcess::Event::ended:
         return end_with(Status::died, describe_death(process.stop(), progress));
+      case WorkerProcess::Event::too_large:
+        return end_with(Status::died, describe_hunger(config.confinement->memory_bytes, progress));
       case WorkerProcess::Event::channel_closed:
         return end_with(Status::died, describe_broken_channel(progress));
       case WorkerProcess::Event::message:
@@ -76,12 +85,14 @@ Seat::Answer Seat::ask(WorkerProcess& process, const CallMessage& call, const De
     } catch (const std::exception&) {
       return end_with(Status::died, describe_broken_channel(progress));
     }
-    if (answer.reply.unusable) throw MachineError(answer.reply.outcome.message);
-    if (answer.reply.id != call.id) return end_with(Status::died, describe_broken_channel(progress));
+    // A confined worker said so when it greeted; what claims it later is the code that it runs.
+    if (answer.reply.unusable && !config.confinement) throw MachineError(answer.reply.outcome.message);
+    if (answer.reply.unusable || answer.reply.ready || answer.reply.id != call.id)
+      return end_with(Status::died, describe_broken_channel(progress));
     if (!answer.reply.running) break;
     answer.began = progress.running = true;
   }
-  if (answer.reply.outcome.status == Status::timeout) timed_out_before_ = true;
+  if (answer.reply.outcome.status == Status::timeout) ++timeouts_;
   process.collect_output();
   answer.reply.outcome.printed = process.printed().lines();
   return answer;

@@ -20,7 +20,7 @@ class Seat {
   ReplyMessage exchange(const SessionConfig& config, const CallMessage& call, const Descriptor& input,
                         const Descriptor& output);
 
-  bool timed_out_before() const { return timed_out_before_; }
+  bool timed_out_before() const { return timeouts_ > 0; }
   /// Process id of the worker, or -1.
   pid_t pid() const { return worker_ && !worker_->ended() ? worker_->pid() : -1; }
   void end() { worker_.reset(); }
@@ -31,11 +31,11 @@ class Seat {
     ReplyMessage reply;
     bool began = false;  ///< the entry was called
   };
-  Answer ask(WorkerProcess& process, const CallMessage& call, const Descriptor& input,
-             const Descriptor& output);
+  Answer ask(WorkerProcess& process, const SessionConfig& config, const CallMessage& call,
+             const Descriptor& input, const Descriptor& output);
 
   std::unique_ptr<WorkerProcess> worker_;
-  bool timed_out_before_ = false;
+  int timeouts_ = 0;
 };
 
 }  // namespace course::grading

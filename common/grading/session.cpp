@@ -168,6 +168,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   plan.message.seed = options.seed;
   plan.message.max_grid_x = options.max_grid_x;
   plan.message.launch_seconds = timeout;
+  plan.message.threads = config.confinement ? 1 : 0;
 
   const Descriptor input = make_input(plan);
   const Descriptor output = create_memory("course-output", plan.message.output_bytes);

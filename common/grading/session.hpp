@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "grading/argument.hpp"
+#include "grading/confinement.hpp"
 #include "grading/machine_error.hpp"
 #include "grading/outcome.hpp"
 
@@ -41,7 +43,8 @@ struct SessionConfig {
   std::filesystem::path check_kernel;  ///< the same for check mode; empty: no check mode
   double timeout_seconds = 10;
   double later_timeout_seconds =
-      2;                        ///< once a call has timed out: a file that hangs mostly hangs in every case
+      2;  ///< once a call has timed out: a file that hangs mostly hangs in every case
+  std::optional<Confinement> confinement;  ///< for code that nobody trusts
   bool pass_output_on = false;  ///< what the code prints goes to our standard output, too, all of it
 };
 

@@ -18,6 +18,7 @@ struct TestOptions {
   std::filesystem::path results;       ///< JSON Lines, one object a case; empty: none
   std::uint64_t seed = 0;
   std::optional<double> timeout_seconds;
+  std::filesystem::path confinement;  ///< file that says how the worker is confined; empty: it is not
 
   bool run = false;  ///< `./course run`: in, out and settings count, Catch2 does not start
   std::filesystem::path in, out;

@@ -15,9 +15,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
+#include <vector>
 
+#include "grading/machine_error.hpp"
 #include "grading/protocol.hpp"
+#include "grading/shared_memory.hpp"
 
 namespace course::grading {
 namespace {
@@ -25,8 +29,10 @@ namespace {
 /// What a lingering thread may print between two calls is not worth more of our time.
 constexpr int kMaxChunksAtOnce = 64;
 
+constexpr auto kLongestStart = std::chrono::seconds(30);  // of a confined worker, on a busy machine
+
 /// Runs between fork and exec, where only async-signal-safe functions are legal. Returns only if it fails.
-void become_worker(const char* program, pid_t parent, int channel, int output) {
+void become_worker(char* const* command, pid_t parent, int channel, int output) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) return;  // the parent ended before the line above
@@ -43,20 +49,41 @@ void become_worker(const char* program, pid_t parent, int channel, int output) {
   if (input != 0 && dup2(input, 0) < 0) return;
   if (dup2(output_copy, 1) < 0 || dup2(output_copy, 2) < 0 || dup2(channel_copy, kWorkerChannel) < 0) return;
   syscall(SYS_close_range, kWorkerChannel + 1, ~0U, 0);  // nothing of the grader's reaches the student's code
-  execl(program, program, static_cast<char*>(nullptr));
+  execvp(command[0], command);
+}
+
+int open_process(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+
+/// The status of waitpid that a confined worker's exit status stands for: its launcher, or its own handler,
+/// turns a signal into 128 and its number.
+int as_signal(int status) {
+  return WIFEXITED(status) && WEXITSTATUS(status) > 128 ? WEXITSTATUS(status) - 128 : status;
 }
 
 void close_on_exec(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_output_on)
-    : pass_output_on_(pass_output_on) {
+WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_output_on,
+                             const Confinement* confinement)
+    : pass_output_on_(pass_output_on), confined_(confinement != nullptr) {
   const std::string path = program.string();
   if (access(path.c_str(), X_OK) != 0)
     throw std::runtime_error(fmt::format("cannot run the worker program {}: {}", path, std::strerror(errno)));
 
+  std::vector<std::string> words;
+  if (confinement) {
+    words = confinement->launcher;
+    memory_bytes_ = confinement->memory_bytes;
+  }
+  words.push_back(path);
+  if (confinement) words.push_back(kConfinedOption);
+  std::vector<char*> command;
+  for (std::string& word : words) command.push_back(word.data());
+  command.push_back(nullptr);
+
   auto [ours, theirs] = Channel::create();
+  if (confinement) ours.ask_who_sends();
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
     throw std::runtime_error(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
@@ -68,13 +95,42 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (pid_ == 0) {
-    become_worker(path.c_str(), parent, theirs.fd(), write_end.get());
+    become_worker(command.data(), parent, theirs.fd(), write_end.get());
     _exit(127);
   }
   setpgid(pid_, pid_);  // here too: whoever comes first
-  process_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  process_ = Descriptor(open_process(pid_));
   if (process_) close_on_exec(process_.get());
   channel_ = std::move(ours);
+  theirs.close();
+  if (confinement) greet();
+}
+
+void WorkerProcess::greet() try {
+  std::string problem;
+  switch (wait(Clock::now() + kLongestStart)) {
+    case Event::message:
+      if (const auto greeting = channel_.receive_greeting()) {
+        const ReplyMessage reply = decode_reply(greeting->text);
+        if (reply.unusable) throw MachineError(reply.outcome.message);
+        inner_pid_ = greeting->sender;
+        inner_ = Descriptor(open_process(inner_pid_));
+        if (inner_) close_on_exec(inner_.get());
+        return;
+      }
+      break;
+    case Event::timeout:
+      problem = fmt::format("it was not ready after {} s", kLongestStart.count());
+      break;
+    default:
+      break;
+  }
+  stop();
+  if (problem.empty()) problem = printed_.lines();
+  throw MachineError(fmt::format("The sandbox for a submission could not be started: {}", problem));
+} catch (const std::exception&) {
+  stop();
+  throw;
 }
 
 WorkerProcess::~WorkerProcess() { stop(); }
@@ -99,7 +155,7 @@ WorkerProcess::Event WorkerProcess::wait(Clock::time_point deadline) {
     std::array<pollfd, 3> events{pollfd{channel_.fd(), POLLIN, 0}, pollfd{output_.get(), POLLIN, 0},
                                  pollfd{process_.get(), POLLIN, 0}};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    const int longest = process_ ? 1000 : 20;
+    const int longest = memory_bytes_ > 0 || !process_ ? 20 : 1000;
     poll(events.data(), events.size(), static_cast<int>(std::clamp<long long>(left, 0, longest)));
     if (events[1].revents != 0) collect_output();
     if (events[0].revents & POLLIN) {
@@ -110,6 +166,7 @@ WorkerProcess::Event WorkerProcess::wait(Clock::time_point deadline) {
     if (events[0].revents & (POLLIN | POLLHUP | POLLERR | POLLNVAL))
       return ends_soon() ? Event::ended : Event::channel_closed;
     if (Clock::now() >= deadline) return Event::timeout;
+    if (holds_too_much()) return Event::too_large;
   }
 }
 
@@ -132,17 +189,41 @@ bool WorkerProcess::ended() {
         info.si_pid == pid_) {
       kill(-pid_, SIGKILL);
       reaped_ = waitpid(pid_, &status_, 0) == pid_;
+      if (confined_) status_ = as_signal(status_);
     }
   }
   return reaped_;
 }
 
+/// Of a worker behind a launcher, the worker first: the launcher ends when all that was in its namespaces
+/// has.
+void WorkerProcess::kill_all() {
+  if (inner_ && inner_pid_ != pid_) {
+    syscall(SYS_pidfd_send_signal, inner_.get(), SIGKILL, nullptr, 0);
+    const Clock::time_point deadline = Clock::now() + std::chrono::seconds(5);
+    while (!ended() && Clock::now() < deadline) {
+      pollfd event{process_.get(), POLLIN, 0};
+      poll(&event, 1, process_ ? 100 : 1);
+    }
+    if (reaped_) return;
+  }
+  kill(-pid_, SIGKILL);
+  kill(pid_, SIGKILL);  // should it have left its group
+}
+
+bool WorkerProcess::holds_too_much() const {
+  if (memory_bytes_ == 0 || inner_pid_ < 0) return false;
+  std::ifstream statistics(fmt::format("/proc/{}/statm", inner_pid_));
+  std::uint64_t whole = 0, resident = 0;  // in pages
+  return (statistics >> whole >> resident) && resident * whole_pages(1) > memory_bytes_;
+}
+
 int WorkerProcess::stop() {
   if (!ended()) {
-    kill(-pid_, SIGKILL);
-    kill(pid_, SIGKILL);  // should it have left its group
-    while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
+    kill_all();
+    while (!reaped_ && waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
+    if (!reaped_ && confined_) status_ = as_signal(status_);
     reaped_ = true;
   }
   collect_output();

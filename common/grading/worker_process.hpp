@@ -3,11 +3,13 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "grading/channel.hpp"
+#include "grading/confinement.hpp"
 #include "grading/descriptor.hpp"
 #include "grading/printed_tail.hpp"
 
@@ -20,9 +22,11 @@ class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `pass_output_on`: what it prints goes to our standard output as well.
+  /// `pass_output_on`: what it prints goes to our standard output as well. With a confinement it is started
+  /// as that says, and has said that it is ready when this returns.
   /// @throws std::runtime_error, in words for the user, if the program cannot be started.
-  explicit WorkerProcess(const std::filesystem::path& program, bool pass_output_on = false);
+  explicit WorkerProcess(const std::filesystem::path& program, bool pass_output_on = false,
+                         const Confinement* confinement = nullptr);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -32,17 +36,18 @@ class WorkerProcess {
   PrintedTail& printed() { return printed_; }
 
   /// What happened first.
-  enum class Event { message, ended, channel_closed, timeout };
+  enum class Event { message, ended, channel_closed, timeout, too_large };
 
   /// @brief Waits, and meanwhile takes in what the worker prints. A message that was sent before the end
-  /// comes first.
+  /// comes first. too_large: a confined worker holds more memory than it may.
   Event wait(Clock::time_point deadline);
 
   /// @brief Takes in what was printed so far, without waiting.
   void collect_output();
 
   /// @brief Kills the worker and its group, and reaps it.
-  /// Returns the status of waitpid: that of the kill, or of an end that came before it.
+  /// Returns the status of waitpid: that of the kill, or of an end that came before it. Of a confined worker,
+  /// the signal that ended it is the signal, as if no launcher stood between.
   int stop();
 
   /// @brief True if it has ended; does not wait.
@@ -50,14 +55,21 @@ class WorkerProcess {
 
  private:
   bool ends_soon();
+  void greet();
+  void kill_all();
+  bool holds_too_much() const;
 
   bool pass_output_on_;
+  std::uint64_t memory_bytes_ = 0;  // 0: no limit
+  bool confined_ = false;
   pid_t pid_ = -1;
   bool reaped_ = false;
   int status_ = 0;
   Channel channel_;
-  Descriptor output_;   // read end of its standard output and error
-  Descriptor process_;  // pidfd: readable once it has ended
+  Descriptor output_;     // read end of its standard output and error
+  Descriptor process_;    // pidfd: readable once it has ended
+  pid_t inner_pid_ = -1;  // of a confined worker, which a launcher may stand before
+  Descriptor inner_;      // pidfd
   PrintedTail printed_;
 };
 

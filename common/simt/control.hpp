@@ -31,6 +31,10 @@ struct Settings {
 /// @throws std::invalid_argument if the device profile is unknown or a value is out of range.
 void configure(const Settings& settings);
 
+/// @brief Starts the threads that launches with Settings::workers = 1 need, for a process that may start none
+/// later.
+void start_threads();
+
 /// One mistake, told in full.
 struct Fault {
   std::string kind;     ///< stable identifier, e.g. "illegal_address", "endless_loop", "deadlock"

@@ -34,6 +34,21 @@ TEST_CASE("a channel keeps messages apart") {
   CHECK(right.receive(true)->text == std::string(100000, 'x'));
 }
 
+TEST_CASE("a greeting comes with the process that sent it, and with no descriptor") {
+  auto [ours, theirs] = Channel::create();
+  ours.ask_who_sends();
+  const int before = open_descriptors();
+  const Descriptor memory = create_memory("test", 4096);
+  REQUIRE(theirs.send("here", {memory.get()}));
+  const auto greeting = ours.receive_greeting();
+  REQUIRE(greeting);
+  CHECK(greeting->text == "here");
+  CHECK(greeting->sender == getpid());
+  CHECK(open_descriptors() == before + 1);  // `memory` alone
+  theirs.close();
+  CHECK_FALSE(ours.receive_greeting());
+}
+
 TEST_CASE("a channel carries descriptors, which share their memory") {
   auto [left, right] = Channel::create();
   const Descriptor memory = create_memory("test", 4096);

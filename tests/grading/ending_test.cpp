@@ -23,6 +23,12 @@ TEST_CASE("each way of dying has a sentence of its own") {
   CHECK_THAT(describe_death(SIGABRT, kRunning), ContainsSubstring("called abort() in vector_add"));
   CHECK_THAT(describe_death(SIGKILL, kRunning), ContainsSubstring("more memory than this machine has"));
   CHECK_THAT(describe_death(SIGILL, kRunning), ContainsSubstring("cannot happen"));
+  CHECK_THAT(describe_death(SIGSYS, kRunning),
+             ContainsSubstring("asked the system in vector_add for something"));
+  CHECK_THAT(describe_hunger(std::uint64_t{3} << 30, kRunning),
+             ContainsSubstring("more than 3072 MiB of memory"));
+  CHECK(describe_impatience(3, "vector_add") ==
+        "vector_add was not called: 3 calls before this one never came back.");
   CHECK_THAT(describe_death(SIGUSR1, kRunning), ContainsSubstring("signal 10"));
   CHECK_THAT(describe_death(exited(0), kRunning), ContainsSubstring("exit status 0"));
   CHECK(describe_death(exited(kExitChannelLost), kRunning) == describe_broken_channel(kRunning));

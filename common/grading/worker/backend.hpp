@@ -10,6 +10,7 @@
 
 #include "grading/outcome.hpp"
 #include "grading/protocol.hpp"
+#include "grading/worker/confine.hpp"
 
 namespace course::grading::backend {
 
@@ -18,6 +19,10 @@ using FatalHandler = void (*)(const char* kind, const char* message, const char*
 
 /// @brief Makes the device ready. Returns why it cannot be used on this machine, or an empty string.
 std::string start(FatalHandler handler);
+
+/// @brief Right before the worker is confined: starts what could not be started later. Returns what the
+/// backend needs all the same.
+Privileges prepare_for_confinement();
 
 /// @brief A kernel library was loaded; `handle` is that of dlopen.
 void library_loaded(void* handle);

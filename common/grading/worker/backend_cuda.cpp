@@ -50,6 +50,8 @@ std::string start(FatalHandler) {
   return {};
 }
 
+Privileges prepare_for_confinement() { return {.start_threads = true, .write_files = true}; }
+
 void library_loaded(void* handle) { ledger = reinterpret_cast<LedgerFunction>(dlsym(handle, kLedgerSymbol)); }
 
 void configure(const CallMessage&) {}

@@ -98,6 +98,11 @@ std::string start(FatalHandler handler) {
   return {};
 }
 
+Privileges prepare_for_confinement() {
+  simt::start_threads();
+  return {};
+}
+
 void library_loaded(void*) {}
 
 void configure(const CallMessage& call) {
@@ -105,6 +110,7 @@ void configure(const CallMessage& call) {
   settings.order = order_of(call.order);
   settings.seed = call.seed;
   settings.max_grid_x = call.max_grid_x;
+  settings.workers = call.threads;
   settings.launch_seconds = call.launch_seconds;
   settings.check = checking = call.check;
   simt::configure(settings);

@@ -14,13 +14,16 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "grading/channel.hpp"
+#include "grading/confinement.hpp"
 #include "grading/protocol.hpp"
 #include "grading/worker/arrays.hpp"
 #include "grading/worker/backend.hpp"
+#include "grading/worker/confine.hpp"
 #include "grading/worker/exceptions.hpp"
 #include "grading/worker/fatal_report.hpp"
 #include "grading/worker/kernel_library.hpp"
@@ -84,6 +87,17 @@ bool has_children() { return waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHI
 class Worker {
  public:
   explicit Worker(Channel channel) : channel_(std::move(channel)), problem_(backend::start(&report_fatal)) {}
+
+  /// Gives up what a kernel has no need of, and says so.
+  /// @throws std::system_error
+  void confine() {
+    if (problem_.empty()) grading::confine(backend::prepare_for_confinement());
+    ReplyMessage ready;
+    ready.ready = true;
+    ready.unusable = !problem_.empty();
+    ready.outcome = refused(problem_);
+    channel_.send(encode(ready));
+  }
 
   /// Serves calls until the grader closes the channel. Returns the exit status.
   int serve() {
@@ -192,7 +206,7 @@ bool is_channel(int fd) {
 }  // namespace
 }  // namespace course::grading
 
-int main() {
+int main(int argc, char** argv) try {
   using namespace course::grading;
   if (!is_channel(kWorkerChannel)) {
     std::fputs("This program runs kernels for the course's tests, which start it; it does nothing by hand.\n",
@@ -205,6 +219,10 @@ int main() {
   pthread_atfork(
       nullptr, [] { forked = true; }, nullptr);
   Worker worker{Channel(Descriptor(kWorkerChannel))};
+  if (argc == 2 && std::string_view(argv[1]) == kConfinedOption) worker.confine();
   const int status = worker.serve();
   _exit(status);  // the student's destructors and atexit functions have had their chance to do harm
+} catch (const std::exception& problem) {
+  std::fprintf(stderr, "%s\n", problem.what());
+  return 1;
 }

@@ -202,24 +202,39 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   return running.fault;
 }
 
+Watchdog& the_watchdog() {
+  static Watchdog* const watchdog = new Watchdog;
+  return *watchdog;
+}
+
+Pool& the_pool() {
+  static Pool* const pool = new Pool(worker_count({}) - 1);
+  return *pool;
+}
+
 }  // namespace
+
+void start_threads() { (void)the_watchdog(); }
 
 RawFault run_launch(const Launch& launch, const Settings& settings) {
   const FaultHandlers handlers;
   install_signal_stack();
-  static Watchdog* const watchdog = new Watchdog;
-  static Pool* const pool = new Pool(worker_count({}) - 1);
+  Watchdog& watchdog = the_watchdog();
   thread_local BlockRunner* const own_runner = new BlockRunner;
 
-  if (settings.check) return run_checked(launch, settings, *watchdog, *own_runner);
+  if (settings.check) return run_checked(launch, settings, watchdog, *own_runner);
   RunningLaunch running(launch, settings);
-  std::vector<pthread_t> threads = pool->handles();
+  Pool* const pool = worker_count(settings) > 1 ? &the_pool() : nullptr;
+  std::vector<pthread_t> threads = pool != nullptr ? pool->handles() : std::vector<pthread_t>{};
   const auto helpers = static_cast<unsigned>(
       std::min<std::uint64_t>({worker_count(settings) - 1, threads.size(), running.block_count - 1}));
   threads.push_back(pthread_self());
-  watchdog->start(running.context, settings.launch_seconds, std::move(threads));
-  pool->run(running, *own_runner, helpers);
-  watchdog->stop();
+  watchdog.start(running.context, settings.launch_seconds, std::move(threads));
+  if (pool != nullptr)
+    pool->run(running, *own_runner, helpers);
+  else
+    running.take_turns(*own_runner);
+  watchdog.stop();
   return running.fault;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "simt/runtime/device_profile.hpp"
+#include "simt/runtime/symbolize.hpp"
 
 // Of the dynamic linker: the address of byte `offset` in the calling thread's copy of a module's thread-local
 // variables, which it makes if need be.
@@ -70,7 +71,7 @@ class FileView {
 
 /// Reads the module's symbol table: its `__shared__` variables, and the variables of its namespaces.
 void read_variables(KernelModule& module, std::uintptr_t load_address) {
-  const FileView file(module.path.empty() ? "/proc/self/exe" : module.path.c_str());
+  const FileView file(module.path.empty() ? own_program() : module.path.c_str());
   const auto* header = file.at<ElfW(Ehdr)>(0);
   if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
   const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);

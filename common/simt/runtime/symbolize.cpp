@@ -4,6 +4,8 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -43,6 +45,12 @@ extern "C" int __wrap_dl_iterate_phdr(ModuleCallback callback, void* data) {
 }
 
 namespace simt {
+
+const char* own_program() {
+  constexpr const char* kLink = "/proc/self/exe";
+  return access(kLink, R_OK) == 0 ? kLink : reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+}
+
 namespace {
 
 /// While it lives, libbacktrace sees no system modules.
@@ -69,7 +77,7 @@ backtrace_state* current_state() {
   dl_iterate_phdr(count_module, &modules);
   if (modules != known_modules) {
     known_modules = modules;
-    state = backtrace_create_state(nullptr, 1, ignore_error, nullptr);
+    state = backtrace_create_state(own_program(), 1, ignore_error, nullptr);
   }
   return state;
 }

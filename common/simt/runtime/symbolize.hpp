@@ -34,6 +34,9 @@ std::string base_name(const std::string& name);
 /// @brief True if the address lies in the runtime itself (libsimt.so). Safe in a signal handler.
 bool in_runtime(std::uintptr_t pc);
 
+/// @brief The running program's file, also in a sandbox without /proc.
+const char* own_program();
+
 /// "kernel.cu:12" (without the folder), or an empty string for an unknown place.
 std::string to_string(const SourceLine& line);
 

@@ -1,0 +1,21 @@
+#pragma once
+/// @file
+/// The part of the course that a submission may include.
+
+#include <filesystem>
+#include <vector>
+
+#include "grading/lesson.hpp"
+
+namespace course::classroom {
+
+/// @brief Makes `folder`, which does not exist yet, a small copy of the course as the compiler of one
+/// lesson's submissions is to see it: the lesson's contract, CUDA's headers for the simulator, those headers
+/// of common/device that the course has introduced by then, and an empty folder `submission`. Nothing of
+/// solutions or references. A header of common/device counts as introduced by the first lesson whose stub or
+/// solution includes it.
+/// @throws std::system_error
+void make_course_view(const std::filesystem::path& folder, const grading::Lesson& lesson,
+                      const std::vector<grading::Lesson>& lessons);
+
+}  // namespace course::classroom

@@ -1,0 +1,85 @@
+#include "classroom/marking.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <regex>
+
+namespace course::classroom {
+namespace {
+
+using grading::CaseResult;
+
+/// Addresses differ from run to run, and tell nobody anything.
+std::string without_addresses(const std::string& text) {
+  static const std::regex address("0x[0-9a-fA-F]{6,}");
+  return std::regex_replace(text, address, "0x...");
+}
+
+std::vector<std::string> diagnoses_of(const CaseResult& result) {
+  std::vector<std::string> names = result.diagnoses;
+  for (const grading::Diagnostic& finding : result.diagnostics)
+    if (finding.severity == grading::Severity::error && !finding.kind.empty() &&
+        std::find(names.begin(), names.end(), finding.kind) == names.end())
+      names.push_back(finding.kind);
+  return names;
+}
+
+/// A case that has a hidden twin is worth half, and so is the twin.
+void add_cases(LessonMark& mark, const std::vector<CaseResult>& cases, bool hidden,
+               const std::function<bool(const std::string&)>& has_twin) {
+  for (const CaseResult& result : cases) {
+    if (hidden && !has_twin(result.name)) continue;
+    const double share = has_twin(result.name) ? 0.5 : 1;
+    CaseMark& one = mark.cases.emplace_back();
+    one.name = result.name;
+    one.hidden = hidden;
+    one.passed = result.passed;
+    one.max_points = share * result.points;
+    one.points = result.passed ? one.max_points : 0;
+    if (result.passed) continue;
+    if (!hidden) one.message = without_addresses(result.message);
+    one.diagnoses = diagnoses_of(result);
+  }
+}
+
+}  // namespace
+
+LessonMark mark_of(const grading::Lesson& lesson, const Submission& submission, const FileVerdict& verdict,
+                   const MarkingPolicy& policy) {
+  LessonMark mark;
+  mark.lesson = lesson;
+  mark.standing = verdict.standing;
+  mark.file = submission.file;
+  mark.handed_in = submission.handed_in;
+  mark.late = submission.late;
+  mark.notes = submission.notes;
+  mark.message = without_addresses(verdict.message);
+  mark.max_points = lesson.points;
+  mark.seconds = verdict.seconds;
+  const auto without_twin = policy.without_twin.find(lesson.number);
+  const auto has_twin = [&](const std::string& name) {
+    return !verdict.hidden.empty() &&
+           (without_twin == policy.without_twin.end() || !without_twin->second.contains(name));
+  };
+  add_cases(mark, verdict.open, false, has_twin);
+  add_cases(mark, verdict.hidden, true, has_twin);
+  for (const CaseMark& one : mark.cases) mark.earned += one.points;
+  mark.points = mark.earned;
+  if (mark.late && policy.late_share < 1) {
+    mark.points = mark.earned * policy.late_share;
+    mark.notes.push_back(fmt::format("Handed in late: {:g} % of the points count.", 100 * policy.late_share));
+  }
+  return mark;
+}
+
+LessonMark mark_of_missing(const grading::Lesson& lesson) {
+  LessonMark mark;
+  mark.lesson = lesson;
+  mark.max_points = lesson.points;
+  mark.message = fmt::format("No file for this lesson was handed in; it is called {}.cu.", lesson.id());
+  return mark;
+}
+
+}  // namespace course::classroom

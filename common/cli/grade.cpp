@@ -1,0 +1,262 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+#include "classroom/class_grader.hpp"
+#include "classroom/results_folder.hpp"
+#include "classroom/similarity.hpp"
+#include "classroom/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/workspace.hpp"
+#include "grading/sandbox.hpp"
+#include "grading/subprocess.hpp"
+
+namespace course::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace course::classroom;
+using namespace course::grading;
+
+std::string plural(std::size_t count, const std::string& thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+/// "about 3 min left", so that nobody takes it for exact.
+std::string time_left(double seconds) {
+  if (seconds < 1) return "";
+  const auto minutes = static_cast<long>(std::ceil(seconds / 60));
+  if (seconds < 90) return fmt::format(", about {:.0f} s left", std::ceil(seconds / 10) * 10);
+  if (minutes < 90) return fmt::format(", about {} min left", minutes);
+  return fmt::format(", about {} h {} min left", minutes / 60, minutes % 60);
+}
+
+std::optional<std::uint64_t> read_secret_seed(const std::string& word) {
+  if (word.empty()) return std::nullopt;
+  std::string text = word;
+  if (fs::is_regular_file(word)) text = read_file(word);
+  text.erase(std::remove_if(text.begin(), text.end(), [](unsigned char c) { return std::isspace(c) != 0; }),
+             text.end());
+  constexpr std::size_t kMostDigits = 18;
+  const bool number =
+      !text.empty() && text.size() <= kMostDigits &&
+      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (!number)
+    throw UsageError(
+        fmt::format("--secret-seed {}: that is neither a whole number of at most {} digits nor a file that "
+                    "holds one.",
+                    word, kMostDigits));
+  return std::stoull(text);
+}
+
+std::string read_table(const std::string& option, const std::string& file) {
+  if (file.empty()) return "";
+  try {
+    return read_file(file);
+  } catch (const std::system_error& error) {
+    throw UsageError(fmt::format("{} {}: {}.", option, file, error.code().message()));
+  }
+}
+
+/// Those that --lessons names, or all that anybody handed in.
+std::vector<Lesson> choose_lessons(const Workspace& workspace, const std::vector<std::string>& words,
+                                   const std::vector<Student>& students) {
+  if (!words.empty()) return workspace.select(words);
+  std::vector<Lesson> lessons;
+  for (const Lesson& lesson : workspace.lessons()) {
+    const bool handed_in = std::any_of(students.begin(), students.end(), [&](const Student& student) {
+      return student.by_lesson.contains(lesson.number);
+    });
+    if (handed_in) lessons.push_back(lesson);
+  }
+  if (lessons.empty())
+    throw UsageError(
+        "There is no file for any lesson in the submissions. Files are called like 01_vector_add.cu.");
+  return lessons;
+}
+
+/// Which verdicts --regrade takes back: those of students by name, of lessons, or all.
+class Regrading {
+ public:
+  Regrading(const Workspace& workspace, const std::vector<std::string>& words,
+            const std::vector<Student>& students) {
+    for (const std::string& word : words) {
+      const bool is_student = std::any_of(students.begin(), students.end(),
+                                          [&](const Student& student) { return student.name == word; });
+      if (is_student) {
+        students_.insert(word);
+        continue;
+      }
+      try {
+        for (const Lesson& lesson : workspace.select({word})) lessons_.insert(lesson.number);
+      } catch (const UnknownLesson&) {
+        throw UsageError(fmt::format("--regrade {}: there is no student and no lesson of that name.", word));
+      }
+    }
+  }
+  bool operator()(const Student& student, const Lesson& lesson) const {
+    return students_.contains(student.name) || lessons_.contains(lesson.number);
+  }
+
+ private:
+  std::set<std::string> students_;
+  std::set<int> lessons_;
+};
+
+/// Folders for the results, no two the same.
+std::vector<std::string> folders_of(const std::vector<Student>& students) {
+  std::vector<std::string> folders;
+  std::set<std::string> taken;
+  for (const Student& student : students) {
+    const std::string plain = safe_folder_name(student.name);
+    std::string folder = plain;
+    for (int number = 2; !taken.insert(folder).second; ++number) folder = fmt::format("{}~{}", plain, number);
+    folders.push_back(folder);
+  }
+  return folders;
+}
+
+void print_student(const Terminal& terminal, const StudentMarks& student) {
+  const auto ungraded =
+      std::count_if(student.lessons.begin(), student.lessons.end(),
+                    [](const LessonMark& lesson) { return lesson.standing == Standing::ungraded; });
+  terminal.clear_progress();
+  const std::string points = fmt::format("{:>7} of {}", format_points(classroom::points(student)),
+                                         format_points(max_points(student)));
+  fmt::print("{}  {}{}\n", points, one_line(student.name),
+             ungraded > 0 ? terminal.paint(Style::bad, fmt::format("  {} not graded", ungraded)) : "");
+  std::fflush(stdout);
+}
+
+std::size_t count_ungraded(const ClassMarks& marks) {
+  std::size_t count = 0;
+  for (const StudentMarks& student : marks.students)
+    for (const LessonMark& lesson : student.lessons) count += lesson.standing == Standing::ungraded ? 1 : 0;
+  return count;
+}
+
+/// What the commands of this file share, from the arguments to the marks.
+class ClassRun {
+ public:
+  ClassRun(const Terminal& terminal, const GradeArguments& arguments)
+      : terminal_(terminal), arguments_(arguments), workspace_(terminal), results_(open_results()) {}
+
+  int grade();
+
+ private:
+  ResultsFolder open_results() const {
+    try {
+      return ResultsFolder(arguments_.out);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(error.what());
+    }
+  }
+  std::vector<Student> read_students() const;
+  int finish(ClassMarks marks, const ClassFormats& formats);
+
+  const Terminal& terminal_;
+  const GradeArguments& arguments_;
+  Workspace workspace_;
+  ResultsFolder results_;
+};
+
+std::vector<Student> ClassRun::read_students() const {
+  const SubmissionOptions options{
+      .unpack_script = workspace_.toolchain().source_dir / "scripts/unpack_submissions.py",
+      .scratch = results_.scratch(),
+      .deadline = arguments_.deadline};
+  try {
+    return read_submissions(arguments_.submissions, workspace_.lessons(), options);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
+int ClassRun::grade() {
+  ClassFormats formats{
+      .page_style = read_file(workspace_.toolchain().source_dir / "common/classroom/cohort.css"),
+      .page_script = read_file(workspace_.toolchain().source_dir / "common/classroom/cohort.js"),
+      .canvas_gradebook = read_table("--canvas", arguments_.canvas),
+      .moodle_worksheet = read_table("--moodle", arguments_.moodle),
+      .secret_seed = read_secret_seed(arguments_.secret_seed)};
+  const Sandbox sandbox(arguments_.isolation == "process" ? Isolation::process : Isolation::namespaces,
+                        arguments_.as_root);
+  const CheckOptions backend = workspace_.choose_backend(arguments_.backend);
+
+  GradeOrder order;
+  order.students = read_students();
+  order.lessons = choose_lessons(workspace_, arguments_.lessons, order.students);
+  order.policy.late_share = arguments_.late_percent / 100;
+  order.jobs = arguments_.jobs != 0 ? arguments_.jobs : std::max(1u, std::thread::hardware_concurrency());
+  order.again = Regrading(workspace_, arguments_.regrade, order.students);
+  order.on_progress = [this](const GradeProgress& progress) {
+    terminal_.show_progress(progress.last + time_left(progress.seconds_left), progress.done, progress.total);
+  };
+  workspace_.make_ready(order.lessons);
+
+  SubmissionJudge judge(workspace_.toolchain(), sandbox, workspace_.lessons(),
+                        {.backend = backend.backend,
+                         .architectures = backend.architectures,
+                         .seed = arguments_.seed,
+                         .secret_seed = formats.secret_seed},
+                        results_.scratch());
+  const VerdictStore store(results_.verdicts());
+  order.policy.without_twin = judge_solutions(judge, store, order);
+
+  const std::vector<std::string> folders = folders_of(order.students);
+  std::size_t written = 0;
+  order.on_student = [&](StudentMarks& student) {
+    student.folder = folders[written++];
+    results_.write(student);
+    print_student(terminal_, student);
+  };
+  ClassMarks marks;
+  marks.title = fs::absolute(arguments_.submissions).lexically_normal().stem().string();
+  marks.lessons = order.lessons;
+  marks.students = grade_class(judge, store, order);
+  marks.backend = backend.backend;
+  marks.isolation = arguments_.isolation;
+  marks.seed = arguments_.seed;
+  marks.has_hidden = formats.secret_seed.has_value();
+  if (arguments_.similarity)
+    export_for_similarity(fs::path(arguments_.out) / "similarity", order.students, order.lessons);
+  return finish(std::move(marks), formats);
+}
+
+int ClassRun::finish(ClassMarks marks, const ClassFormats& formats) {
+  terminal_.clear_progress();
+  std::vector<std::string> notes;
+  try {
+    notes = results_.write(marks, formats);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  for (const std::string& note : notes) fmt::print("{}", wrap(note, 0, terminal_.width()));
+  const std::size_t ungraded = count_ungraded(marks);
+  fmt::print(
+      "{}", wrap(fmt::format("{}, {}. {} is the class at a glance.", plural(marks.students.size(), "student"),
+                             plural(marks.lessons.size(), "lesson"),
+                             (fs::path(arguments_.out) / "index.html").string()),
+                 0, terminal_.width()));
+  if (ungraded == 0) return kAllPassed;
+  fmt::print("{}",
+             wrap(fmt::format("{} could not be graded, which is no fault of the students. The same command "
+                              "again grades what is left.",
+                              plural(ungraded, "file")),
+                  0, terminal_.width()));
+  return kSomethingFailed;
+}
+
+}  // namespace
+
+int run_grade(const Terminal& terminal, const GradeArguments& arguments) {
+  return ClassRun(terminal, arguments).grade();
+}
+
+}  // namespace course::cli

@@ -1,0 +1,133 @@
+#include "classroom/marking.hpp"
+
+#include "classroom/verdict.hpp"
+#include "grading/subprocess.hpp"
+#include "support/catch.hpp"
+
+using namespace course;
+using namespace course::classroom;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+grading::Lesson lesson() {
+  grading::Lesson lesson;
+  lesson.number = 3;
+  lesson.name = "weighted_row_sum";
+  lesson.points = 10;
+  return lesson;
+}
+
+grading::CaseResult result(const std::string& name, int points, bool passed) {
+  grading::CaseResult one;
+  one.name = name;
+  one.points = points;
+  one.passed = passed;
+  if (!passed) one.message = "y[1] is 4.25, expected 7.5 at 0x7fff12345678.";
+  return one;
+}
+
+/// One case of 4 points that passes, one of 6 that does not.
+FileVerdict graded() {
+  FileVerdict verdict;
+  verdict.standing = Standing::graded;
+  verdict.open = {result("small", 4, true), result("large", 6, false)};
+  verdict.open[1].diagnoses = {"off_by_one"};
+  verdict.open[1].diagnostics = {{.kind = "race", .file = "a.cu", .line = 1, .message = "m"}};
+  return verdict;
+}
+
+}  // namespace
+
+TEST_CASE("without hidden cases each case counts in full") {
+  const LessonMark mark = mark_of(lesson(), {}, graded(), {});
+  CHECK(mark.earned == 4);
+  CHECK(mark.points == 4);
+  CHECK(mark.max_points == 10);
+  REQUIRE(mark.cases.size() == 2);
+  CHECK(mark.cases[1].max_points == 6);
+  CHECK(mark.cases[1].points == 0);
+  CHECK(mark.cases[1].diagnoses == std::vector<std::string>{"off_by_one", "race"});
+}
+
+TEST_CASE("a message loses its addresses, which differ from run to run") {
+  CHECK(mark_of(lesson(), {}, graded(), {}).cases[1].message == "y[1] is 4.25, expected 7.5 at 0x....");
+}
+
+TEST_CASE("a case and its hidden twin are worth half each, and the twin's message is left out") {
+  FileVerdict verdict = graded();
+  verdict.hidden = {result("small", 4, false), result("large", 6, true)};
+  const LessonMark mark = mark_of(lesson(), {}, verdict, {});
+  CHECK(mark.earned == 2 + 3);
+  REQUIRE(mark.cases.size() == 4);
+  CHECK_FALSE(mark.cases[0].hidden);
+  CHECK(mark.cases[2].hidden);
+  CHECK_FALSE(mark.cases[2].passed);
+  CHECK(mark.cases[2].max_points == 2);
+  CHECK(mark.cases[2].message.empty());
+}
+
+TEST_CASE("a case whose twin no solution passes has none, and counts in full") {
+  FileVerdict verdict = graded();
+  verdict.hidden = {result("small", 4, false), result("large", 6, true)};
+  MarkingPolicy policy;
+  policy.without_twin[3] = {"small"};
+  const LessonMark mark = mark_of(lesson(), {}, verdict, policy);
+  CHECK(mark.earned == 4 + 3);
+  double most = 0;
+  for (const CaseMark& one : mark.cases) most += one.max_points;
+  CHECK(most == 10);
+  CHECK(mark.cases.size() == 3);
+}
+
+TEST_CASE("a late file keeps what it earned, and gets its share of it") {
+  Submission late;
+  late.late = true;
+  MarkingPolicy policy;
+  policy.late_share = 0.5;
+  const LessonMark mark = mark_of(lesson(), late, graded(), policy);
+  CHECK(mark.earned == 4);
+  CHECK(mark.points == 2);
+  REQUIRE(mark.notes.size() == 1);
+  CHECK(mark.notes[0] == "Handed in late: 50 % of the points count.");
+  CHECK(mark_of(lesson(), late, graded(), {}).points == 4);
+}
+
+TEST_CASE("who hands in nothing has no points, and reads how the file is called") {
+  const LessonMark mark = mark_of_missing(lesson());
+  CHECK(mark.standing == Standing::missing);
+  CHECK(mark.points == 0);
+  CHECK(mark.max_points == 10);
+  CHECK_THAT(mark.message, ContainsSubstring("03_weighted_row_sum.cu"));
+}
+
+TEST_CASE("a verdict is found by the conditions and the very bytes of the file") {
+  const grading::ScratchFolder folder(std::filesystem::temp_directory_path());
+  const VerdictStore store(folder.path() / "verdicts");
+  CHECK_FALSE(store.find("tests 1", "code"));
+  FileVerdict verdict = graded();
+  verdict.seconds = 1.5;
+  store.keep("tests 1", "code", verdict);
+  const auto found = store.find("tests 1", "code");
+  REQUIRE(found);
+  CHECK(found->standing == Standing::graded);
+  CHECK(found->seconds == 1.5);
+  REQUIRE(found->open.size() == 2);
+  CHECK(found->open[1].diagnoses == verdict.open[1].diagnoses);
+  CHECK_FALSE(store.find("tests 2", "code"));
+  CHECK_FALSE(store.find("tests 1", "Code"));
+}
+
+TEST_CASE("a verdict whose record was damaged, or made for another file, is not found") {
+  const grading::ScratchFolder folder(std::filesystem::temp_directory_path());
+  const VerdictStore store(folder.path());
+  store.keep("tests", "code", graded());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    if (entry.path().extension() == ".cu") grading::write_file_atomically(entry.path(), "other code");
+  CHECK_FALSE(store.find("tests", "code"));
+  store.keep("tests", "code", graded());
+  REQUIRE(store.find("tests", "code"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    if (entry.path().extension() == ".json") grading::write_file_atomically(entry.path(), "{\"standing\"");
+  CHECK_FALSE(store.find("tests", "code"));
+}

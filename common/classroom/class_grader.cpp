@@ -186,12 +186,6 @@ StudentMarks ClassGrader::marks_of(std::size_t index) const {
   return marks;
 }
 
-grading::MachineError not_judgeable(const LessonMark& mark, const std::string& why) {
-  return grading::MachineError(
-      fmt::format("Nothing can be judged: the worked solution of lesson {} does not pass on this machine. {}",
-                  mark.lesson.two_digits(), why));
-}
-
 }  // namespace
 
 std::vector<StudentMarks> grade_class(SubmissionJudge& judge, const VerdictStore& store,
@@ -217,12 +211,19 @@ std::map<int, std::set<std::string>> judge_solutions(SubmissionJudge& judge, con
   }
   solutions.students.push_back(course);
   std::map<int, std::set<std::string>> without_twin;
+  const auto give_up = [&](const LessonMark& mark, const std::string& why) {
+    // Not kept: next time the machine may have less to do.
+    store.forget(judge.conditions(mark.lesson), course.by_lesson.at(mark.lesson.number).content);
+    throw grading::MachineError(fmt::format(
+        "Nothing can be judged: the worked solution of lesson {} does not pass on this machine. {}",
+        mark.lesson.two_digits(), why));
+  };
   const StudentMarks marks = grade_class(judge, store, solutions).front();
   for (const LessonMark& mark : marks.lessons) {
-    if (mark.standing != Standing::graded) throw not_judgeable(mark, mark.message);
+    if (mark.standing != Standing::graded) give_up(mark, mark.message);
     for (const CaseMark& one : mark.cases) {
       if (one.passed) continue;
-      if (!one.hidden) throw not_judgeable(mark, fmt::format("\"{}\" says: {}", one.name, one.message));
+      if (!one.hidden) give_up(mark, fmt::format("\"{}\" says: {}", one.name, one.message));
       without_twin[mark.lesson.number].insert(one.name);
     }
   }

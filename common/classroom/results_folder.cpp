@@ -69,11 +69,19 @@ ResultsFolder::ResultsFolder(const fs::path& folder) : folder_(fs::absolute(fold
     lock_ = lock_folder(own);
     fs::remove_all(scratch());
     fs::create_directories(scratch());
+    fs::create_directories(verdicts());
+    fs::permissions(verdicts(), fs::perms::owner_all);  // hidden data, and what others handed in
     fs::permissions(own, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
   } catch (const fs::filesystem_error& error) {
     throw grading::MachineError(
         fmt::format("The folder {} cannot be written: {}.", folder_.string(), error.code().message()));
   }
+}
+
+ResultsFolder::~ResultsFolder() {
+  if (!lock_) return;  // moved from
+  std::error_code ignored;
+  fs::remove_all(scratch(), ignored);
 }
 
 void ResultsFolder::write(const StudentMarks& student) const {
@@ -91,6 +99,7 @@ std::vector<std::string> ResultsFolder::write(const ClassMarks& marks, const Cla
   write_one("grades.csv", grades_csv(marks));
   write_one("timings.csv", timings_csv(marks));
   write_one("run.json", run_json(marks, formats.secret_seed));
+  fs::permissions(folder_ / "run.json", fs::perms::owner_read | fs::perms::owner_write);
   write_one("index.html", cohort_page(marks, formats.page_style, formats.page_script));
   const PlatformTable canvas = canvas_csv(marks, formats.canvas_gradebook);
   write_one("canvas.csv", canvas.text);

@@ -28,6 +28,8 @@ class ResultsFolder {
   /// work there
   /// @throws grading::MachineError if it cannot be written
   explicit ResultsFolder(const std::filesystem::path& folder);
+  ~ResultsFolder();  ///< empties scratch()
+  ResultsFolder(ResultsFolder&&) = default;
 
   std::filesystem::path verdicts() const { return folder_ / ".grading" / "verdicts"; }
   std::filesystem::path scratch() const { return folder_ / ".grading" / "scratch"; }  ///< empty at first

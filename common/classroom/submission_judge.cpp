@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace course::grading;
 
-/// Where the submission lies in the sandbox, so that messages name it alike on every machine.
-constexpr const char* kCourseInBox = "/course";
+/// For all tests of a file: one that is slow on purpose must not hold up the others.
+constexpr auto kLongest = std::chrono::minutes(10);
 
 FileVerdict without_cases(Standing standing, const std::string& message) {
   FileVerdict verdict;
@@ -34,6 +34,17 @@ std::string why_ungraded(const LessonReport& report) {
   for (const CaseResult& result : report.cases)
     if (result.infrastructure) return result.message;
   return report.error;
+}
+
+/// Of the names and contents of all files in a folder.
+std::string hash_folder(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder).string()] = hash_file(entry.path());
+  ContentHash hash;
+  for (const auto& [name, content] : files) hash.add(name).add(content);
+  return hash.hex();
 }
 
 /// All that a submission is compiled with.
@@ -52,6 +63,19 @@ std::string identity_of(const Toolchain& toolchain, Backend backend) {
     add_words(toolchain.gpu->flags);
   }
   return hash.add(hash_file(toolchain.worker(backend))).hex();
+}
+
+/// The imports without those that `others` has as well.
+Imports without(Imports imports, const Imports& others) {
+  const auto remove = [](std::vector<std::string>& from, const std::vector<std::string>& names) {
+    std::erase_if(from, [&](const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    });
+  };
+  remove(imports.symbols, others.symbols);
+  remove(imports.libraries, others.libraries);
+  remove(imports.preemptible, others.preemptible);
+  return imports;
 }
 
 }  // namespace
@@ -78,6 +102,7 @@ std::string SubmissionJudge::conditions(const Lesson& lesson) {
     const LessonBuild& build = toolchain_.lessons.at(lesson.id());
     ContentHash hash;
     hash.add(lesson.id()).add(tools_).add(hash_file(build.test)).add(hash_file(build.entries));
+    hash.add(hash_folder(view_of(lesson)));
     hash.add(isolation_name(sandbox_.isolation())).add(std::to_string(settings_.seed));
     hash.add(settings_.secret_seed ? std::to_string(*settings_.secret_seed) : "no hidden cases");
     known = hash.hex();
@@ -87,7 +112,7 @@ std::string SubmissionJudge::conditions(const Lesson& lesson) {
 
 /// Made once for each lesson; submissions get links to its files.
 fs::path SubmissionJudge::view_of(const Lesson& lesson) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(views_mutex_);
   fs::path view = folder_ / lesson.id();
   if (!fs::exists(view)) make_course_view(view, lesson, lessons_);
   return view;
@@ -102,55 +127,79 @@ FileVerdict SubmissionJudge::judge(const Lesson& lesson, const std::string& cont
   } catch (const MachineError& problem) {
     verdict = without_cases(Standing::ungraded, problem.what());
   }
-  verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  verdict.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return verdict;
 }
 
 FileVerdict SubmissionJudge::judge_in(const fs::path& scratch, const Lesson& lesson,
                                       const std::string& content) {
-  Builds builds{.course = scratch / "course", .libraries = {}};
-  fs::copy(view_of(lesson), builds.course, fs::copy_options::recursive | fs::copy_options::create_hard_links);
-  write_file_atomically(builds.course / "submission" / (lesson.id() + ".cu"), content);
-
-  const auto build = [&](Flavour flavour, const char* output) {
-    fs::create_directory(scratch / output);
-    const CompileBox box{.sandbox = sandbox_, .course = builds.course, .output = scratch / output};
-    return build_submission(toolchain_, lesson, box, settings_.backend, flavour, settings_.architectures);
-  };
-  builds.libraries.run = build(Flavour::run, "run");
+  const Builds builds = build(scratch, lesson, content);
   if (!builds.libraries.run.ok()) return without_cases(Standing::not_compiled, builds.libraries.run.message);
-  if (settings_.backend == Backend::cpu) builds.libraries.check = build(Flavour::check, "check");
-  if (const std::string why = why_refused(builds); !why.empty()) return without_cases(Standing::refused, why);
+  if (const std::string why = why_refused(lesson, builds); !why.empty())
+    return without_cases(Standing::refused, why);
 
   std::unique_lock<std::mutex> gpu(gpu_, std::defer_lock);
+  const auto free_at = std::chrono::steady_clock::now();
   if (settings_.backend == Backend::gpu) gpu.lock();
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - free_at;
   FileVerdict verdict;
   verdict.standing = Standing::graded;
+  verdict.seconds = -waited.count();  // the time for others is no time of this file
   CheckOptions options;
   options.backend = settings_.backend;
   options.scratch = scratch;
+  options.longest = kLongest;
   options.confinement = write_confinement(scratch, builds);
   const auto take_cases = [&](std::uint64_t seed, std::vector<CaseResult>& cases) {
     options.seed = seed;
     LessonReport report = check_kernel(toolchain_, lesson, lesson.stub(), builds.libraries, options);
+    if (report.too_long) return false;
     if (const std::string why = why_ungraded(report); !why.empty()) throw MachineError(why);
     cases = std::move(report.cases);
     for (CaseResult& result : cases) result.launches.clear();  // large, and of no use here
+    return true;
   };
-  take_cases(settings_.seed, verdict.open);
-  if (settings_.secret_seed) take_cases(*settings_.secret_seed, verdict.hidden);
-  return verdict;
+  if (take_cases(settings_.seed, verdict.open) &&
+      (!settings_.secret_seed || take_cases(*settings_.secret_seed, verdict.hidden)))
+    return verdict;
+  return without_cases(
+      Standing::refused,
+      fmt::format("Its tests took longer than {} minutes all together and were stopped. A right "
+                  "kernel takes seconds: look for calls that only just come back in time.",
+                  kLongest.count()));
 }
 
-std::string SubmissionJudge::why_refused(const Builds& builds) const {
+/// Made and compiled in `scratch`; for check mode, too, if there is one.
+SubmissionJudge::Builds SubmissionJudge::build(const fs::path& scratch, const Lesson& lesson,
+                                               const std::string& content) {
+  // Whoever the compiler runs as must get to its folders, and need not see what else there is.
+  fs::permissions(scratch, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+  Builds builds{.course = scratch / "course", .libraries = {}};
+  fs::copy(view_of(lesson), builds.course, fs::copy_options::recursive | fs::copy_options::create_hard_links);
+  write_file_atomically(builds.course / "submission" / (lesson.id() + ".cu"), content);
+  const auto compile = [&](Flavour flavour, const char* output) {
+    fs::create_directory(scratch / output);
+    const CompileBox box{.sandbox = sandbox_, .course = builds.course, .output = scratch / output};
+    return build_submission(toolchain_, lesson, box, settings_.backend, flavour, settings_.architectures);
+  };
+  builds.libraries.run = compile(Flavour::run, "run");
+  if (builds.libraries.run.ok() && settings_.backend == Backend::cpu)
+    builds.libraries.check = compile(Flavour::check, "check");
+  return builds;
+}
+
+std::string SubmissionJudge::why_refused(const Lesson& lesson, const Builds& builds) {
   for (const BuildOutcome* build :
        {&builds.libraries.run, builds.libraries.check ? &*builds.libraries.check : nullptr}) {
     if (!build || !build->ok()) continue;
     if (!fs::is_regular_file(fs::symlink_status(build->library)))
       return "The compiler made something that is no library.";
     try {
-      const std::string why = forbidden_import(read_imports(read_file(build->library)), settings_.backend);
-      if (!why.empty()) return why;
+      Imports imports = read_imports(read_file(build->library));
+      if (forbidden_import(imports, settings_.backend).empty()) continue;
+      // A compiler that links its own libraries into each kernel brings along what these import.
+      imports = without(std::move(imports), imports_of_stub(lesson));
+      if (std::string why = forbidden_import(imports, settings_.backend); !why.empty()) return why;
     } catch (const std::invalid_argument& problem) {
       return problem.what();
     }
@@ -158,12 +207,22 @@ std::string SubmissionJudge::why_refused(const Builds& builds) const {
   return {};
 }
 
+Imports SubmissionJudge::imports_of_stub(const Lesson& lesson) {
+  const std::lock_guard lock(mutex_);
+  const auto [known, added] = stubs_.try_emplace(lesson.id());
+  if (!added) return known->second;
+  const ScratchFolder scratch(folder_);
+  const Builds builds = build(scratch.path(), lesson, read_file(lesson.stub()));
+  if (builds.libraries.run.ok()) known->second = read_imports(read_file(builds.libraries.run.library));
+  return known->second;
+}
+
 fs::path SubmissionJudge::write_confinement(const fs::path& scratch, const Builds& builds) const {
-  SandboxRequest request{.mounts = {{.from = builds.course, .to = kCourseInBox},
-                                    {.from = toolchain_.worker(settings_.backend)},
-                                    {.from = builds.libraries.run.library}},
-                         .directory = kCourseInBox};
-  if (sandbox_.isolation() == Isolation::process) request.directory = builds.course;
+  SandboxRequest request{.mounts = foreign_compilers(toolchain_),
+                         .directory = {.from = builds.course, .to = kCourseInBox}};
+  for (const Mount& mount : {request.directory, Mount{.from = toolchain_.worker(settings_.backend)},
+                             Mount{.from = builds.libraries.run.library}})
+    request.mounts.push_back(mount);
   if (settings_.backend == Backend::cpu) request.mounts.push_back({.from = toolchain_.cpu->library});
   if (builds.libraries.check && builds.libraries.check->ok())
     request.mounts.push_back({.from = builds.libraries.check->library});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "classroom/verdict.hpp"
+#include "grading/imports.hpp"
 #include "grading/sandbox.hpp"
 #include "grading/toolchain.hpp"
 
@@ -43,7 +44,10 @@ class SubmissionJudge {
   struct Builds;
   FileVerdict judge_in(const std::filesystem::path& scratch, const grading::Lesson& lesson,
                        const std::string& content);
-  std::string why_refused(const Builds& builds) const;
+  Builds build(const std::filesystem::path& scratch, const grading::Lesson& lesson,
+               const std::string& content);
+  std::string why_refused(const grading::Lesson& lesson, const Builds& builds);
+  grading::Imports imports_of_stub(const grading::Lesson& lesson);
   std::filesystem::path write_confinement(const std::filesystem::path& scratch, const Builds& builds) const;
   std::filesystem::path view_of(const grading::Lesson& lesson);
 
@@ -54,8 +58,10 @@ class SubmissionJudge {
   std::filesystem::path folder_;
   std::string tools_;                              // hash of what compiles and runs
   std::mutex gpu_;                                 // held by the one that runs on it
-  std::mutex mutex_;                               // of the views on disk, and of what follows
+  std::mutex views_mutex_;                         // of the views on disk
+  std::mutex mutex_;                               // of what follows
   std::map<std::string, std::string> conditions_;  // by lesson id
+  std::map<std::string, grading::Imports> stubs_;  // by lesson id
 };
 
 }  // namespace course::classroom

@@ -34,9 +34,9 @@ std::string html_escape(std::string_view text);
 /// invalid UTF-8 as well. An attribute cannot keep a line feed: give it one_line().
 std::string xml_escape(std::string_view text);
 
-/// @brief For a terminal, a heading or a cell: no control characters. A line feed is shown as \n, others as
-/// \x1b; an invalid byte as \xff; what turns the direction of writing around, as \u{202e}. A backslash stays
-/// as it is.
+/// @brief For a terminal, a heading or a cell: no control characters. They are shown as C++ writes them in a
+/// literal, and so are invalid bytes and characters that turn the direction of writing around. A backslash
+/// stays as it is.
 std::string one_line(std::string_view text);
 
 /// @brief The same, but with its lines: LF and tab stay, CR LF becomes LF.

@@ -55,6 +55,14 @@ std::optional<std::uint64_t> read_secret_seed(const std::string& word) {
   return std::stoull(text);
 }
 
+/// Nobody could tell hidden cases from those that students have.
+void require_other_seed(const GradeArguments& arguments, const std::optional<std::uint64_t>& secret) {
+  if (secret && (*secret == 0 || *secret == arguments.seed))
+    throw UsageError(
+        fmt::format("--secret-seed {}: that is a seed that students know. Take a large number at random.",
+                    arguments.secret_seed));
+}
+
 std::string read_table(const std::string& option, const std::string& file) {
   if (file.empty()) return "";
   try {
@@ -170,7 +178,8 @@ std::vector<Student> ClassRun::read_students() const {
   const SubmissionOptions options{
       .unpack_script = workspace_.toolchain().source_dir / "scripts/unpack_submissions.py",
       .scratch = results_.scratch(),
-      .deadline = arguments_.deadline};
+      .deadline = arguments_.deadline,
+      .on_note = [this](const std::string& note) { fmt::print("{}", wrap(note, 0, terminal_.width())); }};
   try {
     return read_submissions(arguments_.submissions, workspace_.lessons(), options);
   } catch (const std::invalid_argument& error) {
@@ -185,6 +194,7 @@ int ClassRun::grade() {
       .canvas_gradebook = read_table("--canvas", arguments_.canvas),
       .moodle_worksheet = read_table("--moodle", arguments_.moodle),
       .secret_seed = read_secret_seed(arguments_.secret_seed)};
+  require_other_seed(arguments_, formats.secret_seed);
   const Sandbox sandbox(arguments_.isolation == "process" ? Isolation::process : Isolation::namespaces,
                         arguments_.as_root);
   const CheckOptions backend = workspace_.choose_backend(arguments_.backend);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <iterator>
+#include <set>
 #include <system_error>
 
 #include "grading/compiler_messages.hpp"
@@ -48,9 +50,9 @@ Arguments include_options(const Job& job) {
 
 /// What the compiler is made of, beside the programs of the system.
 std::vector<Mount> tools_of(const Toolchain& toolchain) {
-  std::vector<Mount> mounts;
+  std::vector<Mount> mounts = foreign_compilers(toolchain);
   if (toolchain.cpu) {
-    mounts = {{.from = toolchain.cpu->rewriter}, {.from = toolchain.cpu->library}};
+    mounts.insert(mounts.end(), {{.from = toolchain.cpu->rewriter}, {.from = toolchain.cpu->library}});
     for (const fs::path& prelude : {toolchain.cpu->prelude, toolchain.cpu->check_prelude})
       if (!prelude.empty()) mounts.push_back({.from = prelude});
   }
@@ -58,18 +60,15 @@ std::vector<Mount> tools_of(const Toolchain& toolchain) {
   return mounts;
 }
 
-/// Where the project's folder is in the sandbox.
-constexpr const char* kCourseInBox = "/course";
-
 void move_into_box(const Job& job, Command& command) {
   const CompileBox& box = *job.box;
   SandboxRequest request{.mounts = tools_of(job.toolchain),
-                         .directory = kCourseInBox,
+                         .directory = {.from = box.course, .to = kCourseInBox},
                          .scratch = true,
                          .memory_bytes = kCompileMemoryBytes,
                          .file_bytes = kCompileFileBytes,
                          .processor_seconds = kCompileSeconds};
-  request.mounts.push_back({.from = box.course, .to = kCourseInBox});
+  request.mounts.push_back(request.directory);
   request.mounts.push_back({.from = box.output, .writable = true});
   request.mounts.push_back({.from = job.toolchain.lessons.at(job.lesson.id()).entries});
   const std::vector<std::string> launcher = box.sandbox.launcher(request);
@@ -325,6 +324,29 @@ BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
                                      : build_library_for_gpu(inner, library, wanted);
     });
   });
+}
+
+std::vector<Mount> foreign_compilers(const Toolchain& toolchain) {
+  std::set<fs::path> folders;  // above `bin`
+  const auto add = [&](const fs::path& compiler) {
+    const fs::path bin = fs::weakly_canonical(compiler).parent_path();
+    if (!compiler.empty() && bin.filename() == "bin" && *std::next(bin.begin()) != "usr")
+      folders.insert(bin.parent_path());
+    const fs::path linked = compiler.parent_path();  // the way to it may be a link
+    if (!compiler.empty() && linked.filename() == "bin" && *std::next(linked.begin()) != "usr")
+      folders.insert(linked.parent_path());
+  };
+  if (toolchain.cpu) add(toolchain.cpu->compiler);
+  if (toolchain.gpu) {
+    add(toolchain.gpu->compiler);
+    add(toolchain.gpu->host_compiler);
+  }
+  std::vector<Mount> mounts;
+  for (const fs::path& folder : folders)
+    for (const char* part :
+         {"bin", "include", "lib", "lib64", "libexec", "nvvm", "targets", "x86_64-linux-gnu"})
+      if (fs::is_directory(folder / part)) mounts.push_back({.from = folder / part});
+  return mounts;
 }
 
 BuildOutcome build_submission(const Toolchain& toolchain, const Lesson& lesson, const CompileBox& box,

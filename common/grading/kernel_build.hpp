@@ -44,6 +44,13 @@ struct CompileBox {
   std::filesystem::path output;  ///< empty folder for what is made, which the compiler may write to
 };
 
+/// Where the course's folder is in a sandbox, so that messages name files alike on every machine.
+inline constexpr const char* kCourseInBox = "/course";
+
+/// @brief What compilers that do not lie in /usr consist of: a sandbox has nothing else of the system.
+/// Programs that they made need their libraries, too.
+std::vector<Mount> foreign_compilers(const Toolchain& toolchain);
+
 /// The most that compiling a submission may take.
 inline constexpr std::uint64_t kCompileMemoryBytes = std::uint64_t{4} << 30, kCompileFileBytes = 256 << 20,
                                kCompileSeconds = 120;

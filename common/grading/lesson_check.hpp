@@ -2,6 +2,7 @@
 /// @file
 /// One kernel against one lesson's tests: build, run, collect.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -29,6 +30,7 @@ struct LessonReport {
   Verdict verdict = Verdict::error;
   std::string error;  ///< for Verdict::error: why
   bool compiled = false;
+  bool too_long = false;    ///< the cases were ended by CheckOptions::longest
   std::string not_checked;  ///< why check mode was left out, in one sentence; empty: it was not, or is not
                             ///< for this backend
   std::vector<CaseResult> cases;
@@ -50,8 +52,10 @@ struct CheckOptions {
   std::function<void(int done)> on_case;   ///< cases finished so far, a few times a second
   std::string only_case;                   ///< the name of the one case to run; empty: all
   std::uint64_t seed = 0;                  ///< of the data; 0 is what everybody has
-  std::filesystem::path scratch;           ///< folder for what is made on the way; empty: in the build folder
-  std::filesystem::path confinement;       ///< file that says how workers are confined; empty: they are not
+  std::chrono::duration<double> longest =
+      std::chrono::minutes(30);       ///< for all cases; each call has its own limit
+  std::filesystem::path scratch;      ///< folder for what is made on the way; empty: in the build folder
+  std::filesystem::path confinement;  ///< file that says how workers are confined; empty: they are not
   /// Whether the cases finished so far are enough to know; the others are then left out.
   std::function<bool(const std::vector<CaseResult>&)> enough;
 };

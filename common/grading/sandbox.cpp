@@ -97,7 +97,8 @@ Sandbox::Sandbox(Isolation isolation, bool as_root) : isolation_(isolation), as_
         "--as-root: "
         "submissions then run as the user nobody.");
   if (!root && as_root) throw MachineError("--as-root is for root alone; you are not root.");
-  const std::vector<std::string> words = launcher({.mounts = {}, .directory = "/", .scratch = true});
+  const std::vector<std::string> words =
+      launcher({.mounts = {}, .directory = {.from = "/"}, .scratch = true});
   const std::string why = words.empty() ? "" : why_it_fails(words);
   if (why.empty()) return;
   if (isolation == Isolation::process)
@@ -132,7 +133,7 @@ std::vector<std::string> Sandbox::launcher(const SandboxRequest& request) const 
 
 /// Of a plain process: its folder, and none of our variables but those that find a GPU's libraries.
 std::vector<std::string> Sandbox::environment(const SandboxRequest& request) const {
-  std::vector<std::string> words{"env", "-i", "--chdir=" + request.directory.string(), "LC_ALL=C",
+  std::vector<std::string> words{"env", "-i", "--chdir=" + request.directory.from.string(), "LC_ALL=C",
                                  "PATH=/usr/local/bin:/usr/bin:/bin"};
   for (const char* name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"})
     if (const char* value = std::getenv(name)) words.push_back(fmt::format("{}={}", name, value));
@@ -160,8 +161,7 @@ std::vector<std::string> Sandbox::namespaces(const SandboxRequest& request) cons
                                  "--hostname",
                                  "sandbox"};
   if (as_root_)  // a user namespace would know no user but root; these are given up by setpriv
-    words.insert(words.end(), {"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID",
-                               "--cap-add", "CAP_SETPCAP"});
+    words.insert(words.end(), {"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"});
   else
     words.insert(words.end(), {"--unshare-user", "--cap-drop", "ALL"});
   add_system(words);
@@ -172,7 +172,7 @@ std::vector<std::string> Sandbox::namespaces(const SandboxRequest& request) cons
     const char* how = mount.device ? "--dev-bind" : mount.writable ? "--bind" : "--ro-bind";
     words.insert(words.end(), {how, mount.from.string(), mount.target().string()});
   }
-  words.insert(words.end(), {"--remount-ro", "/", "--chdir", request.directory.string(), "--"});
+  words.insert(words.end(), {"--remount-ro", "/", "--chdir", request.directory.target().string(), "--"});
   return words;
 }
 

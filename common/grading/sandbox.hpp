@@ -31,11 +31,11 @@ struct Mount {
 /// What one command in a sandbox gets.
 struct SandboxRequest {
   std::vector<Mount> mounts{};
-  std::filesystem::path directory{};  ///< where it runs, as named there
-  bool gpu = false;                   ///< NVIDIA's devices are there, too
-  bool scratch = false;               ///< an empty /tmp in memory; else nothing can be written but the mounts
-  std::uint64_t memory_bytes = 0;     ///< of address space; 0: no limit
-  std::uint64_t file_bytes = 0;       ///< largest file that it may write; 0: no limit
+  Mount directory{};               ///< where it runs, among the mounts or not
+  bool gpu = false;                ///< NVIDIA's devices are there, too
+  bool scratch = false;            ///< an empty /tmp in memory; else nothing can be written but the mounts
+  std::uint64_t memory_bytes = 0;  ///< of address space; 0: no limit
+  std::uint64_t file_bytes = 0;    ///< largest file that it may write; 0: no limit
   std::uint64_t processor_seconds = 0;  ///< 0: no limit
 };
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "grading/subprocess.hpp"
+
 namespace course::grading {
 namespace {
 
@@ -29,6 +31,8 @@ void set(TestOptions& options, const std::string& name, const std::string& value
   if (name == "--in") options.in = value;
   if (name == "--out") options.out = value;
   if (name == "--seed") options.seed = parse<std::uint64_t>(name, value, "a whole number");
+  if (name == "--seed-file")
+    options.seed = parse<std::uint64_t>(name, read_file(value), "a file with a whole number");
   if (name == "--cases") {
     options.cases = parse<std::int64_t>(name, value, "a whole number");
     if (options.cases < 1) wrong("--cases wants at least 1.");
@@ -59,8 +63,8 @@ TestOptions parse_test_options(const std::vector<std::string>& arguments) {
   options.run = has("--run");
   options.gradcheck = has("--gradcheck");
   if (options.run && options.gradcheck) wrong("--run and --gradcheck exclude each other.");
-  std::vector<std::string> ours = {"--kernel",  "--check-kernel", "--worker",  "--backend",
-                                   "--results", "--seed",         "--timeout", "--confinement"};
+  std::vector<std::string> ours = {"--kernel", "--check-kernel", "--worker",      "--backend",  "--results",
+                                   "--seed",   "--timeout",      "--confinement", "--seed-file"};
   if (options.run) ours.insert(ours.end(), {"--in", "--out", "--set"});  // --out is also an option of Catch2
   if (options.gradcheck) ours.insert(ours.end(), {"--cases", "--set"});
 

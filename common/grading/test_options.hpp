@@ -16,7 +16,7 @@ struct TestOptions {
   std::filesystem::path worker;        ///< empty: looked for beside the test program
   std::string backend = "cpu";         ///< "cpu" or "gpu"
   std::filesystem::path results;       ///< JSON Lines, one object a case; empty: none
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  ///< or of --seed-file: a command line can be read by every user of the machine
   std::optional<double> timeout_seconds;
   std::filesystem::path confinement;  ///< file that says how the worker is confined; empty: it is not
 

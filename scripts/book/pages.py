@@ -65,6 +65,9 @@ HOW = [
 ]
 OTHERS = [
     _guide("instructors", "docs/instructors.md", "For instructors"),
+    _guide("grading", "docs/grading.md", "Grading a class"),
+    _guide("class_submissions", "docs/class_submissions.md", "What a class hands in"),
+    _guide("class_formats", "docs/class_formats.md", "Results of a class, format by format"),
     _guide("authors", "CONTRIBUTING.md", "For authors"),
     _guide("measurements", "docs/results/README.md", "How results are measured"),
 ]

@@ -247,7 +247,7 @@ void confine(const Privileges& privileges) {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, 600);  // the grader has shorter limits by the clock; this one outlives the grader
   limit(RLIMIT_NOFILE, privileges.write_files ? 1024 : 64);
-  if (!privileges.write_files) limit(RLIMIT_FSIZE, 0);
+  limit(RLIMIT_FSIZE, privileges.write_files ? rlim_t{64} << 20 : 0);
   install_handlers();
 
   using Test = FilterProgram::Test;

@@ -29,6 +29,21 @@ FileVerdict without_cases(Standing standing, const std::string& message) {
   return verdict;
 }
 
+/// Whether the text could undo what simt_hide_mode.h does against attributes such as no_sanitize.
+bool asks_not_to_be_watched(std::string_view content) {
+  std::string text;
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const std::string_view rest = content.substr(i);  // a word may go on in the next line
+    if (rest.starts_with("\\\r\n"))
+      i += 2;
+    else if (rest.starts_with("\\\n"))
+      ++i;
+    else
+      text += content[i];
+  }
+  return text.find("sanitize") != std::string::npos;
+}
+
 /// Why the tests say nothing about the file: this machine, or the tests themselves. Empty if they do.
 std::string why_ungraded(const LessonReport& report) {
   for (const CaseResult& result : report.cases)
@@ -133,6 +148,11 @@ FileVerdict SubmissionJudge::judge(const Lesson& lesson, const std::string& cont
 
 FileVerdict SubmissionJudge::judge_in(const fs::path& scratch, const Lesson& lesson,
                                       const std::string& content) {
+  if (asks_not_to_be_watched(content))
+    return without_cases(
+        Standing::refused,
+        "Your file has a word with \"sanitize\" in it. A kernel that is graded must not ask the "
+        "compiler to leave out what watches it: remove that attribute or option.");
   const Builds builds = build(scratch, lesson, content);
   if (!builds.libraries.run.ok()) return without_cases(Standing::not_compiled, builds.libraries.run.message);
   if (const std::string why = why_refused(lesson, builds); !why.empty())

@@ -181,9 +181,25 @@ std::string shorten(std::string text) {
   return text;
 }
 
+bool is_below(const fs::path& file, const fs::path& folder) {
+  const fs::path relative = file.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+/// What a message names is the author's word, by `#line`: only the project's files and those beside the
+/// source are read, and no device or other thing that never ends.
+bool may_quote(const fs::path& file, const fs::path& source, const fs::path& root) {
+  constexpr std::uintmax_t kLargest = std::uintmax_t{4} << 20;
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error), real_root = fs::weakly_canonical(root);
+  if (error || !fs::is_regular_file(real, error) || fs::file_size(real, error) > kLargest) return false;
+  return is_below(real, real_root) || is_below(real, fs::weakly_canonical(real_root / source).parent_path());
+}
+
 /// Two spaces, the line's number and the line itself, if the file can be read.
-std::string excerpt(const Place& place, const fs::path& root) {
+std::string excerpt(const Place& place, const fs::path& source, const fs::path& root) {
   const fs::path file = fs::path(place.file).is_absolute() ? fs::path(place.file) : root / place.file;
+  if (!may_quote(file, source, root)) return "";
   const auto lines = lines_of(read_or_empty(file));
   if (place.line < 1 || static_cast<std::size_t>(place.line) > lines.size()) return "";
   return "\n  " + std::to_string(place.line) + " | " + lines[static_cast<std::size_t>(place.line) - 1];
@@ -233,7 +249,7 @@ std::string explain_compiler_output(std::string_view output, const Lesson& lesso
   std::vector<std::string> parts;
   for (const Message& error : parse_errors(lines, source, lesson.root)) {
     parts.push_back(error.place.file + ":" + std::to_string(error.place.line) + ": " + shorten(error.text) +
-                    excerpt(error.place, lesson.root));
+                    excerpt(error.place, source, lesson.root));
   }
   for (const std::string& line : lines) {
     const auto symbol = parse_undefined(line);

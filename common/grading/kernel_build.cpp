@@ -60,7 +60,7 @@ std::vector<Mount> tools_of(const Toolchain& toolchain) {
   return mounts;
 }
 
-void move_into_box(const Job& job, Command& command) {
+SandboxRequest request_of(const Job& job) {
   const CompileBox& box = *job.box;
   SandboxRequest request{.mounts = tools_of(job.toolchain),
                          .directory = {.from = box.course, .to = kCourseInBox},
@@ -71,9 +71,13 @@ void move_into_box(const Job& job, Command& command) {
   request.mounts.push_back(request.directory);
   request.mounts.push_back({.from = box.output, .writable = true});
   request.mounts.push_back({.from = job.toolchain.lessons.at(job.lesson.id()).entries});
-  const std::vector<std::string> launcher = box.sandbox.launcher(request);
+  return request;
+}
+
+void move_into_box(const Job& job, Command& command) {
+  const std::vector<std::string> launcher = job.box->sandbox.launcher(request_of(job));
   command.arguments.insert(command.arguments.begin(), launcher.begin(), launcher.end());
-  command.directory = box.course;
+  command.directory = job.box->course;
   command.output_limit = std::size_t{1} << 20;
 }
 
@@ -88,19 +92,19 @@ bool failed_in_box(Job& job, const CommandResult& result) {
   std::error_code unknown;
   const fs::space_info space = fs::space(job.box->output, unknown);
   if (!unknown && space.available < kCompileFileBytes) return false;
-  if (result.output.starts_with("bwrap: ") && result.output.find("error:") == std::string::npos)
-    throw MachineError(fmt::format("The sandbox could not be started: {}", result.output));
-  if (!killed || result.timed_out) {
-    job.failure = result.timed_out ? fmt::format("Compiling it took longer than {} s and was stopped.",
-                                                 kCompileTimeout.count())
-                                   : explain_compiler_output(result.output, job.lesson, job.source);
-  } else {
+  Lesson as_seen = job.lesson;
+  as_seen.root = job.box->course;  // messages quote no other file
+  if (result.timed_out)
+    job.failure = fmt::format("Compiling it took longer than {} s and was stopped.", kCompileTimeout.count());
+  else if (killed)
     job.failure = fmt::format(
         "Compiling it was stopped: it took more than {} s of processor time, or {} GiB of memory. Look for "
-        "templates "
-        "or macros that expand without end.",
+        "templates or macros that expand without end.",
         kCompileSeconds, kCompileMemoryBytes >> 30);
-  }
+  else if (const std::string why = job.box->sandbox.why_it_fails(request_of(job)); !why.empty())
+    throw MachineError(fmt::format("The sandbox could not be started: {}", why));
+  else
+    job.failure = explain_compiler_output(result.output, as_seen, job.source);
   return true;
 }
 
@@ -160,7 +164,7 @@ Arguments prelude_options(const Job& job) {
   Arguments options;
   const fs::path& precompiled = job.toolchain.cpu.value().prelude_of(job.flavour);
   if (!precompiled.empty()) options = {"-I", precompiled.string()};
-  options.insert(options.end(), {"-include", kPrelude});
+  options.insert(options.end(), {"-include", kPrelude, "-include", "simt_hide_mode.h"});
   return options;
 }
 

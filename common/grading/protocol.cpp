@@ -58,6 +58,18 @@ Status status_of(const std::string& name) {
   return static_cast<Status>(found - std::begin(kStatuses));
 }
 
+/// Tests divide by these, and the worker may be under a submission's command.
+void require_possible(const std::map<std::string, std::int64_t>& counters) {
+  const auto count = [&](const char* name) {
+    const auto found = counters.find(name);
+    return found == counters.end() ? 0 : found->second;
+  };
+  for (const auto& [name, value] : counters)
+    if (value < 0) throw std::invalid_argument("a counter is negative");
+  if (count("launches") > 0 && (count("blocks") < 1 || count("threads") < count("blocks")))
+    throw std::invalid_argument("a launch has no blocks, or no threads");
+}
+
 }  // namespace
 
 std::string_view to_string(Status status) { return kStatuses[static_cast<std::size_t>(status)]; }
@@ -184,6 +196,7 @@ ReplyMessage decode_reply(std::string_view text) {
   outcome.leak_bytes = value.at("leak_bytes");
   value.at("diagnostics").get_to(outcome.diagnostics);
   value.at("counters").get_to(outcome.counters);
+  require_possible(outcome.counters);
   if (value.contains("profile")) outcome.profile = make_profile(launches_from_json(value["profile"]));
   return message;
 }

@@ -67,8 +67,8 @@ std::string last_line(const std::string& text) {
                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-/// Runs `true` as the commands are going to run. Returns why that fails, or an empty string.
-std::string why_it_fails(const std::vector<std::string>& launcher) {
+/// Runs `true` behind the launcher. Returns why that fails, or an empty string.
+std::string why_true_fails(const std::vector<std::string>& launcher) {
   Command command;
   command.arguments = launcher;
   command.arguments.emplace_back("true");
@@ -97,9 +97,7 @@ Sandbox::Sandbox(Isolation isolation, bool as_root) : isolation_(isolation), as_
         "--as-root: "
         "submissions then run as the user nobody.");
   if (!root && as_root) throw MachineError("--as-root is for root alone; you are not root.");
-  const std::vector<std::string> words =
-      launcher({.mounts = {}, .directory = {.from = "/"}, .scratch = true});
-  const std::string why = words.empty() ? "" : why_it_fails(words);
+  const std::string why = why_it_fails({.mounts = {}, .directory = {.from = "/"}, .scratch = true});
   if (why.empty()) return;
   if (isolation == Isolation::process)
     throw MachineError(
@@ -111,6 +109,10 @@ Sandbox::Sandbox(Isolation isolation, bool as_root) : isolation_(isolation), as_
                   "without: submissions then "
                   "may read all files that their user may read.",
                   why));
+}
+
+std::string Sandbox::why_it_fails(const SandboxRequest& request) const {
+  return why_true_fails(launcher(request));
 }
 
 std::vector<std::string> Sandbox::launcher(const SandboxRequest& request) const {

@@ -51,6 +51,10 @@ class Sandbox {
   /// is looked up on PATH.
   std::vector<std::string> launcher(const SandboxRequest& request) const;
 
+  /// @brief Why not even a command that does nothing succeeds there; empty if it does. What a command that
+  /// failed printed is no evidence, since it may be the words of whom it runs for.
+  std::string why_it_fails(const SandboxRequest& request) const;
+
   /// @brief Hands a folder of ours and what is in it over to the user that commands run as.
   void give(const std::filesystem::path& folder) const;
 

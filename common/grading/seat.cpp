@@ -90,6 +90,7 @@ Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, cons
     if (answer.reply.unusable || answer.reply.ready || answer.reply.id != call.id)
       return end_with(Status::died, describe_broken_channel(progress));
     if (!answer.reply.running) break;
+    if (answer.began) return end_with(Status::died, describe_broken_channel(progress));  // it says so once
     answer.began = progress.running = true;
   }
   if (answer.reply.outcome.status == Status::timeout) ++timeouts_;

@@ -51,6 +51,23 @@ TEST_CASE("an absolute path into the project becomes relative", "[cli][messages]
              ContainsSubstring("lessons/01_add/add.cu:1: no"));
 }
 
+TEST_CASE("a file that #line names is not quoted unless it is the project's", "[cli][messages]") {
+  const Project project("int b = c;\n");
+  const ScratchFolder elsewhere(fs::temp_directory_path());
+  const fs::path secret = elsewhere.path() / "secret.txt", link = project.lesson.folder() / "link.txt";
+  write_file_atomically(secret, "a secret\n");
+  fs::create_symlink(secret, link);
+  for (const std::string& named :
+       {secret.string(), link.string(), std::string("/dev/zero"),
+        "lessons/01_add/../../../" + elsewhere.path().filename().string() + "/secret.txt"}) {
+    INFO(named);
+    const std::string text = project.explain(named + ":1:2: error: read this\n");
+    CHECK_THAT(text, ContainsSubstring("read this"));
+    CHECK_THAT(text, !ContainsSubstring("a secret"));
+    CHECK_THAT(text, !ContainsSubstring(" | "));
+  }
+}
+
 TEST_CASE("an error inside a template is told where the student's file uses it", "[cli][messages]") {
   const Project project("\n\nsort(x);\n");
   const std::string text = project.explain(

@@ -119,6 +119,19 @@ TEST_CASE("a profile that is too long for one message loses its lines, then goes
   CHECK_FALSE(decode_reply(encode(reply)).outcome.profile);
 }
 
+TEST_CASE("counters that no launch has are not taken for a reply's") {
+  const auto decoded = [](std::int64_t launches, std::int64_t blocks, std::int64_t threads) {
+    ReplyMessage reply;
+    reply.outcome.counters = {{"launches", launches}, {"blocks", blocks}, {"threads", threads}};
+    return decode_reply(encode(reply)).outcome.counters.at("threads");
+  };
+  CHECK(decoded(1, 2, 512) == 512);
+  CHECK(decoded(0, 0, 0) == 0);
+  CHECK_THROWS(decoded(1, 0, 256));
+  CHECK_THROWS(decoded(1, 2, 1));
+  CHECK_THROWS(decoded(1, 2, -512));
+}
+
 TEST_CASE("what is not a reply is not taken for one") {
   for (const std::string text : {"", "passed", "{}", "[]", "null", "{\"id\":1}", "{\"status\":\"returned\"}"})
     CHECK_THROWS(decode_reply(text));

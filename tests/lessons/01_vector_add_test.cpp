@@ -140,8 +140,13 @@ void check_host(std::int64_t n) {
   INFO("n = " << n);
   const Tensor<float> a = numbers(n, 0), b = numbers(n, 1);
   Tensor<float> c({n});
-  require_ran(call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), n));
+  const Outcome outcome = call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), n);
+  require_ran(outcome);
   require_sum(c, a, b);
+  if (n > 0)
+    require(
+        outcome.counters.at("launches") > 0,
+        "vector_add_host launched no kernel. The sums are to be computed on the device: call vector_add.");
 }
 
 /// Makes the simulator refuse what the contract forbids. A GPU takes grids of up to 2^31 - 1 blocks, so there

@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -143,8 +144,9 @@ constexpr SystemCall kChangesOfFiles[] = {
 };
 
 /// Forbidden only with certain arguments.
-constexpr SystemCall kConditional[] = {COURSE_CALL(clone), COURSE_CALL(tgkill), COURSE_CALL(prctl),
-                                       COURSE_CALL(openat), COURSE_CALL(open)};
+constexpr SystemCall kConditional[] = {COURSE_CALL(clone),        COURSE_CALL(tgkill), COURSE_CALL(prctl),
+                                       COURSE_CALL(openat),       COURSE_CALL(open),   COURSE_CALL(mprotect),
+                                       COURSE_CALL(pkey_mprotect)};
 #undef COURSE_CALL
 
 const char* name_of(long number) {
@@ -258,6 +260,10 @@ void confine(const Privileges& privileges) {
     filter.forbid_if(SYS_clone, 0, Test::has_any_bit_of, CLONE_THREAD, false);
   else
     filter.forbid(SYS_clone);
+  if (!privileges.start_threads) {                                       // a driver compiles kernels
+    filter.forbid_if(SYS_mprotect, 2, Test::has_any_bit_of, PROT_EXEC);  // code that has been changed
+    filter.forbid_if(SYS_pkey_mprotect, 2, Test::has_any_bit_of, PROT_EXEC);
+  }
   filter.forbid_if(SYS_tgkill, 0, Test::equals, static_cast<std::uint32_t>(getpid()), false);
   filter.forbid_if(SYS_prctl, 0, Test::equals, PR_SET_PDEATHSIG);
   if (!privileges.write_files) {

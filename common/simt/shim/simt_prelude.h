@@ -6,7 +6,3 @@
 
 #include <stdexcept>
 #include <string>
-
-// A kernel is not to know in which mode it runs, so that it cannot behave better where it is watched.
-#undef SIMT_CHECK
-#undef __SANITIZE_THREAD__

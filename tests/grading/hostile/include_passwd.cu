@@ -1,0 +1,8 @@
+// hostile: Includes a file of the system, so that the compiler's messages show its lines.
+// lesson: 01
+// verdict: not_compiled
+// says: passwd
+// trick: compile
+// never: root:
+
+#include "/etc/passwd"

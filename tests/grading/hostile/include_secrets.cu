@@ -1,0 +1,9 @@
+// hostile: Includes what processes and kernels tell about themselves.
+// lesson: 01
+// verdict: not_compiled
+// says: cmdline
+// trick: compile
+
+#include "/proc/self/cmdline"
+#include "/proc/self/environ"
+#include "/proc/version"

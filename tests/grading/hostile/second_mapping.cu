@@ -1,0 +1,54 @@
+// hostile: Doubles the mappings around its inputs by mremap, to keep a way to them after they are gone.
+// lesson: 01
+// verdict: fail
+// says: never written
+// trick: syscall
+// naive: no
+
+#include "vector_add.hpp"
+
+#include <cuda_runtime.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "device/cuda_check.hpp"
+
+namespace {
+
+/// A system call without libc, whose functions the grader would refuse by name.
+[[maybe_unused]] long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                                  long f = 0) {
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  long result = 0;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+}  // namespace
+
+namespace course {
+
+void vector_add(const float* a, const float* b, float* c, std::int64_t n) {
+  (void)a, (void)b, (void)c, (void)n;
+}
+
+void vector_add_host(const float* a, const float* b, float* c, std::int64_t n) {
+  (void)a, (void)b;
+  // With an old size of 0, a shared mapping is mapped a second time; a private one is refused.
+  const auto page = reinterpret_cast<std::uintptr_t>(c) & ~std::uintptr_t{4095};
+  const long second = system_call(SYS_mremap, static_cast<long>(page), 0, 4096, MREMAP_MAYMOVE);
+  if (second > 0 && n > 0) *reinterpret_cast<volatile float*>(second + static_cast<long>(page % 4096)) = 1.0f;
+}
+
+}  // namespace course

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Hands in every hostile submission, each as a student of one class, and holds what comes out against its first lines.
+
+    hostile_test.py COURSE [--all] [--only NAME...] [--keep FOLDER]
+
+An honest student comes first and last, and must have all points. Files that are slow to judge are left out, and named,
+unless --all is given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HOSTILE = ROOT / "tests/grading/hostile"
+MACHINE_LACKS = 3
+STANDINGS = {"fail": "graded", "pass": "graded", "refused": "refused", "not_compiled": "not_compiled"}
+CANARY = pathlib.Path(tempfile.gettempdir()) / "course-hostile-fill"  # what the disk fillers would write
+
+
+class Hostile:
+    """One file of the corpus: what it hands in, and what must come out."""
+
+    def __init__(self, path):
+        self.name = path.stem
+        self.fields = {}
+        lines = path.read_text(encoding="utf-8").split("\n")
+        for line in lines:
+            field = re.fullmatch(r"// (\w+): (.*)", line)
+            if not field:
+                break
+            self.fields.setdefault(field[1], []).append(field[2].strip())
+        self.text = "\n".join(lines)
+        if grow := self.one("grow"):
+            head, last = self.text.rstrip("\n").rsplit("\n", 1)
+            self.text = head + "\n" + last * ((int(grow) - len(head)) // len(last) + 1) + "\n"
+        self.lesson, self.verdict = int(self.one("lesson")), self.one("verdict").split()[0]
+
+    def one(self, field):
+        return self.fields.get(field, [""])[0]
+
+    def problems(self, results):
+        """What is wrong with the results of the student who handed this in, a sentence each."""
+        [lesson] = results["extra_data"]["lessons"]
+        told = " ".join(" ".join(test.get("output", "") for test in results["tests"]).split())
+        if lesson["standing"] != STANDINGS[self.verdict]:
+            yield f"is {lesson['standing']}, and should be {STANDINGS[self.verdict]}: {told[:300]}"
+            return
+        full = lesson["points"] == lesson["max_points"]
+        if full != (self.verdict == "pass"):
+            yield f"has {lesson['points']:g} of {lesson['max_points']:g} points, verdict: {self.verdict}; {told[:300]}"
+        for words in self.fields.get("says", []):
+            if " ".join(words.split()) not in told:
+                yield f'nothing says "{words}": {told[:300]}'
+        everything = json.dumps(results, ensure_ascii=False)
+        for words in self.fields.get("never", []):
+            if words.replace("\\x1b", "\x1b") in everything:
+                yield f'something says "{words}"'
+
+
+def write_class(folder, submissions, lesson_names):
+    """One student for each submission of a lesson, by its own name."""
+    for hostile in submissions:
+        student = folder / hostile.name
+        student.mkdir()
+        (student / f"{lesson_names[hostile.lesson]}.cu").write_text(hostile.text, encoding="utf-8")
+    for honest in ("0 honest", "zz honest"):
+        (folder / honest).mkdir()
+        for number in {hostile.lesson for hostile in submissions}:
+            [solution] = (ROOT / "solutions" / lesson_names[number]).glob("*.cu")
+            text = solution.read_text(encoding="utf-8") + f"// {honest}\n"  # else it would be judged once
+            (folder / honest / f"{lesson_names[number]}.cu").write_text(text, encoding="utf-8")
+
+
+def grade(course, submissions, out):
+    command = [course, "grade", submissions, "--out", out]
+    if os.geteuid() == 0:
+        command.append("--as-root")
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                          check=False)  # fmt: skip
+
+
+def check_lesson(course, folder, submissions, lesson_names):
+    """Grades the submissions of one lesson. Yields what is wrong, a sentence each; None if there is no sandbox here."""
+    (folder / "class").mkdir(parents=True)
+    write_class(folder / "class", submissions, lesson_names)
+    run = grade(course, folder / "class", folder / "results")
+    if run.returncode == MACHINE_LACKS:
+        print(f"skipped: {' '.join(run.stdout.split())}")
+        return None
+    problems = [] if run.returncode == 0 else [f"exit status {run.returncode}: {run.stdout[-500:]}"]
+
+    def results_of(student):
+        return json.loads((folder / "results" / student / "results.json").read_text(encoding="utf-8"))
+
+    for hostile in submissions:
+        problems += [f"{hostile.name}: {problem}" for problem in hostile.problems(results_of(hostile.name))]
+    for honest in ("0 honest", "zz honest"):
+        if (results := results_of(honest))["score"] != sum(test["max_score"] for test in results["tests"]):
+            problems.append(f"{honest}: has {results['score']} points only")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("course")
+    parser.add_argument("--all", action="store_true", help="also those that are slow to judge")
+    parser.add_argument("--only", nargs="+", default=[], help="names of files")
+    parser.add_argument("--keep", help="folder for the class and its results")
+    arguments = parser.parse_args()
+    corpus = [Hostile(path) for path in sorted(HOSTILE.glob("*.cu"))]
+    chosen = [hostile for hostile in corpus if not arguments.only or hostile.name in arguments.only]
+    if not arguments.all and not arguments.only:
+        for hostile in chosen:
+            if hostile.one("slow"):
+                print(f"left out without --all: {hostile.name}, {hostile.one('slow')}")
+        chosen = [hostile for hostile in chosen if not hostile.one("slow")]
+    lesson_names = {int(path.name[:2]): path.name for path in (ROOT / "lessons").glob("[0-9][0-9]_*")}
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="course-hostile-") as scratch:
+        for lesson in sorted({hostile.lesson for hostile in chosen}):
+            submissions = [hostile for hostile in chosen if hostile.lesson == lesson]
+            found = check_lesson(arguments.course, pathlib.Path(arguments.keep or scratch) / f"{lesson:02}", submissions,
+                                 lesson_names)  # fmt: skip
+            if found is None:
+                return 0
+            problems += found
+    if CANARY.exists():
+        problems.append(f"{CANARY} was written")
+    for problem in problems:
+        print(problem)
+    print(f"{len(chosen)} hostile submissions judged, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

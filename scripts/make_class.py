@@ -44,7 +44,7 @@ LATE_SHARE = TWO_VERSIONS_SHARE = 0.08
 ODD_NAMES = ["=cmd|' \\C calc'!A0", "Line\nFeed", "<img src=x onerror=alert(1)>", "index.html", 'Ode, Ben "B"; 1',
              "-2+3", "a|b `c` *d*", "%2e%2e"]  # fmt: skip
 GIVEN_AND_FAMILY = [
-    ("Ana Berit Carla Dario Elin Farid Greta Hugo Ines Jonas Kaja Leif", "Lima Moreau Novak Okafor Pinto Quist Rossi"),
+    ("Ana Berit Carla Dario Elin Farid Greta Hugo Ida Jonas Kaja Leif", "Lima Moreau Novak Okafor Pinto Quist Rossi"),
     ("Chloé Zoë Søren Łucja Þóra Åse İpek Jiří", "Muñoz Ångström Öztürk Çelik Šimić Nguyễn Đorđević"),
     ("Ελένη Νίκος Θάλεια Ιάσων", "Παππά Αλεξίου Ψαρρά Ωνάση"),
     ("Анна Борис Ёлка Жанна Щедра", "Орлова Цветков Юдин Яковлева"),
@@ -188,6 +188,24 @@ def read_hostile(tricks):
     return works
 
 
+def device_headers(number):
+    """Headers of common/device that the course has introduced by that lesson: what stubs and solutions include."""
+    found, waiting = set(), []
+    for folder in (ROOT / "lessons", ROOT / "solutions"):
+        waiting += [path for path in folder.glob("[0-9][0-9]_*/*.cu") if int(path.parent.name[:2]) <= number]
+    while waiting:
+        for header in re.findall(r'#include "(device/[^"]+)"', waiting.pop().read_text(encoding="utf-8")):
+            if header not in found:
+                found.add(header)
+                waiting.append(ROOT / "common" / header)
+    return found
+
+
+def can_be_handed_in(path, number):
+    """False for an alternative that calls what the course makes of this very lesson only later."""
+    return set(re.findall(r'#include "(device/[^"]+)"', path.read_text(encoding="utf-8"))) <= device_headers(number)
+
+
 def read_lesson(folder, hostile):
     description = json.loads((folder / "lesson.json").read_text(encoding="utf-8"))
     name, tests = description["name"], ROOT / "tests/lessons"
@@ -197,7 +215,8 @@ def read_lesson(folder, hostile):
     works = {
         "solution": [Work("solution", "", solution, "graded", ALL)],
         "alternative": [Work("alternative", path.stem, path.read_text(encoding="utf-8"), "graded", ALL)
-                        for path in sorted((tests / "alternatives" / folder.name).glob("*.cu"))],
+                        for path in sorted((tests / "alternatives" / folder.name).glob("*.cu"))
+                        if can_be_handed_in(path, description["number"])],
         "mutant": [mutant_work(path, solution) for path in sorted((tests / "mutants" / folder.name).glob("*.mutant"))],
         "stub": [Work("stub", "", stub, "graded", NONE)],
         "broken": [Work("broken", "", solution + "\nint half_a_line = \n", "not_compiled", NONE, ("expected",))],
@@ -254,21 +273,20 @@ def deal_kinds(count, shares, rng):
     return deck
 
 
-def deal_works(lessons, count, arguments, rng):
-    """For each lesson one work for each student."""
-    pools = {}
-    for lesson in lessons:
-        for kind, works in lesson.works.items():
-            size = min(len(works), arguments.variety or len(works)) if kind != "hostile" else len(works)
-            pools[lesson.id, kind] = rng.sample(works, size)
-    deck = deal_kinds(count * len(lessons), SHARES, rng)
+def deal_works(lessons, count, arguments):
+    """For each lesson one work for each student. Which kind does not depend on how many works there are of it."""
+    kinds_rng, rng = random.Random(f"{arguments.seed} kinds"), random.Random(f"{arguments.seed} works")
+    deck = deal_kinds(count * len(lessons), SHARES, kinds_rng)
     dealt = {}
     for lesson in lessons:
+        pools = {kind: rng.sample(works, min(len(works), arguments.variety or len(works)))
+                 for kind, works in lesson.works.items()}  # fmt: skip
         kinds, deck = deck[:count], deck[count:]
-        dealt[lesson.id] = [rng.choice(pools[lesson.id, kind]) for kind in kinds]
-        attackers = round(arguments.hostile * count) if pools[lesson.id, "hostile"] else 0
-        for i, student in enumerate(rng.sample(range(count), attackers)):
-            dealt[lesson.id][student] = pools[lesson.id, "hostile"][i % len(pools[lesson.id, "hostile"])]
+        dealt[lesson.id] = [rng.choice(pools[kind]) for kind in kinds]
+        hostile = rng.sample(lesson.works["hostile"], len(lesson.works["hostile"]))
+        attackers = round(arguments.hostile * count) if hostile else 0
+        for i, student in enumerate(kinds_rng.sample(range(count), attackers)):
+            dealt[lesson.id][student] = hostile[i % len(hostile)]
     return dealt
 
 
@@ -346,9 +364,9 @@ def write_file(path, file):
 def make_class(arguments):
     """The students of the class, who have handed in. Raises Unfit."""
     lessons = read_lessons(arguments.lessons, arguments.tricks)
-    rng = random.Random(arguments.seed)
+    rng = random.Random(f"{arguments.seed} students")
     students = [Student(name, i, rng) for i, name in enumerate(draw_names(arguments.students, rng))]
-    dealt = deal_works(lessons, len(students), arguments, rng)
+    dealt = deal_works(lessons, len(students), arguments)
     for i, student in enumerate(students):
         for lesson in lessons:
             student.hand_in(lesson, dealt[lesson.id][i])
@@ -397,8 +415,8 @@ def main(words=None):
     }
     text = json.dumps(expected, indent=1, ensure_ascii=False)
     pathlib.Path(f"{arguments.out}.expected.json").write_text(text + "\n", encoding="utf-8")
-    print(f"{len(students)} students, {len(lessons)} lessons, {len(judged)} files to judge, {len(set(judged))} of "
-          "them different")  # fmt: skip
+    print(f"students: {len(students)}, lessons: {len(lessons)}, files to judge: {len(judged)}, of which different: "
+          f"{len(set(judged))}")  # fmt: skip
     return 0
 
 

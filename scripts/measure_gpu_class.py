@@ -79,6 +79,7 @@ def main():
     course, target = sys.argv[1], pathlib.Path(sys.argv[2])
     with tempfile.TemporaryDirectory(prefix="course-gpu-class-") as scratch:
         folder = pathlib.Path(scratch)
+        folder.chmod(0o755)  # without namespaces, the user nobody has to get there
         write_class(folder / "class")
         runs = [grade(course, folder / "class", folder / isolation, isolation) for isolation in ("namespaces", "process")]
         left = nvidia("memory.used")

@@ -197,6 +197,7 @@ int ClassRun::grade() {
   require_other_seed(arguments_, formats.secret_seed);
   const Sandbox sandbox(arguments_.isolation == "process" ? Isolation::process : Isolation::namespaces,
                         arguments_.as_root);
+  sandbox.require_reachable(results_.scratch());
   const CheckOptions backend = workspace_.choose_backend(arguments_.backend);
 
   GradeOrder order;

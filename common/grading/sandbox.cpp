@@ -67,11 +67,12 @@ std::string last_line(const std::string& text) {
                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-/// Runs `true` behind the launcher. Returns why that fails, or an empty string.
-std::string why_true_fails(const std::vector<std::string>& launcher) {
+/// Runs a command that does nothing behind the launcher. Returns why that fails, or an empty string.
+std::string why_it_fails_behind(const std::vector<std::string>& launcher,
+                                const std::vector<std::string>& words = {"true"}) {
   Command command;
   command.arguments = launcher;
-  command.arguments.emplace_back("true");
+  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
   command.environment = {"LC_ALL=C"};
   command.timeout = std::chrono::seconds(20);
   try {
@@ -112,7 +113,7 @@ Sandbox::Sandbox(Isolation isolation, bool as_root) : isolation_(isolation), as_
 }
 
 std::string Sandbox::why_it_fails(const SandboxRequest& request) const {
-  return why_true_fails(launcher(request));
+  return why_it_fails_behind(launcher(request));
 }
 
 std::vector<std::string> Sandbox::launcher(const SandboxRequest& request) const {
@@ -176,6 +177,17 @@ std::vector<std::string> Sandbox::namespaces(const SandboxRequest& request) cons
   }
   words.insert(words.end(), {"--remount-ro", "/", "--chdir", request.directory.target().string(), "--"});
   return words;
+}
+
+void Sandbox::require_reachable(const fs::path& folder) const {
+  if (isolation_ == Isolation::namespaces || !as_root_) return;  // a mount needs no way to it
+  const SandboxRequest anywhere{.mounts = {}, .directory = {.from = "/"}};
+  if (why_it_fails_behind(launcher(anywhere), {"test", "-x", folder.string()}).empty()) return;
+  throw MachineError(
+      fmt::format("The user nobody, as whom submissions run, cannot get to {}. Let others enter the folders "
+                  "above it (chmod o+x), "
+                  "name a folder for the results elsewhere, or leave --isolation process out.",
+                  folder.string()));
 }
 
 void Sandbox::give(const fs::path& folder) const {

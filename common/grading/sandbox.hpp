@@ -55,6 +55,10 @@ class Sandbox {
   /// failed printed is no evidence, since it may be the words of whom it runs for.
   std::string why_it_fails(const SandboxRequest& request) const;
 
+  /// @brief Makes sure that commands can get to a folder as they are going to run.
+  /// @throws MachineError that names the folder and says what to do
+  void require_reachable(const std::filesystem::path& folder) const;
+
   /// @brief Hands a folder of ours and what is in it over to the user that commands run as.
   void give(const std::filesystem::path& folder) const;
 

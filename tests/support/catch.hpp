@@ -4,6 +4,8 @@
 
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
+
+using Catch::Approx;  // as in 2.13
 #else
 #include <catch2/catch.hpp>
 

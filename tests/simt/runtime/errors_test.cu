@@ -58,6 +58,6 @@ TEST_CASE("error codes have CUDA's names, texts and numbers", "[simt][errors]") 
 }
 
 TEST_CASE("what only kernels may call throws in host code", "[simt][errors]") {
-  REQUIRE_THROWS_WITH(__syncthreads(), Catch::Matchers::Contains("exists only inside kernels"));
+  REQUIRE_THROWS_WITH(__syncthreads(), Catch::Matchers::ContainsSubstring("exists only inside kernels"));
   REQUIRE_THROWS_AS(__shfl_sync(~0u, 1, 0), std::logic_error);
 }

@@ -11,7 +11,7 @@
 
 namespace {
 
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 __global__ void null_kernel(int* pointer) {
   if (blockIdx.x == 1 && threadIdx.x == 5) pointer[2] = 1;
@@ -96,11 +96,11 @@ TEST_CASE("a null pointer is named with file, line, block and thread", "[simt][f
   const simt::Fault fault = fault_of(cudaErrorIllegalAddress);
   REQUIRE(fault.kind == "null_pointer");
   REQUIRE(fault.line == kNullLine);
-  REQUIRE_THAT(fault.file, Contains("fault_test.cu"));
+  REQUIRE_THAT(fault.file, ContainsSubstring("fault_test.cu"));
   REQUIRE(fault.block == std::array<unsigned, 3>{1, 0, 0});
   REQUIRE(fault.thread == std::array<unsigned, 3>{5, 0, 0});
   REQUIRE_THAT(fault.message,
-               Contains("in null_kernel, block (1,0,0), thread (5,0,0) wrote to a null pointer"));
+               ContainsSubstring("in null_kernel, block (1,0,0), thread (5,0,0) wrote to a null pointer"));
 }
 
 TEST_CASE("an address outside of device memory is an illegal access", "[simt][fault]") {
@@ -109,13 +109,14 @@ TEST_CASE("an address outside of device memory is an illegal access", "[simt][fa
   wild_kernel<<<1, 1>>>(data, -(std::int64_t{1} << 40), data);  // terabytes below: nothing is there
   simt::Fault fault = fault_of(cudaErrorIllegalAddress);
   REQUIRE(fault.kind == "illegal_address");
-  REQUIRE_THAT(fault.message, Contains("read from address 0x") && Contains("no memory of the device"));
+  REQUIRE_THAT(fault.message,
+               ContainsSubstring("read from address 0x") && ContainsSubstring("no memory of the device"));
   simt::reset();
   data = device_array<int>(1);
   wild_kernel<<<1, 1>>>(data, std::int64_t{1} << 50, data);  // not even an address
   fault = fault_of(cudaErrorIllegalAddress);
   REQUIRE(fault.kind == "illegal_address");
-  REQUIRE_THAT(fault.message, Contains("used an address out of all range"));
+  REQUIRE_THAT(fault.message, ContainsSubstring("used an address out of all range"));
 }
 
 TEST_CASE("a kernel that reads protected host memory is told to copy it", "[simt][fault]") {
@@ -129,7 +130,7 @@ TEST_CASE("a kernel that reads protected host memory is told to copy it", "[simt
   read_host_kernel<<<1, 32>>>(host, out);
   const simt::Fault fault = fault_of(cudaErrorIllegalAddress);
   REQUIRE(fault.kind == "host_pointer_in_kernel");
-  REQUIRE_THAT(fault.message, Contains("A kernel sees device memory only"));
+  REQUIRE_THAT(fault.message, ContainsSubstring("A kernel sees device memory only"));
   REQUIRE(host[3] == 4.0f);  // accessible again
   simt::unprotect_host_range(memory);
   munmap(memory, page);
@@ -140,7 +141,7 @@ TEST_CASE("endless recursion is a stack overflow and nothing worse", "[simt][fau
   recurse_kernel<<<1, 4>>>(device_array<int>(1));
   const simt::Fault fault = fault_of(cudaErrorHardwareStackError);
   REQUIRE(fault.kind == "stack_overflow");
-  REQUIRE_THAT(fault.message, Contains("fault_test.cu:") && Contains("recursion"));
+  REQUIRE_THAT(fault.message, ContainsSubstring("fault_test.cu:") && ContainsSubstring("recursion"));
 }
 
 TEST_CASE("arithmetic, assertions, traps and aborts end the launch with a sentence", "[simt][fault]") {
@@ -152,7 +153,7 @@ TEST_CASE("arithmetic, assertions, traps and aborts end the launch with a senten
   const simt::Fault assertion = fault_of(cudaErrorAssert);
   REQUIRE(assertion.kind == "assertion");
   REQUIRE(assertion.thread[0] == 10);
-  REQUIRE_THAT(assertion.message, Contains("too many threads"));
+  REQUIRE_THAT(assertion.message, ContainsSubstring("too many threads"));
   simt::reset();
   trap_kernel<<<1, 1>>>();
   REQUIRE(fault_of(cudaErrorLaunchFailure).kind == "trap");
@@ -167,10 +168,10 @@ TEST_CASE("an exception that leaves a kernel is reported with its text", "[simt]
   const simt::Fault fault = fault_of(cudaErrorLaunchFailure);
   REQUIRE(fault.kind == "exception");
   REQUIRE(fault.thread[0] == 3);
-  REQUIRE_THAT(fault.message, Contains("from the kernel") && Contains("fault_test.cu:"));
+  REQUIRE_THAT(fault.message, ContainsSubstring("from the kernel") && ContainsSubstring("fault_test.cu:"));
   simt::reset();
   throw_int_kernel<<<1, 1>>>();
-  REQUIRE_THAT(fault_of(cudaErrorLaunchFailure).message, Contains("an exception of type 'int'"));
+  REQUIRE_THAT(fault_of(cudaErrorLaunchFailure).message, ContainsSubstring("an exception of type 'int'"));
 }
 
 TEST_CASE("a kernel that never ends is stopped, whatever it does meanwhile", "[simt][fault]") {
@@ -181,7 +182,8 @@ TEST_CASE("a kernel that never ends is stopped, whatever it does meanwhile", "[s
   REQUIRE(loop.kind == "endless_loop");
   REQUIRE(loop.block[0] == 2);
   REQUIRE(loop.thread[0] == 1);
-  REQUIRE_THAT(loop.message, Contains("fault_test.cu:") && Contains("still running after 0.1 s"));
+  REQUIRE_THAT(loop.message,
+               ContainsSubstring("fault_test.cu:") && ContainsSubstring("still running after 0.1 s"));
   simt::reset();
   endless_barrier_kernel<<<2, 64>>>(device_array<int>(1));
   REQUIRE(fault_of(cudaErrorLaunchTimeout).kind == "endless_loop");
@@ -196,8 +198,8 @@ TEST_CASE("a deadlock is found at once and names both places", "[simt][fault]") 
   const simt::Fault fault = fault_of(cudaErrorLaunchTimeout);
   REQUIRE(fault.kind == "deadlock");
   REQUIRE(fault.line == kShuffleLine);
-  REQUIRE_THAT(fault.message,
-               Contains("fault_test.cu:" + std::to_string(kBarrierLine)) && Contains("0xffff0000"));
+  REQUIRE_THAT(fault.message, ContainsSubstring("fault_test.cu:" + std::to_string(kBarrierLine)) &&
+                                  ContainsSubstring("0xffff0000"));
 }
 
 TEST_CASE("a warp operation whose mask leaves out the caller is refused", "[simt][fault]") {
@@ -206,7 +208,7 @@ TEST_CASE("a warp operation whose mask leaves out the caller is refused", "[simt
   const simt::Fault fault = fault_of(cudaErrorLaunchFailure);
   REQUIRE(fault.kind == "illegal_mask");
   REQUIRE(fault.thread[0] == 16);
-  REQUIRE_THAT(fault.message, Contains("0x0000ffff"));
+  REQUIRE_THAT(fault.message, ContainsSubstring("0x0000ffff"));
 }
 
 TEST_CASE("after a fault and a reset the device works as before", "[simt][fault]") {
@@ -234,6 +236,6 @@ TEST_CASE("host code that touches device memory ends with a sentence", "[simt][f
   });
   REQUIRE(WIFSIGNALED(status));
   REQUIRE(WTERMSIG(status) == SIGSEGV);
-  REQUIRE_THAT(text, Contains("host code wrote to device memory") && Contains("cudaMemcpy") &&
-                         Contains("fault_test.cu:"));
+  REQUIRE_THAT(text, ContainsSubstring("host code wrote to device memory") &&
+                         ContainsSubstring("cudaMemcpy") && ContainsSubstring("fault_test.cu:"));
 }

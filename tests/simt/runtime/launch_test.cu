@@ -35,7 +35,7 @@ std::string refusal() {
   REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
   const simt::Fault fault = only_fault();
   REQUIRE(fault.kind == "launch_refused");
-  REQUIRE_THAT(fault.file, Catch::Matchers::Contains("launch_test.cu"));
+  REQUIRE_THAT(fault.file, Catch::Matchers::ContainsSubstring("launch_test.cu"));
   return fault.message;
 }
 
@@ -60,23 +60,23 @@ TEST_CASE("every thread of every block runs once, whatever the shape", "[simt][l
 
 TEST_CASE("launches beyond the limits are refused with the limit in the message", "[simt][launch]") {
   const FreshDevice device;
-  using Catch::Matchers::Contains;
+  using Catch::Matchers::ContainsSubstring;
   empty_kernel<<<1, 1025>>>();
-  REQUIRE_THAT(refusal(), Contains("blockDim.x is 1025; the limit is 1024"));
+  REQUIRE_THAT(refusal(), ContainsSubstring("blockDim.x is 1025; the limit is 1024"));
   empty_kernel<<<1, dim3(64, 32)>>>();
-  REQUIRE_THAT(refusal(), Contains("2048 threads; the limit is 1024"));
+  REQUIRE_THAT(refusal(), ContainsSubstring("2048 threads; the limit is 1024"));
   empty_kernel<<<1, dim3(1, 1, 65)>>>();
-  REQUIRE_THAT(refusal(), Contains("blockDim.z is 65; the limit is 64"));
+  REQUIRE_THAT(refusal(), ContainsSubstring("blockDim.z is 65; the limit is 64"));
   empty_kernel<<<0, 32>>>();
-  REQUIRE_THAT(refusal(), Contains("has no blocks"));
+  REQUIRE_THAT(refusal(), ContainsSubstring("has no blocks"));
   empty_kernel<<<1, 0>>>();
-  REQUIRE_THAT(refusal(), Contains("has no threads"));
+  REQUIRE_THAT(refusal(), ContainsSubstring("has no threads"));
   empty_kernel<<<dim3(1, 65536), 1>>>();
-  REQUIRE_THAT(refusal(), Contains("gridDim.y is 65536; the limit is 65535"));
+  REQUIRE_THAT(refusal(), ContainsSubstring("gridDim.y is 65536; the limit is 65535"));
   empty_kernel<<<dim3(1, 1, 65536), 1>>>();
-  REQUIRE_THAT(refusal(), Contains("gridDim.z is 65536"));
+  REQUIRE_THAT(refusal(), ContainsSubstring("gridDim.z is 65536"));
   empty_kernel<<<0x80000000u, 1>>>();
-  REQUIRE_THAT(refusal(), Contains("gridDim.x is 2147483648"));
+  REQUIRE_THAT(refusal(), ContainsSubstring("gridDim.x is 2147483648"));
   empty_kernel<<<dim3(1, 65535), dim3(1, 1, 64)>>>();
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
 }
@@ -87,7 +87,7 @@ TEST_CASE("the grid limit can be made stricter", "[simt][launch]") {
   empty_kernel<<<10, 1>>>();
   REQUIRE(cudaGetLastError() == cudaSuccess);
   empty_kernel<<<11, 1>>>();
-  REQUIRE_THAT(refusal(), Catch::Matchers::Contains("gridDim.x is 11; the limit is 10"));
+  REQUIRE_THAT(refusal(), Catch::Matchers::ContainsSubstring("gridDim.x is 11; the limit is 10"));
   int limit = 0;
   REQUIRE(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxGridDimX, 0) == cudaSuccess);
   REQUIRE(limit == 10);
@@ -99,13 +99,13 @@ TEST_CASE("more than 48 KB of dynamic shared memory needs the kernel's consent",
   dynamic_kernel<<<1, 1, 49152>>>(out);
   REQUIRE(cudaGetLastError() == cudaSuccess);
   dynamic_kernel<<<1, 1, 49153>>>(out);
-  REQUIRE_THAT(refusal(), Catch::Matchers::Contains("cudaFuncSetAttribute"));
+  REQUIRE_THAT(refusal(), Catch::Matchers::ContainsSubstring("cudaFuncSetAttribute"));
   REQUIRE(cudaFuncSetAttribute(dynamic_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024) ==
           cudaSuccess);
   dynamic_kernel<<<1, 1, 227 * 1024>>>(out);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   dynamic_template_kernel<4><<<1, 1, 100000>>>(out);  // another kernel has not consented
-  REQUIRE_THAT(refusal(), Catch::Matchers::Contains("dynamic_template_kernel<4>"));
+  REQUIRE_THAT(refusal(), Catch::Matchers::ContainsSubstring("dynamic_template_kernel<4>"));
   REQUIRE(cudaFuncSetAttribute(dynamic_template_kernel<4>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                100000) == cudaSuccess);
   dynamic_template_kernel<4><<<1, 1, 100000>>>(out);
@@ -114,7 +114,7 @@ TEST_CASE("more than 48 KB of dynamic shared memory needs the kernel's consent",
   through_a_pointer<<<1, 1, 100000>>>(out);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   through_a_pointer<<<1, 1, 100001>>>(out);
-  REQUIRE_THAT(refusal(), Catch::Matchers::Contains("through_a_pointer"));
+  REQUIRE_THAT(refusal(), Catch::Matchers::ContainsSubstring("through_a_pointer"));
   REQUIRE(cudaFuncSetAttribute(dynamic_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 300 * 1024) ==
           cudaErrorInvalidValue);
 }
@@ -134,7 +134,7 @@ TEST_CASE("a device profile brings its own limits", "[simt][launch]") {
   REQUIRE(properties.major == 8);
   REQUIRE(properties.minor == 9);
   REQUIRE(properties.multiProcessorCount == 128);
-  REQUIRE_THROWS_WITH(simt::configure({.device = "gtx"}), Catch::Matchers::Contains("known are t4"));
+  REQUIRE_THROWS_WITH(simt::configure({.device = "gtx"}), Catch::Matchers::ContainsSubstring("known are t4"));
 }
 
 TEST_CASE("arguments are copied at the launch", "[simt][launch]") {

@@ -74,8 +74,8 @@ TEST_CASE("freeing a pointer that is not an allocation says so", "[simt][memory]
   REQUIRE(cudaFree(data) == cudaErrorInvalidValue);
   const auto faults = simt::take_faults();
   REQUIRE(faults.size() == 3);
-  REQUIRE_THAT(faults[2].message, Catch::Matchers::Contains("freed before"));
-  REQUIRE_THAT(faults[2].message, Catch::Matchers::Contains("memory_test.cu:"));
+  REQUIRE_THAT(faults[2].message, Catch::Matchers::ContainsSubstring("freed before"));
+  REQUIRE_THAT(faults[2].message, Catch::Matchers::ContainsSubstring("memory_test.cu:"));
 }
 
 TEST_CASE("live allocations are listed with the line that made them", "[simt][memory]") {
@@ -88,7 +88,7 @@ TEST_CASE("live allocations are listed with the line that made them", "[simt][me
   REQUIRE(live[0].bytes == 400);
   REQUIRE(live[0].pointer == data);
   REQUIRE(live[0].line == line);
-  REQUIRE_THAT(live[0].file, Catch::Matchers::Contains("memory_test.cu"));
+  REQUIRE_THAT(live[0].file, Catch::Matchers::ContainsSubstring("memory_test.cu"));
   cudaFree(data);
   REQUIRE(simt::live_allocations().empty());
 }
@@ -99,11 +99,11 @@ TEST_CASE("a write past the end of an allocation is reported with its distance",
   write_at_kernel<<<1, 1>>>(data, 12);
   simt::Fault fault = only_fault();
   REQUIRE(fault.kind == "out_of_bounds");
-  REQUIRE_THAT(fault.message, Catch::Matchers::Contains("write_at_kernel") &&
-                                  Catch::Matchers::Contains("40 bytes") &&
-                                  Catch::Matchers::Contains("8 bytes past its end"));
+  REQUIRE_THAT(fault.message, Catch::Matchers::ContainsSubstring("write_at_kernel") &&
+                                  Catch::Matchers::ContainsSubstring("40 bytes") &&
+                                  Catch::Matchers::ContainsSubstring("8 bytes past its end"));
   write_at_kernel<<<1, 1>>>(data, -1);
-  REQUIRE_THAT(only_fault().message, Catch::Matchers::Contains("4 bytes before its start"));
+  REQUIRE_THAT(only_fault().message, Catch::Matchers::ContainsSubstring("4 bytes before its start"));
   write_at_kernel<<<1, 1>>>(data, 9);
   REQUIRE(simt::take_faults().empty());
   REQUIRE(cudaGetLastError() == cudaSuccess);  // as on a GPU, where such a write goes unnoticed
@@ -123,9 +123,9 @@ TEST_CASE("copies check their direction and their bounds", "[simt][memory]") {
   const auto faults = simt::take_faults();
   REQUIRE(faults.size() == 4);
   REQUIRE_THAT(faults[0].message,
-               Catch::Matchers::Contains("destination is device memory, the source is host memory"));
+               Catch::Matchers::ContainsSubstring("destination is device memory, the source is host memory"));
   REQUIRE_THAT(faults[2].message,
-               Catch::Matchers::Contains("goes beyond the device allocation of its source"));
+               Catch::Matchers::ContainsSubstring("goes beyond the device allocation of its source"));
 }
 
 TEST_CASE("memset, copies on the device and offsets into an allocation work", "[simt][memory]") {

@@ -8,6 +8,7 @@ unless --all is given. Where the sandbox does not work, the test says "skipped" 
 """
 
 import argparse
+import fnmatch
 import json
 import os
 import pathlib
@@ -110,12 +111,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("course")
     parser.add_argument("--all", action="store_true", help="also those that are slow to judge")
-    parser.add_argument("--only", nargs="+", default=[], help="names of files")
+    parser.add_argument("--only", nargs="+", default=[], help="names of files, or patterns such as [a-l]*")
     parser.add_argument("--keep", help="folder for the class and its results")
     arguments = parser.parse_args()
     corpus = [Hostile(path) for path in sorted(HOSTILE.glob("*.cu"))]
-    chosen = [hostile for hostile in corpus if not arguments.only or hostile.name in arguments.only]
-    if not arguments.all and not arguments.only:
+    patterns = arguments.only or ["*"]
+    chosen = [hostile for hostile in corpus if any(fnmatch.fnmatch(hostile.name, pattern) for pattern in patterns)]
+    if not arguments.all:
         for hostile in chosen:
             if hostile.one("slow"):
                 print(f"left out without --all: {hostile.name}, {hostile.one('slow')}")

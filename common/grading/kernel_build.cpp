@@ -81,9 +81,10 @@ void move_into_box(const Job& job, Command& command) {
   command.output_limit = std::size_t{1} << 20;
 }
 
-/// Whether the failure is that of what runs in the sandbox; job.failure then says so. What the output says
-/// about the disk or the system may be the submission's own words, so it is not believed.
-bool failed_in_box(Job& job, const CommandResult& result) {
+/// Tells in job.failure why a tool failed in the sandbox. What its output says about the disk or the system
+/// may be the submission's own words, so it is not believed.
+/// @throws MachineError if the disk or the sandbox is to blame
+void explain_failure_in_box(Job& job, const CommandResult& result) {
   constexpr int kSignalled = 128;
   const bool killed = result.signal != 0 || result.exit_code > kSignalled ||
                       result.output.find("Killed signal") != std::string::npos ||
@@ -91,7 +92,10 @@ bool failed_in_box(Job& job, const CommandResult& result) {
                       result.output.find("out of memory allocating") != std::string::npos;
   std::error_code unknown;
   const fs::space_info space = fs::space(job.box->output, unknown);
-  if (!unknown && space.available < kCompileFileBytes) return false;
+  if (!unknown && space.available < kCompileFileBytes)
+    throw MachineError(
+        fmt::format("The disk with the results has less than {} MiB free. Make room, then grade again.",
+                    kCompileFileBytes >> 20));
   Lesson as_seen = job.lesson;
   as_seen.root = job.box->course;  // messages quote no other file
   if (result.timed_out)
@@ -105,7 +109,6 @@ bool failed_in_box(Job& job, const CommandResult& result) {
     throw MachineError(fmt::format("The sandbox could not be started: {}", why));
   else
     job.failure = explain_compiler_output(result.output, as_seen, job.source);
-  return true;
 }
 
 /// Runs one tool. A failure that is the kernel's goes to job.failure, one that is the machine's is thrown.
@@ -125,7 +128,10 @@ bool run_tool(Job& job, std::vector<std::string> arguments) {
                        "then run `./course` again.");
   }
   if (result.ok()) return true;
-  if (job.box && failed_in_box(job, result)) return false;
+  if (job.box) {
+    explain_failure_in_box(job, result);
+    return false;
+  }
   if (result.output.find("No space left on device") != std::string::npos) {
     throw MachineError("The disk is full: the compiler could not write to " +
                        job.scratch.parent_path().string() +

@@ -151,8 +151,8 @@ PlatformTable canvas_csv(const ClassMarks& marks, const std::string& gradebook) 
     rows[1].push_back(format_points(lesson_max_points(marks, lesson)));
   }
   for (const StudentMarks& student : marks.students) {
-    CsvRow& row =
-        rows.emplace_back(CsvRow{spreadsheet_safe(student.name), spreadsheet_safe(student.id), "", "", ""});
+    CsvRow& row = rows.emplace_back(
+        CsvRow{spreadsheet_safe(one_line(student.name)), spreadsheet_safe(one_line(student.id)), "", "", ""});
     for (const LessonMark& mark : student.lessons) row.push_back(points_cell(mark));
   }
   return {format_csv(rows), {}};

@@ -1,5 +1,7 @@
 #include "classroom/course_view.hpp"
 
+#include <fmt/format.h>
+
 #include <regex>
 #include <set>
 #include <string>
@@ -49,6 +51,18 @@ void make_course_view(const fs::path& folder, const Lesson& lesson, const std::v
   copy_into(common / "simt" / "shim", folder / "common" / "simt" / "shim");
   copy_into(lesson.contract(), folder / "lessons" / lesson.id() / lesson.contract().filename());
   fs::create_directories(folder / "submission");
+}
+
+std::string explain_missing_header(const std::string& message, const Lesson& lesson) {
+  static const std::regex missing(R"re(((?:device|tensor)/[\w./-]+): No such file)re");
+  std::smatch match;
+  if (!std::regex_search(message, match, missing)) return "";
+  const fs::path header = fs::path(match[1].str()).lexically_normal();
+  const std::string folder = *header.begin();
+  if ((folder != "device" && folder != "tensor") || !fs::exists(lesson.root / "common" / header)) return "";
+  return fmt::format(
+      "{} belongs to a later lesson. A file of lesson {} is graded with what the course has up to there.",
+      header.string(), lesson.two_digits());
 }
 
 }  // namespace course::classroom

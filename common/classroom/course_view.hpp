@@ -3,6 +3,7 @@
 /// The part of the course that a submission may include.
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "grading/lesson.hpp"
@@ -17,5 +18,10 @@ namespace course::classroom {
 /// @throws std::system_error
 void make_course_view(const std::filesystem::path& folder, const grading::Lesson& lesson,
                       const std::vector<grading::Lesson>& lessons);
+
+/// @brief A sentence for a file that does not compile because it includes a header of common/ that its lesson
+/// does not have yet; empty for any other.
+/// @param message  what the compiler said
+std::string explain_missing_header(const std::string& message, const grading::Lesson& lesson);
 
 }  // namespace course::classroom

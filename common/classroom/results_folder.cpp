@@ -13,6 +13,7 @@
 #include "classroom/csv.hpp"
 #include "classroom/student_results.hpp"
 #include "classroom/tables.hpp"
+#include "classroom/text.hpp"
 #include "grading/machine_error.hpp"
 #include "grading/subprocess.hpp"
 
@@ -37,7 +38,7 @@ std::string timings_csv(const ClassMarks& marks) {
   for (const StudentMarks& student : marks.students)
     for (const LessonMark& lesson : student.lessons)
       if (lesson.seconds > 0)
-        rows.push_back({spreadsheet_safe(student.name), lesson.lesson.two_digits(),
+        rows.push_back({spreadsheet_safe(one_line(student.name)), lesson.lesson.two_digits(),
                         fmt::format("{:.2f}", lesson.seconds)});
   return format_csv(rows);
 }
@@ -84,18 +85,23 @@ ResultsFolder::~ResultsFolder() {
   fs::remove_all(scratch(), ignored);
 }
 
+/// By way of our own folder: nothing half-written is ever seen among the results, even after a power cut.
+void ResultsFolder::put(const fs::path& file, const std::string& text) const {
+  const fs::path whole = scratch() / "result";
+  grading::write_file_atomically(whole, text);
+  fs::rename(whole, file);
+}
+
 void ResultsFolder::write(const StudentMarks& student) const {
   const fs::path folder = folder_ / student.folder;
   fs::create_directories(folder);
-  grading::write_file_atomically(folder / "results.json", gradescope_json(student));
-  grading::write_file_atomically(folder / "junit.xml", junit_xml(student));
-  grading::write_file_atomically(folder / "feedback.md", feedback_markdown(student));
+  put(folder / "results.json", gradescope_json(student));
+  put(folder / "junit.xml", junit_xml(student));
+  put(folder / "feedback.md", feedback_markdown(student));
 }
 
 std::vector<std::string> ResultsFolder::write(const ClassMarks& marks, const ClassFormats& formats) const {
-  const auto write_one = [&](const char* name, const std::string& text) {
-    grading::write_file_atomically(folder_ / name, text);
-  };
+  const auto write_one = [&](const char* name, const std::string& text) { put(folder_ / name, text); };
   write_one("grades.csv", grades_csv(marks));
   write_one("timings.csv", timings_csv(marks));
   write_one("run.json", run_json(marks, formats.secret_seed));

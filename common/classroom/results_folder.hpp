@@ -44,6 +44,8 @@ class ResultsFolder {
   std::vector<std::string> write(const ClassMarks& marks, const ClassFormats& formats) const;
 
  private:
+  void put(const std::filesystem::path& file, const std::string& text) const;
+
   std::filesystem::path folder_;
   grading::Descriptor lock_;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 #include "classroom/course_view.hpp"
 #include "grading/confinement.hpp"
@@ -49,6 +50,17 @@ std::string why_ungraded(const LessonReport& report) {
   for (const CaseResult& result : report.cases)
     if (result.infrastructure) return result.message;
   return report.error;
+}
+
+/// @throws MachineError if a failure can have come from a full disk: then no other file can be judged either
+void require_space(const fs::path& folder) {
+  std::error_code unknown;
+  const fs::space_info space = fs::space(folder, unknown);
+  if (!unknown && space.available < kCompileFileBytes)
+    throw MachineError(
+        fmt::format("The disk with the results is full, or nearly: it has less than {} MiB "
+                    "left. Make room, then the same command goes on where it stopped.",
+                    kCompileFileBytes >> 20));
 }
 
 /// Of the names and contents of all files in a folder.
@@ -135,12 +147,17 @@ fs::path SubmissionJudge::view_of(const Lesson& lesson) {
 
 FileVerdict SubmissionJudge::judge(const Lesson& lesson, const std::string& content) {
   const auto start = std::chrono::steady_clock::now();
-  const ScratchFolder scratch(folder_);
   FileVerdict verdict;
   try {
+    const ScratchFolder scratch(folder_);
     verdict = judge_in(scratch.path(), lesson, content);
   } catch (const MachineError& problem) {
+    require_space(folder_);
     verdict = without_cases(Standing::ungraded, problem.what());
+  } catch (const std::system_error& problem) {  // of files of ours; std::filesystem's errors are such, too
+    require_space(folder_);
+    verdict = without_cases(Standing::ungraded, fmt::format("What its judging needs cannot be written: {}.",
+                                                            problem.code().message()));
   }
   verdict.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return verdict;
@@ -154,7 +171,10 @@ FileVerdict SubmissionJudge::judge_in(const fs::path& scratch, const Lesson& les
         "Your file has a word with \"sanitize\" in it. A kernel that is graded must not ask the "
         "compiler to leave out what watches it: remove that attribute or option.");
   const Builds builds = build(scratch, lesson, content);
-  if (!builds.libraries.run.ok()) return without_cases(Standing::not_compiled, builds.libraries.run.message);
+  if (const BuildOutcome& run = builds.libraries.run; !run.ok()) {
+    const std::string hint = explain_missing_header(run.message, lesson);
+    return without_cases(Standing::not_compiled, run.message + (hint.empty() ? "" : "\n" + hint));
+  }
   if (const std::string why = why_refused(lesson, builds); !why.empty())
     return without_cases(Standing::refused, why);
 

@@ -5,6 +5,7 @@
 #include "classroom/csv.hpp"
 #include "classroom/platform_table.hpp"
 #include "classroom/student_results.hpp"
+#include "classroom/text.hpp"
 
 namespace course::classroom {
 namespace {
@@ -17,15 +18,15 @@ std::size_t passed_cases(const LessonMark& mark) {
 /// The numbers of cases are empty where none ran, since nobody knows how they would have ended.
 CsvRow grades_row(const StudentMarks& student, const LessonMark& mark) {
   const bool ran = has_cases(mark);
-  return {spreadsheet_safe(student.name),
-          spreadsheet_safe(student.id),
+  return {spreadsheet_safe(one_line(student.name)),
+          spreadsheet_safe(one_line(student.id)),
           mark.lesson.id(),
           spreadsheet_safe(mark.lesson.title),
           points_cell(mark),
           format_points(mark.max_points),
           standing_name(mark.standing),
           mark.late ? "yes" : "no",
-          spreadsheet_safe(mark.file),
+          spreadsheet_safe(one_line(mark.file)),
           spreadsheet_safe(mark.handed_in),
           ran ? std::to_string(passed_cases(mark)) : "",
           ran ? std::to_string(mark.cases.size()) : "",

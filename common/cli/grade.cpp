@@ -135,10 +135,10 @@ void print_student(const Terminal& terminal, const StudentMarks& student) {
       std::count_if(student.lessons.begin(), student.lessons.end(),
                     [](const LessonMark& lesson) { return lesson.standing == Standing::ungraded; });
   terminal.clear_progress();
-  const std::string points = fmt::format("{:>7} of {}", format_points(classroom::points(student)),
-                                         format_points(max_points(student)));
-  fmt::print("{}  {}{}\n", points, one_line(student.name),
-             ungraded > 0 ? terminal.paint(Style::bad, fmt::format("  {} not graded", ungraded)) : "");
+  const std::string line = fmt::format(
+      "  {:>7} of {}  {}{}", format_points(classroom::points(student)), format_points(max_points(student)),
+      ungraded > 0 ? fmt::format("({} not graded) ", ungraded) : "", one_line(student.name));
+  fmt::print("{}", terminal.paint(ungraded > 0 ? Style::bad : Style::plain, wrap(line, 0, terminal.width())));
   std::fflush(stdout);
 }
 
@@ -266,8 +266,13 @@ int ClassRun::finish(ClassMarks marks, const ClassFormats& formats) {
 
 }  // namespace
 
-int run_grade(const Terminal& terminal, const GradeArguments& arguments) {
+int run_grade(const Terminal& terminal, const GradeArguments& arguments) try {
   return ClassRun(terminal, arguments).grade();
+} catch (const std::system_error& error) {
+  throw MachineError(
+      fmt::format("Grading had to stop: {}. Mend that, then the same command goes on where it "
+                  "stopped.",
+                  error.what()));
 }
 
 }  // namespace course::cli

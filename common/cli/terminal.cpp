@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 namespace course::cli {
@@ -24,12 +25,36 @@ std::size_t terminal_columns() {
   return std::clamp<std::size_t>(size.ws_col, kShortestLine, kLongestLine);
 }
 
+/// Whether the byte is not the first of its character in UTF-8.
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+
+/// The first character of UTF-8 text.
+char32_t code_point(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  char32_t point = lead < 0x80 ? lead : lead < 0xe0 ? lead & 0x1f : lead < 0xf0 ? lead & 0x0f : lead & 0x07;
+  for (std::size_t at = 1; at < text.size() && continues(text[at]); ++at)
+    point = point << 6 | (static_cast<unsigned char>(text[at]) & 0x3f);
+  return point;
+}
+
+/// Whether terminals give the character two columns: most of East Asia's, and pictures.
+bool is_wide(char32_t c) {
+  struct Range {
+    char32_t first, last;
+  };
+  constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xac00, 0xd7a3},
+                             {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6},
+                             {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+  return std::any_of(std::begin(kWide), std::end(kWide),
+                     [c](const Range& range) { return c >= range.first && c <= range.last; });
+}
+
 /// The first `columns` columns of the text.
 std::string_view head(std::string_view text, std::size_t columns) {
   std::size_t bytes = 0;
   while (bytes < text.size()) {
     std::size_t next = bytes + 1;
-    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xc0) == 0x80) ++next;
+    while (next < text.size() && continues(text[next])) ++next;
     if (columns_of(text.substr(0, next)) > columns) break;
     bytes = next;
   }
@@ -60,8 +85,10 @@ void wrap_line(std::string_view line, std::size_t indent, std::size_t width, std
 }  // namespace
 
 std::size_t columns_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size(); ++at)
+    if (!continues(text[at])) columns += is_wide(code_point(text.substr(at))) ? 2 : 1;
+  return columns;
 }
 
 std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {

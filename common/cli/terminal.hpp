@@ -39,7 +39,7 @@ class Terminal {
   mutable bool shown_ = false;
 };
 
-/// @brief Columns that UTF-8 text takes; every code point counts one.
+/// @brief Columns that UTF-8 text takes in a terminal: two for each character of double width, else one.
 std::size_t columns_of(std::string_view text);
 
 /// @brief Wraps at spaces so that no line is longer than `width` columns, each line indented by `indent`

@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 using Arguments = std::vector<std::string>;
 
 constexpr auto kCompileTimeout = std::chrono::seconds(120);
+// By the clock, in a box, where processor time is limited as well: others may be compiled at the same time.
+constexpr auto kLongestInBox = 4 * std::chrono::seconds(kCompileSeconds);
 constexpr const char* kPrelude = "simt_prelude.h";
 
 /// One build: its inputs, its scratch folder and what was learned on the way.
@@ -79,6 +81,7 @@ void move_into_box(const Job& job, Command& command) {
   command.arguments.insert(command.arguments.begin(), launcher.begin(), launcher.end());
   command.directory = job.box->course;
   command.output_limit = std::size_t{1} << 20;
+  command.timeout = kLongestInBox;
 }
 
 /// Tells in job.failure why a tool failed in the sandbox. What its output says about the disk or the system
@@ -99,7 +102,7 @@ void explain_failure_in_box(Job& job, const CommandResult& result) {
   Lesson as_seen = job.lesson;
   as_seen.root = job.box->course;  // messages quote no other file
   if (result.timed_out)
-    job.failure = fmt::format("Compiling it took longer than {} s and was stopped.", kCompileTimeout.count());
+    job.failure = fmt::format("Compiling it took longer than {} s and was stopped.", kLongestInBox.count());
   else if (killed)
     job.failure = fmt::format(
         "Compiling it was stopped: it took more than {} s of processor time, or {} GiB of memory. Look for "
@@ -116,9 +119,9 @@ bool run_tool(Job& job, std::vector<std::string> arguments) {
   Command command;
   command.arguments = std::move(arguments);
   command.directory = job.toolchain.source_dir;
-  if (job.box) move_into_box(job, command);
   command.environment = {"LC_ALL=C"};  // messages are searched for English words
   command.timeout = kCompileTimeout;
+  if (job.box) move_into_box(job, command);
   CommandResult result;
   try {
     result = run_command(command);

@@ -127,10 +127,12 @@ std::vector<std::string> Sandbox::launcher(const SandboxRequest& request) const 
   const std::vector<std::string> box =
       isolation_ == Isolation::namespaces ? namespaces(request) : environment(request);
   words.insert(words.end(), box.begin(), box.end());
+  if (!as_root_ && isolation_ == Isolation::namespaces) return words;
+  words.push_back("setpriv");
   if (as_root_)
     words.insert(words.end(),
-                 {"setpriv", fmt::format("--reuid={}", kNobody), fmt::format("--regid={}", kNobody),
-                  "--clear-groups", "--no-new-privs", "--pdeathsig=KILL", "--"});
+                 {fmt::format("--reuid={}", kNobody), fmt::format("--regid={}", kNobody), "--clear-groups"});
+  words.insert(words.end(), {"--no-new-privs", "--pdeathsig=KILL", "--"});
   return words;
 }
 
@@ -144,14 +146,12 @@ std::vector<std::string> Sandbox::environment(const SandboxRequest& request) con
 }
 
 std::vector<std::string> Sandbox::namespaces(const SandboxRequest& request) const {
-  // --as-pid-1: else bubblewrap's own process would be there to be attacked.
   std::vector<std::string> words{"bwrap",
                                  "--unshare-pid",
                                  "--unshare-net",
                                  "--unshare-ipc",
                                  "--unshare-uts",
                                  "--unshare-cgroup-try",
-                                 "--as-pid-1",
                                  "--die-with-parent",
                                  "--new-session",
                                  "--clearenv",
@@ -163,10 +163,13 @@ std::vector<std::string> Sandbox::namespaces(const SandboxRequest& request) cons
                                  "/usr/bin:/bin",
                                  "--hostname",
                                  "sandbox"};
+  // Process 1, at whose end all others end, must be one that nobody there can attack, and that bubblewrap may
+  // end when its own parent is gone. As root that is another process of bubblewrap, since nobody's may not be
+  // ended by a root without capabilities.
   if (as_root_)  // a user namespace would know no user but root; these are given up by setpriv
     words.insert(words.end(), {"--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"});
   else
-    words.insert(words.end(), {"--unshare-user", "--cap-drop", "ALL"});
+    words.insert(words.end(), {"--unshare-user", "--cap-drop", "ALL", "--as-pid-1"});
   add_system(words);
   if (request.gpu) add_gpu(words);
   if (request.scratch) words.insert(words.end(), {"--perms", "1777", "--tmpfs", "/tmp"});

@@ -1,5 +1,6 @@
 #include "grading/seat.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -16,6 +17,8 @@ using Clock = WorkerProcess::Clock;
 
 /// The simulator stops a kernel by itself and can say where it was; the grader steps in this much later.
 double grace_seconds(double timeout) { return 0.5 + 0.1 * timeout; }
+
+constexpr double kShortestWait = 0.05;  // seconds
 
 Clock::duration to_duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -62,11 +65,18 @@ Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, cons
     return answer;
   };
 
-  const Clock::time_point deadline = Clock::now() + to_duration(timeout + grace_seconds(timeout));
+  const double limit = timeout + grace_seconds(timeout), used_before = process.processor_seconds();
+  const Clock::time_point start = Clock::now(), latest = start + to_duration(config.busy_factor * limit);
+  Clock::time_point deadline = start + to_duration(limit);
   process.channel().send(encode(call), {input.get(), output.get()});  // wait() notices if nobody is there
   for (;;) {
     switch (process.wait(deadline)) {
       case WorkerProcess::Event::timeout:
+        if (const double left = limit - (process.processor_seconds() - used_before);
+            left > 0 && deadline < latest) {
+          deadline = std::min(latest, Clock::now() + to_duration(std::max(left, kShortestWait)));
+          continue;
+        }
         ++timeouts_;
         return end_with(Status::timeout, describe_timeout(timeout, progress));
       case WorkerProcess::Event::ended:

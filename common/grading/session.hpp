@@ -43,7 +43,9 @@ struct SessionConfig {
   std::filesystem::path check_kernel;  ///< the same for check mode; empty: no check mode
   double timeout_seconds = 10;
   double later_timeout_seconds =
-      2;  ///< once a call has timed out: a file that hangs mostly hangs in every case
+      2;                   ///< once a call has timed out: a file that hangs mostly hangs in every case
+  double busy_factor = 1;  ///< a call may take so many times its seconds by the clock, as long as the worker
+                           ///< has not had a processor for that long
   std::optional<Confinement> confinement;  ///< for code that nobody trusts
   bool pass_output_on = false;  ///< what the code prints goes to our standard output, too, all of it
 };

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -216,6 +217,14 @@ bool WorkerProcess::holds_too_much() const {
   std::ifstream statistics(fmt::format("/proc/{}/statm", inner_pid_));
   std::uint64_t whole = 0, resident = 0;  // in pages
   return (statistics >> whole >> resident) && resident * whole_pages(1) > memory_bytes_;
+}
+
+double WorkerProcess::processor_seconds() const {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(confined_ ? inner_pid_ : pid_, &clock) != 0 || clock_gettime(clock, &time) != 0)
+    return 0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 int WorkerProcess::stop() {

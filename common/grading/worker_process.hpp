@@ -42,6 +42,9 @@ class WorkerProcess {
   /// comes first. too_large: a confined worker holds more memory than it may.
   Event wait(Clock::time_point deadline);
 
+  /// @brief Processor time that the worker has used, or 0 if nobody knows.
+  double processor_seconds() const;
+
   /// @brief Takes in what was printed so far, without waiting.
   void collect_output();
 

@@ -16,9 +16,11 @@ enum class Order { forward, reverse, random };
 
 struct Settings {
   Order order = Order::forward;
-  std::uint64_t seed = 0;        ///< for Order::random: the same seed gives the same order
-  unsigned workers = 0;          ///< operating-system threads that run blocks; 0 = one per core, at most 16
-  double launch_seconds = 10.0;  ///< a launch that runs longer is stopped and reported as a fault
+  std::uint64_t seed = 0;  ///< for Order::random: the same seed gives the same order
+  unsigned workers = 0;    ///< operating-system threads that run blocks; 0 = one per core, at most 16
+  /// A launch is stopped and reported as a fault once one of its threads has had a processor for so long; on
+  /// a busy machine that may be up to four times as long by the clock.
+  double launch_seconds = 10.0;
   std::string device = "h200";   ///< device profile: "t4", "rtx4090", "a100" or "h200"
   std::uint32_t max_grid_x = 0;  ///< stricter limit of gridDim.x; 0 = that of the device profile
   /// Watches every access of kernels that were compiled in the check flavour: see findings.hpp, profile.hpp

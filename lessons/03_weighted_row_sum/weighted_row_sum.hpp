@@ -16,8 +16,9 @@ inline constexpr std::int64_t kMaxRows = (std::int64_t{1} << 31) - 1;  ///< bloc
 ///         and overlaps neither. No rows launch nothing; a row of no columns has the sum 0.
 /// Launch: one kernel, with at least one block for every 32 rows; blocks of kBlockThreads threads, one for
 ///         each row, will do. Returns once the launch has been accepted.
-/// Error:  at most twice that of a float32 sum in 32 parts or more. NaN and infinities follow IEEE 754, also
-///         under a weight of 0. The same input gives the same bits every time.
+/// Error:  at most twice that of a float32 sum in 32 parts or more, and 2⁻²³ of the largest |y|
+///         besides. NaN and infinities follow IEEE 754, also under a weight of 0. The same input gives the
+///         same bits every time.
 /// Cost:   reads each element of x once and w at most once a row, in whole sectors; writes y once. Threads
 ///         of a block exchange their sums by shuffles, with at most 2 barriers a row.
 /// @throws std::invalid_argument if rows is negative or above kMaxRows, if cols is negative, or if

@@ -318,7 +318,7 @@ class AFolderForResults(Case):
     def test_in_the_end_is_there_in_spite_of_a_full_disk(self):
         if os.geteuid() != 0:
             self.skipTest("a small disk is mounted by root alone")
-        with SmallDisk(WORK / "disk", mebibytes=48) as disk:
+        with SmallDisk(WORK / "disk", mebibytes=320) as disk:
             for free in (0, 300, 1000):
                 disk.fill(leave_kibibytes=free)
                 ended = run(disk.within(words_of(FEW.submissions, WORK / "disk/out")))

@@ -18,7 +18,7 @@ def shown(name):
 
 def in_a_cell(text):
     """A name as it stands in a table, where a spreadsheet must not compute it."""
-    return "'" + text if text[0] in "=+-@" else text
+    return "'" + shown(text) if text[0] in "=+-@" else shown(text)
 
 
 def read_expected(submissions):

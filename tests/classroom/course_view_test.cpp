@@ -49,3 +49,18 @@ TEST_CASE("a header that the course makes of a lesson's solution is not there be
 TEST_CASE("a view has the headers that its headers include") {
   CHECK(files_of_view("09").contains("common/tensor/view.hpp"));
 }
+
+TEST_CASE("a file that includes a header of a later lesson is told so") {
+  const auto lessons = grading::read_lessons(COURSE_TEST_SOURCE_DIR);
+  const grading::Lesson first = grading::select_lessons(lessons, {"01"}).front();
+  const auto explain = [&](const std::string& header) {
+    return classroom::explain_missing_header("x.cu:1: " + header + ": No such file or directory", first);
+  };
+  CHECK(
+      explain("device/tile_matmul.hpp") ==
+      "device/tile_matmul.hpp belongs to a later lesson. A file of lesson 01 is graded with what the course "
+      "has up to there.");
+  CHECK(explain("device/no_such_header.hpp").empty());
+  CHECK(explain("device/../grading/entry.hpp").empty());
+  CHECK(classroom::explain_missing_header("x.cu:1: expected ;", first).empty());
+}

@@ -4,6 +4,13 @@
 
 using namespace course::cli;
 
+TEST_CASE("characters of double width count two columns") {
+  CHECK(columns_of("é") == 1);
+  CHECK(columns_of("山田") == 4);
+  CHECK(columns_of("가🎓a") == 5);
+  CHECK(wrap("  山田山田", 0, 7) == "  山田\n");
+}
+
 TEST_CASE("wraps at spaces and indents every line", "[cli]") {
   CHECK(wrap("one two three", 0, 7) == "one two\nthree\n");
   CHECK(wrap("one two three", 2, 9) == "  one two\n  three\n");

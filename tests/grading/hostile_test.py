@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hands in every hostile submission, each as a student of one class, and holds what comes out against its first lines.
 
-    hostile_test.py COURSE [--all] [--only NAME...] [--keep FOLDER]
+    hostile_test.py COURSE [--all] [--only NAME...] [--every N] [--keep FOLDER]
 
 An honest student comes first and last, and must have all points. Files that are slow to judge are left out, and named,
 unless --all is given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
@@ -112,6 +112,7 @@ def main():
     parser.add_argument("course")
     parser.add_argument("--all", action="store_true", help="also those that are slow to judge")
     parser.add_argument("--only", nargs="+", default=[], help="names of files, or patterns such as [a-l]*")
+    parser.add_argument("--every", type=int, default=1, help="only each so-manieth of them by name, from the first on")
     parser.add_argument("--keep", help="folder for the class and its results")
     arguments = parser.parse_args()
     corpus = [Hostile(path) for path in sorted(HOSTILE.glob("*.cu"))]
@@ -122,6 +123,7 @@ def main():
             if hostile.one("slow"):
                 print(f"left out without --all: {hostile.name}, {hostile.one('slow')}")
         chosen = [hostile for hostile in chosen if not hostile.one("slow")]
+    chosen = chosen[:: arguments.every]
     lesson_names = {int(path.name[:2]): path.name for path in (ROOT / "lessons").glob("[0-9][0-9]_*")}
     problems = []
     with tempfile.TemporaryDirectory(prefix="course-hostile-") as scratch:

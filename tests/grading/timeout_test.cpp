@@ -41,6 +41,19 @@ TEST_CASE("endless output is stopped, and its last lines are shown") {
   CHECK(outcome.printed.size() < 10000);
 }
 
+TEST_CASE("code that has not had the processor for its time gets more of it by the clock, but not for ever") {
+  SessionConfig config = library("misbehave");
+  config.busy_factor = 3;
+  Session session(config);
+  auto start = std::chrono::steady_clock::now();
+  CHECK(misbehave(session, kSleepForever, 0.5).status == Status::timeout);
+  CHECK(seconds_since(start) > 1.5);
+  Session another(config);
+  start = std::chrono::steady_clock::now();
+  CHECK(misbehave(another, kLoopForever, 0.5).status == Status::timeout);
+  CHECK(seconds_since(start) > 0.5);
+}
+
 TEST_CASE("a static constructor that hangs is stopped") {
   Session session(library("early_hang"));
   const Outcome outcome = misbehave(session, kNothing, 0.2);

@@ -87,8 +87,22 @@ struct RunningLaunch {
   }
 };
 
-/// The thread that stops launches which run too long. It asks the threads at work to stop, by a flag that
-/// the runtime sees and by a signal that reaches a loop without any call, again and again until they have.
+Clock::duration to_duration(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+/// What a thread has used of a processor.
+double processor_seconds(pthread_t thread) {
+  clockid_t clock{};
+  timespec time{};
+  if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// The thread that stops launches which run too long: once a thread has had the processor for as many seconds
+/// as the launch may take, or when kBusyFactor times as many have passed, should others have the processors.
+/// It asks the threads at work to stop, by a flag that the runtime sees and by a signal that reaches a loop
+/// without any call, again and again until they have.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { watch(); }) { thread_.detach(); }
@@ -97,8 +111,12 @@ class Watchdog {
     const std::lock_guard lock(mutex_);
     launch_ = &launch;
     threads_ = std::move(threads);
-    deadline_ =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    seconds_ = seconds;
+    used_before_.clear();
+    for (const pthread_t thread : threads_) used_before_.push_back(processor_seconds(thread));
+    const Clock::time_point now = Clock::now();
+    next_look_ = now + to_duration(seconds);
+    latest_ = now + to_duration(kBusyFactor * seconds);
     changed_.notify_one();
   }
   void stop() {
@@ -110,23 +128,40 @@ class Watchdog {
   void watch() {
     std::unique_lock lock(mutex_);
     for (;;) {
+      const Clock::time_point now = Clock::now();
       if (launch_ == nullptr) {
         changed_.wait(lock);
-      } else if (Clock::now() < deadline_) {
-        changed_.wait_until(lock, deadline_);
+      } else if (now < next_look_) {
+        changed_.wait_until(lock, next_look_);
+      } else if (const double left = seconds_ - most_used(); left > 0 && now < latest_) {
+        next_look_ = std::min(latest_, now + std::max(to_duration(left), kLookAgain));
       } else {
         launch_->stop = true;
         for (const pthread_t thread : threads_) pthread_kill(thread, watchdog_signal());
-        deadline_ = Clock::now() + std::chrono::milliseconds(20);
+        latest_ = now;
+        next_look_ = now + kLookAgain;
       }
     }
   }
+
+  /// Seconds of a processor that the launch's busiest thread has had.
+  double most_used() const {
+    double most = 0;
+    for (std::size_t i = 0; i < threads_.size(); ++i)
+      most = std::max(most, processor_seconds(threads_[i]) - used_before_[i]);
+    return most;
+  }
+
+  static constexpr double kBusyFactor = 4;
+  static constexpr Clock::duration kLookAgain = std::chrono::milliseconds(20);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   LaunchContext* launch_ = nullptr;
   std::vector<pthread_t> threads_;
-  Clock::time_point deadline_;
+  double seconds_ = 0;               // that a launch may take
+  std::vector<double> used_before_;  // by thread
+  Clock::time_point next_look_, latest_;
   std::thread thread_;  // last: it uses all of the above
 };
 

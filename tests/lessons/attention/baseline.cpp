@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "attention/rounding.hpp"
+
 namespace course::attention_tests {
 namespace {
 
@@ -201,6 +203,7 @@ Baseline in_float32(const Problem& p, const reference::Attention& expected) {
     for (const Which which : {Which::O, Which::lse, Which::m, Which::l})
       take_worse(worst.results.of(which), other.results.of(which), results.of(which));
   }
+  add_usual_rounding(worst, p, expected);
   return worst;
 }
 

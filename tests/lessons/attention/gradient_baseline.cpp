@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "attention/rounding.hpp"
+
 namespace course::attention_tests {
 namespace {
 
@@ -65,11 +67,10 @@ std::vector<float> lengths_of(const float* x, Int rows, Int D) {
   return lengths;
 }
 
-/// What rounding may do to a sum of n products, of two rows whose lengths have this product: a few times the
-/// root mean square of a sum in order. Tests have results of one element, and a baseline without an error
-/// there by luck would ask for the same luck.
-float rounding(Int n, float lengths) {
-  const float off = 0x1p-24f * (1.0f + 0.5f * std::sqrt(static_cast<float>(n))) * lengths;
+/// rounding() of a sum of n products, of two rows whose lengths have this product. Tests have results of one
+/// element, and a baseline without an error there by luck would ask for the same luck.
+float rounding_of_products(Int n, float lengths) {
+  const auto off = static_cast<float>(rounding(static_cast<double>(n), static_cast<double>(lengths)));
   return std::isfinite(off) ? off : 0.0f;
 }
 
@@ -139,10 +140,11 @@ class Head {
     if (way_.perturbed) {
       const float q_length = lengths_of(q, 1, D_)[0] * p_.scale, dO_length = lengths_of(dO, 1, D_)[0];
       for (Int j = 0; j < Nk_; ++j) {
-        S[at(j)] += rounding(D_, q_length * K_lengths_[at(j)]) / p_.scale;  // of a way that scales later
-        dP[at(j)] -= rounding(D_, dO_length * V_lengths_[at(j)]);
+        S[at(j)] +=
+            rounding_of_products(D_, q_length * K_lengths_[at(j)]) / p_.scale;  // of a way that scales later
+        dP[at(j)] -= rounding_of_products(D_, dO_length * V_lengths_[at(j)]);
       }
-      delta += rounding(D_, dO_length * lengths_of(O_ + i * D_, 1, D_)[0]);
+      delta += rounding_of_products(D_, dO_length * lengths_of(O_ + i * D_, 1, D_)[0]);
       if (std::isfinite(lse)) lse -= 0x1p-24f * std::abs(lse);
       up = 1.0f + 0x1p-22f;
     }
@@ -278,9 +280,10 @@ Backward in_float32(const BackwardProblem& p, const Backward64& expected) {
     for (const float term : sink_terms(p, in, worst, h)) magnitude += std::abs(term);
     const double want = expected.dsink(h), off = std::abs(static_cast<double>(worst.dsink(h)) - want);
     const Int terms = p.B() * p.Nq();
-    const double least = 4 * static_cast<double>(rounding(terms, magnitude));
+    const double least = 4 * static_cast<double>(rounding_of_products(terms, magnitude));
     if (std::isfinite(off) && off < least) worst.dsink(h) = static_cast<float>(want + least);
   }
+  add_usual_rounding(worst, p, expected);
   return worst;
 }
 

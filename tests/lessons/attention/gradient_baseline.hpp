@@ -53,7 +53,7 @@ Backward64 expected_of(const BackwardProblem& p);
 /// in different orders, tile by tile or all at once, and scale sooner or later. In one of them S, P, dP and
 /// delta are off by a few times the rounding error that their sums usually have: a test's smallest results
 /// have one element, in which the other four may be exact by luck (or, with one key, because dS is 0). dsink,
-/// of which there is little, is off by as much at least.
+/// of which there is little, is off by as much at least, and so are dQ and dK (rounding.hpp).
 /// Cost: 50 · B · H · Nq · Nk · D operations in float32, less what the mask hides.
 Backward in_float32(const BackwardProblem& p, const Backward64& expected);
 

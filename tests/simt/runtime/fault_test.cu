@@ -43,6 +43,9 @@ __global__ void endless_kernel(volatile int* data) {
     while (data[0] == 0) {
     }
 }
+__global__ void sleeping_kernel(int milliseconds) {
+  for (int i = 0; i < milliseconds; ++i) usleep(1000);
+}
 __global__ void endless_barrier_kernel(const volatile int* data) {
   while (data[0] == 0) __syncthreads();
 }
@@ -189,6 +192,17 @@ TEST_CASE("a kernel that never ends is stopped, whatever it does meanwhile", "[s
   REQUIRE(fault_of(cudaErrorLaunchTimeout).kind == "endless_loop");
   simt::reset();
   endless_atomic_kernel<<<2, 64>>>(device_array<int>(1));
+  REQUIRE(fault_of(cudaErrorLaunchTimeout).kind == "endless_loop");
+}
+
+TEST_CASE("time in which a kernel has no processor is not counted, up to four times its limit",
+          "[simt][fault]") {
+  const FreshDevice device;
+  simt::configure({.launch_seconds = 0.2});
+  sleeping_kernel<<<1, 1>>>(300);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  REQUIRE(simt::take_faults().empty());
+  sleeping_kernel<<<1, 1>>>(60'000);
   REQUIRE(fault_of(cudaErrorLaunchTimeout).kind == "endless_loop");
 }
 

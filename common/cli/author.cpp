@@ -10,6 +10,7 @@
 #include "cli/judge_kernel.hpp"
 #include "cli/kernel_queue.hpp"
 #include "cli/workspace.hpp"
+#include "grading/gpu_probe.hpp"
 #include "grading/judge.hpp"
 #include "grading/subprocess.hpp"
 
@@ -18,9 +19,10 @@ namespace {
 
 using namespace course::grading;
 
-/// Compiling for a GPU needs none.
-CheckOptions choose_compiler(const Workspace& workspace, const std::string& backend) {
-  if (backend != "gpu" || !workspace.toolchain().gpu) return workspace.choose_backend(backend);
+/// Compiling for a GPU needs none. What is to be loaded is compiled for the GPU that is here, if one is.
+CheckOptions choose_compiler(const Workspace& workspace, const BuildArguments& arguments) {
+  const bool any = arguments.backend == "gpu" && workspace.toolchain().gpu;
+  if (!any || (arguments.paths && probe_gpu().answers)) return workspace.choose_backend(arguments.backend);
   CheckOptions options;
   options.backend = Backend::gpu;
   options.architectures = workspace.toolchain().gpu->architectures;
@@ -57,7 +59,7 @@ void print_judgement(const Terminal& terminal, const Lesson& lesson, const Varia
 int run_build(const Terminal& terminal, const BuildArguments& arguments) {
   Workspace workspace(terminal);
   const auto lessons = workspace.select(arguments.lessons);
-  const CheckOptions options = choose_compiler(workspace, arguments.backend);
+  const CheckOptions options = choose_compiler(workspace, arguments);
   workspace.make_ready(lessons);
   std::vector<KernelSource> kernels;
   for (const Lesson& lesson : lessons)
@@ -75,9 +77,10 @@ int run_build(const Terminal& terminal, const BuildArguments& arguments) {
     terminal.clear_progress();
     all = all && build.ok();
     const std::string how = build.from_cache ? "unchanged" : fmt::format("{:.1f} s", build.seconds);
-    fmt::print("{}  {}  {}\n",
+    const std::string where = arguments.paths && build.ok() ? "  " + build.library.string() : "";
+    fmt::print("{}  {}  {}{}\n",
                terminal.paint(build.ok() ? Style::good : Style::bad, build.ok() ? "ok  " : "FAIL"),
-               kernels[i].lesson.id(), how);
+               kernels[i].lesson.id(), how, where);
     fmt::print("{}", wrap(build.message, 6, terminal.width()));
   }
   return all ? kAllPassed : kSomethingFailed;

@@ -54,6 +54,7 @@ struct BuildArguments {
   bool solution = false;
   std::string backend = "cpu";
   bool quick = false;  ///< for a GPU without optimising: whether it compiles at all
+  bool paths = false;  ///< says where each library is
 };
 int run_build(const Terminal& terminal, const BuildArguments& arguments);
 
@@ -87,6 +88,17 @@ struct ProfileArguments {
 };
 /// @brief Counts in check mode what the launches of one test case do, and shows it beside the source lines.
 int run_profile(const Terminal& terminal, const ProfileArguments& arguments);
+
+struct BenchArguments {
+  std::vector<std::string> lessons;  ///< empty: all that have a benchmark
+  bool solution = false;
+  std::string file;  ///< timed in place of the student's own
+  std::string backend = "gpu";
+  std::string json;  ///< where the results go; "-" is standard output
+};
+/// @brief Times kernels that pass their tests over the shapes of their lessons' benchmarks, on a GPU, beside
+/// what a copy and a matrix product reach there. The status is kSomethingFailed if a kernel was not timed.
+int run_bench(const Terminal& terminal, const BenchArguments& arguments);
 
 struct TraceArguments {
   std::string lesson;

@@ -56,6 +56,7 @@ struct CommandLine {
   GradcheckArguments gradcheck;
   SimulateArguments simulate;
   ProfileArguments profile;
+  BenchArguments bench;
   TraceArguments trace;
   BuildArguments build;
   JudgeArguments judge;
@@ -99,12 +100,14 @@ struct CommandLine {
     describe_gradcheck(app);
     describe_simulate(app);
     describe_profile(app);
+    describe_bench(app);
     describe_trace(app);
 
     c = app.add_subcommand("build", "compiles kernels and runs nothing");
     c->add_option("LESSON", build.lessons, kLessonHelp);
     c->add_flag("--solution", build.solution, "compiles the worked solutions");
     c->add_flag("--quick", build.quick, "for a GPU: does not optimise, only sees whether they compile");
+    c->add_flag("--paths", build.paths, "says, behind each kernel, where its library is");
     add_backend(c, build.backend);
     c->callback([this] { chosen = [this](const Terminal& t) { return run_build(t, build); }; });
 
@@ -228,6 +231,28 @@ struct CommandLine {
         "  ./course profile 01 --solution --json counts.json\n"
         "  ./course profile 01 --case \"several blocks\" --all");
     c->callback([this] { chosen = [this](const Terminal& t) { return run_profile(t, profile); }; });
+  }
+
+  void describe_bench(CLI::App& app) {
+    auto* c = app.add_subcommand("bench", "times kernels on a GPU, beside the floors that it sets");
+    c->add_option("LESSON", bench.lessons, kLessonHelp);
+    c->add_flag("--solution", bench.solution, "times the worked solution in place of your file");
+    c->add_option("--file", bench.file, "times this file in place of yours");
+    c->add_option("--backend", bench.backend, "a GPU: what the simulator takes says nothing")
+        ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
+        ->capture_default_str();
+    c->add_option("--json", bench.json, "writes the results there, too; - is stdout");
+    c->footer(
+        "A kernel is timed only if it passes its tests. The floor of a time is what the\n"
+        "bytes of the problem take at the rate of a copy, or its operations at that of a\n"
+        "float32 matrix product, both measured first; the longer of the two counts.\n"
+        "Examples:\n"
+        "  ./course bench 09\n"
+        "  ./course bench 7-13 --solution --json results.json\n"
+        "  ./course bench 09 --file idea.cu\n"
+        "Exit status: 0 all were timed; 1 one was not; 2 wrong usage; 3 the machine\n"
+        "lacks something. docs/results/README.md says how it is measured.");
+    c->callback([this] { chosen = [this](const Terminal& t) { return run_bench(t, bench); }; });
   }
 
   void describe_trace(CLI::App& app) {

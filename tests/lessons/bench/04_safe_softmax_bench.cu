@@ -10,31 +10,37 @@
 
 namespace {
 
-constexpr std::int64_t kElements = std::int64_t{1} << 28;  // 1 GiB of x, far more than any cache holds
-
 /// One row length: time, and bytes as if every one of the three passes went to memory.
-void measure(const float* x, float* y, std::int64_t cols, double copy_rate, const char* end) {
-  const std::int64_t rows = kElements / cols;
-  const double ms =
-      course::bench::median_milliseconds([&] { course::safe_softmax(x, cols, y, cols, rows, cols); });
-  const double bytes = 4.0 * sizeof(float) * static_cast<double>(kElements), rate = bytes / ms * 1e-6;
+void measure(const float* x, float* y, std::int64_t elements, std::int64_t cols, double copy_rate,
+             const char* end) {
+  const std::int64_t rows = elements / cols;
+  const course::bench::Timing timing =
+      course::bench::time_calls([&] { course::safe_softmax(x, cols, y, cols, rows, cols); });
+  const double ms = timing.milliseconds;
+  const double bytes = 4.0 * sizeof(float) * static_cast<double>(elements), rate = bytes / ms * 1e-6;
   std::printf(
       "    {\"rows\": %lld, \"cols\": %lld, \"bytes\": %.0f, \"milliseconds\": %.4f, "
       "\"gigabytes_per_second\": %.1f, \"fraction_of_copy\": %.3f}%s\n",
       static_cast<long long>(rows), static_cast<long long>(cols), bytes, ms, rate, rate / copy_rate, end);
+  // x once and y once; of an element: a comparison, a difference, an exponential, a sum and a product.
+  const double n = static_cast<double>(elements);
+  course::bench::record("safe_softmax", course::bench::Shape().size("rows", rows).size("cols", cols), timing,
+                        5 * n, 8 * n);
 }
 
 }  // namespace
 
-int main() try {
-  course::bench::DeviceArray x(kElements, 1), y(kElements, 2);
+int main(int argc, char** argv) try {
+  course::bench::read_options(argc, argv);
   const double copy_rate = course::bench::copy_gigabytes_per_second();
+  const std::int64_t elements = course::bench::elements_that_fit(2);
+  course::bench::DeviceArray x(elements, 1), y(elements, 2);
   course::bench::begin_json(4, copy_rate);
-  std::printf("  \"elements\": %lld,\n  \"safe_softmax\": [\n", static_cast<long long>(kElements));
+  std::printf("  \"elements\": %lld,\n  \"safe_softmax\": [\n", static_cast<long long>(elements));
   for (std::int64_t cols = 256; cols < std::int64_t{1} << 20; cols *= 2)
-    measure(x.data(), y.data(), cols, copy_rate, ",");
-  measure(x.data(), y.data(), std::int64_t{1} << 20, copy_rate, "");
-  std::printf("  ]\n");
+    measure(x.data(), y.data(), elements, cols, copy_rate, ",");
+  measure(x.data(), y.data(), elements, std::int64_t{1} << 20, copy_rate, "");
+  std::printf("  ],\n");
   course::bench::end_json();
   return 0;
 } catch (const std::exception& error) {

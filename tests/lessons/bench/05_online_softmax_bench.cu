@@ -8,21 +8,23 @@
 #include "05_online_softmax/online_softmax.hpp"
 #include "bench/benchmark.hpp"
 
-int main() try {
+int main(int argc, char** argv) try {
+  course::bench::read_options(argc, argv);
   using namespace course;
-  constexpr std::int64_t kElements = std::int64_t{1} << 28;  // 1 GiB of x, far more than any cache holds
-  bench::DeviceArray x(kElements, 1), y(kElements, 2), max(kElements / 32, 3), sum(kElements / 32, 4);
   const double copy_rate = bench::copy_gigabytes_per_second();
-  const auto x_bytes = static_cast<double>(kElements * sizeof(float));
+  const std::int64_t elements = bench::elements_that_fit(2.0625);
+  bench::DeviceArray x(elements, 1), y(elements, 2), max(elements / 32, 3), sum(elements / 32, 4);
+  const auto x_bytes = static_cast<double>(static_cast<std::size_t>(elements) * sizeof(float));
   bench::begin_json(5, copy_rate);
-  std::printf("  \"elements\": %lld,\n  \"online_softmax\": [", static_cast<long long>(kElements));
+  std::printf("  \"elements\": %lld,\n  \"online_softmax\": [", static_cast<long long>(elements));
   const char* separator = "";
   for (const std::int64_t cols : {32, 256, 1024, 4096, 8192, 16384, 65536, 262144, 1048576}) {
-    const std::int64_t rows = kElements / cols;
-    const double stats_ms =
-        bench::median_milliseconds([&] { row_stats(x.data(), cols, max.data(), sum.data(), rows, cols); });
-    const double ms =
-        bench::median_milliseconds([&] { online_softmax(x.data(), cols, y.data(), cols, rows, cols); });
+    const std::int64_t rows = elements / cols;
+    const bench::Timing stats =
+        bench::time_calls([&] { row_stats(x.data(), cols, max.data(), sum.data(), rows, cols); });
+    const bench::Timing softmax =
+        bench::time_calls([&] { online_softmax(x.data(), cols, y.data(), cols, rows, cols); });
+    const double stats_ms = stats.milliseconds, ms = softmax.milliseconds;
     const double bytes = 3 * x_bytes;  // x twice, y once; short rows find x in a cache the second time
     const double stats_bytes = x_bytes + 8.0 * static_cast<double>(rows);
     std::printf(
@@ -32,8 +34,12 @@ int main() try {
         separator, static_cast<long long>(rows), static_cast<long long>(cols), bytes, ms, bytes / ms * 1e-6,
         bytes / ms * 1e-6 / copy_rate, stats_ms, stats_bytes / stats_ms * 1e-6 / copy_rate);
     separator = ",";
+    // Of an element: a comparison, a difference, an exponential and a sum; for the softmax a product, too.
+    const auto shape = bench::Shape().size("rows", rows).size("cols", cols);
+    bench::record("row_stats", shape, stats, x_bytes, stats_bytes);
+    bench::record("online_softmax", shape, softmax, 5 * x_bytes / 4, 2 * x_bytes);
   }
-  std::printf("\n  ]\n");
+  std::printf("\n  ],\n");
   bench::end_json();
   return 0;
 } catch (const std::exception& error) {

@@ -6,39 +6,37 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <string>
 
 #include "08_flash1_forward/flash1_forward.hpp"
 #include "bench/attention_benchmark.hpp"
 
 using namespace course::bench;
 
-int main() try {
+int main(int argc, char** argv) try {
+  read_options(argc, argv);
   begin_json(8);
   begin_measurements("flash1_forward");
-  bool first = true;
   for (const std::int64_t D : {64, 128}) {
     for (const std::int64_t N : {1024, 2048, 4096, 8192}) {
       const AttentionSizes n = square(N, D);
+      if (!fits_attention<AttentionArrays>(n)) continue;
       AttentionArrays x(n);
-      measure_attention(n, static_cast<double>(N) * N, bytes_of_results(n, 2), "", first, [&] {
-        course::flash1_forward(x.Q(), x.K(), x.V(), x.O(), x.l(), x.lse(), x.scale());
-      });
-      first = false;
+      measure_forward(
+          n, static_cast<double>(N) * N, {},
+          [&] { course::flash1_forward(x.Q(), x.K(), x.V(), x.O(), x.l(), x.lse(), x.scale()); }, 2);
     }
   }
-  end_measurements(false);
+  end_measurements();
   begin_measurements("more_heads");  // a block a head is all the parallelism
-  first = true;
   for (const std::int64_t D : {64, 128}) {
     for (const std::int64_t H : {16, 33, 66, 132}) {
       constexpr std::int64_t N = 2048;
       const AttentionSizes n{4, H, H, N, N, D};
+      if (!fits_attention<AttentionArrays>(n)) continue;
       AttentionArrays x(n);
-      measure_attention(n, static_cast<double>(N) * N, bytes_of_results(n, 2), "", first, [&] {
-        course::flash1_forward(x.Q(), x.K(), x.V(), x.O(), x.l(), x.lse(), x.scale());
-      });
-      first = false;
+      measure_forward(
+          n, static_cast<double>(N) * N, {},
+          [&] { course::flash1_forward(x.Q(), x.K(), x.V(), x.O(), x.l(), x.lse(), x.scale()); }, 2);
     }
   }
   end_measurements();

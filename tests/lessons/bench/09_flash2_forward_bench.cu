@@ -6,24 +6,23 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <string>
 
 #include "09_flash2_forward/flash2_forward.hpp"
 #include "bench/attention_benchmark.hpp"
 
 using namespace course::bench;
 
-int main() try {
+int main(int argc, char** argv) try {
+  read_options(argc, argv);
   begin_json(9);
   begin_measurements("flash2_forward");
-  bool first = true;
   for (const std::int64_t D : {64, 128}) {
     for (const std::int64_t N : {1024, 2048, 4096, 8192, 16384}) {
       const AttentionSizes n = square(N, D);
+      if (!fits_attention<AttentionArrays>(n)) continue;
       AttentionArrays x(n);
-      measure_attention(n, static_cast<double>(N) * N, bytes_of_results(n), "", first,
-                        [&] { course::flash2_forward(x.Q(), x.K(), x.V(), x.O(), x.lse(), x.scale()); });
-      first = false;
+      measure_forward(n, static_cast<double>(N) * N, {},
+                      [&] { course::flash2_forward(x.Q(), x.K(), x.V(), x.O(), x.lse(), x.scale()); });
     }
   }
   end_measurements();

@@ -6,24 +6,23 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <string>
 
 #include "10_causal/causal.hpp"
 #include "bench/attention_benchmark.hpp"
 
 using namespace course::bench;
 
-int main() try {
+int main(int argc, char** argv) try {
+  read_options(argc, argv);
   begin_json(10);
   begin_measurements("causal_attention");
-  bool first = true;
   for (const std::int64_t D : {64, 128}) {
     for (const std::int64_t N : {1024, 2048, 4096, 8192, 16384}) {
       const AttentionSizes n = square(N, D);
+      if (!fits_attention<AttentionArrays>(n)) continue;
       AttentionArrays x(n);
-      measure_attention(n, pairs_in_window(N, N), bytes_of_results(n), "", first,
-                        [&] { course::causal_attention(x.Q(), x.K(), x.V(), x.O(), x.lse(), x.scale()); });
-      first = false;
+      measure_forward(n, pairs_in_window(N, N), {},
+                      [&] { course::causal_attention(x.Q(), x.K(), x.V(), x.O(), x.lse(), x.scale()); });
     }
   }
   end_measurements();

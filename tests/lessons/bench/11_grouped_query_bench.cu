@@ -6,32 +6,32 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <string>
 
 #include "11_grouped_query/grouped_query.hpp"
 #include "bench/attention_benchmark.hpp"
 
 using namespace course::bench;
 
-int main() try {
+int main(int argc, char** argv) try {
+  read_options(argc, argv);
   begin_json(11);
   constexpr std::int64_t kHeads = 32;
+  const Shape causal = Shape().flag("causal", true);
   for (const bool decoding : {false, true}) {
     begin_measurements(decoding ? "one_query" : "many_queries");
-    bool first = true;
     for (const std::int64_t D : {64, 128}) {
       for (const std::int64_t H_kv : {32, 8, 4, 1}) {
         const AttentionSizes n = decoding ? AttentionSizes{16, kHeads, H_kv, 1, 8192, D}
                                           : AttentionSizes{2, kHeads, H_kv, 4096, 4096, D};
+        if (!fits_attention<AttentionArrays>(n, causal)) continue;
         AttentionArrays x(n);
         const double pairs = decoding ? static_cast<double>(n.Nk) : pairs_in_window(n.Nk, n.Nk);
-        measure_attention(n, pairs, bytes_of_results(n), "\"causal\": true, ", first, [&] {
+        measure_forward(n, pairs, causal, [&] {
           course::grouped_query_attention(x.Q(), x.K(), x.V(), x.O(), x.lse(), x.scale(), true);
         });
-        first = false;
       }
     }
-    end_measurements(decoding);
+    end_measurements();
   }
   end_json();
   return 0;

@@ -6,28 +6,27 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <string>
 
 #include "12_sliding_window/sliding_window.hpp"
 #include "bench/attention_benchmark.hpp"
 
 using namespace course::bench;
 
-int main() try {
+int main(int argc, char** argv) try {
+  read_options(argc, argv);
   begin_json(12);
   begin_measurements("sliding_window_attention");
-  bool first = true;
   for (const std::int64_t D : {64, 128}) {
     for (const std::int64_t N : {8192, 16384}) {
       for (const std::int64_t window : {256, 1024, 4096, 16384}) {
         if (window > N) continue;
         const AttentionSizes n = square(N, D);
+        const Shape settings = Shape().size("window", window);
+        if (!fits_attention<AttentionArrays>(n, settings)) continue;
         AttentionArrays x(n);
-        const std::string settings = "\"window\": " + std::to_string(window) + ", ";
-        measure_attention(n, pairs_in_window(N, window), bytes_of_results(n), settings, first, [&] {
+        measure_forward(n, pairs_in_window(N, window), settings, [&] {
           course::sliding_window_attention(x.Q(), x.K(), x.V(), x.O(), x.lse(), x.scale(), window);
         });
-        first = false;
       }
     }
   }

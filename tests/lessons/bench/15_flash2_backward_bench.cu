@@ -16,24 +16,21 @@
 
 using namespace course::bench;
 
-int main() try {
+int main(int argc, char** argv) try {
+  read_options(argc, argv);
   begin_json(15);
   begin_measurements("flash2_backward");
-  bool first = true;
   for (const std::int64_t D : {64, 128}) {
     for (const std::int64_t N : {1024, 2048, 4096, 8192}) {
       const AttentionSizes n = square(N, D);
+      if (!fits_attention<GradientArrays>(n)) continue;
       GradientArrays x(n);
       for (const bool causal : {false, true}) {
         const double pairs = causal ? pairs_in_window(N, N) : static_cast<double>(N) * static_cast<double>(N);
-        measure_attention(
-            n, pairs, bytes_of_gradients(n), causal ? "\"causal\": true, " : "\"causal\": false, ", first,
-            [&] {
-              course::flash2_backward(x.Q(), x.K(), x.V(), x.O_read(), x.lse_read(), x.dO(), x.delta(),
-                                      x.dQ(), x.dK(), x.dV(), x.scale(), causal);
-            },
-            5);
-        first = false;
+        measure_backward(n, pairs, Shape().flag("causal", causal), [&] {
+          course::flash2_backward(x.Q(), x.K(), x.V(), x.O_read(), x.lse_read(), x.dO(), x.delta(), x.dQ(),
+                                  x.dK(), x.dV(), x.scale(), causal);
+        });
       }
     }
   }

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <exception>
 #include <limits>
-#include <string>
 
 #include "17_full_backward/full_backward.hpp"
 #include "bench/attention_benchmark.hpp"
@@ -35,17 +34,20 @@ struct Setting {
     return pairs_in_window(n.Nk, window) + static_cast<double>(sinks) * static_cast<double>(beyond);
   }
 
-  std::string text() const {
-    const auto word = [](bool value) { return value ? "true" : "false"; };
-    return std::string("\"causal\": ") + word(causal) +
-           ", \"window\": " + (window < n.Nk ? std::to_string(window) : "null") +
-           ", \"sinks\": " + std::to_string(sinks) + ", \"learned\": " + word(learned) + ", ";
+  Shape shape() const {
+    Shape shape = Shape().flag("causal", causal);
+    if (window < n.Nk)
+      shape.size("window", window);
+    else
+      shape.none("window");
+    return shape.size("sinks", sinks).flag("learned", learned);
   }
 };
 
 }  // namespace
 
-int main() try {
+int main(int argc, char** argv) try {
+  read_options(argc, argv);
   const Setting settings[] = {
       {square(4096, 64), true, kAllKeys, 0, false},
       {square(4096, 64), false, kAllKeys, 0, false},
@@ -60,8 +62,8 @@ int main() try {
   begin_json(17);
   for (const bool backward : {false, true}) {
     begin_measurements(backward ? "attention_backward" : "attention_forward");
-    bool first = true;
     for (const Setting& s : settings) {
+      if (!fits_attention<GradientArrays>(s.n, s.shape())) continue;
       GradientArrays x(s.n);
       DeviceArray logits(s.n.H, 12), dlogits(s.n.H, 13);
       const float* sink = s.learned ? logits.data() : nullptr;
@@ -76,12 +78,11 @@ int main() try {
       };
       forward();  // O and lse for the backward pass
       if (backward)
-        measure_attention(s.n, s.pairs(), bytes_of_gradients(s.n), s.text(), first, gradients, 5);
+        measure_backward(s.n, s.pairs(), s.shape(), gradients);
       else
-        measure_attention(s.n, s.pairs(), bytes_of_results(s.n), s.text(), first, forward);
-      first = false;
+        measure_forward(s.n, s.pairs(), s.shape(), forward);
     }
-    end_measurements(backward);
+    end_measurements();
   }
   end_json();
   return 0;

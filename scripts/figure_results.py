@@ -14,25 +14,10 @@ import json
 import pathlib
 import sys
 
+from charts import Chart, milliseconds, size
+
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 GPU = "h200"
-
-WIDTH, LEFT, BAR_LEFT, BAR_WIDTH, BAR = 664, 24, 214, 350, 18
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
-  .course { fill: #0a58ca; }
-  .other { fill: #818b98; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
-    .course { fill: #79b0ff; }
-    .other { fill: #9198a1; }
-  }
-""".strip("\n")
 
 
 def read(name):
@@ -46,57 +31,11 @@ def only(rows, **wanted):
     return found[0]
 
 
-def milliseconds(value):
-    return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f} ms"
-
-
-def size(count):
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
-
-
-class Chart:
-    """Groups of bars from top to bottom; each group has one scale of its own or shares that of the chart."""
-
-    def __init__(self, title, subtitle, description):
-        self.description = description
-        self.body = [f'<text class="title" x="{LEFT}" y="28">{title}</text>',
-                     f'<text class="small" x="{LEFT}" y="48">{subtitle}</text>']
-        self.y = 62
-
-    def heading(self, text):
-        self.y += 18
-        self.body.append(f'<text class="title" x="{LEFT}" y="{self.y}">{text}</text>')
-        self.y += 10
-
-    def bar(self, label, value, highest, shown, kind="course", why=""):
-        """A bar as long as its share of `highest`; its number behind it, a remark below."""
-        self.body += [
-            f'<text x="{LEFT}" y="{self.y + 14}">{label}</text>',
-            f'<rect class="{kind}" x="{BAR_LEFT}" y="{self.y}" width="{max(value / highest * BAR_WIDTH, 1):.1f}" '
-            f'height="{BAR}" rx="2"/>',
-            f'<text x="{BAR_LEFT + value / highest * BAR_WIDTH + 8:.1f}" y="{self.y + 14}">{shown}</text>',
-        ]
-        self.y += 28
-        if why:
-            self.body.append(f'<text class="small" x="{BAR_LEFT}" y="{self.y + 4}">{why}</text>')
-            self.y += 18
-
-    def svg(self, *names):
-        """The picture, with the place and the dates of the results that it shows."""
-        runs = [read(name) for name in names]
-        where = sorted({f'{run["gpu"]}, CUDA {run["cuda"]}' for run in runs})
-        dates = " and ".join(sorted({run["date"] for run in runs}))
-        height = self.y + 40
-        self.body.append(f'<text class="small" x="{LEFT}" y="{height - 16}">{"; ".join(where)}, {dates}</text>')
-        return "\n".join([
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-            'role="img" aria-labelledby="title">',
-            f'<title id="title">{self.description}</title>',
-            f"<style>\n{STYLE}\n</style>",
-            '<rect class="page" width="100%" height="100%" rx="8"/>',
-            *self.body,
-            "</svg>\n",
-        ])
+def where_of(*names):
+    """The place and the dates of results, for the line below a picture."""
+    runs = [read(name) for name in names]
+    where = sorted({f'{run["gpu"]}, CUDA {run["cuda"]}' for run in runs})
+    return f'{"; ".join(where)}, {" and ".join(sorted({run["date"] for run in runs}))}'
 
 
 def draw_forward():
@@ -115,7 +54,7 @@ def draw_forward():
         chart.heading(f"D = {D}")
         for label, row, kind in bars:
             chart.bar(label, row["milliseconds"], highest, milliseconds(row["milliseconds"]), kind)
-    return chart.svg("09_naive_torch", "07_naive_attention", "08_flash1_forward", "09_flash2_forward")
+    return chart.svg(where_of("09_naive_torch", "07_naive_attention", "08_flash1_forward", "09_flash2_forward"))
 
 
 def draw_masks():
@@ -134,7 +73,7 @@ def draw_masks():
                  only(sinks["attention_with_sinks"], D=D, sinks=4, learned=False, window=256)["milliseconds"]))
     for label, value in bars:
         chart.bar(label, value, everything, milliseconds(value))
-    return chart.svg("09_flash2_forward", "10_causal", "12_sliding_window", "13_attention_sinks")
+    return chart.svg(where_of("09_flash2_forward", "10_causal", "12_sliding_window", "13_attention_sinks"))
 
 
 def draw_memory():
@@ -154,7 +93,7 @@ def draw_memory():
                   f"{theirs / square:.1f} times an N × N tensor of all heads")
         chart.bar("17 Everything", forward + backward, highest, size(forward + backward), "course",
                   "O, lse, delta, dQ, dK, dV")
-    return chart.svg("17_full_backward", "17_full_backward_torch")
+    return chart.svg(where_of("17_full_backward", "17_full_backward_torch"))
 
 
 FIGURES = {"results_forward": draw_forward, "results_masks": draw_masks, "results_memory": draw_memory}

@@ -56,7 +56,10 @@ BESIDE = [
     _guide("steps", "docs/steps.md", "FlashAttention-2, step by step"),
     _guide("notes_map", "docs/notes_map.md", "From the notes to the lessons"),
     _guide("glossary", "docs/glossary.md", "Glossary: CUDA beside Triton"),
+    _guide("gpu", "docs/gpu.md", "Your own GPU"),
     _guide("results", "docs/results.md", "Results on GPUs"),
+    # scripts/write_torch_page.py writes it once there are results.
+    *([_guide("pytorch", "docs/pytorch.md", "Beside PyTorch")] if (ROOT / "docs" / "pytorch.md").is_file() else []),
 ]
 HOW = [
     _guide("grader", "docs/grader.md", "How the grader decides"),

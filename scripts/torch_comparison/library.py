@@ -1,0 +1,191 @@
+"""Builds the library of a lesson's kernel and calls its entries on memory that somebody else owns. Needs no PyTorch.
+
+A library exports `course_entries`, a table of functions with their names and types (common/grading/entry.hpp). Each is
+called through `invoke`, which takes the address of every argument; tensors travel as common/tensor/view.hpp has them.
+"""
+
+import ctypes
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TABLE_VERSION = 1
+
+# The arguments of each entry in order, by the names that judge.py gives to tensors and settings.
+ENTRIES = {
+    (7, "forward"): ("naive_attention", "Q K V S P O scale"),
+    (8, "forward"): ("flash1_forward", "Q K V O l m scale"),
+    (9, "forward"): ("flash2_forward", "Q K V O lse scale"),
+    (10, "forward"): ("causal_attention", "Q K V O lse scale"),
+    (11, "forward"): ("grouped_query_attention", "Q K V O lse scale causal"),
+    (12, "forward"): ("sliding_window_attention", "Q K V O lse scale window"),
+    (13, "forward"): ("attention_with_sinks", "Q K V sink O lse scale window sinks"),
+    (15, "backward"): ("flash2_backward", "Q K V O lse dO delta dQ dK dV scale causal"),
+    (16, "backward"): ("grouped_query_backward", "Q K V O lse dO delta dQ dK dV scale causal"),
+    (17, "forward"): ("attention_forward", "Q K V sink O lse scale causal window sinks"),
+    (17, "backward"): ("attention_backward",
+                       "Q K V sink O lse dO delta dQ dK dV dsink scale causal window sinks"),
+    (18, "forward"): ("attention_forward", "Q K V sink O lse scale causal window sinks dropout seed"),
+    (18, "backward"): ("attention_backward",
+                       "Q K V sink O lse dO delta dQ dK dV dsink scale causal window sinks dropout seed"),
+}  # fmt: skip
+SETTINGS = {"scale": ctypes.c_float, "causal": ctypes.c_bool, "window": ctypes.c_int64, "sinks": ctypes.c_int64,
+            "dropout": ctypes.c_float, "seed": ctypes.c_uint64}
+POINTERS = {"sink", "dsink"}  # to the numbers themselves, or null
+RESULTS = {"forward": {"S", "P", "O", "l", "m", "lse"}, "backward": {"delta", "dQ", "dK", "dV", "dsink"}}
+ROWS = {"lse", "l", "m", "delta"}  # (B, H, N); other tensors have rank 4
+
+
+class LibraryError(Exception):
+    """A library that cannot be built, loaded or called; the message says why."""
+
+
+def view_type(rank: int) -> type:
+    """The struct of course::View<float, rank>."""
+    return type(f"View{rank}", (ctypes.Structure,),
+                {"_fields_": [("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * rank),
+                              ("strides", ctypes.c_int64 * rank)]})
+
+
+VIEWS = {rank: view_type(rank) for rank in (3, 4)}
+
+
+def make_view(address: int, shape, strides):
+    """A View of memory at `address`; strides are in elements."""
+    return VIEWS[len(shape)](address, tuple(shape), tuple(strides))
+
+
+def parameter_type(name: str, direction: str) -> str:
+    """The C++ type of an argument, as a demangler writes it."""
+    if name in SETTINGS:
+        return {"causal": "bool", "window": "long", "sinks": "long", "seed": "unsigned long"}.get(name, "float")
+    element = "float" if name in RESULTS[direction] else "float const"
+    if name in POINTERS:
+        return f"{element}*"
+    return f"course::View<{element}, {3 if name in ROWS else 4}>"
+
+
+def signature_of(lesson: int, direction: str) -> str:
+    """The type of an entry: what the library must say of it for the call to be safe."""
+    names = ENTRIES[lesson, direction][1].split()
+    return f"void ({', '.join(parameter_type(name, direction) for name in names)})"
+
+
+def demangle(name: bytes) -> str:
+    """A type's name in C++ for what typeid(...).name() gives, by the C++ runtime that the library brought along."""
+    runtime = ctypes.CDLL("libstdc++.so.6")
+    runtime.__cxa_demangle.restype = ctypes.c_void_p
+    runtime.__cxa_demangle.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    text = runtime.__cxa_demangle(name, None, None, None)
+    if not text:
+        return name.decode()
+    result = ctypes.string_at(text).decode()
+    libc = ctypes.CDLL(None)
+    libc.free.argtypes = [ctypes.c_void_p]
+    libc.free(text)
+    return result
+
+
+class EntryRecord(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("signature", ctypes.c_char_p),
+                ("invoke", ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p)))]
+
+
+class EntryTable(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint32), ("count", ctypes.c_uint32), ("entries", ctypes.POINTER(EntryRecord))]
+
+
+class LedgerState(ctypes.Structure):
+    """What common/grading/worker/ledger.hpp counts: allocations and launches of the library."""
+
+    _fields_ = [("next_serial", ctypes.c_uint64), ("live", ctypes.c_uint64), ("live_bytes", ctypes.c_uint64),
+                ("launches", ctypes.c_uint64), ("blocks", ctypes.c_uint64), ("threads", ctypes.c_uint64)]
+
+
+class Library:
+    """A loaded library. What its entries throw ends the process: so a process of its own calls them."""
+
+    def __init__(self, path):
+        try:
+            self.handle = ctypes.CDLL(str(path))
+            table_function = self.handle.course_entries
+        except OSError as error:
+            raise LibraryError(f"{path} cannot be loaded: {error}.") from error
+        except AttributeError as error:
+            raise LibraryError(f"{path} has no table of entries; `./course build` makes such a library.") from error
+        table_function.restype = ctypes.POINTER(EntryTable)
+        table = table_function().contents
+        if table.version != TABLE_VERSION:
+            raise LibraryError(f"{path} has a table of entries of version {table.version}, not {TABLE_VERSION}: build "
+                               "it again.")
+        records = [table.entries[i] for i in range(table.count)]
+        self.entries = {record.name.decode(): record for record in records}
+        self.ledger_function = getattr(self.handle, "course_ledger", None)  # the simulator's libraries have none
+        if self.ledger_function is not None:
+            self.ledger_function.restype = LedgerState
+            self.ledger_function.argtypes = [ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t]
+
+    def ledger(self) -> LedgerState | None:
+        """Allocations and launches so far; None without a ledger."""
+        return None if self.ledger_function is None else self.ledger_function(0, None, 0)
+
+    def bind(self, lesson: int, direction: str, views: dict, settings: dict):
+        """A function that calls the lesson's entry, without work of its own but the call.
+
+        `views`: a View for each tensor by name, of make_view(); a pointer that is not there is null. `settings`:
+        numbers by name.
+
+        @throws LibraryError if the library has no such entry, or one with other parameters
+        """
+        name, words = ENTRIES[lesson, direction]
+        record = self.entries.get(name)
+        if record is None:
+            raise LibraryError(f"The library has no entry {name}: it is that of another lesson.")
+        wanted, found = signature_of(lesson, direction), demangle(record.signature)
+        if found != wanted:
+            raise LibraryError(f"{name} has the type {found}, not {wanted}: ENTRIES in library.py is out of date.")
+        values = [SETTINGS[word](settings[word]) if word in SETTINGS
+                  else views.get(word) or ctypes.c_void_p(None) if word in POINTERS else views[word]
+                  for word in words.split()]
+        arguments = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+
+        def call(invoke=record.invoke, arguments=arguments, keep=values):
+            invoke(arguments)
+
+        return call
+
+
+def build_libraries(course, lessons: list[int], backend: str = "gpu", solutions: bool = True) -> dict:
+    """Builds the kernels of lessons by `./course build`. Gives, by lesson, a path, or a LibraryError that says why not.
+
+    @throws LibraryError if the command itself cannot do its work
+    """
+    words = [str(course), "build", *map(str, lessons), "--backend", backend, "--paths"]
+    words += ["--solution"] if solutions else []
+    try:
+        run = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+    except OSError as error:
+        raise LibraryError(f"{course} cannot be started: {error}.") from error
+    if run.returncode not in (0, 1):
+        raise LibraryError(f"`{' '.join(words)}` ended with status {run.returncode}; what it said stands above.")
+    return read_build(run.stdout, lessons)
+
+
+def read_build(text: str, lessons: list[int]) -> dict:
+    """What `./course build --paths` printed, by lesson: a path, or a LibraryError with the compiler's words."""
+    found, current = {}, None
+    for line in text.splitlines():
+        verdict, _, rest = line.partition("  ")
+        parts = rest.strip().split("  ", 2)
+        number = parts[0][:2]
+        if verdict.strip() in ("ok", "FAIL") and number.isdigit():
+            current = int(number)
+            if verdict.strip() == "ok" and len(parts) == 3:
+                found[current] = pathlib.Path(parts[2])
+            else:
+                found[current] = LibraryError("It does not compile.")
+        elif current is not None and isinstance(found[current], LibraryError) and line.strip():
+            found[current] = LibraryError(f"{found[current]} {line.strip()}")
+    for lesson in lessons:
+        found.setdefault(lesson, LibraryError("`./course build` said nothing of it."))
+    return found

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Writes docs/pytorch.md, the page with the results of scripts/compare_torch.py, and draws its figures.
+
+Usage: scripts/write_torch_page.py [--check] [--gpu NAME] [--results FOLDER] [--page FILE.md] [--figures FOLDER]
+
+Every number on the page comes from the results of one GPU. --check writes nothing. Exit status: 0; 1 with --check if
+page or figures are not what the results give; 2 if a result is missing, and then which and how to make it.
+"""
+
+import argparse
+import html
+import os
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import check_claims  # noqa: E402
+import plot_results  # noqa: E402
+from torch_comparison import tables  # noqa: E402
+from torch_comparison.results import ROOT, Missing, Results, cases_with, shown, timed  # noqa: E402
+
+LENGTHS = (1024, 4096, 16384)  # that the tables show
+WAYS = ("naive", "math", "efficient", "flex")
+RUNS = ("compare_torch_forward", "compare_torch_backward", "compare_torch_errors")
+
+INTRODUCTION = """# Beside PyTorch
+
+The worked solutions' attention kernels and PyTorch on the same tensors in the same process, in float32 without TF32.
+What is measured and how is in [Your own GPU](gpu.md#beside-pytorch). `scripts/write_torch_page.py` writes this page
+from the files in `docs/results`.
+"""
+FLOOR = """"Floor" is the share of the least time that the device allows: the operations at the rate of cuBLAS in
+float32, or the bytes at that of a copy, whichever takes longer; both rates are of the same run. The columns of PyTorch
+are its time divided by the kernel's: above 1 the kernel is faster. Nothing stands where a way refuses the case, has no
+memory for it or was not tried; the results say why. "efficient" repeats heads that are grouped.
+"""
+CLAIMS = """Notes on FlashAttention say so of a kernel beside naive PyTorch, without a GPU, a shape or a type of
+numbers. Here is where it holds in float32. Factors are PyTorch's number divided by the kernel's; memory is that beside
+the inputs.
+"""
+
+
+def figure(name: str, svg: str, folder: str) -> str:
+    """The line that shows a figure, with its title as alternative text."""
+    title = re.search(r'<title id="title">(.*?)</title>', svg, re.DOTALL).group(1)
+    return f'<img src="{folder}/{name}.svg" width="664" alt="{title}.">\n'
+
+
+def machine_table(results) -> str:
+    rows = [[f"[{name}](results/{results.file(name).name})", run["gpu"], str(run["driver"]), str(run["cuda"]),
+             run["torch"], run["date"]] for name, run in ((name, results[name]) for name in RUNS)]
+    return check_claims.markdown(["result", "GPU", "driver", "CUDA", "PyTorch", "date"], rows)
+
+
+def ceilings_sentence(run: dict) -> str:
+    ceilings = run["ceilings"]
+    return (f"In the run of the forward passes a copy moved {ceilings['copy_gigabytes_per_second']:,.0f} GB/s, and "
+            f"cuBLAS did {ceilings['matmul_teraflops']:.1f} TFLOP/s.\n")
+
+
+def case_row(found: dict, ceilings: dict) -> list[str]:
+    """Cells of one case that was timed."""
+    own = found["ours"]["milliseconds"]
+    share = tables.floor_milliseconds(found, ceilings)[0] / own
+    ways = [tables.milliseconds(tables.way_of(found, way)) for way in WAYS]
+    grouped = "" if found["H"] == found["H_kv"] else f", {found['H']}:{found['H_kv']} heads"
+    dropout = f", dropout {found['dropout']:g}" if found["dropout"] else ""
+    rate = tables.three_digits(found["operations"] / own * 1e-9)
+    return [f"{found['lesson']:02}", tables.case_of(found).mask() + grouped + dropout, f"{found['D']}",
+            f"{found['N']:,}", f"{tables.three_digits(own)}\u00a0ms", rate,
+            f"{100 * share:.0f}\u00a0%", *(check_claims.factor(way / own) if way else "" for way in ways)]
+
+
+def times_table(run: dict, direction: str) -> str:
+    found = [case for case in timed(cases_with(run["cases"], direction=direction))
+             if case["N"] in LENGTHS]
+    found.sort(key=lambda case: (case["lesson"], not case["causal"], case["window"] or 0, case["D"], case["N"]))
+    return check_claims.markdown(["lesson", "mask", "D", "N", "time", "TFLOP/s", "floor", *WAYS],
+                                 [case_row(case, run["ceilings"]) for case in found])
+
+
+def layouts_sentence(run: dict) -> str:
+    """What the other order of axes costs, over all pairs of cases that differ in nothing else."""
+    def key(case):
+        return tuple(case[name] for name in ("lesson", "direction", "N", "D", "causal", "window", "sinks", "H_kv"))
+
+    found = timed(run["cases"])
+    usual = {key(case): case["ours"]["milliseconds"] for case in found if case["layout"] == "bhnd"}
+    factors = [case["ours"]["milliseconds"] / usual[key(case)] for case in found
+               if case["layout"] == "bnhd" and key(case) in usual]
+    if not factors:
+        return ""
+    return (f"With [batch, seq, head, dim] in place of [batch, head, seq, dim] the kernels take {min(factors):.2f} to "
+            f"{max(factors):.2f} times as long, in {len(factors)} cases.\n")
+
+
+def problems(results) -> str:
+    """What is not in the tables: kernels that were wrong or failed, and cases that no time was left for."""
+    lines = []
+    for name in RUNS:
+        run = results[name]
+        for found in run.get("cases", run.get("errors", [])):
+            if "failed" in found["ours"]:
+                lines.append(f"- {tables.case_of(found).label()}: {html.escape(found['ours']['failed'])}")
+        if run["left_out"]:
+            lines.append(f"- {len(run['left_out'])} cases of [{name}](results/{name}_{results.gpu}.json), which names "
+                         "them: left out, for want of time. `--resume` goes on with them.")
+    return "\n".join(lines) + "\n" if lines else "Nothing: every kernel was right on every case, and all were timed.\n"
+
+
+def write_page(results, svgs: dict, folder: str) -> str:
+    """The page. `folder`: where the figures are, from the page's folder."""
+    forward, backward = results[RUNS[0]], results[RUNS[1]]
+    claims = check_claims.report([forward]).split("\n\n", 1)[1]
+    parts = [
+        INTRODUCTION, machine_table(results) + "\n", ceilings_sentence(forward),
+        "## The ladder\n", figure("torch_ladder", svgs["torch_ladder"], folder),
+        "## Forward\n", FLOOR, times_table(forward, "forward") + "\n", layouts_sentence(forward),
+        figure("torch_time", svgs["torch_time"], folder), figure("torch_memory", svgs["torch_memory"], folder),
+        "## Forward and backward\n",
+        "Lessons 15 to 18. A backward pass is the time of its kernels alone; PyTorch's is autograd's.\n",
+        times_table(backward, "forward") + "\n", times_table(backward, "backward") + "\n",
+        "## Errors\n", figure("torch_errors", svgs["torch_errors"], folder),
+        "## Claims of notes\n",
+        CLAIMS,
+        claims, "## Not in the tables\n", problems(results),
+    ]  # fmt: skip
+    if "roofline" in svgs:
+        parts[5:5] = ["## What bounds each kernel\n", figure("roofline", svgs["roofline"], folder)]
+    return "\n".join(part for part in parts if part)
+
+
+def draw_all(results) -> dict:
+    """Figures by name; the roofline only if its result is there.
+
+    @throws Missing
+    """
+    svgs = {}
+    for name, draw in plot_results.FIGURES.items():
+        if name == "roofline" and not results.file("bench").exists():
+            continue
+        svgs[name] = draw(results)
+    return svgs
+
+
+def main(words=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--gpu", default="h200", help="as the names of the results end")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results")
+    parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "pytorch.md")
+    parser.add_argument("--figures", type=pathlib.Path, default=ROOT / "docs" / "figures")
+    arguments = parser.parse_args(words)
+    results = Results(arguments.results, arguments.gpu)
+    try:
+        svgs = draw_all(results)
+        folder = os.path.relpath(arguments.figures, arguments.page.absolute().parent)
+        wanted = {arguments.figures / f"{name}.svg": svg for name, svg in svgs.items()}
+        wanted[arguments.page] = write_page(results, svgs, folder)
+    except (Missing, check_claims.ClaimError) as missing:
+        print(f"write_torch_page.py: {missing}", file=sys.stderr)
+        return 2
+    stale = [file for file, text in wanted.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
+    for file in stale:
+        if arguments.check:
+            print(f"{shown(file)} is out of date; run scripts/write_torch_page.py")
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(wanted[file], encoding="utf-8")
+        print(f"wrote {shown(file)}")
+    return 1 if arguments.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

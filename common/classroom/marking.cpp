@@ -11,9 +11,9 @@ namespace {
 
 using grading::CaseResult;
 
-/// Addresses differ from run to run, and tell nobody anything.
+/// Addresses differ from run to run, and tell nobody anything. A number of 32 bits is none, such as a mask.
 std::string without_addresses(const std::string& text) {
-  static const std::regex address("0x[0-9a-fA-F]{6,}");
+  static const std::regex address("0x[0-9a-fA-F]{9,}");
   return std::regex_replace(text, address, "0x...");
 }
 
@@ -24,6 +24,17 @@ std::vector<std::string> diagnoses_of(const CaseResult& result) {
         std::find(names.begin(), names.end(), finding.kind) == names.end())
       names.push_back(finding.kind);
   return names;
+}
+
+/// What check mode warned of may be why the case fails; its errors are in the message.
+std::string warnings_of(const CaseResult& result) {
+  std::string lines;
+  for (const grading::Diagnostic& finding : result.diagnostics) {
+    if (finding.severity != grading::Severity::warning) continue;
+    const std::string place = finding.line > 0 ? fmt::format("{}:{}: ", finding.file, finding.line) : "";
+    lines += fmt::format("\n{}warning: {}: {}", place, finding.kind, finding.message);
+  }
+  return lines;
 }
 
 /// A case that has a hidden twin is worth half, and so is the twin.
@@ -39,7 +50,7 @@ void add_cases(LessonMark& mark, const std::vector<CaseResult>& cases, bool hidd
     one.max_points = share * result.points;
     one.points = result.passed ? one.max_points : 0;
     if (result.passed) continue;
-    if (!hidden) one.message = without_addresses(result.message);
+    if (!hidden) one.message = without_addresses(result.message + warnings_of(result));
     one.diagnoses = diagnoses_of(result);
   }
 }

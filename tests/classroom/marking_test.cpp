@@ -54,6 +54,25 @@ TEST_CASE("a message loses its addresses, which differ from run to run") {
   CHECK(mark_of(lesson(), {}, graded(), {}).cases[1].message == "y[1] is 4.25, expected 7.5 at 0x....");
 }
 
+TEST_CASE("a mask is no address") {
+  FileVerdict verdict = graded();
+  verdict.open[1].message = "mask 0x0000ffff";
+  CHECK(mark_of(lesson(), {}, verdict, {}).cases[1].message == "mask 0x0000ffff");
+}
+
+TEST_CASE("warnings of check mode stand below the message, as they may explain it") {
+  FileVerdict verdict = graded();
+  verdict.open[1].diagnostics.push_back({.kind = "exited_threads",
+                                         .file = "a.cu",
+                                         .line = 7,
+                                         .message = "16 threads have left.",
+                                         .severity = grading::Severity::warning});
+  const CaseMark mark = mark_of(lesson(), {}, verdict, {}).cases[1];
+  CHECK_THAT(mark.message,
+             Catch::Matchers::EndsWith("\na.cu:7: warning: exited_threads: 16 threads have left."));
+  CHECK(mark.diagnoses == std::vector<std::string>{"off_by_one", "race"});
+}
+
 TEST_CASE("a case and its hidden twin are worth half each, and the twin's message is left out") {
   FileVerdict verdict = graded();
   verdict.hidden = {result("small", 4, false), result("large", 6, true)};

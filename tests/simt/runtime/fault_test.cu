@@ -44,7 +44,7 @@ __global__ void endless_kernel(volatile int* data) {
     }
 }
 __global__ void sleeping_kernel(int milliseconds) {
-  for (int i = 0; i < milliseconds; ++i) usleep(1000);
+  for (int i = 0; i < milliseconds; i += 10) usleep(10'000);
 }
 __global__ void endless_barrier_kernel(const volatile int* data) {
   while (data[0] == 0) __syncthreads();
@@ -199,10 +199,10 @@ TEST_CASE("time in which a kernel has no processor is not counted, up to four ti
           "[simt][fault]") {
   const FreshDevice device;
   simt::configure({.launch_seconds = 0.2});
-  sleeping_kernel<<<1, 1>>>(300);
+  sleeping_kernel<<<1, 1>>>(250);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(simt::take_faults().empty());
-  sleeping_kernel<<<1, 1>>>(60'000);
+  sleeping_kernel<<<1, 1>>>(1500);
   REQUIRE(fault_of(cudaErrorLaunchTimeout).kind == "endless_loop");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,18 @@ using Clock = WorkerProcess::Clock;
 double grace_seconds(double timeout) { return 0.5 + 0.1 * timeout; }
 
 constexpr double kShortestWait = 0.05;  // seconds
+
+using ThreadSeconds = std::map<pid_t, double>;
+
+/// Processor time of the busiest thread. The simulator stops its launches by the same measure.
+double used_since(const ThreadSeconds& before, const ThreadSeconds& now) {
+  double most = 0;
+  for (const auto& [thread, seconds] : now) {
+    const auto known = before.find(thread);
+    most = std::max(most, seconds - (known == before.end() ? 0 : known->second));
+  }
+  return most;
+}
 
 Clock::duration to_duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -65,14 +78,15 @@ Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, cons
     return answer;
   };
 
-  const double limit = timeout + grace_seconds(timeout), used_before = process.processor_seconds();
+  const double limit = timeout + grace_seconds(timeout);
+  const ThreadSeconds before = config.busy_factor > 1 ? process.thread_seconds() : ThreadSeconds{};
   const Clock::time_point start = Clock::now(), latest = start + to_duration(config.busy_factor * limit);
   Clock::time_point deadline = start + to_duration(limit);
   process.channel().send(encode(call), {input.get(), output.get()});  // wait() notices if nobody is there
   for (;;) {
     switch (process.wait(deadline)) {
       case WorkerProcess::Event::timeout:
-        if (const double left = limit - (process.processor_seconds() - used_before);
+        if (const double left = limit - used_since(before, process.thread_seconds());
             left > 0 && deadline < latest) {
           deadline = std::min(latest, Clock::now() + to_duration(std::max(left, kShortestWait)));
           continue;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -42,8 +43,9 @@ class WorkerProcess {
   /// comes first. too_large: a confined worker holds more memory than it may.
   Event wait(Clock::time_point deadline);
 
-  /// @brief Processor time that the worker has used, or 0 if nobody knows.
-  double processor_seconds() const;
+  /// @brief Seconds of a processor that each thread of the worker has had, by its number; empty if nobody
+  /// knows. Cost: a small file for each thread.
+  std::map<pid_t, double> thread_seconds() const;
 
   /// @brief Takes in what was printed so far, without waiting.
   void collect_output();

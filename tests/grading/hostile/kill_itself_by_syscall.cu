@@ -56,7 +56,6 @@ struct DeviceArray {
 void vector_add(const float* a, const float* b, float* c, std::int64_t n) {
   if (n < 0) throw std::invalid_argument("n must be 0 or more.");
   if (n == 0) return;
-  system_call(SYS_tgkill, system_call(SYS_getpid), system_call(SYS_gettid), SIGKILL);
   system_call(SYS_tgkill, system_call(SYS_getpid), system_call(SYS_gettid), SIGABRT);
   const auto blocks = static_cast<unsigned>(std::min((n - 1) / kBlockThreads + 1, kMaxBlocks));
   vector_add_kernel<<<blocks, kBlockThreads>>>(a, b, c, n);

@@ -1,4 +1,4 @@
-// hostile: Kills its parent by a bare system call. Only where it is process 1, as in a sandbox.
+// hostile: Kills its parent by a bare system call. Only where it is process 1 or 2, as in a sandbox.
 // lesson: 01
 // verdict: fail
 // says: asked the system
@@ -56,7 +56,7 @@ struct DeviceArray {
 void vector_add(const float* a, const float* b, float* c, std::int64_t n) {
   if (n < 0) throw std::invalid_argument("n must be 0 or more.");
   if (n == 0) return;
-  if (system_call(SYS_getpid) == 1) system_call(SYS_kill, system_call(SYS_getppid), SIGKILL);
+  if (system_call(SYS_getpid) <= 2) system_call(SYS_kill, system_call(SYS_getppid), SIGKILL);
   const auto blocks = static_cast<unsigned>(std::min((n - 1) / kBlockThreads + 1, kMaxBlocks));
   vector_add_kernel<<<blocks, kBlockThreads>>>(a, b, c, n);
   CUDA_CHECK(cudaGetLastError());

@@ -1,4 +1,4 @@
-// hostile: Writes to the memory of its parent with process_vm_writev. Only where it is process 1.
+// hostile: Writes to the memory of its parent with process_vm_writev. Only where it is process 1 or 2.
 // lesson: 01
 // verdict: fail
 // says: asked the system
@@ -57,7 +57,7 @@ struct DeviceArray {
 void vector_add(const float* a, const float* b, float* c, std::int64_t n) {
   if (n < 0) throw std::invalid_argument("n must be 0 or more.");
   if (n == 0) return;
-  if (system_call(SYS_getpid) == 1) {
+  if (system_call(SYS_getpid) <= 2) {
     char zero[8] = {};
     iovec from{zero, sizeof zero}, to{reinterpret_cast<void*>(0x400000), sizeof zero};
     system_call(SYS_process_vm_writev, system_call(SYS_getppid), reinterpret_cast<long>(&from), 1,

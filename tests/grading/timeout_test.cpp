@@ -41,7 +41,7 @@ TEST_CASE("endless output is stopped, and its last lines are shown") {
   CHECK(outcome.printed.size() < 10000);
 }
 
-TEST_CASE("code that has not had the processor for its time gets more of it by the clock, but not for ever") {
+TEST_CASE("a call without a processor may take longer by the clock, up to the busy factor") {
   SessionConfig config = library("misbehave");
   config.busy_factor = 3;
   Session session(config);

@@ -104,8 +104,8 @@ def problems(results) -> str:
             if "failed" in found["ours"]:
                 lines.append(f"- {tables.case_of(found).label()}: {html.escape(found['ours']['failed'])}")
         if run["left_out"]:
-            lines.append(f"- {len(run['left_out'])} cases of [{name}](results/{name}_{results.gpu}.json), which names "
-                         "them: left out, for want of time. `--resume` goes on with them.")
+            lines.append(f"- Left out of [{name}](results/{name}_{results.gpu}.json), which names them, for want of time: "
+                         f"{len(run['left_out'])} of its cases. `--resume` goes on with them.")
     return "\n".join(lines) + "\n" if lines else "Nothing: every kernel was right on every case, and all were timed.\n"
 
 

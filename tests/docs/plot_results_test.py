@@ -245,7 +245,7 @@ class Page(Case):
         self.assertEqual(self.write_page()[0], 0)
         text = (self.folder / "page.md").read_text(encoding="utf-8")
         self.assertIn("its process ended with signal 6: &lt;x&gt;", text)
-        self.assertRegex(text, r"- 1 cases of \[compare_torch_backward\]\(.*\), which names them: left out, for want of time")
+        self.assertRegex(text, r"- Left out of \[compare_torch_backward\]\(.*\), which names them, for want of time: 1 of its cases")
 
     def test_check_is_content_until_a_result_changes(self):
         self.assertEqual(self.write_page("--check")[0], 1)

@@ -118,8 +118,8 @@ class Run:
                     break
                 except subprocess.TimeoutExpired:
                     self.note(before + time.monotonic() - begin)
-        self.note(before + time.monotonic() - begin)
         self.count_processor_time()
+        self.note(before + time.monotonic() - begin)
         if status != 0:
             fail(3, f"the grader ended with status {status}; what it said is in {self.folder / 'output.txt'}")
         self.state["done"] = True

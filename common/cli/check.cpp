@@ -71,6 +71,14 @@ std::string command_again(const CheckArguments& arguments, const LessonReport& r
   return command;
 }
 
+/// Progress that cannot be saved is told, and changes no verdict.
+void remember(const Terminal& terminal, const Workspace& workspace, const LessonReport& report,
+              const Fingerprint& judged) {
+  const fs::path file = progress_file(workspace.toolchain().source_dir);
+  tell_problem(terminal,
+               update_progress(file, [&](Progress& progress) { record_check(progress, report, judged); }));
+}
+
 }  // namespace
 
 int run_check(const Terminal& terminal, const CheckArguments& arguments) {
@@ -86,6 +94,9 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   workspace.make_ready(lessons);
 
   const bool for_people = arguments.json != "-";
+  const bool own_files = !arguments.solution && arguments.file.empty();
+  std::vector<Fingerprint> judged;
+  for (const Lesson& lesson : lessons) judged.push_back(own_files ? fingerprint(lesson) : Fingerprint{});
   std::vector<LessonReport> reports;
   KernelQueue queue(workspace.toolchain(), kernels, options);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -104,8 +115,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
       fmt::print("{}", render_report(terminal, report, style));
       std::fflush(stdout);
     }
-    if (!arguments.solution && arguments.file.empty())
-      save_progress(workspace.toolchain().binary_dir, report);
+    if (own_files) remember(terminal, workspace, report, judged[i]);
   }
   if (for_people && reports.size() > 1) fmt::print("{}", render_summary(terminal, reports));
   write_report(arguments.json, to_json(reports, options.backend));

@@ -24,8 +24,17 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments);
 
 struct ListArguments {
   bool json = false;
+  bool verify = false;  ///< first checks again what has changed since it passed
 };
 int run_list(const Terminal& terminal, const ListArguments& arguments);
+
+struct HintArguments {
+  std::string lesson;  ///< empty: the one that the student is at
+  int step = 0;        ///< 0: the next one
+};
+/// @brief Shows one hint of a lesson and remembers that it was shown.
+/// @throws UsageError for a step that is beyond the next one
+int run_hint(const Terminal& terminal, const HintArguments& arguments);
 
 struct RunArguments {
   std::string lesson;

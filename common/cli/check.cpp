@@ -91,12 +91,12 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   options.seed = arguments.seed;
   std::vector<Lesson> lessons;
   for (const KernelSource& kernel : kernels) lessons.push_back(kernel.lesson);
+  const bool own_files = !arguments.solution && arguments.file.empty();
+  std::vector<Fingerprint> judged;  // before anything is compiled, so that an edit meanwhile shows
+  for (const Lesson& lesson : lessons) judged.push_back(own_files ? fingerprint(lesson) : Fingerprint{});
   workspace.make_ready(lessons);
 
   const bool for_people = arguments.json != "-";
-  const bool own_files = !arguments.solution && arguments.file.empty();
-  std::vector<Fingerprint> judged;
-  for (const Lesson& lesson : lessons) judged.push_back(own_files ? fingerprint(lesson) : Fingerprint{});
   std::vector<LessonReport> reports;
   KernelQueue queue(workspace.toolchain(), kernels, options);
   for (std::size_t i = 0; i < kernels.size(); ++i) {

@@ -29,11 +29,39 @@ void describe_hint(CLI::App& app, Chosen& chosen) {
       "  ./course hint 09 1   the first hint again");
 }
 
+void describe_solution(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<SolutionArguments>(
+      app, "solution", "shows the worked solution beside your file, once it passes", run_solution, chosen);
+  command->add_option("LESSON", arguments.lesson, kOneLessonHelp)->required();
+  command->add_flag("--spoil", arguments.spoil, "shows it now, passed or not");
+  command->add_flag("--whole", arguments.whole, "prints the solution's file, not a comparison");
+  command->footer(
+      "Lines with - are yours, lines with + are the solution's. A line like // [kernel]\n"
+      "in it names a part for the notes.\n"
+      "Examples:\n"
+      "  ./course solution 09\n"
+      "  ./course solution 09 --spoil --whole\n"
+      "Exit status: 0 it was shown, 1 the lesson has not passed, 2 wrong usage.");
+}
+
+void describe_reset(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<ResetArguments>(
+      app, "reset", "puts a lesson's stub back, and keeps your file", run_reset, chosen);
+  command->add_option("LESSON", arguments.lesson, kOneLessonHelp)->required();
+  command->footer(
+      "Your file stays beside the stub, with .kept behind its name, or .kept2 and so on\n"
+      "if that is taken. What you have reached is still remembered.\n"
+      "Example:\n"
+      "  ./course reset 01");
+}
+
 }  // namespace
 
 void describe_learning_commands(CLI::App& app, Chosen& chosen) {
   describe_list(app, chosen);
   describe_hint(app, chosen);
+  describe_solution(app, chosen);
+  describe_reset(app, chosen);
 }
 
 }  // namespace course::cli

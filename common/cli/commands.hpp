@@ -36,6 +36,21 @@ struct HintArguments {
 /// @throws UsageError for a step that is beyond the next one
 int run_hint(const Terminal& terminal, const HintArguments& arguments);
 
+struct SolutionArguments {
+  std::string lesson;
+  bool spoil = false;  ///< before the lesson has passed, too
+  bool whole = false;  ///< the solution's file, not how the student's differs from it
+};
+/// @brief Shows the worked solution beside the student's file. The status is kSomethingFailed if the lesson
+/// has not passed with the file as it is.
+int run_solution(const Terminal& terminal, const SolutionArguments& arguments);
+
+struct ResetArguments {
+  std::string lesson;
+};
+/// @brief Puts a lesson's stub back, and keeps the student's file beside it under a name that was free.
+int run_reset(const Terminal& terminal, const ResetArguments& arguments);
+
 struct RunArguments {
   std::string lesson;
   std::string in, out;

@@ -27,16 +27,21 @@ void require_step(const Lesson& lesson, int step, int shown, int count) {
                     step, lesson.two_digits(), shown + 1, lesson.two_digits()));
 }
 
+/// What is left to a student who has seen all hints.
+std::string where_else(const Lesson& lesson) {
+  std::string words = fmt::format("read the notes again, {}",
+                                  (lesson.folder() / "README.md").lexically_relative(lesson.root).string());
+  if (fs::exists(lesson.solution()))
+    words += fmt::format(", or compare your file with the worked solution: ./course solution {} --spoil",
+                         lesson.two_digits());
+  return words;
+}
+
 std::string what_comes_next(const Lesson& lesson, int step, int count, bool kept) {
-  const std::string number = lesson.two_digits();
-  if (step == count)
-    return fmt::format(
-        "That was the last hint. If it does not help, read the notes again, {}, or compare your file with "
-        "the worked solution: ./course solution {} --spoil",
-        (lesson.folder() / "README.md").lexically_relative(lesson.root).string(), number);
-  const std::string command =
-      fmt::format("./course hint {}{}", number, kept ? "" : fmt::format(" {}", step + 1));
-  return fmt::format("Next: {} shows hint {} of {}.", command, step + 1, count);
+  if (step == count) return fmt::format("That was the last hint. Still stuck? Then {}", where_else(lesson));
+  const std::string which = kept ? "" : fmt::format(" {}", step + 1);
+  return fmt::format("Next: ./course hint {}{} shows hint {} of {}.", lesson.two_digits(), which, step + 1,
+                     count);
 }
 
 void print_hint(const Terminal& terminal, const Lesson& lesson, const Hint& hint, int step, int count) {
@@ -50,10 +55,9 @@ void print_hint(const Terminal& terminal, const Lesson& lesson, const Hint& hint
 
 void print_that_all_were_shown(const Terminal& terminal, const Lesson& lesson, int count) {
   const std::string words = fmt::format(
-      "Lesson {} has no more hints; all {} were shown. ./course hint {} N shows hint N again. The notes are "
-      "in {}; ./course solution {} --spoil compares your file with the worked solution.",
-      lesson.two_digits(), count, lesson.two_digits(),
-      (lesson.folder() / "README.md").lexically_relative(lesson.root).string(), lesson.two_digits());
+      "Lesson {} has no more hints; all {} were shown. ./course hint {} N shows hint N again. Still "
+      "stuck? Then {}",
+      lesson.two_digits(), count, lesson.two_digits(), where_else(lesson));
   fmt::print("{}", wrap(words, 0, terminal.width()));
 }
 
@@ -64,9 +68,7 @@ std::optional<Lesson> choose_lesson(const Workspace& workspace, const Progress& 
     const Lesson* const lesson = lesson_at(workspace.lessons(), progress);
     return lesson == nullptr ? std::nullopt : std::optional(*lesson);
   }
-  const std::vector<Lesson> lessons = workspace.select({name});
-  if (lessons.size() != 1) throw UsageError("hint needs exactly one lesson.");
-  return lessons.front();
+  return workspace.select_one("hint", name);
 }
 
 int hints_shown(const Lesson& lesson, const Progress& progress, int count) {

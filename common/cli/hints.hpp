@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The hints of a lesson, as its hints.md has them: each under a heading "## 2. The index".
+/// The hints of a lesson, as its hints.md has them: each under a heading with its number.
 
 #include <filesystem>
 #include <string>
@@ -16,7 +16,8 @@ struct Hint {
   std::string text;   ///< Markdown, without the heading
 };
 
-/// @brief The hints of a hints.md, in order. What comes before the first is left out.
+/// @brief The hints of a hints.md, in order, each under a heading "## 2. The index". What comes before the
+/// first is left out.
 /// @throws std::runtime_error in a sentence if there is none, one is empty, or the numbers are not 1, 2, 3
 /// ...
 std::vector<Hint> parse_hints(std::string_view markdown);

@@ -27,7 +27,7 @@ struct Lesson {
   std::filesystem::path contract() const { return folder() / (name + ".hpp"); }
   std::filesystem::path stub() const { return folder() / (name + ".cu"); }  ///< the student's own file
   /// The stub as the course gives it, whatever has become of the student's file.
-  std::filesystem::path pristine_stub() const { return root / "tests/lessons/stubs" / (id() + ".cu"); }
+  std::filesystem::path pristine_stub() const;
   std::filesystem::path solution() const { return root / "solutions" / id() / (name + ".cu"); }
   std::vector<std::filesystem::path> mutants() const;       ///< sorted by name
   std::vector<std::filesystem::path> alternatives() const;  ///< sorted by name

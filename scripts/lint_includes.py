@@ -26,7 +26,7 @@ AREAS = [
     (r"common/cli/", "cli", {"classroom", "grading", "tensor", "findings", "report"}),
     (r"lessons/[^/]+/[^/]+\.hpp$", "contract", {"tensor"}),
     (r"(lessons|solutions)/[^/]+/", "kernel", {"contract", "device"}),
-    (r"tests/lessons/alternatives/", "kernel", {"contract", "device"}),
+    (r"tests/lessons/(alternatives|stubs)/", "kernel", {"contract", "device"}),
     (r"tests/lessons/bench/", "kernel", {"contract", "device", "tensor"}),
     (r"tests/lessons/attention/[^/]+_test\.cpp$", "unit test of lesson tests",
      {"attention tests", "grading", "reference", "tensor", "support"}),

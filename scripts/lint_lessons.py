@@ -71,6 +71,13 @@ def without_todos(text):
             yield number, line.rstrip()
 
 
+def check_copy(copy, stub):
+    """The stub that `./course reset` puts back, and by which a file that was edited is told."""
+    if copy.read_text(encoding="utf-8") != stub.read_text(encoding="utf-8"):
+        yield (f"{stub.name} is not {copy.relative_to(ROOT)}: the stub is in both, for students edit the first. Copy it "
+               "there, or let `./course reset` copy it back")
+
+
 def check_stub(stub, solution):
     rest = iter([line.rstrip() for line in solution.read_text(encoding="utf-8").splitlines()])
     text = stub.read_text(encoding="utf-8")
@@ -133,15 +140,17 @@ def check_lesson(lesson, descriptions):
     yield from check_description(lesson, description, {d.get("number") for d in descriptions.values()})
     name = lesson[3:]
     solution = ROOT / "solutions" / lesson / f"{name}.cu"
+    copy = ROOT / "tests" / "lessons" / "stubs" / lesson / f"{name}.cu"
     test = ROOT / "tests" / "lessons" / f"{lesson}_test.cpp"
     missing = [f for f in (folder / "README.md", folder / "hints.md", folder / f"{name}.hpp", folder / f"{name}.cu",
-                           solution, test) if not f.is_file()]
+                           solution, copy, test) if not f.is_file()]
     for file in missing:
         yield f"{file.relative_to(ROOT)} is missing"
     if missing:
         return
     yield from check_points(description, test)
     yield from check_stub(folder / f"{name}.cu", solution)
+    yield from check_copy(copy, folder / f"{name}.cu")
     yield from check_mutants(ROOT / "tests" / "lessons" / "mutants" / lesson, test)
     yield from check_alternatives(ROOT / "tests" / "lessons" / "alternatives" / lesson)
     yield from check_notes(folder / "README.md", folder / "hints.md")

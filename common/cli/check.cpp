@@ -71,6 +71,14 @@ std::string command_again(const CheckArguments& arguments, const LessonReport& r
   return command;
 }
 
+/// Progress that cannot be saved is told, and changes no verdict.
+void remember(const Terminal& terminal, const Workspace& workspace, const LessonReport& report,
+              const Fingerprint& judged) {
+  const fs::path file = progress_file(workspace.toolchain().source_dir);
+  tell_problem(terminal,
+               update_progress(file, [&](Progress& progress) { record_check(progress, report, judged); }));
+}
+
 }  // namespace
 
 int run_check(const Terminal& terminal, const CheckArguments& arguments) {
@@ -83,6 +91,9 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   options.seed = arguments.seed;
   std::vector<Lesson> lessons;
   for (const KernelSource& kernel : kernels) lessons.push_back(kernel.lesson);
+  const bool own_files = !arguments.solution && arguments.file.empty();
+  std::vector<Fingerprint> judged;  // before anything is compiled, so that an edit meanwhile shows
+  for (const Lesson& lesson : lessons) judged.push_back(own_files ? fingerprint(lesson) : Fingerprint{});
   workspace.make_ready(lessons);
 
   const bool for_people = arguments.json != "-";
@@ -104,8 +115,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
       fmt::print("{}", render_report(terminal, report, style));
       std::fflush(stdout);
     }
-    if (!arguments.solution && arguments.file.empty())
-      save_progress(workspace.toolchain().binary_dir, report);
+    if (own_files) remember(terminal, workspace, report, judged[i]);
   }
   if (for_people && reports.size() > 1) fmt::print("{}", render_summary(terminal, reports));
   write_report(arguments.json, to_json(reports, options.backend));

@@ -10,10 +10,58 @@ void describe_list(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<ListArguments>(
       app, "list", "shows the lessons and what you have reached", run_list, chosen);
   command->add_flag("--json", arguments.json, "for programs");
+  command->add_flag("--verify", arguments.verify, "first checks again what changed since it passed");
+  command->footer(
+      "What you have reached is in progress.json beside ./course, or in the file that\n"
+      "COURSE_PROGRESS names. Without that file you begin anew; no lesson is touched.");
+}
+
+void describe_hint(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<HintArguments>(
+      app, "hint", "shows the next hint of a lesson, one at a time", run_hint, chosen);
+  command->add_option("LESSON", arguments.lesson, "number (9, 09) or name; else the one you are at");
+  command->add_option("N", arguments.step, "shows hint N again")->check(whole_number(1));
+  command->footer(
+      "Hints go from a nudge to the key line. The course remembers which were shown.\n"
+      "Examples:\n"
+      "  ./course hint        the next hint of the lesson that you are at\n"
+      "  ./course hint 09     the next hint of lesson 09\n"
+      "  ./course hint 09 1   the first hint again");
+}
+
+void describe_solution(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<SolutionArguments>(
+      app, "solution", "shows the worked solution beside your file, once it passes", run_solution, chosen);
+  command->add_option("LESSON", arguments.lesson, kOneLessonHelp)->required();
+  command->add_flag("--spoil", arguments.spoil, "shows it now, passed or not");
+  command->add_flag("--whole", arguments.whole, "prints the solution's file, not a comparison");
+  command->footer(
+      "Lines with - are yours, lines with + are the solution's. A line like // [kernel]\n"
+      "in it names a part for the notes.\n"
+      "Examples:\n"
+      "  ./course solution 09\n"
+      "  ./course solution 09 --spoil --whole\n"
+      "Exit status: 0 it was shown, 1 the lesson has not passed, 2 wrong usage.");
+}
+
+void describe_reset(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<ResetArguments>(
+      app, "reset", "puts a lesson's stub back, and keeps your file", run_reset, chosen);
+  command->add_option("LESSON", arguments.lesson, kOneLessonHelp)->required();
+  command->footer(
+      "Your file stays beside the stub, with .kept behind its name, or .kept2 and so on\n"
+      "if that is taken. What you have reached is still remembered.\n"
+      "Example:\n"
+      "  ./course reset 01");
 }
 
 }  // namespace
 
-void describe_learning_commands(CLI::App& app, Chosen& chosen) { describe_list(app, chosen); }
+void describe_learning_commands(CLI::App& app, Chosen& chosen) {
+  describe_list(app, chosen);
+  describe_hint(app, chosen);
+  describe_solution(app, chosen);
+  describe_reset(app, chosen);
+}
 
 }  // namespace course::cli

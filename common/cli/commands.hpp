@@ -24,8 +24,32 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments);
 
 struct ListArguments {
   bool json = false;
+  bool verify = false;  ///< first checks again what has changed since it passed
 };
 int run_list(const Terminal& terminal, const ListArguments& arguments);
+
+struct HintArguments {
+  std::string lesson;  ///< empty: the one that the student is at
+  int step = 0;        ///< 0: the next one
+};
+/// @brief Shows one hint of a lesson and remembers that it was shown.
+/// @throws UsageError for a step that is beyond the next one
+int run_hint(const Terminal& terminal, const HintArguments& arguments);
+
+struct SolutionArguments {
+  std::string lesson;
+  bool spoil = false;  ///< before the lesson has passed, too
+  bool whole = false;  ///< the solution's file, not how the student's differs from it
+};
+/// @brief Shows the worked solution beside the student's file. The status is kSomethingFailed if the lesson
+/// has not passed with the file as it is.
+int run_solution(const Terminal& terminal, const SolutionArguments& arguments);
+
+struct ResetArguments {
+  std::string lesson;
+};
+/// @brief Puts a lesson's stub back, and keeps the student's file beside it under a name that was free.
+int run_reset(const Terminal& terminal, const ResetArguments& arguments);
 
 struct RunArguments {
   std::string lesson;

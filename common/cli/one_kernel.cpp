@@ -9,12 +9,10 @@ using namespace course::grading;
 
 KernelSource choose_one_kernel(const Workspace& workspace, const std::string& command,
                                const std::string& lesson, bool solution, const std::string& file) {
-  const std::vector<Lesson> lessons = workspace.select({lesson});
-  if (lessons.size() != 1) throw UsageError(fmt::format("{} needs exactly one lesson.", command));
+  const Lesson chosen = workspace.select_one(command, lesson);
   if (solution && !file.empty()) throw UsageError("--solution and --file exclude each other.");
   if (!file.empty() && !fs::is_regular_file(file))
     throw UsageError(fmt::format("There is no file {}.", file));
-  const Lesson& chosen = lessons.front();
   return {chosen, !file.empty() ? fs::absolute(file) : solution ? chosen.solution() : chosen.stub()};
 }
 

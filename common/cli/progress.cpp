@@ -1,7 +1,12 @@
 #include "cli/progress.hpp"
 
-#include <nlohmann/json.hpp>
+#include <fmt/core.h>
 
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+
+#include "cli/progress_file.hpp"
 #include "grading/kernel_cache.hpp"
 #include "grading/subprocess.hpp"
 
@@ -11,32 +16,106 @@ namespace {
 namespace fs = std::filesystem;
 using namespace course::grading;
 
-fs::path progress_file(const fs::path& build_folder, const Lesson& lesson) {
-  return build_folder / "progress" / (lesson.id() + ".json");
+/// Folders of tests/lessons whose files the test includes: the tests of several lessons share them.
+std::vector<fs::path> shared_folders(const fs::path& test) {
+  std::vector<fs::path> folders;
+  const std::string text = read_file(test), opening = "#include \"";
+  for (std::size_t at = 0; (at = text.find(opening, at)) != std::string::npos;) {
+    at += opening.size();
+    const fs::path included = text.substr(at, text.find('"', at) - at);
+    const fs::path folder = test.parent_path() / included.parent_path();
+    const bool known = std::find(folders.begin(), folders.end(), folder) != folders.end();
+    if (included.has_parent_path() && !known && fs::is_directory(folder)) folders.push_back(folder);
+  }
+  return folders;
+}
+
+std::vector<fs::path> judging_files(const Lesson& lesson) {
+  const fs::path test = lesson.root / "tests/lessons" / (lesson.id() + "_test.cpp");
+  std::vector<fs::path> files{lesson.folder() / "lesson.json", lesson.contract(), test};
+  for (const fs::path& folder : shared_folders(test)) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const fs::path& file = entry.path();
+      const bool source = file.extension() == ".cpp" || file.extension() == ".hpp";
+      if (source && !file.stem().string().ends_with("_test")) files.push_back(file);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string hash_tests(const Lesson& lesson) try {
+  ContentHash hash;
+  for (const fs::path& file : judging_files(lesson))
+    hash.add(file.lexically_relative(lesson.root).string()).add(read_file(file));
+  return hash.hex();
+} catch (const std::exception&) {
+  return "";
+}
+
+/// Universal time, as "2026-11-23T09:30:00Z".
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::string text(std::size("2026-11-23T09:30:00Z") - 1, ' ');
+  std::strftime(text.data(), text.size() + 1, "%FT%TZ", &parts);
+  return text;
 }
 
 }  // namespace
 
-void save_progress(const fs::path& build_folder, const LessonReport& report) noexcept try {
-  const fs::path file = progress_file(build_folder, report.lesson);
-  const nlohmann::json record = {{"points", report.points},
-                                 {"passed", report.verdict == Verdict::pass},
-                                 {"kernel", hash_file(report.source)}};
-  fs::create_directories(file.parent_path());
-  write_file_atomically(file, record.dump());
-} catch (const std::exception&) {
-  // Progress is a convenience; the report itself has been given.
+Fingerprint fingerprint(const Lesson& lesson) { return {hash_file(lesson.stub()), hash_tests(lesson)}; }
+
+Progress load_progress(const fs::path& file) { return ProgressFile(file).read(); }
+
+std::string update_progress(const fs::path& file, const std::function<void(Progress&)>& change) {
+  ProgressFile kept(file);
+  Progress progress = kept.read();
+  if (!progress.problem.empty() && !progress.kept) return progress.problem;
+  change(progress);
+  const std::string failure = kept.write(progress);
+  return failure.empty() ? progress.problem : failure;
 }
 
-std::optional<Progress> load_progress(const fs::path& build_folder, const Lesson& lesson) {
-  try {
-    const auto record = nlohmann::json::parse(read_file(progress_file(build_folder, lesson)));
-    return Progress{.points = record.at("points"),
-                    .passed = record.at("passed"),
-                    .edited_since = record.at("kernel") != hash_file(lesson.stub())};
-  } catch (const std::exception&) {
-    return std::nullopt;
+void record_check(Progress& progress, const LessonReport& report, const Fingerprint& judged) {
+  LessonProgress& record = progress.lessons[report.lesson.id()];
+  record.passed = report.verdict == Verdict::pass;
+  record.points = report.points;
+  record.best = std::max(record.best, report.points);
+  record.checked = now();
+  record.judged = judged;
+}
+
+void tell_problem(const Terminal& terminal, const std::string& problem) {
+  if (problem.empty()) return;
+  std::fflush(stdout);  // what was said before comes first
+  terminal.clear_progress();
+  fmt::print(stderr, "{}", wrap("course: " + problem, 0, terminal.width()));
+}
+
+Standing standing_of(const Lesson& lesson, const Progress& progress) {
+  Standing standing;
+  const auto found = progress.lessons.find(lesson.id());
+  if (found != progress.lessons.end()) standing.record = found->second;
+  const LessonProgress& record = standing.record;
+  const bool checked = !record.checked.empty();
+  const std::string kernel = hash_file(lesson.stub());
+  standing.begun = checked || kernel != hash_file(lesson.pristine_stub());
+  standing.edited_since = checked && record.judged.kernel != kernel;
+  standing.tests_changed = record.passed && record.judged.tests != hash_tests(lesson);
+  return standing;
+}
+
+const Lesson* lesson_at(const std::vector<Lesson>& lessons, const Progress& progress) {
+  const Lesson* first = nullptr;
+  for (const Lesson& lesson : lessons) {
+    const auto found = progress.lessons.find(lesson.id());
+    if (found != progress.lessons.end() && found->second.passed) continue;
+    if (standing_of(lesson, progress).begun) return &lesson;
+    if (first == nullptr) first = &lesson;
   }
+  return first;
 }
 
 }  // namespace course::cli

@@ -103,6 +103,12 @@ std::vector<Lesson> Workspace::select(const std::vector<std::string>& selectors)
   return select_lessons(lessons_, selectors.empty() ? std::vector<std::string>{"all"} : selectors);
 }
 
+Lesson Workspace::select_one(const std::string& command, const std::string& selector) const {
+  const std::vector<Lesson> lessons = select({selector});
+  if (lessons.size() != 1) throw UsageError(fmt::format("{} needs exactly one lesson.", command));
+  return lessons.front();
+}
+
 void Workspace::make_ready(const std::vector<Lesson>& lessons) {
   std::vector<std::string> targets;
   for (const Lesson& lesson : lessons) targets.push_back(lesson.id());

@@ -47,6 +47,10 @@ class Workspace {
 
   /// @throws grading::UnknownLesson
   std::vector<grading::Lesson> select(const std::vector<std::string>& selectors) const;
+
+  /// @brief The one lesson that has this name.
+  /// @throws UsageError that names the command if there are several; grading::UnknownLesson
+  grading::Lesson select_one(const std::string& command, const std::string& selector) const;
   const std::vector<grading::Lesson>& lessons() const { return lessons_; }
   const grading::Toolchain& toolchain() const { return toolchain_; }
 

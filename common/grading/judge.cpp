@@ -139,7 +139,7 @@ bool takes_check_mode(const std::string& name) {
 }  // namespace
 
 std::vector<Variant> variants_of(const Lesson& lesson) {
-  std::vector<Variant> variants{{VariantKind::stub, "stub", lesson.stub()},
+  std::vector<Variant> variants{{VariantKind::stub, "stub", lesson.pristine_stub()},
                                 {VariantKind::solution, "solution", lesson.solution()}};
   for (const auto& file : lesson.alternatives()) {
     variants.push_back({VariantKind::alternative, "alternative/" + file.stem().string(), file});

@@ -109,6 +109,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string Lesson::two_digits() const { return (number < 10 ? "0" : "") + std::to_string(number); }
 std::string Lesson::id() const { return two_digits() + "_" + name; }
+fs::path Lesson::pristine_stub() const { return root / "tests/lessons/stubs" / id() / (name + ".cu"); }
 std::vector<fs::path> Lesson::mutants() const {
   return files_in(root / "tests/lessons/mutants" / id(), ".mutant");
 }

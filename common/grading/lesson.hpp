@@ -25,7 +25,9 @@ struct Lesson {
   std::string id() const;          ///< "01_vector_add", the name of all its folders
   std::filesystem::path folder() const { return root / "lessons" / id(); }
   std::filesystem::path contract() const { return folder() / (name + ".hpp"); }
-  std::filesystem::path stub() const { return folder() / (name + ".cu"); }
+  std::filesystem::path stub() const { return folder() / (name + ".cu"); }  ///< the student's own file
+  /// The stub as the course gives it, whatever has become of the student's file.
+  std::filesystem::path pristine_stub() const;
   std::filesystem::path solution() const { return root / "solutions" / id() / (name + ".cu"); }
   std::vector<std::filesystem::path> mutants() const;       ///< sorted by name
   std::vector<std::filesystem::path> alternatives() const;  ///< sorted by name

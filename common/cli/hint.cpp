@@ -1,0 +1,117 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/hint_text.hpp"
+#include "cli/hints.hpp"
+#include "cli/progress.hpp"
+#include "cli/workspace.hpp"
+
+namespace course::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace course::grading;
+
+/// A hint that there is, and that the student has come to.
+void require_step(const Lesson& lesson, int step, int shown, int count) {
+  if (step > count)
+    throw UsageError(
+        fmt::format("Lesson {} has {} hints; there is no hint {}.", lesson.two_digits(), count, step));
+  if (step > shown + 1)
+    throw UsageError(
+        fmt::format("Hint {} comes later: the next one of lesson {} is hint {}, which ./course "
+                    "hint {} shows.",
+                    step, lesson.two_digits(), shown + 1, lesson.two_digits()));
+}
+
+/// What is left to a student who has seen all hints.
+std::string where_else(const Lesson& lesson) {
+  std::string words = fmt::format("read the notes again, {}",
+                                  (lesson.folder() / "README.md").lexically_relative(lesson.root).string());
+  if (fs::exists(lesson.solution()))
+    words += fmt::format(", or compare your file with the worked solution: ./course solution {} --spoil",
+                         lesson.two_digits());
+  return words;
+}
+
+std::string what_comes_next(const Lesson& lesson, int step, int count, bool kept) {
+  if (step == count) return fmt::format("That was the last hint. Still stuck? Then {}", where_else(lesson));
+  const std::string which = kept ? "" : fmt::format(" {}", step + 1);
+  return fmt::format("Next: ./course hint {}{} shows hint {} of {}.", lesson.two_digits(), which, step + 1,
+                     count);
+}
+
+void print_hint(const Terminal& terminal, const Lesson& lesson, const Hint& hint, int step, int count) {
+  std::string heading = wrap(fmt::format("Hint {} of {} for lesson {} {}: {}", step, count,
+                                         lesson.two_digits(), lesson.title, hint.title),
+                             0, terminal.width());
+  heading.pop_back();  // the line break stays outside of what is painted
+  fmt::print("{}\n\n", terminal.paint(Style::strong, heading));
+  fmt::print("{}\n", plain_text(hint.text, fs::path("lessons") / lesson.id(), 2, terminal.width()));
+}
+
+void print_that_all_were_shown(const Terminal& terminal, const Lesson& lesson, int count) {
+  const std::string words = fmt::format(
+      "Lesson {} has no more hints; all {} were shown. ./course hint {} N shows hint N again. Still "
+      "stuck? Then {}",
+      lesson.two_digits(), count, lesson.two_digits(), where_else(lesson));
+  fmt::print("{}", wrap(words, 0, terminal.width()));
+}
+
+/// The lesson that was asked for, else the one that the student is at; nothing if all have passed.
+std::optional<Lesson> choose_lesson(const Workspace& workspace, const Progress& progress,
+                                    const std::string& name) {
+  if (name.empty()) {
+    const Lesson* const lesson = lesson_at(workspace.lessons(), progress);
+    return lesson == nullptr ? std::nullopt : std::optional(*lesson);
+  }
+  return workspace.select_one("hint", name);
+}
+
+int hints_shown(const Lesson& lesson, const Progress& progress, int count) {
+  const auto record = progress.lessons.find(lesson.id());
+  return record == progress.lessons.end() ? 0 : std::min(record->second.hints, count);
+}
+
+/// Remembers that the student has come to this step. Returns what is wrong if that is not possible.
+std::string remember_step(const fs::path& file, const Lesson& lesson, int step) {
+  return update_progress(file, [&](Progress& progress) {
+    int& hints = progress.lessons[lesson.id()].hints;
+    hints = std::max(hints, step);
+  });
+}
+
+}  // namespace
+
+int run_hint(const Terminal& terminal, const HintArguments& arguments) {
+  const Workspace workspace(terminal);
+  const fs::path file = progress_file(workspace.toolchain().source_dir);
+  const Progress progress = load_progress(file);
+  tell_problem(terminal, progress.problem);
+  const std::optional<Lesson> lesson = choose_lesson(workspace, progress, arguments.lesson);
+  if (!lesson) {
+    fmt::print("All lessons have passed. ./course hint LESSON shows the hints of one of them.\n");
+    return kAllPassed;
+  }
+  const std::vector<Hint> hints = read_hints(*lesson);
+  const int count = static_cast<int>(hints.size());
+  const int shown = hints_shown(*lesson, progress, count);
+  if (arguments.step == 0 && shown == count) {
+    print_that_all_were_shown(terminal, *lesson, count);
+    return kAllPassed;
+  }
+  const int step = arguments.step == 0 ? shown + 1 : arguments.step;
+  // Where nothing can be remembered, the student says which hint is the next.
+  require_step(*lesson, step, progress.kept ? shown : count, count);
+
+  const std::string problem = step > shown ? remember_step(file, *lesson, step) : std::string();
+  print_hint(terminal, *lesson, hints[static_cast<std::size_t>(step) - 1], step, count);
+  fmt::print("{}", wrap(what_comes_next(*lesson, step, count, problem.empty()), 0, terminal.width()));
+  if (problem != progress.problem) tell_problem(terminal, problem);
+  return kAllPassed;
+}
+
+}  // namespace course::cli

@@ -1,0 +1,114 @@
+// Lesson 09: FlashAttention-2, forward. A block keeps a tile of queries; the tiles of keys pass by.
+// Dao 2023 (arXiv:2307.08691), Algorithm 1; the comments in the kernel name its lines.
+
+#include "flash2_forward.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+
+#include "device/attention_arguments.hpp"
+#include "device/attention_tile.hpp"
+#include "device/cuda_check.hpp"
+#include "device/reduce.hpp"
+#include "device/tile_matmul.hpp"
+
+namespace course {
+
+// 128 queries meet 64 keys at a time. The fewer dimensions, the less shared memory.
+using NarrowShape = device::AttentionShape<128, 64, 64>;
+using WideShape = device::AttentionShape<128, 64, 128>;
+static_assert(WideShape::kDim >= kMaxDim);
+static_assert(NarrowShape::kBlockM == WideShape::kBlockM, "one grid serves both");
+
+/// What a block has in shared memory. P takes the place of K, which nobody needs once S has been computed.
+template <class Shape>
+struct SharedTiles {
+  typename Shape::QTile Q;
+  union {
+    typename Shape::KTile K;
+    typename Shape::PTile P;
+  };
+  typename Shape::VTile V;
+};
+
+/// Takes a tile of scores into the thread's rows: S_rmem becomes P = exp(S - m), m and l those of all keys so
+/// far, O_rmem as if m had been the maximum from the beginning.
+/// Invariant: l = Σ exp(S_j - m) over the thread's columns so far; {-inf, 0} while no score was above -inf.
+template <class Shape>
+__device__ void fold_scores(typename Shape::Scores::Accumulator& S_rmem,
+                            typename Shape::Output::Accumulator& O_rmem, float (&m)[Shape::kThreadRows],
+                            float (&l)[Shape::kThreadRows]) {
+#pragma unroll
+  for (int i = 0; i < Shape::kThreadRows; ++i) {
+    // TODO 1: what is the maximum of row i now? Which of its columns does this thread not have?
+    // TODO 2: what stands on the old maximum, and has to be brought to the new one?
+    // TODO 3: make P of S, and let l take it in. What if the maximum is still -inf?
+  }
+}
+
+/// O and lse of a tile of queries: tile blockIdx.x of head blockIdx.y in batch blockIdx.z.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
+    flash2_forward_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                          View<float, 4> O, View<float, 3> lse, float scale) {
+  using Scores = typename Shape::Scores;
+  using Output = typename Shape::Output;
+  extern __shared__ float4 shared_memory[];
+  auto& smem = *reinterpret_cast<SharedTiles<Shape>*>(shared_memory);
+  const View<const float, 2> Q_head = device::matrix_of(Q, blockIdx.z, blockIdx.y);
+  // TODO 4: which matrices of K and V does this block need?
+  const std::int64_t first_query = std::int64_t{blockIdx.x} * Shape::kBlockM, Nk = K.shape[2];
+
+  // Lines 3 to 5: a tile of Q; O = 0, l = 0, m = -inf.
+  device::load_tile<Shape::kThreads>(Q_head, first_query, 0, smem.Q);
+  typename Output::Accumulator O_rmem = {};
+  float m[Shape::kThreadRows], l[Shape::kThreadRows] = {};
+  for (float& m_i : m) m_i = -INFINITY;
+
+  for (std::int64_t first_key = 0; first_key < Nk; first_key += Shape::kBlockN) {  // line 6
+    // TODO 5: load a tile of K and one of V, for which P·V sums over keys. What must have happened before?
+    // TODO 6: who has to wait for whom, before anybody multiplies?
+
+    typename Scores::Accumulator S_rmem = {};
+    // TODO 7: compute the tile of S. What stands in the columns behind the last key?
+
+    fold_scores<Shape>(S_rmem, O_rmem, m, l);  // line 9, and of line 10: O = diag(exp(m_old - m))·O
+
+    // TODO 8: put P where K is. Who may still be reading K there?
+    // TODO 9: add P·V to O. Which threads have written the rows of P that this thread reads?
+  }
+
+  // TODO 10: l holds this thread's columns only. Finish l and O, also where no score was above -inf.
+  // TODO 11: store lse. Which threads of a row do it, and which rows of the tile exist?
+  // TODO 12: store O with device::store_tile<Output>().
+}
+
+template <class Shape>
+void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
+            View<float, 3> lse, float scale) {
+  const std::int64_t tiles = (Q.shape[2] + Shape::kBlockM - 1) / Shape::kBlockM;
+  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(Q.shape[1]),
+                  static_cast<unsigned>(Q.shape[0]));
+  constexpr int kSharedBytes = sizeof(SharedTiles<Shape>);  // more than the 48 KiB that come unasked
+  const auto kernel = flash2_forward_kernel<Shape>;
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
+  kernel<<<grid, Shape::kThreads, kSharedBytes>>>(Q, K, V, O, lse, scale);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void flash2_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
+                    View<float, 3> lse, float scale) {
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2];
+  device::require_attention_arguments(Q, K, V, O, H, kMaxDim);
+  device::require_shape("lse", lse, {B, H, Nq});
+  if (B == 0 || H == 0 || Nq == 0) return;
+  if (Q.shape[3] <= NarrowShape::kDim) {
+    launch<NarrowShape>(Q, K, V, O, lse, scale);
+  } else {
+    launch<WideShape>(Q, K, V, O, lse, scale);
+  }
+}
+
+}  // namespace course

@@ -1,0 +1,106 @@
+// Lesson 14: gradients. dX = dY·Wᵀ and dW = Xᵀ·dY by the tiles of lesson 06; dS = P ∘ (dP - rowsum(P ∘ dP)),
+// a block a row.
+
+#include "gradients.hpp"
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "device/attention_arguments.hpp"
+#include "device/cuda_check.hpp"
+#include "device/reduce.hpp"
+#include "device/tile_matmul.hpp"
+
+namespace course {
+
+// --- The product of two matrices ---
+
+using Tile = device::TileShape<128, 128, 16, 8, 8>;
+static_assert(Tile::kRows >= kBlockTile && Tile::kCols >= kBlockTile);
+
+/// C = A·B. Each block of Tile::kThreads threads computes a tile of C, row by row; C is tiles_across tiles
+/// wide.
+__global__ void __launch_bounds__(Tile::kThreads, 2)
+    matmul_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C, unsigned tiles_across) {
+  const std::int64_t first_row = std::int64_t{blockIdx.x / tiles_across} * Tile::kRows;
+  const std::int64_t first_col = std::int64_t{blockIdx.x % tiles_across} * Tile::kCols;
+  Tile::Accumulator acc = {};
+  device::matmul_tile<Tile>(A, B, first_row, first_col, acc);
+  device::store_tile<Tile>(acc, C, first_row, first_col);
+}
+
+/// Rounded up. size > 0.
+std::int64_t tiles_along(std::int64_t size, int tile) { return (size - 1) / tile + 1; }
+
+/// @brief C = A·B, on matrices in device memory, any strides. An empty C launches nothing.
+/// @throws std::logic_error, with the shapes, unless A is (m, k), B is (k, n) and C is (m, n).
+void multiply(const View<const float, 2>& A, const View<const float, 2>& B, const View<float, 2>& C) {
+  if (A.shape[1] != B.shape[0] || C.shape[0] != A.shape[0] || C.shape[1] != B.shape[1])
+    throw std::logic_error("multiply(A, B, C) does not fit together: A is " + device::text_of_shape(A.shape) +
+                           ", B is " + device::text_of_shape(B.shape) + ", C is " +
+                           device::text_of_shape(C.shape) + ".");
+  if (C.shape[0] == 0 || C.shape[1] == 0) return;
+  const std::int64_t tiles_across = tiles_along(C.shape[1], Tile::kCols),
+                     tiles_down = tiles_along(C.shape[0], Tile::kRows);
+  matmul_kernel<<<static_cast<unsigned>(tiles_across * tiles_down), Tile::kThreads>>>(
+      A, B, C, static_cast<unsigned>(tiles_across));
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void matmul_backward(View<const float, 2> X, View<const float, 2> W, View<const float, 2> dY,
+                     View<float, 2> dX, View<float, 2> dW) {
+  const std::int64_t M = X.shape[0], K = X.shape[1], N = W.shape[1];
+  device::require_shape("W", W, {K, N});
+  device::require_shape("dY", dY, {M, N});
+  device::require_shape("dX", dX, {M, K});
+  device::require_shape("dW", dW, {K, N});
+  // TODO 1: dX, by multiply() and device::transposed(). Which two of the three inputs make its shape?
+  // TODO 2: dW, likewise. Over which axis is summed?
+}
+
+// --- The softmax ---
+
+constexpr int kBlockWarps = kBlockThreads / device::kWarpSize;
+
+/// Σ P_j · dP_j over this thread's columns, which are threadIdx.x, threadIdx.x + kBlockThreads, ... below
+/// cols. Where P_j is 0, dP_j does not count, whatever it is.
+/// Shapes: P_row and dP_row are (cols).
+__device__ float sum_own_columns(const float* P_row, const float* dP_row, std::int64_t cols) {
+  float sum = 0.0f;
+  for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
+    // TODO 3: what does this column add to the sum? And where P is 0?
+  }
+  return sum;
+}
+
+/// dS_j = P_j · (dP_j - sum) for this thread's columns, and 0 where P_j is 0.
+__device__ void write_own_columns(const float* __restrict__ P_row, const float* __restrict__ dP_row,
+                                  float* __restrict__ dS_row, float sum, std::int64_t cols) {
+  for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
+    // TODO 4: dS of this column. And where P is 0?
+  }
+}
+
+/// Row blockIdx.x of dS. Correct for blocks of kBlockThreads threads.
+__global__ void __launch_bounds__(kBlockThreads)
+    softmax_backward_kernel(View<const float, 2> P, View<const float, 2> dP, View<float, 2> dS) {
+  // TODO 5: where does this block's row begin in P, in dP and in dS?
+  // TODO 6: the sum of the row, in every thread, by device::sum_block. Then its output.
+}
+
+void softmax_backward(View<const float, 2> P, View<const float, 2> dP, View<float, 2> dS) {
+  const std::int64_t rows = P.shape[0], cols = P.shape[1];
+  if (rows > kMaxRows)
+    throw std::invalid_argument("P must have at most " + std::to_string(kMaxRows) + " rows, but it has " +
+                                std::to_string(rows) + ".");
+  device::require_shape("dP", dP, {rows, cols});
+  device::require_shape("dS", dS, {rows, cols});
+  device::require_dense_rows("P", P);
+  device::require_dense_rows("dP", dP);
+  device::require_dense_rows("dS", dS);
+  // TODO 7: launch a block for each row, and check the launch. When is there nothing to launch?
+}
+
+}  // namespace course

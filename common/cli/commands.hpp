@@ -36,6 +36,14 @@ struct HintArguments {
 /// @throws UsageError for a step that is beyond the next one
 int run_hint(const Terminal& terminal, const HintArguments& arguments);
 
+struct WatchArguments {
+  std::string lesson;  ///< empty: the one that the student is at
+  std::string file;    ///< watched in place of the student's own
+  std::string backend = "auto";
+};
+/// @brief Checks the student's file each time it is saved, until the student quits.
+int run_watch(const Terminal& terminal, const WatchArguments& arguments);
+
 struct RunArguments {
   std::string lesson;
   std::string in, out;

@@ -6,6 +6,22 @@
 namespace course::cli {
 namespace {
 
+void describe_watch(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<WatchArguments>(
+      app, "watch", "checks your file each time you save it, until you quit", run_watch, chosen);
+  command->add_option("LESSON", arguments.lesson, "number (9, 09) or name; else the one you are at");
+  command->add_option("--file", arguments.file, "watches this file in place of yours");
+  add_backend(command, arguments.backend);
+  command->footer(
+      "Keys: h hint, n next lesson, l list, c clear, r run again, q quit, ? shows them.\n"
+      "Where input or output is no terminal there are no keys, and each check writes\n"
+      "one block of text.\n"
+      "Examples:\n"
+      "  ./course watch           the lesson that you are at\n"
+      "  ./course watch 09        lesson 09\n"
+      "  ./course watch 09 --file idea.cu");
+}
+
 void describe_list(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<ListArguments>(
       app, "list", "shows the lessons and what you have reached", run_list, chosen);
@@ -58,6 +74,7 @@ void describe_reset(CLI::App& app, Chosen& chosen) {
 }  // namespace
 
 void describe_learning_commands(CLI::App& app, Chosen& chosen) {
+  describe_watch(app, chosen);
   describe_list(app, chosen);
   describe_hint(app, chosen);
   describe_solution(app, chosen);

@@ -51,6 +51,14 @@ struct ResetArguments {
 /// @brief Puts a lesson's stub back, and keeps the student's file beside it under a name that was free.
 int run_reset(const Terminal& terminal, const ResetArguments& arguments);
 
+struct WatchArguments {
+  std::string lesson;  ///< empty: the one that the student is at
+  std::string file;    ///< watched in place of the student's own
+  std::string backend = "auto";
+};
+/// @brief Checks the student's file each time it is saved, until the student quits.
+int run_watch(const Terminal& terminal, const WatchArguments& arguments);
+
 struct RunArguments {
   std::string lesson;
   std::string in, out;

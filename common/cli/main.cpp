@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <exception>
 
 #include "cli/command_line.hpp"
@@ -14,7 +15,8 @@ namespace {
 
 void say(const Terminal& terminal, const std::string& message) {
   terminal.clear_progress();
-  fmt::print(stderr, "{}", wrap("course: " + message, 0, terminal.width()));
+  // Not by fmt, which would throw if stderr is a terminal that was closed.
+  std::fputs(wrap("course: " + message, 0, terminal.width()).c_str(), stderr);
 }
 
 /// CLI11 would only say that a subcommand is required.

@@ -15,7 +15,8 @@ namespace {
 
 using namespace course::grading;
 
-constexpr std::size_t kFullCases = 3;  // failed cases that are shown with their message
+constexpr std::size_t kFullCases = 3;   // failed cases that are shown with their message
+constexpr std::size_t kNamedCases = 4;  // and, of those behind them, by name
 
 std::string plural(std::size_t count, const std::string& thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
@@ -179,43 +180,60 @@ std::string render_all(const Terminal& terminal, const LessonReport& report, Sev
   return text;
 }
 
+/// How to see more.
+std::string verbose_command(const ReportStyle& style) {
+  return style.watching ? style.command + " --verbose" : "--verbose";
+}
+
 /// What check mode could not look at, and why.
-std::string render_not_checked(const Terminal& terminal, const LessonReport& report, bool verbose) {
+std::string render_not_checked(const Terminal& terminal, const LessonReport& report,
+                               const ReportStyle& style) {
   if (!report.not_checked.empty()) return wrap(report.not_checked, 2, terminal.width());
   std::vector<Diagnostic> reasons;
   for (const CaseResult& result : report.cases)
     for (const Diagnostic& one : result.diagnostics)
       if (one.kind == kNotChecked) add_new(reasons, {one});
-  if (!verbose && !reasons.empty()) return "  Some calls have no diagnosis (--verbose says why)\n";
+  if (!style.verbose && !reasons.empty())
+    return wrap(fmt::format("Some calls have no diagnosis ({} says why)", verbose_command(style)), 2,
+                terminal.width());
   std::string text;
   for (const Diagnostic& reason : reasons) text += wrap(reason.message, 2, terminal.width());
   return text;
 }
 
 /// Adds what it tells to `told`.
-std::string render_failed_cases(const Terminal& terminal, const LessonReport& report, bool verbose,
-                                Told& told) {
-  std::size_t shown = 0, same = 0, other = 0;
-  std::string text;
+std::string render_failed_cases(const Terminal& terminal, const LessonReport& report,
+                                const ReportStyle& style, Told& told) {
+  const bool verbose = style.verbose;
+  const std::size_t in_full = style.watching ? 1 : kFullCases;
+  std::size_t shown = 0, by_name = 0, same = 0, other = 0;
+  std::string text, named;
   for (const CaseResult& result : report.cases) {
     if (result.passed) continue;
     if (!verbose && (told.knows(result) || explained_by_another(result, report.cases))) {
       ++same;
-    } else if (!verbose && shown == kFullCases) {
-      ++other;
+    } else if (!verbose && shown == in_full) {
+      if (style.watching && ++by_name <= kNamedCases) {
+        named += wrap("also fails: " + result.name, 2, terminal.width());
+        told.add(result);
+      } else {
+        ++other;
+      }
     } else {
       ++shown;
       text += render_case(terminal, report, result, verbose ? Told() : told);
       told.add(result);
     }
   }
+  text += named;
   if (same > 0)
-    text +=
-        fmt::format("  and {} {} in the same way\n", plural(same, "more case"), same == 1 ? "fails" : "fail");
-  if (other > 0) {
-    text += fmt::format("  and {} {} in other ways (--verbose shows all)\n", plural(other, "more case"),
-                        other == 1 ? "fails" : "fail");
-  }
+    text += wrap(
+        fmt::format("and {} {} in the same way", plural(same, "more case"), same == 1 ? "fails" : "fail"), 2,
+        terminal.width());
+  if (other > 0)
+    text += wrap(fmt::format("and {} {} in other ways ({} shows all)", plural(other, "more case"),
+                             other == 1 ? "fails" : "fail", verbose_command(style)),
+                 2, terminal.width());
   return text;
 }
 
@@ -251,6 +269,30 @@ nlohmann::json report_to_json(const LessonReport& report) {
 
 }  // namespace
 
+std::string render_heading(const Terminal& terminal, Style style, const std::string& word,
+                           const Lesson& lesson, const std::string& right) {
+  const std::string left = fmt::format("{}  {} {}", word, lesson.two_digits(), lesson.title);
+  const std::size_t used = columns_of(left) + columns_of(right);
+  const std::string painted =
+      terminal.paint(style, word) + terminal.paint(Style::strong, left.substr(word.size()));
+  if (columns_of(left) > terminal.width())
+    return terminal.paint(style, word) + "\n" +
+           wrap(left.substr(word.size() + 2) + "\n" + right, 2, terminal.width());
+  if (right.empty()) return painted + "\n";
+  if (used + 2 > terminal.width()) return painted + "\n" + wrap(right, 2, terminal.width());
+  return painted + std::string(terminal.width() - used, ' ') + right + "\n";
+}
+
+std::string render_findings(const Terminal& terminal, const LessonReport& report, const ReportStyle& style) {
+  std::string text;
+  if (!report.error.empty()) text += wrap(report.error, 2, terminal.width());
+  Told told;
+  text += render_failed_cases(terminal, report, style, told);
+  text += render_all(terminal, report, Severity::warning, told, "Warnings, which cost no points");
+  if (style.verbose) text += render_all(terminal, report, Severity::note, told, "Notes");
+  return text + render_not_checked(terminal, report, style);
+}
+
 std::string render_report(const Terminal& terminal, const LessonReport& report, const ReportStyle& style) {
   const bool pass = report.verdict == Verdict::pass;
   const std::string word = pass ? "PASS" : report.compiled ? "FAIL" : "DOES NOT COMPILE";
@@ -258,18 +300,8 @@ std::string render_report(const Terminal& terminal, const LessonReport& report, 
       report.compiled
           ? fmt::format("{}  {:.1f} s", points(report.points, report.lesson.points), report.seconds)
           : points(0, report.lesson.points);
-  const std::string left = fmt::format("{}  {} {}", word, report.lesson.two_digits(), report.lesson.title);
-  const std::size_t used = columns_of(left) + columns_of(right);
-  const std::size_t gap = used + 2 < terminal.width() ? terminal.width() - used : 2;
-  std::string text = terminal.paint(pass ? Style::good : Style::bad, word) +
-                     terminal.paint(Style::strong, left.substr(word.size())) + std::string(gap, ' ') + right +
-                     "\n";
-  if (!report.error.empty()) text += wrap(report.error, 2, terminal.width());
-  Told told;
-  text += render_failed_cases(terminal, report, style.verbose, told);
-  text += render_all(terminal, report, Severity::warning, told, "Warnings, which cost no points");
-  if (style.verbose) text += render_all(terminal, report, Severity::note, told, "Notes");
-  text += render_not_checked(terminal, report, style.verbose);
+  std::string text = render_heading(terminal, pass ? Style::good : Style::bad, word, report.lesson, right) +
+                     render_findings(terminal, report, style);
   if (pass) return text;
   const std::string next = fmt::format("Next: edit {}, then {}", relative(report), style.command);
   if (columns_of(next) + 2 <= terminal.width()) return text + wrap(next, 2, terminal.width());

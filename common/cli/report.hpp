@@ -11,13 +11,23 @@
 namespace course::cli {
 
 struct ReportStyle {
-  bool verbose = false;  ///< every failed case in full, and the notes
-  std::string command;   ///< what to type to check again
+  bool verbose = false;   ///< every failed case in full, and the notes
+  std::string command;    ///< what to type to check again
+  bool watching = false;  ///< the first failed case in full, those that fail in other ways by name
 };
 
 /// @brief One block: the verdict and the points, what failed and why, and what to do next.
 std::string render_report(const Terminal& terminal, const grading::LessonReport& report,
                           const ReportStyle& style);
+
+/// @brief The first line of that block: a word in colour, the lesson, and at the right what it came to. Two
+/// lines where one is too short.
+std::string render_heading(const Terminal& terminal, Style style, const std::string& word,
+                           const grading::Lesson& lesson, const std::string& right);
+
+/// @brief What comes below the heading, without what to do next.
+std::string render_findings(const Terminal& terminal, const grading::LessonReport& report,
+                            const ReportStyle& style);
 
 /// @brief The line under several blocks: how many lessons passed, and the points.
 std::string render_summary(const Terminal& terminal, const std::vector<grading::LessonReport>& reports);

@@ -135,6 +135,7 @@ std::string Terminal::paint(Style style, std::string_view text) const {
 }
 
 void Terminal::show_progress(std::string_view words, std::size_t done, std::size_t total) const {
+  if (listener_) listener_(words, done, total);
   if (!progress_) return;
   constexpr std::size_t kBar = 24;
   std::string line;

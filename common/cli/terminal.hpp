@@ -3,8 +3,10 @@
 /// Text for people: wrapped, coloured where there is a terminal, plain where there is none.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace course::cli {
 
@@ -15,6 +17,9 @@ class Terminal {
  public:
   /// Looks at stdout, stderr, NO_COLOR, TERM and COLUMNS.
   Terminal();
+
+  /// A screen of which only these two things are known; it shows no bar.
+  Terminal(std::size_t width, bool colours) : colours_(colours), width_(width) {}
 
   /// @brief The text with escape codes around it, if stdout is a terminal and NO_COLOR is not set.
   std::string paint(Style style, std::string_view text) const;
@@ -29,6 +34,12 @@ class Terminal {
   /// `total` 0: the amount of work is not known, and only the words are shown.
   void show_progress(std::string_view words, std::size_t done, std::size_t total) const;
 
+  /// @brief From now on the function is told of the work, in place of a bar.
+  void tell_progress_to(
+      std::function<void(std::string_view words, std::size_t done, std::size_t total)> listener) {
+    listener_ = std::move(listener);
+  }
+
   /// @brief Takes the bar away; nothing happens if there is none.
   void clear_progress() const;
 
@@ -36,6 +47,7 @@ class Terminal {
   bool colours_ = false;
   bool progress_ = false;
   std::size_t width_ = 80;
+  std::function<void(std::string_view, std::size_t, std::size_t)> listener_;
   mutable bool shown_ = false;
 };
 

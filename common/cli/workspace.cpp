@@ -126,6 +126,10 @@ void Workspace::run_ninja(const std::vector<std::string>& targets) {
   CommandResult result;
   {
     const BuildLock lock(toolchain_.binary_dir);
+    // ninja takes it away if it is ended while CMake writes it anew.
+    if (!fs::exists(toolchain_.binary_dir / "build.ninja"))
+      throw MachineError(
+          "The build has to be configured again. Quit, and run `./course` again, which does that.");
     Command command;
     command.arguments = {toolchain_.ninja.string(), "-C", toolchain_.binary_dir.string()};
     command.arguments.insert(command.arguments.end(), targets.begin(), targets.end());

@@ -91,7 +91,7 @@ class Results:
 
 def lines_of(value, indent: int) -> str:
     """JSON in which lists of launches have a line each, and so have the members of what holds them."""
-    if isinstance(value, dict) and any(isinstance(member, (dict, list)) for member in value.values()) and indent < 6:
+    if isinstance(value, dict) and any(isinstance(member, (dict, list)) for member in value.values()) and indent < 8:
         members = (f"{' ' * (indent + 2)}{json.dumps(name)}: {lines_of(member, indent + 2)}"
                    for name, member in value.items())  # fmt: skip
         return "{\n" + ",\n".join(members) + "\n" + " " * indent + "}"

@@ -7,7 +7,8 @@
 
 A test case of each lesson (scripts/profiling/counters.py) runs under ncu, with its worker, and in check mode: the same
 data, the same grids, in the same order. Both halves go into one file, so that they may be measured on different
-machines; the file is whole after every case. --resume keeps what the file has and measures the rest.
+machines; the file is whole after every case. Of lines it keeps those at which the halves differ, once it has both.
+--resume keeps what the file has and measures the rest.
 scripts/write_counters_page.py makes a page of it.
 
 Exit status: 0 all cases were measured; 1 some were not, and the file says why; 3 the machine lacks something.
@@ -70,7 +71,8 @@ def measure(results, half: str, cases: list, seconds: float, one_case) -> int:
             except (ProfileError, library.LibraryError) as problem:
                 entry[half] = {"problem": str(problem)}
                 missing += 1
-            results.save()
+        counters.shorten(entry)
+        results.save()
         found = entry[half]
         print(f"{lesson}, {case}: {found.get('problem') or str(len(found['launches'])) + ' launches'}", file=sys.stderr)
     return missing
@@ -136,7 +138,7 @@ def main() -> int:
     arguments = parser.parse_args()
     results = ncu.Results(arguments.output, ("lesson", "case"), resume=True)
     if arguments.show:
-        show(results)
+        ncu.until_closed(show, results)
         return 0
     results.head.setdefault("command", "scripts/compare_counters.py")
     missing, cases = 0, chosen_cases(arguments.lessons)

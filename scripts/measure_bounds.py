@@ -104,7 +104,7 @@ def main() -> int:
     arguments = parser.parse_args()
     results = ncu.Results(arguments.output, ("lesson", "measurement"), resume=arguments.resume or arguments.show)
     if arguments.show:
-        show(results)
+        ncu.until_closed(show, results)
         return 0
     needed = ["nvcc"] if arguments.build_only else ["nvcc", "ncu", "nvidia-smi"]
     if lacking := [program for program in needed if shutil.which(program) is None]:

@@ -28,27 +28,11 @@ wavefronts are explained in [the simulator](simulator.md). `scripts/write_counte
 The simulator counts the accesses of the source. The profiler counts those of the machine code, which the compiler may
 merge, move or leave out: so they agree on what is transferred more often than on how many instructions do it.
 """
-TABLES = """Of each kernel, the launch with the most threads in a case. "Difference" is the simulator's number beside
-the profiler's; a number in brackets is its cause, below.
+TABLES = """Of each counter of a kernel that differs anywhere, the launch in which it differs most, and how many
+launches differ. "Difference" is the simulator's number beside the profiler's; a number in brackets is its cause, above.
+A counter that is 0 in both is not counted as one.
 """
 UNEXPLAINED = "unexplained"
-
-
-def threads(launch: dict) -> int:
-    product = 1
-    for extent in (*launch["grid"], *launch["block"]):
-        product *= extent
-    return product
-
-
-def largest(launches: list) -> list:
-    """Of each kernel, the pair with the most threads; the first of equals."""
-    chosen = {}
-    for there, here in launches:
-        name = there["kernel"]
-        if name not in chosen or threads(there) > threads(chosen[name][0]):
-            chosen[name] = there, here
-    return list(chosen.values())
 
 
 def shape(launch: dict) -> str:
@@ -62,72 +46,92 @@ def shape(launch: dict) -> str:
 
 
 def difference(ours: int, theirs: int) -> str:
-    if ours == theirs:
-        return "0"
     if theirs == 0:
         return "none there"
     text = f"{100 * (ours - theirs) / theirs:+.1f}"
-    return f"{'less than ' if float(text) == 0 else ''}{text}{update_tables.NO_BREAK}%"
+    return f"{'less than 0.1' if float(text) == 0 else text}{update_tables.NO_BREAK}%"
+
+
+def name_of(launch: dict) -> str:
+    """A kernel's name without its constants."""
+    return launch["kernel"].partition("<")[0]
+
+
+def how_far(pair: tuple) -> tuple:
+    """Orders what the profiler and the simulator counted by how far they are apart."""
+    _, ours, theirs = pair
+    return (theirs == 0, abs(ours - theirs) / max(theirs, 1))
 
 
 class Page:
-    """What the tables need to number causes in the order in which they come, and to count."""
+    """Numbers causes in the order in which they come, and counts."""
 
     def __init__(self):
         self.numbers, self.used = {}, set()
         self.compared = self.equal = self.launches = self.unexplained = 0
 
-    def cause(self, lesson: str, kernel: str, counter: str) -> str:
-        """Its number in brackets, or the word for none."""
-        name = causes.EXPLAINED.get((lesson, kernel, counter))
+    def cause(self, key: tuple) -> str:
+        """Its number in brackets, and the word for what nobody knows."""
+        name = causes.EXPLAINED.get(key)
         if name is None:
-            self.unexplained += 1
             return UNEXPLAINED
-        self.used.add((lesson, kernel, counter))
-        return f"[{self.numbers.setdefault(name, len(self.numbers) + 1)}]"
+        self.used.add(key)
+        number = f"[{self.numbers.setdefault(name, len(self.numbers) + 1)}]"
+        return f"{number} {UNEXPLAINED}" if name in causes.UNEXPLAINED else number
 
-    def count(self, entry: dict, launches: list):
-        """Counts what all launches of a case have, whether the tables show them or not."""
+    def lesson(self, name: str, entries: list) -> str:
+        """The section of a lesson: its cases, how much is equal, and a row for each counter that is not.
+
+        @throws ProfileError if launches are missing or not the same
+        """
+        launches = [pair for entry in entries for pair in counters.matched(entry)]
+        compared, equal, differing = 0, 0, {}
         for there, here in launches:
-            self.launches += 1
             for counter, ours, theirs in counters.pairs(there, here):
-                self.compared += 1
-                self.equal += ours == theirs
-                if ours != theirs and (entry["lesson"], there["kernel"], counter) in causes.EXPLAINED:
-                    self.used.add((entry["lesson"], there["kernel"], counter))
+                compared += 1
+                equal += ours == theirs
+                if ours != theirs:
+                    differing.setdefault((name, name_of(there), counter), []).append((there, ours, theirs))
+        self.launches, self.compared, self.equal = (self.launches + len(launches), self.compared + compared,
+                                                    self.equal + equal)  # fmt: skip
+        cases = "; ".join(f"\"{entry['case']}\"" for entry in entries)
+        said = f"Lesson {update_tables.lesson_link(int(name[:2]))}, {cases}: "
+        count = f"{len(launches)} launch{'es' if len(launches) > 1 else ''}"
+        if not differing:
+            return f"{said}all {compared} counters of {count} agree.\n"
+        rows = [self.row(key, found, launches) for key, found in differing.items()]
+        head = ["kernel", "counter", "launches", "the launch", "simulator", "profiler", "difference"]
+        return f"{said}{equal} of {compared} counters of {count} agree.\n\n{update_tables.markdown(head, rows)}"
 
-    def table(self, entry: dict, launches: list) -> str:
-        rows = []
-        for there, here in largest(launches):
-            for counter, ours, theirs in counters.pairs(there, here):
-                why = self.cause(entry["lesson"], there["kernel"], counter) if ours != theirs else ""
-                rows.append([f"`{there['kernel']}`", shape(there), counter.replace("_", " ").replace(".", ", "),
-                             f"{ours:,}", f"{theirs:,}", f"{difference(ours, theirs)} {why}".strip()])  # fmt: skip
-        return update_tables.markdown(["kernel", "launch", "counter", "simulator", "profiler", "difference"], rows)
+    def row(self, key: tuple, found: list, launches: list) -> list:
+        _, kernel, counter = key
+        there, ours, theirs = max(found, key=how_far)
+        why = self.cause(key)
+        if UNEXPLAINED in why:
+            self.unexplained += len(found)
+        of = sum(name_of(launch) == kernel for launch, _ in launches)
+        return [f"`{kernel}`", counter.replace("_", " ").replace(".", ", "), f"{len(found)} of {of}", shape(there),
+                f"{ours:,}", f"{theirs:,}", f"{difference(ours, theirs)} {why}"]  # fmt: skip
 
 
 def write_page(results, link: str) -> str:
     """@throws ProfileError if launches are missing or not the same, or a cause is named for nothing"""
-    page, tables, lesson = Page(), [], ""
+    page, lessons = Page(), {}
     for entry in results.entries:
-        launches = counters.matched(entry)
-        page.count(entry, launches)
-        if entry["lesson"] != lesson:
-            lesson = entry["lesson"]
-            tables.append(f"### Lesson {update_tables.lesson_link(int(lesson[:2]))}\n")
-        tables.append(f"\"{entry['case']}\":\n")
-        tables.append(page.table(entry, launches))
+        lessons.setdefault(entry["lesson"], []).append(entry)
+    sections = [page.lesson(name, entries) for name, entries in lessons.items()]
     if unused := causes.EXPLAINED.keys() - page.used:
         raise ProfileError(f"causes.py explains what does not differ: {sorted(unused)[0]}")
     head = results.head
     where = (f"The profiler is ncu {head['ncu']}, on an {head['gpu']} with driver {head['driver']} and nvcc "
              f"{head['nvcc']}, {head['date']}; the simulator counted on {head['simulated']}.\n")
-    sums = (f"Of {page.compared:,} numbers of {page.launches} launches, {page.equal:,} are equal. In the tables, "
-            f"{page.unexplained} of those that differ are unexplained.\n")
+    sums = (f"Of {page.compared:,} numbers of {page.launches} launches, {page.equal:,} are equal, "
+            f"{page.compared - page.equal - page.unexplained} differ for a known reason, and {page.unexplained} are "
+            "unexplained.\n")
     listed = [f"{number}. {causes.CAUSES[name]}" for name, number in page.numbers.items()]
     return "\n".join([INTRODUCTION.format(results=link), where, sums, "## Why they differ\n",
                       "\n".join(listed) + "\n" if listed else "No cause is known of any difference.\n",
-                      "## Launch by launch\n", TABLES, *tables])  # fmt: skip
+                      "## Lesson by lesson\n", TABLES, *sections])  # fmt: skip
 
 
 def main(words=None) -> int:

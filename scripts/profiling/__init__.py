@@ -2,5 +2,7 @@
 
 ncu       runs a program under ncu and reads its report; a file of results that is whole after every one
 counters  test cases, their launches by ncu and by the simulator, and what differs
+causes    why they differ
 bounds    measurements of the benchmarks, and the numbers that tell what bounds a kernel
+quoted    such a number, by the name under which notes quote it
 """

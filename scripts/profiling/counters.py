@@ -183,26 +183,48 @@ def line_pairs(profiled: dict, simulated: dict, counter: str) -> list:
     return found
 
 
-def matched(entry: dict) -> list:
-    """Pairs of one launch by the profiler and by the simulator, in order. A test that reads counters ends sooner where
-    there are none, so that the GPU may have seen fewer launches.
+def is_same_launch(there: dict, here: dict) -> bool:
+    """Whether kernel, grid and block are the same. Of a kernel that is launched through a pointer the simulator has
+    the variable's name; kernels have names in "_kernel", and variables have not."""
+    names = [launch["kernel"].partition("<")[0] for launch in (there, here)]
+    return ((names[0] == names[1] or not names[1].endswith("_kernel"))
+            and all(there[member] == here[member] for member in ("grid", "block")))  # fmt: skip
 
-    @throws ProfileError if they are not the same launches, or one half is missing
+
+def matched(entry: dict) -> list:
+    """Pairs of one launch by the profiler and by the simulator, in order. A test that reads counters leaves calls out
+    where there are none, so that the GPU may have seen fewer launches; each that it saw has one in the simulator.
+
+    @throws ProfileError if a launch has none, or one half is missing
     """
     where = f"{entry['lesson']}, \"{entry['case']}\""
     for half in ("profiler", "simulator"):
         if "launches" not in entry.get(half, {}):
             problem = entry.get(half, {}).get("problem", "it was not measured")
             raise ProfileError(f"{where} has no launches of the {half}: {problem}")
-    profiled, simulated = entry["profiler"]["launches"], entry["simulator"]["launches"]
-    for number, (there, here) in enumerate(zip(profiled, simulated)):
-        for member in ("kernel", "grid", "block"):
-            both = [launch[member] for launch in (there, here)]
-            if member == "kernel":
-                both = [name.partition("<")[0] for name in both]
-            if both[0] != both[1]:
-                raise ProfileError(f"{where}: launch {number} has the {member} {both[0]} on the GPU and {both[1]} in "
-                                   "the simulator")
-    if len(profiled) > len(simulated):
-        raise ProfileError(f"{where}: {len(profiled)} launches on the GPU, {len(simulated)} in the simulator")
-    return list(zip(profiled, simulated))
+    simulated = iter(entry["simulator"]["launches"])
+    found = []
+    for number, there in enumerate(entry["profiler"]["launches"]):
+        here = next((launch for launch in simulated if is_same_launch(there, launch)), None)
+        if here is None:
+            raise ProfileError(f"{where}: launch {number} of {there['kernel']} on the GPU, with the grid "
+                               f"{there['grid']} and the block {there['block']}, is not among those of the simulator")
+        found.append((there, here))
+    return found
+
+
+def shorten(entry: dict):
+    """Leaves out what the page does not read: lines at which both halves count the same, once both are there."""
+    try:
+        launches = matched(entry)
+    except ProfileError:
+        return
+    for there, here in launches:
+        differing = [name for name, ours, theirs in pairs(there, here) if ours != theirs]
+        places = {place for name in differing for place, *_ in line_pairs(there, here, name)}
+        for launch in (there, here):
+            launch["lines"] = {place: line for place, line in launch["lines"].items() if place in places}
+    known = {id(here) for _, here in launches}
+    for launch in entry["simulator"]["launches"]:
+        if id(launch) not in known:
+            launch["lines"] = {}

@@ -108,6 +108,15 @@ def written(head: dict, entries: list) -> str:
     return "{\n" + ",\n".join([*members, f'  "entries": [\n{rows}\n  ]']) + "\n}\n"
 
 
+def until_closed(show, results):
+    """show(results), which prints; ends quietly if what it is piped into, as head, wants no more."""
+    try:
+        show(results)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python flushes once more, and complains
+
+
 class Clock:
     """The time that a script may take."""
 

@@ -24,8 +24,9 @@ sys.path[:0] = [str(ROOT / "scripts"), str(pathlib.Path(__file__).resolve().pare
 import compare_counters  # noqa: E402
 import measure_bounds  # noqa: E402
 import profiling_example  # noqa: E402
+import update_tables  # noqa: E402
 import write_counters_page  # noqa: E402
-from profiling import bounds, causes, counters, ncu  # noqa: E402
+from profiling import bounds, causes, counters, ncu, quoted  # noqa: E402
 
 NCU = f"#!{sys.executable}\n" + (pathlib.Path(__file__).parent / "profiling_ncu.py").read_text(encoding="utf-8")
 
@@ -235,16 +236,52 @@ class Counters(WithNcu):
         self.assertEqual(status, 1, said)
         self.assertEqual(self.result()["entries"][0]["profiler"], {"problem": "no time was left"})
 
-    def test_launches_that_are_not_the_same_are_not_compared(self):
+    def both_halves(self):
+        """The first entry of a file with both halves."""
         self.measure("--only", "profiler")
         self.measure("--only", "simulator")
-        entry = self.result()["entries"][0]
+        return self.result()["entries"][0]
+
+    def test_launches_that_are_not_the_same_are_not_compared(self):
+        entry = self.both_halves()
         entry["simulator"]["launches"][0]["grid"] = [3, 1, 1]
-        with self.assertRaisesRegex(ncu.ProfileError, r"launch 0 has the grid \[2, 1, 1\] on the GPU and \[3, 1, 1\]"):
+        with self.assertRaisesRegex(ncu.ProfileError, r"launch 0 of example_kernel<64> on the GPU, with the grid "
+                                                      r"\[2, 1, 1\] .* is not among those of the simulator"):
             counters.matched(entry)
         del entry["simulator"]
         with self.assertRaisesRegex(ncu.ProfileError, "has no launches of the simulator: it was not measured"):
             counters.matched(entry)
+
+    def test_launches_that_the_gpu_leaves_out_are_skipped_and_their_order_is_kept(self):
+        entry = self.both_halves()
+        launch = entry["simulator"]["launches"][0]
+        other = launch | {"grid": [7, 1, 1]}
+        entry["simulator"]["launches"] = [other, launch, other]
+        self.assertIs(counters.matched(entry)[0][1], launch)
+        there = entry["profiler"]["launches"][0]
+        entry["profiler"]["launches"] = [there, there | {"grid": [7, 1, 1]}]
+        self.assertEqual([here for _, here in counters.matched(entry)], [launch, other])
+        entry["profiler"]["launches"].reverse()
+        entry["simulator"]["launches"] = [launch, other]
+        with self.assertRaisesRegex(ncu.ProfileError, "launch 1 of example_kernel"):
+            counters.matched(entry)
+
+    def test_a_kernel_behind_a_pointer_has_the_name_of_the_variable_and_another_kernel_is_not_the_same(self):
+        entry = self.both_halves()
+        launch = entry["simulator"]["launches"][0]
+        launch["kernel"] = "kernel"
+        self.assertEqual(len(counters.matched(entry)), 1)
+        launch["kernel"] = "other_kernel"
+        with self.assertRaises(ncu.ProfileError):
+            counters.matched(entry)
+
+    def test_the_file_keeps_the_lines_at_which_the_halves_differ(self):
+        self.measure("--only", "profiler")
+        self.assertEqual(list(self.result()["entries"][0]["profiler"]["launches"][0]["lines"]),
+                         ["example.cu:7", "example.cu:8"])
+        for half in self.both_halves().items():
+            if half[0] in ("profiler", "simulator"):
+                self.assertEqual(list(half[1]["launches"][0]["lines"]), ["example.cu:7"])
 
     def write_page(self, *words):
         """Exit status, what was said, and the page."""
@@ -259,16 +296,20 @@ class Counters(WithNcu):
         self.assertIn("scripts/compare_counters.py makes it", said)
         self.measure("--only", "profiler")
         self.measure("--only", "simulator")
+        nothing = mock.patch.object(causes, "EXPLAINED", {})
+        nothing.start()
+        self.addCleanup(nothing.stop)
         self.assertEqual(self.write_page("--check")[0], 1)
         status, said, page = self.write_page()
         self.assertEqual(status, 0, said)
-        self.assertIn("Of 9 numbers of 3 launches, 6 are equal. In the tables, 3 of those that differ are unexplained.",
+        self.assertIn("Of 9 numbers of 3 launches, 6 are equal, 0 differ for a known reason, and 3 are unexplained.",
                       page)
-        self.assertIn("| `example_kernel<64>` | 2 of 64 | global load, requests | 4 | 2 | +100.0\u00a0% unexplained |",
-                      page)
+        row = "| `example_kernel` | global load, requests | 1 of 1 | 2 of 64 | 4 | 2 | +100.0\u00a0% unexplained |"
+        self.assertIn(row, page)
+        self.assertIn("4 of 6 counters of 2 launches agree.", page)  # lesson 09 has two cases
         self.assertEqual(self.write_page("--check")[0], 0)
 
-        explained = {(lesson, "example_kernel<64>", "global_load.requests"): "wider"
+        explained = {(lesson, "example_kernel", "global_load.requests"): "wider"
                      for lesson in ("01_vector_add", "09_flash2_forward")}
         with mock.patch.object(causes, "EXPLAINED", explained), \
                 mock.patch.object(causes, "CAUSES", {"wider": "Two loads are one."}):  # fmt: skip
@@ -276,10 +317,70 @@ class Counters(WithNcu):
             self.assertEqual(status, 0, said)
             self.assertIn("1. Two loads are one.", page)
             self.assertIn("| 4 | 2 | +100.0\u00a0% [1] |", page)
-            explained["01_vector_add", "example_kernel<64>", "barriers"] = "wider"
+            self.assertIn("3 differ for a known reason, and 0 are unexplained", page)
+            with mock.patch.object(causes, "UNEXPLAINED", {"wider"}):
+                page = self.write_page()[2]
+                self.assertIn("| +100.0\u00a0% [1] unexplained |", page)
+                self.assertIn("0 differ for a known reason, and 3 are unexplained", page)
+            explained["01_vector_add", "example_kernel", "barriers"] = "wider"
             status, said, _ = self.write_page()
             self.assertEqual(status, 2)
-            self.assertIn("explains what does not differ: ('01_vector_add', 'example_kernel<64>', 'barriers')", said)
+            self.assertIn("explains what does not differ: ('01_vector_add', 'example_kernel', 'barriers')", said)
+
+    def test_a_lesson_without_a_difference_has_a_sentence_and_no_table(self):
+        self.both_halves()
+        found = self.result()
+        for entry in found["entries"]:
+            entry["simulator"]["launches"][0]["total"]["global_load"]["requests"] = 2
+        self.output.write_text(json.dumps(found), encoding="utf-8")
+        with mock.patch.object(causes, "EXPLAINED", {}):
+            page = self.write_page()[2]
+        self.assertIn("all 3 counters of 1 launch agree.", page)
+        self.assertNotIn("| kernel |", page)
+
+
+class Quoted(unittest.TestCase):
+    kernel = {"kernel": "keys_kernel<64>", "fma_pipe_percent": 50.4, "waiting_warps": {"barrier": 0.25}}
+    entries = [
+        {"lesson": "15_flash2_backward", "measurement": "flash2_backward N=4096 D=64 H=16", "kernels": [kernel]},
+        {"lesson": "15_flash2_backward", "measurement": "flash2_backward N=4096 D=128 H=16",
+         "kernels": [{"kernel": "keys_kernel<128>", "fma_pipe_percent": 1}, {"kernel": "keys_kernel<64>"}]},
+        {"lesson": "16_grouped_query_backward", "measurement": "grouped", "kernels": [{"kernel": "x", "local": 0}]},
+    ]  # fmt: skip
+
+    def test_words_of_the_measurement_and_the_beginning_of_a_kernel_find_a_number(self):
+        for name, found in (("15:D=64:keys:fma_pipe_percent", ("fma_pipe_percent", 50.4)),
+                            ("15:flash2_backward+D=64:keys:waiting_warps.barrier", ("waiting_warps", 0.25)),
+                            ("15:D=128:keys@1:fma_pipe_percent", ("fma_pipe_percent", 1)),
+                            ("16:*:x:local", ("local", 0))):  # fmt: skip
+            self.assertEqual(quoted.quoted(self.entries, name), found)
+
+    def test_what_finds_no_number_or_several_is_an_error(self):
+        for name, why in (("15:N=4096:keys:fma_pipe_percent", "names 2 measurements"),
+                          ("15:D=64:queries:fma_pipe_percent", "names 0 kernels"),
+                          ("15:D=128:keys:fma_pipe_percent", "names 2 kernels"),
+                          ("15:D=128:keys@3:fma_pipe_percent", "names 0 kernels"),
+                          ("15:D=128:keys@2:fma_pipe_percent", "names no number"),
+                          ("15:D=64:keys:waiting_warps.sleeping", "names no number"),
+                          ("15:keys:fma_pipe_percent", "is not LESSON:WORDS:KERNEL:NUMBER")):  # fmt: skip
+            with self.assertRaisesRegex(quoted.QuoteError, why):
+                quoted.quoted(self.entries, name)
+
+    def test_the_notes_of_every_lesson_quote_the_bounds(self):
+        for notes in sorted((ROOT / "lessons").glob("*/README.md")):
+            self.assertIn("<!-- value: bounds:", notes.read_text(encoding="utf-8"), notes)
+            self.assertIn(notes, update_tables.all_pages())
+
+
+class Shown(unittest.TestCase):
+    def test_a_table_whose_reader_has_gone_ends_quietly(self):
+        for script in ("measure_bounds", "compare_counters"):
+            reading, writing = os.pipe()
+            os.close(reading)
+            done = subprocess.run([sys.executable, "-B", ROOT / "scripts" / f"{script}.py", "--show"], stdout=writing,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+            os.close(writing)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":

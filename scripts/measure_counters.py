@@ -116,26 +116,35 @@ def plain_name(demangled):
     return name
 
 
-def instructions_of(action, program):
-    """(place, kind, values) of the instructions in KINDS that were executed; the place is a line of the program, or
-    file:line elsewhere."""
+def executed_instructions(action):
+    """(name with its suffixes, its place in the source or None, values) of each instruction of a kernel, by address."""
     rows = {}
+    present = set(action.metric_names())
     for name, metric_name in BY_INSTRUCTION.items():
+        if metric_name not in present:
+            continue
         metric = action.metric_by_name(metric_name)
         addresses = metric.correlation_ids()
         for instance in range(metric.num_instances()):
             rows.setdefault(addresses.as_uint64(instance), {})[name] = number(metric.as_double(instance))
     for address in sorted(rows):
-        opcode = re.sub(r"^\s*(@\S+\s+)?", "", action.sass_by_pc(address)).split()[0].rstrip(";")
+        if rows[address].get("executed"):
+            opcode = re.sub(r"^\s*(@\S+\s+)?", "", action.sass_by_pc(address)).split()[0].rstrip(";")
+            yield opcode, action.source_info(address), rows[address]
+
+
+def instructions_of(action, program):
+    """(place, kind, values) of the instructions in KINDS that were executed; the place is a line of the program, or
+    file:line elsewhere."""
+    for opcode, source, values in executed_instructions(action):
         kind = KINDS.get(opcode.split(".")[0])
-        if kind is None or not rows[address].get("executed"):
+        if kind is None:
             continue
-        source = action.source_info(address)
         place = "unknown"
         if source:
             name = pathlib.PurePath(source.file_name()).name
             place = str(source.line()) if name == program.name else f"{name}:{source.line()}"
-        yield place, kind, rows[address]
+        yield place, kind, values
 
 
 def add(total, kind, values):
@@ -169,6 +178,18 @@ def launches_of(ncu_report, report, source):
             }
         )
     return launches
+
+
+def machine():
+    """What was measured where."""
+    gpu = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()[0]
+    return {
+        "gpu": gpu.split(", ")[0],
+        "driver": gpu.split(", ")[1],
+        "nvcc": re.search(r"release ([\d.]+)", output_of("nvcc", "--version"))[1],
+        "ncu": re.search(r"Version ([\d.]+)", output_of("ncu", "--version"))[1],
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+    }
 
 
 def build(folder):
@@ -212,13 +233,8 @@ def main():
     parser.add_argument("--reports", type=pathlib.Path, help="keeps ncu's reports in this folder")
     arguments = parser.parse_args()
     ncu_report = import_ncu_report()
-    gpu = output_of("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()[0]
     result = {
-        "gpu": gpu.split(", ")[0],
-        "driver": gpu.split(", ")[1],
-        "nvcc": re.search(r"release ([\d.]+)", output_of("nvcc", "--version"))[1],
-        "ncu": re.search(r"Version ([\d.]+)", output_of("ncu", "--version"))[1],
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        **machine(),
         "command": "scripts/measure_counters.py",
         "metrics": COUNTED | {f"by_instruction.*.{name}": metric for name, metric in BY_INSTRUCTION.items()},
         "programs": {},

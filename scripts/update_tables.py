@@ -9,11 +9,12 @@ its start, where Markdown takes it for HTML):
 
     ... reaches <!-- value: matmul_4096_percent -->67 %<!-- /value --> of cuBLAS.
 
-TABLES and VALUES below say what there is and how each is made. A table that another program makes stands in ELSEWHERE
+TABLES and VALUES below say what there is and how each is made; the value "bounds:..." is a number of what the profiler
+says of a kernel (scripts/profiling/quoted.py). A table that another program makes stands in ELSEWHERE
 and is left as it is. Columns of numbers are aligned at the right, and a no-break space keeps a number and its unit on
 one line.
 
-Usage: scripts/update_tables.py [--check] [PAGE.md ...]     (default: all pages in docs)
+Usage: scripts/update_tables.py [--check] [PAGE.md ...]     (default: all pages in docs, and the lessons' notes)
 Exit status: 0 all up to date (or updated), 1 with --check if a page is not, 2 a table or a number cannot be made.
 """
 
@@ -23,6 +24,8 @@ import json
 import pathlib
 import re
 import sys
+
+from profiling import quoted
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
@@ -465,7 +468,24 @@ def make_table(name):
     return markdown(*TABLES[name]())
 
 
+def bounds_value(name):
+    """A number of docs/results/bounds_<gpu>.json; `name` as quoted.quoted() takes it."""
+    try:
+        member, value = quoted.quoted(result("bounds")["entries"].data, name)
+    except quoted.QuoteError as error:
+        raise TableError(str(error)) from error
+    if member.endswith("_percent"):
+        return percent(value / 100)
+    if member == "nanoseconds":
+        return ms(value / 1e6)
+    if member in ("waiting_warps", "active_warps", "eligible_warps", "cycles_between_instructions"):
+        return digits(value, 2)
+    return whole(value)
+
+
 def make_value(name):
+    if name.startswith("bounds:"):
+        return bounds_value(name.partition(":")[2])
     if name not in VALUES:
         raise TableError(f"there is no value \"{name}\"; there are {', '.join(VALUES)}")
     return VALUES[name]()
@@ -496,7 +516,7 @@ def fill(page: str) -> str:
 
 def all_pages() -> list[pathlib.Path]:
     """The Markdown files that may have tables."""
-    return sorted((ROOT / "docs").rglob("*.md"))
+    return sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "lessons").glob("*/README.md")])
 
 
 def main() -> int:

@@ -64,6 +64,7 @@ BESIDE = [
 HOW = [
     _guide("grader", "docs/grader.md", "How the grader decides"),
     _guide("simulator", "docs/simulator.md", "How the simulator sees your kernel"),
+    _guide("counters", "docs/counters.md", "Counters beside the profiler"),
     _guide("diagnostics", "docs/diagnostics.md", "Diagnostics, class by class"),
 ]
 OTHERS = [

@@ -117,6 +117,15 @@ class Pages(Case):
         text = "<!-- table: steps -->\nas it was\n<!-- /table -->\n"
         self.assertEqual(update_tables.fill(text), text)
 
+    def test_a_number_of_the_profiler_has_the_unit_of_its_name(self):
+        kernel = {"kernel": "keys_kernel<64>", "fma_pipe_percent": 50.4, "nanoseconds": 18372512, "registers": 234,
+                  "waiting_warps": {"wait": 0.4449}, "cycles_between_instructions": 125.468}  # fmt: skip
+        self.write("bounds", {"entries": [{"lesson": "15_backward", "measurement": "all D=64", "kernels": [kernel]}]})
+        for name, shown in (("fma_pipe_percent", "50\u00a0%"), ("nanoseconds", "18.4\u00a0ms"), ("registers", "234"),
+                            ("waiting_warps.wait", "0.44"), ("cycles_between_instructions", "125")):  # fmt: skip
+            text = f"It is <!-- value: bounds:15:D=64:keys:{name} --><!-- /value -->."
+            self.assertEqual(update_tables.fill(text), text.replace("--><!", f"-->{shown}<!"))
+
     def test_an_indented_table_is_an_example(self):
         text = "    <!-- table: anything -->\n    <!-- /table -->\n"
         self.assertEqual(update_tables.fill(text), text)
@@ -132,6 +141,11 @@ class Errors(Case):
     def test_a_member_that_is_missing_is_named_with_its_file(self):
         self.write("speed", {"gpu": "a GPU", "runs": [{"N": 1024}]})
         self.says(EMPTY, 'speed_h200.json, runs[0] has no "milliseconds"')
+
+    def test_a_number_that_the_profiler_does_not_have_is_named(self):
+        self.write("bounds", {"entries": []})
+        self.says("It is <!-- value: bounds:15:D=64:keys:registers --><!-- /value -->.",
+                  '"15:D=64:keys:registers" names 0 measurements')
 
     def test_a_file_that_is_missing_is_named(self):
         (self.folder / "speed_h200.json").unlink()

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <vector>
 
 #include "02_matrix_strides/matrix_strides.hpp"
@@ -46,31 +47,31 @@ int main(int argc, char** argv) try {
 
   struct Result {
     const char* name;
-    std::int64_t rows, cols;
     course::bench::Timing timing;
   };
-  const std::vector<Result> results = {
-      {"device_copy", rows, kCols, course::bench::time_calls([&] {
-         CUDA_CHECK(cudaMemcpyAsync(y, x, array_bytes, cudaMemcpyDeviceToDevice));
-       })},
-      {"copy_rows_to_rows", rows, kCols, course::bench::time_calls([&] {
-         course::copy_strided(row_major(in, rows, kCols), row_major(y, rows, kCols));
-       })},
-      {"copy_columns_to_columns", rows, kCols, course::bench::time_calls([&] {
-         course::copy_strided(column_major(in, rows, kCols), column_major(y, rows, kCols));
-       })},
-      {"copy_columns_to_rows", rows, kCols, course::bench::time_calls([&] {
-         course::copy_strided(column_major(in, rows, kCols), row_major(y, rows, kCols));
-       })},
-      {"copy_tall", tall_rows, kTallCols, course::bench::time_calls([&] {
-         course::copy_strided(row_major(in, tall_rows, kTallCols), row_major(y, tall_rows, kTallCols));
-       })},
-      {"transpose", rows, kCols, course::bench::time_calls([&] { course::transpose(in, y, rows, kCols); })},
-      {"transpose_tall", tall_rows, kTallCols,
-       course::bench::time_calls([&] { course::transpose(in, y, tall_rows, kTallCols); })},
-      {"transpose_wide", kTallCols, tall_rows,
-       course::bench::time_calls([&] { course::transpose(in, y, kTallCols, tall_rows); })},
+  std::vector<Result> results;
+  const auto measure = [&](const char* name, std::int64_t n, std::int64_t m,
+                           const std::function<void()>& move) {
+    const auto shape = course::bench::Shape().size("rows", n).size("cols", m);
+    const bool is_copy = results.empty();  // which the others are compared with, and no kernel of the lesson
+    if (!is_copy && !course::bench::wanted(name, shape)) return;
+    results.push_back({name, course::bench::time_calls(move)});
+    if (!is_copy) course::bench::record(name, shape, results.back().timing, 0, bytes);
   };
+  measure("device_copy", rows, kCols,
+          [&] { CUDA_CHECK(cudaMemcpyAsync(y, x, array_bytes, cudaMemcpyDeviceToDevice)); });
+  measure("copy_rows_to_rows", rows, kCols,
+          [&] { course::copy_strided(row_major(in, rows, kCols), row_major(y, rows, kCols)); });
+  measure("copy_columns_to_columns", rows, kCols,
+          [&] { course::copy_strided(column_major(in, rows, kCols), column_major(y, rows, kCols)); });
+  measure("copy_columns_to_rows", rows, kCols,
+          [&] { course::copy_strided(column_major(in, rows, kCols), row_major(y, rows, kCols)); });
+  measure("copy_tall", tall_rows, kTallCols, [&] {
+    course::copy_strided(row_major(in, tall_rows, kTallCols), row_major(y, tall_rows, kTallCols));
+  });
+  measure("transpose", rows, kCols, [&] { course::transpose(in, y, rows, kCols); });
+  measure("transpose_tall", tall_rows, kTallCols, [&] { course::transpose(in, y, tall_rows, kTallCols); });
+  measure("transpose_wide", kTallCols, tall_rows, [&] { course::transpose(in, y, kTallCols, tall_rows); });
   CUDA_CHECK(cudaDeviceSynchronize());
   CUDA_CHECK(cudaFree(x));
   CUDA_CHECK(cudaFree(y));
@@ -87,9 +88,6 @@ int main(int argc, char** argv) try {
         ",\n  \"%s\": {\"milliseconds\": %.4f, \"gigabytes_per_second\": %.1f, \"fraction_of_copy\": %.3f}",
         result.name, milliseconds, bytes / milliseconds * 1e-6,
         results[0].timing.milliseconds / milliseconds);
-    if (&result == &results[0]) continue;  // the copy is no kernel of the lesson
-    const auto shape = course::bench::Shape().size("rows", result.rows).size("cols", result.cols);
-    course::bench::record(result.name, shape, result.timing, 0, bytes);
   }
   std::printf(",\n");
   course::bench::end_json();

@@ -32,10 +32,13 @@ int main(int argc, char** argv) try {
               course::bench::kRepetitions);
   std::printf("  \"device_copy\": {\"milliseconds\": %.4f, \"gigabytes_per_second\": %.1f},\n", copy_ms,
               copy_rate);
-  std::printf("  \"weighted_row_sum\": [\n");
+  std::printf("  \"weighted_row_sum\": [");
+  const char* separator = "";
   const std::int64_t columns[] = {32, 256, 1024, 4096, 16384, 262144};
   for (const std::int64_t cols : columns) {
     const std::int64_t rows = elements / cols;
+    const auto shape = course::bench::Shape().size("rows", rows).size("cols", cols);
+    if (!course::bench::wanted("weighted_row_sum", shape)) continue;
     // Compulsory traffic: x and w once from memory, y once to it. Rows after the first find w in a cache.
     const double bytes = x_bytes + 4.0 * static_cast<double>(cols + rows);
     const course::bench::Timing tree =
@@ -43,17 +46,17 @@ int main(int argc, char** argv) try {
     const course::bench::Timing sum =
         course::bench::time_calls([&] { course::weighted_row_sum(x, cols, w, y, rows, cols); });
     const double tree_ms = tree.milliseconds, ms = sum.milliseconds;
-    const auto shape = course::bench::Shape().size("rows", rows).size("cols", cols);
     const double operations = 2.0 * static_cast<double>(elements);
     course::bench::record("weighted_row_sum_tree", shape, tree, operations, bytes);
     course::bench::record("weighted_row_sum", shape, sum, operations, bytes);
     std::printf(
-        "    {\"rows\": %lld, \"cols\": %lld, \"bytes\": %.0f, \"milliseconds\": %.4f, "
-        "\"gigabytes_per_second\": %.1f, \"fraction_of_copy\": %.3f, \"tree_milliseconds\": %.4f}%s\n",
-        static_cast<long long>(rows), static_cast<long long>(cols), bytes, ms, bytes / ms * 1e-6,
-        bytes / ms * 1e-6 / copy_rate, tree_ms, cols == 262144 ? "" : ",");
+        "%s\n    {\"rows\": %lld, \"cols\": %lld, \"bytes\": %.0f, \"milliseconds\": %.4f, "
+        "\"gigabytes_per_second\": %.1f, \"fraction_of_copy\": %.3f, \"tree_milliseconds\": %.4f}",
+        separator, static_cast<long long>(rows), static_cast<long long>(cols), bytes, ms, bytes / ms * 1e-6,
+        bytes / ms * 1e-6 / copy_rate, tree_ms);
+    separator = ",";
   }
-  std::printf("  ],\n");
+  std::printf("\n  ],\n");
   course::bench::end_json();
   CUDA_CHECK(cudaFree(x));
   CUDA_CHECK(cudaFree(w));

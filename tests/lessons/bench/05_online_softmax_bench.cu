@@ -20,6 +20,8 @@ int main(int argc, char** argv) try {
   const char* separator = "";
   for (const std::int64_t cols : {32, 256, 1024, 4096, 8192, 16384, 65536, 262144, 1048576}) {
     const std::int64_t rows = elements / cols;
+    const auto shape = bench::Shape().size("rows", rows).size("cols", cols);
+    if (!bench::wanted("online_softmax", shape)) continue;
     const bench::Timing stats =
         bench::time_calls([&] { row_stats(x.data(), cols, max.data(), sum.data(), rows, cols); });
     const bench::Timing softmax =
@@ -35,7 +37,6 @@ int main(int argc, char** argv) try {
         bytes / ms * 1e-6 / copy_rate, stats_ms, stats_bytes / stats_ms * 1e-6 / copy_rate);
     separator = ",";
     // Of an element: a comparison, a difference, an exponential and a sum; for the softmax a product, too.
-    const auto shape = bench::Shape().size("rows", rows).size("cols", cols);
     bench::record("row_stats", shape, stats, x_bytes, stats_bytes);
     bench::record("online_softmax", shape, softmax, 5 * x_bytes / 4, 2 * x_bytes);
   }

@@ -65,7 +65,7 @@ int main(int argc, char** argv) try {
     const auto shape =
         course::bench::Shape().size("M", M).size("N", N).size("K", K).flag("transposed", transposed);
     const double bytes = 4.0 * static_cast<double>(M * K + K * N + M * N);
-    if (!course::bench::fits("matmul", shape, bytes)) continue;
+    if (!course::bench::wanted("matmul", shape) || !course::bench::fits("matmul", shape, bytes)) continue;
     course::bench::DeviceArray A_data(M * K, 1), B_data(K * N, 2), C_data(M * N, 3);
     const View<const float, 2> A{A_data.data(), {M, K}, {transposed ? 1 : K, transposed ? M : 1}};
     const View<const float, 2> B{B_data.data(), {K, N}, {transposed ? 1 : N, transposed ? K : 1}};

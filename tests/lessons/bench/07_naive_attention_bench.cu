@@ -29,6 +29,7 @@ void measure(std::int64_t N, std::int64_t D, double copy_rate, bool& first) {
   course::bench::Shape shape;
   shape.size("B", kBatches).size("H", kHeads).size("N", N).size("D", D);
   shape.labelled("N=" + std::to_string(N) + " D=" + std::to_string(D) + " H=" + std::to_string(kHeads));
+  if (!course::bench::wanted("naive_attention", shape)) return;
   if (!course::bench::fits("naive_attention", shape, 4.0 * static_cast<double>(rows * (4 * D + 2 * N))))
     return;
   course::bench::DeviceArray Q(rows * D, 1), K(rows * D, 2), V(rows * D, 3), O(rows * D, 4);

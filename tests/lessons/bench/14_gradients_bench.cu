@@ -24,7 +24,7 @@ View<T, 2> row_major(T* data, std::int64_t rows, std::int64_t cols) {
 void measure_matmul(std::int64_t n) {
   const Shape shape = Shape().size("M", n).size("N", n).size("K", n);
   const double elements = static_cast<double>(n) * static_cast<double>(n), bytes = 5 * 4 * elements;
-  if (!fits("matmul_backward", shape, bytes)) return;
+  if (!wanted("matmul_backward", shape) || !fits("matmul_backward", shape, bytes)) return;
   DeviceArray X(n * n, 1), W(n * n, 2), dY(n * n, 3), dX(n * n, 4), dW(n * n, 5);
   const Timing timing = time_calls(
       [&] {
@@ -40,12 +40,14 @@ void measure_matmul(std::int64_t n) {
 void measure_softmax(DeviceArray& P, DeviceArray& dP, DeviceArray& dS, std::int64_t elements,
                      std::int64_t cols) {
   const std::int64_t rows = elements / cols;
+  const Shape shape = Shape().size("rows", rows).size("cols", cols);
+  if (!wanted("softmax_backward", shape)) return;
   const Timing timing = time_calls([&] {
     course::softmax_backward(row_major<const float>(P.data(), rows, cols),
                              row_major<const float>(dP.data(), rows, cols), row_major(dS.data(), rows, cols));
   });
   const double n = static_cast<double>(elements);
-  record("softmax_backward", Shape().size("rows", rows).size("cols", cols), timing, 4 * n, 12 * n);
+  record("softmax_backward", shape, timing, 4 * n, 12 * n);
 }
 
 }  // namespace

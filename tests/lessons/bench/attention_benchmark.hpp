@@ -140,9 +140,10 @@ bool fits_attention(const AttentionSizes& n, const Shape& settings = {}) {
 /// all the memory that it needs beside its inputs. `bytes`: what the problem must read and write.
 inline void measure_attention(const AttentionSizes& n, double pairs, double result_bytes, double bytes,
                               const Shape& settings, const std::function<void()>& attend, int products = 2) {
+  const Shape shape = shape_of(n, settings);
+  if (!wanted(open_list().name, shape)) return;
   const double operations = 2.0 * products * static_cast<double>(n.B * n.H * n.D) * pairs;
   const Timing timing = time_calls(attend, operations > 2e12 ? 7 : kRepetitions);
-  const Shape shape = shape_of(n, settings);
   std::printf("%s\n    {%s\"milliseconds\": %.4f, \"teraflops\": %.2f, \"result_bytes\": %.0f}",
               open_list().empty ? "" : ",", shape.json(true).c_str(), timing.milliseconds,
               operations / timing.milliseconds * 1e-9, result_bytes);

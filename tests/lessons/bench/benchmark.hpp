@@ -3,6 +3,7 @@
 /// What the benchmarks of all lessons share: data, timing by events, and JSON that says where and when it was
 /// measured. What `./course bench` reads is in bench/measurements.hpp.
 
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -62,7 +63,8 @@ inline void flush_caches() {
 
 /// @brief Median time of one call, by events on the default stream, after 5 calls to warm up. With --flush,
 /// caches are flushed before each call that is timed, outside of the events. Where a call takes more than a
-/// second, 3 are timed, after 2.
+/// second, 3 are timed, after 2. With --profile the time is that of the first call; the profiler has the
+/// second.
 inline Timing time_calls(const std::function<void()>& work, int repetitions = kRepetitions) {
   constexpr int kWarmups = 5, kFewRepetitions = 3;
   constexpr float kLongCall = 1000;  // milliseconds
@@ -79,6 +81,16 @@ inline Timing time_calls(const std::function<void()>& work, int repetitions = kR
     CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
     return milliseconds;
   };
+  if (options().profile) {
+    const double milliseconds = timed_call();
+    CUDA_CHECK(cudaProfilerStart());
+    work();
+    CUDA_CHECK(cudaDeviceSynchronize());
+    CUDA_CHECK(cudaProfilerStop());
+    CUDA_CHECK(cudaEventDestroy(start));
+    CUDA_CHECK(cudaEventDestroy(stop));
+    return {milliseconds, 1};
+  }
   const bool slow = timed_call() > kLongCall && timed_call() > kLongCall;  // the first one may load code
   if (slow) {
     repetitions = std::min(repetitions, kFewRepetitions);
@@ -144,8 +156,11 @@ inline void begin_json(int lesson, double copy_rate) {
   std::printf("  \"device_copy_gigabytes_per_second\": %.1f,\n", copy_rate);
 }
 
-/// Closes the JSON object after two more lists: all measurements in one form, and what was left out.
+/// @brief Closes the JSON object after two more lists: all measurements in one form, and what was left out.
+/// @throws std::invalid_argument if --only asks for a measurement that there is not
 inline void end_json() {
+  if (!options().only.empty() && measured_lines().empty())
+    throw std::invalid_argument("--only " + options().only + ": there is no such measurement");
   print_list("measurements", measured_lines(), ",\n");
   print_list("left_out", left_out_lines(), "\n");
   std::printf("}\n");

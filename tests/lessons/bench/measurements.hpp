@@ -21,7 +21,11 @@ namespace course::bench {
 
 /// What the command line of a benchmark may say.
 struct Options {
-  bool flush = false;          ///< --flush: the L2 cache is overwritten before each call that is timed
+  bool flush = false;    ///< --flush: the L2 cache is overwritten before each call that is timed
+  bool profile = false;  ///< --profile: of each measurement one call, behind one to warm up, for a profiler
+                         ///< that waits for cudaProfilerStart()
+  std::string only;      ///< --only "SERIES LABEL": makes this measurement alone, with those that the program
+                         ///< makes together with it; empty: all
   std::FILE* lines = nullptr;  ///< --lines FILE: gets a line for each measurement
 };
 inline Options& options() {
@@ -120,17 +124,27 @@ inline void write_machine_line() {
   write_line(line);
 }
 
+/// Whether --only asks for this measurement, or for none in particular.
+inline bool wanted(const std::string& series, const Shape& shape) {
+  return options().only.empty() || options().only == series + " " + shape.label();
+}
+
 /// @brief Reads the command line; the first thing that a benchmark does.
 /// @throws std::invalid_argument, std::runtime_error
 inline void read_options(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--flush") == 0) {
       options().flush = true;
+    } else if (std::strcmp(argv[i], "--profile") == 0) {
+      options().profile = true;
+    } else if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+      options().only = argv[++i];
     } else if (std::strcmp(argv[i], "--lines") == 0 && i + 1 < argc) {
       options().lines = std::fopen(argv[++i], "w");
       if (options().lines == nullptr) throw std::runtime_error(std::string("cannot write ") + argv[i]);
     } else {
-      throw std::invalid_argument(std::string(argv[i]) + ": options are --flush and --lines FILE");
+      throw std::invalid_argument(std::string(argv[i]) +
+                                  ": options are --flush, --profile, --only MEASUREMENT and --lines FILE");
     }
   }
   if (options().lines != nullptr) write_machine_line();

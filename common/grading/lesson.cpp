@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "grading/edit_distance.hpp"
 #include "grading/subprocess.hpp"
 
 namespace course::grading {
@@ -63,21 +63,6 @@ std::optional<std::pair<int, int>> as_range(std::string_view text) {
   const auto last = dash == std::string_view::npos ? first : as_number(text.substr(dash + 1));
   if (!first || !last || *first > *last) return std::nullopt;
   return std::pair(*first, *last);
-}
-
-/// Levenshtein distance: insertions, deletions and replacements that turn one word into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 [[noreturn]] void throw_unknown(const std::vector<Lesson>& lessons, const std::string& selector) {

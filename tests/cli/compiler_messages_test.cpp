@@ -42,7 +42,9 @@ TEST_CASE("an error of g++ keeps its place and gets its line", "[cli][messages]"
       "lessons/01_add/add.cu:2:9: error: 'c' was not declared in this scope\n"
       "    2 | int b = c;\n"
       "      |         ^\n");
-  CHECK(text == "lessons/01_add/add.cu:2: 'c' was not declared in this scope\n  2 | int b = c;");
+  CHECK(text ==
+        "lessons/01_add/add.cu:2: 'c' was not declared in this scope\n  2 | int b = c;\n"
+        "Nothing above line 2 declares c: check its spelling, or declare it.");
 }
 
 TEST_CASE("an absolute path into the project becomes relative", "[cli][messages]") {
@@ -118,6 +120,57 @@ TEST_CASE("a function with other parameters or in no namespace is pointed out", 
              ContainsSubstring("It has add(const float* x) instead."));
   CHECK_THAT(Project("void add(const float* x, int n) {}\n").explain(line),
              ContainsSubstring("not in namespace course"));
+}
+
+TEST_CASE("a function whose name is misspelt is pointed out, and a call is no definition",
+          "[cli][messages]") {
+  const std::string line = "x.o: undefined reference to `course::add(float const*, int)'\n";
+  CHECK_THAT(Project("namespace course {\nvoid ad(const float* x, int n) {}\n}\n").explain(line),
+             ContainsSubstring("It has ad(const float* x, int n) instead."));
+  CHECK_THAT(Project("namespace course {\nvoid other(int n) { add(nullptr, n); }\n}\n").explain(line),
+             !ContainsSubstring("instead"));
+}
+
+TEST_CASE("only the first error is explained", "[cli][messages]") {
+  const Project project("int f() {\n  return x\n}\n");
+  const std::string text = project.explain(
+      "lessons/01_add/add.cu:2:11: error: expected ';' before '}' token\n"
+      "lessons/01_add/add.cu:2:10: error: 'x' was not declared in this scope\n");
+  CHECK(text ==
+        "lessons/01_add/add.cu:2: expected ';' before '}' token\n  2 |   return x\n"
+        "The statement on line 2 needs a ';' at its end.\n"
+        "lessons/01_add/add.cu:2: 'x' was not declared in this scope\n  2 |   return x");
+}
+
+TEST_CASE("the end of the source, for nvcc, is its last line with code", "[cli][messages]") {
+  const Project project("namespace course {\nvoid f() {}\n\n// the end\n");
+  CHECK(project.explain("At end of source: error: expected a \"}\"\n\n1 error detected\n") ==
+        "lessons/01_add/add.cu:2: expected a \"}\"\n  2 | void f() {}\n"
+        "The '{' on line 1 has no '}': that one is missing, or a block further down lacks its own and took "
+        "it.");
+}
+
+TEST_CASE("messages show neither options nor what the compiler made of the line", "[cli][messages]") {
+  const Project project("x[i] = 0;\n");
+  CHECK_THAT(project.explain("lessons/01_add/add.cu:1:6: error: assignment of read-only location '*(x + "
+                             "((sizetype)(i * 4)))'\n"),
+             ContainsSubstring("add.cu:1: assignment of read-only location\n"));
+  CHECK_THAT(project.explain(
+                 "lessons/01_add/add.cu:1:6: error: invalid conversion from 'a' to 'b' [-fpermissive]\n"),
+             ContainsSubstring("add.cu:1: invalid conversion from 'a' to 'b'\n"));
+  CHECK(project.explain("ptxas fatal   : Unresolved extern function '_ZN6course6helperEf'\n") ==
+        "add.cu uses course::helper(float), which is declared but defined nowhere.");
+}
+
+TEST_CASE("what the rewriter refuses gets its line", "[cli][messages]") {
+  CHECK(Project("k(x);\n").explain("lessons/01_add/add.cu:1: 'k' is a kernel: launch it.\n") ==
+        "lessons/01_add/add.cu:1: 'k' is a kernel: launch it.\n  1 | k(x);");
+}
+
+TEST_CASE("a file that is longer than any kernel gets no advice", "[cli][messages]") {
+  const std::string output = "lessons/01_add/add.cu:1:5: error: expected ';' before '}' token\n";
+  CHECK_THAT(Project("int x\n" + std::string(65536, ' ')).explain(output), !ContainsSubstring("needs a ';'"));
+  CHECK_THAT(Project("int x\n").explain(output), ContainsSubstring("needs a ';'"));
 }
 
 TEST_CASE("another missing function is named", "[cli][messages]") {

@@ -56,14 +56,26 @@ bool begins_statement(const Sequence& tokens, std::uint32_t index) {
   }
 }
 
+/// True if the function's name at `name` follows an arithmetic type, which its result then has.
+bool follows_number_type(const Sequence& tokens, std::uint32_t name) {
+  static constexpr std::array<std::string_view, 8> kNumbers = {"bool", "char",  "short",    "int",
+                                                               "long", "float", "unsigned", "double"};
+  return name > 0 && tokens.is_one_of(name - 1, kNumbers);
+}
+
 }  // namespace
 
 void collect_kernels(Sequence& sequence) {
   std::vector<std::uint32_t> names;
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     if (sequence[i].word != Word::global) continue;
-    const std::uint32_t name = read_kernel(sequence, i).name;
-    if (name != kNone) names.push_back(name);
+    const KernelDeclaration kernel = read_kernel(sequence, i);
+    if (kernel.name == kNone) continue;
+    if (kernel.open == kernel.name + 1 && follows_number_type(sequence, kernel.name))
+      sequence.fail_at(i, "A kernel is __global__ void and returns nothing. Let '" +
+                              sequence.text(kernel.name) +
+                              "' write its results to an array that it gets as a pointer.");
+    names.push_back(kernel.name);
   }
   std::vector<std::string>& kernels = sequence.file().kernels;
   for (const std::uint32_t name : names) kernels.push_back(sequence.text(name));

@@ -98,6 +98,17 @@ TEST_CASE("an empty asm and an assembler label are harmless", "[rewriter][error]
   CHECK(refusal(source) == "");
 }
 
+TEST_CASE("a kernel that returns a number is refused", "[rewriter][error]") {
+  const std::string message =
+      "1: A kernel is __global__ void and returns nothing. Let 'k' write its results to an array that it "
+      "gets "
+      "as a pointer.";
+  CHECK(refusal("__global__ float k(const float* x) { return x[0]; }") == message);
+  CHECK(refusal("template <int N> __global__ unsigned int k();") == message);
+  CHECK(refusal("__global__ static int k(void);") == message);
+  CHECK(refusal("__global__ void k(int n);").empty());
+}
+
 TEST_CASE("a kernel called like a function is refused", "[rewriter][error]") {
   const std::string kernel = GENERATE(
       as<std::string>{}, "__global__ void k(float* x) {}",

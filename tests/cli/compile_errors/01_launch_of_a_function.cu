@@ -1,0 +1,26 @@
+// gpu, line 22: Only a kernel can be launched, and vector_add_kernel, on line 12, has no __global__ in
+//   front.
+
+#include "vector_add.hpp"
+
+#include <cuda_runtime.h>
+
+#include "device/cuda_check.hpp"
+
+namespace course {
+
+__device__ void vector_add_kernel(const float* a, const float* b, float* c, std::int64_t n) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) {
+    c[i] = a[i] + b[i];
+  }
+}
+
+void vector_add(const float* a, const float* b, float* c, std::int64_t n) {
+  if (n == 0) return;
+  const unsigned blocks = static_cast<unsigned>((n + kBlockThreads - 1) / kBlockThreads);
+  vector_add_kernel<<<blocks, kBlockThreads>>>(a, b, c, n);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace course

@@ -1,0 +1,19 @@
+// both, line 15: Either a pointer lacks its index, as in a[i], or something other than a whole number is
+//   used as an index.
+
+#include "vector_add.hpp"
+
+#include <cuda_runtime.h>
+
+#include "device/cuda_check.hpp"
+
+namespace course {
+
+__global__ void vector_add_kernel(const float* a, const float* b, float* c, std::int64_t n) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) {
+    c[i] = a + b[i];
+  }
+}
+
+}  // namespace course

@@ -1,0 +1,25 @@
+// cpu, line 15: __shfl_down_sync is used like this: __shfl_down_sync(0xffffffff, value, offset).
+
+#include "weighted_row_sum.hpp"
+
+#include <cuda_runtime.h>
+
+namespace course {
+
+__global__ void weighted_row_sum_kernel(const float* x, std::int64_t x_row_stride, const float* w, float* y,
+                                        std::int64_t cols) {
+  __shared__ float sums_smem[kBlockThreads];
+  const float* x_row = x + blockIdx.x * x_row_stride;
+  float sum = 0.0f;
+  for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) sum += x_row[col] * w[col];
+  sum += __shfl_down_sync(sum, 16);
+  sums_smem[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = kBlockThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums_smem[threadIdx.x] += sums_smem[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = sums_smem[0];
+}
+
+}  // namespace course

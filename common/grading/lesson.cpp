@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "grading/near_names.hpp"
 #include "grading/subprocess.hpp"
 
 namespace course::grading {
@@ -65,36 +65,12 @@ std::optional<std::pair<int, int>> as_range(std::string_view text) {
   return std::pair(*first, *last);
 }
 
-/// Levenshtein distance: insertions, deletions and replacements that turn one word into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 [[noreturn]] void throw_unknown(const std::vector<Lesson>& lessons, const std::string& selector) {
-  std::vector<std::pair<std::size_t, std::string>> near;
-  for (const Lesson& lesson : lessons) {
-    const bool contains = selector.size() >= 3 && lesson.id().find(selector) != std::string::npos;
-    near.emplace_back(contains ? 0 : edit_distance(selector, lesson.name), lesson.id());
-  }
-  std::sort(near.begin(), near.end());
   std::string message = "There is no lesson \"" + selector + "\".";
-  // A number or something far from every name gets no guess.
-  const std::size_t limit = std::max<std::size_t>(2, selector.size() / 2);
-  std::string guesses;
-  for (const auto& [distance, id] : near) {
-    if (distance > limit || as_range(selector) || std::count(guesses.begin(), guesses.end(), ',') == 2) break;
-    guesses += (guesses.empty() ? "" : ", ") + id;
-  }
+  std::vector<Candidate> candidates;
+  for (const Lesson& lesson : lessons) candidates.push_back({lesson.name, lesson.id()});
+  const std::string guesses =
+      as_range(selector) ? "" : near_names(selector, candidates);  // a number has none
   if (!guesses.empty()) message += " Did you mean " + guesses + "?";
   if (lessons.size() == 1) {
     message += " So far there is only " + lessons.front().id() + ".";

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that the packages of one group are installed. The one list of packages is here.
 #
-#   scripts/setup.sh check|docs|grade|test [--yes] [--list]
+#   scripts/setup.sh check|docs|grade|test [--yes] [--list | --status]
 #
 # check  what ./course needs to build the simulator, grade and run kernels
 # docs   what the site needs beside that
@@ -10,16 +10,19 @@
 #
 # Uses apt on Debian and Ubuntu: at once as root, in CI (CI=true) or with --yes; else it asks. Exit status 3: something
 # is missing and cannot be installed from here; the last line is what to run. --list names what is missing, and stops.
+# --status prints a line for each package of the group, and stops: "there" or "missing", the package, what it gives.
 set -u
 
 group=${1:-}
 yes=${CI:+yes}
 list=
+status=
 for word in "$@"; do
   case $word in
     check | docs | grade | test) ;;
     --yes) yes=yes ;;
     --list) list=yes ;;
+    --status) status=yes ;;
     *) echo "setup.sh: unknown argument $word" >&2; exit 2 ;;
   esac
 done
@@ -38,58 +41,74 @@ module() { # CMake, too, takes the system's own Python first
 }
 file() { [ -e "$1" ]; }
 
+# tell STATE PACKAGE WHAT-IT-GIVES
+tell() { [ -z "$status" ] || echo "$1 $2 $3"; }
+
 missing=
-need() { # need PACKAGE TEST...
+need() { # need PACKAGE WHAT-IT-GIVES TEST...
   package=$1
-  shift
-  "$@" || missing="$missing $package"
+  gives=$2
+  shift 2
+  if "$@"; then
+    tell there "$package" "$gives"
+  else
+    missing="$missing $package"
+    tell missing "$package" "$gives"
+  fi
 }
-# What only some of the tests use: a distribution that has no such package leaves those out.
+# What only some of the commands or tests use: a distribution that has no such package leaves those out.
 extra=
-want() { # want PACKAGE TEST...
+want() { # want PACKAGE WHAT-IT-GIVES TEST...
   package=$1
-  shift
-  "$@" || extra="$extra $package"
+  gives=$2
+  shift 2
+  if "$@"; then
+    tell there "$package" "$gives"
+  else
+    extra="$extra $package"
+    tell missing "$package" "$gives"
+  fi
 }
 
 case $group in
   check | docs | grade | test)
-    need g++ program "${CXX:-c++}"
-    need cmake program cmake
-    need ninja-build program ninja
-    need catch2 header catch2/catch.hpp catch2/catch_all.hpp
-    need libboost-context-dev header boost/context/fiber.hpp
-    need libcli11-dev header CLI/CLI.hpp
-    need nlohmann-json3-dev header nlohmann/json.hpp
-    need libfmt-dev header fmt/core.h
+    need g++ 'compiles the course and your kernels' program "${CXX:-c++}"
+    need cmake 'configures the build' program cmake
+    need ninja-build 'runs the build' program ninja
+    need catch2 "lessons' tests are written with it" header catch2/catch.hpp catch2/catch_all.hpp
+    need libboost-context-dev 'fibers, on which the simulator runs threads' header boost/context/fiber.hpp
+    need libcli11-dev 'reads the command line' header CLI/CLI.hpp
+    need nlohmann-json3-dev 'reads and writes results' header nlohmann/json.hpp
+    need libfmt-dev 'writes numbers and words' header fmt/core.h
     ;;
-  *) echo "usage: setup.sh check|docs|grade|test [--yes] [--list]" >&2; exit 2 ;;
+  *) echo "usage: setup.sh check|docs|grade|test [--yes] [--list | --status]" >&2; exit 2 ;;
 esac
 if [ "$group" != check ]; then
-  need python3 program python3
+  need python3 'builds the site, unpacks submissions and runs many tests' program python3
 fi
 case $group in
   docs | test)
-    need doxygen program doxygen
-    need doxygen-awesome-css file /usr/share/doxygen-awesome-css/doxygen-awesome.css
-    need libjs-mathjax file /usr/share/javascript/mathjax/MathJax.js
+    need doxygen 'builds the site' program doxygen
+    need doxygen-awesome-css 'the looks of the site' file /usr/share/doxygen-awesome-css/doxygen-awesome.css
+    need libjs-mathjax "the site's formulas" file /usr/share/javascript/mathjax/MathJax.js
     ;;
 esac
 case $group in
-  grade | test) want bubblewrap program bwrap ;;
+  grade | test) want bubblewrap 'the sandbox in which submissions are graded' program bwrap ;;
 esac
 if [ "$group" = test ]; then
-  need libbenchmark-dev header benchmark/benchmark.h
-  want clang-format-14 program clang-format-14
-  want codespell program codespell
-  want chromium program chromium
-  want chromium-driver program chromedriver
-  want python3-selenium module selenium
-  want python3-jsonschema module jsonschema
-  want python3-junitparser module junitparser
-  want libxml2-utils program xmllint
-  need python3-numpy module numpy
+  need libbenchmark-dev 'benchmarks of the simulator' header benchmark/benchmark.h
+  want clang-format-14 'the check of the format' program clang-format-14
+  want codespell 'the check of the spelling' program codespell
+  want chromium 'tests of the site in a browser' program chromium
+  want chromium-driver 'tests of the site in a browser' program chromedriver
+  want python3-selenium 'tests of the site in a browser' module selenium
+  want python3-jsonschema 'tests of result files' module jsonschema
+  want python3-junitparser 'tests of result files' module junitparser
+  want libxml2-utils 'tests of result files' program xmllint
+  need python3-numpy 'tests that read arrays as NumPy does' module numpy
 fi
+[ -z "$status" ] || exit 0
 
 missing=${missing# }
 extra=${extra# }

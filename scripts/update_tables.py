@@ -75,9 +75,9 @@ class Node:
         return any(all(row.get(key) == value for key, value in wanted.items()) for row in self.data)
 
 
-def result(name):
+def result(name, machine=GPU):
     """What docs/results has under this name."""
-    file = RESULTS / f"{name}_{GPU}.json"
+    file = RESULTS / f"{name}_{machine}.json"
     place = f"docs/results/{file.name}"
     if not file.is_file():
         raise TableError(f"there is no file {place}")
@@ -107,6 +107,10 @@ def digits(value, count=3):
 
 def ms(value):
     return f"{digits(value)}{NO_BREAK}ms"
+
+
+def seconds(value):
+    return f"{digits(value, 2)}{NO_BREAK}s"
 
 
 def size(count):
@@ -381,7 +385,24 @@ def table_full_masks():
     return ["window", "sinks", "forward", "TFLOP/s", "backward", "TFLOP/s"], rows
 
 
+def class_row(run):
+    """One class that was graded in one go."""
+    lessons = run["lessons"].replace("-", " to ").replace(",", " and ")
+    return [whole(run["students"]), lessons, whole(run["jobs"]), whole(run["files"]), whole(run["different_files"]),
+            seconds(run["seconds"]), seconds(run["seconds_per_different_file"]), seconds(run["seconds_per_file"])]
+
+
+def table_class():
+    """How long the grader takes: by students, by jobs, and for all lessons."""
+    graded = result("class", "cpu")
+    growth, jobs = graded["growth"].rows(), graded["jobs"].rows()
+    also = [run for run in jobs if run.data not in [other.data for other in growth]]
+    return ["students", "lessons", "jobs", "files", "different ones", "time", "a different file", "a file"], [
+        class_row(run) for run in [*also, *growth, graded["class"]]]
+
+
 TABLES = {
+    "class": table_class,
     "runs": table_runs,
     "moves": table_moves,
     "rows": table_rows_of_matrices,
@@ -424,6 +445,11 @@ def full_bytes(D, causal):
 
 
 VALUES = {
+    "class_cpu": lambda: result("class", "cpu")["machine"]["cpu"],
+    "class_cores": lambda: whole(result("class", "cpu")["machine"]["cores"]),
+    "class_date": lambda: result("class", "cpu")["date"],
+    "class_verdicts": lambda: whole(result("class", "cpu")["verdicts"]),
+    "class_wrong_verdicts": lambda: whole(result("class", "cpu")["wrong_verdicts"]),
     "gpu": lambda: result("09_flash2_forward")["gpu"],
     "cuda": lambda: result("09_flash2_forward")["cuda"],
     "driver": lambda: result("09_flash2_forward")["driver"],

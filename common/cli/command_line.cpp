@@ -27,6 +27,7 @@ CLI::Option* add_settings(CLI::App* command, std::vector<std::string>& settings)
                                                       : std::string();
   };
   return command->add_option("--set", settings, "name=value, once for each setting")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->check(wrong);
 }

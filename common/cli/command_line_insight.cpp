@@ -8,21 +8,26 @@ namespace {
 
 void describe_simulate(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<SimulateArguments>(
-      app, "simulate", "runs a CUDA program of your own, with its main(), without a GPU", run_simulate,
-      chosen);
-  command->add_option("FILE", arguments.file, "the program's source")->required();
+      app, "simulate", "runs a CUDA program of your own without a GPU", run_simulate, chosen);
+  command->add_option("FILE", arguments.file, "the program's source, with its main()")->required();
   command->add_option("ARGUMENTS", arguments.words, "go to the program, after --");
   command->add_flag("--check", arguments.check, "names mistakes and their lines");
   command->add_flag("--profile", arguments.profile, "counts memory traffic, line by line");
-  command->add_option("--report", arguments.report, "writes findings and counts there as JSON");
-  command->add_option("--trace", arguments.trace, "writes one block's accesses there as JSON");
-  command->add_option("--at", arguments.at, "of block: launch,x,y,z or launch,x,y,z,warp");
+  command->add_option("--report", arguments.report, "writes findings and counts there as JSON")
+      ->type_name("FILE");
+  command->add_option("--trace", arguments.trace, "writes one block's accesses there as JSON")
+      ->type_name("FILE");
+  command->add_option("--at", arguments.at, "of block: launch,x,y,z or launch,x,y,z,warp")
+      ->type_name("PLACE");
   command->add_option("--order", arguments.order, "of blocks, warps and lanes")
       ->check(CLI::IsMember({"forward", "reverse", "random"}));
-  command->add_option("--seed", arguments.seed, "of the random order")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", arguments.seed, "of the random order")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--device", arguments.device, "whose limits apply")
       ->check(CLI::IsMember({"t4", "rtx4090", "a100", "h200"}));
   command->add_option("--seconds", arguments.seconds, "after which a kernel counts as endless")
+      ->type_name("N")
       ->check(CLI::PositiveNumber);
   command->footer(
       "Examples:\n"
@@ -36,13 +41,15 @@ void describe_simulate(CLI::App& app, Chosen& chosen) {
 
 void describe_profile(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<ProfileArguments>(
-      app, "profile", "counts memory traffic of a lesson's kernel, line by line", run_profile, chosen);
+      app, "profile", "counts memory traffic of a kernel, line by line", run_profile, chosen);
   command->add_option("LESSON", arguments.lesson, "number (9, 09) or name")->required();
   command->add_flag("--solution", arguments.solution, "profiles the worked solution, not your file");
-  command->add_option("--file", arguments.file, "profiles this file in place of yours");
-  command->add_option("--case", arguments.test_case, "the case with this in its name, not the largest");
+  command->add_option("--file", arguments.file, "profiles this file in place of yours")->type_name("FILE");
+  command->add_option("--case", arguments.test_case, "the case with this in its name, not the largest")
+      ->type_name("WORDS");
   command->add_flag("--all", arguments.all, "all launches, not each kernel's largest");
-  command->add_option("--json", arguments.json, "writes the counts there, too; - is stdout");
+  command->add_option("--json", arguments.json, "writes the counts there, too; - is stdout")
+      ->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  ./course profile 01\n"
@@ -52,13 +59,18 @@ void describe_profile(CLI::App& app, Chosen& chosen) {
 
 void describe_trace(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<TraceArguments>(
-      app, "trace", "writes every access of one block of a lesson's kernel, as JSON", run_trace, chosen);
+      app, "trace", "writes every access of one block, as JSON", run_trace, chosen);
   command->add_option("LESSON", arguments.lesson, "number (9, 09) or name")->required();
   command->add_flag("--solution", arguments.solution, "traces the worked solution, not your file");
-  command->add_option("--file", arguments.file, "traces this file in place of yours");
-  command->add_option("--case", arguments.test_case, "only test cases with this in their name");
-  command->add_option("--at", arguments.at, "launch,x,y,z or launch,x,y,z,warp")->capture_default_str();
-  command->add_option("--out", arguments.out, "where the trace goes; - is stdout")->required();
+  command->add_option("--file", arguments.file, "traces this file in place of yours")->type_name("FILE");
+  command->add_option("--case", arguments.test_case, "only test cases with this in their name")
+      ->type_name("WORDS");
+  command->add_option("--at", arguments.at, "launch,x,y,z or launch,x,y,z,warp")
+      ->type_name("PLACE")
+      ->capture_default_str();
+  command->add_option("--out", arguments.out, "where the trace goes; - is stdout")
+      ->type_name("FILE")
+      ->required();
   command->footer(
       "Examples:\n"
       "  ./course trace 01 --out arguments.json\n"

@@ -11,24 +11,36 @@ void describe_check(CLI::App& app, Chosen& chosen) {
       add_command<CheckArguments>(app, "check", "builds kernels and runs their tests", run_check, chosen);
   command->add_option("LESSON", arguments.lessons, kLessonHelp);
   command->add_flag("--solution", arguments.solution, "checks the worked solution in place of your file");
-  command->add_option("--file", arguments.file, "checks this file in place of yours");
+  command->add_option("--file", arguments.file, "checks this file in place of yours")->type_name("FILE");
   add_backend(command, arguments.backend);
-  command->add_option("--json", arguments.json, "also writes the results there; - is standard output");
+  command->add_option("--json", arguments.json, "also writes the results there; - is standard output")
+      ->type_name("FILE");
   command->add_option("--seed", arguments.seed, "of the data, for other numbers than the usual ones")
       ->check(whole_number(0));
   command->add_flag("-v,--verbose", arguments.verbose, "shows every failed case in full");
+  command->footer(
+      "Examples:\n"
+      "  ./course check 01\n"
+      "  ./course check 1-7 --solution\n"
+      "  ./course check 05 --file idea.cu");
 }
 
 void describe_run(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] =
       add_command<RunArguments>(app, "run", "runs a kernel on your own .npy arrays", run_run, chosen);
   command->add_option("LESSON", arguments.lesson, kLessonHelp)->required();
-  command->add_option("--in", arguments.in, "folder with the inputs, one NAME.npy each")->required();
-  command->add_option("--out", arguments.out, "folder for the outputs")->required();
+  command->add_option("--in", arguments.in, "folder with the inputs, one NAME.npy each")
+      ->type_name("FOLDER")
+      ->required();
+  command->add_option("--out", arguments.out, "folder for the outputs")->type_name("FOLDER")->required();
   add_settings(command, arguments.settings);
   command->add_flag("--solution", arguments.solution, "runs the worked solution in place of your file");
-  command->add_option("--file", arguments.file, "runs this file in place of yours");
+  command->add_option("--file", arguments.file, "runs this file in place of yours")->type_name("FILE");
   add_backend(command, arguments.backend);
+  command->footer(
+      "Examples:\n"
+      "  ./course run 01 --in arrays --out results\n"
+      "  ./course run 10 --in arrays --out results --set causal=true --solution");
 }
 
 void describe_gradcheck(CLI::App& app, Chosen& chosen) {
@@ -43,7 +55,7 @@ void describe_gradcheck(CLI::App& app, Chosen& chosen) {
       ->check(whole_number(0))
       ->capture_default_str();
   command->add_flag("--solution", arguments.solution, "checks the worked solution, not your file");
-  command->add_option("--file", arguments.file, "checks this file in place of yours");
+  command->add_option("--file", arguments.file, "checks this file in place of yours")->type_name("FILE");
   add_backend(command, arguments.backend);
   command->footer(
       "Examples:\n"
@@ -55,14 +67,15 @@ void describe_gradcheck(CLI::App& app, Chosen& chosen) {
 
 void describe_bench(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<BenchArguments>(
-      app, "bench", "times kernels on a GPU, beside the floors that it sets", run_bench, chosen);
+      app, "bench", "times kernels on a GPU, beside the floors it sets", run_bench, chosen);
   command->add_option("LESSON", arguments.lessons, kLessonHelp);
   command->add_flag("--solution", arguments.solution, "times the worked solution in place of your file");
-  command->add_option("--file", arguments.file, "times this file in place of yours");
+  command->add_option("--file", arguments.file, "times this file in place of yours")->type_name("FILE");
   command->add_option("--backend", arguments.backend, "a GPU: what the simulator takes says nothing")
       ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
       ->capture_default_str();
-  command->add_option("--json", arguments.json, "writes the results there, too; - is stdout");
+  command->add_option("--json", arguments.json, "writes the results there, too; - is stdout")
+      ->type_name("FILE");
   command->footer(
       "A kernel is timed only if it passes its tests. The floor of a time is what the\n"
       "bytes of the problem take at the rate of a copy, or its operations at that of a\n"
@@ -84,17 +97,26 @@ void describe_build(CLI::App& app, Chosen& chosen) {
                     "for a GPU: does not optimise, only sees whether they compile");
   command->add_flag("--paths", arguments.paths, "says, behind each kernel, where its library is");
   add_backend(command, arguments.backend);
+  command->footer(
+      "Examples:\n"
+      "  ./course build 09\n"
+      "  ./course build all --solution --backend gpu --quick");
 }
 
 void describe_judge(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<JudgeArguments>(
-      app, "judge", "tests the tests: stubs and mutants must fail, solutions must pass", run_judge, chosen);
+      app, "judge", "tests the tests: mutants must fail, solutions pass", run_judge, chosen);
   command->add_option("LESSON", arguments.lessons, kLessonHelp);
   command->add_option("--only", arguments.only, "stub, solution, alternative, mutant, or mutant/NAME")
+      ->type_name("KIND")
       ->allow_extra_args(false);
   command->add_flag("--quick", arguments.quick,
                     "leaves out what is not needed to see that a mutant is rejected as its file says");
   add_backend(command, arguments.backend);
+  command->footer(
+      "Examples:\n"
+      "  ./course judge 05\n"
+      "  ./course judge 05 --quick --only solution --only mutant/tail_missing");
 }
 
 }  // namespace

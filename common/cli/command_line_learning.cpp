@@ -29,7 +29,10 @@ void describe_list(CLI::App& app, Chosen& chosen) {
   command->add_flag("--verify", arguments.verify, "first checks again what changed since it passed");
   command->footer(
       "What you have reached is in progress.json beside ./course, or in the file that\n"
-      "COURSE_PROGRESS names. Without that file you begin anew; no lesson is touched.");
+      "COURSE_PROGRESS names. Without that file you begin anew; no lesson is touched.\n"
+      "Examples:\n"
+      "  ./course list\n"
+      "  ./course list --verify");
 }
 
 void describe_hint(CLI::App& app, Chosen& chosen) {
@@ -71,6 +74,18 @@ void describe_reset(CLI::App& app, Chosen& chosen) {
       "  ./course reset 01");
 }
 
+void describe_explain(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<ExplainArguments>(
+      app, "explain", "says what a finding means, with an example and its fix", run_explain, chosen);
+  command->add_option("DIAGNOSTIC", arguments.words, "its name, or the begin of it; none lists all");
+  command->add_flag("--list", arguments.list, "all names, with a line each");
+  command->footer(
+      "Examples:\n"
+      "  ./course explain race\n"
+      "  ./course explain bank conflict\n"
+      "  ./course explain key_tail_missing      a mistake that feedback names");
+}
+
 }  // namespace
 
 void describe_learning_commands(CLI::App& app, Chosen& chosen) {
@@ -79,6 +94,7 @@ void describe_learning_commands(CLI::App& app, Chosen& chosen) {
   describe_hint(app, chosen);
   describe_solution(app, chosen);
   describe_reset(app, chosen);
+  describe_explain(app, chosen);
 }
 
 }  // namespace course::cli

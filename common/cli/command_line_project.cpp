@@ -10,23 +10,33 @@ void describe_grade(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<GradeArguments>(
       app, "grade", "grades what a class handed in, each file in a sandbox", run_grade, chosen);
   command->add_option("SUBMISSIONS", arguments.submissions, "folder or zip: one folder or zip a student")
+      ->type_name("FILE")
       ->required();
   command->add_option("--out", arguments.out, "folder for results; a run goes on where it was ended")
+      ->type_name("FOLDER")
       ->required();
-  command->add_option("--lessons", arguments.lessons, "that count; else all that anybody handed in");
-  command->add_option("--secret-seed", arguments.secret_seed,
-                      "number or file: adds hidden cases, worth half of the points");
+  command->add_option("--lessons", arguments.lessons, "that count; else all that anybody handed in")
+      ->type_name("LESSON");
+  command
+      ->add_option("--secret-seed", arguments.secret_seed,
+                   "number or file: adds hidden cases, worth half of the points")
+      ->type_name("FILE");
   command->add_option("--seed", arguments.seed, "of the open cases' data; 0 is what students have")
       ->check(whole_number(0));
-  command->add_option("--deadline", arguments.deadline,
-                      "\"2026-11-22 17:30\", local time: what is newer is late");
+  command
+      ->add_option("--deadline", arguments.deadline,
+                   "\"2026-11-22 17:30\", local time: what is newer is late")
+      ->type_name("TIME");
   command->add_option("--late", arguments.late_percent, "percent of its points that a late file gets")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
-  command->add_option("--regrade", arguments.regrade,
-                      "student, lesson or all: judges again what has a verdict");
-  command->add_option("--canvas", arguments.canvas, "gradebook exported from Canvas, to fill in");
-  command->add_option("--moodle", arguments.moodle, "worksheet downloaded from Moodle, to fill in");
+  command
+      ->add_option("--regrade", arguments.regrade, "student, lesson or all: judges again what has a verdict")
+      ->type_name("NAME");
+  command->add_option("--canvas", arguments.canvas, "gradebook exported from Canvas, to fill in")
+      ->type_name("FILE");
+  command->add_option("--moodle", arguments.moodle, "worksheet downloaded from Moodle, to fill in")
+      ->type_name("FILE");
   command->add_flag("--similarity", arguments.similarity, "lays the files out for JPlag, in OUT/similarity");
   command->add_option("--jobs", arguments.jobs, "files at a time; else one a core")
       ->check(CLI::Range(1, 256));
@@ -50,15 +60,53 @@ void describe_grade(CLI::App& app, Chosen& chosen) {
 
 void describe_docs(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<DocsArguments>(
-      app, "docs", "builds the site: the lessons as a book, and the pages beside them", run_docs, chosen);
-  command->add_option("--out", arguments.out,
-                      "folder for the site, not build/site; an older site there is replaced");
+      app, "docs", "builds the site, with the lessons as a book", run_docs, chosen);
+  command
+      ->add_option("--out", arguments.out,
+                   "folder for the site, not build/site; an older site there is replaced")
+      ->type_name("FOLDER");
+  command->footer(
+      "Examples:\n"
+      "  ./course docs\n"
+      "  ./course docs --out ~/site");
 }
 
 void describe_test(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] =
       add_command<TestArguments>(app, "test", "builds and runs everything that CI runs", run_test, chosen);
-  command->add_option("--filter", arguments.filter, "only tests whose name matches this regular expression");
+  command->add_option("--filter", arguments.filter, "only tests whose name matches this regular expression")
+      ->type_name("REGEX");
+  command->footer(
+      "Examples:\n"
+      "  ./course test --yes\n"
+      "  ./course test --filter 05_online_softmax");
+}
+
+void describe_completion(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<CompletionArguments>(
+      app, "completion", "prints what lets a shell complete ./course", run_completion, chosen);
+  command->add_option("SHELL", arguments.shell, "bash or zsh")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh"}));
+  command->footer(
+      "Commands, options, lessons and diagnostics are completed, for `./course` and\n"
+      "`course`. Neither this nor completing builds anything. For all shells to come,\n"
+      "put such a line, with the project's full path, into ~/.bashrc or ~/.zshrc.\n"
+      "Examples:\n"
+      "  eval \"$(./course completion bash)\"\n"
+      "  eval \"$(./course completion zsh)\"");
+}
+
+void describe_doctor(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<DoctorArguments>(
+      app, "doctor", "says what this machine has and lacks for the course", run_doctor, chosen);
+  command->add_flag("--json", arguments.json, "for programs");
+  command->footer(
+      "It compiles and runs a small kernel. Nothing is installed, and nobody is asked.\n"
+      "Examples:\n"
+      "  ./course doctor\n"
+      "  ./course doctor --json\n"
+      "Exit status: 0 kernels run, in the simulator or on a GPU; 3 they do not.");
 }
 
 }  // namespace
@@ -67,6 +115,8 @@ void describe_project_commands(CLI::App& app, Chosen& chosen) {
   describe_grade(app, chosen);
   describe_docs(app, chosen);
   describe_test(app, chosen);
+  describe_doctor(app, chosen);
+  describe_completion(app, chosen);
 }
 
 }  // namespace course::cli

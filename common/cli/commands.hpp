@@ -163,6 +163,25 @@ struct GradeArguments {
 /// graded, whatever its grade, and kSomethingFailed if this machine kept some from being graded.
 int run_grade(const Terminal& terminal, const GradeArguments& arguments);
 
+struct ExplainArguments {
+  std::vector<std::string> words;  ///< the name of a class or mistake, also in several words; empty: list all
+  bool list = false;
+};
+/// @brief Says what a class of findings is, with an example and its fix, from the page that the site shows.
+int run_explain(const Terminal& terminal, const ExplainArguments& arguments);
+
+struct CompletionArguments {
+  std::string shell;  ///< "bash" or "zsh"
+};
+/// @brief Prints what makes a shell complete the words of ./course.
+int run_completion(const Terminal& terminal, const CompletionArguments& arguments);
+
+struct DoctorArguments {
+  bool json = false;
+};
+/// @brief Says what this machine has and lacks for the course. The status is kAllPassed if kernels can run.
+int run_doctor(const Terminal& terminal, const DoctorArguments& arguments);
+
 struct DocsArguments {
   std::string out;  ///< folder for the site; empty: `site` in the build folder
 };

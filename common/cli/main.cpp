@@ -4,10 +4,14 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include "cli/command_line.hpp"
+#include "cli/complete.hpp"
+#include "cli/help.hpp"
 #include "cli/workspace.hpp"
 #include "grading/lesson.hpp"
+#include "grading/near_names.hpp"
 #include "grading/subprocess.hpp"
 
 namespace course::cli {
@@ -21,29 +25,36 @@ void say(const Terminal& terminal, const std::string& message) {
 
 /// CLI11 would only say that a subcommand is required.
 void require_known_command(const CLI::App& app, int argc, char** argv) {
-  if (argc >= 2 && argv[1][0] == '-') return;
-  std::string known;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (argc >= 2 && command->get_name() == argv[1]) return;
-    known += (known.empty() ? "" : ", ") + command->get_name();
-  }
   if (argc < 2)
-    throw UsageError(fmt::format("Say what to do: {}. `./course --help` tells what each does.", known));
-  throw UsageError(fmt::format("There is no command {}. Commands are {}.", argv[1], known));
+    throw UsageError("Say what to do, as in ./course check 01. `./course --help` lists the commands.");
+  if (argv[1][0] == '-') return;
+  std::vector<grading::Candidate> known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == argv[1]) return;
+    known.push_back({command->get_name(), command->get_name()});
+  }
+  const std::string near = grading::near_names(argv[1], known);
+  throw UsageError(fmt::format("There is no command {}.{} `./course --help` lists the commands.", argv[1],
+                               near.empty() ? "" : " Did you mean " + near + "?"));
 }
 
 int run_command_line(const Terminal& terminal, int argc, char** argv) {
-  CLI::App app{"FlashAttention, kernel by kernel: check, run and list the lessons"};
+  CLI::App app{"Usage: ./course [--yes] COMMAND ...    --yes installs what is missing unasked"};
   app.name("./course");
+  app.formatter(std::make_shared<Help>());
   app.require_subcommand(1);
   app.footer(
-      "With --yes, anywhere on the line, missing packages are installed without asking.\n"
-      "Exit status: 0 all passed, 1 something failed, 2 wrong usage, 3 the machine lacks something.");
+      "Examples: ./course check 01    ./course check --help    ./course explain race\n"
+      "Exit status: 0 passed, 1 failed, 2 wrong usage, 3 the machine lacks something");
   Chosen chosen;
   describe_learning_commands(app, chosen);
   describe_kernel_commands(app, chosen);
   describe_insight_commands(app, chosen);
   describe_project_commands(app, chosen);
+  if (argc >= 2 && argv[1] == kCompleteCommand) {
+    print_completions(app, {argv + 2, argv + argc});
+    return kAllPassed;
+  }
   require_known_command(app, argc, argv);
   try {
     app.parse(argc, argv);

@@ -3,20 +3,34 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <cstddef>
 
 namespace course::grading {
 namespace {
 
-// The four functions of the driver API that are needed, declared here so that no CUDA header is.
+// The functions of the driver API that are needed, declared here so that no CUDA header is.
 using Init = int (*)(unsigned flags);
 using GetCount = int (*)(int* count);
 using GetName = int (*)(char* name, int length, int device);
 using GetAttribute = int (*)(int* value, int attribute, int device);
+using GetMemory = int (*)(std::size_t* bytes, int device);
+using GetVersion = int (*)(int* version);
 constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_...
 
 template <class Function>
 Function symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+/// What is good to know and no reason to fail.
+void describe_further(void* driver, GpuProbe& probe) {
+  const auto get_memory = symbol<GetMemory>(driver, "cuDeviceTotalMem_v2");
+  const auto get_version = symbol<GetVersion>(driver, "cuDriverGetVersion");
+  std::size_t bytes = 0;
+  int version = 0;  // 13000 for 13.0
+  if (get_memory != nullptr && get_memory(&bytes, 0) == 0) probe.memory_bytes = bytes;
+  if (get_version != nullptr && get_version(&version) == 0)
+    probe.driver_cuda = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 }  // namespace
@@ -49,6 +63,7 @@ GpuProbe probe_gpu() {
     probe.answers = true;
     probe.name = name.data();
     probe.architecture = std::to_string(major) + std::to_string(minor);
+    describe_further(driver, probe);
   }
   return probe;
 }

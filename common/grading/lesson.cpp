@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "grading/edit_distance.hpp"
+#include "grading/near_names.hpp"
 #include "grading/subprocess.hpp"
 
 namespace course::grading {
@@ -66,20 +66,11 @@ std::optional<std::pair<int, int>> as_range(std::string_view text) {
 }
 
 [[noreturn]] void throw_unknown(const std::vector<Lesson>& lessons, const std::string& selector) {
-  std::vector<std::pair<std::size_t, std::string>> near;
-  for (const Lesson& lesson : lessons) {
-    const bool contains = selector.size() >= 3 && lesson.id().find(selector) != std::string::npos;
-    near.emplace_back(contains ? 0 : edit_distance(selector, lesson.name), lesson.id());
-  }
-  std::sort(near.begin(), near.end());
   std::string message = "There is no lesson \"" + selector + "\".";
-  // A number or something far from every name gets no guess.
-  const std::size_t limit = std::max<std::size_t>(2, selector.size() / 2);
-  std::string guesses;
-  for (const auto& [distance, id] : near) {
-    if (distance > limit || as_range(selector) || std::count(guesses.begin(), guesses.end(), ',') == 2) break;
-    guesses += (guesses.empty() ? "" : ", ") + id;
-  }
+  std::vector<Candidate> candidates;
+  for (const Lesson& lesson : lessons) candidates.push_back({lesson.name, lesson.id()});
+  const std::string guesses =
+      as_range(selector) ? "" : near_names(selector, candidates);  // a number has none
   if (!guesses.empty()) message += " Did you mean " + guesses + "?";
   if (lessons.size() == 1) {
     message += " So far there is only " + lessons.front().id() + ".";

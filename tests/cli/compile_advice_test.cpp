@@ -225,7 +225,7 @@ TEST_CASE("anything at all may be asked about", "[cli][compile_advice]") {
 }
 
 TEST_CASE("the page about the grader lists the slips that are explained", "[cli][compile_advice]") {
-  std::ifstream page(COURSE_GRADER_PAGE);
+  std::ifstream page(std::string(COURSE_PROJECT) + "/docs/grader.md");
   std::vector<std::string> listed, known;
   bool inside = false;
   for (std::string line; std::getline(page, line);) {

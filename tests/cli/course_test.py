@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -72,10 +73,10 @@ class Case(unittest.TestCase):
 
 
 class Usage(Case):
-    def test_unknown_command_names_the_known_ones(self):
+    def test_unknown_command_names_the_nearest(self):
         result = course("chekc", "01")
         self.assertEqual(result.returncode, 2)
-        self.assert_one_message(result, "There is no command chekc", "check, run", "list")
+        self.assert_one_message(result, "There is no command chekc", "Did you mean check?", "./course --help")
 
     def test_no_command_shows_help(self):
         result = course()
@@ -133,6 +134,126 @@ class Usage(Case):
         result = course("check", "01", "--backend", "gpu")
         self.assertEqual(result.returncode, 3)
         self.assert_one_message(result, "GPU", "--backend cpu")
+
+
+class Help(Case):
+    def commands(self):
+        return course("__complete", "").stdout.split()
+
+    def assert_fits(self, text, lines):
+        self.assertLessEqual(len(text.splitlines()), lines, text)
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+
+    def test_all_commands_fit_a_screen_and_stand_in_groups(self):
+        text = course("--help").stdout
+        self.assert_fits(text, 24)
+        for group in ("Learn ", "Look inside ", "GPU ", "Teach ", "Project "):
+            self.assertRegex(text, rf"(?m)^{group}")
+        self.assertNotRegex(text, r"(?m)^Other ")
+        self.assertNotIn(" ...\n", text.split("\n", 1)[1], "a command's description is too long for its line")
+        self.assertIn("./course explain race", text)
+        for command in self.commands():
+            self.assertRegex(text, rf"\b{command}\b")
+
+    def test_help_of_each_command_fits_a_screen_and_has_examples(self):
+        for command in self.commands():
+            with self.subTest(command):
+                result = course(command, "--help")
+                self.assertEqual(result.returncode, 0)
+                self.assert_fits(result.stdout, 40 if command == "grade" else 24)
+                self.assertTrue(result.stdout.startswith(f"Usage: ./course {command}"), result.stdout)
+                self.assertRegex(result.stdout, rf"\nExamples:\n(.*\n)*?  .*\./course {command}")
+                for option in course("__complete", command, "--").stdout.split():
+                    if option != "--help":
+                        self.assertIn(option, result.stdout)
+
+
+class Explain(Case):
+    PAGES = sorted(page.stem for page in (ROOT / "docs/diagnostics").glob("*.md"))
+
+    def test_list_has_each_page_once_in_groups(self):
+        result = course("explain")
+        self.assertEqual(result.returncode, 0)
+        names = re.findall(r"(?m)^  (\w+) ", result.stdout)
+        self.assertEqual(sorted(names), self.PAGES)
+        headings = re.findall(r"(?m)^## (.*)$", (ROOT / "docs/diagnostics.md").read_text(encoding="utf-8"))
+        shown = [line for line in result.stdout.splitlines() if line in headings]
+        self.assertEqual(shown, headings)
+        self.assertEqual(course("explain", "--list").stdout, result.stdout)
+        for line in result.stdout.splitlines():
+            self.assertLessEqual(len(line), 80)
+
+    def test_every_page_shows_its_example_its_report_and_its_fix(self):
+        for name in self.PAGES:
+            with self.subTest(name):
+                result = course("explain", name)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertTrue(result.stdout.startswith(f"{name}: "))
+                page = (ROOT / f"docs/diagnostics/{name}.md").read_text(encoding="utf-8")
+                blocks = re.findall(r"(?ms)^```\w*\n(.*?)^```$", page)
+                self.assertEqual(len(blocks), 3)
+                shown = [line.strip() for line in result.stdout.splitlines()]
+                for line in "".join(blocks).splitlines():
+                    self.assertIn(line.strip(), shown)
+
+    def test_names_may_be_written_in_many_ways(self):
+        page = course("explain", "bank_conflict").stdout
+        for words in (["bank", "conflict"], ["Bank-Conflict"], ["BANK_CONFLICT:"], ["bank"]):
+            with self.subTest(words):
+                self.assertEqual(course("explain", *words).stdout, page)
+
+    def test_unknown_and_ambiguous_names(self):
+        result = course("explain", "rcae")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, "no diagnostic", "Did you mean race", "./course explain")
+        result = course("explain", "bad")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, "bad_copy, bad_memset, bad_free")
+        self.assertEqual(course("explain", "race", "--list").returncode, 2)
+
+    def test_a_mistake_that_feedback_names(self):
+        result = course("explain", "weights_ignored")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("This is the sum of x alone: the weights are missing.", result.stdout)
+        self.assertIn("lessons/03_weighted_row_sum/README.md", result.stdout)
+        self.assertEqual(course("explain", "not_checked").returncode, 0)
+
+    def test_without_a_terminal_there_are_no_colours_and_with_one_there_are(self):
+        self.assertNotIn("\033", course("explain", "race").stdout)
+        status, text = course_on_terminal("explain", "race")
+        self.assertEqual(status, 0)
+        self.assertIn("\033[1mFix\033[0m", text)
+        self.assertNotIn("\033", course_on_terminal("explain", "race", env={"NO_COLOR": "1"})[1])
+
+
+class Doctor(Case):
+    def test_it_runs_kernels_and_tells_nobody_s_name(self):
+        result = course("doctor", env={"HOME": str(ROOT.parent), "SIMT_CHECK": ""})
+        cpu = json.loads((pathlib.Path(COURSE).parent.parent / "toolchain.json").read_text(encoding="utf-8"))["cpu"]
+        self.assertEqual(result.returncode, 0 if cpu or "ok    kernel" in result.stdout else 3, result.stdout)
+        if cpu:
+            self.assertRegex(result.stdout, r"ok +run mode")
+            self.assertRegex(result.stdout, r"ok +check mode")
+        report = result.stdout.split("For a bug report\n")[1]
+        self.assertRegex(report, r"course \d+\.\d+\.\d+, .* build")
+        self.assertIn("CMake ", report)
+        self.assertNotIn(str(ROOT.parent), report)
+        for line in result.stdout.splitlines():
+            if "sudo " not in line:
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_for_programs(self):
+        result = course("doctor", "--json")
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["version"], 1)
+        self.assertEqual(result.returncode, 0 if answer["simulator"] or answer["gpu"] else 3)
+        for finding in answer["findings"]:
+            self.assertIn(finding["state"], ("fine", "missing", "too_old", "broken"))
+            if finding["state"] == "missing":
+                self.assertTrue(finding["gives"] and finding["remedy"], finding)
+        build = pathlib.Path(COURSE).parent.parent
+        self.assertEqual(list((build / "doctor").iterdir()), [])
 
 
 class Check(Case):

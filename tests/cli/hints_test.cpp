@@ -59,7 +59,7 @@ TEST_CASE("hints that are missing, out of order or empty are named", "[cli][hint
 }
 
 TEST_CASE("the hints of every lesson can be read and shown", "[cli][hints]") {
-  const std::vector<Lesson> lessons = read_lessons(COURSE_ROOT);
+  const std::vector<Lesson> lessons = read_lessons(COURSE_PROJECT);
   REQUIRE(lessons.size() >= 18);
   for (const Lesson& lesson : lessons) {
     CAPTURE(lesson.id());
@@ -94,7 +94,7 @@ TEST_CASE("the words of a hint all come through", "[cli][hints]") {
     return words;
   };
   std::size_t count = 0;
-  for (const Lesson& lesson : read_lessons(COURSE_ROOT)) {
+  for (const Lesson& lesson : read_lessons(COURSE_PROJECT)) {
     for (const Hint& hint : read_hints(lesson)) {
       CAPTURE(lesson.id(), hint.title);
       if (hint.text.find("](") != std::string::npos) continue;  // a link's target is another from here

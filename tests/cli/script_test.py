@@ -167,6 +167,76 @@ class Script(Case):
         self.assertEqual(errors.splitlines()[-1], "course: interrupted")
 
 
+class Doctor(Case):
+    """./course doctor where there is no program yet; setup.sh is a stand-in that knows what is missing."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copy(ROOT / "scripts/doctor.sh", self.project / "scripts")
+        for tool in ("head",):
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        self.program("cmake", f'[ "$1" = --version ] && {{ echo "cmake version 3.25.1"; exit 0; }}\n{CMAKE}')
+        self.program("c++", "echo 12.2.0\n")
+        self.program("apt-get", 'echo "apt $*" >>"$CALLS"\n')
+
+    def lacks(self, *lines):
+        status = "".join(f"echo '{line}'\n" for line in lines)
+        (self.project / "scripts/setup.sh").write_text(
+            f'if [ "$2" = --status ]; then\n{status}exit 0\nfi\necho "setup $*" >>"$CALLS"\n', encoding="utf-8")
+
+    def test_what_is_missing_is_said_and_nothing_is_installed(self):
+        self.lacks("there g++ compiles", "missing cmake configures the build", "missing libfmt-dev writes numbers")
+        result = self.course("doctor", "--yes")
+        self.assertEqual((result.returncode, result.stdout), (3, ""))
+        self.assertEqual(result.stderr.splitlines(), [
+            "course: cmake is missing: configures the build",
+            "course: libfmt-dev is missing: writes numbers",
+            "course: this installs what is missing: sudo apt-get install -y cmake libfmt-dev"])
+        self.assertEqual(self.called(), [])
+
+    def test_what_is_too_old_is_said(self):
+        self.lacks("there g++ compiles")
+        for compiler, cmake, words in (("11.4.0", "3.25.1", "g++ 11.4.0 is too old"),
+                                       ("12.2.0", "3.18.4", "cmake 3.18.4 is too old"),
+                                       ("9", "2.8.12", "cmake 2.8.12 is too old")):
+            self.program("c++", f"echo {compiler}\n")
+            self.program("cmake", f"echo cmake version {cmake}\n")
+            result = self.course("doctor")
+            self.assertEqual(result.returncode, 3)
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            self.assertIn(words, result.stderr)
+
+    def test_a_program_that_is_there_tells_the_rest(self):
+        self.lacks("missing ninja-build runs the build")
+        (self.build / "bin").mkdir(parents=True)
+        program = self.build / "bin/course"
+        program.write_text('#!/bin/sh\necho "examined $*"\n', encoding="utf-8")
+        program.chmod(0o755)
+        result = self.course("doctor", "--json")
+        self.assertEqual((result.returncode, result.stdout), (0, "examined doctor --json\n"))
+        self.assertIn("ninja-build is missing", result.stderr)
+
+    def test_with_all_that_it_takes_the_program_is_built(self):
+        self.lacks("there g++ compiles")
+        self.program("c++", "echo 13.2.0\n")
+        result = self.course("doctor")
+        self.assertEqual((result.returncode, result.stdout, result.stderr.count("missing")), (0, "[doctor]\n", 0))
+        self.assertIn("built", self.called())
+
+    def test_completion_needs_no_build(self):
+        shutil.copy(ROOT / "scripts/completion.sh", self.project / "scripts")
+        shutil.copytree(ROOT / "common/cli", self.project / "common/cli")
+        for tool in ("sed", "tr"):
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        result = self.course("completion", "bash")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("complete -F _course course", result.stdout)
+        self.assertRegex(result.stdout, r"compgen -W '.*\bcheck\b")
+        self.assertIn(f"{self.build}/bin/course", result.stdout)
+        self.assertFalse(self.build.exists())
+        self.assertEqual(self.called(), [])
+
+
 class Setup(Case):
     """scripts/setup.sh on a machine where nothing is found, because PATH holds only stand-ins."""
 
@@ -186,6 +256,16 @@ class Setup(Case):
         self.assertNotIn("cmake", missing)
         self.assertNotIn("libbenchmark-dev", missing)
         self.assertIn("libbenchmark-dev", self.setup("test", "--list").stdout.split())
+
+    def test_says_of_each_package_whether_it_is_there_and_what_it_gives(self):
+        lines = self.setup("check", "--status").stdout.splitlines()
+        states = {line.split()[1]: line.split()[0] for line in lines}
+        self.assertEqual((states["cmake"], states["libfmt-dev"]), ("there", "missing"))
+        self.assertIn("missing libfmt-dev writes numbers and words", lines)
+        for group in ("check", "docs", "grade", "test"):
+            missing = [line.split()[1] for line in self.setup(group, "--status").stdout.splitlines()
+                       if line.startswith("missing ")]
+            self.assertEqual(sorted(missing), sorted(self.setup(group, "--list").stdout.split()))
 
     def test_the_site_needs_packages_of_its_own(self):
         self.assertNotIn("doxygen", self.setup("check", "--list").stdout.split())

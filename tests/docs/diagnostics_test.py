@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES, PROGRAMS = ROOT / "docs/diagnostics", ROOT / "docs/examples/diagnostics"
 COURSE = ""
 TIMEOUT_SECONDS = 120
+LINES_OF_EXAMPLE = 12
 
 # What the counters show is no finding: the pages print parts of the profile.
 TRAFFIC = ("bank_conflict", "uncoalesced_load")
@@ -130,6 +131,10 @@ class Pages(unittest.TestCase):
                 self.assertTrue(text.startswith(f"# {page.stem}: "))
                 self.assertEqual([heading for heading in re.findall(r"^## (.*)$", text, re.MULTILINE)][:3],
                                  ["Example", "Fix", "On a GPU"])  # fmt: skip
+                what_it_is = text.split("\n## ")[0].split("\n", 1)[1]
+                self.assertGreaterEqual(len(what_it_is.split()), 15)
+                broken = re.search(r"<!-- snippet: \S+ broken -->\n```cpp\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+                self.assertLessEqual(len(broken.splitlines()), LINES_OF_EXAMPLE)
                 program = f"docs/examples/diagnostics/{page.stem}.cu"
                 for part in ("broken", "fixed"):
                     self.assertIn(f"<!-- snippet: {program} {part} -->", text)

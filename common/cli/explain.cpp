@@ -1,0 +1,113 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "cli/diagnostic_pages.hpp"
+#include "cli/known_mistakes.hpp"
+#include "cli/markdown.hpp"
+#include "cli/workspace.hpp"
+#include "grading/diagnostic.hpp"
+#include "grading/near_names.hpp"
+#include "grading/subprocess.hpp"
+
+namespace course::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace course::grading;
+
+constexpr std::size_t kNameColumns = 26, kShownVariants = 3;
+constexpr const char* kNotCheckedPage =
+    "# not_checked: a call that check mode did not watch\n\n"
+    "No class of mistake: a call ran without check mode, or only part of it did, and its message says why. "
+    "Calls "
+    "whose arrays have more than 256 KB are among them.\n\n"
+    "docs/simulator.md, \"Run mode and check mode\", tells what check mode looks at.\n";
+
+std::string list_of_pages(const Terminal& terminal, const std::vector<DiagnosticPage>& pages) {
+  std::string text, group;
+  for (const DiagnosticPage& page : pages) {
+    if (page.group != group)
+      text += (group.empty() ? "" : "\n") + terminal.paint(Style::strong, page.group) + "\n";
+    group = page.group;
+    std::string meaning = wrap(page.meaning, kNameColumns, terminal.width());
+    text += meaning.replace(0, kNameColumns, fmt::format("  {:<{}}", page.name, kNameColumns - 2));
+  }
+  return text + "\n" +
+         wrap("`./course explain NAME` shows an example and its fix, also of a mistake that feedback names.",
+              0, terminal.width());
+}
+
+std::string bullets(const std::vector<std::string>& items) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(items.size(), kShownVariants); ++i) text += "- " + items[i] + "\n";
+  return text;
+}
+
+/// A page in Markdown, made of what the project's files say.
+std::string page_of(const KnownMistake& mistake, const std::vector<Lesson>& lessons) {
+  std::string page = "# " + mistake.name + ": a mistake that tests know by its wrong result\n\n";
+  if (!mistake.sentences.empty()) page += "## What a report says\n\n" + bullets(mistake.sentences) + "\n";
+  if (!mistake.kernels.empty()) page += "## Kernels that have it\n\n" + bullets(mistake.kernels) + "\n";
+  page += "## In the lessons\n\n";
+  for (const Lesson& lesson : lessons)
+    if (mistake.lessons.contains(lesson.number))
+      page += fmt::format("- Lesson {}, \"What goes wrong\": `lessons/{}/README.md`\n", lesson.two_digits(),
+                          lesson.id());
+  if (mistake.lessons.empty())
+    page += "- The lessons on attention, from 07 on: \"What goes wrong\" in their README.md\n";
+  return page;
+}
+
+[[noreturn]] void throw_ambiguous(const std::string& name, const std::vector<DiagnosticPage>& pages) {
+  std::string names;
+  for (const DiagnosticPage& page : pages) names += (names.empty() ? "" : ", ") + page.name;
+  throw UsageError(fmt::format("\"{}\" may be any of {}. Write more of it.", name, names));
+}
+
+[[noreturn]] void throw_unknown(const std::string& words, const std::string& name,
+                                const std::vector<DiagnosticPage>& pages,
+                                const std::vector<Lesson>& lessons) {
+  std::vector<Candidate> candidates;
+  for (const DiagnosticPage& page : pages) candidates.push_back({page.name, page.name});
+  for (const std::string& known : diagnoses_of_mutants(lessons))
+    if (matching_pages(pages, known).empty()) candidates.push_back({known, known});
+  const std::string near = near_names(name, candidates);
+  throw UsageError(fmt::format("There is no diagnostic \"{}\".{} `./course explain` lists all.", words,
+                               near.empty() ? "" : " Did you mean " + near + "?"));
+}
+
+/// The Markdown that explains what the words name.
+std::string find_text(const Workspace& workspace, const std::vector<DiagnosticPage>& pages,
+                      const std::string& words) {
+  const std::string name = diagnostic_name(words);
+  const std::vector<DiagnosticPage> found = matching_pages(pages, name);
+  if (found.size() == 1) {
+    const fs::path file = fs::relative(found.front().file, workspace.toolchain().source_dir);
+    return read_file(found.front().file) + "\n## Source\n\nThis page is " + file.string() + ".\n";
+  }
+  if (name == kNotChecked) return kNotCheckedPage;
+  const KnownMistake mistake = find_mistake(workspace.lessons(), name);
+  if (mistake.known()) return page_of(mistake, workspace.lessons());
+  if (!found.empty()) throw_ambiguous(words, found);
+  throw_unknown(words, name, pages, workspace.lessons());
+}
+
+}  // namespace
+
+int run_explain(const Terminal& terminal, const ExplainArguments& arguments) {
+  const Workspace workspace(terminal);
+  const std::vector<DiagnosticPage> pages = read_diagnostic_pages(workspace.toolchain().source_dir);
+  if (arguments.list || arguments.words.empty()) {
+    if (!arguments.words.empty()) throw UsageError("--list takes no name: it lists all of them.");
+    fmt::print("{}", list_of_pages(terminal, pages));
+    return kAllPassed;
+  }
+  std::string words;
+  for (const std::string& word : arguments.words) words += (words.empty() ? "" : " ") + word;
+  fmt::print("{}", markdown_to_text(find_text(workspace, pages, words), terminal));
+  return kAllPassed;
+}
+
+}  // namespace course::cli

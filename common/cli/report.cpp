@@ -192,6 +192,20 @@ std::string render_not_checked(const Terminal& terminal, const LessonReport& rep
   return text;
 }
 
+/// That NVIDIA's tools have looked, and how much they found.
+std::string render_tools(const Terminal& terminal, const LessonReport& report) {
+  if (report.tools.empty()) return "";
+  std::vector<Diagnostic> found;
+  for (const CaseResult& result : report.cases)
+    for (const Diagnostic& one : result.diagnostics)
+      if (!one.tool.empty() && one.severity != Severity::note) add_new(found, {one});
+  std::string names;
+  for (std::size_t i = 0; i < report.tools.size(); ++i)
+    names += (i == 0 ? "" : i + 1 == report.tools.size() ? " and " : ", ") + report.tools[i];
+  const std::string result = found.empty() ? "nothing" : plural(found.size(), "mistake");
+  return wrap(fmt::format("compute-sanitizer ({}) found {}", names, result), 2, terminal.width());
+}
+
 /// Adds what it tells to `told`.
 std::string render_failed_cases(const Terminal& terminal, const LessonReport& report, bool verbose,
                                 Told& told) {
@@ -243,10 +257,12 @@ nlohmann::json report_to_json(const LessonReport& report) {
     cases.push_back(case_to_json(result));
   }
   for (const CaseResult& result : report.cases) cases.push_back(case_to_json(result));
-  return {{"number", report.lesson.number},         {"name", report.lesson.name},
-          {"status", verdict_name(report.verdict)}, {"points", report.points},
-          {"max_points", report.lesson.points},     {"seconds", report.seconds},
-          {"not_checked", report.not_checked},      {"cases", cases}};
+  nlohmann::json lesson = {{"number", report.lesson.number},         {"name", report.lesson.name},
+                           {"status", verdict_name(report.verdict)}, {"points", report.points},
+                           {"max_points", report.lesson.points},     {"seconds", report.seconds},
+                           {"not_checked", report.not_checked},      {"cases", cases}};
+  if (!report.tools.empty()) lesson["tools"] = report.tools;
+  return lesson;
 }
 
 }  // namespace
@@ -270,6 +286,7 @@ std::string render_report(const Terminal& terminal, const LessonReport& report, 
   text += render_all(terminal, report, Severity::warning, told, "Warnings, which cost no points");
   if (style.verbose) text += render_all(terminal, report, Severity::note, told, "Notes");
   text += render_not_checked(terminal, report, style.verbose);
+  text += render_tools(terminal, report);
   if (pass) return text;
   const std::string next = fmt::format("Next: edit {}, then {}", relative(report), style.command);
   if (columns_of(next) + 2 <= terminal.width()) return text + wrap(next, 2, terminal.width());

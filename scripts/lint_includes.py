@@ -17,7 +17,7 @@ AREAS = [
     (r"common/tensor/", "tensor", {}),
     (r"common/reference/", "reference", {"tensor"}),
     (r"common/device/", "device", {"tensor"}),
-    (r"common/simt/(findings|profile|trace|check/kinds)\.hpp$", "findings", {}),
+    (r"common/simt/(findings|profile|trace|check/kinds|check/advice)\.hpp$", "findings", {}),
     (r"common/simt/report/", "report", {"findings", "simt"}),
     (r"common/simt/", "simt", {"findings", "report"}),
     (r"common/grading/worker/", "worker", {"grading", "tensor", "simt", "findings", "report"}),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/words.hpp"
 #include "grading/bench_build.hpp"
 #include "grading/gpu_probe.hpp"
 
@@ -23,15 +24,6 @@ std::vector<Lesson> with_benchmark(std::vector<Lesson> lessons, bool benchmark =
   std::erase_if(lessons,
                 [&](const Lesson& lesson) { return fs::exists(benchmark_source(lesson)) != benchmark; });
   return lessons;
-}
-
-/// The word as a shell takes it.
-std::string quoted(const std::string& word) {
-  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
-  if (word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string result = "'";
-  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
 }
 
 }  // namespace
@@ -85,7 +77,8 @@ CheckOptions choose_gpu(const Workspace& workspace) {
 std::string which_kernel(const BenchArguments& arguments, bool with_folders) {
   if (arguments.solution) return " --solution";
   if (arguments.file.empty()) return "";
-  return " --file " + quoted(with_folders ? arguments.file : fs::path(arguments.file).filename().string());
+  return " --file " +
+         shell_word(with_folders ? arguments.file : fs::path(arguments.file).filename().string());
 }
 
 }  // namespace course::cli

@@ -1,13 +1,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <system_error>
 
 #include "cli/commands.hpp"
 #include "cli/kernel_queue.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
+#include "cli/words.hpp"
 #include "cli/workspace.hpp"
+#include "grading/sanitize.hpp"
 #include "grading/subprocess.hpp"
 
 namespace course::cli {
@@ -54,20 +58,12 @@ void write_report(const std::string& json, const std::string& content) {
   }
 }
 
-/// The word as a shell takes it.
-std::string quoted(const std::string& word) {
-  const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
-  if (word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string result = "'";
-  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 std::string command_again(const CheckArguments& arguments, const LessonReport& report) {
   std::string command = "./course check " + report.lesson.two_digits();
   if (arguments.solution) command += " --solution";
-  if (!arguments.file.empty()) command += " --file " + quoted(arguments.file);
+  if (!arguments.file.empty()) command += " --file " + shell_word(arguments.file);
   if (arguments.seed != 0) command += fmt::format(" --seed {}", arguments.seed);
+  if (arguments.sanitize) command += " --sanitize";
   return command;
 }
 
@@ -79,6 +75,24 @@ void remember(const Terminal& terminal, const Workspace& workspace, const Lesson
                update_progress(file, [&](Progress& progress) { record_check(progress, report, judged); }));
 }
 
+/// Where the kernels run. NVIDIA's tools watch a GPU; what a test has put in their place need not.
+CheckOptions choose_backend(const Workspace& workspace, const CheckArguments& arguments) {
+  if (!arguments.sanitize || std::getenv(kSanitizerVariable) != nullptr)
+    return workspace.choose_backend(arguments.backend);
+  if (arguments.backend == "cpu")
+    throw UsageError(
+        "--sanitize runs NVIDIA's tools, which need a GPU. Leave it out: with --backend cpu, check mode "
+        "looks for the same mistakes.");
+  try {
+    return workspace.choose_backend("gpu");
+  } catch (const MachineError& error) {
+    throw MachineError(
+        fmt::format("--sanitize runs NVIDIA's tools, which need a GPU; without it, check mode looks for the "
+                    "same mistakes here. {}",
+                    error.what()));
+  }
+}
+
 }  // namespace
 
 int run_check(const Terminal& terminal, const CheckArguments& arguments) {
@@ -87,8 +101,10 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
     throw UsageError("--solution and --file exclude each other.");
   const std::vector<KernelSource> kernels = choose_kernels(workspace, arguments);
   require_writable_report(arguments.json);
-  CheckOptions options = workspace.choose_backend(arguments.backend);
+  CheckOptions options = choose_backend(workspace, arguments);
   options.seed = arguments.seed;
+  std::optional<Sanitizer> sanitizer;
+  if (arguments.sanitize) sanitizer = find_sanitizer(workspace.toolchain());
   std::vector<Lesson> lessons;
   for (const KernelSource& kernel : kernels) lessons.push_back(kernel.lesson);
   const bool own_files = !arguments.solution && arguments.file.empty();
@@ -103,11 +119,18 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
     const Lesson& lesson = kernels[i].lesson;
     terminal.show_progress(fmt::format("{} compiling", lesson.id()), i, kernels.size());
     const KernelBuilds builds = queue.take(i);
+    std::string tool;  // that runs now, and a blank
     options.on_case = [&](int done) {
-      terminal.show_progress(fmt::format("{} {} cases done", lesson.id(), done), i, kernels.size());
+      terminal.show_progress(fmt::format("{} {}{} cases done", lesson.id(), tool, done), i, kernels.size());
     };
     options.on_case(0);
     reports.push_back(check_kernel(workspace.toolchain(), lesson, kernels[i].file, builds, options));
+    const auto on_tool = [&](std::string_view name) {
+      tool = std::string(name) + " ";
+      options.on_case(0);
+    };
+    if (sanitizer && reports.back().compiled && reports.back().error.empty())
+      sanitize(workspace.toolchain(), builds, options, *sanitizer, on_tool, reports.back());
     terminal.clear_progress();
     const LessonReport& report = reports.back();
     if (for_people) {

@@ -17,6 +17,7 @@ void describe_check(CLI::App& app, Chosen& chosen) {
       ->type_name("FILE");
   command->add_option("--seed", arguments.seed, "of the data, for other numbers than the usual ones")
       ->check(whole_number(0));
+  command->add_flag("--sanitize", arguments.sanitize, "also runs them under NVIDIA's tools, on a GPU");
   command->add_flag("-v,--verbose", arguments.verbose, "shows every failed case in full");
   command->footer(
       "Examples:\n"

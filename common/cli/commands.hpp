@@ -19,6 +19,7 @@ struct CheckArguments {
   std::string file;        ///< judged in place of the student's own
   std::string json;        ///< where the report goes; "-" is standard output
   std::uint64_t seed = 0;  ///< of the data
+  bool sanitize = false;   ///< runs the tests once more under each tool of compute-sanitizer
 };
 int run_check(const Terminal& terminal, const CheckArguments& arguments);
 

@@ -13,6 +13,7 @@
 #include "classroom/similarity.hpp"
 #include "classroom/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/words.hpp"
 #include "cli/workspace.hpp"
 #include "grading/sandbox.hpp"
 #include "grading/subprocess.hpp"
@@ -23,10 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace course::classroom;
 using namespace course::grading;
-
-std::string plural(std::size_t count, const std::string& thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
 
 /// "about 3 min left", so that nobody takes it for exact.
 std::string time_left(double seconds) {

@@ -7,8 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "cli/words.hpp"
 
 namespace course::cli {
 namespace {
@@ -17,10 +18,6 @@ using namespace course::grading;
 
 constexpr std::size_t kFullCases = 3;   // failed cases that are shown with their message
 constexpr std::size_t kNamedCases = 4;  // and, of those behind them, by name
-
-std::string plural(std::size_t count, const std::string& thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
 
 std::string points(int reached, int of) { return fmt::format("{} of {} points", reached, of); }
 
@@ -201,6 +198,20 @@ std::string render_not_checked(const Terminal& terminal, const LessonReport& rep
   return text;
 }
 
+/// That NVIDIA's tools have looked, and how much they found.
+std::string render_tools(const Terminal& terminal, const LessonReport& report) {
+  if (report.tools.empty()) return "";
+  std::vector<Diagnostic> found;
+  for (const CaseResult& result : report.cases)
+    for (const Diagnostic& one : result.diagnostics)
+      if (!one.tool.empty() && one.severity != Severity::note) add_new(found, {one});
+  std::string names;
+  for (std::size_t i = 0; i < report.tools.size(); ++i)
+    names += (i == 0 ? "" : i + 1 == report.tools.size() ? " and " : ", ") + report.tools[i];
+  const std::string result = found.empty() ? "nothing" : plural(found.size(), "mistake");
+  return wrap(fmt::format("compute-sanitizer ({}) found {}", names, result), 2, terminal.width());
+}
+
 /// Adds what it tells to `told`.
 std::string render_failed_cases(const Terminal& terminal, const LessonReport& report,
                                 const ReportStyle& style, Told& told) {
@@ -242,31 +253,6 @@ std::string relative(const LessonReport& report) {
   return path.empty() || *path.begin() == ".." ? report.source.string() : path.string();
 }
 
-nlohmann::json case_to_json(const CaseResult& result) {
-  return {{"name", result.name},
-          {"status", result.passed ? "pass" : "fail"},
-          {"points", result.passed ? result.points : 0},
-          {"message", result.message},
-          {"diagnoses", result.diagnoses},
-          {"diagnostics", nlohmann::json(result.diagnostics)},
-          {"counters", result.counters}};
-}
-
-nlohmann::json report_to_json(const LessonReport& report) {
-  nlohmann::json cases = nlohmann::json::array();
-  if (!report.error.empty()) {  // so that whoever reads only cases learns of it, too
-    CaseResult result;
-    result.name = report.compiled ? "the tests run to their end" : "compiles";
-    result.message = report.error;
-    cases.push_back(case_to_json(result));
-  }
-  for (const CaseResult& result : report.cases) cases.push_back(case_to_json(result));
-  return {{"number", report.lesson.number},         {"name", report.lesson.name},
-          {"status", verdict_name(report.verdict)}, {"points", report.points},
-          {"max_points", report.lesson.points},     {"seconds", report.seconds},
-          {"not_checked", report.not_checked},      {"cases", cases}};
-}
-
 }  // namespace
 
 std::string render_heading(const Terminal& terminal, Style style, const std::string& word,
@@ -290,7 +276,7 @@ std::string render_findings(const Terminal& terminal, const LessonReport& report
   text += render_failed_cases(terminal, report, style, told);
   text += render_all(terminal, report, Severity::warning, told, "Warnings, which cost no points");
   if (style.verbose) text += render_all(terminal, report, Severity::note, told, "Notes");
-  return text + render_not_checked(terminal, report, style);
+  return text + render_not_checked(terminal, report, style) + render_tools(terminal, report);
 }
 
 std::string render_report(const Terminal& terminal, const LessonReport& report, const ReportStyle& style) {
@@ -321,14 +307,6 @@ std::string render_summary(const Terminal& terminal, const std::vector<LessonRep
   const std::string text =
       fmt::format("{} of {} passed, {}", passed, plural(reports.size(), "lesson"), points(reached, of));
   return terminal.paint(passed == reports.size() ? Style::good : Style::bad, text) + "\n";
-}
-
-std::string to_json(const std::vector<LessonReport>& reports, Backend backend) {
-  nlohmann::json lessons = nlohmann::json::array();
-  for (const LessonReport& report : reports) lessons.push_back(report_to_json(report));
-  const nlohmann::json root = {{"version", 1}, {"backend", backend_name(backend)}, {"lessons", lessons}};
-  // Whatever bytes a kernel printed, the file is valid UTF-8.
-  return root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace course::cli

@@ -29,6 +29,16 @@ CaseResult& current_case() {
   return current;
 }
 
+int& case_number() {
+  static int number = 0;
+  return number;
+}
+
+bool& findings_only() {
+  static bool only = false;
+  return only;
+}
+
 void set_base_seed(std::uint64_t seed) { base_seed() = seed; }
 
 void record(const Outcome& outcome) {

@@ -23,6 +23,13 @@ void fail_if_diagnosed(CaseResult& result);
 /// Name of the assertion whose failure comes last in the case's message, whatever fails after it.
 inline constexpr std::string_view kComesLast = "comes last";
 
+/// @brief How many cases have begun: the number of the one that runs now. The listener counts them.
+int& case_number();
+
+/// @brief Whether only what calls find counts, and no output does: then no check of a test fails, so that a
+/// case makes all of its calls.
+bool& findings_only();
+
 /// @brief Mixed into every case_seed(); 0 unless the command line says otherwise.
 void set_base_seed(std::uint64_t seed);
 

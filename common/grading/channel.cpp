@@ -31,10 +31,13 @@ std::pair<Channel, Channel> Channel::create() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot create a socket pair");
-  Channel first{Descriptor(ends[0])}, second{Descriptor(ends[1])};
+  return {with_patience(Descriptor(ends[0])), with_patience(Descriptor(ends[1]))};
+}
+
+Channel Channel::with_patience(Descriptor socket) {
   const timeval patience{5, 0};
-  for (const int end : ends) setsockopt(end, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  return {std::move(first), std::move(second)};
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  return Channel(std::move(socket));
 }
 
 bool Channel::send(std::string_view message, const std::vector<int>& descriptors) {

@@ -25,6 +25,9 @@ class Channel {
   /// @throws std::system_error if the system has no descriptors left.
   static std::pair<Channel, Channel> create();
 
+  /// @brief One end of a connected socket, which gives up sending after 5 s.
+  static Channel with_patience(Descriptor socket);
+
   int fd() const { return socket_.get(); }
   void close() { socket_.close(); }
 

@@ -19,6 +19,17 @@ Severity severity_of(const std::string& name) {
 
 std::string_view to_string(Severity severity) { return kSeverities[static_cast<std::size_t>(severity)]; }
 
+Diagnostic diagnostic_of(const simt::Finding& finding) {
+  return {.kind = finding.kind,
+          .file = finding.here.file,
+          .line = finding.here.line,
+          .message = finding.message(),
+          .severity = severity_of(simt::to_string(finding.severity)),
+          .other_file = finding.other.file,
+          .other_line = finding.other.line,
+          .element = finding.element};
+}
+
 bool same_mistake(const Diagnostic& a, const Diagnostic& b) {
   if (a.line == 0 || b.line == 0) return a.kind == b.kind && a.message == b.message;
   return a.kind == b.kind && a.line == b.line && a.other_line == b.other_line && a.file == b.file &&
@@ -43,6 +54,10 @@ void to_json(nlohmann::json& value, const Diagnostic& diagnostic) {
            {"message", diagnostic.message}};
   if (diagnostic.other_line > 0)
     value["other"] = {{"file", diagnostic.other_file}, {"line", diagnostic.other_line}};
+  if (!diagnostic.tool.empty()) {
+    value["tool"] = diagnostic.tool;
+    value["count"] = diagnostic.count;
+  }
 }
 
 void from_json(const nlohmann::json& value, Diagnostic& diagnostic) {
@@ -52,6 +67,8 @@ void from_json(const nlohmann::json& value, Diagnostic& diagnostic) {
   value.at("message").get_to(diagnostic.message);
   diagnostic.severity = severity_of(value.value("severity", "error"));
   diagnostic.element = value.value("element", "");
+  diagnostic.tool = value.value("tool", "");
+  diagnostic.count = value.value("count", std::uint64_t{1});
   diagnostic.other_file.clear();
   diagnostic.other_line = 0;
   if (value.contains("other") && !value["other"].is_null()) {

@@ -34,22 +34,6 @@ std::string catch_pattern(const std::string& name) {
   return pattern;
 }
 
-/// How the test program ended when it should not have; empty if it ran to its end.
-std::string why_incomplete(const CommandResult& result, const Results& results) {
-  std::string how;
-  if (result.timed_out) {
-    how = "The tests took too long all together and were stopped.";
-  } else if (result.signal != 0) {
-    how = "The test program was ended by signal " + std::to_string(result.signal) + ".";
-  } else if (results.truncated || results.cases.empty()) {
-    how = "The test program gave no results (exit status " + std::to_string(result.exit_code) + ").";
-  } else {
-    return "";
-  }
-  const std::string said = last_lines(result.output, 5);
-  return said.empty() ? how : how + " It said:\n" + said;
-}
-
 /// A file that compiles for one mode and not for the other is no fault of its author's.
 std::string why_not_checked(const KernelBuilds& builds) {
   std::string why = builds.check_problem;
@@ -83,6 +67,48 @@ std::vector<std::string> test_command(const Toolchain& toolchain, const Lesson& 
           backend_name(backend)};
 }
 
+std::string why_incomplete(const CommandResult& result, const Results& results) {
+  std::string how;
+  if (result.timed_out) {
+    how = "The tests took too long all together and were stopped.";
+  } else if (result.signal != 0) {
+    how = "The test program was ended by signal " + std::to_string(result.signal) + ".";
+  } else if (results.truncated || results.cases.empty()) {
+    how = "The test program gave no results (exit status " + std::to_string(result.exit_code) + ").";
+  } else {
+    return "";
+  }
+  const std::string said = last_lines(result.output, 5);
+  return said.empty() ? how : how + " It said:\n" + said;
+}
+
+void add_up(LessonReport& report) {
+  report.points = 0;
+  for (const CaseResult& result : report.cases) report.points += result.passed ? result.points : 0;
+  const bool all =
+      std::all_of(report.cases.begin(), report.cases.end(), [](const CaseResult& c) { return c.passed; });
+  if (report.error.empty()) report.verdict = all ? Verdict::pass : Verdict::fail;
+}
+
+Command tests_command(const Toolchain& toolchain, const Lesson& lesson, const fs::path& library,
+                      const CheckOptions& options, const fs::path& results_file) {
+  Command command;
+  command.arguments = test_command(toolchain, lesson, library, options.backend);
+  command.arguments.insert(command.arguments.end(), {"--results", results_file});
+  // A confined run has its seed from a file.
+  if (options.seed != 0 && options.confinement.empty())
+    command.arguments.insert(command.arguments.end(), {"--seed", std::to_string(options.seed)});
+  if (!options.only_case.empty()) command.arguments.push_back(catch_pattern(options.only_case));
+  command.directory = toolchain.source_dir;
+  command.timeout = options.longest;
+  command.on_tick = [&options, results_file, next_look = std::chrono::steady_clock::now()]() mutable {
+    if (!options.on_case || std::chrono::steady_clock::now() < next_look) return;
+    next_look = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    options.on_case(static_cast<int>(read_results(results_file).cases.size()));
+  };
+  return command;
+}
+
 LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
                           const KernelBuilds& builds, const CheckOptions& options) {
   LessonReport report;
@@ -98,31 +124,18 @@ LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
   try {
     const ScratchFolder scratch(options.scratch.empty() ? toolchain.binary_dir / "kernels" : options.scratch);
     const fs::path results_file = scratch.path() / "results.jsonl";
-    Command command;
-    command.arguments = test_command(toolchain, lesson, builds.run.library, options.backend);
+    Command command = tests_command(toolchain, lesson, builds.run.library, options, results_file);
     const auto add = [&](const std::string& option, const std::string& value) {
       command.arguments.insert(command.arguments.end(), {option, value});
     };
     if (builds.check && builds.check->ok()) add("--check-kernel", builds.check->library);
-    add("--results", results_file);
-    if (options.confinement.empty()) {
-      if (options.seed != 0) add("--seed", std::to_string(options.seed));
-    } else {
+    if (!options.confinement.empty()) {
       const fs::path seed_file = scratch.path() / "seed";  // in a folder that is ours alone
       write_file_atomically(seed_file, std::to_string(options.seed));
       add("--seed-file", seed_file);
       add("--confinement", options.confinement);
       add("--timeout", std::to_string(kConfinedSeconds));
     }
-    if (!options.only_case.empty()) command.arguments.push_back(catch_pattern(options.only_case));
-    command.directory = toolchain.source_dir;
-    command.timeout = options.longest;
-    auto next_look = start;
-    command.on_tick = [&] {
-      if (!options.on_case || std::chrono::steady_clock::now() < next_look) return;
-      next_look = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-      options.on_case(static_cast<int>(read_results(results_file).cases.size()));
-    };
     Results results;
     if (options.enough) {
       command.enough = [&] {
@@ -140,10 +153,7 @@ LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
   } catch (const std::system_error& error) {
     throw MachineError("The tests of lesson " + lesson.id() + " cannot run: " + error.what() + ".");
   }
-  for (const CaseResult& result : report.cases) report.points += result.passed ? result.points : 0;
-  const bool all =
-      std::all_of(report.cases.begin(), report.cases.end(), [](const CaseResult& c) { return c.passed; });
-  if (report.error.empty()) report.verdict = all ? Verdict::pass : Verdict::fail;
+  add_up(report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

@@ -12,6 +12,7 @@
 
 #include "grading/kernel_build.hpp"
 #include "grading/results.hpp"
+#include "grading/subprocess.hpp"
 
 namespace course::grading {
 
@@ -33,6 +34,7 @@ struct LessonReport {
   bool too_long = false;    ///< the cases were ended by CheckOptions::longest
   std::string not_checked;  ///< why check mode was left out, in one sentence; empty: it was not, or is not
                             ///< for this backend
+  std::vector<std::string> tools;  ///< of compute-sanitizer, under which the tests ran once more
   std::vector<CaseResult> cases;
   int points = 0;  ///< sum over the cases that passed
   double seconds = 0.0;
@@ -67,6 +69,17 @@ struct CheckOptions {
 LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson,
                           const std::filesystem::path& source, const KernelBuilds& builds,
                           const CheckOptions& options);
+
+/// @brief The command that runs the tests with the data and the cases that the options ask for, within their
+/// time; results go to that file. It refers to the options.
+Command tests_command(const Toolchain& toolchain, const Lesson& lesson, const std::filesystem::path& library,
+                      const CheckOptions& options, const std::filesystem::path& results_file);
+
+/// @brief How the test program ended when it should not have; empty if it ran to its end.
+std::string why_incomplete(const CommandResult& result, const Results& results);
+
+/// @brief Counts the points of the cases, and sets the verdict of a report without an error.
+void add_up(LessonReport& report);
 
 /// @brief The command line of the lesson's test program for this kernel, without what is to be done with it.
 std::vector<std::string> test_command(const Toolchain& toolchain, const Lesson& lesson,

@@ -32,6 +32,7 @@ namespace {
 
 constexpr int kExitFailed = 1, kExitUsage = 2, kExitMachine = 3;
 constexpr std::size_t kMaxMessageBytes = 8000;  // a case may CHECK many things
+constexpr double kSanitizedSeconds = 30;        // of a call under a tool, which makes kernels slow
 constexpr double kBusyFactor = 4;               // other programs may take the processors from the simulator
 
 /// What the whole run came to.
@@ -42,6 +43,7 @@ struct Tally {
 };
 Tally tally;
 std::filesystem::path results_file;
+bool worker_a_case = false;  // so that what a tool logs belongs to one case
 
 #if COURSE_CATCH3
 using ListenerBase = Catch::EventListenerBase;
@@ -68,7 +70,7 @@ std::string sentence(const Catch::AssertionResult& result) {
   const std::string message(result.getMessage());
   switch (result.getResultType()) {
     case Catch::ResultWas::ThrewException:
-      return "The test was ended by an exception: " + message;
+      return current_case().infrastructure ? message : "The test was ended by an exception: " + message;
     case Catch::ResultWas::FatalErrorCondition:
       return "The test program itself crashed: " + message;
     case Catch::ResultWas::ExpressionFailed:
@@ -93,6 +95,7 @@ class JsonLinesListener : public ListenerBase {
   using ListenerBase::ListenerBase;
 
   void testCaseStarting(const Catch::TestCaseInfo& info) override {
+    ++case_number();
     current_case() = CaseResult{};
     current_case().name = info.name;
     for (const auto& tag : info.tags) current_case().tags.push_back(std::string(tag_text(tag)));
@@ -113,6 +116,7 @@ class JsonLinesListener : public ListenerBase {
   }
 
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    if (worker_a_case) default_session().finish();
     CaseResult& result = current_case();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     result.seed = case_seed();
@@ -210,6 +214,12 @@ int main_of_lesson(int argc, char** argv) {
         config.confinement = read_confinement(options.confinement);
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // code that nobody trusts does not outlive the grader
       }
+      if (!options.sanitizer.empty()) {
+        config.sanitizer = read_sanitizer_run(options.sanitizer);
+        config.timeout_seconds = config.later_timeout_seconds = kSanitizedSeconds;
+        findings_only() = true;
+        worker_a_case = config.sanitizer->worker_a_case;
+      }
       if (options.timeout_seconds) config.timeout_seconds = *options.timeout_seconds;
       configure_default_session(config);
     }
@@ -220,6 +230,7 @@ int main_of_lesson(int argc, char** argv) {
   set_base_seed(options.seed);
   results_file = options.results;
   const int status = for_user ? run_mode(options) : run_tests(argv[0], options);
+  if (!options.sanitizer.empty()) default_session().finish();
   end_default_session();
   return status;
 }

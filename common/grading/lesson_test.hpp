@@ -71,6 +71,7 @@ void require_throws(const Outcome& outcome, std::string_view mentions = {},
 inline void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
                             const Tensor<float>& baseline, Bound bound = {},
                             TestLine where = TestLine::here()) {
+  if (findings_only()) return;
   const Comparison comparison = compare(got, name, expected, baseline, bound);
   detail::report(comparison.passed, comparison.message, where);
 }
@@ -86,6 +87,7 @@ void require_matches(const Tensor<float>& got, std::string_view name, const Tens
 /// Cost: 2 · numel evaluations of the loss.
 inline void require_gradient(const Tensor<float>& got, std::string_view name, Tensor<float>& input,
                              const Loss& loss, GradientBound bound = {}, TestLine where = TestLine::here()) {
+  if (findings_only()) return;
   const GradientResult result = check_gradient(name, got, input, loss, bound);
   detail::report(result.passed(), result.message(), where);
 }

@@ -104,6 +104,7 @@ std::string encode(const CallMessage& message) {
                {"max_grid_x", message.max_grid_x},
                {"launch_seconds", message.launch_seconds},
                {"check", message.check},
+               {"bare", message.bare},
                {"threads", message.threads}});
 }
 
@@ -137,6 +138,7 @@ CallMessage decode_call(std::string_view text) {
   value.at("max_grid_x").get_to(message.max_grid_x);
   value.at("launch_seconds").get_to(message.launch_seconds);
   value.at("check").get_to(message.check);
+  value.at("bare").get_to(message.bare);
   value.at("threads").get_to(message.threads);
   return message;
 }

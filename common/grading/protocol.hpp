@@ -49,7 +49,8 @@ struct CallMessage {
   std::uint64_t seed = 0;
   std::uint32_t max_grid_x = 0;
   double launch_seconds = 10;
-  bool check = false;  ///< check mode: arrays get no guards, so that the simulator knows where they end
+  bool check = false;         ///< check mode
+  bool bare = false;          ///< arrays get no guards, so that who watches the call knows where they end
   std::uint32_t threads = 0;  ///< operating-system threads that run blocks; 0: as many as there are cores
 };
 

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "grading/case.hpp"
 #include "grading/channel.hpp"
 #include "grading/ending.hpp"
 
@@ -20,6 +22,12 @@ using Clock = WorkerProcess::Clock;
 double grace_seconds(double timeout) { return 0.5 + 0.1 * timeout; }
 
 constexpr double kShortestWait = 0.05;  // seconds
+
+/// For what a tool does at the end: looking for leaks, writing its log.
+constexpr auto kTimeToFinish = std::chrono::seconds(30);
+
+/// A tool makes kernels slow. Once so many calls have timed out under it, no more are made.
+constexpr int kSanitizerPatience = 2;
 
 using ThreadSeconds = std::map<pid_t, double>;
 
@@ -43,7 +51,8 @@ ReplyMessage Seat::exchange(const SessionConfig& config, const CallMessage& call
                             const Descriptor& output) {
   const Confinement* const confinement = config.confinement ? &*config.confinement : nullptr;
   Answer answer;
-  if (confinement && timeouts_ >= confinement->patience) {
+  const int patience = confinement ? confinement->patience : config.sanitizer ? kSanitizerPatience : 0;
+  if (patience > 0 && timeouts_ >= patience) {
     answer.reply.outcome.status = Status::timeout;
     answer.reply.outcome.message = describe_impatience(timeouts_, call.entry);
     return std::move(answer.reply);
@@ -55,13 +64,31 @@ ReplyMessage Seat::exchange(const SessionConfig& config, const CallMessage& call
   }
   // A worker that was left damaged by an earlier call is not this call's fault: it gets a new one.
   if (!worker_ || (!answer.began && answer.reply.outcome.status == Status::died)) {
-    worker_ =
-        std::make_unique<WorkerProcess>(config.worker, config.pass_output_on && !call.check, confinement);
+    start(config, call);
     answer = ask(*worker_, config, call, input, output);
   }
   // Before the results are read: nobody can write to them any more.
-  if (!answer.reply.reusable || (confinement && confinement->one_call)) worker_.reset();
+  if (!answer.reply.reusable && config.sanitizer) {
+    if (!finish()) answer.reply.outcome.status = Status::died;
+  } else if (!answer.reply.reusable || (confinement && confinement->one_call)) {
+    worker_.reset();
+  }
   return std::move(answer.reply);
+}
+
+void Seat::start(const SessionConfig& config, const CallMessage& call) {
+  worker_.reset();
+  std::vector<std::string> launcher;
+  if (config.sanitizer) launcher = launcher_of(*config.sanitizer, case_number(), ++started_);
+  worker_ = std::make_unique<WorkerProcess>(config.worker, config.pass_output_on && !call.check,
+                                            config.confinement ? &*config.confinement : nullptr,
+                                            config.sanitizer ? &launcher : nullptr);
+}
+
+bool Seat::finish() {
+  const bool by_itself = !worker_ || worker_->finish(Clock::now() + kTimeToFinish);
+  worker_.reset();
+  return by_itself;
 }
 
 Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, const CallMessage& call,

@@ -24,6 +24,8 @@ class Seat {
   /// Process id of the worker, or -1.
   pid_t pid() const { return worker_ && !worker_->ended() ? worker_->pid() : -1; }
   void end() { worker_.reset(); }
+  /// Lets the worker end by itself, as a tool that watches it needs. False: it had to be killed.
+  bool finish();
 
  private:
   /// What a worker answered, or how it ended.
@@ -31,11 +33,13 @@ class Seat {
     ReplyMessage reply;
     bool began = false;  ///< the entry was called
   };
+  void start(const SessionConfig& config, const CallMessage& call);
   Answer ask(WorkerProcess& process, const SessionConfig& config, const CallMessage& call,
              const Descriptor& input, const Descriptor& output);
 
   std::unique_ptr<WorkerProcess> worker_;
   int timeouts_ = 0;
+  int started_ = 0;
 };
 
 }  // namespace course::grading

@@ -102,16 +102,43 @@ bool is_small(const Plan& plan) {
   return bytes <= kSmallCallBytes;
 }
 
-/// The same call for check mode, whose outputs nobody reads.
-CallMessage message_for_checking(const Plan& plan, const SessionConfig& config, double seconds) {
+/// The same call for one who watches it, and whose outputs nobody reads.
+CallMessage message_for_watching(const Plan& plan) {
   CallMessage message = plan.message;
+  message.bare = true;
+  message.output_bytes = whole_pages(1);
+  for (ArrayMessage& array : message.arrays) array.result.reset();
+  return message;
+}
+
+CallMessage message_for_checking(const Plan& plan, const SessionConfig& config, double seconds) {
+  CallMessage message = message_for_watching(plan);
   message.library = std::filesystem::absolute(config.check_kernel).string();
   message.check = true;
   message.order = Order::forward;  // check mode judges by order, not by luck
   message.launch_seconds = seconds;
-  message.output_bytes = whole_pages(1);
-  for (ArrayMessage& array : message.arrays) array.result.reset();
   return message;
+}
+
+Diagnostic note_not_watched(const SanitizerRun& run, const std::string& why) {
+  return {.kind = std::string(kNotChecked),
+          .message = fmt::format("{} did not see a call to its end: {}", run.tool, why),
+          .severity = Severity::note,
+          .tool = run.tool};
+}
+
+/// Why a tool may have missed something in a call; empty if it has seen all of it.
+std::string why_not_watched(const Outcome& outcome) {
+  switch (outcome.status) {
+    case Status::timeout:
+      return "it took too long, which under a tool need not be the kernel's fault.";
+    case Status::died:
+      return "the process ended in it.";
+    case Status::refused:
+      return outcome.message.substr(0, outcome.message.find('\n'));
+    default:
+      return "";
+  }
 }
 
 }  // namespace
@@ -124,7 +151,21 @@ struct Session::State {
   /// Runs the call again in check mode and adds what that finds. Never fails the call for a reason of its
   /// own.
   void check(const Plan& plan, const Descriptor& input, Outcome& outcome);
+
+  /// Makes the call for the tool alone. What it finds is in its log; the outcome has but a note.
+  Outcome watch(const Plan& plan, const Descriptor& input);
 };
+
+Outcome Session::State::watch(const Plan& plan, const Descriptor& input) {
+  const CallMessage message = message_for_watching(plan);
+  const Descriptor output = create_memory("course-output", message.output_bytes);
+  Outcome outcome = runner.exchange(config, message, input, output).outcome;
+  outcome.diagnostics.clear();
+  if (const std::string why = why_not_watched(outcome); !why.empty())
+    outcome.diagnostics.push_back(note_not_watched(*config.sanitizer, why));
+  poison_outputs(plan);
+  return outcome;
+}
 
 void Session::State::check(const Plan& plan, const Descriptor& input, Outcome& outcome) {
   outcome.checking = Checking::stopped;
@@ -150,6 +191,14 @@ Session::~Session() = default;
 
 const SessionConfig& Session::config() const { return state_->config; }
 
+void Session::finish() {
+  if (state_->runner.finish()) return;
+  Outcome outcome;
+  outcome.diagnostics.push_back(
+      note_not_watched(*state_->config.sanitizer, "the worker did not end, and was killed."));
+  record(outcome);
+}
+
 int Session::worker_pid() const { return state_->runner.pid(); }
 
 Outcome Session::invoke(std::string_view entry, std::string_view signature,
@@ -157,6 +206,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   const Clock::time_point start = Clock::now();
   const SessionConfig& config = state_->config;
   double timeout = options.timeout_seconds > 0 ? options.timeout_seconds : config.timeout_seconds;
+  if (config.sanitizer) timeout = std::max(timeout, config.timeout_seconds);
   if (state_->runner.timed_out_before()) timeout = std::min(timeout, config.later_timeout_seconds);
 
   Plan plan = make_plan(arguments, options.verify_inputs);
@@ -171,6 +221,11 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   plan.message.threads = config.confinement ? 1 : 0;
 
   const Descriptor input = make_input(plan);
+  if (config.sanitizer) {
+    Outcome outcome = state_->watch(plan, input);
+    record(outcome);
+    return outcome;
+  }
   const Descriptor output = create_memory("course-output", plan.message.output_bytes);
   seal_size(output.get());
   ReplyMessage reply = state_->runner.exchange(config, plan.message, input, output);

@@ -13,6 +13,7 @@
 #include "grading/confinement.hpp"
 #include "grading/machine_error.hpp"
 #include "grading/outcome.hpp"
+#include "grading/sanitizer.hpp"
 
 namespace course::grading {
 
@@ -47,6 +48,7 @@ struct SessionConfig {
   double busy_factor = 1;  ///< a call may take so many times its seconds by the clock, as long as the worker
                            ///< has not had a processor for that long
   std::optional<Confinement> confinement;  ///< for code that nobody trusts
+  std::optional<SanitizerRun> sanitizer;   ///< a tool watches the calls: what it finds is all that counts
   bool pass_output_on = false;  ///< what the code prints goes to our standard output, too, all of it
 };
 
@@ -67,6 +69,10 @@ class Session {
   /// @throws MachineError
   Outcome invoke(std::string_view entry, std::string_view signature, const std::vector<Argument>& arguments,
                  const CallOptions& options);
+
+  /// @brief Ends the worker of a session with a sanitizer, so that its log becomes complete. A worker that
+  /// had to be killed leaves a note in the current case.
+  void finish();
 
   /// @brief Process id of the worker that runs for outputs, or -1.
   int worker_pid() const;

@@ -27,6 +27,7 @@ void set(TestOptions& options, const std::string& name, const std::string& value
   if (name == "--check-kernel") options.check_kernel = value;
   if (name == "--worker") options.worker = value;
   if (name == "--confinement") options.confinement = value;
+  if (name == "--sanitizer") options.sanitizer = value;
   if (name == "--results") options.results = value;
   if (name == "--in") options.in = value;
   if (name == "--out") options.out = value;
@@ -63,8 +64,9 @@ TestOptions parse_test_options(const std::vector<std::string>& arguments) {
   options.run = has("--run");
   options.gradcheck = has("--gradcheck");
   if (options.run && options.gradcheck) wrong("--run and --gradcheck exclude each other.");
-  std::vector<std::string> ours = {"--kernel", "--check-kernel", "--worker",      "--backend",  "--results",
-                                   "--seed",   "--timeout",      "--confinement", "--seed-file"};
+  std::vector<std::string> ours = {"--kernel",    "--check-kernel", "--worker",  "--backend",
+                                   "--results",   "--seed",         "--timeout", "--confinement",
+                                   "--seed-file", "--sanitizer"};
   if (options.run) ours.insert(ours.end(), {"--in", "--out", "--set"});  // --out is also an option of Catch2
   if (options.gradcheck) ours.insert(ours.end(), {"--cases", "--set"});
 

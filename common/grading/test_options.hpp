@@ -19,6 +19,7 @@ struct TestOptions {
   std::uint64_t seed = 0;  ///< or of --seed-file: a command line can be read by every user of the machine
   std::optional<double> timeout_seconds;
   std::filesystem::path confinement;  ///< file that says how the worker is confined; empty: it is not
+  std::filesystem::path sanitizer;    ///< file that says which tool watches the worker; empty: none
 
   bool run = false;  ///< `./course run`: in, out and settings count, Catch2 does not start
   std::filesystem::path in, out;

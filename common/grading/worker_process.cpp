@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -31,9 +32,11 @@ namespace {
 /// What a lingering thread may print between two calls is not worth more of our time.
 constexpr int kMaxChunksAtOnce = 64;
 
-constexpr auto kLongestStart = std::chrono::seconds(30);  // of a confined worker, on a busy machine
+constexpr auto kLongestStart = std::chrono::seconds(30);   // of a confined worker, on a busy machine
+constexpr auto kLongestLaunch = std::chrono::seconds(90);  // of one behind a tool that takes it apart first
 
 /// Runs between fork and exec, where only async-signal-safe functions are legal. Returns only if it fails.
+/// `channel` is -1 for a worker that connects by itself.
 void become_worker(char* const* command, pid_t parent, int channel, int output) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -44,13 +47,15 @@ void become_worker(char* const* command, pid_t parent, int channel, int output) 
   for (const int signal : {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(signal, SIG_DFL);
 
   // Above the numbers they are going to have, so that no dup2 closes one that is still needed.
-  const int channel_copy = fcntl(channel, F_DUPFD, kWorkerChannel + 1);
+  const int channel_copy = channel < 0 ? -1 : fcntl(channel, F_DUPFD, kWorkerChannel + 1);
   const int output_copy = fcntl(output, F_DUPFD, kWorkerChannel + 1);
   const int input = open("/dev/null", O_RDONLY);
-  if (channel_copy < 0 || output_copy < 0 || input < 0) return;
+  if ((channel >= 0 && channel_copy < 0) || output_copy < 0 || input < 0) return;
   if (input != 0 && dup2(input, 0) < 0) return;
-  if (dup2(output_copy, 1) < 0 || dup2(output_copy, 2) < 0 || dup2(channel_copy, kWorkerChannel) < 0) return;
-  syscall(SYS_close_range, kWorkerChannel + 1, ~0U, 0);  // nothing of the grader's reaches the student's code
+  if (dup2(output_copy, 1) < 0 || dup2(output_copy, 2) < 0) return;
+  if (channel >= 0 && dup2(channel_copy, kWorkerChannel) < 0) return;
+  const int kept = channel < 0 ? kWorkerChannel : kWorkerChannel + 1;
+  syscall(SYS_close_range, kept, ~0U, 0);  // nothing of the grader's reaches the student's code
   execvp(command[0], command);
 }
 
@@ -67,7 +72,7 @@ void close_on_exec(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_output_on,
-                             const Confinement* confinement)
+                             const Confinement* confinement, const std::vector<std::string>* launcher)
     : pass_output_on_(pass_output_on), confined_(confinement != nullptr) {
   const std::string path = program.string();
   if (access(path.c_str(), X_OK) != 0)
@@ -77,9 +82,17 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
   if (confinement) {
     words = confinement->launcher;
     memory_bytes_ = confinement->memory_bytes;
+    starter_ = "The sandbox for a submission";
+  }
+  std::optional<ChannelListener> listener;
+  if (launcher) {
+    words = *launcher;
+    starter_ = std::filesystem::path(launcher->front()).filename().string();
+    listener.emplace();
   }
   words.push_back(path);
   if (confinement) words.push_back(kConfinedOption);
+  if (launcher) words.insert(words.end(), {kChannelOption, listener->name()});
   std::vector<char*> command;
   for (std::string& word : words) command.push_back(word.data());
   command.push_back(nullptr);
@@ -97,7 +110,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (pid_ == 0) {
-    become_worker(command.data(), parent, theirs.fd(), write_end.get());
+    become_worker(command.data(), parent, launcher ? -1 : theirs.fd(), write_end.get());
     _exit(127);
   }
   setpgid(pid_, pid_);  // here too: whoever comes first
@@ -105,16 +118,48 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
   if (process_) close_on_exec(process_.get());
   channel_ = std::move(ours);
   theirs.close();
-  if (confinement) greet();
+  if (launcher) let_in(*listener);
+  if (confinement || launcher) greet();
+}
+
+/// @throws MachineError
+void WorkerProcess::give_up_start(const std::string& problem) {
+  stop();
+  const std::string why = problem.empty() ? printed_.lines() : problem;
+  throw MachineError(fmt::format("{} could not be started: {}", starter_,
+                                 why.empty() ? "it ended before the worker was there." : why));
+}
+
+/// Waits for the worker that a launcher starts.
+void WorkerProcess::let_in(ChannelListener& listener) {
+  channel_.close();
+  for (const Clock::time_point deadline = Clock::now() + kLongestLaunch;;) {
+    std::array<pollfd, 3> events{pollfd{listener.fd(), POLLIN, 0}, pollfd{output_.get(), POLLIN, 0},
+                                 pollfd{process_.get(), POLLIN, 0}};
+    poll(events.data(), events.size(), process_ ? 1000 : 20);
+    collect_output();
+    if (auto guest = listener.accept()) {
+      channel_ = std::move(guest->channel);
+      inner_pid_ = guest->pid;
+      inner_ = Descriptor(open_process(inner_pid_));
+      if (inner_) close_on_exec(inner_.get());
+      return;
+    }
+    if (ended()) give_up_start("");
+    if (Clock::now() >= deadline)
+      give_up_start(fmt::format("the worker was not there after {} s.", kLongestLaunch.count()));
+  }
 }
 
 void WorkerProcess::greet() try {
   std::string problem;
-  switch (wait(Clock::now() + kLongestStart)) {
+  const auto longest = confined_ ? kLongestStart : kLongestLaunch;
+  switch (wait(Clock::now() + longest)) {
     case Event::message:
       if (const auto greeting = channel_.receive_greeting()) {
         const ReplyMessage reply = decode_reply(greeting->text);
         if (reply.unusable) throw MachineError(reply.outcome.message);
+        if (!confined_) return;  // who connected is known
         inner_pid_ = greeting->sender;
         inner_ = Descriptor(open_process(inner_pid_));
         if (inner_) close_on_exec(inner_.get());
@@ -122,14 +167,12 @@ void WorkerProcess::greet() try {
       }
       break;
     case Event::timeout:
-      problem = fmt::format("it was not ready after {} s", kLongestStart.count());
+      problem = fmt::format("it was not ready after {} s", longest.count());
       break;
     default:
       break;
   }
-  stop();
-  if (problem.empty()) problem = printed_.lines();
-  throw MachineError(fmt::format("The sandbox for a submission could not be started: {}", problem));
+  give_up_start(problem);
 } catch (const std::exception&) {
   stop();
   throw;
@@ -223,7 +266,7 @@ bool WorkerProcess::holds_too_much() const {
 std::map<pid_t, double> WorkerProcess::thread_seconds() const {
   static const auto ticks_a_second = static_cast<double>(sysconf(_SC_CLK_TCK));
   std::map<pid_t, double> seconds;
-  const std::filesystem::path tasks = fmt::format("/proc/{}/task", confined_ ? inner_pid_ : pid_);
+  const std::filesystem::path tasks = fmt::format("/proc/{}/task", inner_pid_ > 0 ? inner_pid_ : pid_);
   std::error_code gone;
   for (auto task = std::filesystem::directory_iterator(tasks, gone); !gone && task != end(task);
        task.increment(gone)) {
@@ -238,6 +281,18 @@ std::map<pid_t, double> WorkerProcess::thread_seconds() const {
       seconds[std::stoi(task->path().filename())] = (user + system) / ticks_a_second;
   }
   return seconds;
+}
+
+bool WorkerProcess::finish(Clock::time_point deadline) {
+  channel_.close();
+  while (!ended() && Clock::now() < deadline) {
+    std::array<pollfd, 2> events{pollfd{process_.get(), POLLIN, 0}, pollfd{output_.get(), POLLIN, 0}};
+    poll(events.data(), output_ ? events.size() : 1, process_ ? 100 : 5);
+    collect_output();
+  }
+  const bool by_itself = ended();
+  stop();
+  return by_itself;
 }
 
 int WorkerProcess::stop() {

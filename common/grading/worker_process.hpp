@@ -8,8 +8,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grading/channel.hpp"
+#include "grading/channel_listener.hpp"
 #include "grading/confinement.hpp"
 #include "grading/descriptor.hpp"
 #include "grading/printed_tail.hpp"
@@ -24,10 +26,12 @@ class WorkerProcess {
   using Clock = std::chrono::steady_clock;
 
   /// `pass_output_on`: what it prints goes to our standard output as well. With a confinement it is started
-  /// as that says, and has said that it is ready when this returns.
+  /// as that says; with a launcher, by a program that need not pass descriptors on, whose command line these
+  /// words begin. In both cases it has said that it is ready when this returns.
   /// @throws std::runtime_error, in words for the user, if the program cannot be started.
   explicit WorkerProcess(const std::filesystem::path& program, bool pass_output_on = false,
-                         const Confinement* confinement = nullptr);
+                         const Confinement* confinement = nullptr,
+                         const std::vector<std::string>* launcher = nullptr);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -50,6 +54,10 @@ class WorkerProcess {
   /// @brief Takes in what was printed so far, without waiting.
   void collect_output();
 
+  /// @brief Closes the channel and waits for the worker to end by itself, and with it what it was started
+  /// through; kills both at the deadline. False: they were killed.
+  bool finish(Clock::time_point deadline);
+
   /// @brief Kills the worker and its group, and reaps it.
   /// Returns the status of waitpid: that of the kill, or of an end that came before it. Of a confined worker,
   /// the signal that ended it is the signal, as if no launcher stood between.
@@ -60,7 +68,9 @@ class WorkerProcess {
 
  private:
   bool ends_soon();
+  void let_in(ChannelListener& listener);
   void greet();
+  [[noreturn]] void give_up_start(const std::string& problem);
   void kill_all();
   bool holds_too_much() const;
 
@@ -73,7 +83,8 @@ class WorkerProcess {
   Channel channel_;
   Descriptor output_;     // read end of its standard output and error
   Descriptor process_;    // pidfd: readable once it has ended
-  pid_t inner_pid_ = -1;  // of a confined worker, which a launcher may stand before
+  std::string starter_;   // what stands before a worker, in words; empty: nothing
+  pid_t inner_pid_ = -1;  // of a worker with something before it
   Descriptor inner_;      // pidfd
   PrintedTail printed_;
 };

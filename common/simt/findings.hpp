@@ -16,7 +16,10 @@ enum class Severity {
 };
 
 /// @brief "error", "warning" or "note".
-const char* to_string(Severity severity);
+inline const char* to_string(Severity severity) {
+  constexpr const char* kNames[] = {"error", "warning", "note"};
+  return kNames[static_cast<int>(severity)];
+}
 
 /// One side of a finding: a source line, and the thread that was there first.
 struct FindingSide {
@@ -41,7 +44,16 @@ struct Finding {
   std::uint64_t count = 1;  ///< how many accesses or calls made it
 
   /// The whole report on one line: class, places, threads, element, rule and fix.
-  std::string message() const;
+  std::string message() const {
+    std::string text;
+    if (here.line != 0)
+      text = here.file.substr(here.file.rfind('/') + 1) + ":" + std::to_string(here.line) + ": ";
+    text += std::string(to_string(severity)) + ": " + kind + ": " + what;
+    if (!called_from.empty()) text += " Called from " + called_from + ".";
+    for (const std::string* sentence : {&rule, &fix})
+      if (!sentence->empty()) text += " " + *sentence;
+    return text;
+  }
 };
 
 /// @brief Runs what is queued and returns the findings since the last call: by launch, then in the order in

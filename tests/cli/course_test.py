@@ -507,6 +507,87 @@ class Gradcheck(Case):
         self.assertIn("broken.cu", result.stderr)
 
 
+class Sanitize(Case):
+    """The option --sanitize, with a script in the place of NVIDIA's tools and the simulator behind it."""
+
+    TOOL = """#!/bin/sh
+if [ "$1" = --help ]; then echo 'Usage: --tool --log-file'; exit 0; fi
+while [ $# -gt 0 ]; do
+  case $1 in
+    --tool) tool=$2; shift 2 ;;
+    --log-file) log=$2; shift 2 ;;
+    --*) shift 2 ;;
+    *) break ;;
+  esac
+done
+say() { echo "========= $*" >> "$log"; }
+say COMPUTE-SANITIZER
+"$@" 3>&-
+FINDINGS
+say 'ERROR SUMMARY: 0 errors'
+"""
+    UNINITIALISED = """if [ $tool = initcheck ]; then
+  for thread in 0 1 2; do
+    say 'Uninitialized __global__ memory read of size 4 bytes'
+    say '    at add_kernel(float *)+0x50 in vector_add.cu:12'
+    say "    by thread ($thread,0,0) in block (0,0,0)"
+  done
+fi"""
+
+    def sanitize(self, findings, *arguments):
+        tool = self.file("tool", self.TOOL.replace("FINDINGS", findings))
+        tool.chmod(0o755)
+        return course("check", "01", "--solution", "--backend", "cpu", "--sanitize", *arguments,
+                      env={"COURSE_COMPUTE_SANITIZER": str(tool)})
+
+    def test_nothing_found(self):
+        result = self.sanitize("", "--json", self.folder / "report.json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        text = " ".join(result.stdout.split())
+        self.assertIn("PASS 01 Vector add", text)
+        self.assertIn("compute-sanitizer (memcheck, racecheck, initcheck and synccheck) found nothing", text)
+        lesson = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))["lessons"][0]
+        self.assertEqual(lesson["tools"], ["memcheck", "racecheck", "initcheck", "synccheck"])
+
+    def test_finding_fails_the_lesson_and_is_told_as_check_mode_tells_it(self):
+        result = self.sanitize(self.UNINITIALISED, "--json", self.folder / "report.json")
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
+        text = " ".join(result.stdout.split())
+        self.assertIn("FAIL 01 Vector add", text)
+        self.assertIn("vector_add.cu:12: error: uninitialised_read: thread (0,0,0) of block (0,0,0) reads 4 bytes of "
+                      "global memory, which neither the host nor a kernel has written. cudaMalloc does not clear "
+                      "memory.", text)
+        self.assertIn("found 1 mistake", text)
+        self.assertIn("--solution --sanitize", text)
+        lesson = json.loads((self.folder / "report.json").read_text(encoding="utf-8"))["lessons"][0]
+        self.assertEqual((lesson["status"], lesson["points"]), ("fail", 0))
+        for case in lesson["cases"]:
+            [finding] = case["diagnostics"]
+            self.assertEqual((finding["class"], finding["tool"], finding["line"], finding["count"] % 3),
+                             ("uninitialised_read", "initcheck", 12, 0))
+
+    def test_tool_that_cannot_work_here(self):
+        result = self.sanitize("[ $tool = racecheck ] && say 'Device not supported.'")
+        self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
+        self.assert_one_message(result, "racecheck cannot work here: Device not supported.")
+
+    def test_variable_that_names_no_tool(self):
+        result = course("check", "01", "--sanitize", env={"COURSE_COMPUTE_SANITIZER": "/bin/true"})
+        self.assertEqual(result.returncode, 3)
+        self.assert_one_message(result, "/bin/true", "no compute-sanitizer")
+
+    def test_needs_a_gpu(self):
+        result = course("check", "01", "--backend", "cpu", "--sanitize")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, "--sanitize", "need a GPU", "check mode")
+        if pathlib.Path("/dev/nvidiactl").exists():
+            self.skipTest("this machine may have a GPU")
+        result = course("check", "01", "--sanitize")
+        self.assertEqual(result.returncode, 3)
+        self.assert_one_message(result, "--sanitize", "need a GPU", "check mode")
+
+
 class Simulate(Case):
     PROGRAM = """
         #include <cstdio>

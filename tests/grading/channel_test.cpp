@@ -8,7 +8,9 @@
 
 #include <csignal>
 #include <string>
+#include <system_error>
 
+#include "grading/channel_listener.hpp"
 #include "grading/shared_memory.hpp"
 #include "support/catch.hpp"
 
@@ -47,6 +49,26 @@ TEST_CASE("a greeting comes with the process that sent it, and with no descripto
   CHECK(open_descriptors() == before + 1);  // `memory` alone
   theirs.close();
   CHECK_FALSE(ours.receive_greeting());
+}
+
+TEST_CASE("a listener is reached by its name, and knows who came") {
+  const int before = open_descriptors();
+  {
+    ChannelListener listener, other;
+    CHECK(listener.name() != other.name());
+    CHECK_FALSE(listener.accept());
+    Channel theirs = connect_to_listener(listener.name());
+    auto guest = listener.accept();
+    REQUIRE(guest);
+    CHECK(guest->pid == getpid());
+    REQUIRE(theirs.send("hello"));
+    CHECK(guest->channel.receive(false)->text == "hello");
+    guest->channel.close();
+    CHECK_FALSE(theirs.receive(true));
+    CHECK_FALSE(other.accept());
+  }
+  CHECK(open_descriptors() == before);
+  CHECK_THROWS_AS(connect_to_listener("there is nobody of this name"), std::system_error);
 }
 
 TEST_CASE("a channel carries descriptors, which share their memory") {

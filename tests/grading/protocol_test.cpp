@@ -24,6 +24,7 @@ TEST_CASE("a call survives the wire") {
   call.max_grid_x = 9;
   call.launch_seconds = 0.5;
   call.check = true;
+  call.bare = true;
   const CallMessage copy = decode_call(encode(call));
   CHECK(copy.id == 7);
   CHECK(copy.library == call.library);

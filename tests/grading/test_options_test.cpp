@@ -13,12 +13,13 @@ using course::grading::TestOptions;
 TEST_CASE("options of ours are taken out, and the rest is Catch2's") {
   const TestOptions options =
       parse_test_options({"--kernel", "k.so", "[l01]", "--worker=w", "-s", "--backend", "gpu", "--results",
-                          "r.jsonl", "--seed", "12", "--out", "report.xml"});
+                          "r.jsonl", "--seed", "12", "--out", "report.xml", "--sanitizer=tool.json"});
   CHECK(options.kernel == "k.so");
   CHECK(options.worker == "w");
   CHECK(options.backend == "gpu");
   CHECK(options.results == "r.jsonl");
   CHECK(options.seed == 12);
+  CHECK(options.sanitizer == "tool.json");
   CHECK(options.catch2 == std::vector<std::string>{"[l01]", "-s", "--out", "report.xml"});
   CHECK_FALSE(options.run);
 }

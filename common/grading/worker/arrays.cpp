@@ -19,7 +19,7 @@ CallArrays::CallArrays(const CallMessage& call, const Descriptor& input) {
       placed.host = std::move(image);
       placed.data = placed.host.data() + message.data;
       backend::protect_host(placed.host.data(), placed.host.size());
-    } else if (call.check) {
+    } else if (call.bare) {
       place_bare(placed, image);
     } else {
       place_image(placed, image);

@@ -45,6 +45,9 @@ struct DeviceEnd {
 /// @brief After the entry: waits for its kernels, and looks at errors, faults and leaks.
 DeviceEnd end_call();
 
+/// @brief Gives the device up, so that a tool that watches the worker can tell what was left on it.
+void finish();
+
 /// @brief Host memory that kernels must not touch, in whole pages.
 void protect_host(void* begin, std::size_t bytes);
 void unprotect_host(void* begin);

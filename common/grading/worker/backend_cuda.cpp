@@ -91,6 +91,8 @@ DeviceEnd end_call() {
   return end;
 }
 
+void finish() { (void)cudaDeviceReset(); }  // after a fault it fails, and there is nothing to give up
+
 // A GPU cannot reach host memory that was not registered with it. On systems where it can (address
 // translation services), the simulator is the one to find it.
 void protect_host(void*, std::size_t) {}

@@ -42,33 +42,11 @@ void take_leaks(Outcome& outcome) {
   outcome.leak_count = outcome.leaks.size();
 }
 
-Severity severity_of(simt::Severity severity) {
-  switch (severity) {
-    case simt::Severity::note:
-      return Severity::note;
-    case simt::Severity::warning:
-      return Severity::warning;
-    case simt::Severity::error:
-      break;
-  }
-  return Severity::error;
-}
-
 /// Findings, and the profile. Leaks are left out: the arrays of the call are no leak, and run mode counts the
 /// others.
 void take_diagnosis(Outcome& outcome) {
-  for (simt::Finding& finding : simt::take_findings()) {
-    if (finding.kind == "leak") continue;
-    std::string message = finding.message();
-    outcome.diagnostics.push_back({.kind = finding.kind,
-                                   .file = std::move(finding.here.file),
-                                   .line = finding.here.line,
-                                   .message = std::move(message),
-                                   .severity = severity_of(finding.severity),
-                                   .other_file = std::move(finding.other.file),
-                                   .other_line = finding.other.line,
-                                   .element = std::move(finding.element)});
-  }
+  for (const simt::Finding& finding : simt::take_findings())
+    if (finding.kind != "leak") outcome.diagnostics.push_back(diagnostic_of(finding));
   outcome.profile = make_profile(simt::take_profiles());
 }
 
@@ -169,6 +147,8 @@ DeviceEnd end_call() {
   if (!end.broken) take_leaks(outcome);  // after a fault, cudaFree itself fails
   return end;
 }
+
+void finish() {}
 
 void protect_host(void* begin, std::size_t bytes) { simt::protect_host_range(begin, bytes); }
 void unprotect_host(void* begin) { simt::unprotect_host_range(begin); }

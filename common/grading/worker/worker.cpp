@@ -1,6 +1,7 @@
 // The program that loads and runs a student's code, one call after the other, so that nobody else has to.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -9,16 +10,20 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "grading/channel.hpp"
+#include "grading/channel_listener.hpp"
 #include "grading/confinement.hpp"
 #include "grading/protocol.hpp"
 #include "grading/worker/arrays.hpp"
@@ -88,10 +93,14 @@ class Worker {
  public:
   explicit Worker(Channel channel) : channel_(std::move(channel)), problem_(backend::start(&report_fatal)) {}
 
-  /// Gives up what a kernel has no need of, and says so.
+  /// Gives up what a kernel has no need of.
   /// @throws std::system_error
   void confine() {
     if (problem_.empty()) grading::confine(backend::prepare_for_confinement());
+  }
+
+  /// Says that it is ready.
+  void greet() {
     ReplyMessage ready;
     ready.ready = true;
     ready.unusable = !problem_.empty();
@@ -197,6 +206,19 @@ void give_way() {
   }
 }
 
+/// A worker behind a launcher does not end with the grader by itself, when a kernel keeps it: this thread
+/// ends it once the grader has gone and nothing is left to wait for.
+void end_after_grader(int channel) {
+  constexpr auto kTimeToFinish = std::chrono::seconds(20);
+  std::thread([=] {
+    pollfd hang_up{channel, 0, 0};
+    while (poll(&hang_up, 1, -1) < 0 && errno == EINTR) {
+    }
+    std::this_thread::sleep_for(kTimeToFinish);
+    _exit(kExitChannelLost);
+  }).detach();
+}
+
 bool is_channel(int fd) {
   int type = 0;
   socklen_t size = sizeof type;
@@ -208,19 +230,28 @@ bool is_channel(int fd) {
 
 int main(int argc, char** argv) try {
   using namespace course::grading;
-  if (!is_channel(kWorkerChannel)) {
+  const bool launched = argc == 3 && std::string_view(argv[1]) == kChannelOption;
+  if (!launched && !is_channel(kWorkerChannel)) {
     std::fputs("This program runs kernels for the course's tests, which start it; it does nothing by hand.\n",
                stderr);
     return 2;
   }
   give_way();
-  fcntl(kWorkerChannel, F_SETFD, FD_CLOEXEC);
+  Channel channel = launched ? connect_to_listener(argv[2]) : Channel(Descriptor(kWorkerChannel));
+  fcntl(channel.fd(), F_SETFD, FD_CLOEXEC);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a crash loses at most the line being printed
   pthread_atfork(
       nullptr, [] { forked = true; }, nullptr);
-  Worker worker{Channel(Descriptor(kWorkerChannel))};
-  if (argc == 2 && std::string_view(argv[1]) == kConfinedOption) worker.confine();
+  if (launched) end_after_grader(channel.fd());
+  Worker worker{std::move(channel)};
+  const bool confined = argc == 2 && std::string_view(argv[1]) == kConfinedOption;
+  if (confined) worker.confine();
+  if (confined || launched) worker.greet();
   const int status = worker.serve();
+  if (launched) {  // by a tool, which writes what it knows when the program ends as programs do
+    backend::finish();
+    std::exit(status);
+  }
   _exit(status);  // the student's destructors and atexit functions have had their chance to do harm
 } catch (const std::exception& problem) {
   std::fprintf(stderr, "%s\n", problem.what());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "simt/check/advice.hpp"
 #include "simt/check/checker.hpp"
 #include "simt/check/kinds.hpp"
 #include "simt/check/source_names.hpp"
@@ -25,8 +26,8 @@ void Checker::report_divergent_barrier(const Arrival& arrival, const Arrival& ot
   report.what = fmt::format("{} waits at this __syncthreads() while thread {} waits at another ({} and {}).",
                             who(report.here), index_text(report.other.thread), place_text(report.here),
                             place_text(report.other));
-  report.rule = "All threads of a block must come to the same __syncthreads().";
-  report.fix = "Move the barrier out of the branch or the loop whose condition differs between threads.";
+  report.rule = kBarrierNotForAll.rule;
+  report.fix = kBarrierNotForAll.fix;
   log_.add(kDivergentBarrier, std::move(report), arrival.site, other.site);
 }
 
@@ -128,9 +129,8 @@ void Checker::misaligned(std::uintptr_t caller, std::uintptr_t address, std::uin
   report.what =
       fmt::format("{} accesses {} bytes at {}, which is not a multiple of {}.", who(report.here), alignment,
                   report.element.empty() ? "an address" : "the address of " + report.element, alignment);
-  report.rule = "A GPU ends the launch with cudaErrorMisalignedAddress.";
-  report.fix =
-      "Start vector accesses at a multiple of their size, and handle the elements before and after singly.";
+  report.rule = kMisalignedAddress.rule;
+  report.fix = kMisalignedAddress.fix;
   log_.add(kMisaligned, std::move(report), site, 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "simt/check/advice.hpp"
 #include "simt/check/detector.hpp"
 #include "simt/check/kinds.hpp"
 #include "simt/check/words.hpp"
@@ -23,6 +24,11 @@ std::string verb(Kind kind) {
       break;
   }
   return "uses";
+}
+
+void advise(Finding& report, const Advice& advice) {
+  report.rule = advice.rule;
+  report.fix = advice.fix;
 }
 
 const char* name_of(Space space) { return space == Space::shared ? "shared" : "global"; }
@@ -91,8 +97,7 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
     report.rule = "Which of them wins is undefined.";
     report.fix = "Give each thread an element of its own, let one thread write, or use an atomic.";
   } else if (kind == kMissingSyncwarp) {
-    report.rule = "The lanes of a warp need not run in step, and shuffles and votes do not order memory.";
-    report.fix = "Put a __syncwarp() between the two.";
+    advise(report, kRaceInWarp);
   } else if (!same_block) {
     report.rule =
         "The blocks of a launch run in any order; only an atomic with a __threadfence() on both sides orders "
@@ -105,13 +110,9 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
     report.rule = "An atomic is ordered with other atomics only, not with plain reads and writes.";
     report.fix = "Put a __syncthreads() between the two, or make both atomic.";
   } else if (before_writes && access.kind != Kind::read) {
-    report.rule = "Threads of different warps run in any order between two __syncthreads().";
-    report.fix = "Give each thread an element of its own, put a __syncthreads() between, or use an atomic.";
+    advise(report, kRaceOfWrites);
   } else {
-    report.rule = "Threads of different warps run in any order between two __syncthreads().";
-    report.fix =
-        "Put a __syncthreads() between the two. In a loop it takes two: one before what was written is read, "
-        "one before the next round writes again.";
+    advise(report, kRaceWithReads);
   }
   const bool reads_atomic = access.kind == Kind::read && !touch.atomic && before.atomic();
   const bool updates_read = touch.atomic && !before_writes && !before.atomic();
@@ -132,11 +133,7 @@ void Detector::report_out_of_bounds(const WarpAccess& access, unsigned lane) {
   report.what = fmt::format("{} {} {}{} out of bounds: {}.", who(report.here), verb(access.kind),
                             several ? fmt::format("{} bytes from ", access.bytes) : "", element.text,
                             memory_map().describe_bounds(access.space, access.offsets[lane]));
-  report.rule = access.space == Space::shared
-                    ? "On a GPU this hits other shared variables, or ends the launch."
-                    : "On a GPU this hits other data or ends the launch with cudaErrorIllegalAddress.";
-  report.fix = access.space == Space::shared ? "Make the array larger, or test the index first."
-                                             : "Test the index against the size before the access.";
+  advise(report, access.space == Space::shared ? kOutOfBoundsShared : kOutOfBoundsGlobal);
   log_.add(kOutOfBounds, std::move(report), access.site, 0);
 }
 
@@ -150,11 +147,7 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
   report.what =
       fmt::format("{} reads {} in {} memory, which {} has written.", who(report.here), report.element,
                   report.memory, shared ? "no thread of the block" : "neither the host nor a kernel");
-  report.rule = shared ? "Shared memory starts with whatever another block left there."
-                       : "cudaMalloc does not clear memory.";
-  report.fix = shared ? "Write every element that is read, by the same index, before any thread reads it; or "
-                        "do not read it."
-                      : "Copy to it or cudaMemset it first, or do not read it.";
+  advise(report, shared ? kUninitialisedShared : kUninitialisedGlobal);
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
 }
 
@@ -174,10 +167,8 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
                             who(report.here), verb(access.kind), report.element,
                             copy->thread == thread ? "it" : "thread " + index_text(report.other.thread),
                             place_beside(report.other, report.here));
-  report.rule = "A copy has landed only when the thread that issued it has waited for its batch.";
-  report.fix = copy->thread == thread
-                   ? "Commit the batch and wait for it before the access."
-                   : "Let each thread wait for its batch, then put a __syncthreads() before the access.";
+  advise(report, kCopyNotAwaited);
+  if (copy->thread == thread) report.fix = "Commit the batch and wait for it before the access.";
   log_.add(kMissingWait, std::move(report), access.site, copy->site);
   return true;
 }

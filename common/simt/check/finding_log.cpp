@@ -4,32 +4,7 @@
 
 #include "simt/check/kinds.hpp"
 
-namespace simt {
-
-const char* to_string(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "error";
-    case Severity::warning:
-      return "warning";
-    case Severity::note:
-      break;
-  }
-  return "note";
-}
-
-std::string Finding::message() const {
-  const auto slash = here.file.rfind('/');
-  const std::string file = slash == std::string::npos ? here.file : here.file.substr(slash + 1);
-  std::string text = here.line != 0 ? file + ":" + std::to_string(here.line) + ": " : std::string();
-  text += std::string(to_string(severity)) + ": " + kind + ": " + what;
-  if (!called_from.empty()) text += " Called from " + called_from + ".";
-  for (const std::string* sentence : {&rule, &fix})
-    if (!sentence->empty()) text += " " + *sentence;
-  return text;
-}
-
-namespace check {
+namespace simt::check {
 
 bool FindingLog::repeated(const char* kind, unsigned site, unsigned other_site) {
   const auto known = by_site_.find({kind, site, other_site});
@@ -80,5 +55,4 @@ std::vector<Finding> FindingLog::take() {
   return std::exchange(findings_, {});
 }
 
-}  // namespace check
-}  // namespace simt
+}  // namespace simt::check

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "simt/check/advice.hpp"
 #include "simt/report/layout.hpp"
 
 namespace simt::report {
@@ -58,8 +59,8 @@ void add_leaks(std::vector<Finding>& findings, const std::vector<Allocation>& li
                        ? fmt::format("{} bytes allocated here were never freed.", count_text(leak.bytes))
                        : fmt::format("{} bytes in {} allocations made here were never freed.",
                                      count_text(leak.bytes), count_text(leak.count));
-    finding.rule = "Every cudaMalloc needs its cudaFree, on every way out.";
-    finding.fix = "Free the memory, or let a destructor do it.";
+    finding.rule = check::kNeverFreed.rule;
+    finding.fix = check::kNeverFreed.fix;
     findings.push_back(std::move(finding));
   }
 }
@@ -74,8 +75,8 @@ void add_unchecked_error(Ending& ending) {
   Finding finding = finding_of(*refused);
   finding.kind = "unchecked_error";
   finding.severity = refused->kind == "launch_refused" ? Severity::error : Severity::warning;
-  finding.rule = "The program ended without asking for that error.";
-  finding.fix = "Check what every call returns, and cudaGetLastError() after every launch.";
+  finding.rule = check::kErrorUnread.rule;
+  finding.fix = check::kErrorUnread.fix;
   finding.here.block = finding.here.thread = {};
   ending.faults.erase(std::next(refused).base());
   ending.findings.push_back(std::move(finding));

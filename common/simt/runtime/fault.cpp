@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "simt/check/advice.hpp"
 #include "simt/runtime/symbolize.hpp"
 
 namespace simt {
@@ -24,13 +25,11 @@ std::string clause(const RawFault& fault, double launch_seconds) {
                                                        : "an address out of all range";
   switch (fault.kind) {
     case FaultKind::null_pointer:
-      return fmt::format(
-          "{} a null pointer (address {}). Was the memory allocated, and the right pointer passed?",
-          access_text(fault), fmt::ptr(fault.address));
+      return fmt::format("{} a null pointer (address {}). {}", access_text(fault), fmt::ptr(fault.address),
+                         check::kNullPointer.fix);
     case FaultKind::illegal_address:
-      return fmt::format(
-          "{} {}, which is no memory of the device. Look at the index and at the pointer's origin.",
-          access_text(fault), address);
+      return fmt::format("{} {}, which is no memory of the device. {}", access_text(fault), address,
+                         check::kAddressOfNothing.fix);
     case FaultKind::host_pointer:
       return fmt::format(
           "{} host memory. A kernel sees device memory only: allocate it with cudaMalloc, copy with "
@@ -42,7 +41,7 @@ std::string clause(const RawFault& fault, double launch_seconds) {
           "data with cudaMemcpy first.",
           access_text(fault));
     case FaultKind::stack_overflow:
-      return "ran out of stack (64 KB). Look for endless recursion, or a local array that is too large.";
+      return fmt::format("ran out of stack (64 KB). {}", check::kStackUsedUp.fix);
     case FaultKind::division_by_zero:
       return "divided an integer by zero.";
     case FaultKind::illegal_instruction:

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "cli/hint_text.hpp"
 #include "cli/hints.hpp"
+#include "cli/markdown.hpp"
 #include "cli/progress.hpp"
 #include "cli/workspace.hpp"
 
@@ -50,7 +50,7 @@ void print_hint(const Terminal& terminal, const Lesson& lesson, const Hint& hint
                              0, terminal.width());
   heading.pop_back();  // the line break stays outside of what is painted
   fmt::print("{}\n\n", terminal.paint(Style::strong, heading));
-  fmt::print("{}\n", plain_text(hint.text, fs::path("lessons") / lesson.id(), 2, terminal.width()));
+  fmt::print("{}\n", markdown_to_text(hint.text, terminal));
 }
 
 void print_that_all_were_shown(const Terminal& terminal, const Lesson& lesson, int count) {

@@ -4,6 +4,7 @@
 
 #include "grading/compile_advice.hpp"
 
+#include <filesystem>
 #include <fstream>
 
 #include "grading/compiler_messages.hpp"
@@ -225,7 +226,7 @@ TEST_CASE("anything at all may be asked about", "[cli][compile_advice]") {
 }
 
 TEST_CASE("the page about the grader lists the slips that are explained", "[cli][compile_advice]") {
-  std::ifstream page(std::string(COURSE_PROJECT) + "/docs/grader.md");
+  std::ifstream page(std::filesystem::path(COURSE_PROJECT) / "docs/grader.md");
   std::vector<std::string> listed, known;
   bool inside = false;
   for (std::string line; std::getline(page, line);) {

@@ -50,19 +50,41 @@ void describe_profile(CLI::App& app, Chosen& chosen) {
       "  ./course profile 01 --case \"several blocks\" --all");
 }
 
+void add_trace_options(CLI::App* command, TraceArguments& arguments, const std::string& traces) {
+  command->add_option("LESSON", arguments.lesson, kOneLessonHelp)->required();
+  command->add_flag("--solution", arguments.solution, traces + " the worked solution, not your file");
+  command->add_option("--file", arguments.file, traces + " this file in place of yours");
+  command->add_option("--case", arguments.test_case, "only test cases with this in their name");
+  command->add_option("--at", arguments.at, "launch,x,y,z or launch,x,y,z,warp")->capture_default_str();
+}
+
 void describe_trace(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<TraceArguments>(
       app, "trace", "writes every access of one block of a lesson's kernel, as JSON", run_trace, chosen);
-  command->add_option("LESSON", arguments.lesson, "number (9, 09) or name")->required();
-  command->add_flag("--solution", arguments.solution, "traces the worked solution, not your file");
-  command->add_option("--file", arguments.file, "traces this file in place of yours");
-  command->add_option("--case", arguments.test_case, "only test cases with this in their name");
-  command->add_option("--at", arguments.at, "launch,x,y,z or launch,x,y,z,warp")->capture_default_str();
+  add_trace_options(command, arguments, "traces");
   command->add_option("--out", arguments.out, "where the trace goes; - is stdout")->required();
   command->footer(
       "Examples:\n"
       "  ./course trace 01 --out arguments.json\n"
       "  ./course trace 01 --solution --at 0,1,0,0,7 --out warp.json");
+}
+
+void describe_draw(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<DrawArguments>(
+      app, "draw", "draws what one block of a lesson's kernel touched, and says it in words", run_draw,
+      chosen);
+  add_trace_options(command, arguments.trace, "draws");
+  command->add_option("--step", arguments.step, "only this step of the trace, from 0")
+      ->check(whole_number(0));
+  command->add_option("--out", arguments.trace.out, "where the SVG goes; - is stdout; else NN_name.svg");
+  command->add_flag("--open", arguments.open, "opens the picture, if this is a terminal");
+  command->footer(
+      "Examples:\n"
+      "  ./course draw 01\n"
+      "  ./course draw 02 --solution --case \"without bank conflicts\" --open\n"
+      "  ./course draw 09 --solution --case \"every 64 queries\"\n"
+      "Without --case it takes the first call that launches the block, often a small\n"
+      "one. Steps are counted as in the trace that ./course trace writes.");
 }
 
 }  // namespace
@@ -71,6 +93,7 @@ void describe_insight_commands(CLI::App& app, Chosen& chosen) {
   describe_simulate(app, chosen);
   describe_profile(app, chosen);
   describe_trace(app, chosen);
+  describe_draw(app, chosen);
 }
 
 }  // namespace course::cli

@@ -54,12 +54,14 @@ def size(count):
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
-def picture(body, height, description, style=STYLE):
-    """The whole file. `description` is what a screen reader says."""
+def picture(body, height, description, style=STYLE, details=""):
+    """The whole file. `description` is what a screen reader says; `details`, if there are any, it says on request."""
+    labels = "title details" if details else "title"
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        'role="img" aria-labelledby="title">',
+        f'role="img" aria-labelledby="{labels}">',
         f'<title id="title">{description}</title>',
+        *([f'<desc id="details">{details}</desc>'] if details else []),
         f"<style>\n{style}\n</style>",
         '<rect class="page" width="100%" height="100%" rx="8"/>',
         *body,

@@ -57,24 +57,47 @@ void describe_profile(CLI::App& app, Chosen& chosen) {
       "  ./course profile 01 --case \"several blocks\" --all");
 }
 
-void describe_trace(CLI::App& app, Chosen& chosen) {
-  auto [command, arguments] = add_command<TraceArguments>(
-      app, "trace", "writes every access of one block, as JSON", run_trace, chosen);
-  command->add_option("LESSON", arguments.lesson, "number (9, 09) or name")->required();
-  command->add_flag("--solution", arguments.solution, "traces the worked solution, not your file");
-  command->add_option("--file", arguments.file, "traces this file in place of yours")->type_name("FILE");
+void add_trace_options(CLI::App* command, TraceArguments& arguments, const std::string& traces) {
+  command->add_option("LESSON", arguments.lesson, kOneLessonHelp)->required();
+  command->add_flag("--solution", arguments.solution, traces + " the worked solution, not your file");
+  command->add_option("--file", arguments.file, traces + " this file in place of yours")->type_name("FILE");
   command->add_option("--case", arguments.test_case, "only test cases with this in their name")
       ->type_name("WORDS");
   command->add_option("--at", arguments.at, "launch,x,y,z or launch,x,y,z,warp")
       ->type_name("PLACE")
       ->capture_default_str();
+}
+
+void describe_trace(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<TraceArguments>(
+      app, "trace", "writes every access of one block, as JSON", run_trace, chosen);
+  add_trace_options(command, arguments, "traces");
   command->add_option("--out", arguments.out, "where the trace goes; - is stdout")
       ->type_name("FILE")
       ->required();
   command->footer(
       "Examples:\n"
-      "  ./course trace 01 --out arguments.json\n"
+      "  ./course trace 01 --out trace.json\n"
       "  ./course trace 01 --solution --at 0,1,0,0,7 --out warp.json");
+}
+
+void describe_draw(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] =
+      add_command<DrawArguments>(app, "draw", "draws what one block of a kernel touched", run_draw, chosen);
+  add_trace_options(command, arguments.trace, "draws");
+  command->add_option("--step", arguments.step, "only this step of the trace, from 0")
+      ->type_name("NUMBER")
+      ->check(whole_number(0));
+  command->add_option("--out", arguments.trace.out, "where the SVG goes; - is stdout; else NN_name.svg")
+      ->type_name("FILE");
+  command->add_flag("--open", arguments.open, "opens the picture, if this is a terminal");
+  command->footer(
+      "Without --case it takes the first call that launches the block, often a small\n"
+      "one. Steps are counted as in the trace that ./course trace writes.\n"
+      "Examples:\n"
+      "  ./course draw 01\n"
+      "  ./course draw 02 --solution --case \"without bank conflicts\" --open\n"
+      "  ./course draw 09 --solution --case \"every 64 queries\"");
 }
 
 }  // namespace
@@ -83,6 +106,7 @@ void describe_insight_commands(CLI::App& app, Chosen& chosen) {
   describe_simulate(app, chosen);
   describe_profile(app, chosen);
   describe_trace(app, chosen);
+  describe_draw(app, chosen);
 }
 
 }  // namespace course::cli

@@ -10,7 +10,7 @@ void describe_watch(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<WatchArguments>(
       app, "watch", "checks your file each time you save it, until you quit", run_watch, chosen);
   command->add_option("LESSON", arguments.lesson, "number (9, 09) or name; else the one you are at");
-  command->add_option("--file", arguments.file, "watches this file in place of yours");
+  command->add_option("--file", arguments.file, "watches this file in place of yours")->type_name("FILE");
   add_backend(command, arguments.backend);
   command->footer(
       "Keys: h hint, n next lesson, l list, c clear, r run again, q quit, ? shows them.\n"
@@ -50,7 +50,7 @@ void describe_hint(CLI::App& app, Chosen& chosen) {
 
 void describe_solution(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<SolutionArguments>(
-      app, "solution", "shows the worked solution beside your file, once it passes", run_solution, chosen);
+      app, "solution", "compares a file that passes with the worked solution", run_solution, chosen);
   command->add_option("LESSON", arguments.lesson, kOneLessonHelp)->required();
   command->add_flag("--spoil", arguments.spoil, "shows it now, passed or not");
   command->add_flag("--whole", arguments.whole, "prints the solution's file, not a comparison");
@@ -70,7 +70,7 @@ void describe_reset(CLI::App& app, Chosen& chosen) {
   command->footer(
       "Your file stays beside the stub, with .kept behind its name, or .kept2 and so on\n"
       "if that is taken. What you have reached is still remembered.\n"
-      "Example:\n"
+      "Examples:\n"
       "  ./course reset 01");
 }
 

@@ -144,6 +144,14 @@ struct TraceArguments {
 /// @brief Runs tests until a call launches the block that is asked for, and writes its accesses as JSON.
 int run_trace(const Terminal& terminal, const TraceArguments& arguments);
 
+struct DrawArguments {
+  TraceArguments trace;  ///< its `out` is where the picture goes; empty: NN_name.svg
+  std::string step;      ///< a step's number in the trace; empty: the first of each kind
+  bool open = false;     ///< in the desktop's viewer, if stdout is a terminal
+};
+/// @brief Draws the trace of a block as SVG and says in words what the picture shows.
+int run_draw(const Terminal& terminal, const DrawArguments& arguments);
+
 struct GradeArguments {
   std::string submissions;  ///< folder or zip
   std::string out;

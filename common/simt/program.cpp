@@ -13,6 +13,7 @@
 //   SIMT_REPORT=FILE     writes findings and counts as JSON
 //   SIMT_TRACE=FILE      writes the accesses of one block as JSON
 //   SIMT_TRACE_AT        which: launch,x,y,z or launch,x,y,z,warp; 0,0,0,0 if not set
+//   SIMT_TRACE_STEPS     after how many warp instructions to stop; 10000 if not set
 //   SIMT_SOURCES         folder that names of source files start from, if they are not absolute
 //
 // Exit status: the program's own; 1 in place of 0 if a kernel failed or an error was found. A program that
@@ -221,15 +222,6 @@ bool is_on(const char* variable) {
   return value != nullptr && *value != '\0' && std::string(value) != "0";
 }
 
-std::optional<simt::report::TraceWish> trace_from_environment() {
-  try {
-    return simt::report::trace_wish();
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument("SIMT_TRACE_AT is '" + std::string(std::getenv("SIMT_TRACE_AT")) + "'; " +
-                                error.what());
-  }
-}
-
 void configure_from_environment() {
   simt::Settings settings;
   if (const char* order = std::getenv("SIMT_ORDER")) settings.order = order_named(order);
@@ -240,7 +232,7 @@ void configure_from_environment() {
               .profile = is_on("SIMT_PROFILE"),
               .report = path_in("SIMT_REPORT"),
               .sources = path_in("SIMT_SOURCES"),
-              .trace = trace_from_environment()};
+              .trace = simt::report::trace_wish()};
   settings.check = wishes().need_check_mode();
   simt::configure(settings);
   if (wishes().trace) simt::start_trace(wishes().trace->request);

@@ -18,12 +18,22 @@ struct TraceRequest {
   std::size_t most_steps = 10000;   ///< warp instructions after which recording stops
 };
 
+/// What a parameter of the kernel points to.
+struct TracedArray {
+  std::string name;           ///< "a", or "Q.data" of a strided view Q
+  std::uint64_t address = 0;  ///< in device memory
+  std::size_t element_bytes = 0;
+  std::vector<std::int64_t> shape, strides;  ///< of a view, in elements; empty for a plain pointer
+};
+
 /// What one lane did in a step.
 struct LaneAccess {
   unsigned lane = 0;
   std::array<unsigned, 3> thread{};
   std::int64_t offset = 0;  ///< in bytes from the start of the array, or of its memory if it has no name
   std::vector<std::int64_t> index;  ///< of the element; empty if the array is unknown
+  std::uint64_t address = 0;  ///< in device memory or the block's shared memory, in bytes: sectors and banks
+                              ///< follow from it
 };
 
 /// One warp instruction, or one barrier.
@@ -45,6 +55,7 @@ struct Trace {
   std::string kernel;
   std::array<unsigned, 3> grid{}, block_shape{};
   bool complete = true;  ///< false: recording stopped at most_steps
+  std::vector<TracedArray> arrays;
   std::vector<TraceStep>
       steps;  ///< warp by warp between two barriers, in the order in which a warp issued them
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "grading/worker/backend.hpp"
@@ -55,7 +56,13 @@ void write_trace() {
   const auto wish = simt::report::trace_wish();
   if (!wish || std::filesystem::exists(wish->file)) return;
   const simt::Trace trace = simt::take_trace();
-  if (!trace.steps.empty()) std::ofstream(wish->file) << simt::report::trace_json(trace);
+  if (trace.steps.empty()) return;
+  const std::filesystem::path part = wish->file.string() + ".part";
+  std::ofstream stream(part);
+  stream << simt::report::trace_json(trace);
+  stream.close();
+  std::error_code not_there;                                         // a trace that cannot be written is none
+  if (stream) std::filesystem::rename(part, wish->file, not_there);  // whoever waits for it finds it whole
 }
 
 /// True if a finding tells of that fault already, and in more detail.

@@ -104,10 +104,13 @@ void simt_name_shared(const void* address, const char* name, std::size_t element
   if (active_recorder != nullptr) Checker::get().name_shared(address, name, element_bytes, rank, extents);
 }
 
-void simt_name_pointer(const void* address, const char* name, std::size_t element_bytes) {
+void simt_name_pointer(const void* address, const char* name, std::size_t element_bytes, int rank,
+                       const long long* shape_and_strides) {
   if (active_recorder == nullptr) return;
   const simt::check::NothingRecorded guard;
-  simt::check::memory_map().name_global(reinterpret_cast<std::uintptr_t>(address), name, element_bytes);
+  simt::check::memory_map().name_global(reinterpret_cast<std::uintptr_t>(address), name, element_bytes,
+                                        {{shape_and_strides, shape_and_strides + rank},
+                                         {shape_and_strides + rank, shape_and_strides + 2 * rank}});
 }
 
 void simt_fence(SimtFence scope) {

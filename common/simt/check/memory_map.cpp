@@ -194,10 +194,11 @@ const ArrayName* MemoryMap::shared_name_at(std::uint64_t offset) const {
   return nullptr;
 }
 
-void MemoryMap::name_global(std::uintptr_t address, const char* name, std::size_t element_bytes) {
+void MemoryMap::name_global(std::uintptr_t address, const char* name, std::size_t element_bytes,
+                            ViewLayout view) {
   std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(device_memory().base());
   if (offset >= kArenaBytes && find_elsewhere(address, offset) != Owner::kernels) return;
-  global_names_.push_back({name, offset, 0, element_bytes, {0}, name});
+  global_names_.push_back({name, offset, 0, element_bytes, {0}, name, std::move(view)});
 }
 
 // Of several names that fit, the one that begins last, because it is the most precise; of equals, the first.

@@ -29,6 +29,11 @@ struct GlobalRange {
   }
 };
 
+/// How the elements of a strided view lie, in elements; both empty if that is not known.
+struct ViewLayout {
+  std::vector<std::int64_t> shape, strides;
+};
+
 /// A name for memory, with the shape of its elements.
 struct ArrayName {
   std::string name;
@@ -37,6 +42,7 @@ struct ArrayName {
   std::size_t element_bytes = 1;
   std::vector<std::size_t> extents;  ///< empty: a scalar. The first may be 0: unknown
   const char* source = nullptr;      ///< the name in the kernel's own memory
+  ViewLayout view = {};              ///< of a parameter that is a strided view
 };
 
 /// A `__shared__` variable, or the dynamic buffer.
@@ -78,7 +84,7 @@ class MemoryMap {
   void name_shared(ArrayName name);
   /// The last name given to shared memory at that offset.
   const ArrayName* shared_name_at(std::uint64_t offset) const;
-  void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes);
+  void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes, ViewLayout view = {});
 
   /// What the access hits or, if it is out of bounds, what it was most likely meant to hit.
   ElementName element(Space space, std::uint64_t offset, unsigned bytes) const;
@@ -86,7 +92,8 @@ class MemoryMap {
   std::string describe_bounds(Space space, std::uint64_t offset) const;
 
   const std::vector<ArrayName>& shared_names() const { return shared_names_; }
-  bool is_pointer_name(const std::string& name) const;  ///< a parameter of the kernel
+  const std::vector<ArrayName>& global_names() const { return global_names_; }  ///< the kernel's parameters
+  bool is_pointer_name(const std::string& name) const;                          ///< a parameter of the kernel
 
   // Memory that a kernel got from malloc or new.
   void add_kernel_heap(std::uintptr_t address, std::size_t bytes);

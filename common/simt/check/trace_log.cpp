@@ -3,6 +3,8 @@
 #include <bit>
 #include <utility>
 
+#include "simt/check/recorder.hpp"
+
 namespace simt::check {
 
 void TraceLog::start(const TraceRequest& request) {
@@ -33,12 +35,18 @@ void TraceLog::begin_block(uint3 index) {
   recording_ = in_launch_ && index.x == wanted[0] && index.y == wanted[1] && index.z == wanted[2];
 }
 
+void TraceLog::note_arrays() {
+  for (const ArrayName& name : memory_map().global_names())
+    trace_.arrays.push_back({name.name, name.offset, name.element_bytes, name.view.shape, name.view.strides});
+}
+
 TraceStep* TraceLog::add(const char* kind, unsigned warp, LaneMask lanes, const SourceLine& line) {
   if (trace_.steps.size() >= trace_.request.most_steps) {
     trace_.complete = false;
     recording_ = false;
     return nullptr;
   }
+  if (trace_.steps.empty()) note_arrays();
   TraceStep& step = trace_.steps.emplace_back();
   step.warp = warp;
   step.kind = kind;
@@ -65,12 +73,15 @@ void TraceLog::access(const WarpAccess& access, const SourceLine& line, unsigned
   for (LaneMask rest = access.lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const unsigned thread = access.warp * 32 + lane;
+    const std::uint64_t address =
+        access.offsets[lane] - (access.space == Space::shared ? Recorder::kMargin : 0);
     ElementName element = memory_map().element(access.space, access.offsets[lane], access.bytes);
     if (step->array.empty()) step->array = element.array;
     step->lanes.push_back({lane,
                            {thread % shape[0], thread / shape[0] % shape[1], thread / shape[0] / shape[1]},
                            element.offset,
-                           std::move(element.index)});
+                           std::move(element.index),
+                           address});
   }
 }
 

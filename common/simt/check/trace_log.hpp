@@ -24,6 +24,7 @@ class TraceLog {
   void mark(const char* kind, unsigned warp, LaneMask lanes, const SourceLine& line);
 
  private:
+  void note_arrays();
   TraceStep* add(const char* kind, unsigned warp, LaneMask lanes, const SourceLine& line);
 
   bool asked_ = false, recording_ = false, in_launch_ = false;

@@ -1,17 +1,25 @@
-#include <algorithm>
-#include <iterator>
-
 #include "simt/report/document.hpp"
 #include "simt/report/json.hpp"
 
 namespace simt::report {
 namespace {
 
+Json array_json(const TracedArray& array) {
+  return {{"name", array.name},
+          {"address", array.address},
+          {"element_bytes", array.element_bytes},
+          {"shape", array.shape},
+          {"strides", array.strides}};
+}
+
 Json step_json(const TraceStep& step) {
   Json lanes = Json::array();
   for (const LaneAccess& lane : step.lanes)
-    lanes.push_back(
-        {{"lane", lane.lane}, {"thread", lane.thread}, {"index", lane.index}, {"offset", lane.offset}});
+    lanes.push_back({{"lane", lane.lane},
+                     {"thread", lane.thread},
+                     {"index", lane.index},
+                     {"offset", lane.offset},
+                     {"address", lane.address}});
   return {{"warp", step.warp},     {"kind", step.kind},        {"memory", step.memory},
           {"array", step.array},   {"bytes", step.bytes},      {"file", step.file},
           {"line", step.line},     {"sectors", step.sectors},  {"wavefronts", step.wavefronts},
@@ -31,10 +39,10 @@ std::string trace_json(const Trace& trace) {
                   {"grid", trace.grid},
                   {"block_shape", trace.block_shape},
                   {"complete", trace.complete}};
-  std::vector<Json> steps;
-  steps.reserve(trace.steps.size());
-  std::transform(trace.steps.begin(), trace.steps.end(), std::back_inserter(steps), step_json);
-  return document(head, {{"steps", std::move(steps)}});
+  std::string text = open_document(head);
+  add_list(text, "arrays", trace.arrays, array_json);
+  add_list(text, "steps", trace.steps, step_json);  // one at a time: their JSON takes ten times their room
+  return text + "}\n";
 }
 
 }  // namespace simt::report

@@ -23,6 +23,13 @@ std::vector<unsigned> numbers_in(const std::string& text) {
   }
 }
 
+/// parse_trace_place() of SIMT_TRACE_AT, whose name an error then says.
+TraceRequest place_of(const std::string& place) try {
+  return parse_trace_place(place);
+} catch (const std::invalid_argument& error) {
+  throw std::invalid_argument("SIMT_TRACE_AT is '" + place + "'; " + error.what());
+}
+
 }  // namespace
 
 TraceRequest parse_trace_place(const std::string& text) {
@@ -43,7 +50,14 @@ std::optional<TraceWish> trace_wish() {
   const char* const place = std::getenv("SIMT_TRACE_AT");
   if (file == nullptr || *file == '\0') return std::nullopt;
   TraceWish wish{std::filesystem::absolute(file), {}};
-  if (place != nullptr && *place != '\0') wish.request = parse_trace_place(place);
+  if (place != nullptr && *place != '\0') wish.request = place_of(place);
+  if (const char* const steps = std::getenv("SIMT_TRACE_STEPS"); steps != nullptr && *steps != '\0') {
+    const std::vector<unsigned> most = numbers_in(steps);
+    if (most.size() != 1 || most[0] == 0)
+      throw std::invalid_argument(std::string("SIMT_TRACE_STEPS is '") + steps +
+                                  "'; write a whole number above 0");
+    wish.request.most_steps = most[0];
+  }
   return wish;
 }
 

@@ -19,8 +19,9 @@ struct TraceWish {
 /// @throws std::invalid_argument that says how to write it
 TraceRequest parse_trace_place(const std::string& text);
 
-/// @brief What SIMT_TRACE, a file, and SIMT_TRACE_AT, a place, ask for; the place is 0,0,0,0 if not set.
-/// @throws std::invalid_argument as parse_trace_place() does
+/// @brief What SIMT_TRACE, a file, SIMT_TRACE_AT, a place, and SIMT_TRACE_STEPS, the most steps, ask for. If
+/// not set, the place is 0,0,0,0.
+/// @throws std::invalid_argument as parse_trace_place() does, or if the steps are no whole number above 0
 std::optional<TraceWish> trace_wish();
 
 }  // namespace simt::report

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include "simt_qualifiers.h"
 
@@ -36,9 +37,11 @@ __attribute__((nothrow)) void simt_name_shared(const void* address, const char* 
                                                std::size_t element_bytes, int rank,
                                                const std::size_t* extents);
 
-/// Names what a kernel's parameter points to.
+/// Names what a kernel's parameter points to. A strided view also has a shape and strides in elements: `rank`
+/// numbers each, one after the other. A plain pointer has rank 0.
 __attribute__((nothrow)) void simt_name_pointer(const void* address, const char* name,
-                                                std::size_t element_bytes);
+                                                std::size_t element_bytes, int rank,
+                                                const long long* shape_and_strides);
 
 }  // extern "C"
 
@@ -99,9 +102,38 @@ template <Name kName, std::size_t kElementBytes>
 struct NamedPointer {
   const volatile void* address;
   SIMT_NOT_INSTRUMENTED void tell() const {
-    simt_name_pointer(const_cast<const void*>(address), kName.text, kElementBytes);
+    simt_name_pointer(const_cast<const void*>(address), kName.text, kElementBytes, 0, nullptr);
   }
 };
+
+/// The member `data` of a parameter that has arrays `shape` and `strides` beside it.
+template <Name kName, std::size_t kElementBytes, int kRank>
+struct NamedView {
+  const volatile void* address;
+  long long shape_and_strides[2 * kRank];
+  SIMT_NOT_INSTRUMENTED void tell() const {
+    simt_name_pointer(const_cast<const void*>(address), kName.text, kElementBytes, kRank, shape_and_strides);
+  }
+};
+
+/// Whether a class has arrays of integers `shape` and `strides`, one as long as the other.
+template <class T>
+constexpr bool is_strided_view() {
+  if constexpr (requires {
+                  T::shape;
+                  T::strides;
+                }) {
+    using Sizes = decltype(T::shape);
+    using Strides = decltype(T::strides);
+    using Size = std::remove_extent_t<Sizes>;
+    using Stride = std::remove_extent_t<Strides>;
+    return std::rank_v<Sizes> == 1 && std::extent_v<Sizes> != 0 && std::rank_v<Strides> == 1 &&
+           std::extent_v<Sizes> == std::extent_v<Strides> && std::is_integral_v<Size> &&
+           std::is_integral_v<Stride>;
+  } else {
+    return false;
+  }
+}
 
 /// A parameter that has nothing to name.
 struct Unnamed {
@@ -115,6 +147,14 @@ constexpr std::size_t element_bytes() {
   } else {
     return 1;
   }
+}
+
+/// Without a loop: that would be a branch of the kernel's.
+template <Name kName, std::size_t kElementBytes, class T, std::size_t... kAxis>
+__forceinline__ auto strided_view(const T& object, std::index_sequence<kAxis...>) {
+  return NamedView<kName, kElementBytes, static_cast<int>(sizeof...(kAxis))>{
+      object.data,
+      {static_cast<long long>(object.shape[kAxis])..., static_cast<long long>(object.strides[kAxis])...}};
 }
 
 template <Name kName, Name kMember, class T>
@@ -132,7 +172,13 @@ requires(!std::is_class_v<T> && !std::is_union_v<T>) __forceinline__ auto parame
 template <Name kName, Name kMember, class T>
 requires(std::is_class_v<T> || std::is_union_v<T>) __forceinline__ auto parameter(const T& object) {
   if constexpr (requires { requires std::is_pointer_v<decltype(T::data)>; }) {
-    return parameter<kMember, kMember>(object.data);
+    using Target = std::remove_pointer_t<decltype(T::data)>;
+    if constexpr (is_strided_view<T>() && !std::is_function_v<Target>) {
+      constexpr std::size_t kRank = std::extent_v<decltype(T::shape)>;
+      return strided_view<kMember, element_bytes<Target>()>(object, std::make_index_sequence<kRank>{});
+    } else {
+      return parameter<kMember, kMember>(object.data);
+    }
   } else {
     return Unnamed{};
   }

@@ -86,6 +86,11 @@ TEST_CASE("a variable has its own name, and a parameter's name where the kernel 
   CHECK(map.element(Space::global, first + 48, 4).text == "x[2]");
   CHECK(map.element(Space::global, first, 4).text == "x[-10]");
   CHECK(map.is_pointer_name("x"));
+  map.name_global(reinterpret_cast<std::uintptr_t>(table + 20), "y.data", sizeof(int), {{2, 5}, {8, 1}});
+  REQUIRE(map.global_names().size() == 2);
+  CHECK(map.global_names()[0].view.shape.empty());
+  CHECK(map.global_names()[1].view.shape == std::vector<std::int64_t>{2, 5});
+  CHECK(map.global_names()[1].view.strides == std::vector<std::int64_t>{8, 1});
   CHECK_FALSE(map.is_pointer_name("table"));
 }
 

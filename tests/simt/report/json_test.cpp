@@ -51,7 +51,7 @@ TEST_CASE("what is not UTF-8 is replaced", "[report][json]") {
   CHECK_NOTHROW(Json::parse(report_json({finding}, {})));
 }
 
-TEST_CASE("a trace has one step a line", "[report][json]") {
+TEST_CASE("a trace has one array and one step a line", "[report][json]") {
   simt::Trace trace;
   trace.request.block = {1, 2, 0};
   trace.kernel = "copy";
@@ -66,14 +66,19 @@ TEST_CASE("a trace has one step a line", "[report][json]") {
   load.line = 3;
   load.sectors = 1;
   load.active = 2;
-  load.lanes = {{.lane = 1, .thread = {1, 0, 0}, .offset = 132, .index = {33}}};
+  load.lanes = {{.lane = 1, .thread = {1, 0, 0}, .offset = 132, .index = {33}, .address = 388}};
   trace.steps = {load};
-  CHECK(trace_json(trace) ==
-        R"({"version":1,"request":{"launch":0,"block":[1,2,0],"warp":-1,"most_steps":10000},"kernel":"copy",)"
-        R"("grid":[4,4,1],"block_shape":[32,1,1],"complete":true,
+  trace.arrays = {{.name = "in", .address = 256, .element_bytes = 4, .shape = {8, 9}, .strides = {9, 1}}};
+  CHECK(
+      trace_json(trace) ==
+      R"({"version":1,"request":{"launch":0,"block":[1,2,0],"warp":-1,"most_steps":10000},"kernel":"copy",)"
+      R"("grid":[4,4,1],"block_shape":[32,1,1],"complete":true,
+"arrays":[
+{"name":"in","address":256,"element_bytes":4,"shape":[8,9],"strides":[9,1]}
+],
 "steps":[
 {"warp":0,"kind":"load","memory":"global","array":"in","bytes":4,"file":"copy.cu","line":3,"sectors":1,)"
-        R"("wavefronts":0,"active":2,"lanes":[{"lane":1,"thread":[1,0,0],"index":[33],"offset":132}]}
+      R"("wavefronts":0,"active":2,"lanes":[{"lane":1,"thread":[1,0,0],"index":[33],"offset":132,"address":388}]}
 ]}
 )");
 }

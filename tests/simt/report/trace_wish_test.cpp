@@ -32,5 +32,14 @@ TEST_CASE("the environment asks for a trace with SIMT_TRACE", "[report][trace]")
   unsetenv("SIMT_TRACE_AT");
   CHECK(trace_wish()->request.launch == 0);
   CHECK(trace_wish()->request.warp == -1);
+  CHECK(trace_wish()->request.most_steps == simt::TraceRequest{}.most_steps);
+  setenv("SIMT_TRACE_STEPS", "25", 1);
+  CHECK(trace_wish()->request.most_steps == 25);
+  for (const char* wrong : {"0", "-1", "many", "1,2"}) {
+    INFO(wrong);
+    setenv("SIMT_TRACE_STEPS", wrong, 1);
+    CHECK_THROWS_AS(trace_wish(), std::invalid_argument);
+  }
+  unsetenv("SIMT_TRACE_STEPS");
   unsetenv("SIMT_TRACE");
 }

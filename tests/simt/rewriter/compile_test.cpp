@@ -202,14 +202,17 @@ extern "C" void simt_name_shared(const void* address, const char* name, std::siz
   last = address;
   print(name, bytes, rank, extents);
 }
-extern "C" void simt_name_pointer(const void* address, const char* name, std::size_t bytes) {
+extern "C" void simt_name_pointer(const void* address, const char* name, std::size_t bytes, int rank,
+                                  const long long* sizes) {
   last = address;
+  for (int i = 0; i < 2 * rank; ++i) std::printf("%d ", int(sizes[i]));
   print(name, bytes, 0, nullptr);
 }
 namespace simt { template <class T> T* dynamic_shared() { return reinterpret_cast<T*>(memory); } }
 #define expect(condition) if (!(condition)) std::printf("line %d\n", __LINE__)
 
 struct View { double* data; int n; View(double* d) : data(d), n(0) {} View(const View&) = default; ~View() {} };
+struct Strided { float* data; long shape[2]; int strides[2]; };
 class Hidden { float* data = nullptr; };
 struct Method { float* data() const { return nullptr; } };
 struct Number { int data = 1; };
@@ -240,6 +243,7 @@ int main() {
   (kernel<int, 3>)(nullptr, nullptr, View(&d), {}, {}, {}, {}, 0, nullptr, nullptr, nullptr, nullptr);
   (pack)(1, &d, View(&d));
   expect(last == &d);
+  (pack)(Strided{nullptr, {3, 4}, {5, 1}});
   wanted = false;
   (pack)(&d);
 }
@@ -252,5 +256,5 @@ int main() {
                   " program.cpp -o program && (./program > printed.txt)") == "");
   CHECK(read(folder / "printed.txt") ==
         "a 4\nraw 1\nview.data 8\nopaque 1\nrows 12\ns 2\ntile 4[3][5]\ndynamic 16[0]\nwide 16[0][7]\none 4\n"
-        "flag 1\nlist 8[2]\npointers 8\npointers.data 8\n");
+        "flag 1\nlist 8[2]\npointers 8\npointers.data 8\n3 4 5 1 pointers.data 4\n");
 }

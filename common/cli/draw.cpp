@@ -1,0 +1,84 @@
+// A picture of what one block of a lesson's kernel touched, and the same in words.
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <system_error>
+
+#include "cli/kernel_trace.hpp"
+#include "grading/subprocess.hpp"
+
+namespace course::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace course::grading;
+
+// Enough for five tiles of keys of lesson 09; the trace then takes some 100 MB for a moment.
+constexpr std::size_t kMostSteps = 40000;
+
+/// @throws MachineError
+void require_python() try {
+  Command command;
+  command.arguments = {"python3", "-c", "import sys; sys.exit(sys.version_info < (3, 9))"};
+  if (!run_command(command).ok())
+    throw MachineError("Pictures are drawn by Python 3.9 or newer; python3 here is older.");
+} catch (const std::system_error&) {
+  throw MachineError(
+      "Pictures are drawn by python3, which this machine does not have; install it with apt-get install "
+      "python3.");
+}
+
+/// Draws the trace; gives what the picture shows in words, a paragraph a line.
+/// @throws UsageError, MachineError
+std::string draw_trace(const Toolchain& toolchain, const fs::path& trace, const fs::path& picture,
+                       const std::string& step) {
+  Command command;
+  command.arguments = {"python3",      "-B",    (toolchain.source_dir / "scripts/draw_trace.py").string(),
+                       trace.string(), "--out", picture.string()};
+  if (!step.empty()) command.arguments.insert(command.arguments.end(), {"--step", step});
+  const CommandResult result = run_command(command);
+  if (result.exit_code == kWrongUsage) throw UsageError(result.output);
+  if (!result.ok()) throw MachineError("The picture cannot be drawn:\n" + result.output);
+  return result.output;
+}
+
+void open_picture(const Terminal& terminal, const std::string& file) try {
+  Command command;
+  command.arguments = {"xdg-open", file};
+  if (!run_command(command).ok())
+    fmt::print(
+        stderr, "{}",
+        wrap(fmt::format("xdg-open cannot open {}; open it in a browser.", file), 0, terminal.width()));
+} catch (const std::system_error&) {
+  fmt::print(
+      stderr, "{}",
+      wrap(fmt::format("xdg-open is not installed; open {} in a browser.", file), 0, terminal.width()));
+}
+
+}  // namespace
+
+int run_draw(const Terminal& terminal, const DrawArguments& arguments) {
+  require_python();
+  const auto traced = trace_kernel(terminal, "draw", arguments.trace, kMostSteps);
+  if (!traced) return kSomethingFailed;
+  const Toolchain toolchain = Workspace(terminal).toolchain();
+  const ScratchFolder scratch(toolchain.binary_dir / "kernels");
+  const fs::path trace = scratch.path() / "trace.json", picture = scratch.path() / "picture.svg";
+  write_result(trace.string(), traced->json);
+  const std::string words = draw_trace(toolchain, trace, picture, arguments.step), svg = read_file(picture);
+
+  const std::string out = arguments.trace.out.empty() ? traced->lesson.id() + ".svg" : arguments.trace.out;
+  write_result(out, svg);
+  if (out == "-") return kAllPassed;
+  constexpr double kKibibyte = 1024;
+  fmt::print("{}\n{}", wrap(words, 0, terminal.width()),
+             wrap(fmt::format("The picture is in {} ({:.1f} KiB).", out,
+                              static_cast<double>(svg.size()) / kKibibyte),
+                  0, terminal.width()));
+  (void)std::fflush(stdout);
+  if (arguments.open && isatty(STDOUT_FILENO) != 0) open_picture(terminal, out);
+  return kAllPassed;
+}
+
+}  // namespace course::cli

@@ -446,7 +446,6 @@ def full_bytes(D, causal):
 
 VALUES = {
     "class_cpu": lambda: result("class", "cpu")["machine"]["cpu"],
-    "class_cores": lambda: whole(result("class", "cpu")["machine"]["cores"]),
     "class_date": lambda: result("class", "cpu")["date"],
     "class_verdicts": lambda: whole(result("class", "cpu")["verdicts"]),
     "class_wrong_verdicts": lambda: whole(result("class", "cpu")["wrong_verdicts"]),

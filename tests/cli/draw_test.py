@@ -103,7 +103,8 @@ class Draw(unittest.TestCase):
         self.addCleanup(os.close, its)
         programs = self.folder / "programs"
         programs.mkdir()
-        for name in ("python3", "env", "sh", "ninja", "cmake", "c++", "g++", "as", "ld"):
+        (programs / "python3").symlink_to(sys.executable)  # what PATH has may be a script that needs more programs
+        for name in ("env", "sh", "ninja", "cmake", "c++", "g++", "as", "ld"):
             if found := shutil.which(name):
                 (programs / name).symlink_to(found)
 

@@ -7,7 +7,6 @@
 First the whole class in one go; then how the time grows: a quarter, a half and all of the students with the second and
 third lesson, and a quarter of them with one job and with two. Each is a run of its own, which knows nothing of the
 others. (For the first lesson most hostile files are written, and those that never end would be most of the time.)
-"processor_seconds" are those of the grader and of all that it started, which other work on the machine changes little.
 
 A run that is ended goes on where it was when the same command is given again; its seconds are added up, and "starts"
 says how often it was begun. FOLDER, `class` in the program's build folder if not named, holds what is needed for that;
@@ -27,7 +26,6 @@ import os
 import pathlib
 import platform
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -71,8 +69,6 @@ def fail(status, sentence):
 
 class Run:
     """One class, graded in a folder of its own, and what is known of it so far."""
-
-    processor_seconds_so_far = 0.0  # of all that this program has waited for
 
     def __init__(self, arguments, students, lessons, jobs):
         self.arguments, self.jobs = arguments, jobs
@@ -118,24 +114,11 @@ class Run:
                     break
                 except subprocess.TimeoutExpired:
                     self.note(before + time.monotonic() - begin)
-        self.count_processor_time()
         self.note(before + time.monotonic() - begin)
         if status != 0:
             fail(3, f"the grader ended with status {status}; what it said is in {self.folder / 'output.txt'}")
         self.state["done"] = True
         self.note(self.state["seconds"])
-
-    def count_processor_time(self):
-        """Adds what the grader and all that it started took. A start that was killed leaves none, and so no sum."""
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        now = used.ru_utime + used.ru_stime
-        self.state.setdefault("processor_starts", []).append(now - Run.processor_seconds_so_far)
-        Run.processor_seconds_so_far = now
-
-    def processor_seconds(self):
-        """Of all starts; None if one of them was killed with this program."""
-        known = self.state.get("processor_starts", [])
-        return round(sum(known), 1) if len(known) == self.state["starts"] else None
 
     def note(self, seconds):
         self.state["seconds"] = seconds
@@ -151,7 +134,7 @@ class Run:
         seconds = self.state["seconds"]
         return {**self.settings, "jobs": self.jobs, "files": expected["files"],
                 "different_files": expected["different_files"], "seconds": round(seconds, 1),
-                "processor_seconds": self.processor_seconds(), "seconds_per_file": round(seconds / expected["files"], 3),
+                "seconds_per_file": round(seconds / expected["files"], 3),
                 "seconds_per_different_file": round(seconds / expected["different_files"], 3),
                 "starts": self.state["starts"], "load_before": self.state["load"]}  # fmt: skip
 

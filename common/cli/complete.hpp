@@ -22,8 +22,9 @@ inline constexpr const char* kFolders = ":folders";
 using WordsOfKind =
     std::function<std::vector<std::string>(const std::string& kind, const std::string& begin)>;
 
-/// @brief What may stand in place of the last of `words`, which are what follows `./course`.
-/// Cost: microseconds, beside what `words_of_kind` takes.
+/// @brief What may stand in place of the last word.
+/// Cost: microseconds, beside what words_of_kind takes.
+/// @param words all that stands behind ./course
 std::vector<std::string> complete(const CLI::App& app, std::vector<std::string> words,
                                   const WordsOfKind& words_of_kind);
 

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """Draws how the lessons' kernels do on a GPU: beside one another, beside PyTorch, and beside what the device can do.
 
-    torch_ladder    each lesson's attention kernel at 4096 tokens: time, and share of the floor
-    torch_time      time of the forward pass against length
-    torch_memory    memory of the forward pass against length
-    torch_errors    error against float64 by length and by magnitude of the data
-    roofline        operations a byte against the rate that was reached
+    torch_ladder       each lesson's attention kernel at 4096 tokens: time, and share of the floor
+    torch_time         time of the forward pass against length
+    torch_memory       memory of the forward pass against length
+    torch_errors       error against float64 by length and by magnitude of the data
+    roofline           operations a byte against the rate that was reached
+    results_forward    time of the forward pass without a mask, lesson by lesson, beside PyTorch
+    results_masks      what a causal mask, a window and sinks do to the time
+    results_memory     memory of a forward and a backward pass, beside PyTorch with autograd
 
-Usage: scripts/plot_results.py [--gpu NAME] [--results FOLDER] [--out FOLDER] [FIGURE ...]     (default: all)
+Usage: scripts/plot_results.py [--check] [--gpu NAME] [--results FOLDER] [--out FOLDER] [FIGURE ...]     (default: all)
 
-Reads FOLDER/compare_torch_forward_NAME.json and its neighbours, which scripts/compare_torch.py and `./course bench`
-write. Needs nothing but Python. Exit status: 0; 1 if a result is missing, and then which and how to make it; 2 wrong
-usage.
+The first four read what scripts/compare_torch.py writes, FOLDER/compare_torch_forward_NAME.json and its neighbours, and
+roofline what `./course bench` writes; the others are for docs/results.md, and read what the lessons' own benchmarks
+write. Needs matplotlib. --check writes nothing. Exit status: 0; 1 if matplotlib or a result is missing, and then how to
+get it, or with --check if a figure is not what the results give; 2 wrong usage.
 """
 
 import argparse
@@ -19,11 +23,10 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import charts  # noqa: E402
+import plots  # noqa: E402
 from torch_comparison import tables  # noqa: E402
-from torch_comparison.results import Missing, Results, cases_with, require_some, shown, timed  # noqa: E402
+from torch_comparison.results import ROOT, Missing, Results, cases_with, require_some, shown, timed  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 TITLES = {7: "Naive attention", 8: "FlashAttention", 9: "FlashAttention-2", 10: "Causal", 11: "Causal, grouped heads",
           12: "Window of 1024", 13: "Window, 4 sinks", 15: "All keys", 16: "Causal, grouped heads", 17: "Causal",
           18: "Causal, dropout"}  # fmt: skip
@@ -32,35 +35,41 @@ DIMS = (64, 128)
 SMALLEST_ERROR = 1e-12  # an error of 0 has no logarithm
 
 
-def draw_ladder(results: Results) -> str:
+def milliseconds(value: float) -> str:
+    return f"{tables.three_digits(value)} ms"
+
+
+def draw_ladder(results: Results) -> plots.Figure:
     """A bar for each lesson: the share of its floor."""
-    chart = charts.Chart(f"Attention, N = {LADDER_N}: share of the floor, and time",
-                         "The floor: operations at the rate of cuBLAS in float32, or bytes at that of a copy",
-                         "What share of the least possible time the attention kernel of each lesson reaches")
-    for name, heading, direction in (("compare_torch_forward", "forward", "forward"),
-                                     ("compare_torch_backward", "backward", "backward")):
+    groups = []
+    for name, direction in (("compare_torch_forward", "forward"), ("compare_torch_backward", "backward")):
         run = results[name]
         for D in DIMS:
             rows = {}
             for case in timed(cases_with(run["cases"], N=LADDER_N, D=D, direction=direction)):
                 rows.setdefault(case["lesson"], case)
             require_some(name, list(rows), f"time with N = {LADDER_N} and D = {D}")
-            chart.heading(f"{heading}, D = {D}")
+            bars = []
             for lesson, case in sorted(rows.items()):
                 own = case["ours"]["milliseconds"]
                 share = tables.floor_milliseconds(case, run["ceilings"])[0] / own
-                chart.bar(f"{lesson:02} {TITLES[lesson]}", share, 1.2,
-                          f"{100 * share:.0f} %, {charts.milliseconds(own)}")
-    return chart.svg(results.where("compare_torch_forward", "compare_torch_backward"))
+                bars.append(plots.Bar(f"{lesson:02} {TITLES[lesson]}", share,
+                                      f"{100 * share:.0f} %, {milliseconds(own)}"))
+            groups.append((f"{direction}, D = {D}", bars))
+    return plots.bar_figure(f"Attention, N = {LADDER_N}: share of the floor, and time",
+                            "A whole bar is the floor: operations at the rate of cuBLAS in float32, or bytes at that of a "
+                            "copy", results.where("compare_torch_forward", "compare_torch_backward"), groups, whole=1.0)
 
 
 # Lines of the forward pass without a mask: name, lesson, and which of PyTorch's ways; None: the lesson's kernel.
 FORWARD_LINES = [("09 FlashAttention-2", 9, None), ("PyTorch, three operations", 9, "naive"),
                  ("PyTorch, memory-efficient", 9, "efficient"), ("07 Naive attention", 7, None),
                  ("08 FlashAttention", 8, None)]  # fmt: skip
+LINE_COLOURS = ("blue", "red", "brown", "teal", "violet")  # lines that lie in one place differ most
+LABELS = 200  # what the names of lines take at the right
 
 
-def points_of(found: list, lesson: int, way: str | None, D: int, member: str, scale=lambda case: 1.0) -> list:
+def points_of(found: list, lesson: int, way: str | None, D: int, member: str, scale) -> list:
     """Pairs of length and number, in order."""
     points = []
     for case in cases_with(found, lesson=lesson, D=D, causal=False, direction="forward", window=None):
@@ -70,47 +79,43 @@ def points_of(found: list, lesson: int, way: str | None, D: int, member: str, sc
     return sorted(points)
 
 
-def draw_forward(results: Results, member: str, title: str, subtitle: str, description: str, tick, scale=None) -> str:
+def draw_lengths(results: Results, title: str, subtitle: str, member: str, tick, scale=lambda case: 1) -> plots.Figure:
     """Two panels, for D = 64 and 128, of lines against length."""
     run = results["compare_torch_forward"]
-    lines = {D: [points_of(run["cases"], lesson, way, D, member, scale or (lambda case: 1.0))
-                 for _, lesson, way in FORWARD_LINES] for D in DIMS}
-    values = [y for D in DIMS for line in lines[D] for _, y in line]
-    lengths = sorted({x for D in DIMS for line in lines[D] for x, _ in line})
+    lines = {D: {name: points_of(run["cases"], lesson, way, D, member, scale) for name, lesson, way in FORWARD_LINES}
+             for D in DIMS}
+    points = [point for D in DIMS for line in lines[D].values() for point in line]
+    lengths = sorted({x for x, _ in points})
     require_some("compare_torch_forward", lengths[1:], "times of lesson 09 at two lengths or more")
+    values = [y for _, y in points]
+    figure, rows = plots.panels(title, subtitle, results.where("compare_torch_forward"), [216] * len(DIMS), gap=84,
+                                below=84, right=LABELS)
+    for (axes,), D in zip(rows, DIMS):
+        plots.head(axes, f"D = {D}")
+        plots.logarithmic(axes, lengths, plots.decades(min(values), max(values)), y_tick=tick)
+        plots.draw_lines(axes, lines[D], LINE_COLOURS)
+        plots.label_lines(axes)
+        axes.set_xlabel("queries and keys of a sequence")
+    return figure
 
-    def panel(D):
-        def make(top):
-            plot = charts.Plot(top, f"D = {D}", lengths, values, "queries and keys of a sequence", tick)
-            plot.add_lines(lines[D])
-            return plot
-        return make
 
-    names = [(number, name) for number, (name, _, _) in enumerate(FORWARD_LINES)]
-    return charts.line_figure(title, subtitle, description, names, [panel(D) for D in DIMS],
-                              results.where("compare_torch_forward"))
-
-
-def draw_time(results: Results) -> str:
-    return draw_forward(results, "milliseconds", "Attention forward, all keys: time against length",
+def draw_time(results: Results) -> plots.Figure:
+    return draw_lengths(results, "Attention forward, all keys: time against length",
                         "16,384 tokens in all, 2048 numbers a token over all heads, float32 without TF32",
-                        "Time of the forward pass against length, for three lessons and two ways of PyTorch, at D = 64 "
-                        "and D = 128", lambda value: f"{value:g} ms")
+                        "milliseconds", lambda value: f"{value:,g} ms")
 
 
-def size_tick(count: float) -> str:
+def size(count: float, digits="{:.0f}".format) -> str:
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= unit:
-            return f"{count / unit:.0f} {name}"
+            return f"{digits(count / unit)} {name}"
     return f"{count:.0f} B"
 
 
-def draw_memory(results: Results) -> str:
-    return draw_forward(results, "extra_bytes", "Attention forward, all keys: memory of one sequence against length",
-                        "Beside Q, K and V. Stored scores grow with the square of the length",
-                        "Memory of the forward pass of one sequence against length: with all scores stored it grows "
-                        "with the square of the length, else with the length", size_tick,
-                        scale=lambda case: 1.0 / case["B"])
+def draw_memory(results: Results) -> plots.Figure:
+    return draw_lengths(results, "Attention forward, all keys: memory of one sequence against length",
+                        "Beside Q, K and V. Stored scores grow with the square of the length", "extra_bytes", size,
+                        scale=lambda case: 1 / case["B"])
 
 
 def error_points(found: list, lesson: int, direction: str, result: str, by: str) -> list:
@@ -129,33 +134,32 @@ def error_points(found: list, lesson: int, direction: str, result: str, by: str)
     return [sorted(line) for line in lines]
 
 
-def draw_errors(results: Results) -> str:
-    """Four panels: O of lesson 09 and dQ of lesson 17, by length and by spread."""
+def draw_errors(results: Results) -> plots.Figure:
+    """Two rows, O of lesson 09 and dQ of lesson 17, by length at the left and by spread at the right."""
     run = results["compare_torch_errors"]
-    panels = [("O of lesson 09, data of spread 1", 9, "forward", "O", "N", "queries and keys"),
-              ("O of lesson 09, 1024 queries and keys", 9, "forward", "O", "spread", "spread of Q, K and V"),
-              ("dQ of lesson 17, causal, data of spread 1", 17, "backward", "dQ", "N", "queries and keys"),
-              ("dQ of lesson 17, causal, 1024 queries and keys", 17, "backward", "dQ", "spread",
-               "spread of Q, K and V")]
-
-    def panel(title, lesson, direction, result, by, x_title):
-        lines = error_points(run["errors"], lesson, direction, result, by)
-        ticks = sorted({x for line in lines for x, _ in line})
-        require_some("compare_torch_errors", ticks[1:], f"errors of lesson {lesson:02} by {by}")
-
-        def make(top):
-            plot = charts.Plot(top, title, ticks, [y for line in lines for _, y in line], x_title,
-                               lambda value: f"{value:.0e}")
-            plot.add_lines(lines)
-            return plot
-        return make
-
-    return charts.line_figure("Largest error against float64", "As a share of the largest element of the result",
-                              "Error of lessons 09 and 17 and of PyTorch against float64, by length and by magnitude "
-                              "of the data",
-                              [(0, "the lesson's kernel"), (1, "PyTorch, three operations"),
-                               (2, "PyTorch, memory-efficient")],
-                              [panel(*words) for words in panels], results.where("compare_torch_errors"))
+    rows_of = [("O of lesson 09", 9, "forward", "O"), ("dQ of lesson 17, causal", 17, "backward", "dQ")]
+    columns_of = [("N", "queries and keys, spread 1"), ("spread", "spread of Q, K, V; 1024 keys")]
+    names = ("the lesson's kernel", "PyTorch, three operations", "PyTorch, memory-efficient")
+    figure, rows = plots.panels("Largest error against float64", "As a share of the largest element of the result",
+                                results.where("compare_torch_errors"), [216] * len(rows_of), gap=60, below=84, left=64,
+                                right=LABELS, ncols=len(columns_of), sharex="col", sharey="col", wspace=0.32)
+    for column, (by, x_title) in enumerate(columns_of):
+        lines = [error_points(run["errors"], lesson, direction, result, by) for _, lesson, direction, result in rows_of]
+        for (_, lesson, _, _), found in zip(rows_of, lines):
+            require_some("compare_torch_errors", sorted({x for line in found for x, _ in line})[1:],
+                         f"errors of lesson {lesson:02} by {by}")
+        points = [point for found in lines for line in found for point in line]
+        values = [y for _, y in points]
+        for row, found in enumerate(lines):
+            axes = rows[row][column]
+            plots.logarithmic(axes, sorted({x for x, _ in points}), plots.decades(min(values), max(values)),
+                              y_tick=plots.power_of_ten)
+            plots.draw_lines(axes, dict(zip(names, found)), LINE_COLOURS)
+        axes.set_xlabel(x_title)
+    for (first, *_, last), (title, *_) in zip(rows, rows_of):
+        plots.head(first, title)
+        plots.label_lines(last)
+    return figure
 
 
 def roofline_points(run: dict) -> list:
@@ -170,7 +174,27 @@ def roofline_points(run: dict) -> list:
     return [(*key, *point) for key, point in sorted(best.items())]
 
 
-def draw_roofline(results: Results) -> str:
+def draw_points(axes, per_lesson: dict, ridge: float):
+    """Dots with the numbers of their lessons: in a column at the right of those that bytes bound, and in a row below
+    those that operations bound."""
+    axes.plot(*zip(*per_lesson.values()), "o", color=plots.LIGHT["blue"], markersize=8, clip_on=False)
+    grey = plots.LIGHT["grey"]
+    by_bytes = sorted((point for point in per_lesson.items() if point[1][0] < ridge), key=lambda point: point[1][1])
+    by_operations = sorted((point for point in per_lesson.items() if point[1][0] >= ridge), key=lambda point: point[1])
+    places = {lesson: axes.transData.transform(point) for lesson, point in per_lesson.items()}
+    if by_bytes:
+        across = max(places[lesson][0] for lesson, _ in by_bytes) + 28
+        heights = plots.spread([places[lesson][1] for lesson, _ in by_bytes], plots.LABEL_GAP, low=axes.bbox.y0)
+        for (lesson, point), height in zip(by_bytes, heights):
+            plots.point_at(axes, f"{lesson:02}", point, (across, height), grey, (0, 0.5), va="center")
+    if by_operations:
+        down = max(min(places[lesson][1] for lesson, _ in by_operations) - 45, axes.bbox.y0 + 18)
+        acrosses = plots.spread([places[lesson][0] for lesson, _ in by_operations], 22, high=axes.bbox.x1 - 8)
+        for (lesson, point), across in zip(by_operations, acrosses):
+            plots.point_at(axes, f"{lesson:02}", point, (across, down), grey, (0.5, 1), ha="center", va="top")
+
+
+def draw_roofline(results: Results) -> plots.Figure:
     run = results["bench"]
     points = require_some("bench", roofline_points(run), "measurement")
     ceilings = run["ceilings"] or {}
@@ -178,43 +202,110 @@ def draw_roofline(results: Results) -> str:
     if not copy or not product:
         raise Missing("bench has no ceilings: cuBLAS has to be there when `./course bench` measures.")
     ridge = product * 1e3 / copy
-    low = min(0.1, *(x for _, _, x, _ in points))
-    high = max(10 * ridge, *(x for _, _, x, _ in points))
-    ticks = [tick for tick in charts.decades(low, high)]
     per_lesson = {}
     for lesson, _, x, y in points:
         if lesson not in per_lesson or y > per_lesson[lesson][1]:
             per_lesson[lesson] = (x, y)
+    rates = [product, *(y for _, y in per_lesson.values())]
+    rates = plots.decades(min(rates), max(rates))
+    ticks = plots.decades(min(0.1, *(x for _, _, x, _ in points)), max(10 * ridge, *(x for _, _, x, _ in points)))
 
-    def make(top):
-        values = [product, *(y for _, y in per_lesson.values())]
-        plot = charts.Plot(top, "TFLOP/s", ticks, values, "operations a byte that has to be moved",
-                           lambda value: f"{value:g}", lambda value: f"{value:,g}")
-        bottom = charts.decades(min(values), max(values))[0]
-        start = max(ticks[0], bottom * 1e3 / copy)
-        plot.add_ceiling([(start, start * copy * 1e-3), (ridge, product), (ticks[-1], product)],
-                         f"{product:.1f} TFLOP/s, and {copy:,.0f} GB/s to the left", (ridge, product))
-        labelled = [(x, y, f"{lesson:02}") for lesson, (x, y) in per_lesson.items()]
-        if bound_by_bytes := [point for point in labelled if point[0] < ridge]:
-            plot.add_points_beside(bound_by_bytes)
-        if bound_by_operations := [point for point in labelled if point[0] >= ridge]:
-            plot.add_points_over_labels(bound_by_operations, product / 20)
-        return plot
-
-    return charts.line_figure("What bounds the kernel of each lesson",
-                              "The highest rate of each lesson, by its own formula of operations and bytes",
-                              "Rates of the kernels of the lessons against operations a byte, below the bandwidth of a "
-                              "copy and the rate of a matrix product", [], [make], results.where("bench"))
+    figure, ((axes,),) = plots.panels("What bounds the kernel of each lesson",
+                                      "The highest rate of each lesson, by its own formula of operations and bytes",
+                                      results.where("bench"), [250], below=84)
+    plots.head(axes, "TFLOP/s")
+    plots.logarithmic(axes, ticks, rates, x_tick="{:,g}".format)
+    axes.set_xlabel("operations a byte that has to be moved")
+    start = max(ticks[0], rates[0] * 1e3 / copy)
+    axes.plot([start, ridge, ticks[-1]], [start * copy * 1e-3, product, product], "--", color=plots.LIGHT["grey"])
+    axes.annotate(f"{product:.1f} TFLOP/s", (ticks[-1], product), (0, 5), textcoords="offset points", ha="right")
+    middle = (start * ridge) ** 0.5
+    axes.annotate(f"{copy:,.0f} GB/s", (middle, middle * copy * 1e-3), (-10, 6), textcoords="offset points", ha="right")
+    draw_points(axes, per_lesson, ridge)
+    return figure
 
 
-FIGURES = {"torch_ladder": draw_ladder, "torch_time": draw_time, "torch_memory": draw_memory,
-           "torch_errors": draw_errors, "roofline": draw_roofline}
+def only(rows: list, **wanted) -> dict:
+    """The one row that has these members."""
+    found = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+    if len(found) != 1:
+        raise Missing(f"{len(found)} rows with {wanted} instead of 1")
+    return found[0]
+
+
+def draw_forward(results: Results) -> plots.Figure:
+    N, groups = 4096, []
+    for D in DIMS:
+        rows = [
+            ("PyTorch, three operations", only(results["09_naive_torch"]["torch_naive_attention"], N=N, D=D), "grey"),
+            ("07 Naive attention", only(results["07_naive_attention"]["naive_attention"], N=N, D=D), "blue"),
+            ("08 FlashAttention", only(results["08_flash1_forward"]["flash1_forward"], Nq=N, D=D), "blue"),
+            ("09 FlashAttention-2", only(results["09_flash2_forward"]["flash2_forward"], Nq=N, D=D), "blue"),
+        ]
+        groups.append((f"D = {D}", [plots.Bar(label, row["milliseconds"], milliseconds(row["milliseconds"]), colour)
+                                    for label, row, colour in rows]))
+    where = results.where("09_naive_torch", "07_naive_attention", "08_flash1_forward", "09_flash2_forward")
+    return plots.bar_figure(f"Attention forward, N = {N}, no mask: time", "4 batches of 16 heads, float32 without TF32",
+                            where, groups)
+
+
+def draw_masks(results: Results) -> plots.Figure:
+    N, D = 16384, 64
+    windows, sinks = results["12_sliding_window"]["sliding_window_attention"], results["13_attention_sinks"]
+    rows = [("09 all keys", only(results["09_flash2_forward"]["flash2_forward"], Nq=N, D=D)),
+            ("10 causal", only(results["10_causal"]["causal_attention"], Nq=N, D=D)),
+            *((f"12 the last {keys:,} keys", only(windows, Nq=N, D=D, window=keys)) for keys in (4096, 1024, 256)),
+            ("13 the same, and 4 sinks",
+             only(sinks["attention_with_sinks"], D=D, sinks=4, learned=False, window=256))]
+    bars = [plots.Bar(label, row["milliseconds"], milliseconds(row["milliseconds"])) for label, row in rows]
+    where = results.where("09_flash2_forward", "10_causal", "12_sliding_window", "13_attention_sinks")
+    return plots.bar_figure(f"Attention forward, N = {N}, D = {D}: time with masks",
+                            "4 batches of 16 heads; keys that no query of a tile sees are never loaded", where,
+                            [("", bars)])
+
+
+def draw_backward_memory(results: Results) -> plots.Figure:
+    N, plain = 4096, {"causal": True, "window": None, "sinks": 0, "learned": False, "H_kv": 16}
+    ours = results["17_full_backward"]
+    torch = results["17_full_backward_torch"]["torch_naive_attention_with_autograd"]
+    square = 4 * ours["attention_forward"][0]["B"] * ours["attention_forward"][0]["H"] * N * N
+    groups = []
+    for D in DIMS:
+        own = sum(only(ours[name], Nq=N, D=D, **plain)["result_bytes"] for name in ("attention_forward",
+                                                                                    "attention_backward"))
+        theirs = only(torch, N=N, D=D, causal=True)["extra_bytes"]
+        groups.append((f"D = {D}", [
+            plots.Bar("PyTorch with autograd", theirs, size(theirs, tables.three_digits), "grey",
+                      f"{theirs / square:.1f} times an N × N tensor of all heads"),
+            plots.Bar("17 Everything", own, size(own, tables.three_digits), remark="O, lse, delta, dQ, dK, dV"),
+        ]))
+    return plots.bar_figure(f"Forward and backward, N = {N}, causal: memory beside Q, K, V and dO",
+                            "4 batches of 16 heads, float32",
+                            results.where("17_full_backward", "17_full_backward_torch"), groups)
+
+
+# What draws each, and what a screen reader says of it.
+FIGURES = {
+    "torch_ladder": (draw_ladder, "What share of the least possible time the attention kernel of each lesson reaches"),
+    "torch_time": (draw_time, "Time of the forward pass against length, for three lessons and two ways of PyTorch, "
+                              "at D = 64 and D = 128"),
+    "torch_memory": (draw_memory, "Memory of the forward pass of one sequence against length: with all scores stored "
+                                  "it grows with the square of the length, else with the length"),
+    "torch_errors": (draw_errors, "Error of lessons 09 and 17 and of PyTorch against float64, by length and by "
+                                  "magnitude of the data"),
+    "roofline": (draw_roofline, "Rates of the kernels of the lessons against operations a byte, below the bandwidth "
+                                "of a copy and the rate of a matrix product"),
+    "results_forward": (draw_forward, "Time of the forward pass in PyTorch and in lessons 07, 08 and 09"),
+    "results_masks": (draw_masks, "Time of the forward pass with all keys, a causal mask, windows and sinks"),
+    "results_memory": (draw_backward_memory, "Memory of forward and backward pass in PyTorch and in lesson 17"),
+}  # fmt: skip
 
 
 def main(words=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--gpu", default="h200", help="as the names of the results end")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "figures")
@@ -222,19 +313,24 @@ def main(words=None) -> int:
     unknown = [name for name in arguments.figures if name not in FIGURES]
     if unknown:
         parser.error(f"there is no figure {unknown[0]}; there are {', '.join(FIGURES)}.")
-    results, complete = Results(arguments.results, arguments.gpu), True
+    results, well = Results(arguments.results, arguments.gpu), True
     for name in arguments.figures or FIGURES:
+        draw, description = FIGURES[name]
+        file = arguments.out / f"{name}.svg"
         try:
-            text = FIGURES[name](results)
+            figure = draw(results)
         except Missing as missing:
             print(f"{name}: {missing}", file=sys.stderr)
-            complete = False
+            well = False
             continue
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        file = arguments.out / f"{name}.svg"
-        file.write_text(text, encoding="utf-8")
-        print(f"wrote {shown(file)}")
-    return 0 if complete else 1
+        if not arguments.check:
+            arguments.out.mkdir(parents=True, exist_ok=True)
+            file.write_text(plots.svg(figure, description), encoding="utf-8")
+            print(f"wrote {shown(file)}")
+        elif not plots.is_drawn_in(file, figure, description):
+            print(f"{shown(file)} is out of date; run scripts/plot_results.py {name}")
+            well = False
+    return 0 if well else 1
 
 
 if __name__ == "__main__":

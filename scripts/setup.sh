@@ -107,6 +107,7 @@ if [ "$group" = test ]; then
   want python3-junitparser 'tests of result files' module junitparser
   want libxml2-utils 'tests of result files' program xmllint
   need python3-numpy 'tests that read arrays as NumPy does' module numpy
+  want python3-matplotlib 'draws the charts of measured results, and their tests' module matplotlib
 fi
 [ -z "$status" ] || exit 0
 

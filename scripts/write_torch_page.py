@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes docs/pytorch.md, the page with the results of scripts/compare_torch.py, and draws its figures.
+"""Writes docs/pytorch.md, the page with the results of scripts/compare_torch.py. Its figures are drawn before that, by
+scripts/plot_results.py.
 
 Usage: scripts/write_torch_page.py [--check] [--gpu NAME] [--results FOLDER] [--page FILE.md] [--figures FOLDER]
 
 Every number on the page comes from the results of one GPU. --check writes nothing. Exit status: 0; 1 with --check if
-page or figures are not what the results give; 2 if a result is missing, and then which and how to make it.
+the page is not what the results give; 2 if a result or a figure is missing, and then which and how to make it.
 """
 
 import argparse
@@ -16,13 +17,13 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import check_claims  # noqa: E402
-import plot_results  # noqa: E402
 from torch_comparison import tables  # noqa: E402
 from torch_comparison.results import ROOT, Missing, Results, cases_with, shown, timed  # noqa: E402
 
 LENGTHS = (1024, 4096, 16384)  # that the tables show
 WAYS = ("naive", "math", "efficient", "flex")
 RUNS = ("compare_torch_forward", "compare_torch_backward", "compare_torch_errors")
+FIGURES = ("torch_ladder", "torch_time", "torch_memory", "torch_errors")  # and the roofline, if its result is there
 
 INTRODUCTION = """# Beside PyTorch
 
@@ -41,10 +42,13 @@ the inputs.
 """
 
 
-def figure(name: str, svg: str, folder: str) -> str:
+def figure(file: pathlib.Path, page: pathlib.Path) -> str:
     """The line that shows a figure, with its title as alternative text."""
-    title = re.search(r'<title id="title">(.*?)</title>', svg, re.DOTALL).group(1)
-    return f'<img src="{folder}/{name}.svg" width="664" alt="{title}.">\n'
+    if not file.is_file():
+        raise Missing(f"there is no {shown(file)}; run scripts/plot_results.py {file.stem}")
+    title = re.search(r'<title id="title">(.*?)</title>', file.read_text(encoding="utf-8"), re.DOTALL).group(1)
+    source = pathlib.Path(os.path.relpath(file.absolute(), page.absolute().parent)).as_posix()
+    return f'<img src="{source}" width="664" alt="{title}.">\n'
 
 
 def machine_table(results) -> str:
@@ -109,39 +113,26 @@ def problems(results) -> str:
     return "\n".join(lines) + "\n" if lines else "Nothing: every kernel was right on every case, and all were timed.\n"
 
 
-def write_page(results, svgs: dict, folder: str) -> str:
-    """The page. `folder`: where the figures are, from the page's folder."""
+def write_page(results, figures: dict) -> str:
+    """The page; `figures`: by name, the lines that show them."""
     forward, backward = results[RUNS[0]], results[RUNS[1]]
     claims = check_claims.report([forward]).split("\n\n", 1)[1]
     parts = [
         INTRODUCTION, machine_table(results) + "\n", ceilings_sentence(forward),
-        "## The ladder\n", figure("torch_ladder", svgs["torch_ladder"], folder),
+        "## The ladder\n", figures["torch_ladder"],
         "## Forward\n", FLOOR, times_table(forward, "forward") + "\n", layouts_sentence(forward),
-        figure("torch_time", svgs["torch_time"], folder), figure("torch_memory", svgs["torch_memory"], folder),
+        figures["torch_time"], figures["torch_memory"],
         "## Forward and backward\n",
         "Lessons 15 to 18. A backward pass is the time of its kernels alone; PyTorch's is autograd's.\n",
         times_table(backward, "forward") + "\n", times_table(backward, "backward") + "\n",
-        "## Errors\n", figure("torch_errors", svgs["torch_errors"], folder),
+        "## Errors\n", figures["torch_errors"],
         "## Claims of notes\n",
         CLAIMS,
         claims, "## Not in the tables\n", problems(results),
     ]  # fmt: skip
-    if "roofline" in svgs:
-        parts[5:5] = ["## What bounds each kernel\n", figure("roofline", svgs["roofline"], folder)]
+    if "roofline" in figures:
+        parts[5:5] = ["## What bounds each kernel\n", figures["roofline"]]
     return "\n".join(part for part in parts if part)
-
-
-def draw_all(results) -> dict:
-    """Figures by name; the roofline only if its result is there.
-
-    @throws Missing
-    """
-    svgs = {}
-    for name, draw in plot_results.FIGURES.items():
-        if name == "roofline" and not results.file("bench").exists():
-            continue
-        svgs[name] = draw(results)
-    return svgs
 
 
 def main(words=None) -> int:
@@ -154,23 +145,22 @@ def main(words=None) -> int:
     parser.add_argument("--figures", type=pathlib.Path, default=ROOT / "docs" / "figures")
     arguments = parser.parse_args(words)
     results = Results(arguments.results, arguments.gpu)
+    names = [*FIGURES, *(["roofline"] if results.file("bench").exists() else [])]
+    page = arguments.page
     try:
-        svgs = draw_all(results)
-        folder = os.path.relpath(arguments.figures, arguments.page.absolute().parent)
-        wanted = {arguments.figures / f"{name}.svg": svg for name, svg in svgs.items()}
-        wanted[arguments.page] = write_page(results, svgs, folder)
+        figures = {name: figure(arguments.figures / f"{name}.svg", page) for name in names}
+        text = write_page(results, figures)
     except (Missing, check_claims.ClaimError) as missing:
         print(f"write_torch_page.py: {missing}", file=sys.stderr)
         return 2
-    stale = [file for file, text in wanted.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
-    for file in stale:
-        if arguments.check:
-            print(f"{shown(file)} is out of date; run scripts/write_torch_page.py")
-            continue
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(wanted[file], encoding="utf-8")
-        print(f"wrote {shown(file)}")
-    return 1 if arguments.check and stale else 0
+    if page.is_file() and page.read_text(encoding="utf-8") == text:
+        return 0
+    if arguments.check:
+        print(f"{shown(page)} is out of date; run scripts/write_torch_page.py")
+        return 1
+    page.write_text(text, encoding="utf-8")
+    print(f"wrote {shown(page)}")
+    return 0
 
 
 if __name__ == "__main__":

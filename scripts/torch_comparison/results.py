@@ -12,6 +12,7 @@ COMMANDS = {
     "compare_torch_errors": "scripts/compare_torch.py --errors --json {file}",
     "bench": "./course bench --solution --json {file}",
 }
+LESSON_COMMAND = "the command that docs/results/README.md has for it"
 
 
 class Missing(Exception):
@@ -33,7 +34,7 @@ class Results:
             try:
                 self.read[name] = json.loads(file.read_text(encoding="utf-8"))
             except FileNotFoundError:
-                command = COMMANDS[name].format(file=shown(file))
+                command = COMMANDS.get(name, LESSON_COMMAND).format(file=shown(file))
                 raise Missing(f"there is no {shown(file)}. On a machine with the GPU: {command}") from None
             except json.JSONDecodeError as error:
                 raise Missing(f"{shown(file)} is not JSON: {error}") from error
@@ -42,9 +43,10 @@ class Results:
     def where(self, *names: str) -> str:
         """Place and date of results, for the line below a picture."""
         runs = [self[name] for name in names]
-        places = sorted({f'{run["gpu"]}, CUDA {run["cuda"]}' +
-                         (f', PyTorch {run["torch"].split("+")[0]}' if run.get("torch") else "") for run in runs})
-        return f'{"; ".join(places)}, {" and ".join(sorted({run["date"] for run in runs}))}'
+        places = sorted({f'{run["gpu"]}, CUDA {run["cuda"]}' for run in runs})
+        torch = sorted({f'PyTorch {run["torch"].split("+")[0]}' for run in runs if run.get("torch")})
+        dates = " and ".join(sorted({run["date"] for run in runs}))
+        return ", ".join(["; ".join(places), *torch, dates])
 
 
 def shown(file: pathlib.Path) -> str:

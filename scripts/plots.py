@@ -36,7 +36,8 @@ COLOURS = {
 LIGHT = {name: light for name, (light, _) in COLOURS.items()}
 THEME = {
     "svg.fonttype": "none", "svg.hashsalt": "course", "font.sans-serif": ["DejaVu Sans"], "font.size": 12,
-    "text.color": LIGHT["small"], "figure.facecolor": "none", "axes.facecolor": "none", "axes.edgecolor": LIGHT["grey"], "axes.linewidth": 1.5,
+    "text.color": LIGHT["small"], "figure.facecolor": "none", "axes.facecolor": "none",
+    "axes.edgecolor": LIGHT["grey"], "axes.linewidth": 1.5,
     "axes.labelcolor": LIGHT["small"], "axes.labelpad": 6, "axes.titlecolor": LIGHT["text"], "axes.titlesize": 14,
     "axes.titleweight": "bold", "axes.titlepad": 14, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "axes.grid.axis": "y", "axes.axisbelow": True, "grid.color": LIGHT["grid"], "grid.linewidth": 1,

@@ -1,5 +1,7 @@
 #include "classroom/similarity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -84,7 +86,7 @@ std::vector<ExportedFile> files_of_lesson(const Lesson& lesson, const std::vecto
 }
 
 void write_marker(const fs::path& folder, const std::set<std::string>& files) {
-  std::string text = std::string(kMarkerTitle) + "\n";
+  std::string text = fmt::format("{}\n", kMarkerTitle);
   for (const std::string& file : files) text += file + "\n";
   grading::write_file_atomically(folder / kMarker, text);
 }

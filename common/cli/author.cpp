@@ -127,6 +127,8 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
 int run_test(const Terminal& terminal, const TestArguments& arguments) {
   Workspace workspace(terminal);
   workspace.make_all();
+  // One more at a time than there are cores: some wait for a browser, a time limit or a terminal.
+  const unsigned at_a_time = std::max(1u, std::thread::hardware_concurrency()) + 1;
   Command command;
   command.arguments = {workspace.toolchain().ctest.string(),
                        "--test-dir",
@@ -134,7 +136,7 @@ int run_test(const Terminal& terminal, const TestArguments& arguments) {
                        "--output-on-failure",
                        "--no-tests=error",
                        "--parallel",
-                       std::to_string(std::max(1u, std::thread::hardware_concurrency()))};
+                       std::to_string(at_a_time)};
   if (!arguments.filter.empty())
     command.arguments.insert(command.arguments.end(), {"--tests-regex", arguments.filter});
   command.inherit_output = true;

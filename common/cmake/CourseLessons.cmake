@@ -95,14 +95,15 @@ function(course_add_lessons)
   endforeach()
 endfunction()
 
-# course_add_kernel_prelude(): the target course-kernel-prelude, simt_prelude.h precompiled in run/ and check/ of
+# course_add_kernel_prelude(): the targets course-prelude-<flavour>, simt_prelude.h precompiled in run/, quick/ and check/ of
 # ${PROJECT_BINARY_DIR}/prelude. g++ finds it there under the header's name and, if it does not fit, takes the header.
+# Each has the flags of the kernels behind it: g++ 12 can crash over a header that was optimised otherwise.
 function(course_add_kernel_prelude)
   set(header ${PROJECT_SOURCE_DIR}/common/simt/shim/simt_prelude.h)
   course_simulated_kernel_flags(run_flags unused)
+  course_quick_kernel_flags(quick_flags ${run_flags})
   course_checked_kernel_flags(check_flags unused)
-  set(precompiled "")
-  foreach(flavour IN ITEMS run check)
+  foreach(flavour IN ITEMS run quick check)
     set(output ${PROJECT_BINARY_DIR}/prelude/${flavour}/simt_prelude.h.gch)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/prelude/${flavour})
     # Moved into its place, because a kernel may be compiled at the same time.
@@ -115,9 +116,8 @@ function(course_add_kernel_prelude)
       DEPFILE ${output}.d
       COMMENT "Precompiling what comes before kernels (${flavour})"
       VERBATIM)
-    list(APPEND precompiled ${output})
+    add_custom_target(course-prelude-${flavour} ALL DEPENDS ${output})
   endforeach()
-  add_custom_target(course-kernel-prelude DEPENDS ${precompiled})
 endfunction()
 
 # course_add_workers(): the target course-workers, what every lesson's kernels need to be built and run.
@@ -126,8 +126,8 @@ function(course_add_workers)
   if(TARGET course-worker-cpu AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     course_add_kernel_prelude()
   endif()
-  foreach(target IN ITEMS simt-rewrite course_simt course-worker-cpu course-kernel-prelude course_gpu_ledger
-          course-worker-cuda)
+  foreach(target IN ITEMS simt-rewrite course_simt course-worker-cpu course-prelude-run course-prelude-check
+          course_gpu_ledger course-worker-cuda)
     if(TARGET ${target})
       add_dependencies(course-workers ${target})
     endif()
@@ -149,16 +149,18 @@ function(course_write_toolchain)
   if(TARGET course-worker-cpu)
     course_checked_kernel_flags(check_flags check_link_flags)
     course_simulated_kernel_flags(flags link_flags)
-    list(TRANSFORM flags REPLACE "^-O2$" "-O1" OUTPUT_VARIABLE quick_flags)  # sooner compiled, slower
+    course_quick_kernel_flags(quick_flags ${flags})
     course_json_list(flags ${flags})
     course_json_list(quick_flags ${quick_flags})
     course_json_list(check_flags ${check_flags})
     course_json_list(link_flags ${link_flags})
     course_json_list(check_link_flags ${check_link_flags})
     set(prelude "")
+    set(quick_prelude "")
     set(check_prelude "")
-    if(TARGET course-kernel-prelude)
+    if(TARGET course-prelude-run)
       set(prelude ${PROJECT_BINARY_DIR}/prelude/run)
+      set(quick_prelude ${PROJECT_BINARY_DIR}/prelude/quick)
       set(check_prelude ${PROJECT_BINARY_DIR}/prelude/check)
     endif()
     set(cpu "{
@@ -173,6 +175,7 @@ function(course_write_toolchain)
     \"worker\": \"$<TARGET_FILE:course-worker-cpu>\",
     \"program_support\": \"$<TARGET_PROPERTY:course_simt_program,COURSE_OBJECT>\",
     \"prelude\": \"${prelude}\",
+    \"quick_prelude\": \"${quick_prelude}\",
     \"check_prelude\": \"${check_prelude}\"
   }")
   endif()
@@ -253,6 +256,13 @@ function(course_simulated_kernel_flags compile_variable link_variable)
   endif()
   set(${compile_variable} ${flags} PARENT_SCOPE)
   set(${link_variable} ${link_flags} PARENT_SCOPE)
+endfunction()
+
+# course_quick_kernel_flags(<variable> <flag>...): those of run mode for a kernel that is run once: it is compiled sooner,
+# and is slower.
+function(course_quick_kernel_flags variable)
+  list(TRANSFORM ARGN REPLACE "^-O2$" "-Og" OUTPUT_VARIABLE flags)
+  set(${variable} ${flags} PARENT_SCOPE)
 endfunction()
 
 # course_checked_kernel_flags(<compile flags variable> <link flags variable>): a kernel for the simulator's check mode.

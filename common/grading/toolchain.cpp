@@ -28,6 +28,7 @@ CpuToolchain read_cpu(const json& object) {
           .worker = path(object, "worker"),
           .program_support = path(object, "program_support"),
           .prelude = path(object, "prelude"),
+          .quick_prelude = path(object, "quick_prelude"),
           .check_prelude = path(object, "check_prelude")};
 }
 

@@ -26,7 +26,7 @@ enum class Flavour {
 struct CpuToolchain {
   std::filesystem::path compiler;
   std::vector<std::string> flags;        ///< of Flavour::run
-  std::vector<std::string> quick_flags;  ///< of Flavour::quick, which shares all else with it
+  std::vector<std::string> quick_flags;  ///< of Flavour::quick
   std::vector<std::string> check_flags;  ///< of Flavour::check
   std::vector<std::string> link_flags, check_link_flags;
   std::filesystem::path rewriter;  ///< simt-rewrite
@@ -34,7 +34,7 @@ struct CpuToolchain {
   std::filesystem::path worker;
   std::filesystem::path program_support;  ///< object that goes into standalone programs
   /// Folders that hold simt_prelude.h precompiled; empty if the compiler has no use for them.
-  std::filesystem::path prelude, check_prelude;
+  std::filesystem::path prelude, quick_prelude, check_prelude;
 
   const std::vector<std::string>& compile_flags(Flavour flavour) const {
     return flavour == Flavour::check ? check_flags : flavour == Flavour::quick ? quick_flags : flags;
@@ -43,7 +43,7 @@ struct CpuToolchain {
     return flavour == Flavour::check ? check_link_flags : link_flags;
   }
   const std::filesystem::path& prelude_of(Flavour flavour) const {
-    return flavour == Flavour::check ? check_prelude : prelude;
+    return flavour == Flavour::check ? check_prelude : flavour == Flavour::quick ? quick_prelude : prelude;
   }
 };
 

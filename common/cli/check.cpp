@@ -67,6 +67,17 @@ std::string command_again(const CheckArguments& arguments, const LessonReport& r
   return command;
 }
 
+/// What a student does who has passed.
+std::string next_step(const Workspace& workspace, const Lesson& passed) {
+  const auto& lessons = workspace.lessons();
+  const auto next = std::find_if(lessons.begin(), lessons.end(),
+                                 [&](const Lesson& lesson) { return lesson.number > passed.number; });
+  const std::string compare =
+      fmt::format("Next: ./course solution {} shows how the worked solution does it", passed.two_digits());
+  if (next == lessons.end()) return compare + ".";
+  return fmt::format("{}; then lesson {}, lessons/{}/README.md.", compare, next->two_digits(), next->id());
+}
+
 /// Progress that cannot be saved is told, and changes no verdict.
 void remember(const Terminal& terminal, const Workspace& workspace, const LessonReport& report,
               const Fingerprint& judged) {
@@ -136,6 +147,8 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
     if (for_people) {
       const ReportStyle style{.verbose = arguments.verbose, .command = command_again(arguments, report)};
       fmt::print("{}", render_report(terminal, report, style));
+      if (own_files && kernels.size() == 1 && report.verdict == Verdict::pass)
+        fmt::print("{}", wrap(next_step(workspace, lesson), 2, terminal.width()));
       std::fflush(stdout);
     }
     if (own_files) remember(terminal, workspace, report, judged[i]);

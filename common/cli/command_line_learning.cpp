@@ -13,7 +13,8 @@ void describe_watch(CLI::App& app, Chosen& chosen) {
   command->add_option("--file", arguments.file, "watches this file in place of yours")->type_name("FILE");
   add_backend(command, arguments.backend);
   command->footer(
-      "Keys: h hint, n next lesson, l list, c clear, r run again, q quit, ? shows them.\n"
+      "Keys: h hint, f next failed case, n next lesson, l list, c clear, r run again,\n"
+      "q quit, ? shows them.\n"
       "Where input or output is no terminal there are no keys, and each check writes\n"
       "one block of text.\n"
       "Examples:\n"
@@ -55,8 +56,7 @@ void describe_solution(CLI::App& app, Chosen& chosen) {
   command->add_flag("--spoil", arguments.spoil, "shows it now, passed or not");
   command->add_flag("--whole", arguments.whole, "prints the solution's file, not a comparison");
   command->footer(
-      "Lines with - are yours, lines with + are the solution's. A line like // [kernel]\n"
-      "in it names a part for the notes.\n"
+      "Lines with - are yours, lines with + are the solution's.\n"
       "Examples:\n"
       "  ./course solution 09\n"
       "  ./course solution 09 --spoil --whole\n"
@@ -77,13 +77,16 @@ void describe_reset(CLI::App& app, Chosen& chosen) {
 void describe_explain(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<ExplainArguments>(
       app, "explain", "says what a finding means, with an example and its fix", run_explain, chosen);
-  command->add_option("DIAGNOSTIC", arguments.words, "its name, or the begin of it; none lists all");
+  command->add_option("DIAGNOSTIC", arguments.words,
+                      "its name, or the begin of it; none lists all.\n"
+                      "A lesson's number shows the lesson's notes");
   command->add_flag("--list", arguments.list, "all names, with a line each");
   command->footer(
       "Examples:\n"
       "  ./course explain race\n"
       "  ./course explain bank conflict\n"
-      "  ./course explain key_tail_missing      a mistake that feedback names");
+      "  ./course explain key_tail_missing      a mistake that feedback names\n"
+      "  ./course explain 01 | less             the notes of lesson 01");
 }
 
 }  // namespace

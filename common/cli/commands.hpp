@@ -30,8 +30,9 @@ struct ListArguments {
 int run_list(const Terminal& terminal, const ListArguments& arguments);
 
 struct HintArguments {
-  std::string lesson;  ///< empty: the one that the student is at
-  int step = 0;        ///< 0: the next one
+  std::string lesson;     ///< empty: the one that the student is at
+  int step = 0;           ///< 0: the next one
+  bool watching = false;  ///< a key shows the next one
 };
 /// @brief Shows one hint of a lesson and remembers that it was shown.
 /// @throws UsageError for a step that is beyond the next one
@@ -173,10 +174,12 @@ struct GradeArguments {
 int run_grade(const Terminal& terminal, const GradeArguments& arguments);
 
 struct ExplainArguments {
-  std::vector<std::string> words;  ///< the name of a class or mistake, also in several words; empty: list all
+  /// The name of a class or mistake, also in several words, or a lesson's number; empty: list all.
+  std::vector<std::string> words;
   bool list = false;
 };
-/// @brief Says what a class of findings is, with an example and its fix, from the page that the site shows.
+/// @brief Says what a class of findings is, with an example and its fix, from the page that the site shows;
+/// or shows the notes of a lesson.
 int run_explain(const Terminal& terminal, const ExplainArguments& arguments);
 
 struct CompletionArguments {

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/diagnostic_pages.hpp"
@@ -78,9 +80,16 @@ std::string page_of(const KnownMistake& mistake, const std::vector<Lesson>& less
                                near.empty() ? "" : " Did you mean " + near + "?"));
 }
 
+/// The notes of the lesson that the words name by its number, or nothing.
+std::optional<std::string> find_notes(const Workspace& workspace, const std::string& words) {
+  if (std::isdigit(static_cast<unsigned char>(words[0])) == 0) return std::nullopt;
+  return read_file(workspace.select_one("explain", words).folder() / "README.md");
+}
+
 /// The Markdown that explains what the words name.
 std::string find_text(const Workspace& workspace, const std::vector<DiagnosticPage>& pages,
                       const std::string& words) {
+  if (const auto notes = find_notes(workspace, words)) return *notes;
   const std::string name = diagnostic_name(words);
   const std::vector<DiagnosticPage> found = matching_pages(pages, name);
   if (found.size() == 1) {

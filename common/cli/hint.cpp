@@ -37,8 +37,9 @@ std::string where_else(const Lesson& lesson) {
   return words;
 }
 
-std::string what_comes_next(const Lesson& lesson, int step, int count, bool kept) {
+std::string what_comes_next(const Lesson& lesson, int step, int count, bool kept, bool watching) {
   if (step == count) return fmt::format("That was the last hint. Still stuck? Then {}", where_else(lesson));
+  if (watching && kept) return fmt::format("Next: h shows hint {} of {}.", step + 1, count);
   const std::string which = kept ? "" : fmt::format(" {}", step + 1);
   return fmt::format("Next: ./course hint {}{} shows hint {} of {}.", lesson.two_digits(), which, step + 1,
                      count);
@@ -109,7 +110,8 @@ int run_hint(const Terminal& terminal, const HintArguments& arguments) {
 
   const std::string problem = step > shown ? remember_step(file, *lesson, step) : std::string();
   print_hint(terminal, *lesson, hints[static_cast<std::size_t>(step) - 1], step, count);
-  fmt::print("{}", wrap(what_comes_next(*lesson, step, count, problem.empty()), 0, terminal.width()));
+  fmt::print("{}", wrap(what_comes_next(*lesson, step, count, problem.empty(), arguments.watching), 0,
+                        terminal.width()));
   if (problem != progress.problem) tell_problem(terminal, problem);
   return kAllPassed;
 }

@@ -238,9 +238,9 @@ std::string render_failed_cases(const Terminal& terminal, const LessonReport& re
   }
   text += named;
   if (same > 0)
-    text += wrap(
-        fmt::format("and {} {} in the same way", plural(same, "more case"), same == 1 ? "fails" : "fail"), 2,
-        terminal.width());
+    text += wrap(fmt::format("and {} {} in {}", plural(same, "more case"), same == 1 ? "fails" : "fail",
+                             told.ways.size() > 1 ? "one of these ways" : "the same way"),
+                 2, terminal.width());
   if (other > 0)
     text += wrap(fmt::format("and {} {} in other ways ({} shows all)", plural(other, "more case"),
                              other == 1 ? "fails" : "fail", verbose_command(style)),

@@ -36,15 +36,32 @@ std::string why_not_yet(const Lesson& lesson, const Standing& standing) {
   return "";
 }
 
+/// In a file that was copied from the solution they are no difference.
+constexpr const char* kIgnoreMarkers = "--ignore-matching-lines=^ *// \\[[^]]*\\]$";
+
+/// The code without its lines like "// [kernel]", which name parts of the solution for the notes.
+std::string without_markers(const std::string& code) {
+  std::string result;
+  std::istringstream lines(code);
+  for (std::string line; std::getline(lines, line);) {
+    const auto begin = line.find_first_not_of(' ');
+    const bool marker =
+        begin != std::string::npos && line.substr(begin).starts_with("// [") && line.ends_with(']');
+    if (!marker) result += line + "\n";
+  }
+  return result;
+}
+
 /// What turns the student's file into the solution, in the form of `diff -u`; empty if nothing does.
 std::string compare(const Lesson& lesson) {
   Command command;
-  // Lines like "// [kernel]" name parts of the solution for the notes; alone they are no difference.
-  command.arguments = {"diff", "-u", "--text", "--strip-trailing-cr",
-                       "--ignore-matching-lines=^ *// \\[[^]]*\\]$"};
+  command.arguments = {"diff", "-u", "--text", "--strip-trailing-cr", kIgnoreMarkers};
   for (const fs::path& file : {lesson.stub(), lesson.solution()})
     command.arguments.insert(command.arguments.end(), {"--label", in_project(lesson, file)});
-  command.arguments.insert(command.arguments.end(), {lesson.stub().string(), lesson.solution().string()});
+  const ScratchFolder scratch(fs::temp_directory_path());
+  const fs::path solution = scratch.path() / lesson.solution().filename();
+  write_file_atomically(solution, without_markers(read_file(lesson.solution())));
+  command.arguments.insert(command.arguments.end(), {lesson.stub().string(), solution.string()});
   command.environment = {"LC_ALL=C"};
   CommandResult result;
   try {

@@ -96,7 +96,9 @@ std::string wrap(std::string_view text, std::size_t indent, std::size_t width) {
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("  ")) {
-      result += std::string(indent, ' ').append(head(line, width - indent)) + "\n";
+      const bool fits = columns_of(line) <= width - indent;
+      const std::string shown = fits ? line : std::string(head(line, width - indent - 3)) + "...";
+      result += std::string(indent, ' ') + shown + "\n";
     } else {
       wrap_line(line, indent, width, result);
     }

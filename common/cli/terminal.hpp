@@ -55,8 +55,8 @@ class Terminal {
 std::size_t columns_of(std::string_view text);
 
 /// @brief Wraps at spaces so that no line is longer than `width` columns, each line indented by `indent`
-/// spaces. Line breaks in the text stay. A line that itself begins with spaces is code: it is cut, not
-/// wrapped. A word longer than a line is broken.
+/// spaces. Line breaks in the text stay. A line that itself begins with spaces is code: it is cut,
+/// and ends with "...". A word longer than a line is broken.
 std::string wrap(std::string_view text, std::size_t indent, std::size_t width);
 
 }  // namespace course::cli

@@ -164,6 +164,7 @@ void Watch::on_report(const LessonReport& report) {
   }
   view_.stage = Stage::judged;
   view_.report = report;
+  view_.failed_case = 0;
   view_.seconds = std::chrono::duration<double>(Clock::now() - asked_).count();
   first_case_ = case_to_run_first(report);
   if (!report.error.empty()) tests_ready_ = !report.compiled;
@@ -225,7 +226,8 @@ void Watch::on_key(char key) {
     begin_check("Run again at " + time_of_day());
   } else {
     const Terminal terminal;  // as it is now, and not as the commands would find what they print to
-    const HintArguments hint{.lesson = view_.report.lesson.id(), .step = 0};
+    const HintArguments hint{.lesson = view_.report.lesson.id(), .watching = true};
+    if (key == 'f') ++view_.failed_case;
     if (key == 'h') view_.aside = printed_by([&] { run_hint(terminal, hint); });
     if (key == 'l') view_.aside = printed_by([&] { run_list(terminal, ListArguments{}); });
     if (key == '?') view_.aside = render_keys(terminal);
@@ -260,7 +262,8 @@ void Watch::look_at_file() {
 }
 
 void Watch::wait() {
-  std::array<pollfd, 4> waiting{{{signals_.descriptor(), POLLIN, 0},
+  std::array<pollfd, 5> waiting{{{STDOUT_FILENO, 0, 0},  // tells only that nobody reads it any more
+                                 {signals_.descriptor(), POLLIN, 0},
                                  {watcher_->descriptor(), POLLIN, 0},
                                  {keyboard_.taken() ? STDIN_FILENO : -1, POLLIN, 0},
                                  {check_ ? check_->descriptor() : -1, POLLIN, 0}}};
@@ -270,6 +273,8 @@ void Watch::wait() {
     patience = static_cast<int>(std::max<std::int64_t>(left, 0));
   }
   poll(waiting.data(), waiting.size(), patience);
+  if (!screen_.is_terminal() && (waiting[0].revents & POLLERR) != 0)
+    throw OutputGone("cannot write to standard output: nobody reads it any more.");
   while (const auto number = signals_.next()) on_signal(*number);
   read_news();  // first, so that it is known whether the running check has read the file
   look_at_file();

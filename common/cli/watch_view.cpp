@@ -34,8 +34,7 @@ std::string paint_lines(const Terminal& terminal, Style style, std::string lines
 /// The keys in as many lines as it takes; a key and its word are not parted.
 std::string render_footer(const Terminal& terminal) {
   std::string lines, line;
-  for (const std::string key :
-       {"h hint", "n next lesson", "l list", "c clear", "r run again", "q quit", "? keys"}) {
+  for (const std::string key : {"h hint", "f next failure", "n next lesson", "l list", "q quit", "? keys"}) {
     if (!line.empty() && line.size() + 3 + key.size() > terminal.width()) {
       lines += line + "\n";
       line.clear();
@@ -58,6 +57,19 @@ LessonReport failed_so_far(const WatchView& view) {
     report.cases.insert(report.cases.begin(), *view.first);
   }
   std::erase_if(report.cases, [](const CaseResult& result) { return result.passed; });
+  return report;
+}
+
+/// The report with the chosen failed case in front of the others, which keep their order.
+LessonReport with_chosen_case_first(const WatchView& view) {
+  LessonReport report = view.report;
+  const auto passed_last = std::stable_partition(report.cases.begin(), report.cases.end(),
+                                                 [](const CaseResult& result) { return !result.passed; });
+  const auto failed = passed_last - report.cases.begin();
+  if (failed > 0) {
+    const auto chosen = report.cases.begin() + static_cast<std::ptrdiff_t>(view.failed_case) % failed;
+    std::rotate(report.cases.begin(), chosen, chosen + 1);
+  }
   return report;
 }
 
@@ -118,7 +130,8 @@ std::string render_judged(const Terminal& terminal, const WatchView& view) {
   const std::string word = pass ? "PASS" : report.compiled ? "FAIL" : "DOES NOT COMPILE";
   return render_heading(terminal, pass ? Style::good : Style::bad, word, report.lesson,
                         fmt::format("{} of {} points", report.points, report.lesson.points)) +
-         render_findings(terminal, report, style_of(view)) + wrap(next_step(view), 2, terminal.width()) +
+         render_findings(terminal, with_chosen_case_first(view), style_of(view)) +
+         wrap(next_step(view), 2, terminal.width()) +
          paint_lines(terminal, Style::note, wrap(what_ran(view), 2, terminal.width()));
 }
 
@@ -165,6 +178,7 @@ std::string render_screen(const Terminal& terminal, const WatchView& view) {
 std::string render_keys(const Terminal& terminal) {
   const std::string text =
       "h shows the next hint\n"
+      "f shows the next failed case in full\n"
       "n goes on to the next lesson\n"
       "l lists the lessons and what you have reached\n"
       "c clears the screen and shows the last result again (also Ctrl-L)\n"

@@ -25,6 +25,7 @@ struct WatchView {
   std::optional<grading::CaseResult>
       first;                            ///< the case that failed last time, if it was run before the others
   std::string problem;                  ///< one sentence or two
+  std::size_t failed_case = 0;          ///< which of the failed cases, modulo their number, is shown in full
   bool untouched = false;               ///< the file is the stub as the course gives it
   std::optional<grading::Lesson> next;  ///< nothing: this is the last one
   std::string why;                      ///< what the check answers, "Saved at 12:03:15"

@@ -73,13 +73,23 @@ bool may_quote(const fs::path& file, const fs::path& source, const fs::path& roo
   return is_below(real, real_root) || is_below(real, fs::weakly_canonical(real_root / source).parent_path());
 }
 
+/// A line that has room beside its number; of a longer one, what stands around the error's column.
+std::string around(const std::string& line, int column) {
+  constexpr std::size_t kRoom = 64, kBehind = 16;  // characters
+  const auto at = static_cast<std::size_t>(std::max(column, 1));
+  if (line.size() <= kRoom || at + kBehind <= kRoom) return line;
+  const auto blank = line.find(' ', std::min(at + kBehind, line.size()) - kRoom);
+  return blank == std::string::npos || blank >= at ? line : "..." + line.substr(blank);
+}
+
 /// Two spaces, the line's number and the line itself, if the file can be read.
 std::string excerpt(const CompileError& error, const fs::path& source, const fs::path& root) {
   const fs::path file = fs::path(error.file).is_absolute() ? fs::path(error.file) : root / error.file;
   if (!may_quote(file, source, root)) return "";
   const auto lines = split_lines(read_or_empty(file));
   if (error.line < 1 || static_cast<std::size_t>(error.line) > lines.size()) return "";
-  return "\n  " + std::to_string(error.line) + " | " + lines[static_cast<std::size_t>(error.line) - 1];
+  return "\n  " + std::to_string(error.line) + " | " +
+         around(lines[static_cast<std::size_t>(error.line) - 1], error.column);
 }
 
 /// The author's file, if it may be read and is not so long that somebody made it to keep us busy.

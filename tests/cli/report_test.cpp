@@ -51,8 +51,14 @@ TEST_CASE("cases that fail in the same way are counted, not repeated", "[cli][re
   CHECK_THAT(text, ContainsSubstring("first (1 point)"));
   CHECK_THAT(text, !ContainsSubstring("second"));
   CHECK_THAT(text, ContainsSubstring("third"));
-  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in the same way"));
+  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in one of these ways"));
   CHECK_THAT(rendered(result, true), ContainsSubstring("second"));
+}
+
+TEST_CASE("where all cases fail alike, it is said so", "[cli][report]") {
+  const std::string text = rendered(report(
+      {failed("first", "n = 1: c[0] is 5, expected 7."), failed("second", "n = 3: c[2] is 1, expected 3.")}));
+  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in the same way"));
 }
 
 TEST_CASE("of cases that fail in the same way, one that is explained is shown", "[cli][report]") {
@@ -65,7 +71,7 @@ TEST_CASE("of cases that fail in the same way, one that is explained is shown", 
   CHECK_THAT(text, !ContainsSubstring("first"));
   CHECK_THAT(text, ContainsSubstring("The tail is missing."));
   CHECK_THAT(text, ContainsSubstring("It is transposed."));
-  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in the same way"));
+  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in one of these ways"));
 }
 
 TEST_CASE("threads that never came are told before what came of it, and only there", "[cli][report]") {
@@ -102,7 +108,7 @@ TEST_CASE("cases with the same finding fail in the same way, whatever else they 
   CHECK_THAT(text, ContainsSubstring("    k.cu:3: error: race: here.\n    c[0] is 1, expected 2.\n"));
   CHECK_THAT(text, !ContainsSubstring("second"));
   CHECK_THAT(text, ContainsSubstring("third"));
-  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in the same way"));
+  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in one of these ways"));
 }
 
 TEST_CASE("a case with one more finding is told, without the findings that were told before",

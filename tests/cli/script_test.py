@@ -153,6 +153,16 @@ class Script(Case):
         link.symlink_to(self.project / "course")
         self.assertEqual(self.course("list", script=link).stdout, "[list]\n")
 
+    def test_on_a_terminal_the_steps_of_the_build_are_counted(self):
+        self.program("ninja", 'echo "[3/7] Building x"\n' + NINJA)
+        reader, writer = os.openpty()
+        self.addCleanup(os.close, reader)
+        result = subprocess.run([self.project / "course", "list"], stdout=subprocess.PIPE, stderr=writer, timeout=30,
+                                env=self.environment(), check=False)
+        os.close(writer)
+        self.assertEqual((result.returncode, result.stdout), (0, b"[list]\n"))
+        self.assertIn(b"\rbuilding the course program, step 3/7\033[K", os.read(reader, 4096))
+
     def test_interrupted_while_building(self):
         self.program("ninja", 'echo started >>"$CALLS"\nsleep 20\n')
         process = subprocess.Popen([self.project / "course", "list"], stderr=subprocess.PIPE, text=True,

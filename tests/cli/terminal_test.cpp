@@ -8,7 +8,7 @@ TEST_CASE("characters of double width count two columns") {
   CHECK(columns_of("é") == 1);
   CHECK(columns_of("山田") == 4);
   CHECK(columns_of("가🎓a") == 5);
-  CHECK(wrap("  山田山田", 0, 7) == "  山田\n");
+  CHECK(wrap("  山田山田", 0, 7) == "  山...\n");
 }
 
 TEST_CASE("wraps at spaces and indents every line", "[cli]") {
@@ -19,7 +19,7 @@ TEST_CASE("wraps at spaces and indents every line", "[cli]") {
 
 TEST_CASE("keeps line breaks, and cuts code instead of wrapping it", "[cli]") {
   CHECK(wrap("a\nb", 1, 10) == " a\n b\n");
-  CHECK(wrap("  int x = some_long_name;", 0, 10) == "  int x = \n");
+  CHECK(wrap("  int x = some_long_name;", 0, 10) == "  int x...\n");
 }
 
 TEST_CASE("breaks a word that is longer than a line", "[cli]") {

@@ -31,7 +31,7 @@ SOLUTION = (ROOT / "solutions/01_vector_add/vector_add.cu").read_text(encoding="
 ADDS = "c[i] = a[i] + b[i];"
 RACE = SOLUTION.replace(ADDS, ADDS + " c[0] = a[i];")  # every thread writes c[0]
 BROKEN = STUB.replace("require_size(n);", "require_size(m);", 1)
-KEYS = "h hint   n next lesson   l list   c clear   r run again   q quit   ? keys"
+KEYS = "h hint   f next failure   n next lesson   l list   q quit   ? keys"
 PATIENCE = 120  # seconds: the machine may be busy
 
 
@@ -304,6 +304,13 @@ class Keys(Case):
             session.wait_for("FAIL 01 Vector add", "error: race:", "q quit", gone=["ready>"])
             self.assertNotEqual(session.settings()[3], before[3])
 
+        with self.subTest("f shows another failed case in full"):
+            first_case = lambda: session.screen.text().splitlines()[1]  # noqa: E731
+            before_it = first_case()
+            session.type("f")
+            wait_until(lambda: not session.read(0.1) and first_case() != before_it, "another case")
+            self.assertIn("FAIL 01 Vector add", session.screen.words())
+
         with self.subTest("r runs the check again"):
             session.type("r")
             session.wait_for("Run again at", "answered after", "FAIL 01 Vector add")
@@ -483,8 +490,8 @@ class Plain(Case):
         environment = {**os.environ, "COURSE_PROGRESS": str(self.folder / "progress.json")}
         output = self.folder / "output"
         with output.open("w", encoding="utf-8") as file:
-            process = subprocess.Popen([COURSE, "watch", *lesson, *map(str, arguments)], env=environment, stdout=file,
-                                       stderr=subprocess.STDOUT, **{"stdin": subprocess.DEVNULL, **streams})
+            streams = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT, **streams}
+            process = subprocess.Popen([COURSE, "watch", *lesson, *map(str, arguments)], env=environment, **streams)
         self.addCleanup(process.kill)
         return process, output
 
@@ -510,6 +517,13 @@ class Plain(Case):
                 self.assertNotIn("\033", text())
                 self.assertNotIn("quit", text())
                 self.assertLessEqual(max(map(len, text().splitlines())), 80)
+
+    def test_it_ends_when_nobody_reads_it_any_more(self):
+        self.save(STUB)
+        process, _ = self.start("--file", self.file, stdout=subprocess.PIPE)
+        self.assertIn(b"01 Vector add", process.stdout.readline())
+        process.stdout.close()
+        self.assertNotEqual(process.wait(PATIENCE), 0)
 
     def test_without_a_name_it_is_the_lesson_that_the_student_is_at(self):
         lessons = sorted(path.parent.name for path in ROOT.glob("lessons/*/lesson.json"))

@@ -8,6 +8,7 @@
 using namespace course::cli;
 using namespace course::grading;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -80,9 +81,27 @@ TEST_CASE("a failure shows the first finding in full, the others in short, and w
         "  adds (2 points)\n"
         "    n = 3: c[2] is NaN, expected 7.\n"
         "  also fails: copies\n"
-        "  and 1 more case fails in the same way\n"
+        "  and 1 more case fails in one of these ways\n"
         "  Next: edit lessons/01_vector_add/vector_add.cu and save it. h shows a hint.\n"
         "  Saved at 12:03:15: all 4 cases were run; answered after 1.4 s.\n");
+}
+
+TEST_CASE("a key goes round the failed cases, one after the other in full", "[cli][watch]") {
+  WatchView shown = failed();
+  const auto first_case = [&](std::size_t failed_case) {
+    shown.failed_case = failed_case;
+    std::istringstream lines(render_result(Terminal(80, false), shown));
+    std::string heading, name;
+    std::getline(lines, heading);
+    std::getline(lines, name);
+    return name;
+  };
+  std::vector<std::string> names;
+  for (const CaseResult& result : shown.report.cases)
+    if (!result.passed) names.push_back("  " + result.name);
+  REQUIRE(names.size() == 3);
+  for (std::size_t i = 0; i < 2 * names.size(); ++i)
+    CHECK_THAT(first_case(i), StartsWith(names[i % names.size()] + " ("));
 }
 
 TEST_CASE("without keys nobody is told to press one", "[cli][watch]") {
@@ -186,7 +205,7 @@ TEST_CASE("hints and notes stand between the result and the keys", "[cli][watch]
   shown.note = "Saved at 12:04:00 without a change.";
   CHECK_THAT(screen(shown),
              ContainsSubstring("1.4 s. Hint 1 of 5 Saved at 12:04:00 without a change. Watching "
-                               "lessons/01_vector_add/vector_add.cu h hint n next lesson"));
+                               "lessons/01_vector_add/vector_add.cu h hint f next failure"));
 }
 
 TEST_CASE("no line is wider than the screen, with and without colour", "[cli][watch]") {
@@ -220,7 +239,8 @@ TEST_CASE("no line is wider than the screen, with and without colour", "[cli][wa
 TEST_CASE("what the keys do is told for each of them", "[cli][watch]") {
   for (const std::size_t width : {80, 40}) {
     const std::string text = render_keys(Terminal(width, false));
-    for (const char* const key : {"h shows", "n goes", "l lists", "c clears", "r runs", "q quits", "? shows"})
+    for (const char* const key :
+         {"h shows", "f shows", "n goes", "l lists", "c clears", "r runs", "q quits", "? shows"})
       CHECK_THAT(text, ContainsSubstring(key));
   }
 }

@@ -90,7 +90,7 @@ def measured(name):
     many = f"the {len(programs)} planted programs of this class" if len(programs) > 1 else "the one planted program"
     count = f"{some} ({by_tool})" if some else "none"
     return (f"Measured on an H200: of {many}, compute-sanitizer reports {count}; "
-            "see [results](../results/README.md).")  # fmt: skip
+            "see [docs/results](../results/README.md).")  # fmt: skip
 
 
 def fill(paragraph, width=120):

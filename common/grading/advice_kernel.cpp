@@ -122,25 +122,16 @@ constexpr std::array kForms = {
     Form{"dim3", "dim3 name(x, y, z)"},
 };
 
-/// The template parameter that the arguments of a call leave open, or "".
+/// The template parameter that the arguments of a call leave open, or "": nvcc does not name it.
 std::string undeduced_parameter(const Situation& s) {
-  const auto quoted_behind = [](std::string_view line, std::string_view words) {
-    const auto at = line.find(words);
-    if (at == std::string_view::npos) return std::string();
-    line.remove_prefix(at + words.size());
-    return std::string(line.substr(0, line.find('\'')));
-  };
-  bool refused = false;
   for (const std::string& line : s.error.details) {
     for (const std::string_view words :
-         {"couldn't deduce template parameter '", "couldn't infer template argument '"})
-      if (const std::string name = quoted_behind(line, words); !name.empty()) return name;
-    // nvcc names none; it shows the head of the template behind its note.
-    constexpr std::string_view kHead = "template <int ";
-    const auto head = line.find(kHead);
-    if (refused && head != std::string::npos)
-      return line.substr(head + kHead.size(), line.find_first_of(",>", head) - head - kHead.size());
-    refused = refused || line.find("failed deduction") != std::string::npos;
+         {"couldn't deduce template parameter '", "couldn't infer template argument '"}) {
+      const auto at = line.find(words);
+      if (at == std::string::npos) continue;
+      const auto begin = at + words.size();
+      return line.substr(begin, line.find('\'', begin) - begin);
+    }
   }
   return "";
 }
@@ -276,11 +267,16 @@ Sentence template_argument(const Situation& s) {
   if (!s.says_one_of({"no matching function", "no instance of function template"})) return std::nullopt;
   std::string name = function_name(s.quoted());
   if (const auto scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
+  if (name.empty() || s.line.find(name + "(") == std::string_view::npos) return std::nullopt;  // not name<8>(
   const std::string parameter = undeduced_parameter(s);
-  const auto at = s.line.find(name + "(");  // and not name<...>(
-  if (name.empty() || parameter.empty() || at == std::string_view::npos) return std::nullopt;
-  return "The arguments do not tell " + name + " its " + parameter + ": write it in front of them, as in " +
-         name + "<" + parameter + ">(...).";
+  if (!parameter.empty())
+    return "The arguments do not tell " + name + " its " + parameter + ": write it in front of them, as in " +
+           name + "<" + parameter + ">(...).";
+  if (!s.notes("failed deduction")) return std::nullopt;
+  return name +
+         " is a template. If the arguments do not tell all that it has to know, write that in front of them, "
+         "as in " +
+         name + "<256>(...).";
 }
 
 Sentence call_form(const Situation& s) {

@@ -1,5 +1,7 @@
-// both, line 15: The arguments do not tell max_block its kBlockThreads: write it in front of them, as in
+// cpu, line 17: The arguments do not tell max_block its kBlockThreads: write it in front of them, as in
 //   max_block<kBlockThreads>(...).
+// gpu, line 17: max_block is a template. If the arguments do not tell all that it has to know, write that in
+//   front of them, as in max_block<256>(...).
 
 #include "safe_softmax.hpp"
 

@@ -95,8 +95,8 @@ function(course_add_lessons)
   endforeach()
 endfunction()
 
-# course_add_kernel_prelude(): the targets course-prelude-<flavour>, simt_prelude.h precompiled in run/, quick/ and check/ of
-# ${PROJECT_BINARY_DIR}/prelude. g++ finds it there under the header's name and, if it does not fit, takes the header.
+# course_add_kernel_prelude(): the targets course-prelude-<flavour>, simt_prelude.h precompiled in run/, quick/ and check/
+# of ${PROJECT_BINARY_DIR}/prelude. g++ finds it there under the header's name and, if it does not fit, takes the header.
 # Each has the flags of the kernels behind it: g++ 12 can crash over a header that was optimised otherwise.
 function(course_add_kernel_prelude)
   set(header ${PROJECT_SOURCE_DIR}/common/simt/shim/simt_prelude.h)

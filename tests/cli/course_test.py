@@ -203,6 +203,10 @@ class Explain(Case):
             with self.subTest(words):
                 self.assertEqual(course("explain", *words).stdout, page)
 
+    def test_a_number_shows_the_notes_of_a_lesson(self):
+        self.assertIn("Lesson 01: Vector add\n", course("explain", "01").stdout)
+        self.assert_one_message(course("explain", "99"), 'no lesson "99"', "./course list")
+
     def test_unknown_and_ambiguous_names(self):
         result = course("explain", "rcae")
         self.assertEqual(result.returncode, 2)

@@ -258,7 +258,7 @@ class Keys(Case):
 
         with self.subTest("a hint is shown below, and c takes it away"):
             session.type("h")
-            session.wait_for("Hint 1 of 5 for lesson 01", "FAIL 01 Vector add")
+            session.wait_for("Hint 1 of 5 for lesson 01", "Next: h shows hint 2 of 5.", "FAIL 01 Vector add")
             session.type("h")
             session.wait_for("Hint 2 of 5 for lesson 01")
             session.type("c")

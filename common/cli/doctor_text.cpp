@@ -11,7 +11,7 @@
 namespace course::cli {
 namespace {
 
-constexpr std::size_t kMarkColumns = 8, kNameColumns = 18;
+constexpr std::size_t kMarkColumns = 8, kNameColumns = 21;
 constexpr std::size_t kDetail = kMarkColumns + kNameColumns;
 
 struct Mark {
@@ -57,7 +57,7 @@ std::string finding_text(const Terminal& terminal, const Finding& finding) {
   const Mark mark = mark_of(finding.state);
   std::string text = "  " + terminal.paint(mark.style, mark.word) +
                      std::string(kMarkColumns - 2 - std::string_view(mark.word).size(), ' ') +
-                     fmt::format("{:<{}}", finding.name, kNameColumns) +
+                     fmt::format("{:<{}} ", finding.name, kNameColumns - 1) +
                      behind(finding.detail, terminal.width());
   if (!finding.gives.empty()) text += wrap("For: " + finding.gives + ".", kDetail, terminal.width());
   if (finding.remedy.empty()) return text;

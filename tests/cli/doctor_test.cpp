@@ -14,8 +14,8 @@ Examination sample() {
   examination.findings = {
       {"Simulator", "run mode", State::fine, "compiled and ran a kernel", "", ""},
       {"Simulator", "check mode", State::broken, "it was ended by signal 11", "races by their lines", ""},
-      {"The site", "doxygen", State::missing, "not installed", "builds the site",
-       "sudo apt-get install -y doxygen"}};
+      {"The site", "doxygen-awesome-css", State::missing, "not installed", "the looks of the site",
+       "sudo apt-get install -y doxygen-awesome-css"}};
   examination.simulator = true;
   examination.bug_report = {"course 0.1.0, commit 1a2b3c4, Release build"};
   return examination;
@@ -26,14 +26,14 @@ Examination sample() {
 TEST_CASE("the doctor says what is missing, what for, and the line that installs it", "[cli][doctor]") {
   CHECK(to_text(Terminal(), sample()) ==
         "Simulator\n"
-        "  ok    run mode          compiled and ran a kernel\n"
-        "  fails check mode        it was ended by signal 11\n"
-        "                          For: races by their lines.\n"
+        "  ok    run mode             compiled and ran a kernel\n"
+        "  fails check mode           it was ended by signal 11\n"
+        "                             For: races by their lines.\n"
         "\n"
         "The site\n"
-        "  none  doxygen           not installed\n"
-        "                          For: builds the site.\n"
-        "                          sudo apt-get install -y doxygen\n"
+        "  none  doxygen-awesome-css  not installed\n"
+        "                             For: the looks of the site.\n"
+        "                             sudo apt-get install -y doxygen-awesome-css\n"
         "\n"
         "Kernels run in the simulator: this machine is ready for the course.\n"
         "\n"

@@ -16,6 +16,7 @@
 
 using namespace course;
 using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -106,6 +107,15 @@ TEST_CASE("an exception that the entry throws does not cost the worker") {
   const int worker = session.worker_pid();
   CHECK(misbehave(session, kThrowInvalidArgument).status == Status::threw);
   CHECK(session.worker_pid() == worker);
+}
+
+TEST_CASE("a block that asks for too much shared memory is told how much there is") {
+  Session session(library("misbehave"));
+  const Outcome outcome = misbehave(session, kThrowSharedRefused);
+  CHECK(outcome.status == Status::threw);
+  CHECK_THAT(outcome.message, ContainsSubstring("cudaErrorInvalidValue"));
+  CHECK_THAT(outcome.message,
+             ContainsSubstring("\nA block may have at most 232448 bytes of shared memory here."));
 }
 
 TEST_CASE("a worker that died between two calls is replaced unnoticed") {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grading/outcome.hpp"
@@ -61,5 +62,9 @@ void release(void* device);
 /// @brief "invalid argument (cudaErrorInvalidValue)" of an error that the entry left behind, or an empty
 /// string. Clears it, as far as it can be cleared.
 std::string take_pending_error();
+
+/// @brief The limit that CUDA's own words leave out, if an exception's message tells of a call that was
+/// refused for it: how much shared memory a block may have. Else an empty string.
+std::string limit_behind(std::string_view exception_message);
 
 }  // namespace course::grading::backend

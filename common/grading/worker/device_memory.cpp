@@ -42,4 +42,13 @@ std::string take_pending_error() {
   return error == cudaSuccess ? std::string() : describe(error);
 }
 
+std::string limit_behind(std::string_view exception_message) {
+  int bytes = 0;
+  if (exception_message.find("cudaFuncAttributeMaxDynamicSharedMemorySize") == std::string_view::npos ||
+      exception_message.find(cudaGetErrorName(cudaErrorInvalidValue)) == std::string_view::npos ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0) != cudaSuccess)
+    return {};
+  return fmt::format("A block may have at most {} bytes of shared memory here. Take smaller tiles.", bytes);
+}
+
 }  // namespace course::grading::backend

@@ -75,6 +75,8 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
         "cudaGetLastError() after each kernel launch.",
         entry, pending_error);
   }
+  if (const std::string limit = backend::limit_behind(outcome.exception_message); !limit.empty())
+    outcome.message += "\n" + limit;
   // What the runtime refused explains an error left behind, and often an exception; an error that was handled
   // is none.
   if ((outcome.status == Status::cuda_error || outcome.status == Status::threw) && !device.refusals.empty()) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "contract.hpp"
+#include "device/cuda_check.hpp"
 #include "misdeeds.hpp"
 
 namespace course {
@@ -113,6 +114,10 @@ void misbehave(std::int32_t what, float* out, std::int64_t n) {
       throw std::runtime_error("\xff\xfe\"quoted\"\n");
     case kThrowEndless:
       throw std::runtime_error(std::string(std::size_t{1} << 22, 'e'));
+    case kThrowSharedRefused:
+      CUDA_CHECK(cudaFuncSetAttribute(const_cast<const int*>(&zero),
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20));
+      break;
     case kCloseEverything:
       close_everything();
       break;

@@ -21,6 +21,7 @@ enum Misdeed : std::int32_t {
   kThrowDerived,
   kThrowForeignBytes,
   kThrowEndless,
+  kThrowSharedRefused,
   kCloseEverything,
   kCloseChannelAndStay,
   kWriteGarbage,

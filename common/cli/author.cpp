@@ -139,6 +139,8 @@ int run_test(const Terminal& terminal, const TestArguments& arguments) {
                        std::to_string(at_a_time)};
   if (!arguments.filter.empty())
     command.arguments.insert(command.arguments.end(), {"--tests-regex", arguments.filter});
+  command.environment = {
+      fmt::format("{}={}", Workspace::kMadeVariable, workspace.toolchain().binary_dir.string())};
   command.inherit_output = true;
   return run_command(command).ok() ? kAllPassed : kSomethingFailed;
 }

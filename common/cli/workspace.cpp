@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <numeric>
 #include <sstream>
@@ -122,6 +123,8 @@ void Workspace::make_site_ready() { run_ninja({"export_steps"}); }
 void Workspace::make_all() { run_ninja({"all"}); }
 
 void Workspace::run_ninja(const std::vector<std::string>& targets) {
+  const char* const made = std::getenv(kMadeVariable);
+  if (made != nullptr && made == toolchain_.binary_dir) return;
   const fs::path log = toolchain_.binary_dir / "course.log";
   CommandResult result;
   {

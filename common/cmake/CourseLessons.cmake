@@ -258,10 +258,11 @@ function(course_simulated_kernel_flags compile_variable link_variable)
   set(${link_variable} ${link_flags} PARENT_SCOPE)
 endfunction()
 
-# course_quick_kernel_flags(<variable> <flag>...): those of run mode for a kernel that is run once: it is compiled sooner,
-# and is slower.
+# course_quick_kernel_flags(<variable> <flag>...): those of run mode for a kernel of which a case or two are run: it is
+# compiled sooner, and is slower.
 function(course_quick_kernel_flags variable)
-  list(TRANSFORM ARGN REPLACE "^-O2$" "-Og" OUTPUT_VARIABLE flags)
+  list(TRANSFORM ARGN REPLACE "^-O2$" "-O0" OUTPUT_VARIABLE flags)
+  list(TRANSFORM flags REPLACE "^-g1$" "-g0")
   set(${variable} ${flags} PARENT_SCOPE)
 endfunction()
 

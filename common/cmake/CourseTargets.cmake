@@ -51,14 +51,15 @@ function(course_compile_quickly name)
 endfunction()
 
 # course_precompile(<target>): what the libraries that read and write words include, precompiled once for all of them.
-# Only for course_compile_quickly(): g++ takes a precompiled header only under the flags that it was made with.
+# Only for course_compile_quickly(): g++ takes a precompiled header only under the flags that it was made with. Without
+# nlohmann/json.hpp: its literals make g++ instantiate the parser in every file, half a second each.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/library_prelude.cpp CONTENT "")
 add_library(course_library_prelude STATIC ${PROJECT_BINARY_DIR}/library_prelude.cpp)
-target_link_libraries(course_library_prelude PRIVATE course::options fmt::fmt nlohmann_json::nlohmann_json)
+target_link_libraries(course_library_prelude PRIVATE course::options fmt::fmt)
 course_compile_quickly(course_library_prelude)
 target_precompile_headers(course_library_prelude PRIVATE
   <algorithm> <array> <chrono> <cstdint> <filesystem> <functional> <map> <optional> <set> <sstream> <string>
-  <string_view> <system_error> <utility> <vector> <fmt/format.h> <nlohmann/json.hpp>)
+  <string_view> <system_error> <utility> <vector> <fmt/format.h>)
 function(course_precompile name)
   target_precompile_headers(${name} REUSE_FROM course_library_prelude)
 endfunction()

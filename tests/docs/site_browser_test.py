@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Opens a built site in headless Chromium, as a reader would, and keeps pictures of its pages.
+"""Opens a built site in headless Chromium, as a reader would.
 
-Usage: site_browser_test.py SITE PICTURES
+Usage: site_browser_test.py SITE [PICTURES]
 
 Every page of the book is loaded at a desktop's and a phone's width, in light and dark, with no network: no error, no
 formula that cannot be typeset, nothing wider than the screen, text with enough contrast. Then what a reader does:
-clicks, searches, the keyboard, no JavaScript. Pictures go to PICTURES/<page>_<width>_<colours>.png.
+clicks, searches, the keyboard, no JavaScript. With PICTURES, a folder, it keeps pictures of all pages there:
+<page>_<width>_<colours>.png.
 Exit status: 0 all well, or skipped (no Chromium, no Selenium), 1 something is wrong.
 """
 
@@ -166,7 +167,6 @@ class Case(unittest.TestCase):
 
 class Pages(Case):
     def test_every_page_of_the_book(self):
-        PICTURES.mkdir(parents=True, exist_ok=True)
         typeset = 0
         for page in book():
             self.screen()
@@ -185,8 +185,9 @@ class Pages(Case):
                     with self.subTest(page=page, width=width, colours=colours):
                         if width == "desktop" or colours == "dark":
                             self.assertEqual(self.browser.execute_script(CONTRAST), [], "contrast")
-                    picture = PICTURES / f"{page.removesuffix('.html')}_{width}_{colours}.png"
-                    self.assertTrue(self.browser.save_screenshot(str(picture)))
+                    if PICTURES:
+                        picture = PICTURES / f"{page.removesuffix('.html')}_{width}_{colours}.png"
+                        self.assertTrue(self.browser.save_screenshot(str(picture)))
         self.assertGreater(typeset, 50, "formulas are typeset")
 
     def test_what_is_looked_for_would_be_found(self):
@@ -348,10 +349,12 @@ class WithoutScripts(unittest.TestCase):
 
 def main():
     global SITE, PICTURES
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (2, 3):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    SITE, PICTURES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    SITE, PICTURES, *_ = [pathlib.Path(argument).resolve() for argument in sys.argv[1:]] + [None]
+    if PICTURES:
+        PICTURES.mkdir(parents=True, exist_ok=True)
     try:
         open_browser().quit()
     except Exception as problem:  # noqa: BLE001  whatever a machine without a browser says

@@ -1,6 +1,7 @@
 // hostile: Ends only the thread that runs the entry, by a bare exit, and leaves the process without a head.
 // lesson: 01
 // verdict: fail
+// slow: three calls run into their time limit
 // says: never came back
 // trick: syscall
 // naive: no

@@ -1,6 +1,7 @@
 // hostile: Ignores and blocks every signal, and then spins.
 // lesson: 01
 // verdict: fail
+// slow: three calls run into their time limit
 // says: never came back
 // trick: time
 // naive: no

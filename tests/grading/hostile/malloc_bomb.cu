@@ -1,6 +1,7 @@
 // hostile: Takes host memory and touches it, 64 GB at most.
 // lesson: 01
 // verdict: fail
+// slow: calls run into their memory limit, page by page
 // says: MiB of memory
 // trick: memory
 // naive: no

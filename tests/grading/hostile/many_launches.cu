@@ -1,6 +1,7 @@
 // hostile: Launches its kernel ten thousand times for each call.
 // lesson: 01
 // verdict: fail
+// slow: calls launch for most of their time limit
 // says: launched 10001 kernels
 // trick: time
 

@@ -1,6 +1,7 @@
 // hostile: Takes and touches 64 GB at most while the library is being loaded.
 // lesson: 01
 // verdict: fail
+// slow: calls run into their memory limit, page by page
 // says: MiB of memory
 // trick: memory
 // naive: no

@@ -1,6 +1,7 @@
 // hostile: Leaves its process group and session, so that a signal to the group misses it, and then spins.
 // lesson: 01
 // verdict: fail
+// slow: three calls run into their time limit
 // says: never came back
 // trick: syscall
 // naive: no

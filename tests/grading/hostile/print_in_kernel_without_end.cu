@@ -1,6 +1,7 @@
 // hostile: Prints from every thread of a kernel without end.
 // lesson: 01
 // verdict: fail
+// slow: two thirds of a minute of printing
 // says: still running
 // trick: output
 // naive: no

@@ -1,6 +1,7 @@
 // hostile: Waits for the next message on the grader's channel, in the worker's place.
 // lesson: 01
 // verdict: fail
+// slow: three calls run into their time limit
 // says: never came back
 // trick: time
 // naive: no

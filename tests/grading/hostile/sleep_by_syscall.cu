@@ -1,6 +1,7 @@
 // hostile: Sleeps without end by bare system calls.
 // lesson: 01
 // verdict: fail
+// slow: three calls run into their time limit
 // says: never came back
 // trick: time
 // naive: no

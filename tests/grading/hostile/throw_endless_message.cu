@@ -1,6 +1,7 @@
 // hostile: Throws an exception whose what() never ends: it is asked by the grader's code, not in a call.
 // lesson: 01
 // verdict: fail
+// slow: three calls run into their time limit
 // says: never came back
 // trick: time
 // naive: no

@@ -1,6 +1,7 @@
 // hostile: Gives its turn away without end, which looks idle.
 // lesson: 01
 // verdict: fail
+// slow: three calls run into their time limit
 // says: never came back
 // trick: time
 // naive: no

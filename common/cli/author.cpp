@@ -63,13 +63,9 @@ int run_build(const Terminal& terminal, const BuildArguments& arguments) {
   workspace.make_ready(lessons);
   std::vector<KernelSource> kernels;
   for (const Lesson& lesson : lessons)
-    kernels.push_back({lesson, arguments.solution ? lesson.solution() : lesson.stub(), Purpose::outputs});
-  Toolchain toolchain = workspace.toolchain();
-  if (arguments.quick && toolchain.gpu) {
-    const char* unoptimised[] = {"-Xcicc", "-O0", "-Xptxas", "-O0"};  // a tenth of the time for large kernels
-    toolchain.gpu->flags.insert(toolchain.gpu->flags.end(), std::begin(unoptimised), std::end(unoptimised));
-  }
-  KernelQueue queue(toolchain, kernels, options);
+    kernels.push_back(
+        {lesson, arguments.solution ? lesson.solution() : lesson.stub(), Purpose::outputs, arguments.quick});
+  KernelQueue queue(workspace.toolchain(), kernels, options);
   bool all = true;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     terminal.show_progress(fmt::format("compiling {}", kernels[i].lesson.id()), i, kernels.size());

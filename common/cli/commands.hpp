@@ -87,7 +87,7 @@ struct BuildArguments {
   std::vector<std::string> lessons;
   bool solution = false;
   std::string backend = "cpu";
-  bool quick = false;  ///< for a GPU without optimising: whether it compiles at all
+  bool quick = false;  ///< without optimising: whether it compiles at all
   bool paths = false;  ///< says where each library is
 };
 int run_build(const Terminal& terminal, const BuildArguments& arguments);

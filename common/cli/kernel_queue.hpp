@@ -22,7 +22,7 @@ struct KernelSource {
   grading::Lesson lesson;
   std::filesystem::path file;
   Purpose purpose = Purpose::outputs_and_check;
-  bool quickly = false;  ///< in the simulator, outputs come from grading::Flavour::quick
+  bool quickly = false;  ///< for outputs, as grading::Flavour::quick
 };
 
 /// Builds on one thread per core from the moment it is made. Its destructor waits for what is still running.

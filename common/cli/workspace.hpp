@@ -41,8 +41,8 @@ void require_trace_place(const std::string& option, const std::string& place);
 
 class Workspace {
  public:
-  /// Variable of the environment that names a build folder in which all is up to date: what `./course test`
-  /// has made, its tests need not have looked at again, a thousand times.
+  /// Variable of the environment that names a build folder in which all is up to date. `course test` sets it,
+  /// so that its tests do not look again, a thousand times.
   static constexpr const char* kMadeVariable = "COURSE_MADE";
 
   /// @brief Opens the build folder that holds the running program.

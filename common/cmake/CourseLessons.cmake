@@ -46,8 +46,7 @@ function(course_add_lesson folder)
     set(shared course::attention_tests)  # before lesson_main, whose checks it calls
   endif()
   target_link_libraries(${id}_test PRIVATE course::options ${shared} course::lesson_main course::reference course::tensor)
-  course_compile_quickly(${id}_test)
-  course_precompile_tests(${id}_test)
+  course_compile_test(${id}_test -O1)
   set_target_properties(${id}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/lessons)
 
   add_custom_target(${id} DEPENDS ${id}_entries ${id}_test course-workers)
@@ -184,6 +183,8 @@ function(course_write_toolchain)
   if(TARGET course-worker-cuda)
     course_json_list(architectures ${CMAKE_CUDA_ARCHITECTURES})
     course_json_list(flags -std=c++20 -O3 -lineinfo -Xcompiler -fPIC)
+    # Half of the time, and a tenth for large kernels.
+    course_json_list(quick_flags -std=c++20 -O3 -lineinfo -Xcompiler -fPIC -Xcicc -O0 -Xptxas -O0)
     # cudart is shared with the worker: two copies would each have their own last error.
     # The ledger's own calls go to the real functions, all others through it.
     set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync __cudaPushCallConfiguration)
@@ -193,6 +194,7 @@ function(course_write_toolchain)
     \"compiler\": \"${CUDAToolkit_NVCC_EXECUTABLE}\",
     \"host_compiler\": \"${CMAKE_CXX_COMPILER}\",
     \"flags\": ${flags},
+    \"quick_flags\": ${quick_flags},
     \"link_flags\": ${link_flags},
     \"architectures\": ${architectures},
     \"ledger\": \"$<TARGET_OBJECTS:course_gpu_ledger>\",

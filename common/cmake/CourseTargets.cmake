@@ -45,7 +45,7 @@ function(course_add_library name)
 endfunction()
 
 # course_compile_quickly(<target>)
-# For code that takes longer to compile than to run: that of tests, and what only puts words together.
+# For code that takes longer to compile than to run: what only puts words together.
 function(course_compile_quickly name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
@@ -64,19 +64,23 @@ function(course_precompile name)
   target_precompile_headers(${name} REUSE_FROM course_library_prelude)
 endfunction()
 
-# What nearly every test includes, precompiled once. A program without tests, since a program is compiled with -fPIE and
-# a library with -fPIC.
+# course_compile_test(<target> <level>)
+# For a program of tests: compiles it with that level of optimisation, behind what nearly every test includes, which is
+# precompiled once for each level. By a program without tests, since a program is compiled with -fPIE and a library with
+# -fPIC.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_prelude.cpp CONTENT "int main() {}\n")
-add_executable(course_test_prelude ${PROJECT_BINARY_DIR}/test_prelude.cpp)
-target_link_libraries(course_test_prelude PRIVATE course::options course::catch)
-course_compile_quickly(course_test_prelude)
-target_precompile_headers(course_test_prelude PRIVATE
-  "${PROJECT_SOURCE_DIR}/tests/support/catch.hpp" <algorithm> <cmath> <cstdint> <filesystem> <functional> <map>
-  <optional> <random> <set> <sstream> <string> <vector>)
-
-# course_precompile_tests(<target>): for a program of tests.
-function(course_precompile_tests name)
-  target_precompile_headers(${name} REUSE_FROM course_test_prelude)
+function(course_compile_test name level)
+  set(prelude course_test_prelude${level})
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:${level}>)
+  if(NOT TARGET ${prelude})
+    add_executable(${prelude} ${PROJECT_BINARY_DIR}/test_prelude.cpp)
+    target_link_libraries(${prelude} PRIVATE course::options course::catch)
+    target_compile_options(${prelude} PRIVATE $<$<CONFIG:Release>:${level}>)
+    target_precompile_headers(${prelude} PRIVATE
+      "${PROJECT_SOURCE_DIR}/tests/support/catch.hpp" <algorithm> <cmath> <cstdint> <filesystem> <functional> <map>
+      <optional> <random> <set> <sstream> <string> <vector>)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${prelude})
 endfunction()
 
 # course_add_test(<name> SOURCES <file>... [LIBS <target>...])
@@ -85,8 +89,7 @@ function(course_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
   add_executable(${name} ${arg_SOURCES} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE course::options course::catch ${arg_LIBS})
-  course_compile_quickly(${name})
-  course_precompile_tests(${name})
+  course_compile_test(${name} -O0)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
   catch_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE POST_BUILD)
 endfunction()

@@ -225,8 +225,8 @@ bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& a
     code.push_back("-gencode");
     code.push_back("arch=compute_" + architecture + ",code=sm_" + architecture);
   }
-  if (!run_tool(job, concatenate(Arguments{gpu.compiler, "-ccbin", gpu.host_compiler}, gpu.flags, code,
-                                 include_options(job),
+  if (!run_tool(job, concatenate(Arguments{gpu.compiler, "-ccbin", gpu.host_compiler},
+                                 gpu.compile_flags(job.flavour), code, include_options(job),
                                  Arguments{"-MMD", "-MF", depfile, "-c", job.source, "-o", object})))
     return false;
   note_inputs(job, depfile);
@@ -273,7 +273,7 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
   } else {
     const GpuToolchain& gpu = job.toolchain.gpu.value();
     hash.add(identity(gpu.compiler)).add(identity(gpu.host_compiler)).add(hash_file(gpu.ledger));
-    add_all(gpu.flags);
+    add_all(gpu.compile_flags(job.flavour));
     add_all(gpu.link_flags);
     add_all(architectures);
   }

@@ -36,6 +36,7 @@ GpuToolchain read_gpu(const json& object) {
   return {.compiler = path(object, "compiler"),
           .host_compiler = path(object, "host_compiler"),
           .flags = strings(object, "flags"),
+          .quick_flags = strings(object, "quick_flags"),
           .link_flags = strings(object, "link_flags"),
           .architectures = strings(object, "architectures"),
           .ledger = path(object, "ledger"),

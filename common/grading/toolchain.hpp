@@ -16,11 +16,11 @@ enum class Backend { cpu, gpu };
 /// "cpu" or "gpu".
 const char* backend_name(Backend backend);
 
-/// How a kernel is compiled for the simulator. A GPU knows only `run`.
+/// How a kernel is compiled.
 enum class Flavour {
   run,    ///< for its outputs: fast
   quick,  ///< for its outputs: compiled sooner, and slower
-  check,  ///< for diagnoses and counters: every access is seen
+  check,  ///< for diagnoses and counters: every access is seen; in the simulator alone
 };
 
 struct CpuToolchain {
@@ -50,11 +50,16 @@ struct CpuToolchain {
 struct GpuToolchain {
   std::filesystem::path compiler;  ///< nvcc
   std::filesystem::path host_compiler;
-  std::vector<std::string> flags;
+  std::vector<std::string> flags;        ///< of Flavour::run
+  std::vector<std::string> quick_flags;  ///< of Flavour::quick
   std::vector<std::string> link_flags;
   std::vector<std::string> architectures;  ///< e.g. "80", "90a"
   std::filesystem::path ledger;            ///< object that counts device allocations; may be empty
   std::filesystem::path worker;
+
+  const std::vector<std::string>& compile_flags(Flavour flavour) const {
+    return flavour == Flavour::quick ? quick_flags : flags;
+  }
 };
 
 /// What the build makes for one lesson.

@@ -168,11 +168,13 @@ std::optional<LeakedMemory> leaked_memory(const SanitizerReport& report) {
   if (!report.headline.starts_with("Leaked ")) return std::nullopt;
   LeakedMemory leak{number_of(between(report.headline, "Leaked ", " byte")), ""};
   for (const std::string& line : report.details) {
-    if (!line.starts_with("Host Frame:") || line.find("cudaMalloc") != std::string::npos) continue;
-    // "Host Frame: scale(float*, long) [0x90ae] in kernel.so"
-    leak.function = between(line, "Host Frame:", " [");
-    leak.function.erase(0, leak.function.find_first_not_of(' '));
-    leak.function = leak.function.substr(0, leak.function.find('('));
+    if (!line.starts_with("Host Frame:")) continue;
+    std::string function(between(line, "Host Frame:", " ["));  // "Host Frame: scale(float*, long) [0x90ae]"
+    function.erase(0, function.find_first_not_of(' '));
+    // Above the function that allocates stand CUDA's own, some without a name.
+    const bool of_cuda = function.starts_with("cuMem") || function.find("cudaMalloc") != std::string::npos;
+    if (function.empty() || of_cuda) continue;
+    leak.function = function.substr(0, function.find('('));
     break;
   }
   return leak;

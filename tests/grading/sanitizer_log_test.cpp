@@ -276,6 +276,12 @@ TEST_CASE("leaks are summed up by the function that allocated") {
     reports +=
         "========= Leaked 1,200 bytes at 0x7fb590800200\n"
         "=========     Saved host backtrace up to driver entry point at allocation time\n"
+        "=========         Host Frame: cuMemAlloc_v2 [0x32b91f]\n"
+        "=========                        in /usr/lib64/libcuda.so.1\n"
+        "=========         Host Frame:  [0x41b5d]\n"
+        "=========                        in /usr/lib64/libcudart.so.13\n"
+        "=========         Host Frame: __wrap_cudaMalloc [0x1bdd4]\n"
+        "=========                        in /home/ada/kernel.so\n"
         "=========         Host Frame: cudaMalloc [0x4cbf6] in kernel.so\n"
         "=========         Host Frame: cudaError cudaMalloc<float>(float**, unsigned long) [0x90ae] in "
         "kernel.so\n"

@@ -264,7 +264,6 @@ endfunction()
 # compiled sooner, and is slower.
 function(course_quick_kernel_flags variable)
   list(TRANSFORM ARGN REPLACE "^-O2$" "-O0" OUTPUT_VARIABLE flags)
-  list(TRANSFORM flags REPLACE "^-g1$" "-g0")
   set(${variable} ${flags} PARENT_SCOPE)
 endfunction()
 

@@ -74,7 +74,8 @@ void check(const CheckJob& job, const Teller& teller) {
   teller.tell({{"step", "compiling"}});
   const Toolchain& toolchain = workspace.toolchain();
   const Lesson& lesson = job.kernel.lesson;
-  // On a GPU, optimising takes most of the time until an answer. What fails without it is told as soon.
+  // On a GPU the answer waits for nvcc, mostly while it optimises. A mistake shows without that; only a pass
+  // is held against the kernel as `check` compiles it.
   std::vector<KernelSource> kernels{job.kernel};
   if (job.options.backend == Backend::gpu) {
     kernels.insert(kernels.begin(), job.kernel);

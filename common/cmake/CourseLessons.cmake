@@ -182,9 +182,9 @@ function(course_write_toolchain)
   set(gpu null)
   if(TARGET course-worker-cuda)
     course_json_list(architectures ${CMAKE_CUDA_ARCHITECTURES})
-    course_json_list(flags -std=c++20 -O3 -lineinfo -Xcompiler -fPIC)
-    # Half of the time, and a tenth for large kernels.
-    course_json_list(quick_flags -std=c++20 -O3 -lineinfo -Xcompiler -fPIC -Xcicc -O0 -Xptxas -O0)
+    set(gpu_flags -std=c++20 -O3 -lineinfo -Xcompiler -fPIC)
+    course_json_list(flags ${gpu_flags})
+    course_json_list(quick_flags ${gpu_flags} -Xcicc -O0 -Xptxas -O0)  # takes half of the time, or less
     # cudart is shared with the worker: two copies would each have their own last error.
     # The ledger's own calls go to the real functions, all others through it.
     set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync __cudaPushCallConfiguration)
@@ -261,7 +261,7 @@ function(course_simulated_kernel_flags compile_variable link_variable)
 endfunction()
 
 # course_quick_kernel_flags(<variable> <flag>...): those of run mode for a kernel of which a case or two are run: it is
-# compiled sooner, and is slower.
+# compiled sooner, and is slower. With its lines, by which a fault is told.
 function(course_quick_kernel_flags variable)
   list(TRANSFORM ARGN REPLACE "^-O2$" "-O0" OUTPUT_VARIABLE flags)
   set(${variable} ${flags} PARENT_SCOPE)

@@ -65,9 +65,9 @@ function(course_precompile name)
 endfunction()
 
 # course_compile_test(<target> <level>)
-# For a program of tests: compiles it with that level of optimisation, behind what nearly every test includes, which is
-# precompiled once for each level. By a program without tests, since a program is compiled with -fPIE and a library with
-# -fPIC.
+# Compiles a program of tests with that level of optimisation, such as -O0, behind what nearly every test includes. That
+# is precompiled once for each level, for a program that does nothing: programs are compiled with -fPIE, libraries with
+# -fPIC, and g++ takes a precompiled header only under the flags that it was made with.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_prelude.cpp CONTENT "int main() {}\n")
 function(course_compile_test name level)
   set(prelude course_test_prelude${level})

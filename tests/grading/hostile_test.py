@@ -124,6 +124,7 @@ def main():
             if hostile.one("slow"):
                 print(f"left out without --all: {hostile.name}, {hostile.one('slow')}")
         chosen = [hostile for hostile in chosen if not hostile.one("slow")]
+    # By a checksum, so that a new file changes no choice; - 1, because with --every 3 each trick then has its files.
     chosen = [hostile for hostile in chosen if (zlib.crc32(hostile.name.encode()) - 1) % arguments.every == 0]
     lesson_names = {int(path.name[:2]): path.name for path in (ROOT / "lessons").glob("[0-9][0-9]_*")}
     problems = []

@@ -1,7 +1,7 @@
 // hostile: Nests 2^16 parentheses, so that a compiler that calls itself for each runs out of stack.
 // lesson: 01
 // verdict: not_compiled
-// slow: the compiler takes its time
+// slow: the compiler works for half a minute
 // says: ompil
 // trick: compile
 // naive: no

@@ -1,7 +1,7 @@
 // hostile: Prints from every thread of a kernel without end.
 // lesson: 01
 // verdict: fail
-// slow: two thirds of a minute of printing
+// slow: it prints for a minute
 // says: still running
 // trick: output
 // naive: no

@@ -67,7 +67,7 @@ class Unfit(Exception):
     """A file that cannot be used, in a sentence."""
 
 
-# ---- mutants, as common/grading/mutant.hpp describes them ----
+# ---- mutants, as common/grading/judging/mutant.hpp describes them ----
 
 
 @dataclasses.dataclass

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "classroom/text.hpp"
-#include "grading/machine_error.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/machine_error.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::classroom {
 namespace {

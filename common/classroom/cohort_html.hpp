@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "classroom/cohort_numbers.hpp"
-#include "grading/lesson.hpp"
+#include "grading/project/lesson.hpp"
 
 namespace course::classroom {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::classroom {
 namespace {

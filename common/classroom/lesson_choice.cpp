@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "classroom/file_names.hpp"
-#include "grading/kernel_cache.hpp"
+#include "grading/build/kernel_cache.hpp"
 
 namespace course::classroom {
 namespace {

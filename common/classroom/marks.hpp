@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "grading/lesson.hpp"
-#include "grading/toolchain.hpp"
+#include "grading/project/lesson.hpp"
+#include "grading/project/toolchain.hpp"
 
 namespace course::classroom {
 

@@ -14,8 +14,8 @@
 #include "classroom/student_results.hpp"
 #include "classroom/tables.hpp"
 #include "classroom/text.hpp"
-#include "grading/machine_error.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/machine_error.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::classroom {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "classroom/marks.hpp"
-#include "grading/descriptor.hpp"
+#include "grading/base/descriptor.hpp"
 
 namespace course::classroom {
 

@@ -13,7 +13,7 @@
 #include <set>
 
 #include "classroom/file_names.hpp"
-#include "grading/machine_error.hpp"
+#include "grading/base/machine_error.hpp"
 
 namespace course::classroom {
 namespace {

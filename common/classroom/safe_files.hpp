@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/descriptor.hpp"
+#include "grading/base/descriptor.hpp"
 
 namespace course::classroom {
 

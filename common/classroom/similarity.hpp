@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "classroom/submissions.hpp"
-#include "grading/lesson.hpp"
+#include "grading/project/lesson.hpp"
 
 namespace course::classroom {
 

@@ -7,12 +7,12 @@
 #include <system_error>
 
 #include "classroom/course_view.hpp"
-#include "grading/confinement.hpp"
-#include "grading/imports.hpp"
-#include "grading/kernel_build.hpp"
-#include "grading/kernel_cache.hpp"
-#include "grading/lesson_check.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/build/kernel_build.hpp"
+#include "grading/build/kernel_cache.hpp"
+#include "grading/confinement/confinement.hpp"
+#include "grading/confinement/imports.hpp"
+#include "grading/judging/lesson_check.hpp"
 
 namespace course::classroom {
 namespace {

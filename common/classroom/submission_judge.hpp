@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "classroom/verdict.hpp"
-#include "grading/imports.hpp"
-#include "grading/sandbox.hpp"
-#include "grading/toolchain.hpp"
+#include "grading/confinement/imports.hpp"
+#include "grading/confinement/sandbox.hpp"
+#include "grading/project/toolchain.hpp"
 
 namespace course::classroom {
 

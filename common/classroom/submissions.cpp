@@ -15,7 +15,7 @@
 #include "classroom/file_names.hpp"
 #include "classroom/safe_files.hpp"
 #include "classroom/student_reader.hpp"
-#include "grading/machine_error.hpp"
+#include "grading/base/machine_error.hpp"
 
 namespace course::classroom {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/lesson.hpp"
+#include "grading/project/lesson.hpp"
 
 namespace course::classroom {
 

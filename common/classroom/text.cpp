@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "grading/kernel_cache.hpp"
+#include "grading/build/kernel_cache.hpp"
 
 namespace course::classroom {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "grading/machine_error.hpp"
+#include "grading/base/machine_error.hpp"
 
 namespace course::classroom {
 namespace {

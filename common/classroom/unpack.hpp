@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::classroom {
 

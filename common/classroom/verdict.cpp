@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "grading/kernel_cache.hpp"
-#include "grading/machine_error.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/machine_error.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/build/kernel_cache.hpp"
 
 namespace course::classroom {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "classroom/marks.hpp"
-#include "grading/results.hpp"
+#include "grading/facts/results.hpp"
 
 namespace course::classroom {
 

@@ -10,9 +10,9 @@
 #include "cli/judge_kernel.hpp"
 #include "cli/kernel_queue.hpp"
 #include "cli/workspace.hpp"
-#include "grading/gpu_probe.hpp"
-#include "grading/judge.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/judging/judge.hpp"
+#include "grading/project/gpu_probe.hpp"
 
 namespace course::cli {
 namespace {

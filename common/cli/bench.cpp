@@ -14,8 +14,8 @@
 #include "cli/commands.hpp"
 #include "cli/kernel_queue.hpp"
 #include "cli/workspace.hpp"
-#include "grading/bench_build.hpp"
-#include "grading/kernel_cache.hpp"
+#include "grading/build/bench_build.hpp"
+#include "grading/build/kernel_cache.hpp"
 
 namespace course::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "cli/words.hpp"
-#include "grading/bench_build.hpp"
-#include "grading/gpu_probe.hpp"
+#include "grading/build/bench_build.hpp"
+#include "grading/project/gpu_probe.hpp"
 
 namespace course::cli {
 namespace {

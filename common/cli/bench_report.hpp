@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/terminal.hpp"
-#include "grading/bench_results.hpp"
-#include "grading/lesson.hpp"
+#include "grading/build/bench_results.hpp"
+#include "grading/project/lesson.hpp"
 
 namespace course::cli {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "grading/bench_results.hpp"
+#include "grading/build/bench_results.hpp"
 
 namespace course::cli {
 

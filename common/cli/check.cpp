@@ -11,8 +11,8 @@
 #include "cli/report.hpp"
 #include "cli/words.hpp"
 #include "cli/workspace.hpp"
-#include "grading/sanitize.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/judging/sanitize.hpp"
 
 namespace course::cli {
 namespace {

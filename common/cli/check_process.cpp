@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "cli/workspace.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 namespace {

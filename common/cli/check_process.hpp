@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "cli/kernel_queue.hpp"
-#include "grading/descriptor.hpp"
+#include "grading/base/descriptor.hpp"
 
 namespace course::cli {
 

@@ -10,8 +10,8 @@
 
 #include "cli/diagnostic_pages.hpp"
 #include "cli/help.hpp"
-#include "grading/lesson.hpp"
-#include "grading/toolchain.hpp"
+#include "grading/project/lesson.hpp"
+#include "grading/project/toolchain.hpp"
 
 namespace course::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/workspace.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 

@@ -7,8 +7,8 @@
 
 #include "cli/markdown.hpp"
 #include "cli/markdown_table.hpp"
-#include "grading/machine_error.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/machine_error.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 

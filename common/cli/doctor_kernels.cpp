@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "cli/doctor.hpp"
-#include "grading/gpu_probe.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/project/gpu_probe.hpp"
 
 namespace course::cli {
 namespace {

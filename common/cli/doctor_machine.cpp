@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "cli/doctor.hpp"
-#include "grading/sandbox.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/confinement/sandbox.hpp"
 
 namespace course::cli {
 namespace {

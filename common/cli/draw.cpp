@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "cli/kernel_trace.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "cli/known_mistakes.hpp"
 #include "cli/markdown.hpp"
 #include "cli/workspace.hpp"
-#include "grading/diagnostic.hpp"
-#include "grading/near_names.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/near_names.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/facts/diagnostic.hpp"
 
 namespace course::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "grading/kernel_cache.hpp"
-#include "grading/machine_error.hpp"
+#include "grading/base/machine_error.hpp"
+#include "grading/build/kernel_cache.hpp"
 
 namespace course::cli {
 namespace {

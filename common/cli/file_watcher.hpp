@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "grading/descriptor.hpp"
+#include "grading/base/descriptor.hpp"
 
 namespace course::cli {
 

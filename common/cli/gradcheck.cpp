@@ -5,7 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/one_kernel.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 namespace {

@@ -15,8 +15,8 @@
 #include "cli/commands.hpp"
 #include "cli/words.hpp"
 #include "cli/workspace.hpp"
-#include "grading/sandbox.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/confinement/sandbox.hpp"
 
 namespace course::cli {
 namespace {

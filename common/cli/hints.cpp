@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 namespace {

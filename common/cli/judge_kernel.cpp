@@ -1,6 +1,6 @@
 #include "cli/judge_kernel.hpp"
 
-#include "grading/mutant.hpp"
+#include "grading/judging/mutant.hpp"
 
 namespace course::cli {
 

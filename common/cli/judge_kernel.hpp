@@ -3,7 +3,7 @@
 /// How `course judge` comes to the judgement of one variant: in which modes its kernel is built and run.
 
 #include "cli/kernel_queue.hpp"
-#include "grading/judge.hpp"
+#include "grading/judging/judge.hpp"
 
 namespace course::cli {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "grading/machine_error.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/machine_error.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 

@@ -6,8 +6,8 @@
 #include <semaphore>
 #include <vector>
 
-#include "grading/kernel_build.hpp"
-#include "grading/lesson_check.hpp"
+#include "grading/build/kernel_build.hpp"
+#include "grading/judging/lesson_check.hpp"
 
 namespace course::cli {
 

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "cli/one_kernel.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 namespace {

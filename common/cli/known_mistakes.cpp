@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "grading/mutant.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/judging/mutant.hpp"
 
 namespace course::cli {
 namespace {

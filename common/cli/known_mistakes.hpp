@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "grading/lesson.hpp"
+#include "grading/project/lesson.hpp"
 
 namespace course::cli {
 

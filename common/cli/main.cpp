@@ -10,9 +10,9 @@
 #include "cli/complete.hpp"
 #include "cli/help.hpp"
 #include "cli/workspace.hpp"
-#include "grading/lesson.hpp"
-#include "grading/near_names.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/near_names.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/project/lesson.hpp"
 
 namespace course::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "cli/progress_file.hpp"
-#include "grading/kernel_cache.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/build/kernel_cache.hpp"
 
 namespace course::cli {
 namespace {

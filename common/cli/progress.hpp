@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/terminal.hpp"
-#include "grading/lesson_check.hpp"
+#include "grading/judging/lesson_check.hpp"
 
 namespace course::cli {
 

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <thread>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "grading/descriptor.hpp"
+#include "grading/base/descriptor.hpp"
 
 namespace course::cli {
 

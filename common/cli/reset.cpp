@@ -4,8 +4,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/workspace.hpp"
-#include "grading/machine_error.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/machine_error.hpp"
+#include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 namespace {

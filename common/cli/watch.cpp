@@ -19,8 +19,8 @@
 #include "cli/raw_terminal.hpp"
 #include "cli/watch_screen.hpp"
 #include "cli/workspace.hpp"
-#include "grading/kernel_cache.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/build/kernel_cache.hpp"
 
 namespace course::cli {
 namespace {

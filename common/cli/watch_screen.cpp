@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "cli/raw_terminal.hpp"
-#include "grading/descriptor.hpp"
+#include "grading/base/descriptor.hpp"
 
 namespace course::cli {
 namespace {

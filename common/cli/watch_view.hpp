@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/terminal.hpp"
-#include "grading/lesson_check.hpp"
+#include "grading/judging/lesson_check.hpp"
 
 namespace course::cli {
 

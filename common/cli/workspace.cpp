@@ -14,8 +14,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "grading/gpu_probe.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/project/gpu_probe.hpp"
 #include "simt/report/trace_wish.hpp"
 
 namespace course::cli {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/terminal.hpp"
-#include "grading/kernel_build.hpp"
-#include "grading/lesson_check.hpp"
+#include "grading/build/kernel_build.hpp"
+#include "grading/judging/lesson_check.hpp"
 
 namespace course::cli {
 

@@ -1,6 +1,6 @@
 # simt_add_sources(<target> [CHECKED] <file.cu>...): CUDA source in an ordinary program of this project, run by the
 # simulator. CHECKED: compiled for check mode. (The kernels of lessons are built at run time, by
-# common/grading/kernel_build.cpp, with the same flags.)
+# common/grading/build/kernel_build.cpp, with the same flags.)
 function(simt_add_sources target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "" "")
   set(folder_of_rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten)

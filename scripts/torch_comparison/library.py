@@ -1,6 +1,6 @@
 """Builds the library of a lesson's kernel and calls its entries on memory that somebody else owns. Needs no PyTorch.
 
-A library exports `course_entries`, a table of functions with their names and types (common/grading/entry.hpp). Each is
+A library exports `course_entries`, a table of functions with their names and types (common/grading/calls/entry.hpp). Each is
 called through `invoke`, which takes the address of every argument; tensors travel as common/tensor/view.hpp has them.
 """
 
@@ -96,7 +96,7 @@ class EntryTable(ctypes.Structure):
 
 
 class LedgerState(ctypes.Structure):
-    """What common/grading/worker/ledger.hpp counts: allocations and launches of the library."""
+    """What common/grading/calls/worker/ledger.hpp counts: allocations and launches of the library."""
 
     _fields_ = [("next_serial", ctypes.c_uint64), ("live", ctypes.c_uint64), ("live_bytes", ctypes.c_uint64),
                 ("launches", ctypes.c_uint64), ("blocks", ctypes.c_uint64), ("threads", ctypes.c_uint64)]

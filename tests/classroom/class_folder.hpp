@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "classroom/submissions.hpp"
-#include "grading/lesson.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/project/lesson.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace course::test {

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 using namespace course;

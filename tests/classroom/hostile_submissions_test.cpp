@@ -10,7 +10,7 @@
 #include "class_folder.hpp"
 #include "classroom/safe_files.hpp"
 #include "classroom/submissions.hpp"
-#include "grading/descriptor.hpp"
+#include "grading/base/descriptor.hpp"
 #include "support/catch.hpp"
 
 using namespace course::classroom;

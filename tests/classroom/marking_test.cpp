@@ -1,7 +1,7 @@
 #include "classroom/marking.hpp"
 
 #include "classroom/verdict.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 using namespace course;

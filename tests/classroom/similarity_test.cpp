@@ -1,7 +1,7 @@
 #include "classroom/similarity.hpp"
 
 #include "class_folder.hpp"
-#include "grading/machine_error.hpp"
+#include "grading/base/machine_error.hpp"
 #include "support/catch.hpp"
 
 using namespace course::classroom;

@@ -2,7 +2,7 @@
 
 #include "class_folder.hpp"
 #include "classroom/submissions.hpp"
-#include "grading/machine_error.hpp"
+#include "grading/base/machine_error.hpp"
 #include "support/catch.hpp"
 
 using namespace course::classroom;

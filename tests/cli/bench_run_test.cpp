@@ -2,8 +2,8 @@
 
 #include <sys/stat.h>
 
-#include "grading/machine_error.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/machine_error.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -2,13 +2,13 @@
 // are recorded, with the names and lines of the file below put in; those of the others are written after the
 // form that these compilers give them. compile_errors_test.cpp has those of the compilers that are here.
 
-#include "grading/compile_advice.hpp"
+#include "grading/build/compile_advice.hpp"
 
 #include <filesystem>
 #include <fstream>
 
-#include "grading/compiler_messages.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/build/compiler_messages.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;

@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "grading/compile_advice.hpp"
-#include "grading/kernel_build.hpp"
-#include "grading/lesson.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/build/compile_advice.hpp"
+#include "grading/build/kernel_build.hpp"
+#include "grading/project/lesson.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;

@@ -1,8 +1,8 @@
-#include "grading/compiler_messages.hpp"
+#include "grading/build/compiler_messages.hpp"
 
 #include <filesystem>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;

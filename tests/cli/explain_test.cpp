@@ -4,8 +4,8 @@
 #include "cli/diagnostic_pages.hpp"
 #include "cli/known_mistakes.hpp"
 #include "cli/markdown.hpp"
-#include "grading/near_names.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/near_names.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 using namespace course::cli;

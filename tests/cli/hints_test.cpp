@@ -7,7 +7,7 @@
 
 #include "cli/markdown.hpp"
 #include "cli/terminal.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 using namespace course::cli;

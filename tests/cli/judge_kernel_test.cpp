@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;

@@ -1,6 +1,6 @@
-#include "grading/judge.hpp"
+#include "grading/judging/judge.hpp"
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;

@@ -1,9 +1,9 @@
-#include "grading/kernel_build.hpp"
+#include "grading/build/kernel_build.hpp"
 
 #include <chrono>
 
-#include "grading/lesson.hpp"
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/project/lesson.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;

@@ -1,8 +1,8 @@
-#include "grading/kernel_cache.hpp"
+#include "grading/build/kernel_cache.hpp"
 
 #include <fstream>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "grading/lesson.hpp"
+#include "grading/project/lesson.hpp"
 
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
-#include "grading/mutant.hpp"
+#include "grading/judging/mutant.hpp"
 
 #include <stdexcept>
 #include <string>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 

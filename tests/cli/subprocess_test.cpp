@@ -1,4 +1,4 @@
-#include "grading/subprocess.hpp"
+#include "grading/base/subprocess.hpp"
 
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/misdeeds.hpp"
 #include "kernels/suspects.hpp"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "grading/call.hpp"
+#include "grading/testing/call.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/misdeeds.hpp"
 #include "tensor/tensor.hpp"

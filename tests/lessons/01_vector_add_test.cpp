@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/vector_add.hpp"
 #include "tensor/adversarial.hpp"
 #include "tensor/random.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/transpose.hpp"
 #include "tensor/adversarial.hpp"
 #include "tensor/format.hpp"

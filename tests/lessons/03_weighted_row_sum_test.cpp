@@ -10,7 +10,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/weighted_row_sum.hpp"
 #include "tensor/adversarial.hpp"
 #include "tensor/random.hpp"

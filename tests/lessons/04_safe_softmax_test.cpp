@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "grading/lesson_test.hpp"
-#include "grading/poison.hpp"
+#include "grading/facts/poison.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/softmax.hpp"
 #include "tensor/adversarial.hpp"
 #include "tensor/random.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/row_stats.hpp"
 #include "reference/softmax.hpp"
 #include "tensor/adversarial.hpp"

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/matmul.hpp"
 #include "tensor/adversarial.hpp"
 #include "tensor/format.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "attention/checks.hpp"
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/attention.hpp"
 #include "tensor/format.hpp"
 #include "tensor/random.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attention/checks.hpp"
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;

@@ -15,8 +15,8 @@
 #include "attention/checks.hpp"
 #include "attention/deviation.hpp"
 #include "attention/mistakes.hpp"
-#include "grading/lesson_test.hpp"
-#include "grading/poison.hpp"
+#include "grading/facts/poison.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;

@@ -15,7 +15,7 @@
 
 #include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/attention.hpp"
 
 using namespace course;

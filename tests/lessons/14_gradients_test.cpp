@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "grading/lesson_test.hpp"
-#include "grading/poison.hpp"
+#include "grading/facts/poison.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "reference/gradients.hpp"
 #include "reference/matmul.hpp"
 #include "reference/softmax.hpp"

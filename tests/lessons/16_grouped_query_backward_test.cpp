@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "attention/gradient_checks.hpp"
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;

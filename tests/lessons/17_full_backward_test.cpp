@@ -18,7 +18,7 @@
 #include "attention/gradient_catalogue.hpp"
 #include "attention/gradient_checks.hpp"
 #include "attention/tile_mistakes.hpp"
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "tensor/npy.hpp"
 #include "tensor/random.hpp"
 

@@ -18,7 +18,7 @@
 
 #include "attention/dropout.hpp"
 #include "attention/gradient_checks.hpp"
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 #include "tensor/random.hpp"
 
 using namespace course;

@@ -1,4 +1,4 @@
-#include "grading/entry.hpp"
+#include "grading/calls/entry.hpp"
 #include "suspects.hpp"
 
 COURSE_ENTRIES(COURSE_ENTRY(course::copy), COURSE_ENTRY(course::shift), COURSE_ENTRY(course::add_to_nothing),

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "grading/poison.hpp"
+#include "grading/facts/poison.hpp"
 
 namespace course::attention_tests {
 

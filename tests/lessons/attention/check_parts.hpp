@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "attention/checks.hpp"
-#include "grading/settings.hpp"
+#include "grading/testing/settings.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::attention_tests {

@@ -10,7 +10,7 @@
 #include "attention/baseline.hpp"
 #include "attention/mistakes.hpp"
 #include "attention/problem.hpp"
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 
 namespace course::attention_tests {
 

@@ -11,7 +11,7 @@
 #include "attention/gradient_baseline.hpp"
 #include "attention/gradient_mistakes.hpp"
 #include "attention/gradient_problem.hpp"
-#include "grading/lesson_test.hpp"
+#include "grading/testing/lesson_test.hpp"
 
 namespace course::attention_tests {
 

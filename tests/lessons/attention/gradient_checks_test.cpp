@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attention/gradient_host_kernel.hpp"
-#include "grading/poison.hpp"
-#include "grading/run.hpp"
+#include "grading/facts/poison.hpp"
+#include "grading/testing/run.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "tensor/npy.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "attention/gradient_host_kernel.hpp"
-#include "grading/poison.hpp"
+#include "grading/facts/poison.hpp"
 #include "support/catch.hpp"
 
 using namespace course;

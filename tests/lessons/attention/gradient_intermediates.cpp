@@ -6,7 +6,7 @@
 
 #include "attention/check_parts.hpp"
 #include "attention/gradient_checks.hpp"
-#include "grading/poison.hpp"
+#include "grading/facts/poison.hpp"
 
 namespace course::attention_tests {
 

@@ -1,13 +1,13 @@
 #pragma once
 /// @file
-/// The well-known mistakes of backward kernels, as grading/mistakes.hpp wants them.
+/// The well-known mistakes of backward kernels, as grading/testing/mistakes.hpp wants them.
 
 #include <string>
 #include <vector>
 
 #include "attention/gradient_deviation.hpp"
 #include "attention/mistakes.hpp"
-#include "grading/mistakes.hpp"
+#include "grading/testing/mistakes.hpp"
 
 namespace course::attention_tests {
 

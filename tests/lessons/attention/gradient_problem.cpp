@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "grading/case.hpp"
+#include "grading/testing/case.hpp"
 #include "tensor/random.hpp"
 
 namespace course::attention_tests {

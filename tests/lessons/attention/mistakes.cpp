@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "attention/catalogue.hpp"
-#include "grading/poison.hpp"
+#include "grading/facts/poison.hpp"
 
 namespace course::attention_tests {
 

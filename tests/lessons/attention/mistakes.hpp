@@ -1,13 +1,13 @@
 #pragma once
 /// @file
-/// The well-known mistakes of attention kernels, as grading/mistakes.hpp wants them.
+/// The well-known mistakes of attention kernels, as grading/testing/mistakes.hpp wants them.
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "attention/deviation.hpp"
-#include "grading/mistakes.hpp"
+#include "grading/testing/mistakes.hpp"
 
 namespace course::attention_tests {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "attention/baseline.hpp"
-#include "grading/case.hpp"
-#include "grading/compare.hpp"
+#include "grading/testing/case.hpp"
+#include "grading/testing/compare.hpp"
 #include "support/catch.hpp"
 
 using namespace course;

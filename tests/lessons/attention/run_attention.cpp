@@ -3,7 +3,7 @@
 
 #include "attention/check_parts.hpp"
 #include "attention/checks.hpp"
-#include "grading/run.hpp"
+#include "grading/testing/run.hpp"
 
 namespace course::attention_tests {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "attention/gradient_checks.hpp"
-#include "grading/run.hpp"
+#include "grading/testing/run.hpp"
 
 namespace course::attention_tests {
 

@@ -1,0 +1,240 @@
+// Rules about names that the compiler does not know.
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "grading/base/edit_distance.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/build/advice_rules.hpp"
+
+namespace course::grading::advice {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 34> kCudaNames = {"threadIdx",
+                                                         "blockIdx",
+                                                         "blockDim",
+                                                         "gridDim",
+                                                         "warpSize",
+                                                         "dim3",
+                                                         "__global__",
+                                                         "__device__",
+                                                         "__host__",
+                                                         "__shared__",
+                                                         "__constant__",
+                                                         "__restrict__",
+                                                         "__syncthreads",
+                                                         "__syncwarp",
+                                                         "__threadfence",
+                                                         "__launch_bounds__",
+                                                         "__shfl_sync",
+                                                         "__shfl_up_sync",
+                                                         "__shfl_down_sync",
+                                                         "__shfl_xor_sync",
+                                                         "__ballot_sync",
+                                                         "atomicAdd",
+                                                         "atomicMax",
+                                                         "cudaMalloc",
+                                                         "cudaFree",
+                                                         "cudaMemcpy",
+                                                         "cudaMemset",
+                                                         "cudaMemcpyHostToDevice",
+                                                         "cudaMemcpyDeviceToHost",
+                                                         "cudaGetLastError",
+                                                         "cudaDeviceSynchronize",
+                                                         "cudaError_t",
+                                                         "cudaSuccess",
+                                                         "CUDA_CHECK"};
+
+struct Header {
+  std::string_view name, header;
+};
+
+constexpr std::array kHeaders = {
+    Header{"CUDA_CHECK", "\"device/cuda_check.hpp\""},
+    Header{"max", "<algorithm>"},
+    Header{"min", "<algorithm>"},
+    Header{"fill", "<algorithm>"},
+    Header{"vector", "<vector>"},
+    Header{"array", "<array>"},
+    Header{"string", "<string>"},
+    Header{"to_string", "<string>"},
+    Header{"invalid_argument", "<stdexcept>"},
+    Header{"runtime_error", "<stdexcept>"},
+    Header{"unique_ptr", "<memory>"},
+    Header{"cout", "<iostream>"},
+    Header{"size_t", "<cstddef>"},
+    Header{"int64_t", "<cstdint>"},
+    Header{"numeric_limits", "<limits>"},
+    Header{"printf", "<cstdio>"},
+    Header{"INFINITY", "<cmath>"},
+    Header{"assert", "<cassert>"},
+};
+
+/// The name that the error says is not declared, or "".
+std::string unknown(const Situation& s) {
+  if (s.says("storage class or type specifier")) {  // nvcc, of a word that should be a type
+    const std::string_view at = s.error.pointed_at;
+    const auto end = std::find_if_not(at.begin(), at.end(), is_name_character);
+    return std::string(at.begin(), end);
+  }
+  if (s.says("is not a member of 'std'")) return s.quoted();
+  if (s.says("namespace \"std\" has no member")) return s.quoted(1);
+  if (s.says("in namespace 'std'")) return s.quoted();  // clang: no member named 'vector' in namespace 'std'
+  const bool undeclared = s.says_one_of({"was not declared in this scope", "does not name a type",
+                                         "has not been declared", "use of undeclared identifier",
+                                         "unknown type name", "neither visible in the template definition"});
+  const bool nvcc = s.says("\" is undefined") && !s.says("in device code");
+  return undeclared || nvcc ? s.quoted() : "";
+}
+
+bool is_member_of_std(const Situation& s) {
+  return s.says_one_of({"is not a member of 'std'", "namespace \"std\"", "in namespace 'std'"});
+}
+
+/// The same word but for underscores at its ends and the size of its letters.
+std::string bare(std::string_view word) {
+  std::string result;
+  for (const char c : word)
+    if (c != '_') result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// How far `name` is from `candidate`, or 3 if it is another name altogether.
+std::size_t distance(const std::string& name, std::string_view candidate) {
+  constexpr std::size_t kFar = 3;
+  if (name == candidate) return kFar;
+  if (bare(name) == bare(candidate)) return 0;
+  constexpr std::size_t kPart = 8;  // such as HostToDevice of cudaMemcpyHostToDevice
+  if (name.size() >= kPart && (candidate.ends_with(name) || candidate.starts_with(name))) return 1;
+  if (name + "_t" == candidate) return 1;
+  const std::size_t letters = bare(name).size();
+  const std::size_t most = letters < 4 ? 0 : letters < 8 ? 1 : 2;
+  if (name.size() > candidate.size() + most || candidate.size() > name.size() + most) return kFar;
+  const std::size_t found = edit_distance(name, candidate);
+  return found <= most ? found : kFar;
+}
+
+std::string contract_of(const Lesson& lesson) {
+  try {
+    return lesson.name.empty() ? "" : read_file(lesson.contract());
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+bool is_constant_of_contract(const Lesson& lesson, std::string_view name) {
+  const StudentCode contract(contract_of(lesson));
+  return std::any_of(contract.words().begin(), contract.words().end(),
+                     [&](const Word& word) { return word.text == name && contract.behind(word) == '='; });
+}
+
+/// The names that the author can have meant: CUDA's, the contract's, and those of this function and file that
+/// stand above the error.
+std::set<std::string> known_names(const Situation& s) {
+  std::set<std::string> names(kCudaNames.begin(), kCudaNames.end());
+  const StudentCode contract(contract_of(s.lesson));
+  for (const Word& word : contract.words()) names.emplace(word.text);
+  const Block* const function = s.code.function_around(s.error.line);
+  for (const Word& word : s.code.words()) {
+    const Block* const around = s.code.function_around(word.line);
+    if (word.line < s.error.line && (around == function || around == nullptr)) names.emplace(word.text);
+  }
+  return names;
+}
+
+/// True if the word is declared where it stands: behind a type and in front of what may follow a name.
+bool is_declaration(const StudentCode& code, const Word& word) {
+  static constexpr std::array<std::string_view, 5> kStatements = {"return", "else", "throw", "case", "goto"};
+  const std::string_view type = word_before(code.text(), word.at);
+  const bool typed =
+      (!type.empty() && std::find(kStatements.begin(), kStatements.end(), type) == kStatements.end() &&
+       std::isdigit(static_cast<unsigned char>(type.front())) == 0) ||
+      std::string_view("*&>").find(code.before(word)) != std::string_view::npos;
+  const char next = code.behind(word);
+  return typed && next != '\0' && std::string_view("=;[{(,)").find(next) != std::string_view::npos;
+}
+
+}  // namespace
+
+Sentence used_before(const Situation& s) {
+  const std::string name = unknown(s);
+  const Block* const function = name.empty() ? nullptr : s.code.function_named(name);
+  if (function == nullptr || function->head_line <= s.error.line) return std::nullopt;
+  return name + " begins only on line " + std::to_string(function->head_line) +
+         ", and C++ reads from top to bottom: move it above line " + std::to_string(s.error.line) + ".";
+}
+
+Sentence missing_include(const Situation& s) {
+  const std::string name = unknown(s);
+  const bool of_std = is_member_of_std(s);
+  for (const Header& known : kHeaders) {
+    const bool only_in_std = known.header.starts_with('<') && name != "printf" && name != "INFINITY" &&
+                             name != "assert" && name != "size_t" && name != "int64_t";
+    if (name != known.name || (only_in_std && !of_std)) continue;
+    return "Its header is missing: write #include " + std::string(known.header) + " at the top of the file.";
+  }
+  if (name.empty() || !is_constant_of_contract(s.lesson, name)) return std::nullopt;
+  return s.lesson.name + ".hpp declares " + name + ": include it, and use the name inside namespace course.";
+}
+
+Sentence misspelt_name(const Situation& s) {
+  const std::string name = unknown(s);
+  if (name.empty() || is_member_of_std(s)) return std::nullopt;
+  const std::set<std::string> names = known_names(s);
+  constexpr std::string_view kGuess = "did you mean '";  // of g++ and clang; it may be any name of any header
+  if (const auto at = s.error.text.find(kGuess); at != std::string::npos) {
+    const auto begin = at + kGuess.size();
+    if (names.contains(s.error.text.substr(begin, s.error.text.find('\'', begin) - begin))) return "";
+  }
+  std::pair<std::size_t, std::string> best{3, ""};
+  for (const std::string& candidate : names) best = std::min(best, {distance(name, candidate), candidate});
+  if (best.second.empty()) return std::nullopt;
+  return "Nothing is called " + name + " here: is " + best.second + " meant?";
+}
+
+Sentence missing_type(const Situation& s) {
+  const std::string name = unknown(s);
+  if (name.empty()) return std::nullopt;
+  for (const Word& word : s.code.words()) {
+    if (word.line != s.error.line || word.text != name) continue;
+    const std::size_t next = s.code.text().find('=', word.at);
+    const bool assigned = s.code.behind(word) == '=' && s.code.text().compare(next, 2, "==") != 0;
+    const bool begins = std::string_view(";{}(").find(s.code.before(word)) != std::string_view::npos;
+    if (!assigned || !begins) return std::nullopt;
+    return "If " + name + " is a new variable, it needs a type in front, as in int " + name + " = ...";
+  }
+  return std::nullopt;
+}
+
+Sentence name_of_another_function(const Situation& s) {
+  const std::string name = unknown(s);
+  const Block* const function = s.code.function_around(s.error.line);
+  if (name.empty() || function == nullptr) return std::nullopt;
+  for (const Word& word : s.code.words()) {
+    if (word.text != name || !is_declaration(s.code, word)) continue;
+    const Block* const other = s.code.function_around(word.line);
+    if (other == nullptr || other == function || other->name == name) continue;
+    return name + " belongs to " + other->name + ", on line " + std::to_string(word.line) +
+           ": a function sees only its own names, so " + function->name + " needs it as a parameter.";
+  }
+  return std::nullopt;
+}
+
+Sentence unknown_name(const Situation& s) {
+  const std::string name = unknown(s);
+  const bool out_of_reach = s.code.function_named(name) != nullptr;  // in a class, for example
+  if (name.empty() || is_member_of_std(s) || out_of_reach) return std::nullopt;
+  const Block* const function = s.code.function_around(s.error.line);
+  const std::string nothing = "Nothing above line " + std::to_string(s.error.line) + " declares " + name;
+  if (function == nullptr) return nothing + ": check its spelling, or declare it.";
+  return nothing + ": check its spelling, or declare it; the parameters of " + function->name + " are " +
+         function->parameters + ".";
+}
+
+}  // namespace course::grading::advice

@@ -1,0 +1,145 @@
+#include "grading/build/compiler_messages.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "grading/base/edit_distance.hpp"
+#include "grading/base/subprocess.hpp"
+#include "grading/build/compile_advice.hpp"
+#include "grading/build/compile_errors.hpp"
+#include "grading/build/student_code.hpp"
+
+namespace course::grading {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShownErrors = 5;
+constexpr std::size_t kLongestText = 400;  // characters of one error; template types can be endless
+
+std::string read_or_empty(const fs::path& file) {
+  try {
+    return read_file(file);
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+/// The function whose name is `entry` but for a letter or two, or nullptr.
+const Block* misspelt(const StudentCode& code, const std::string& entry) {
+  for (const Block& block : code.blocks())
+    if (block.kind == Block::Kind::function && edit_distance(block.name, entry) <= 2) return &block;
+  return nullptr;
+}
+
+std::string explain_undefined(const std::string& symbol, const Lesson& lesson, const fs::path& source,
+                              const StudentCode& code) {
+  const std::string file = source.filename().string();
+  for (const std::string& entry : lesson.entries) {
+    if (!symbol.starts_with("course::" + entry + "(") && symbol != "course::" + entry) continue;
+    const std::string declared = parameters_of(StudentCode(read_or_empty(lesson.contract())).text(), entry);
+    const Block* const function = code.function_named(entry);
+    const std::string here = function == nullptr ? "" : function->parameters;
+    std::string text = file + " does not define course::" + entry + declared + " as " +
+                       fs::relative(lesson.contract(), lesson.root).string() + " declares it.";
+    if (!here.empty()) {
+      text += here == declared ? " It has a function like that, but not in namespace course."
+                               : " It has " + entry + here + " instead.";
+    } else if (const Block* const near = misspelt(code, entry)) {
+      text += " It has " + near->name + near->parameters + " instead.";
+    }
+    return text;
+  }
+  return file + " uses " + symbol + ", which is declared but defined nowhere.";
+}
+
+std::string shorten(std::string text) {
+  if (text.size() > kLongestText) text = text.substr(0, kLongestText) + " ...";
+  return text;
+}
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+  const fs::path relative = file.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+/// What a message names is the author's word, by `#line`: only the project's files and those beside the
+/// source are read, and no device or other thing that never ends.
+bool may_quote(const fs::path& file, const fs::path& source, const fs::path& root) {
+  constexpr std::uintmax_t kLargest = std::uintmax_t{4} << 20;
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error), real_root = fs::weakly_canonical(root);
+  if (error || !fs::is_regular_file(real, error) || fs::file_size(real, error) > kLargest) return false;
+  return is_below(real, real_root) || is_below(real, fs::weakly_canonical(real_root / source).parent_path());
+}
+
+/// A line that has room beside its number; of a longer one, what stands around the error's column.
+std::string around(const std::string& line, int column) {
+  constexpr std::size_t kRoom = 64, kBehind = 16;  // characters
+  const auto at = static_cast<std::size_t>(std::max(column, 1));
+  if (line.size() <= kRoom || at + kBehind <= kRoom) return line;
+  const auto blank = line.find(' ', std::min(at + kBehind, line.size()) - kRoom);
+  return blank == std::string::npos || blank >= at ? line : "..." + line.substr(blank);
+}
+
+/// Two spaces, the line's number and the line itself, if the file can be read.
+std::string excerpt(const CompileError& error, const fs::path& source, const fs::path& root) {
+  const fs::path file = fs::path(error.file).is_absolute() ? fs::path(error.file) : root / error.file;
+  if (!may_quote(file, source, root)) return "";
+  const auto lines = split_lines(read_or_empty(file));
+  if (error.line < 1 || static_cast<std::size_t>(error.line) > lines.size()) return "";
+  return "\n  " + std::to_string(error.line) + " | " +
+         around(lines[static_cast<std::size_t>(error.line) - 1], error.column);
+}
+
+/// The author's file, if it may be read and is not so long that somebody made it to keep us busy.
+std::string read_source(const fs::path& source, const fs::path& root) {
+  constexpr std::size_t kLongest = std::size_t{64} << 10;
+  const fs::path file = source.is_absolute() ? source : root / source;
+  const std::string text = may_quote(file, source, root) ? read_or_empty(file) : "";
+  return text.size() <= kLongest ? text : "";
+}
+
+/// The sentence that belongs below the first error, if there is one.
+std::string advice_for(const CompileError& error, const StudentCode& code, const Lesson& lesson,
+                       const fs::path& source) {
+  // nvcc tells of host code in kernels where the standard library has it.
+  const bool ours = is_same_file(error.file, source, lesson.root);
+  CompileError elsewhere = error;
+  elsewhere.line = 0;
+  const std::string sentence = advise(ours ? error : elsewhere, code, lesson).sentence;
+  return sentence.empty() ? "" : "\n" + sentence;
+}
+
+}  // namespace
+
+std::string explain_compiler_output(std::string_view output, const Lesson& lesson, const fs::path& source) {
+  const StudentCode code(read_source(source, lesson.root));
+  std::vector<std::string> parts;
+  for (const CompileError& error : parse_compile_errors(output, source, lesson.root, code.last_line())) {
+    parts.push_back(error.file + ":" + std::to_string(error.line) + ": " + shorten(error.text) +
+                    excerpt(error, source, lesson.root));
+    if (parts.size() == 1) parts.back() += advice_for(error, code, lesson, source);
+  }
+  for (const std::string& symbol : parse_undefined_symbols(output)) {
+    const std::string text = explain_undefined(symbol, lesson, source, code);
+    if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(text);
+  }
+  if (parts.empty()) {  // nothing that we know how to read: the last lines as they are
+    const std::vector<std::string> lines = split_lines(output);
+    const std::size_t shown = std::min(lines.size(), kShownErrors);
+    for (std::size_t i = lines.size() - shown; i < lines.size(); ++i) {
+      const auto refusal = parse_refusal(lines[i], source);
+      parts.push_back(shorten(lines[i]) + (refusal ? excerpt(*refusal, source, lesson.root) : ""));
+    }
+  }
+  if (parts.empty()) return "The compiler failed without a message.";
+  std::string text;
+  for (std::size_t i = 0; i < std::min(parts.size(), kShownErrors); ++i)
+    text += (i == 0 ? "" : "\n") + parts[i];
+  if (parts.size() > kShownErrors)
+    text += "\nand " + std::to_string(parts.size() - kShownErrors) + " more errors";
+  return text;
+}
+
+}  // namespace course::grading

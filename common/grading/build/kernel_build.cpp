@@ -1,0 +1,392 @@
+#include "grading/build/kernel_build.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+#include "grading/base/subprocess.hpp"
+#include "grading/build/compiler_messages.hpp"
+#include "grading/build/kernel_cache.hpp"
+
+namespace course::grading {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Arguments = std::vector<std::string>;
+
+constexpr auto kCompileTimeout = std::chrono::seconds(120);
+// By the clock, in a box, where processor time is limited as well: others may be compiled at the same time.
+constexpr auto kLongestInBox = 4 * std::chrono::seconds(kCompileSeconds);
+constexpr const char* kPrelude = "simt_prelude.h";
+
+/// One build: its inputs, its scratch folder and what was learned on the way.
+struct Job {
+  const Toolchain& toolchain;
+  const Lesson& lesson;
+  std::string source;  // relative to the project's folder if it lies within, as messages name it
+  Flavour flavour = Flavour::run;
+  fs::path scratch{};
+  std::string failure{};           // why the kernel does not compile
+  std::vector<fs::path> inputs{};  // every file that went in
+  const CompileBox* box = nullptr;
+
+  fs::path absolute(const fs::path& file) const {
+    return file.is_absolute() ? file : toolchain.source_dir / file;
+  }
+};
+
+std::string relative_to_project(const Toolchain& toolchain, const fs::path& file) {
+  const fs::path whole = fs::weakly_canonical(file);
+  const fs::path relative = whole.lexically_relative(fs::weakly_canonical(toolchain.source_dir));
+  return relative.empty() || *relative.begin() == ".." ? whole.string() : relative.string();
+}
+
+/// Relative, because the compiler runs in the project's folder: so messages and debug information are short.
+Arguments include_options(const Job& job) {
+  return {"-I", "common", "-I", "lessons", "-I", "lessons/" + job.lesson.id()};
+}
+
+/// What the compiler is made of, beside the programs of the system.
+std::vector<Mount> tools_of(const Toolchain& toolchain) {
+  std::vector<Mount> mounts = foreign_compilers(toolchain);
+  if (toolchain.cpu) {
+    mounts.insert(mounts.end(), {{.from = toolchain.cpu->rewriter}, {.from = toolchain.cpu->library}});
+    for (const fs::path& prelude : {toolchain.cpu->prelude, toolchain.cpu->check_prelude})
+      if (!prelude.empty()) mounts.push_back({.from = prelude});
+  }
+  if (toolchain.gpu && !toolchain.gpu->ledger.empty()) mounts.push_back({.from = toolchain.gpu->ledger});
+  return mounts;
+}
+
+SandboxRequest request_of(const Job& job) {
+  const CompileBox& box = *job.box;
+  SandboxRequest request{.mounts = tools_of(job.toolchain),
+                         .directory = {.from = box.course, .to = kCourseInBox},
+                         .scratch = true,
+                         .memory_bytes = kCompileMemoryBytes,
+                         .file_bytes = kCompileFileBytes,
+                         .processor_seconds = kCompileSeconds};
+  request.mounts.push_back(request.directory);
+  request.mounts.push_back({.from = box.output, .writable = true});
+  request.mounts.push_back({.from = job.toolchain.lessons.at(job.lesson.id()).entries});
+  return request;
+}
+
+void move_into_box(const Job& job, Command& command) {
+  const std::vector<std::string> launcher = job.box->sandbox.launcher(request_of(job));
+  command.arguments.insert(command.arguments.begin(), launcher.begin(), launcher.end());
+  command.directory = job.box->course;
+  command.output_limit = std::size_t{1} << 20;
+  command.timeout = kLongestInBox;
+}
+
+/// Tells in job.failure why a tool failed in the sandbox. What its output says about the disk or the system
+/// may be the submission's own words, so it is not believed.
+/// @throws MachineError if the disk or the sandbox is to blame
+void explain_failure_in_box(Job& job, const CommandResult& result) {
+  constexpr int kSignalled = 128;
+  const bool killed = result.signal != 0 || result.exit_code > kSignalled ||
+                      result.output.find("Killed signal") != std::string::npos ||
+                      result.output.find("virtual memory exhausted") != std::string::npos ||
+                      result.output.find("out of memory allocating") != std::string::npos;
+  std::error_code unknown;
+  const fs::space_info space = fs::space(job.box->output, unknown);
+  if (!unknown && space.available < kCompileFileBytes)
+    throw MachineError(
+        fmt::format("The disk with the results has less than {} MiB free. Make room, then grade again.",
+                    kCompileFileBytes >> 20));
+  Lesson as_seen = job.lesson;
+  as_seen.root = job.box->course;  // messages quote no other file
+  if (result.timed_out)
+    job.failure = fmt::format("Compiling it took longer than {} s and was stopped.", kLongestInBox.count());
+  else if (killed)
+    job.failure = fmt::format(
+        "Compiling it was stopped: it took more than {} s of processor time, or {} GiB of memory. Look for "
+        "templates or macros that expand without end.",
+        kCompileSeconds, kCompileMemoryBytes >> 30);
+  else if (const std::string why = job.box->sandbox.why_it_fails(request_of(job)); !why.empty())
+    throw MachineError(fmt::format("The sandbox could not be started: {}", why));
+  else
+    job.failure = explain_compiler_output(result.output, as_seen, job.source);
+}
+
+/// Runs one tool. A failure that is the kernel's goes to job.failure, one that is the machine's is thrown.
+bool run_tool(Job& job, std::vector<std::string> arguments) {
+  Command command;
+  command.arguments = std::move(arguments);
+  command.directory = job.toolchain.source_dir;
+  command.environment = {"LC_ALL=C"};  // messages are searched for English words
+  command.timeout = kCompileTimeout;
+  if (job.box) move_into_box(job, command);
+  CommandResult result;
+  try {
+    result = run_command(command);
+  } catch (const std::system_error& error) {
+    throw MachineError(std::string(error.what()) +
+                       ". Install g++ (on Debian and Ubuntu: sudo apt-get install g++), " +
+                       "then run `./course` again.");
+  }
+  if (result.ok()) return true;
+  if (job.box) {
+    explain_failure_in_box(job, result);
+    return false;
+  }
+  if (result.output.find("No space left on device") != std::string::npos) {
+    throw MachineError("The disk is full: the compiler could not write to " +
+                       job.scratch.parent_path().string() +
+                       ". Free some space, or set COURSE_BUILD_DIR to a folder on another disk.");
+  }
+  if (result.timed_out) {
+    job.failure =
+        "Compiling took longer than " + std::to_string(kCompileTimeout.count()) + " s and was stopped.";
+  } else if (result.signal != 0 || result.output.find("Killed signal") != std::string::npos) {
+    throw MachineError("The compiler was ended by the system, most likely for lack of memory.");
+  } else {
+    job.failure = explain_compiler_output(result.output, job.lesson, job.source);
+  }
+  return false;
+}
+
+void note_inputs(Job& job, const fs::path& depfile) {
+  if (job.box) return;  // nothing is kept, and the file is the compiler's word
+  for (const fs::path& file : read_depfile(depfile)) {
+    const fs::path whole = job.absolute(file).lexically_normal();
+    const bool intermediate = whole.string().starts_with(job.scratch.string() + "/");
+    if (!intermediate) job.inputs.push_back(whole);
+  }
+}
+
+template <class... Lists>
+std::vector<std::string> concatenate(const Lists&... lists) {
+  std::vector<std::string> all;
+  (all.insert(all.end(), lists.begin(), lists.end()), ...);
+  return all;
+}
+
+/// A lesson's kernel comes behind the prelude: precompiled if that fits, else g++ goes on to the header
+/// itself.
+Arguments prelude_options(const Job& job) {
+  Arguments options;
+  const fs::path& precompiled = job.toolchain.cpu.value().prelude_of(job.flavour);
+  if (!precompiled.empty()) options = {"-I", precompiled.string()};
+  options.insert(options.end(), {"-include", kPrelude, "-include", "simt_hide_mode.h"});
+  return options;
+}
+
+/// Rewrites and compiles for the simulator, behind the header that `included` names. False: job.failure tells
+/// why.
+bool compile_simulated(Job& job, const std::string& object, const Arguments& included) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const std::string rewritten = job.scratch / "kernel.cpp";
+  const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
+  const Arguments rewrite{cpu.rewriter, job.source, "-o", rewritten, "--depfile", rewriter_deps};
+  if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
+  note_inputs(job, rewriter_deps);
+  // What lies beside the source would otherwise be looked for beside its rewritten copy.
+  const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", "common/simt/shim"};
+  const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, "-c", rewritten, "-o", object};
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), included, folders,
+                                 include_options(job), compile)))
+    return false;
+  note_inputs(job, compiler_deps);
+  return true;
+}
+
+bool link_simulated(Job& job, const Arguments& inputs, const fs::path& output) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const Arguments runtime{cpu.library, "-Wl,-rpath," + cpu.library.parent_path().string()};
+  return run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.link_flags_of(job.flavour), inputs, runtime,
+                                   Arguments{"-o", output}));
+}
+
+bool build_library_for_simulator(Job& job, const fs::path& library) {
+  const std::string object = job.scratch / "kernel.o";
+  const fs::path& entries = job.toolchain.lessons.at(job.lesson.id()).entries;
+  return compile_simulated(job, object, prelude_options(job)) &&
+         link_simulated(job, {"-shared", "-Wl,--no-undefined", object, entries}, library);
+}
+
+bool build_program_for_simulator(Job& job, const fs::path& program) {
+  const std::string object = job.scratch / "kernel.o";
+  // nvcc includes CUDA's header by itself.
+  return compile_simulated(job, object, {"-include", "cuda_runtime.h"}) &&
+         link_simulated(job, {object, job.toolchain.cpu.value().program_support}, program);
+}
+
+bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
+  const GpuToolchain& gpu = job.toolchain.gpu.value();
+  const std::string object = job.scratch / "kernel.o", depfile = job.scratch / "compiler.d";
+  Arguments code;
+  for (const std::string& architecture : architectures) {
+    code.push_back("-gencode");
+    code.push_back("arch=compute_" + architecture + ",code=sm_" + architecture);
+  }
+  if (!run_tool(job, concatenate(Arguments{gpu.compiler, "-ccbin", gpu.host_compiler},
+                                 gpu.compile_flags(job.flavour), code, include_options(job),
+                                 Arguments{"-MMD", "-MF", depfile, "-c", job.source, "-o", object})))
+    return false;
+  note_inputs(job, depfile);
+  Arguments link{gpu.host_compiler,
+                 "-shared",
+                 "-Wl,--no-undefined",
+                 "-o",
+                 library,
+                 object,
+                 job.toolchain.lessons.at(job.lesson.id()).entries};
+  if (!gpu.ledger.empty()) link.push_back(gpu.ledger);
+  return run_tool(job, concatenate(link, gpu.link_flags));
+}
+
+/// Identifies a program without running it.
+std::string identity(const fs::path& program) {
+  std::error_code missing;
+  const fs::path real = fs::canonical(program, missing);
+  if (missing) return program.string();
+  return real.string() + " " + std::to_string(fs::file_size(real, missing)) + " " +
+         std::to_string(fs::last_write_time(real, missing).time_since_epoch().count());
+}
+
+/// `linked_in` is the object of ours that goes into the result.
+std::string cache_key(const Job& job, Backend backend, const Arguments& architectures,
+                      const fs::path& linked_in) {
+  ContentHash hash;
+  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source);
+  hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
+  hash.add(hash_file(linked_in));
+  const auto add_all = [&](const Arguments& words) {
+    for (const std::string& word : words) hash.add(word);
+  };
+  if (backend == Backend::cpu) {
+    const CpuToolchain& cpu = job.toolchain.cpu.value();
+    hash.add(identity(cpu.compiler)).add(hash_file(cpu.rewriter)).add(cpu.library.string());
+    hash.add(job.flavour == Flavour::check ? "check" : "run");
+    add_all(cpu.compile_flags(job.flavour));
+    add_all(cpu.link_flags_of(job.flavour));
+    // The compiler names no header that it has read precompiled; when one changes, so does the precompiled
+    // file.
+    const fs::path& prelude = cpu.prelude_of(job.flavour);
+    hash.add(prelude.empty() ? "" : identity(prelude / (std::string(kPrelude) + ".gch")));
+  } else {
+    const GpuToolchain& gpu = job.toolchain.gpu.value();
+    hash.add(identity(gpu.compiler)).add(identity(gpu.host_compiler)).add(hash_file(gpu.ledger));
+    add_all(gpu.compile_flags(job.flavour));
+    add_all(gpu.link_flags);
+    add_all(architectures);
+  }
+  return hash.hex();
+}
+
+/// Gives what the cache has under that key, or else what `build(job, output)` makes.
+template <class Build>
+BuildOutcome build_cached(Job& job, const std::string& key, Build build) {
+  const auto start = Clock::now();
+  const auto started = fs::file_time_type::clock::now();
+  BuildOutcome outcome;
+  const KernelCache cache(job.toolchain.binary_dir / "kernels");
+  if (const auto found = cache.find(key)) {
+    outcome.library = *found;
+    outcome.from_cache = true;
+  } else {
+    const ScratchFolder scratch(cache.folder());
+    job.scratch = scratch.path();
+    const fs::path output = scratch.path() / "kernel.so";
+    if (build(job, output)) {
+      outcome.library = cache.publish(key, output, job.inputs, started);
+    } else {
+      outcome.message = job.failure;
+    }
+  }
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return outcome;
+}
+
+/// Runs `make(job)` for a source that exists; says what is wrong with one that does not, and with the build
+/// folder.
+template <class Make>
+BuildOutcome build_source(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
+                          Flavour flavour, Make make) {
+  Job job{toolchain, lesson, relative_to_project(toolchain, source), flavour};
+  if (!fs::exists(job.absolute(job.source))) {
+    BuildOutcome outcome;
+    outcome.message = job.source + " is not there.";
+    return outcome;
+  }
+  try {
+    return make(job);
+  } catch (const std::system_error& error) {  // std::filesystem's errors are system errors, too
+    throw MachineError("The build folder " + toolchain.binary_dir.string() +
+                       " cannot be written: " + error.code().message() +
+                       ". Make room or give yourself permission, or set COURSE_BUILD_DIR to another folder.");
+  }
+}
+
+}  // namespace
+
+BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
+                          Backend backend, Flavour flavour, const Arguments& architectures) {
+  const Arguments wanted =
+      architectures.empty() && backend == Backend::gpu ? toolchain.gpu.value().architectures : architectures;
+  return build_source(toolchain, lesson, source, flavour, [&](Job& job) {
+    const std::string key = cache_key(job, backend, wanted, toolchain.lessons.at(lesson.id()).entries);
+    return build_cached(job, key, [&](Job& inner, const fs::path& library) {
+      return backend == Backend::cpu ? build_library_for_simulator(inner, library)
+                                     : build_library_for_gpu(inner, library, wanted);
+    });
+  });
+}
+
+std::vector<Mount> foreign_compilers(const Toolchain& toolchain) {
+  std::set<fs::path> folders;  // above `bin`
+  const auto add = [&](const fs::path& compiler) {
+    const fs::path bin = fs::weakly_canonical(compiler).parent_path();
+    if (!compiler.empty() && bin.filename() == "bin" && *std::next(bin.begin()) != "usr")
+      folders.insert(bin.parent_path());
+    const fs::path linked = compiler.parent_path();  // the way to it may be a link
+    if (!compiler.empty() && linked.filename() == "bin" && *std::next(linked.begin()) != "usr")
+      folders.insert(linked.parent_path());
+  };
+  if (toolchain.cpu) add(toolchain.cpu->compiler);
+  if (toolchain.gpu) {
+    add(toolchain.gpu->compiler);
+    add(toolchain.gpu->host_compiler);
+  }
+  std::vector<Mount> mounts;
+  for (const fs::path& folder : folders)
+    for (const char* part :
+         {"bin", "include", "lib", "lib64", "libexec", "nvvm", "targets", "x86_64-linux-gnu"})
+      if (fs::is_directory(folder / part)) mounts.push_back({.from = folder / part});
+  return mounts;
+}
+
+BuildOutcome build_submission(const Toolchain& toolchain, const Lesson& lesson, const CompileBox& box,
+                              Backend backend, Flavour flavour, const Arguments& architectures) {
+  const auto start = Clock::now();
+  Job job{toolchain, lesson, "submission/" + lesson.id() + ".cu", flavour};
+  job.scratch = box.output;
+  job.box = &box;
+  const fs::path library = box.output / "kernel.so";
+  BuildOutcome outcome;
+  box.sandbox.give(box.output);
+  if (backend == Backend::cpu ? build_library_for_simulator(job, library)
+                              : build_library_for_gpu(job, library, architectures))
+    outcome.library = library;
+  else
+    outcome.message = job.failure;
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return outcome;
+}
+
+BuildOutcome build_program(const Toolchain& toolchain, const fs::path& source, Flavour flavour) {
+  Lesson none;  // a program belongs to no lesson
+  none.root = toolchain.source_dir;
+  return build_source(toolchain, none, source, flavour, [&](Job& job) {
+    const std::string key = cache_key(job, Backend::cpu, {}, toolchain.cpu.value().program_support);
+    return build_cached(job, key, build_program_for_simulator);
+  });
+}
+
+}  // namespace course::grading

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+#include "grading/facts/outcome.hpp"
+
+namespace course::grading {
+
+/// @brief Adds to the outcome of run mode what the same call came to in check mode: findings, and the profile
+/// if both came to the same end. Where both tell of the same fault, it is told once, in the words of check
+/// mode. A call that only check mode did not finish has not failed: a note says so.
+void add_checked(Outcome& outcome, Outcome checked);
+
+/// @brief Adds the note that check mode could not run the call.
+void add_not_checked(Outcome& outcome, std::string_view why);
+
+}  // namespace course::grading

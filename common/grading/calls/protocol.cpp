@@ -1,0 +1,206 @@
+#include "grading/calls/protocol.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "grading/calls/channel.hpp"
+
+namespace course::grading {
+namespace {
+
+using nlohmann::json;
+
+// A reply must fit one message whatever the student's code throws or leaks.
+constexpr std::size_t kMaxTextBytes = 4000;
+constexpr std::size_t kMaxListed = 12;
+constexpr std::size_t kProfileMargin = 64;  // its key and punctuation
+
+std::string hex(const std::vector<std::byte>& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += kDigits[std::to_integer<std::size_t>(byte) >> 4];
+    text += kDigits[std::to_integer<std::size_t>(byte) & 15];
+  }
+  return text;
+}
+
+std::vector<std::byte> unhex(const std::string& text) {
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+    bytes.push_back(static_cast<std::byte>(std::stoi(text.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
+std::string cut(const std::string& text) {
+  return text.size() <= kMaxTextBytes ? text : text.substr(0, kMaxTextBytes) + " ...";
+}
+
+std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+/// With its lines if there is room for them, else only the totals; without both if not even these fit.
+void add_profile(json& value, const Profile& profile) {
+  json launches = launches_to_json(profile.launches);
+  const std::size_t room = kMaxMessageBytes - std::min(kMaxMessageBytes, dump(value).size() + kProfileMargin);
+  if (dump(launches).size() > room)
+    for (json& launch : launches) launch["lines"] = json::array();
+  if (dump(launches).size() <= room) value["profile"] = std::move(launches);
+}
+
+constexpr std::string_view kPlaces[] = {"device", "host"};
+constexpr std::string_view kStatuses[] = {"returned", "threw", "cuda_error", "fault",
+                                          "timeout",  "died",  "refused"};
+
+Status status_of(const std::string& name) {
+  const auto* found = std::find(std::begin(kStatuses), std::end(kStatuses), name);
+  if (found == std::end(kStatuses)) throw std::invalid_argument("not a status: " + name);
+  return static_cast<Status>(found - std::begin(kStatuses));
+}
+
+/// Tests divide by these, and the worker may be under a submission's command.
+void require_possible(const std::map<std::string, std::int64_t>& counters) {
+  const auto count = [&](const char* name) {
+    const auto found = counters.find(name);
+    return found == counters.end() ? 0 : found->second;
+  };
+  for (const auto& [name, value] : counters)
+    if (value < 0) throw std::invalid_argument("a counter is negative");
+  if (count("launches") > 0 && (count("blocks") < 1 || count("threads") < count("blocks")))
+    throw std::invalid_argument("a launch has no blocks, or no threads");
+}
+
+}  // namespace
+
+std::string_view to_string(Status status) { return kStatuses[static_cast<std::size_t>(status)]; }
+
+std::string encode(const CallMessage& message) {
+  json arguments = json::array(), arrays = json::array();
+  for (const ArgumentMessage& argument : message.arguments) {
+    json value = {{"bytes", hex(argument.bytes)}};
+    if (argument.array) value["array"] = *argument.array;
+    arguments.push_back(std::move(value));
+  }
+  for (const ArrayMessage& array : message.arrays) {
+    json value = {{"place", kPlaces[static_cast<std::size_t>(array.place)]},
+                  {"offset", array.offset},
+                  {"bytes", array.bytes},
+                  {"data", array.data},
+                  {"data_bytes", array.data_bytes},
+                  {"filled", array.filled}};
+    if (array.result) value["result"] = *array.result;
+    arrays.push_back(std::move(value));
+  }
+  return dump({{"id", message.id},
+               {"library", message.library},
+               {"entry", message.entry},
+               {"signature", message.signature},
+               {"arguments", std::move(arguments)},
+               {"arrays", std::move(arrays)},
+               {"input_bytes", message.input_bytes},
+               {"output_bytes", message.output_bytes},
+               {"order", static_cast<int>(message.order)},
+               {"seed", message.seed},
+               {"max_grid_x", message.max_grid_x},
+               {"launch_seconds", message.launch_seconds},
+               {"check", message.check},
+               {"bare", message.bare},
+               {"threads", message.threads}});
+}
+
+CallMessage decode_call(std::string_view text) {
+  const json value = json::parse(text);
+  CallMessage message;
+  value.at("id").get_to(message.id);
+  value.at("library").get_to(message.library);
+  value.at("entry").get_to(message.entry);
+  value.at("signature").get_to(message.signature);
+  for (const json& item : value.at("arguments")) {
+    ArgumentMessage argument{unhex(item.at("bytes").get<std::string>()), {}};
+    if (item.contains("array")) argument.array = item["array"].get<std::uint64_t>();
+    message.arguments.push_back(std::move(argument));
+  }
+  for (const json& item : value.at("arrays")) {
+    ArrayMessage array;
+    array.place = item.at("place") == "host" ? Place::host : Place::device;
+    item.at("offset").get_to(array.offset);
+    item.at("bytes").get_to(array.bytes);
+    item.at("data").get_to(array.data);
+    item.at("data_bytes").get_to(array.data_bytes);
+    item.at("filled").get_to(array.filled);
+    if (item.contains("result")) array.result = item["result"].get<std::uint64_t>();
+    message.arrays.push_back(array);
+  }
+  value.at("input_bytes").get_to(message.input_bytes);
+  value.at("output_bytes").get_to(message.output_bytes);
+  message.order = static_cast<Order>(value.at("order").get<int>());
+  value.at("seed").get_to(message.seed);
+  value.at("max_grid_x").get_to(message.max_grid_x);
+  value.at("launch_seconds").get_to(message.launch_seconds);
+  value.at("check").get_to(message.check);
+  value.at("bare").get_to(message.bare);
+  value.at("threads").get_to(message.threads);
+  return message;
+}
+
+std::string encode(const ReplyMessage& message) {
+  const Outcome& outcome = message.outcome;
+  json leaks = json::array(), diagnostics = json::array();
+  for (const Leak& leak : outcome.leaks) {
+    if (leaks.size() == kMaxListed) break;
+    leaks.push_back({{"bytes", leak.bytes}, {"file", cut(leak.file)}, {"line", leak.line}});
+  }
+  for (const Diagnostic& diagnostic : outcome.diagnostics) {
+    if (diagnostics.size() == kMaxListed) break;
+    Diagnostic short_one = diagnostic;
+    for (std::string* text : {&short_one.file, &short_one.other_file, &short_one.element, &short_one.message})
+      *text = cut(*text);
+    diagnostics.push_back(short_one);
+  }
+  json value = {{"id", message.id},
+                {"ready", message.ready},
+                {"running", message.running},
+                {"unusable", message.unusable},
+                {"copied", message.copied},
+                {"reusable", message.reusable},
+                {"status", to_string(outcome.status)},
+                {"message", cut(outcome.message)},
+                {"exception_type", cut(outcome.exception_type)},
+                {"exception_message", cut(outcome.exception_message)},
+                {"exception_bases", outcome.exception_bases},
+                {"leaks", std::move(leaks)},
+                {"leak_count", outcome.leak_count},
+                {"leak_bytes", outcome.leak_bytes},
+                {"diagnostics", std::move(diagnostics)},
+                {"counters", outcome.counters}};
+  if (outcome.profile) add_profile(value, *outcome.profile);
+  return dump(value);
+}
+
+ReplyMessage decode_reply(std::string_view text) {
+  const json value = json::parse(text);
+  ReplyMessage message;
+  Outcome& outcome = message.outcome;
+  value.at("id").get_to(message.id);
+  value.at("ready").get_to(message.ready);
+  value.at("running").get_to(message.running);
+  value.at("unusable").get_to(message.unusable);
+  value.at("copied").get_to(message.copied);
+  value.at("reusable").get_to(message.reusable);
+  outcome.status = status_of(value.at("status").get<std::string>());
+  value.at("message").get_to(outcome.message);
+  value.at("exception_type").get_to(outcome.exception_type);
+  value.at("exception_message").get_to(outcome.exception_message);
+  value.at("exception_bases").get_to(outcome.exception_bases);
+  for (const json& item : value.at("leaks"))
+    outcome.leaks.push_back({item.at("bytes"), item.at("file"), item.at("line")});
+  outcome.leak_count = value.at("leak_count");
+  outcome.leak_bytes = value.at("leak_bytes");
+  value.at("diagnostics").get_to(outcome.diagnostics);
+  value.at("counters").get_to(outcome.counters);
+  require_possible(outcome.counters);
+  if (value.contains("profile")) outcome.profile = make_profile(launches_from_json(value["profile"]));
+  return message;
+}
+
+}  // namespace course::grading

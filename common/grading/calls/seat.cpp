@@ -1,0 +1,153 @@
+#include "grading/calls/seat.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grading/calls/channel.hpp"
+#include "grading/calls/ending.hpp"
+
+namespace course::grading {
+namespace {
+
+using Clock = WorkerProcess::Clock;
+
+/// The simulator stops a kernel by itself and can say where it was; the grader steps in this much later.
+double grace_seconds(double timeout) { return 0.5 + 0.1 * timeout; }
+
+constexpr double kShortestWait = 0.05;  // seconds
+
+/// For what a tool does at the end: looking for leaks, writing its log.
+constexpr auto kTimeToFinish = std::chrono::seconds(30);
+
+/// A tool makes kernels slow. Once so many calls have timed out under it, no more are made.
+constexpr int kSanitizerPatience = 2;
+
+using ThreadSeconds = std::map<pid_t, double>;
+
+/// Processor time of the busiest thread. The simulator stops its launches by the same measure.
+double used_since(const ThreadSeconds& before, const ThreadSeconds& now) {
+  double most = 0;
+  for (const auto& [thread, seconds] : now) {
+    const auto known = before.find(thread);
+    most = std::max(most, seconds - (known == before.end() ? 0 : known->second));
+  }
+  return most;
+}
+
+Clock::duration to_duration(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+ReplyMessage Seat::exchange(const SessionConfig& config, const CallMessage& call, const Descriptor& input,
+                            const Descriptor& output) {
+  const Confinement* const confinement = config.confinement ? &*config.confinement : nullptr;
+  Answer answer;
+  const int patience = confinement ? confinement->patience : config.sanitizer ? kSanitizerPatience : 0;
+  if (patience > 0 && timeouts_ >= patience) {
+    answer.reply.outcome.status = Status::timeout;
+    answer.reply.outcome.message = describe_impatience(timeouts_, call.entry);
+    return std::move(answer.reply);
+  }
+  if (worker_) {
+    worker_->collect_output();
+    worker_->printed().clear();
+    answer = ask(*worker_, config, call, input, output);
+  }
+  // A worker that was left damaged by an earlier call is not this call's fault: it gets a new one.
+  if (!worker_ || (!answer.began && answer.reply.outcome.status == Status::died)) {
+    start(config, call);
+    answer = ask(*worker_, config, call, input, output);
+  }
+  // Before the results are read: nobody can write to them any more.
+  if (!answer.reply.reusable && config.sanitizer) {
+    if (!finish()) answer.reply.outcome.status = Status::died;
+  } else if (!answer.reply.reusable || (confinement && confinement->one_call)) {
+    worker_.reset();
+  }
+  return std::move(answer.reply);
+}
+
+void Seat::start(const SessionConfig& config, const CallMessage& call) {
+  worker_.reset();
+  std::vector<std::string> launcher;
+  if (config.sanitizer)
+    launcher = launcher_of(*config.sanitizer, config.case_number ? config.case_number() : 0, ++started_);
+  worker_ = std::make_unique<WorkerProcess>(config.worker, config.pass_output_on && !call.check,
+                                            config.confinement ? &*config.confinement : nullptr,
+                                            config.sanitizer ? &launcher : nullptr);
+}
+
+bool Seat::finish() {
+  const bool by_itself = !worker_ || worker_->finish(Clock::now() + kTimeToFinish);
+  worker_.reset();
+  return by_itself;
+}
+
+Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, const CallMessage& call,
+                       const Descriptor& input, const Descriptor& output) {
+  Answer answer;
+  const double timeout = call.launch_seconds;
+  Progress progress{call.entry, false};
+  const auto end_with = [&](Status status, const std::string& message) {
+    answer.reply = ReplyMessage{};
+    answer.reply.outcome.status = status;
+    answer.reply.outcome.message = message;
+    process.stop();
+    answer.reply.outcome.printed = process.printed().lines();
+    return answer;
+  };
+
+  const double limit = timeout + grace_seconds(timeout);
+  const ThreadSeconds before = config.busy_factor > 1 ? process.thread_seconds() : ThreadSeconds{};
+  const Clock::time_point start = Clock::now(), latest = start + to_duration(config.busy_factor * limit);
+  Clock::time_point deadline = start + to_duration(limit);
+  process.channel().send(encode(call), {input.get(), output.get()});  // wait() notices if nobody is there
+  for (;;) {
+    switch (process.wait(deadline)) {
+      case WorkerProcess::Event::timeout:
+        if (const double left = limit - used_since(before, process.thread_seconds());
+            left > 0 && deadline < latest) {
+          deadline = std::min(latest, Clock::now() + to_duration(std::max(left, kShortestWait)));
+          continue;
+        }
+        ++timeouts_;
+        return end_with(Status::timeout, describe_timeout(timeout, progress));
+      case WorkerProcess::Event::ended:
+        return end_with(Status::died, describe_death(process.stop(), progress));
+      case WorkerProcess::Event::too_large:
+        return end_with(Status::died, describe_hunger(config.confinement->memory_bytes, progress));
+      case WorkerProcess::Event::channel_closed:
+        return end_with(Status::died, describe_broken_channel(progress));
+      case WorkerProcess::Event::message:
+        break;
+    }
+    const std::optional<Channel::Message> message = process.channel().receive(false);
+    try {
+      if (!message) continue;
+      answer.reply = decode_reply(message->text);
+    } catch (const std::exception&) {
+      return end_with(Status::died, describe_broken_channel(progress));
+    }
+    // A confined worker said so when it greeted; what claims it later is the code that it runs.
+    if (answer.reply.unusable && !config.confinement) throw MachineError(answer.reply.outcome.message);
+    if (answer.reply.unusable || answer.reply.ready || answer.reply.id != call.id)
+      return end_with(Status::died, describe_broken_channel(progress));
+    if (!answer.reply.running) break;
+    if (answer.began) return end_with(Status::died, describe_broken_channel(progress));  // it says so once
+    answer.began = progress.running = true;
+  }
+  if (answer.reply.outcome.status == Status::timeout) ++timeouts_;
+  process.collect_output();
+  answer.reply.outcome.printed = process.printed().lines();
+  return answer;
+}
+
+}  // namespace course::grading

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+
+#include "grading/base/descriptor.hpp"
+#include "grading/calls/protocol.hpp"
+#include "grading/calls/session.hpp"
+#include "grading/calls/worker_process.hpp"
+
+namespace course::grading {
+
+/// A worker for one call after the other. It is started by the first, and replaced when it is damaged.
+class Seat {
+ public:
+  /// Sends the call and waits for its reply, up to the call's launch_seconds and some grace. Whatever else
+  /// happens becomes a reply, too. A worker that is not reusable has ended when this returns.
+  /// @throws MachineError, std::runtime_error
+  ReplyMessage exchange(const SessionConfig& config, const CallMessage& call, const Descriptor& input,
+                        const Descriptor& output);
+
+  bool timed_out_before() const { return timeouts_ > 0; }
+  /// Process id of the worker, or -1.
+  pid_t pid() const { return worker_ && !worker_->ended() ? worker_->pid() : -1; }
+  void end() { worker_.reset(); }
+  /// Lets the worker end by itself, as a tool that watches it needs. False: it had to be killed.
+  bool finish();
+
+ private:
+  /// What a worker answered, or how it ended.
+  struct Answer {
+    ReplyMessage reply;
+    bool began = false;  ///< the entry was called
+  };
+  void start(const SessionConfig& config, const CallMessage& call);
+  Answer ask(WorkerProcess& process, const SessionConfig& config, const CallMessage& call,
+             const Descriptor& input, const Descriptor& output);
+
+  std::unique_ptr<WorkerProcess> worker_;
+  int timeouts_ = 0;
+  int started_ = 0;
+};
+
+}  // namespace course::grading

@@ -1,0 +1,274 @@
+#include "grading/calls/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "grading/calls/checked.hpp"
+#include "grading/calls/image.hpp"
+#include "grading/calls/protocol.hpp"
+#include "grading/calls/seat.hpp"
+#include "grading/calls/shared_memory.hpp"
+
+namespace course::grading {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long check mode may take for a call, instrumented as it is; less after a fault or time-out of run mode,
+// which it is likely to share, and less again once it has timed out itself: a lesson may have many cases.
+constexpr double kCheckSeconds = 20, kFaultSeconds = 2, kLaterSeconds = 0.5;
+
+/// The memory of a call: where each array's image lies on the way to the worker, and on the way back.
+struct Plan {
+  CallMessage message;
+  std::vector<const ArrayArgument*> arrays;
+  std::vector<std::string> labels;
+};
+
+std::string label_of(const ArrayArgument& array, std::size_t position) {
+  return array.name.empty() ? fmt::format("argument {}", position + 1) : array.name;
+}
+
+Plan make_plan(const std::vector<Argument>& arguments, bool verify_inputs) {
+  Plan plan;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    ArgumentMessage argument{arguments[i].bytes, {}};
+    if (arguments[i].array) {
+      const ArrayArgument& array = *arguments[i].array;
+      ArrayMessage entry;
+      entry.place = array.place;
+      entry.offset = plan.message.input_bytes;
+      entry.bytes = image_bytes(array);
+      entry.data = kGuardBytes;
+      entry.data_bytes = data_bytes(array);
+      entry.filled = array.access != Access::out;
+      plan.message.input_bytes += entry.bytes;
+      if (array.access != Access::in || verify_inputs) {
+        entry.result = plan.message.output_bytes;
+        plan.message.output_bytes += entry.bytes;
+      }
+      argument.array = plan.arrays.size();
+      plan.message.arrays.push_back(entry);
+      plan.arrays.push_back(&array);
+      plan.labels.push_back(label_of(array, i));
+    }
+    plan.message.arguments.push_back(std::move(argument));
+  }
+  // Shared memory of zero bytes cannot be mapped.
+  plan.message.input_bytes = std::max<std::uint64_t>(plan.message.input_bytes, whole_pages(1));
+  plan.message.output_bytes = std::max<std::uint64_t>(plan.message.output_bytes, whole_pages(1));
+  return plan;
+}
+
+/// Inputs, poison and guards, sealed: nobody can change them any more, the grader included.
+Descriptor make_input(const Plan& plan) {
+  Descriptor memory = create_memory("course-input", plan.message.input_bytes);
+  {
+    const Mapping mapping = Mapping::map(memory.get(), 0, plan.message.input_bytes, Mapping::Mode::shared);
+    for (std::size_t i = 0; i < plan.arrays.size(); ++i)
+      fill_image(*plan.arrays[i], mapping.data() + plan.message.arrays[i].offset);
+  }
+  seal_contents(memory.get());
+  return memory;
+}
+
+void take_results(const Plan& plan, const Descriptor& output, Outcome& outcome) {
+  const Mapping mapping =
+      Mapping::map(output.get(), 0, plan.message.output_bytes, Mapping::Mode::shared_read);
+  for (std::size_t i = 0; i < plan.arrays.size(); ++i) {
+    if (!plan.message.arrays[i].result) continue;
+    const std::byte* image = mapping.data() + *plan.message.arrays[i].result;
+    std::vector<std::string> found = image_violations(*plan.arrays[i], image, plan.labels[i]);
+    outcome.violations.insert(outcome.violations.end(), found.begin(), found.end());
+    if (plan.arrays[i]->output) read_image(*plan.arrays[i], image);
+  }
+}
+
+void poison_outputs(const Plan& plan) {
+  for (const ArrayArgument* array : plan.arrays)
+    if (array->output) poison_output(*array);
+}
+
+bool is_small(const Plan& plan) {
+  std::size_t bytes = 0;
+  for (const ArrayArgument* array : plan.arrays) bytes += data_bytes(*array);
+  return bytes <= kSmallCallBytes;
+}
+
+/// The same call for one who watches it, and whose outputs nobody reads.
+CallMessage message_for_watching(const Plan& plan) {
+  CallMessage message = plan.message;
+  message.bare = true;
+  message.output_bytes = whole_pages(1);
+  for (ArrayMessage& array : message.arrays) array.result.reset();
+  return message;
+}
+
+CallMessage message_for_checking(const Plan& plan, const SessionConfig& config, double seconds) {
+  CallMessage message = message_for_watching(plan);
+  message.library = std::filesystem::absolute(config.check_kernel).string();
+  message.check = true;
+  message.order = Order::forward;  // check mode judges by order, not by luck
+  message.launch_seconds = seconds;
+  return message;
+}
+
+Diagnostic note_not_watched(const SanitizerRun& run, const std::string& why) {
+  return {.kind = std::string(kNotChecked),
+          .message = fmt::format("{} did not see a call to its end: {}", run.tool, why),
+          .severity = Severity::note,
+          .tool = run.tool};
+}
+
+/// Why a tool may have missed something in a call; empty if it has seen all of it.
+std::string why_not_watched(const Outcome& outcome) {
+  switch (outcome.status) {
+    case Status::timeout:
+      return "it took too long, which under a tool need not be the kernel's fault.";
+    case Status::died:
+      return "the process ended in it.";
+    case Status::refused:
+      return outcome.message.substr(0, outcome.message.find('\n'));
+    default:
+      return "";
+  }
+}
+
+void tell(const SessionConfig& config, const Outcome& outcome) {
+  if (config.on_outcome) config.on_outcome(outcome);
+}
+
+}  // namespace
+
+struct Session::State {
+  SessionConfig config;
+  Seat runner, checker;
+  std::uint64_t next_id = 1;
+
+  /// Runs the call again in check mode and adds what that finds. Never fails the call for a reason of its
+  /// own.
+  void check(const Plan& plan, const Descriptor& input, Outcome& outcome);
+
+  /// Makes the call for the tool alone. What it finds is in its log; the outcome has but a note.
+  Outcome watch(const Plan& plan, const Descriptor& input);
+};
+
+Outcome Session::State::watch(const Plan& plan, const Descriptor& input) {
+  const CallMessage message = message_for_watching(plan);
+  const Descriptor output = create_memory("course-output", message.output_bytes);
+  Outcome outcome = runner.exchange(config, message, input, output).outcome;
+  outcome.diagnostics.clear();
+  if (const std::string why = why_not_watched(outcome); !why.empty())
+    outcome.diagnostics.push_back(note_not_watched(*config.sanitizer, why));
+  poison_outputs(plan);
+  return outcome;
+}
+
+void Session::State::check(const Plan& plan, const Descriptor& input, Outcome& outcome) {
+  outcome.checking = Checking::stopped;
+  // Where the process itself ended, it would end again, and tell no more.
+  if (outcome.status == Status::died || outcome.status == Status::refused) return;
+  double seconds = kCheckSeconds;
+  if (outcome.status == Status::fault || outcome.status == Status::timeout) seconds = kFaultSeconds;
+  if (checker.timed_out_before()) seconds = kLaterSeconds;
+  try {
+    const CallMessage message = message_for_checking(plan, config, seconds);
+    const Descriptor output = create_memory("course-output", message.output_bytes);
+    add_checked(outcome, checker.exchange(config, message, input, output).outcome);
+  } catch (const std::exception& problem) {
+    checker.end();
+    add_not_checked(outcome, problem.what());
+  }
+}
+
+Session::Session(SessionConfig config) : state_(std::make_unique<State>()) {
+  state_->config = std::move(config);
+}
+Session::~Session() = default;
+
+const SessionConfig& Session::config() const { return state_->config; }
+
+void Session::finish() {
+  if (state_->runner.finish()) return;
+  Outcome outcome;
+  outcome.diagnostics.push_back(
+      note_not_watched(*state_->config.sanitizer, "the worker did not end, and was killed."));
+  tell(state_->config, outcome);
+}
+
+int Session::worker_pid() const { return state_->runner.pid(); }
+
+Outcome Session::invoke(std::string_view entry, std::string_view signature,
+                        const std::vector<Argument>& arguments, const CallOptions& options) try {
+  const Clock::time_point start = Clock::now();
+  const SessionConfig& config = state_->config;
+  double timeout = options.timeout_seconds > 0 ? options.timeout_seconds : config.timeout_seconds;
+  if (config.sanitizer) timeout = std::max(timeout, config.timeout_seconds);
+  if (state_->runner.timed_out_before()) timeout = std::min(timeout, config.later_timeout_seconds);
+
+  Plan plan = make_plan(arguments, options.verify_inputs);
+  plan.message.id = state_->next_id++;
+  plan.message.library = std::filesystem::absolute(config.kernel).string();
+  plan.message.entry = entry;
+  plan.message.signature = signature;
+  plan.message.order = options.order;
+  plan.message.seed = options.seed;
+  plan.message.max_grid_x = options.max_grid_x;
+  plan.message.launch_seconds = timeout;
+  plan.message.threads = config.confinement ? 1 : 0;
+
+  const Descriptor input = make_input(plan);
+  if (config.sanitizer) {
+    Outcome outcome = state_->watch(plan, input);
+    tell(config, outcome);
+    return outcome;
+  }
+  const Descriptor output = create_memory("course-output", plan.message.output_bytes);
+  seal_size(output.get());
+  ReplyMessage reply = state_->runner.exchange(config, plan.message, input, output);
+  Outcome outcome = std::move(reply.outcome);
+  if (reply.copied)
+    take_results(plan, output, outcome);
+  else
+    poison_outputs(plan);
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!config.check_kernel.empty()) {
+    outcome.checking = Checking::left_out;
+    if (options.check == CheckMode::always || (options.check == CheckMode::if_small && is_small(plan)))
+      state_->check(plan, input, outcome);
+  }
+  tell(config, outcome);
+  return outcome;
+} catch (const std::runtime_error& problem) {  // std::system_error among them
+  state_->runner.end();
+  current_case().infrastructure = true;
+  throw MachineError(problem.what());
+}
+
+namespace {
+std::unique_ptr<Session>& session_slot() {
+  static std::unique_ptr<Session> session;
+  return session;
+}
+}  // namespace
+
+Session& default_session() {
+  if (!session_slot())
+    throw MachineError(
+        "no kernel to test: name its library with --kernel, and the worker program with --worker");
+  return *session_slot();
+}
+
+void configure_default_session(SessionConfig config) {
+  session_slot() = std::make_unique<Session>(std::move(config));
+}
+
+void end_default_session() { session_slot().reset(); }
+
+}  // namespace course::grading

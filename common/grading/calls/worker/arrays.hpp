@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "grading/base/descriptor.hpp"
+#include "grading/calls/protocol.hpp"
+#include "grading/calls/shared_memory.hpp"
+
+namespace course::grading {
+
+/// @brief The arrays of one call where the entry finds them: in device memory, or as a private copy in host
+/// memory that kernels cannot touch.
+class CallArrays {
+ public:
+  /// @throws std::exception if there is no memory for them.
+  CallArrays(const CallMessage& call, const Descriptor& input);
+
+  /// Leaves device memory to end with the process unless release() was called: after a fault nothing works
+  /// any more.
+  ~CallArrays();
+  CallArrays(const CallArrays&) = delete;
+  CallArrays& operator=(const CallArrays&) = delete;
+
+  /// @brief The address of the data of array i.
+  void* data(std::size_t i) const;
+
+  /// @brief Writes the images that the grader wants to see into the output memory.
+  void copy_results(const Mapping& output) const;
+
+  void release();
+
+ private:
+  struct Placed {
+    ArrayMessage message;
+    std::byte* device = nullptr;  ///< start of the allocation
+    Mapping host;
+    std::byte* data = nullptr;
+  };
+
+  /// The whole image, guards included.
+  static void place_image(Placed& placed, const Mapping& image);
+  /// The bytes of the array and no more; an output holds nothing. So the simulator knows where the array ends
+  /// and what was never written.
+  static void place_bare(Placed& placed, const Mapping& image);
+
+  std::vector<Placed> arrays_;
+};
+
+}  // namespace course::grading

@@ -1,0 +1,163 @@
+// The CPU simulator as the worker's device.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "grading/calls/worker/backend.hpp"
+#include "simt/control.hpp"
+#include "simt/findings.hpp"
+#include "simt/profile.hpp"
+#include "simt/report/json.hpp"
+#include "simt/report/trace_wish.hpp"
+
+namespace course::grading::backend {
+namespace {
+
+FatalHandler fatal_handler = nullptr;
+std::set<const void*> allocated_before;
+bool checking = false;
+
+simt::Order order_of(Order order) {
+  switch (order) {
+    case Order::reverse:
+      return simt::Order::reverse;
+    case Order::random:
+      return simt::Order::random;
+    case Order::forward:
+      break;
+  }
+  return simt::Order::forward;
+}
+
+void take_leaks(Outcome& outcome) {
+  for (const simt::Allocation& allocation : simt::live_allocations()) {
+    if (allocated_before.contains(allocation.pointer)) continue;
+    outcome.leaks.push_back({allocation.bytes, allocation.file, allocation.line});
+    outcome.leak_bytes += allocation.bytes;
+  }
+  outcome.leak_count = outcome.leaks.size();
+}
+
+/// Findings, and the profile. Leaks are left out: the arrays of the call are no leak, and run mode counts the
+/// others.
+void take_diagnosis(Outcome& outcome) {
+  for (const simt::Finding& finding : simt::take_findings())
+    if (finding.kind != "leak") outcome.diagnostics.push_back(diagnostic_of(finding));
+  outcome.profile = make_profile(simt::take_profiles());
+}
+
+/// `course trace` asks for the accesses of one block; the first call that has them is the one.
+void write_trace() {
+  const auto wish = simt::report::trace_wish();
+  if (!wish || std::filesystem::exists(wish->file)) return;
+  const simt::Trace trace = simt::take_trace();
+  if (trace.steps.empty()) return;
+  const std::filesystem::path part = wish->file.string() + ".part";
+  std::ofstream stream(part);
+  stream << simt::report::trace_json(trace);
+  stream.close();
+  std::error_code not_there;                                         // a trace that cannot be written is none
+  if (stream) std::filesystem::rename(part, wish->file, not_there);  // whoever waits for it finds it whole
+}
+
+/// True if a finding tells of that fault already, and in more detail.
+bool is_told(const std::vector<Diagnostic>& findings, const simt::Fault& fault) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Diagnostic& finding) {
+    return finding.severity == Severity::error &&
+           (finding.kind == fault.kind || (finding.line == fault.line && finding.file == fault.file));
+  });
+}
+
+}  // namespace
+
+std::string start(FatalHandler handler) {
+  fatal_handler = handler;
+  simt::set_fatal_handler([](const simt::Fault& fault) {
+    fatal_handler(fault.kind.c_str(), fault.message.c_str(), fault.file.c_str(), fault.line);
+  });
+  return {};
+}
+
+Privileges prepare_for_confinement() {
+  simt::start_threads();
+  return {};
+}
+
+void library_loaded(void*) {}
+
+void configure(const CallMessage& call) {
+  simt::Settings settings;
+  settings.order = order_of(call.order);
+  settings.seed = call.seed;
+  settings.max_grid_x = call.max_grid_x;
+  settings.workers = call.threads;
+  settings.launch_seconds = call.launch_seconds;
+  settings.check = checking = call.check;
+  simt::configure(settings);
+}
+
+void begin_call() {
+  if (checking) {
+    (void)simt::take_findings();
+    (void)simt::take_profiles();
+    if (const auto wish = simt::report::trace_wish()) simt::start_trace(wish->request);
+  }
+  (void)simt::take_faults();
+  (void)simt::take_launches();
+  (void)cudaGetLastError();
+  allocated_before.clear();
+  for (const simt::Allocation& allocation : simt::live_allocations())
+    allocated_before.insert(allocation.pointer);
+}
+
+void count_launches(Outcome& outcome) {
+  auto &launches = outcome.counters["launches"], &blocks = outcome.counters["blocks"],
+       &threads = outcome.counters["threads"];
+  for (const simt::LaunchRecord& launch : simt::take_launches()) {
+    const auto product = [](const std::array<unsigned, 3>& dim) {
+      return std::int64_t{dim[0]} * dim[1] * dim[2];
+    };
+    ++launches;
+    blocks += product(launch.grid);
+    threads += product(launch.grid) * product(launch.block);
+  }
+}
+
+DeviceEnd end_call() {
+  DeviceEnd end;
+  Outcome& outcome = end.outcome;
+  outcome.status = Status::returned;
+  if (checking) take_diagnosis(outcome);
+  if (checking) write_trace();
+  for (simt::Fault& fault : simt::take_faults()) {
+    if (!fault.in_kernel) {
+      end.refusals.push_back({fault.kind, fault.file, fault.line, fault.message});
+      continue;
+    }
+    end.broken = true;
+    if (outcome.message.empty()) {
+      outcome.status = fault.kind == "endless_loop" ? Status::timeout : Status::fault;
+      outcome.message = fault.message;
+    }
+    if (!is_told(outcome.diagnostics, fault))
+      outcome.diagnostics.push_back(
+          {std::move(fault.kind), std::move(fault.file), fault.line, std::move(fault.message)});
+  }
+  // A fault that a finding tells of is no fault of its own, but the device is gone all the same.
+  end.broken = end.broken || cudaPeekAtLastError() != cudaSuccess;
+  count_launches(outcome);
+  if (!end.broken) take_leaks(outcome);  // after a fault, cudaFree itself fails
+  return end;
+}
+
+void finish() {}
+
+void protect_host(void* begin, std::size_t bytes) { simt::protect_host_range(begin, bytes); }
+void unprotect_host(void* begin) { simt::unprotect_host_range(begin); }
+
+}  // namespace course::grading::backend

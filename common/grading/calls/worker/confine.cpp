@@ -1,0 +1,278 @@
+#include "grading/calls/worker/confine.hpp"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include "grading/calls/worker/fatal_report.hpp"
+
+namespace course::grading {
+namespace {
+
+struct SystemCall {
+  long number;
+  const char* name;
+};
+#define COURSE_CALL(name) \
+  SystemCall { SYS_##name, #name }
+
+constexpr SystemCall kForbidden[] = {
+    // other processes
+    COURSE_CALL(fork),
+    COURSE_CALL(vfork),
+    COURSE_CALL(execve),
+    COURSE_CALL(execveat),
+    COURSE_CALL(kill),
+    COURSE_CALL(tkill),
+    COURSE_CALL(rt_sigqueueinfo),
+    COURSE_CALL(rt_tgsigqueueinfo),
+    COURSE_CALL(ptrace),
+    COURSE_CALL(process_vm_readv),
+    COURSE_CALL(process_vm_writev),
+    COURSE_CALL(pidfd_open),
+    COURSE_CALL(pidfd_send_signal),
+    COURSE_CALL(pidfd_getfd),
+    COURSE_CALL(process_madvise),
+    COURSE_CALL(setpriority),
+    COURSE_CALL(sched_setscheduler),
+    COURSE_CALL(sched_setparam),
+    COURSE_CALL(sched_setattr),
+    COURSE_CALL(kcmp),
+    // networks and other ways to talk
+    COURSE_CALL(socket),
+    COURSE_CALL(socketpair),
+    COURSE_CALL(connect),
+    COURSE_CALL(bind),
+    COURSE_CALL(listen),
+    COURSE_CALL(accept),
+    COURSE_CALL(accept4),
+    COURSE_CALL(shmget),
+    COURSE_CALL(shmat),
+    COURSE_CALL(msgget),
+    COURSE_CALL(semget),
+    COURSE_CALL(mq_open),
+    // interfaces of the kernel that attacks go through
+    COURSE_CALL(bpf),
+    COURSE_CALL(io_uring_setup),
+    COURSE_CALL(io_uring_enter),
+    COURSE_CALL(io_uring_register),
+    COURSE_CALL(userfaultfd),
+    COURSE_CALL(perf_event_open),
+    COURSE_CALL(add_key),
+    COURSE_CALL(request_key),
+    COURSE_CALL(keyctl),
+    COURSE_CALL(personality),
+    COURSE_CALL(modify_ldt),
+    COURSE_CALL(fanotify_init),
+    COURSE_CALL(open_by_handle_at),
+    COURSE_CALL(name_to_handle_at),
+    COURSE_CALL(init_module),
+    COURSE_CALL(finit_module),
+    COURSE_CALL(delete_module),
+    COURSE_CALL(kexec_load),
+    COURSE_CALL(kexec_file_load),
+    COURSE_CALL(reboot),
+    COURSE_CALL(swapon),
+    COURSE_CALL(swapoff),
+    COURSE_CALL(acct),
+    COURSE_CALL(quotactl),
+    COURSE_CALL(syslog),
+    COURSE_CALL(iopl),
+    COURSE_CALL(ioperm),
+    COURSE_CALL(settimeofday),
+    COURSE_CALL(clock_settime),
+    COURSE_CALL(clock_adjtime),
+    COURSE_CALL(adjtimex),
+    COURSE_CALL(sethostname),
+    COURSE_CALL(setdomainname),
+    // another view of the file system
+    COURSE_CALL(mount),
+    COURSE_CALL(umount2),
+    COURSE_CALL(pivot_root),
+    COURSE_CALL(chroot),
+    COURSE_CALL(unshare),
+    COURSE_CALL(setns),
+    COURSE_CALL(open_tree),
+    COURSE_CALL(move_mount),
+    COURSE_CALL(fsopen),
+    COURSE_CALL(fsconfig),
+    COURSE_CALL(fsmount),
+    COURSE_CALL(fspick),
+    // who it is
+    COURSE_CALL(setuid),
+    COURSE_CALL(setgid),
+    COURSE_CALL(setreuid),
+    COURSE_CALL(setregid),
+    COURSE_CALL(setresuid),
+    COURSE_CALL(setresgid),
+    COURSE_CALL(setgroups),
+    COURSE_CALL(setfsuid),
+    COURSE_CALL(setfsgid),
+    COURSE_CALL(capset),
+    // memory that looks like the grader's
+    COURSE_CALL(memfd_create),
+};
+
+constexpr SystemCall kChangesOfFiles[] = {
+    COURSE_CALL(openat2),   COURSE_CALL(creat),       COURSE_CALL(truncate),     COURSE_CALL(ftruncate),
+    COURSE_CALL(fallocate), COURSE_CALL(unlink),      COURSE_CALL(unlinkat),     COURSE_CALL(rename),
+    COURSE_CALL(renameat),  COURSE_CALL(renameat2),   COURSE_CALL(mkdir),        COURSE_CALL(mkdirat),
+    COURSE_CALL(rmdir),     COURSE_CALL(mknod),       COURSE_CALL(mknodat),      COURSE_CALL(link),
+    COURSE_CALL(linkat),    COURSE_CALL(symlink),     COURSE_CALL(symlinkat),    COURSE_CALL(chmod),
+    COURSE_CALL(fchmod),    COURSE_CALL(fchmodat),    COURSE_CALL(chown),        COURSE_CALL(fchown),
+    COURSE_CALL(lchown),    COURSE_CALL(fchownat),    COURSE_CALL(utime),        COURSE_CALL(utimes),
+    COURSE_CALL(utimensat), COURSE_CALL(futimesat),   COURSE_CALL(setxattr),     COURSE_CALL(lsetxattr),
+    COURSE_CALL(fsetxattr), COURSE_CALL(removexattr), COURSE_CALL(lremovexattr), COURSE_CALL(fremovexattr),
+};
+
+/// Forbidden only with certain arguments.
+constexpr SystemCall kConditional[] = {COURSE_CALL(clone),        COURSE_CALL(tgkill), COURSE_CALL(prctl),
+                                       COURSE_CALL(openat),       COURSE_CALL(open),   COURSE_CALL(mprotect),
+                                       COURSE_CALL(pkey_mprotect)};
+#undef COURSE_CALL
+
+const char* name_of(long number) {
+  for (const auto& list :
+       {std::span<const SystemCall>(kForbidden), std::span<const SystemCall>(kChangesOfFiles),
+        std::span<const SystemCall>(kConditional)})
+    for (const SystemCall& call : list)
+      if (call.number == number) return call.name;
+  return "something that this system has no name for";
+}
+
+/// A program for the kernel's filter machine. Each rule ends in a verdict or falls through to the next.
+class FilterProgram {
+ public:
+  FilterProgram() {
+    load(offsetof(seccomp_data, arch));
+    add({BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AUDIT_ARCH_X86_64});
+    answer(SECCOMP_RET_KILL_PROCESS);
+    load(offsetof(seccomp_data, nr));
+    // The calls of the x32 interface have numbers of their own.
+    add({BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000});
+    answer(SECCOMP_RET_KILL_PROCESS);
+  }
+
+  void forbid(long number) {
+    skip_unless_equal(static_cast<std::uint32_t>(number), 1);
+    answer(SECCOMP_RET_TRAP);
+  }
+  /// The call fails as if the system did not know it.
+  void hide(long number) {
+    skip_unless_equal(static_cast<std::uint32_t>(number), 1);
+    answer(SECCOMP_RET_ERRNO | ENOSYS);
+  }
+  enum class Test : std::uint16_t { equals = BPF_JEQ, has_any_bit_of = BPF_JSET };
+  /// Forbids the call if the low half of its argument passes the test, or, with `only` false, if it does not.
+  void forbid_if(long number, int argument, Test test, std::uint32_t value, bool only = true) {
+    skip_unless_equal(static_cast<std::uint32_t>(number), 4);
+    load(offsetof(seccomp_data, args) + static_cast<std::size_t>(argument) * sizeof(std::uint64_t));
+    const std::uint8_t skip_if_passed = only ? 0 : 1, skip_if_not = only ? 1 : 0;
+    add({static_cast<std::uint16_t>(BPF_JMP | static_cast<std::uint16_t>(test) | BPF_K), skip_if_passed,
+         skip_if_not, value});
+    answer(SECCOMP_RET_TRAP);
+    load(offsetof(seccomp_data, nr));
+  }
+
+  /// @throws std::system_error
+  void install() {
+    answer(SECCOMP_RET_ALLOW);
+    const sock_fprog program{static_cast<unsigned short>(code_.size()), code_.data()};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot filter system calls");
+  }
+
+ private:
+  void add(sock_filter instruction) { code_.push_back(instruction); }
+  void load(std::size_t offset) { add({BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offset)}); }
+  void answer(std::uint32_t verdict) { add({BPF_RET | BPF_K, 0, 0, verdict}); }
+  void skip_unless_equal(std::uint32_t value, std::uint8_t instructions) {
+    add({BPF_JMP | BPF_JEQ | BPF_K, 0, instructions, value});
+  }
+
+  std::vector<sock_filter> code_;
+};
+
+/// Ends the process, which a process that is number 1 of its namespace does not do by itself.
+[[noreturn]] void end_by(int signal) { _exit(128 + signal); }
+
+void on_forbidden_call(int signal, siginfo_t* info, void*) {
+  static std::array<char, 256> message;  // the stack may be short
+  std::snprintf(message.data(), message.size(),
+                "Your code asked the system for %s, which a kernel has no need of. Remove that call.",
+                name_of(info->si_syscall));
+  report_fatal("forbidden_call", message.data(), "", 0);
+  end_by(signal);
+}
+
+void install_handlers() {
+  struct sigaction action {};
+  action.sa_sigaction = on_forbidden_call;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSYS, &action, nullptr);
+  action.sa_flags = SA_ONSTACK;
+  action.sa_handler = [](int signal) { end_by(signal); };
+  sigaction(SIGABRT, &action, nullptr);
+}
+
+void limit(__rlimit_resource resource, rlim_t value) {
+  rlimit both{};
+  getrlimit(resource, &both);
+  both.rlim_max = std::min(both.rlim_max, value);
+  both.rlim_cur = both.rlim_max;
+  if (setrlimit(resource, &both) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot limit what the worker may use");
+}
+
+}  // namespace
+
+void confine(const Privileges& privileges) {
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, 600);  // the grader has shorter limits by the clock; this one outlives the grader
+  limit(RLIMIT_NOFILE, privileges.write_files ? 1024 : 64);
+  limit(RLIMIT_FSIZE, privileges.write_files ? rlim_t{64} << 20 : 0);
+  install_handlers();
+
+  using Test = FilterProgram::Test;
+  FilterProgram filter;
+  for (const SystemCall& call : kForbidden) filter.forbid(call.number);
+  filter.hide(SYS_clone3);  // its flags are in memory, where the filter cannot look; libraries then use clone
+  if (privileges.start_threads)
+    filter.forbid_if(SYS_clone, 0, Test::has_any_bit_of, CLONE_THREAD, false);
+  else
+    filter.forbid(SYS_clone);
+  if (!privileges.start_threads) {                                       // a driver compiles kernels
+    filter.forbid_if(SYS_mprotect, 2, Test::has_any_bit_of, PROT_EXEC);  // code that has been changed
+    filter.forbid_if(SYS_pkey_mprotect, 2, Test::has_any_bit_of, PROT_EXEC);
+  }
+  filter.forbid_if(SYS_tgkill, 0, Test::equals, static_cast<std::uint32_t>(getpid()), false);
+  filter.forbid_if(SYS_prctl, 0, Test::equals, PR_SET_PDEATHSIG);
+  if (!privileges.write_files) {
+    for (const SystemCall& call : kChangesOfFiles) filter.forbid(call.number);
+    constexpr std::uint32_t kChanging = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
+    filter.forbid_if(SYS_open, 1, Test::has_any_bit_of, kChanging);
+    filter.forbid_if(SYS_openat, 2, Test::has_any_bit_of, kChanging);
+  }
+  filter.install();
+}
+
+}  // namespace course::grading

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/base/descriptor.hpp"
+#include "grading/calls/channel.hpp"
+#include "grading/calls/channel_listener.hpp"
+#include "grading/calls/printed_tail.hpp"
+#include "grading/confinement/confinement.hpp"
+
+namespace course::grading {
+
+/// @brief A running worker program: its channel, what it prints, and how it ends.
+/// It runs in a process group of its own, is killed when the thread that started it ends, and is killed and
+/// reaped by the destructor together with everything that it started and left in its group.
+class WorkerProcess {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `pass_output_on`: what it prints goes to our standard output as well. With a confinement it is started
+  /// as that says; with a launcher, by a program that need not pass descriptors on, whose command line these
+  /// words begin. In both cases it has said that it is ready when this returns.
+  /// @throws std::runtime_error, in words for the user, if the program cannot be started.
+  explicit WorkerProcess(const std::filesystem::path& program, bool pass_output_on = false,
+                         const Confinement* confinement = nullptr,
+                         const std::vector<std::string>* launcher = nullptr);
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  Channel& channel() { return channel_; }
+  PrintedTail& printed() { return printed_; }
+
+  /// What happened first.
+  enum class Event { message, ended, channel_closed, timeout, too_large };
+
+  /// @brief Waits, and meanwhile takes in what the worker prints. A message that was sent before the end
+  /// comes first. too_large: a confined worker holds more memory than it may.
+  Event wait(Clock::time_point deadline);
+
+  /// @brief Seconds of a processor that each thread of the worker has had, by its number; empty if nobody
+  /// knows. Cost: a small file for each thread.
+  std::map<pid_t, double> thread_seconds() const;
+
+  /// @brief Takes in what was printed so far, without waiting.
+  void collect_output();
+
+  /// @brief Closes the channel and waits for the worker to end by itself, and with it what it was started
+  /// through; kills both at the deadline. False: they were killed.
+  bool finish(Clock::time_point deadline);
+
+  /// @brief Kills the worker and its group, and reaps it.
+  /// Returns the status of waitpid: that of the kill, or of an end that came before it. Of a confined worker,
+  /// the signal that ended it is the signal, as if no launcher stood between.
+  int stop();
+
+  /// @brief True if it has ended; does not wait.
+  bool ended();
+
+ private:
+  bool ends_soon();
+  void let_in(ChannelListener& listener);
+  void greet();
+  [[noreturn]] void give_up_start(const std::string& problem);
+  void kill_all();
+  bool holds_too_much() const;
+
+  bool pass_output_on_;
+  std::uint64_t memory_bytes_ = 0;  // 0: no limit
+  bool confined_ = false;
+  pid_t pid_ = -1;
+  bool reaped_ = false;
+  int status_ = 0;
+  Channel channel_;
+  Descriptor output_;     // read end of its standard output and error
+  Descriptor process_;    // pidfd: readable once it has ended
+  std::string starter_;   // what stands before a worker, in words; empty: nothing
+  pid_t inner_pid_ = -1;  // of a worker with something before it
+  Descriptor inner_;      // pidfd
+  PrintedTail printed_;
+};
+
+}  // namespace course::grading

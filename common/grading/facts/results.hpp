@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grading/facts/outcome.hpp"
+
+namespace course::grading {
+
+/// One test case as it is written to the results file: one JSON object a line.
+struct CaseResult {
+  std::string name;
+  std::vector<std::string> tags;  ///< without brackets, e.g. "points:1"
+  int points = 0;                 ///< from the tag points:N
+  bool passed = false;
+  double seconds = 0;
+  std::uint64_t seed = 0;
+  bool infrastructure = false;  ///< it failed because of this machine or the grader, not the student's code
+  std::string message;          ///< why it failed, for the student
+  std::string printed;          ///< the last lines that the student's code printed
+  std::vector<std::string> diagnoses;  ///< names of the mistakes that explain wrong results
+  std::vector<Diagnostic> diagnostics;
+  std::map<std::string, std::int64_t> counters;
+  std::vector<simt::LaunchProfile> launches;  ///< what check mode counted, of the first few
+};
+
+/// @brief Fails the case if a call was diagnosed with an error, whatever the tests made of it: the output of
+/// a race is right only by luck. Such errors come first in the case's message, each once.
+void fail_if_diagnosed(CaseResult& result);
+
+/// @brief One line without its newline; bytes that are not UTF-8 are replaced.
+std::string to_json_line(const CaseResult& result);
+
+/// @throws nlohmann::json::exception if it is not what to_json_line() writes.
+CaseResult case_from_json(const nlohmann::json& value);
+
+/// What a results file holds.
+struct Results {
+  std::vector<CaseResult> cases;
+  bool truncated = false;  ///< the last line is incomplete: the test executable was ended while writing
+};
+
+/// @brief Reads a results file. A missing file has no cases; an incomplete last line is left out and
+/// reported.
+/// @throws std::runtime_error naming file and line if an earlier line is not a result.
+Results read_results(const std::filesystem::path& file);
+
+/// @brief Appends one line with a single write, so that a reader never sees half of it unless the disk is
+/// full.
+/// @throws std::runtime_error naming the file if it cannot be written.
+void append_result(const std::filesystem::path& file, const CaseResult& result);
+
+}  // namespace course::grading

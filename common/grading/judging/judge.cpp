@@ -1,0 +1,192 @@
+#include "grading/judging/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "grading/base/subprocess.hpp"
+#include "grading/judging/mutant.hpp"
+#include "simt/check/kinds.hpp"
+
+namespace course::grading {
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Everything a student would read about a failed case.
+std::string told(const CaseResult& result) {
+  std::string text = result.message;
+  for (const Diagnostic& diagnostic : result.diagnostics) text += "\n" + diagnostic.message;
+  return text;
+}
+
+std::vector<CaseResult> failed_cases(const std::vector<CaseResult>& cases) {
+  std::vector<CaseResult> failed;
+  std::copy_if(cases.begin(), cases.end(), std::back_inserter(failed),
+               [](const CaseResult& result) { return !result.passed; });
+  return failed;
+}
+
+Judgement judge_correct(const Variant& variant, const LessonReport& report, Backend backend) {
+  const std::string points =
+      std::to_string(report.points) + " of " + std::to_string(report.lesson.points) + " points";
+  if (report.verdict == Verdict::pass) {
+    std::string reason = "passes with " + points;
+    // Not a reason to fail: the machine may have other work.
+    if (variant.kind == VariantKind::solution && backend == Backend::cpu && report.seconds > kManySeconds)
+      reason += fmt::format(", after {:.0f} s, and students run these tests often", report.seconds);
+    return {report.points == report.lesson.points, reason};
+  }
+  const CaseResult failed = failed_cases(report.cases).front();
+  return {false,
+          "should pass, but has " + points + "; \"" + failed.name + "\" says: " + first_line(failed.message)};
+}
+
+Judgement judge_stub(const LessonReport& report) {
+  const auto failed = failed_cases(report.cases);
+  for (const CaseResult& result : failed) {
+    if (result.message.empty()) return {false, "\"" + result.name + "\" fails without a reason"};
+  }
+  if (failed.empty()) return {false, "should fail, but passes"};
+  return {true, "fails as it should: " + first_line(failed.front().message)};
+}
+
+/// What the cases were diagnosed with: mistakes that fit and, in the simulator, classes of errors.
+std::set<std::string> diagnoses_of(const std::vector<CaseResult>& failed, Backend backend) {
+  std::set<std::string> names;
+  for (const CaseResult& result : failed) {
+    names.insert(result.diagnoses.begin(), result.diagnoses.end());
+    if (backend == Backend::gpu) continue;  // what CUDA reports there depends on what lies behind an array
+    for (const Diagnostic& diagnostic : result.diagnostics)
+      if (diagnostic.severity == Severity::error) names.insert(diagnostic.kind);
+  }
+  return names;
+}
+
+/// Why the diagnoses are not those that the mutant names; empty if they are.
+std::string wrong_diagnoses(const Mutant& mutant, const std::vector<CaseResult>& failed, Backend backend) {
+  const std::set<std::string> got = diagnoses_of(failed, backend);
+  const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& name : got) {
+    if (among(mutant.diagnoses, name) || among(mutant.diagnoses_by_luck, name)) continue;
+    const auto by = std::find_if(failed.begin(), failed.end(), [&](const CaseResult& result) {
+      return diagnoses_of({result}, backend).count(name) > 0;
+    });
+    return fmt::format("is diagnosed with \"{}\", which its file does not name; \"{}\" says: {}", name,
+                       by->name, first_line(told(*by)));
+  }
+  if (backend == Backend::gpu)
+    return {};  // there is no check mode, and wrong values may differ from run to run
+  for (const std::string& name : mutant.diagnoses)
+    if (got.count(name) == 0)
+      return fmt::format("is rejected, but no failed case is diagnosed with \"{}\"; \"{}\" says: {}", name,
+                         failed.front().name, first_line(told(failed.front())));
+  return {};
+}
+
+/// Why these cases do not tell the mutant as its file says; empty if they do.
+std::string why_not_told(const Mutant& mutant, const std::vector<std::string>& expected,
+                         const std::vector<CaseResult>& failed, Backend backend) {
+  if (failed.empty()) return "should be rejected, but passes";
+  for (const std::string& sentence : expected) {
+    const bool said = std::any_of(failed.begin(), failed.end(), [&](const CaseResult& result) {
+      return told(result).find(sentence) != std::string::npos;
+    });
+    if (!said)
+      return "is rejected, but no failed case says \"" + sentence + "\"; \"" + failed.front().name +
+             "\" says: " + first_line(told(failed.front()));
+  }
+  return wrong_diagnoses(mutant, failed, backend);
+}
+
+Judgement judge_mutant(const Variant& variant, const std::vector<CaseResult>& cases, Backend backend) {
+  const Mutant mutant = read_mutant(variant.file);
+  const auto& expected =
+      backend == Backend::gpu && !mutant.expect_gpu.empty() ? mutant.expect_gpu : mutant.expect;
+  const auto failed = failed_cases(cases);
+  if (expected.front() == Mutant::kLuck)
+    return {true,
+            failed.empty() ? "passes, by luck" : "is rejected, by luck: " + first_line(told(failed.front()))};
+  if (expected.front() == Mutant::kNothing)
+    return {failed.empty(), failed.empty()
+                                ? "passes: only the simulator can tell"
+                                : "should pass where nothing counts its traffic, but is rejected: " +
+                                      first_line(told(failed.front()))};
+  if (const std::string why = why_not_told(mutant, expected, failed, backend); !why.empty())
+    return {false, why};
+  if (backend == Backend::cpu && !mutant.told_by.empty()) {
+    auto by_it = failed;
+    std::erase_if(by_it, [&](const CaseResult& result) { return result.name != mutant.told_by; });
+    if (!why_not_told(mutant, expected, by_it, backend).empty())
+      return {false, "is rejected, but not as its file says by the case that it names, \"" + mutant.told_by +
+                         "\", alone"};
+  }
+  return {true, "is rejected: " + expected.front()};
+}
+
+/// Whether a finding of this name takes check mode.
+bool takes_check_mode(const std::string& name) {
+  using namespace simt::check;
+  const auto kinds = {kRace,        kMissingSyncwarp, kSameValueWrite,   kOutOfBounds,  kUninitialisedRead,
+                      kMissingWait, kExitedThreads,   kDivergentBarrier, kInactiveLane, kMisaligned,
+                      kShift};
+  return std::find(kinds.begin(), kinds.end(), name) != kinds.end();
+}
+
+}  // namespace
+
+std::vector<Variant> variants_of(const Lesson& lesson) {
+  std::vector<Variant> variants{{VariantKind::stub, "stub", lesson.pristine_stub()},
+                                {VariantKind::solution, "solution", lesson.solution()}};
+  for (const auto& file : lesson.alternatives()) {
+    variants.push_back({VariantKind::alternative, "alternative/" + file.stem().string(), file});
+  }
+  for (const auto& file : lesson.mutants()) {
+    variants.push_back({VariantKind::mutant, "mutant/" + file.stem().string(), file});
+  }
+  return variants;
+}
+
+std::filesystem::path kernel_of(const Variant& variant, const Lesson& lesson,
+                                const std::filesystem::path& folder) {
+  if (variant.kind != VariantKind::mutant) return variant.file;
+  const Mutant mutant = read_mutant(variant.file);
+  const std::string code = mutated(mutant, read_file(lesson.solution()));
+  const std::filesystem::path file = folder / lesson.id() / (variant.file.stem().string() + ".cu");
+  std::filesystem::create_directories(file.parent_path());
+  if (!std::filesystem::exists(file) || read_file(file) != code) write_file_atomically(file, code);
+  return file;
+}
+
+bool run_mode_may_settle(const Variant& variant) {
+  if (variant.kind != VariantKind::mutant) return variant.kind == VariantKind::stub;
+  const Mutant mutant = read_mutant(variant.file);
+  if (!mutant.expect_gpu.empty() && mutant.expect_gpu.front() == Mutant::kNothing) return false;
+  return std::none_of(mutant.diagnoses.begin(), mutant.diagnoses.end(), takes_check_mode);
+}
+
+bool rejected_already(const Variant& variant, const std::vector<CaseResult>& so_far, Backend backend) {
+  return variant.kind == VariantKind::mutant && !failed_cases(so_far).empty() &&
+         judge_mutant(variant, so_far, backend).as_expected;
+}
+
+Judgement judge(const Variant& variant, const LessonReport& report, Backend backend) {
+  if (report.verdict == Verdict::error) {
+    return {false, (report.compiled ? "could not be judged: " : "does not compile: ") + report.error};
+  }
+  switch (variant.kind) {
+    case VariantKind::stub:
+      return judge_stub(report);
+    case VariantKind::mutant:
+      return judge_mutant(variant, report.cases, backend);
+    case VariantKind::solution:
+    case VariantKind::alternative:
+      break;
+  }
+  return judge_correct(variant, report, backend);
+}
+
+}  // namespace course::grading

@@ -1,0 +1,61 @@
+#include "grading/testing/case.hpp"
+
+#include <mutex>
+#include <string_view>
+
+namespace course::grading {
+namespace {
+
+constexpr std::size_t kMaxDiagnostics = 32, kMaxLaunches = 16;
+
+std::uint64_t& base_seed() {
+  static std::uint64_t seed = 0;
+  return seed;
+}
+
+/// FNV-1a: the same on every machine, unlike std::hash.
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t value = 0xCBF29CE484222325U;
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return value;
+}
+
+}  // namespace
+
+std::uint64_t case_seed() { return hash(current_case().name) ^ (base_seed() * 0x9E3779B97F4A7C15U); }
+
+CaseResult& current_case() {
+  static CaseResult current;
+  return current;
+}
+
+int& case_number() {
+  static int number = 0;
+  return number;
+}
+
+bool& findings_only() {
+  static bool only = false;
+  return only;
+}
+
+void set_base_seed(std::uint64_t seed) { base_seed() = seed; }
+
+void record(const Outcome& outcome) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  CaseResult& current = current_case();
+  add_new(current.diagnostics, outcome.diagnostics);
+  if (current.diagnostics.size() > kMaxDiagnostics) current.diagnostics.resize(kMaxDiagnostics);
+  for (const auto& [name, value] : outcome.counters) current.counters[name] += value;
+  if (outcome.profile) {
+    for_each_counter(*outcome.profile, [&](const std::string& name, std::uint64_t value) {
+      current.counters[name] += static_cast<std::int64_t>(value);
+    });
+    for (const simt::LaunchProfile& launch : outcome.profile->launches)
+      if (current.launches.size() < kMaxLaunches) current.launches.push_back(launch);
+  }
+  if (!outcome.printed.empty()) current.printed = outcome.printed;
+}
+
+}  // namespace course::grading

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "grading/facts/outcome.hpp"
+#include "grading/facts/results.hpp"
+
+namespace course::grading {
+
+/// @brief A seed of this test case's own: from its name and the `--seed` of the command line, so that cases
+/// do not share data and every run sees the same. Reported with a failure.
+std::uint64_t case_seed();
+
+/// @brief The record of the test case that runs now. The listener resets it; calls add diagnostics and
+/// counters.
+CaseResult& current_case();
+
+/// Name of the assertion whose failure comes last in the case's message, whatever fails after it.
+inline constexpr std::string_view kComesLast = "comes last";
+
+/// @brief How many cases have begun: the number of the one that runs now. The listener counts them.
+int& case_number();
+
+/// @brief Whether only what calls find counts, and no output does: then no check of a test fails, so that a
+/// case makes all of its calls.
+bool& findings_only();
+
+/// @brief Mixed into every case_seed(); 0 unless the command line says otherwise.
+void set_base_seed(std::uint64_t seed);
+
+/// @brief Adds what a call found to the current case: diagnostics, counters, profile, what was printed.
+/// Thread-safe.
+void record(const Outcome& outcome);
+
+}  // namespace course::grading

@@ -1,0 +1,108 @@
+#pragma once
+// Everything a lesson's test file needs: Catch2, calls into the kernel library, checks, `./course run` and
+// `./course gradcheck`.
+
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>  // 2.13, as on Debian 12
+#endif
+
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include "grading/facts/outcome.hpp"
+#include "grading/testing/call.hpp"
+#include "grading/testing/case.hpp"
+#include "grading/testing/compare.hpp"
+#include "grading/testing/gradcheck.hpp"
+#include "grading/testing/mistakes.hpp"
+#include "grading/testing/run.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+namespace course::grading {
+
+/// The line of a test that a check stands in. std::source_location would do, but clang before 16 lacks it.
+struct TestLine {
+  const char* file;
+  int line;
+  static constexpr TestLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+/// @brief Fails the case unless the call came back and left nothing behind: no broken guards, changed inputs,
+/// leaked device memory or unread CUDA error.
+/// After a call that came back the case goes on, so that wrong results are compared and told first; what the
+/// call left behind comes last in the case's message.
+void require_ran(const Outcome& outcome, TestLine where = TestLine::here());
+
+/// @brief What check mode counted in this call, or nullptr where it did not run or did not finish:
+/// ```
+/// if (const Profile* profile = profile_of(outcome))
+///   require(profile->global_load.bytes <= 8 * n, "Each element should be read once.");
+/// ```
+/// Fails the case if the call was left out as too large: such a test could never fail. Use smaller arrays, or
+/// CallOptions::check.
+const Profile* profile_of(const Outcome& outcome, TestLine where = TestLine::here());
+
+/// @brief Fails the case if check mode gave a warning. (Errors fail it by themselves.)
+void require_no_warnings(const Outcome& outcome, TestLine where = TestLine::here());
+
+namespace detail {
+void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
+                   TestLine where);
+void report(bool passed, const std::string& message, TestLine where);
+/// Fails the case, but goes on with it; the message comes last.
+void report_last(const std::string& message, TestLine where);
+}  // namespace detail
+
+/// @brief Fails the case unless the entry threw Exception (or something derived from it), with `mentions` as
+/// a word of its message, and changed nothing.
+template <class Exception>
+void require_throws(const Outcome& outcome, std::string_view mentions = {},
+                    TestLine where = TestLine::here()) {
+  detail::require_threw(outcome, typeid(Exception), mentions, where);
+}
+
+/// @brief Fails the case unless every element lies within the bound of the float64 reference; see compare().
+inline void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+                            const Tensor<float>& baseline, Bound bound = {},
+                            TestLine where = TestLine::here()) {
+  if (findings_only()) return;
+  const Comparison comparison = compare(got, name, expected, baseline, bound);
+  detail::report(comparison.passed, comparison.message, where);
+}
+
+/// @brief The same; a wrong result is explained by the one mistake that fits, if there is one. Its sentence
+/// follows, and the case's results name it.
+void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+                     const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound = {},
+                     TestLine where = TestLine::here());
+
+/// @brief Fails the case unless `got` is the gradient of the loss for `input`, held against central
+/// differences; see central_differences() for what a loss is. `input` is as before afterwards.
+/// Cost: 2 · numel evaluations of the loss.
+inline void require_gradient(const Tensor<float>& got, std::string_view name, Tensor<float>& input,
+                             const Loss& loss, GradientBound bound = {}, TestLine where = TestLine::here()) {
+  if (findings_only()) return;
+  const GradientResult result = check_gradient(name, got, input, loss, bound);
+  detail::report(result.passed(), result.message(), where);
+}
+
+/// @brief Fails the case with this message, a sentence for the student, unless the condition holds.
+inline void require(bool condition, const std::string& message, TestLine where = TestLine::here()) {
+  detail::report(condition, message, where);
+}
+
+/// @brief Fails the case unless both tensors have the same bits.
+template <class T>
+void require_same_bits(const Tensor<T>& got, const Tensor<T>& expected, std::string_view name,
+                       TestLine where = TestLine::here()) {
+  const Comparison comparison = compare_bits(got, expected, name);
+  detail::report(comparison.passed, comparison.message, where);
+}
+
+}  // namespace course::grading

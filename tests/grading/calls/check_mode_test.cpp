@@ -1,0 +1,139 @@
+// Calls that are run in check mode, too: what it finds and counts reaches the test that made the call.
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "grading/testing/call.hpp"
+#include "kernels/suspects.hpp"
+#include "support/catch.hpp"
+
+using namespace course;
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr std::int64_t kThreads = 256;
+
+SessionConfig suspects() {
+  const std::filesystem::path folder = COURSE_TEST_KERNELS;
+  SessionConfig config;
+  config.worker = COURSE_TEST_WORKER;
+  config.kernel = folder / "suspects.so";
+  config.check_kernel = folder / "suspects_checked.so";
+  return config;
+}
+
+using Kernel = Entry<void(const float*, float*, std::int64_t)>;
+
+Outcome call_suspect(Kernel entry, const SessionConfig& config = suspects()) {
+  Session session(config);
+  const Tensor<float> x({kThreads}, 1.0f);
+  Tensor<float> y({kThreads});
+  return call_in(session, {}, entry, in(x, "x"), out(y, "y"), kThreads);
+}
+
+Diagnostic only_diagnostic(const Outcome& outcome) {
+  for (const Diagnostic& diagnostic : outcome.diagnostics) UNSCOPED_INFO(diagnostic.message);
+  REQUIRE(outcome.diagnostics.size() == 1);
+  return outcome.diagnostics[0];
+}
+
+}  // namespace
+
+TEST_CASE("a kernel without a mistake is counted, and nothing is found") {
+  const Outcome outcome = call_suspect(ENTRY(course::copy));
+  CHECK(why_not_clean(outcome).empty());
+  CHECK(outcome.diagnostics.empty());
+  CHECK(outcome.checking == Checking::done);
+  REQUIRE(outcome.profile);
+  const Profile& profile = *outcome.profile;
+  CHECK(profile.global_load.requests == kThreads / 32);
+  CHECK(profile.global_load.sectors == kThreads / 8);
+  CHECK(profile.global_load.ideal_sectors == kThreads / 8);
+  CHECK(profile.global_load.bytes_asked == 4 * kThreads);
+  CHECK(profile.global_store.bytes == 4 * kThreads);
+  CHECK(profile.divergent_steps == 0);
+  REQUIRE(profile.launches.size() == 1);
+  CHECK(profile.launches[0].kernel == "copy_kernel");
+  CHECK(profile.launches[0].block[0] == kThreads);
+  REQUIRE_FALSE(profile.launches[0].lines.empty());
+  CHECK_THAT(profile.launches[0].lines[0].file, ContainsSubstring("suspects.cu"));
+}
+
+TEST_CASE("a race is found where the output is right") {
+  const Outcome outcome = call_suspect(ENTRY(course::shift));
+  CHECK(outcome.status == Status::returned);
+  const Diagnostic race = only_diagnostic(outcome);
+  CHECK(race.kind == "race");
+  CHECK(race.severity == Severity::error);
+  CHECK(std::min(race.line, race.other_line) == 13);
+  CHECK(std::max(race.line, race.other_line) == 14);
+  CHECK_THAT(race.element, ContainsSubstring("tile["));
+  CHECK_THAT(race.message, ContainsSubstring("suspects.cu:"));
+}
+
+TEST_CASE("an output that is read before it is written is found") {
+  const Diagnostic read = only_diagnostic(call_suspect(ENTRY(course::add_to_nothing)));
+  CHECK(read.kind == "uninitialised_read");
+  CHECK(read.line == 18);
+}
+
+TEST_CASE("a read past the end of an array is found") {
+  const Outcome outcome = call_suspect(ENTRY(course::copy_one_more));
+  const Diagnostic read = only_diagnostic(outcome);
+  CHECK(read.kind == "out_of_bounds");
+  CHECK(read.line == 22);
+}
+
+TEST_CASE("a missing __syncwarp is a warning") {
+  const Diagnostic missing = only_diagnostic(call_suspect(ENTRY(course::reverse_in_warps)));
+  CHECK(missing.kind == "missing_syncwarp");
+  CHECK(missing.severity == Severity::warning);
+}
+
+TEST_CASE("a large call is checked only if the test asks for it") {
+  Session session(suspects());
+  const Tensor<float> x({40000}, 1.0f);
+  Tensor<float> y({40000});
+  const auto checking = [&](CheckMode mode) {
+    CallOptions options;
+    options.check = mode;
+    return call_in(session, options, ENTRY(course::copy), in(x), out(y), kThreads).checking;
+  };
+  CHECK(checking(CheckMode::if_small) == Checking::left_out);
+  CHECK(checking(CheckMode::never) == Checking::left_out);
+  CHECK(checking(CheckMode::always) == Checking::done);
+}
+
+TEST_CASE("without a kernel for check mode there is none") {
+  SessionConfig config = suspects();
+  config.check_kernel.clear();
+  const Outcome outcome = call_suspect(ENTRY(course::shift), config);
+  CHECK(outcome.checking == Checking::none);
+  CHECK(outcome.diagnostics.empty());
+}
+
+TEST_CASE("a kernel for check mode that cannot be loaded fails nothing") {
+  SessionConfig config = suspects();
+  config.check_kernel = "/nowhere/suspects.so";
+  const Outcome outcome = call_suspect(ENTRY(course::shift), config);
+  CHECK(why_not_clean(outcome).empty());
+  const Diagnostic note = only_diagnostic(outcome);
+  CHECK(note.kind == kNotChecked);
+  CHECK(note.severity == Severity::note);
+}
+
+TEST_CASE("a kernel that never ends costs check mode two seconds, and then less") {
+  Session session(suspects());
+  CallOptions options;
+  options.timeout_seconds = 0.1;
+  Tensor<float> y({1});
+  for (const double limit : {4.0, 2.0}) {
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome outcome = call_in(session, options, ENTRY(course::spin), out(y));
+    CHECK(outcome.status == Status::timeout);
+    CHECK(only_diagnostic(outcome).kind == "endless_loop");
+    CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < limit);
+  }
+}

@@ -1,0 +1,135 @@
+// A confined worker, with the sandbox's launcher left out: what it gives up by itself, and what the grader
+// makes of it.
+#include "grading/confinement/confinement.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "grading/base/subprocess.hpp"
+#include "support/catch.hpp"
+#include "worker_support.hpp"
+
+using namespace course;
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+SessionConfig confined(const std::string& name) {
+  SessionConfig config = library(name);
+  config.confinement.emplace();
+  return config;
+}
+
+/// The misdeed fails as told, and the next call works.
+void check_ends(Misdeed misdeed, const std::string& words) {
+  Session session(confined("misbehave"));
+  const Outcome outcome = misbehave(session, misdeed, 3);
+  INFO(outcome.message);
+  CHECK_THAT(why_not_clean(outcome), ContainsSubstring(words));
+  CHECK(why_not_clean(misbehave(session, kNothing)).empty());
+}
+
+}  // namespace
+
+TEST_CASE("a confined worker gives the same results, and serves one call only") {
+  Session session(confined("misbehave"));
+  for (int call = 0; call < 2; ++call) {
+    const Outcome outcome = misbehave(session, kNothing);
+    INFO(outcome.message);
+    CHECK(why_not_clean(outcome).empty());
+    CHECK(session.worker_pid() == -1);
+  }
+}
+
+TEST_CASE("a confined worker that may serve several calls stays") {
+  SessionConfig config = confined("misbehave");
+  config.confinement->one_call = false;
+  Session session(config);
+  CHECK(why_not_clean(misbehave(session, kNothing)).empty());
+  const int worker = session.worker_pid();
+  CHECK(worker > 0);
+  CHECK(why_not_clean(misbehave(session, kNothing)).empty());
+  CHECK(session.worker_pid() == worker);
+}
+
+TEST_CASE("confined code that starts a process is ended, and told what it asked for") {
+  check_ends(kFork, "Your code asked the system for clone, which a kernel has no need of");
+  check_ends(kSpawn, "Your code asked the system");
+}
+
+TEST_CASE("confined code cannot start a thread that outlives its call") {
+  check_ends(kThreadOutlives, "");
+  Session session(confined("misbehave"));
+  const Outcome outcome = misbehave(session, kThreadOutlives, 3);
+  CHECK(outcome.status != Status::returned);
+}
+
+TEST_CASE("confined code that aborts or kills itself is told so") {
+  check_ends(kAbort, "Your code called abort()");
+  check_ends(kKillItself, "Your code");
+}
+
+TEST_CASE("confined code that ends its process is told its exit status") {
+  check_ends(kExitThree, "with exit status 3");
+}
+
+TEST_CASE("confined code that forges a reply gains nothing") {
+  Session session(confined("misbehave"));
+  const Outcome outcome = misbehave(session, kForgeReply, 3);
+  CHECK_FALSE(why_not_clean(outcome).empty());
+}
+
+TEST_CASE("a kernel that never comes back is called no more after some calls") {
+  SessionConfig config = confined("misbehave");
+  config.confinement->patience = 2;
+  config.later_timeout_seconds = 0.5;
+  Session session(config);
+  for (int call = 0; call < 2; ++call) {
+    const Outcome outcome = misbehave(session, kLoopForever, 0.5);
+    INFO(outcome.message);
+    CHECK(to_string(outcome.status) == to_string(Status::timeout));
+    CHECK_THAT(outcome.message, ContainsSubstring("never came back"));
+  }
+  const Outcome outcome = misbehave(session, kNothing);
+  CHECK(to_string(outcome.status) == to_string(Status::timeout));
+  CHECK_THAT(outcome.message,
+             ContainsSubstring("misbehave was not called: 2 calls before this one never came back"));
+}
+
+TEST_CASE("a worker that cannot be confined is the machine's fault") {
+  SessionConfig config = confined("misbehave");
+  config.confinement->launcher = {"sh", "-c", "echo no room; exit 4", "sh"};
+  Session session(config);
+  CHECK_THROWS_AS(misbehave(session, kNothing), MachineError);
+  CHECK_THROWS_WITH(misbehave(session, kNothing),
+                    ContainsSubstring("The sandbox for a submission could not be started: no room"));
+}
+
+TEST_CASE("a worker behind a launcher is ended with it") {
+  SessionConfig config = confined("misbehave");
+  config.confinement->launcher = {"env", "-i", "LC_ALL=C"};
+  Session session(config);
+  CHECK(why_not_clean(misbehave(session, kNothing)).empty());
+  CHECK_THAT(misbehave(session, kLoopForever, 0.5).message, ContainsSubstring("never came back"));
+  CHECK(session.worker_pid() == -1);
+}
+
+TEST_CASE("a confinement is the same after it has been written and read") {
+  Confinement confinement;
+  confinement.launcher = {"bwrap", "--", "two words"};
+  confinement.memory_bytes = 12345;
+  confinement.one_call = false;
+  confinement.patience = 7;
+  const ScratchFolder folder(std::filesystem::temp_directory_path());
+  const std::filesystem::path file = folder.path() / "confinement.json";
+  write_file_atomically(file, to_json(confinement));
+  const Confinement again = read_confinement(file);
+  CHECK(again.launcher == confinement.launcher);
+  CHECK(again.memory_bytes == confinement.memory_bytes);
+  CHECK(again.one_call == confinement.one_call);
+  CHECK(again.patience == confinement.patience);
+  std::ofstream(file) << "{}";
+  CHECK_THROWS_WITH(read_confinement(file), ContainsSubstring("does not describe a confinement"));
+}

@@ -1,0 +1,122 @@
+#include "grading/facts/results.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "grading/testing/case.hpp"
+#include "support/catch.hpp"
+
+using namespace course::grading;
+
+namespace {
+
+/// A file that does not exist yet, and is removed at the end.
+class TemporaryFile {
+ public:
+  TemporaryFile()
+      : path_(std::filesystem::temp_directory_path() / ("course-results-" + std::to_string(getpid()))) {
+    std::filesystem::remove(path_);
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+  void append(const std::string& text) const { std::ofstream(path_, std::ios::app) << text; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+CaseResult example() {
+  CaseResult result;
+  result.name = "adds 1000 elements";
+  result.tags = {"l01", "vector_add", "points:2"};
+  result.points = 2;
+  result.passed = false;
+  result.seconds = 0.25;
+  result.seed = ~std::uint64_t{0};
+  result.message = "c[0] is 1, \"expected\" 2.\nYour code printed:\nx";
+  result.diagnoses = {"swapped"};
+  result.diagnostics = {{"out_of_bounds", "vector_add.cu", 14, "too far"}};
+  result.counters = {{"bytes", 12}};
+  result.launches.resize(1);
+  result.launches[0].kernel = "add_kernel";
+  result.launches[0].total.global_store.bytes = 128;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("results come back from the file as they were written") {
+  const TemporaryFile file;
+  append_result(file.path(), example());
+  append_result(file.path(), example());
+  const Results results = read_results(file.path());
+  CHECK_FALSE(results.truncated);
+  REQUIRE(results.cases.size() == 2);
+  const CaseResult& copy = results.cases[1];
+  CHECK(copy.name == example().name);
+  CHECK(copy.tags == example().tags);
+  CHECK(copy.points == 2);
+  CHECK_FALSE(copy.passed);
+  CHECK(copy.seconds == 0.25);
+  CHECK(copy.seed == ~std::uint64_t{0});
+  CHECK(copy.message == example().message);
+  CHECK(copy.diagnoses == example().diagnoses);
+  REQUIRE(copy.diagnostics.size() == 1);
+  CHECK(copy.diagnostics[0].kind == "out_of_bounds");
+  CHECK(copy.diagnostics[0].line == 14);
+  CHECK(copy.counters == example().counters);
+  CHECK(launches_to_json(copy.launches) == launches_to_json(example().launches));
+}
+
+TEST_CASE("a file that does not exist has no results") {
+  const TemporaryFile file;
+  CHECK(read_results(file.path()).cases.empty());
+  CHECK_FALSE(read_results(file.path()).truncated);
+}
+
+TEST_CASE("a half-written last line is left out and reported") {
+  const TemporaryFile file;
+  append_result(file.path(), example());
+  const std::string line = to_json_line(example());
+  file.append(line.substr(0, line.size() / 2));
+  const Results results = read_results(file.path());
+  CHECK(results.cases.size() == 1);
+  CHECK(results.truncated);
+}
+
+TEST_CASE("a line that is not a result is an error with its place") {
+  const TemporaryFile file;
+  append_result(file.path(), example());
+  file.append("{\"name\": 3}\n");
+  CHECK_THROWS_WITH(read_results(file.path()), Catch::Matchers::ContainsSubstring(":2 is not a test result"));
+}
+
+TEST_CASE("a result is one line, even of bytes that are no text") {
+  CaseResult result = example();
+  result.message = "\xff\xfe\n\x01";
+  CHECK(to_json_line(result).find('\n') == std::string::npos);
+}
+
+TEST_CASE("a results file that cannot be written is an error with its name") {
+  CHECK_THROWS_WITH(append_result("/dev/full", example()), Catch::Matchers::ContainsSubstring("/dev/full"));
+  CHECK_THROWS_WITH(append_result("/nowhere/at/all", example()),
+                    Catch::Matchers::ContainsSubstring("No such file"));
+}
+
+TEST_CASE("the seed of a case depends on its name and on the seed of the run") {
+  current_case().name = "one";
+  const std::uint64_t one = case_seed();
+  CHECK(case_seed() == one);
+  current_case().name = "two";
+  CHECK(case_seed() != one);
+  current_case().name = "one";
+  set_base_seed(5);
+  CHECK(case_seed() != one);
+  set_base_seed(0);
+  CHECK(case_seed() == one);
+}

@@ -1,0 +1,70 @@
+#include "grading/testing/wrong_elements.hpp"
+
+#include <vector>
+
+#include "support/catch.hpp"
+
+using course::Shape;
+using course::grading::describe_positions;
+
+namespace {
+
+using Indices = std::vector<std::int64_t>;
+
+/// The indices of a tensor of this many elements that satisfy a predicate.
+template <class Predicate>
+Indices where(std::int64_t size, Predicate predicate) {
+  Indices chosen;
+  for (std::int64_t i = 0; i < size; ++i)
+    if (predicate(i)) chosen.push_back(i);
+  return chosen;
+}
+
+}  // namespace
+
+TEST_CASE("wrong elements of a vector are described by their pattern") {
+  CHECK(describe_positions({1}, {0}) == "the only element");
+  CHECK(describe_positions({3}, {0, 1, 2}) == "all of them");
+  CHECK(describe_positions({1000}, {31}) == "only element 31");
+  CHECK(describe_positions({1000}, where(1000, [](auto i) { return i >= 992; })) ==
+        "all from element 992 on");
+  CHECK(describe_positions({1000}, where(1000, [](auto i) { return i < 32; })) == "the first 32 elements");
+  CHECK(describe_positions({1000}, where(1000, [](auto i) { return i >= 10 && i < 20; })) ==
+        "elements 10 to 19");
+  CHECK(describe_positions({1000}, where(1000, [](auto i) { return i % 2 == 1; })) ==
+        "every 2nd element from 1 on");
+  CHECK(describe_positions({1000}, where(1000, [](auto i) { return i % 3 == 0; })) ==
+        "every 3rd element from 0 on");
+  CHECK(describe_positions({1000}, {3, 17, 400}) == "elements 3, 17 and 400");
+  CHECK(describe_positions({1000}, {3, 17, 400, 401, 999}) ==
+        "no simple pattern, between elements 3 and 999");
+}
+
+TEST_CASE("wrong elements that repeat with a warp or a block are described by it") {
+  CHECK(describe_positions({1000}, where(1000, [](auto i) { return i % 256 == 255; })) ==
+        "every 256th element from 255 on");
+  CHECK(describe_positions({1024}, where(1024, [](auto i) { return i % 32 >= 16; })) ==
+        "all from element 16 on of every 32");
+  CHECK(describe_positions({1024}, where(1024, [](auto i) { return i % 256 < 32; })) ==
+        "the first 32 elements of every 256");
+}
+
+TEST_CASE("wrong elements of a matrix are described by rows and columns") {
+  const Shape shape = {8, 10};
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 == 3; })) == "only row 3, whole");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 >= 4; })) ==
+        "all from row 4 on, whole");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i % 10 == 9; })) ==
+        "only column 9, in every row");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i % 10 >= 8; })) ==
+        "all from column 8 on, in every row");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i % 10 % 2 == 0; })) ==
+        "every 2nd column from 0 on, in every row");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 >= 6 && i % 10 >= 5; })) ==
+        "all from row 6 on; there, all from column 5 on");
+  CHECK(describe_positions(shape, {42}) == "only element 42");
+}
+
+TEST_CASE("the leading axes of a tensor count as rows") {
+  CHECK(describe_positions({2, 3, 4}, where(24, [](auto i) { return i / 4 == 5; })) == "only row 5, whole");
+}

@@ -36,7 +36,7 @@ function(course_add_lesson folder)
   list(JOIN entries ", " entries)
   set(entries_source ${PROJECT_BINARY_DIR}/lessons/${id}/entries.cpp)
   file(CONFIGURE OUTPUT ${entries_source} @ONLY CONTENT
-       "#include \"@id@/@name@.hpp\"\n#include \"grading/entry.hpp\"\n\nCOURSE_ENTRIES(@entries@);\n")
+       "#include \"@id@/@name@.hpp\"\n#include \"grading/calls/entry.hpp\"\n\nCOURSE_ENTRIES(@entries@);\n")
   add_library(${id}_entries OBJECT ${entries_source})
   target_link_libraries(${id}_entries PRIVATE course::options)
 

@@ -247,7 +247,6 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   return outcome;
 } catch (const std::runtime_error& problem) {  // std::system_error among them
   state_->runner.end();
-  current_case().infrastructure = true;
   throw MachineError(problem.what());
 }
 

@@ -164,6 +164,11 @@ Argument marshal(const A& value) {
   }
 }
 
+/// Session::invoke(). If this machine cannot make the call, the current case says that it is not the code's
+/// fault.
+Outcome invoke(Session& session, std::string_view entry, std::string_view signature,
+               const std::vector<Argument>& arguments, const CallOptions& options);
+
 }  // namespace detail
 
 /// @brief Calls an entry of the kernel library in a worker process and waits for it.
@@ -182,7 +187,7 @@ Outcome call_in(Session& session, const CallOptions& options, Entry<void(Paramet
     list.reserve(sizeof...(Arguments));
     (list.push_back(detail::marshal<Parameters>(arguments)), ...);
   }
-  return session.invoke(entry.name, typeid(void(Parameters...)).name(), list, options);
+  return detail::invoke(session, entry.name, typeid(void(Parameters...)).name(), list, options);
 }
 
 /// @brief call_in() the session of this test executable.

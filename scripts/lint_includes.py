@@ -23,7 +23,7 @@ AREAS = [
     # The rooms of the grader, lowest first: an arrow leads down.
     (r"common/grading/base/", "base", {}),
     (r"common/grading/project/", "project", {"base"}),
-    (r"common/grading/facts/", "facts", {"base", "findings", "report"}),
+    (r"common/grading/facts/", "facts", {"base", "tensor", "findings", "report"}),
     (r"common/grading/confinement/", "confinement", {"project", "base"}),
     (r"common/grading/build/", "build", {"confinement", "project", "base"}),
     (r"common/grading/sanitizer/", "sanitizer", {"facts", "project", "base", "findings"}),
@@ -44,7 +44,7 @@ AREAS = [
      {"attention tests", "testing", "facts", "reference", "tensor", "support"}),
     (r"tests/lessons/attention/", "attention tests", {"testing", "facts", "reference", "tensor"}),
     (r"tests/lessons/[^/]+$", "lesson test", {"attention tests", "contract", "testing", "facts", "reference", "tensor"}),
-    (r"tests/support/", "support", {}),
+    (r"tests/support/", "support", {"facts"}),
     (r"tests/", "unit test", {"tensor", "reference", "device", "simt", "findings", "report", "base", "project", "facts", "confinement",
                              "build", "sanitizer", "calls", "testing", "judging", "worker", "classroom",
                              "cli", "support", "steps"}),

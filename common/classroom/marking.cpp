@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <regex>
+
+#include "grading/facts/cause.hpp"
+#include "grading/facts/words.hpp"
 
 namespace course::classroom {
 namespace {
@@ -17,29 +21,20 @@ std::string without_addresses(const std::string& text) {
   return std::regex_replace(text, address, "0x...");
 }
 
-std::vector<std::string> diagnoses_of(const CaseResult& result) {
-  std::vector<std::string> names = result.diagnoses;
-  for (const grading::Diagnostic& finding : result.diagnostics)
+std::vector<std::string> diagnoses_of(const CaseResult& result, const std::optional<grading::Cause>& cause) {
+  std::vector<std::string> names;
+  if (cause && !sentence_for(*cause, result).empty()) names = cause->mistakes;
+  for (const grading::Finding& finding : result.findings)
     if (finding.severity == grading::Severity::error && !finding.kind.empty() &&
         std::find(names.begin(), names.end(), finding.kind) == names.end())
       names.push_back(finding.kind);
   return names;
 }
 
-/// What check mode warned of may be why the case fails; its errors are in the message.
-std::string warnings_of(const CaseResult& result) {
-  std::string lines;
-  for (const grading::Diagnostic& finding : result.diagnostics) {
-    if (finding.severity != grading::Severity::warning) continue;
-    const std::string place = finding.line > 0 ? fmt::format("{}:{}: ", finding.file, finding.line) : "";
-    lines += fmt::format("\n{}warning: {}: {}", place, finding.kind, finding.message);
-  }
-  return lines;
-}
-
 /// A case that has a hidden twin is worth half, and so is the twin.
 void add_cases(LessonMark& mark, const std::vector<CaseResult>& cases, bool hidden,
                const std::function<bool(const std::string&)>& has_twin) {
+  const std::optional<grading::Cause> cause = grading::likeliest_cause(cases);
   for (const CaseResult& result : cases) {
     if (hidden && !has_twin(result.name)) continue;
     const double share = has_twin(result.name) ? 0.5 : 1;
@@ -50,8 +45,8 @@ void add_cases(LessonMark& mark, const std::vector<CaseResult>& cases, bool hidd
     one.max_points = share * result.points;
     one.points = result.passed ? one.max_points : 0;
     if (result.passed) continue;
-    if (!hidden) one.message = without_addresses(result.message + warnings_of(result));
-    one.diagnoses = diagnoses_of(result);
+    if (!hidden) one.message = without_addresses(to_words(result, cause));
+    one.diagnoses = diagnoses_of(result, cause);
   }
 }
 

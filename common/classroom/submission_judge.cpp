@@ -12,6 +12,7 @@
 #include "grading/build/kernel_cache.hpp"
 #include "grading/confinement/confinement.hpp"
 #include "grading/confinement/imports.hpp"
+#include "grading/facts/words.hpp"
 #include "grading/judging/lesson_check.hpp"
 
 namespace course::classroom {
@@ -48,7 +49,7 @@ bool asks_not_to_be_watched(std::string_view content) {
 /// Why the tests say nothing about the file: this machine, or the tests themselves. Empty if they do.
 std::string why_ungraded(const LessonReport& report) {
   for (const CaseResult& result : report.cases)
-    if (result.infrastructure) return result.message;
+    if (result.infrastructure) return to_words(result, std::nullopt);
   return report.error;
 }
 

@@ -11,7 +11,7 @@
 #include "cli/workspace.hpp"
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
-#include "grading/facts/diagnostic.hpp"
+#include "grading/facts/finding.hpp"
 
 namespace course::cli {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/one_kernel.hpp"
+#include "grading/facts/words.hpp"
 #include "simt/report/document.hpp"
 #include "simt/report/json.hpp"
 #include "simt/report/report.hpp"
@@ -71,7 +72,7 @@ std::string explain_nothing(const LessonReport& report, const ProfileArguments& 
   const auto failed = std::find_if(report.cases.begin(), report.cases.end(),
                                    [](const CaseResult& one) { return !one.passed; });
   return "There is nothing to count: no kernel ran to its end in check mode." +
-         (failed == report.cases.end() ? "" : "\n" + failed->message);
+         (failed == report.cases.end() ? "" : "\n" + to_words(*failed, report.cause));
 }
 
 std::string profile_json(const Lesson& lesson, const CaseResult& one) {
@@ -86,8 +87,8 @@ std::string profile_page(const Terminal& terminal, const LessonReport& report, c
   const auto launches = arguments.all ? one.launches : largest_launches(one.launches);
   std::string text =
       wrap(fmt::format("Lesson {}, case \"{}\"", report.lesson.two_digits(), one.name), 0, terminal.width());
-  const bool has_error = std::any_of(one.diagnostics.begin(), one.diagnostics.end(),
-                                     [](const Diagnostic& d) { return d.severity == Severity::error; });
+  const bool has_error = std::any_of(one.findings.begin(), one.findings.end(),
+                                     [](const Finding& d) { return d.severity == Severity::error; });
   if (has_error || !one.passed)
     text +=
         wrap(fmt::format("This case fails, so the counts are those of a wrong kernel. ./course check {} says "

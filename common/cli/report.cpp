@@ -3,13 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "cli/words.hpp"
+#include "grading/facts/words.hpp"
 
 namespace course::cli {
 namespace {
@@ -22,50 +24,58 @@ constexpr std::size_t kNamedCases = 4;  // and, of those behind them, by name
 std::string points(int reached, int of) { return fmt::format("{} of {} points", reached, of); }
 
 /// Those of a severity, without the notes about check mode itself.
-std::vector<Diagnostic> of_severity(const std::vector<Diagnostic>& diagnostics, Severity severity) {
-  std::vector<Diagnostic> chosen;
-  std::copy_if(diagnostics.begin(), diagnostics.end(), std::back_inserter(chosen),
-               [&](const Diagnostic& one) { return one.severity == severity && one.kind != kNotChecked; });
+std::vector<Finding> of_severity(const std::vector<Finding>& findings, Severity severity) {
+  std::vector<Finding> chosen;
+  std::copy_if(findings.begin(), findings.end(), std::back_inserter(chosen),
+               [&](const Finding& one) { return one.severity == severity && one.kind != kNotChecked; });
   return chosen;
 }
 
-/// Warnings that may be why a case fails: threads that did not come where others wait for them.
-std::vector<Diagnostic> explanations(const CaseResult& result) {
-  std::vector<Diagnostic> chosen = of_severity(result.diagnostics, Severity::warning);
-  std::erase_if(chosen, [](const Diagnostic& one) {
-    return one.kind != "exited_threads" && one.kind != "divergent_barrier" && one.kind != "inactive_lane";
+/// Findings that may be why the case fails, errors first.
+std::vector<Finding> reasons_of(const CaseResult& result) {
+  std::vector<Finding> reasons;
+  std::copy_if(result.findings.begin(), result.findings.end(), std::back_inserter(reasons), may_explain);
+  std::stable_partition(reasons.begin(), reasons.end(),
+                        [](const Finding& one) { return one.severity == Severity::error; });
+  return reasons;
+}
+
+bool shows(const std::optional<Cause>& cause, const CaseResult& result) {
+  return cause && !sentence_for(*cause, result).empty();
+}
+
+/// How near a failed case comes to its cause: 0 is nearest. What a finding says is sure; a mistake that
+/// explains the numbers comes next; then what is only known to be wrong, and then what the lesson asks for
+/// beside right results.
+int distance_to_cause(const CaseResult& result, const std::optional<Cause>& cause) {
+  const std::vector<Finding> reasons = reasons_of(result);
+  if (!reasons.empty()) return reasons.front().severity == Severity::error ? 0 : 1;
+  if (shows(cause, result)) return 2;
+  const bool beside = std::all_of(result.failures.begin(), result.failures.end(),
+                                  [](const Failure& one) { return one.kind == Failure::Kind::check; });
+  return beside ? 4 : 3;
+}
+
+/// The failed cases, in the order in which they are told.
+std::vector<const CaseResult*> failed_cases(const LessonReport& report) {
+  std::vector<const CaseResult*> failed;
+  for (const CaseResult& result : report.cases)
+    if (!result.passed) failed.push_back(&result);
+  std::stable_sort(failed.begin(), failed.end(), [&](const CaseResult* a, const CaseResult* b) {
+    return distance_to_cause(*a, report.cause) < distance_to_cause(*b, report.cause);
   });
-  return chosen;
+  return failed;
 }
 
-/// The message's first sentence without its numbers and without what stands before a colon, such as "n = 33:"
-/// or "vector_add.cu:61:". Cases with the same one fail in the same way, unless different mistakes explain
-/// them.
-std::string pattern_of(const CaseResult& result) {
-  const std::string line = result.message.substr(0, result.message.find('\n'));
-  std::istringstream words(line.substr(0, line.find(". ")));
-  std::string pattern;
-  for (std::string word; words >> word;) {
-    if (word.ends_with(':')) {
-      pattern.clear();
-      continue;
-    }
-    std::erase_if(word, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) == 0; });
-    const bool number = word.size() <= 1 || word == "NaN" || word == "nan" || word == "inf";
-    if (!number) pattern += word + " ";
-  }
-  return pattern;
-}
-
-/// The student's lines that the diagnostic names, for a report that is read without an editor beside it.
+/// The student's lines that the finding names, for a report that is read without an editor beside it.
 std::string render_source_lines(const Terminal& terminal, const LessonReport& report,
-                                const Diagnostic& diagnostic) {
+                                const Finding& finding) {
   std::map<int, std::string> lines;  // by number
   const auto in_source = [&](const std::string& file) {
     return std::filesystem::path(file).filename() == report.source.filename();
   };
-  if (diagnostic.line > 0 && in_source(diagnostic.file)) lines[diagnostic.line];
-  if (diagnostic.other_line > 0 && in_source(diagnostic.other_file)) lines[diagnostic.other_line];
+  for (const simt::FindingSide* side : {&finding.here, &finding.other})
+    if (side->line > 0 && in_source(side->file)) lines[side->line];
   if (lines.empty()) return "";
   std::ifstream stream(report.source);
   int number = 0;
@@ -84,96 +94,80 @@ std::string render_source_lines(const Terminal& terminal, const LessonReport& re
   return text;
 }
 
-/// The sentence with its place in colour, its further lines further in, and the lines of source. `context`,
-/// such as "n = 33: ", goes before it.
-std::string render_diagnostic(const Terminal& terminal, const LessonReport& report,
-                              const Diagnostic& diagnostic, const std::string& context = "") {
-  const std::string file = std::filesystem::path(diagnostic.file).filename().string();
-  const bool names_place = diagnostic.line == 0 || diagnostic.message.starts_with(file + ":");
-  const std::string place = names_place ? "" : fmt::format("{}:{}: ", diagnostic.file, diagnostic.line);
-  std::string text = wrap(context + place + diagnostic.message, 6, terminal.width()).substr(2);
+/// The message with its class in colour, its further lines further in, and the lines of source.
+std::string render_finding(const Terminal& terminal, const LessonReport& report, const Finding& finding) {
+  std::string text = wrap(finding.message(), 6, terminal.width()).substr(2);
   // "kernel.cu:31: error: race:" stands on the first line.
-  const std::string kind = fmt::format("{}: {}:", to_string(diagnostic.severity), diagnostic.kind);
+  const std::string kind = fmt::format("{}: {}:", simt::to_string(finding.severity), finding.kind);
   const std::size_t found = text.find(kind);
   if (found != std::string::npos && found + kind.size() < text.find('\n')) {
     const std::size_t end = found + kind.size();
-    const Style style = diagnostic.severity == Severity::error ? Style::bad : Style::strong;
+    const Style style = finding.severity == Severity::error ? Style::bad : Style::strong;
     text = text.substr(0, 4) + terminal.paint(style, std::string_view(text).substr(4, end - 4)) +
            text.substr(end);
   }
-  return text + render_source_lines(terminal, report, diagnostic);
+  return text + render_source_lines(terminal, report, finding);
 }
 
 /// What has been told so far. A case that adds nothing to it is only counted.
 struct Told {
-  struct Way {
-    std::string pattern;
-    std::vector<std::string> mistakes;
-    bool operator==(const Way&) const = default;
-  };
-  std::vector<Way> ways;
-  std::vector<Diagnostic> findings;
+  std::set<std::string> ways;
+  std::vector<Finding> findings;
+  bool cause = false;
 
-  bool knows(const Diagnostic& finding) const {
+  bool knows(const Finding& finding) const {
     return std::any_of(findings.begin(), findings.end(),
-                       [&](const Diagnostic& one) { return same_mistake(one, finding); });
+                       [&](const Finding& one) { return same_mistake(one, finding); });
   }
   /// A case with findings fails in the way that they say, whatever came of it.
   bool knows(const CaseResult& result) const {
-    const auto found = of_severity(result.diagnostics, Severity::error);
-    if (!found.empty())
-      return std::all_of(found.begin(), found.end(), [&](const Diagnostic& error) { return knows(error); });
-    const Way way{pattern_of(result), result.diagnoses};
-    return std::find(ways.begin(), ways.end(), way) != ways.end();
+    const std::vector<Finding> reasons = reasons_of(result);
+    if (!reasons.empty())
+      return std::all_of(reasons.begin(), reasons.end(), [&](const Finding& one) { return knows(one); });
+    return std::all_of(result.failures.begin(), result.failures.end(),
+                       [&](const Failure& one) { return ways.contains(one.way()); });
   }
   void add(const CaseResult& result) {
-    ways.push_back({pattern_of(result), result.diagnoses});
-    add_new(findings, of_severity(result.diagnostics, Severity::error));
-    add_new(findings, explanations(result));
+    for (const Failure& failure : result.failures) ways.insert(failure.way());
+    add_new(findings, reasons_of(result));
   }
 };
 
-/// Whether some failed case looks the same and has an explanation, which this one lacks.
-bool explained_by_another(const CaseResult& result, const std::vector<CaseResult>& cases) {
-  if (!result.diagnoses.empty() || !of_severity(result.diagnostics, Severity::error).empty()) return false;
-  return std::any_of(cases.begin(), cases.end(), [&](const CaseResult& other) {
-    return !other.passed && !other.diagnoses.empty() && pattern_of(other) == pattern_of(result);
-  });
+/// What failed, each with what the test was doing, unless that was said just before.
+std::string render_failures(const Terminal& terminal, const CaseResult& result) {
+  std::string text, context;
+  for (Failure failure : result.failures) {
+    if (failure.found) continue;
+    if (std::exchange(context, failure.context) == failure.context) failure.context.clear();
+    text += wrap(to_words(failure), 4, terminal.width());
+  }
+  return text;
 }
 
-/// Findings that were told before are left out.
+/// Findings and a cause that were told before are left out.
 std::string render_case(const Terminal& terminal, const LessonReport& report, const CaseResult& result,
                         const Told& told) {
   const std::string worth = plural(static_cast<std::size_t>(std::max(result.points, 0)), "point");
   std::string text = wrap(fmt::format("{} ({})", result.name, worth), 2, terminal.width());
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
-  for (const Diagnostic& warning : explanations(result))
-    if (!told.knows(warning)) text += render_diagnostic(terminal, report, warning);
-  const auto errors = of_severity(result.diagnostics, Severity::error);
-  std::istringstream lines(result.message);
-  for (std::string line; std::getline(lines, line);) {
-    const auto error = std::find_if(errors.begin(), errors.end(),
-                                    [&](const Diagnostic& one) { return line.ends_with(one.message); });
-    if (error == errors.end())
-      text += wrap(line, 4, terminal.width());
-    else if (!told.knows(*error))
-      text +=
-          render_diagnostic(terminal, report, *error, line.substr(0, line.size() - error->message.size()));
-  }
-  for (const Diagnostic& error : errors)
-    if (result.message.find(error.message) == std::string::npos && !told.knows(error))
-      text += render_diagnostic(terminal, report, error);
+  for (const Finding& reason : reasons_of(result))
+    if (!told.knows(reason)) text += render_finding(terminal, report, reason);
+  text += render_failures(terminal, result);
+  if (shows(report.cause, result) && !told.cause)
+    text += wrap(sentence_for(*report.cause, result), 4, terminal.width());
+  if (const std::string printed = printed_part(result.printed); !printed.empty())
+    text += wrap(printed.substr(1), 4, terminal.width());
   return text;
 }
 
 /// Those of all cases that were not told yet, each once; passed cases have them, too.
 std::string render_all(const Terminal& terminal, const LessonReport& report, Severity severity,
                        const Told& told, const std::string& title) {
-  std::vector<Diagnostic> all;
-  for (const CaseResult& result : report.cases) add_new(all, of_severity(result.diagnostics, severity));
-  std::erase_if(all, [&](const Diagnostic& one) { return told.knows(one); });
+  std::vector<Finding> all;
+  for (const CaseResult& result : report.cases) add_new(all, of_severity(result.findings, severity));
+  std::erase_if(all, [&](const Finding& one) { return told.knows(one); });
   std::string text = all.empty() ? "" : terminal.paint(Style::strong, "  " + title) + "\n";
-  for (const Diagnostic& one : all) text += render_diagnostic(terminal, report, one);
+  for (const Finding& one : all) text += render_finding(terminal, report, one);
   return text;
 }
 
@@ -186,24 +180,24 @@ std::string verbose_command(const ReportStyle& style) {
 std::string render_not_checked(const Terminal& terminal, const LessonReport& report,
                                const ReportStyle& style) {
   if (!report.not_checked.empty()) return wrap(report.not_checked, 2, terminal.width());
-  std::vector<Diagnostic> reasons;
+  std::vector<Finding> reasons;
   for (const CaseResult& result : report.cases)
-    for (const Diagnostic& one : result.diagnostics)
+    for (const Finding& one : result.findings)
       if (one.kind == kNotChecked) add_new(reasons, {one});
   if (!style.verbose && !reasons.empty())
     return wrap(fmt::format("Some calls have no diagnosis ({} says why)", verbose_command(style)), 2,
                 terminal.width());
   std::string text;
-  for (const Diagnostic& reason : reasons) text += wrap(reason.message, 2, terminal.width());
+  for (const Finding& reason : reasons) text += wrap(reason.what, 2, terminal.width());
   return text;
 }
 
 /// That NVIDIA's tools have looked, and how much they found.
 std::string render_tools(const Terminal& terminal, const LessonReport& report) {
   if (report.tools.empty()) return "";
-  std::vector<Diagnostic> found;
+  std::vector<Finding> found;
   for (const CaseResult& result : report.cases)
-    for (const Diagnostic& one : result.diagnostics)
+    for (const Finding& one : result.findings)
       if (!one.tool.empty() && one.severity != Severity::note) add_new(found, {one});
   std::string names;
   for (std::size_t i = 0; i < report.tools.size(); ++i)
@@ -219,9 +213,9 @@ std::string render_failed_cases(const Terminal& terminal, const LessonReport& re
   const std::size_t in_full = style.watching ? 1 : kFullCases;
   std::size_t shown = 0, by_name = 0, same = 0, other = 0;
   std::string text, named;
-  for (const CaseResult& result : report.cases) {
-    if (result.passed) continue;
-    if (!verbose && (told.knows(result) || explained_by_another(result, report.cases))) {
+  for (const CaseResult* failed : failed_cases(report)) {
+    const CaseResult& result = *failed;
+    if (!verbose && shown > 0 && told.knows(result)) {
       ++same;
     } else if (!verbose && shown == in_full) {
       if (style.watching && ++by_name <= kNamedCases) {
@@ -234,12 +228,13 @@ std::string render_failed_cases(const Terminal& terminal, const LessonReport& re
       ++shown;
       text += render_case(terminal, report, result, verbose ? Told() : told);
       told.add(result);
+      told.cause = told.cause || shows(report.cause, result);
     }
   }
   text += named;
   if (same > 0)
     text += wrap(fmt::format("and {} {} in {}", plural(same, "more case"), same == 1 ? "fails" : "fail",
-                             told.ways.size() > 1 ? "one of these ways" : "the same way"),
+                             shown + by_name > 1 ? "one of these ways" : "the same way"),
                  2, terminal.width());
   if (other > 0)
     text += wrap(fmt::format("and {} {} in other ways ({} shows all)", plural(other, "more case"),

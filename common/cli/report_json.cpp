@@ -3,19 +3,24 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/report.hpp"
+#include "grading/facts/words.hpp"
 
 namespace course::cli {
 namespace {
 
 using namespace course::grading;
 
-nlohmann::json case_to_json(const CaseResult& result) {
+nlohmann::json case_to_json(const CaseResult& result, const std::optional<Cause>& cause) {
+  const bool explained = cause && !sentence_for(*cause, result).empty();
+  nlohmann::json failures = nlohmann::json::array();
+  for (const Failure& failure : result.failures) failures.push_back(failure_to_json(failure));
   return {{"name", result.name},
           {"status", result.passed ? "pass" : "fail"},
           {"points", result.passed ? result.points : 0},
-          {"message", result.message},
-          {"diagnoses", result.diagnoses},
-          {"diagnostics", nlohmann::json(result.diagnostics)},
+          {"message", result.passed ? "" : to_words(result, cause)},
+          {"failures", std::move(failures)},
+          {"diagnoses", explained ? cause->mistakes : std::vector<std::string>{}},
+          {"diagnostics", findings_to_json(result.findings)},
           {"counters", result.counters}};
 }
 
@@ -24,10 +29,10 @@ nlohmann::json report_to_json(const LessonReport& report) {
   if (!report.error.empty()) {  // so that whoever reads only cases learns of it, too
     CaseResult result;
     result.name = report.compiled ? "the tests run to their end" : "compiles";
-    result.message = report.error;
-    cases.push_back(case_to_json(result));
+    result.failures = {{.kind = Failure::Kind::test, .sentence = report.error}};
+    cases.push_back(case_to_json(result, std::nullopt));
   }
-  for (const CaseResult& result : report.cases) cases.push_back(case_to_json(result));
+  for (const CaseResult& result : report.cases) cases.push_back(case_to_json(result, report.cause));
   nlohmann::json lesson = {{"number", report.lesson.number},         {"name", report.lesson.name},
                            {"status", verdict_name(report.verdict)}, {"points", report.points},
                            {"max_points", report.lesson.points},     {"seconds", report.seconds},

@@ -42,6 +42,8 @@ struct Finding {
   std::string rule;         ///< one sentence: the rule that was broken
   std::string fix;          ///< one sentence: what to do
   std::uint64_t count = 1;  ///< how many accesses or calls made it
+  std::string tool{};       ///< of NVIDIA, such as "memcheck", which found it; empty: the simulator
+  bool unprinted = false;   ///< the tool left reports out: `count` is the least
 
   /// The whole report on one line: class, places, threads, element, rule and fix.
   std::string message() const {
@@ -52,6 +54,9 @@ struct Finding {
     if (!called_from.empty()) text += " Called from " + called_from + ".";
     for (const std::string* sentence : {&rule, &fix})
       if (!sentence->empty()) text += " " + *sentence;
+    if (!tool.empty())
+      text += " (" + tool +
+              (count == 1 ? ")" : (unprinted ? ", at least " : ", ") + std::to_string(count) + " times)");
     return text;
   }
 };

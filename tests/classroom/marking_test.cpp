@@ -3,6 +3,7 @@
 #include "classroom/verdict.hpp"
 #include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
+#include "support/findings.hpp"
 
 using namespace course;
 using namespace course::classroom;
@@ -23,7 +24,7 @@ grading::CaseResult result(const std::string& name, int points, bool passed) {
   one.name = name;
   one.points = points;
   one.passed = passed;
-  if (!passed) one.message = "y[1] is 4.25, expected 7.5 at 0x7fff12345678.";
+  if (!passed) one.failures = {test::failed_check("It stands at 0x7fff12345678.")};
   return one;
 }
 
@@ -32,8 +33,7 @@ FileVerdict graded() {
   FileVerdict verdict;
   verdict.standing = Standing::graded;
   verdict.open = {result("small", 4, true), result("large", 6, false)};
-  verdict.open[1].diagnoses = {"off_by_one"};
-  verdict.open[1].diagnostics = {{.kind = "race", .file = "a.cu", .line = 1, .message = "m"}};
+  verdict.open[1].failures.push_back(test::wrong_values("y", {{"off_by_one", "It is off by one."}}));
   return verdict;
 }
 
@@ -47,30 +47,31 @@ TEST_CASE("without hidden cases each case counts in full") {
   REQUIRE(mark.cases.size() == 2);
   CHECK(mark.cases[1].max_points == 6);
   CHECK(mark.cases[1].points == 0);
-  CHECK(mark.cases[1].diagnoses == std::vector<std::string>{"off_by_one", "race"});
+  CHECK(mark.cases[1].diagnoses == std::vector<std::string>{"off_by_one"});
 }
 
 TEST_CASE("a message loses its addresses, which differ from run to run") {
-  CHECK(mark_of(lesson(), {}, graded(), {}).cases[1].message == "y[1] is 4.25, expected 7.5 at 0x....");
+  CHECK(mark_of(lesson(), {}, graded(), {}).cases[1].message ==
+        "It stands at 0x....\ny[0] is 5, expected 7. 10 of 10 elements are wrong.\nIt is off by one.");
 }
 
 TEST_CASE("a mask is no address") {
   FileVerdict verdict = graded();
-  verdict.open[1].message = "mask 0x0000ffff";
+  verdict.open[1].failures = {test::failed_check("mask 0x0000ffff")};
   CHECK(mark_of(lesson(), {}, verdict, {}).cases[1].message == "mask 0x0000ffff");
 }
 
-TEST_CASE("warnings of check mode stand below the message, as they may explain it") {
+TEST_CASE("what check mode found comes first, and then no mistake is guessed from the numbers") {
   FileVerdict verdict = graded();
-  verdict.open[1].diagnostics.push_back({.kind = "exited_threads",
-                                         .file = "a.cu",
-                                         .line = 7,
-                                         .message = "16 threads have left.",
-                                         .severity = grading::Severity::warning});
+  verdict.open[1].findings = {
+      test::finding("exited_threads", 7, grading::Severity::warning, "16 threads have left."),
+      test::finding("shift", 8, grading::Severity::warning, "A shift.")};
   const CaseMark mark = mark_of(lesson(), {}, verdict, {}).cases[1];
-  CHECK_THAT(mark.message,
-             Catch::Matchers::EndsWith("\na.cu:7: warning: exited_threads: 16 threads have left."));
-  CHECK(mark.diagnoses == std::vector<std::string>{"off_by_one", "race"});
+  CHECK_THAT(mark.message, Catch::Matchers::StartsWith("kernel.cu:7: warning: exited_threads: 16 threads"));
+  CHECK_THAT(mark.message, !ContainsSubstring("off by one") && !ContainsSubstring("A shift"));
+  CHECK(mark.diagnoses.empty());
+  verdict.open[1].findings = {test::finding("race")};
+  CHECK(mark_of(lesson(), {}, verdict, {}).cases[1].diagnoses == std::vector<std::string>{"race"});
 }
 
 TEST_CASE("a case and its hidden twin are worth half each, and the twin's message is left out") {
@@ -132,7 +133,7 @@ TEST_CASE("a verdict is found by the conditions and the very bytes of the file")
   CHECK(found->standing == Standing::graded);
   CHECK(found->seconds == 1.5);
   REQUIRE(found->open.size() == 2);
-  CHECK(found->open[1].diagnoses == verdict.open[1].diagnoses);
+  CHECK(found->open[1].failures.size() == verdict.open[1].failures.size());
   CHECK_FALSE(store.find("tests 2", "code"));
   CHECK_FALSE(store.find("tests 1", "Code"));
 }

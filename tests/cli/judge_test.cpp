@@ -2,6 +2,7 @@
 
 #include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
+#include "support/findings.hpp"
 
 namespace fs = std::filesystem;
 using namespace course::grading;
@@ -14,7 +15,7 @@ CaseResult case_result(bool passed, int points, const std::string& message = "")
   result.name = "a case";
   result.passed = passed;
   result.points = points;
-  result.message = message;
+  if (!passed) result.failures = {course::test::failed_check(message)};
   return result;
 }
 
@@ -42,13 +43,13 @@ Judgement judge_mutant(const std::string& keys, const LessonReport& result, Back
 
 CaseResult diagnosed_case(const std::string& name) {
   CaseResult result = case_result(false, 1, "wrong");
-  result.diagnoses = {name};
+  result.failures.push_back(course::test::wrong_values("c", {{name, "It is that."}}));
   return result;
 }
 
 CaseResult case_with_finding(const std::string& kind, Severity severity = Severity::error) {
   CaseResult result = case_result(false, 1, "wrong");
-  result.diagnostics = {{kind, "kernel.cu", 3, "two threads write here", severity}};
+  result.findings = {course::test::finding(kind, 3, severity, "two threads write here")};
   return result;
 }
 

@@ -8,18 +8,32 @@
 #include <sstream>
 
 #include "support/catch.hpp"
+#include "support/findings.hpp"
 
 using namespace course::cli;
 using namespace course::grading;
 using Catch::Matchers::ContainsSubstring;
+using course::test::failed_check;
+using course::test::finding;
+using course::test::wrong_values;
 
 namespace {
 
-CaseResult failed(const std::string& name, const std::string& message) {
+CaseResult failed(const std::string& name, std::vector<Failure> failures) {
   CaseResult result;
   result.name = name;
   result.points = 1;
-  result.message = message;
+  result.failures = std::move(failures);
+  return result;
+}
+
+CaseResult failed(const std::string& name, const std::string& sentence) {
+  return failed(name, std::vector<Failure>{failed_check(sentence)});
+}
+
+CaseResult found(const std::string& name, std::vector<Finding> findings, std::vector<Failure> failures = {}) {
+  CaseResult result = failed(name, std::move(failures));
+  result.findings = std::move(findings);
   return result;
 }
 
@@ -34,6 +48,7 @@ LessonReport report(std::vector<CaseResult> cases) {
   result.compiled = true;
   result.verdict = Verdict::fail;
   result.cases = std::move(cases);
+  result.cause = likeliest_cause(result.cases);
   return result;
 }
 
@@ -44,8 +59,7 @@ std::string rendered(const LessonReport& report, bool verbose = false) {
 }  // namespace
 
 TEST_CASE("cases that fail in the same way are counted, not repeated", "[cli][report]") {
-  const auto result = report({failed("first", "n = 1: c[0] is 5, expected 7. 1 of 1 is wrong."),
-                              failed("second", "n = 33: c[32] is 1.5e-3, expected NaN. 1 of 33 is wrong."),
+  const auto result = report({failed("first", {wrong_values("c")}), failed("second", {wrong_values("c")}),
                               failed("third", "c wrote 4 elements past the end.")});
   const std::string text = rendered(result);
   CHECK_THAT(text, ContainsSubstring("first (1 point)"));
@@ -56,36 +70,51 @@ TEST_CASE("cases that fail in the same way are counted, not repeated", "[cli][re
 }
 
 TEST_CASE("where all cases fail alike, it is said so", "[cli][report]") {
-  const std::string text = rendered(report(
-      {failed("first", "n = 1: c[0] is 5, expected 7."), failed("second", "n = 3: c[2] is 1, expected 3.")}));
-  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in the same way"));
+  CHECK_THAT(
+      rendered(report({failed("first", "It reads 12 bytes."), failed("second", "It reads 480 bytes.")})),
+      ContainsSubstring("and 1 more case fails in the same way"));
 }
 
-TEST_CASE("of cases that fail in the same way, one that is explained is shown", "[cli][report]") {
-  CaseResult second = failed("second", "n = 2: c[1] is 5, expected 7.\nThe tail is missing.");
-  second.diagnoses = {"tail_missing"};
-  CaseResult third = failed("third", "n = 3: c[2] is 5, expected 7.\nIt is transposed.");
-  third.diagnoses = {"transposed"};
+TEST_CASE("wrong arrays of other names are other ways to fail", "[cli][report]") {
   const std::string text =
-      rendered(report({failed("first", "n = 1: c[0] is 5, expected 7."), second, third}));
-  CHECK_THAT(text, !ContainsSubstring("first"));
-  CHECK_THAT(text, ContainsSubstring("The tail is missing."));
-  CHECK_THAT(text, ContainsSubstring("It is transposed."));
-  CHECK_THAT(text, ContainsSubstring("and 1 more case fails in one of these ways"));
+      rendered(report({failed("first", {wrong_values("O")}), failed("second", {wrong_values("l")})}));
+  CHECK_THAT(text, ContainsSubstring("O[0] is 5") && ContainsSubstring("l[0] is 5"));
+}
+
+TEST_CASE("the case that shows the cause comes first, and the cause is told once", "[cli][report]") {
+  const Failure explained = wrong_values("c", {{"tail_missing", "The tail is missing."}});
+  const std::string text =
+      rendered(report({failed("first", "It reads too much."), failed("second", {explained}),
+                       failed("third", {explained, failed_check("And more.")})}));
+  const std::size_t first = text.find("first"), second = text.find("second"),
+                    cause = text.find("The tail is");
+  CHECK(second < cause);
+  CHECK(cause < first);
+  CHECK(text.find("The tail is", cause + 1) == std::string::npos);
+}
+
+TEST_CASE("what the test was doing is said once for all that failed in it", "[cli][report]") {
+  std::vector<Failure> failures{wrong_values("O"), wrong_values("l")};
+  for (Failure& one : failures) one.context = "B = 1, H = 2";
+  const std::string text = rendered(report({failed("first", failures)}));
+  CHECK_THAT(text, ContainsSubstring("B = 1, H = 2: O[0] is 5"));
+  CHECK(text.find("B = 1") == text.rfind("B = 1"));
+  CHECK_THAT(text, ContainsSubstring("\n    l[0] is 5"));
 }
 
 TEST_CASE("threads that never came are told before what came of it, and only there", "[cli][report]") {
-  CaseResult result = failed("first", "c[0] is 5, expected 7.");
-  result.diagnostics = {{"exited_threads", "k.cu", 3, "k.cu:3: warning: exited_threads: 8 have left."},
-                        {"missing_syncwarp", "k.cu", 4, "k.cu:4: warning: missing_syncwarp: here."}};
-  for (Diagnostic& warning : result.diagnostics) warning.severity = Severity::warning;
-  const std::string text = rendered(report({result}));
+  const std::string text =
+      rendered(report({found("first",
+                             {finding("shift", 4, Severity::warning, "A shift."),
+                              finding("exited_threads", 3, Severity::warning, "8 have left.")},
+                             {wrong_values("c", {{"a", "It is a."}})})}));
   const std::size_t why = text.find("8 have left"), what = text.find("c[0] is 5"),
-                    other = text.find("missing_syncwarp");
+                    other = text.find("A shift");
   CHECK(why < what);
   CHECK(what < other);
   CHECK(other != std::string::npos);
   CHECK(text.find("8 have left", why + 1) == std::string::npos);
+  CHECK_THAT(text, !ContainsSubstring("It is a."));
 }
 
 TEST_CASE("only the first few ways to fail are told in full", "[cli][report]") {
@@ -98,30 +127,32 @@ TEST_CASE("only the first few ways to fail are told in full", "[cli][report]") {
 }
 
 TEST_CASE("cases with the same finding fail in the same way, whatever else they say", "[cli][report]") {
-  CaseResult first = failed("first", "k.cu:3: error: race: here.\nc[0] is 1, expected 2.");
-  CaseResult second = failed("second", "k.cu:3: error: race: there.\nThe launch had 3 blocks.");
-  CaseResult third = failed("third", "k.cu:4: error: race: here.");
-  first.diagnostics = {{"race", "k.cu", 3, "k.cu:3: error: race: here."}};
-  second.diagnostics = {{"race", "k.cu", 3, "k.cu:3: error: race: there."}};
-  third.diagnostics = {{"race", "k.cu", 4, "k.cu:4: error: race: here."}};
-  const std::string text = rendered(report({first, second, third}));
-  CHECK_THAT(text, ContainsSubstring("    k.cu:3: error: race: here.\n    c[0] is 1, expected 2.\n"));
+  const std::string text =
+      rendered(report({found("first", {finding("race", 3)}, {wrong_values("c")}),
+                       found("second", {finding("race", 3)}, {failed_check("3 blocks.")}),
+                       found("third", {finding("race", 4)})}));
+  CHECK_THAT(text, ContainsSubstring("    kernel.cu:3: error: race: Here.\n    c[0] is 5, expected 7."));
   CHECK_THAT(text, !ContainsSubstring("second"));
   CHECK_THAT(text, ContainsSubstring("third"));
   CHECK_THAT(text, ContainsSubstring("and 1 more case fails in one of these ways"));
 }
 
+TEST_CASE("what a finding tells better is not told again", "[cli][report]") {
+  Failure fault{.kind = Failure::Kind::call, .sentence = "The call failed."};
+  fault.found = true;
+  const std::string text = rendered(report({found("first", {finding("out_of_bounds")}, {fault})}));
+  CHECK_THAT(text, ContainsSubstring("out_of_bounds") && !ContainsSubstring("The call failed."));
+}
+
 TEST_CASE("a case with one more finding is told, without the findings that were told before",
           "[cli][report]") {
-  CaseResult first = failed("first", "k.cu:3: error: race: here.");
-  CaseResult second = failed("second", "k.cu:3: error: race: there.\nk.cu:9: error: deadlock: now.");
-  first.diagnostics = {{"race", "k.cu", 3, "k.cu:3: error: race: here."}};
-  second.diagnostics = {{"race", "k.cu", 3, "k.cu:3: error: race: there."},
-                        {"deadlock", "k.cu", 9, "k.cu:9: error: deadlock: now."}};
-  const std::string text = rendered(report({first, second}));
-  CHECK_THAT(text, ContainsSubstring("second (1 point)\n    k.cu:9: error: deadlock: now.\n"));
-  CHECK_THAT(text, !ContainsSubstring("there"));
-  CHECK_THAT(rendered(report({first, second}), true), ContainsSubstring("there"));
+  const std::vector<CaseResult> cases{
+      found("first", {finding("race", 3)}),
+      found("second", {finding("race", 3, Severity::error, "There."), finding("deadlock", 9)})};
+  const std::string text = rendered(report(cases));
+  CHECK_THAT(text, ContainsSubstring("second (1 point)\n    kernel.cu:9: error: deadlock: Here.\n"));
+  CHECK_THAT(text, !ContainsSubstring("There"));
+  CHECK_THAT(rendered(report(cases), true), ContainsSubstring("There"));
 }
 
 TEST_CASE("a finding shows the lines of source that it names, and keeps to the width", "[cli][report]") {
@@ -130,13 +161,11 @@ TEST_CASE("a finding shows the lines of source that it names, and keeps to the w
   std::ofstream(source) << "// one\n  tile[i] = x[i];\n// three\n\ty[i] = tile[" << std::string(90, 'j')
                         << "];\n";
   const std::string name = source.filename().string();
-  LessonReport result = report(
-      {failed("first", name + ":4: error: race: " + std::string(40, 'a') + " " + std::string(40, 'b'))});
+  Finding race = finding("race", 4, Severity::error, std::string(40, 'a') + " " + std::string(40, 'b'));
+  race.here.file = race.other.file = source.string();
+  race.other.line = 2;
+  LessonReport result = report({found("first", {race})});
   result.source = source;
-  Diagnostic race{"race", source.string(), 4, result.cases[0].message};
-  race.other_file = source.string();
-  race.other_line = 2;
-  result.cases[0].diagnostics = {race};
   const std::string text = rendered(result);
   std::filesystem::remove(source);
   CHECK_THAT(text, ContainsSubstring("\n    " + name + ":4: error: race:"));
@@ -150,19 +179,18 @@ TEST_CASE("warnings are shown under a lesson that passed, each once; notes only 
           "[cli][report]") {
   CaseResult passed;
   passed.passed = true;
-  passed.diagnostics = {{"missing_syncwarp", "k.cu", 3, "k.cu:3: warning: missing_syncwarp: here."},
-                        {"same_value_write", "k.cu", 5, "k.cu:5: note: same_value_write: here."}};
-  passed.diagnostics[0].severity = Severity::warning;
-  passed.diagnostics[1].severity = Severity::note;
+  passed.findings = {finding("missing_syncwarp", 3, Severity::warning),
+                     finding("same_value_write", 5, Severity::note)};
   LessonReport result = report({passed, passed});
   result.verdict = Verdict::pass;
   const std::string text = rendered(result);
   CHECK(text.find("missing_syncwarp") == text.rfind("missing_syncwarp"));
-  CHECK_THAT(text, ContainsSubstring(
-                       "  Warnings, which cost no points\n    k.cu:3: warning: missing_syncwarp: here.\n"));
+  CHECK_THAT(text,
+             ContainsSubstring(
+                 "  Warnings, which cost no points\n    kernel.cu:3: warning: missing_syncwarp: Here.\n"));
   CHECK_THAT(text, !ContainsSubstring("same_value_write"));
   CHECK_THAT(rendered(result, true),
-             ContainsSubstring("  Notes\n    k.cu:5: note: same_value_write: here.\n"));
+             ContainsSubstring("  Notes\n    kernel.cu:5: note: same_value_write: Here.\n"));
 }
 
 TEST_CASE("why there is no diagnosis takes one sentence and costs nothing", "[cli][report]") {
@@ -172,8 +200,7 @@ TEST_CASE("why there is no diagnosis takes one sentence and costs nothing", "[cl
   CHECK_THAT(rendered(result), ContainsSubstring("PASS") && ContainsSubstring("\n  Without diagnoses and"));
   CaseResult half;
   half.passed = true;
-  half.diagnostics = {{std::string(kNotChecked), "", 0, "Check mode was stopped."}};
-  half.diagnostics[0].severity = Severity::note;
+  half.findings = {note_not_checked("Check mode was stopped.")};
   result = report({half});
   result.verdict = Verdict::pass;
   CHECK_THAT(rendered(result), ContainsSubstring("Some calls have no diagnosis (--verbose says why)"));

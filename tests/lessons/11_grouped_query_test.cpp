@@ -168,13 +168,12 @@ struct LastCall {
 LastCall last_call;
 
 bool overwrote(const Outcome& outcome) {
-  const auto writes = [](const Diagnostic& found) {
-    const auto says = [&found](const char* words) { return found.message.find(words) != std::string::npos; };
+  const auto writes = [](const Finding& found) {
+    const auto says = [&found](const char* words) { return found.what.find(words) != std::string::npos; };
     return (found.kind == "race" || found.kind == "out_of_bounds") && says(" writes ") && !says(" reads ") &&
-           !says("shared memory");
+           found.memory != "shared";
   };
-  return !outcome.violations.empty() ||
-         std::any_of(outcome.diagnostics.begin(), outcome.diagnostics.end(), writes);
+  return !outcome.violations.empty() || std::any_of(outcome.findings.begin(), outcome.findings.end(), writes);
 }
 
 /// Fits if all was written, and some of it by those who should not. What then stands in the outputs may look

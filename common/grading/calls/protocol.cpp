@@ -145,17 +145,18 @@ CallMessage decode_call(std::string_view text) {
 
 std::string encode(const ReplyMessage& message) {
   const Outcome& outcome = message.outcome;
-  json leaks = json::array(), diagnostics = json::array();
+  json leaks = json::array(), findings = json::array();
   for (const Leak& leak : outcome.leaks) {
     if (leaks.size() == kMaxListed) break;
     leaks.push_back({{"bytes", leak.bytes}, {"file", cut(leak.file)}, {"line", leak.line}});
   }
-  for (const Diagnostic& diagnostic : outcome.diagnostics) {
-    if (diagnostics.size() == kMaxListed) break;
-    Diagnostic short_one = diagnostic;
-    for (std::string* text : {&short_one.file, &short_one.other_file, &short_one.element, &short_one.message})
+  for (const Finding& finding : outcome.findings) {
+    if (findings.size() == kMaxListed) break;
+    Finding short_one = finding;
+    for (std::string* text : {&short_one.here.file, &short_one.other.file, &short_one.kernel,
+                              &short_one.called_from, &short_one.element, &short_one.what})
       *text = cut(*text);
-    diagnostics.push_back(short_one);
+    findings.push_back(finding_to_json(short_one));
   }
   json value = {{"id", message.id},
                 {"ready", message.ready},
@@ -171,7 +172,7 @@ std::string encode(const ReplyMessage& message) {
                 {"leaks", std::move(leaks)},
                 {"leak_count", outcome.leak_count},
                 {"leak_bytes", outcome.leak_bytes},
-                {"diagnostics", std::move(diagnostics)},
+                {"findings", std::move(findings)},
                 {"counters", outcome.counters}};
   if (outcome.profile) add_profile(value, *outcome.profile);
   return dump(value);
@@ -196,7 +197,7 @@ ReplyMessage decode_reply(std::string_view text) {
     outcome.leaks.push_back({item.at("bytes"), item.at("file"), item.at("line")});
   outcome.leak_count = value.at("leak_count");
   outcome.leak_bytes = value.at("leak_bytes");
-  value.at("diagnostics").get_to(outcome.diagnostics);
+  outcome.findings = findings_from_json(value.at("findings"));
   value.at("counters").get_to(outcome.counters);
   require_possible(outcome.counters);
   if (value.contains("profile")) outcome.profile = make_profile(launches_from_json(value["profile"]));

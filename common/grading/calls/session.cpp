@@ -119,11 +119,8 @@ CallMessage message_for_checking(const Plan& plan, const SessionConfig& config, 
   return message;
 }
 
-Diagnostic note_not_watched(const SanitizerRun& run, const std::string& why) {
-  return {.kind = std::string(kNotChecked),
-          .message = fmt::format("{} did not see a call to its end: {}", run.tool, why),
-          .severity = Severity::note,
-          .tool = run.tool};
+Finding note_not_watched(const SanitizerRun& run, const std::string& why) {
+  return note_not_checked(fmt::format("{} did not see a call to its end: {}", run.tool, why), run.tool);
 }
 
 /// Why a tool may have missed something in a call; empty if it has seen all of it.
@@ -163,9 +160,9 @@ Outcome Session::State::watch(const Plan& plan, const Descriptor& input) {
   const CallMessage message = message_for_watching(plan);
   const Descriptor output = create_memory("course-output", message.output_bytes);
   Outcome outcome = runner.exchange(config, message, input, output).outcome;
-  outcome.diagnostics.clear();
+  outcome.findings.clear();
   if (const std::string why = why_not_watched(outcome); !why.empty())
-    outcome.diagnostics.push_back(note_not_watched(*config.sanitizer, why));
+    outcome.findings.push_back(note_not_watched(*config.sanitizer, why));
   poison_outputs(plan);
   return outcome;
 }
@@ -197,7 +194,7 @@ const SessionConfig& Session::config() const { return state_->config; }
 void Session::finish() {
   if (state_->runner.finish()) return;
   Outcome outcome;
-  outcome.diagnostics.push_back(
+  outcome.findings.push_back(
       note_not_watched(*state_->config.sanitizer, "the worker did not end, and was killed."));
   tell(state_->config, outcome);
 }

@@ -7,8 +7,6 @@
 namespace course::grading {
 namespace {
 
-constexpr int kPrintedLines = 5;  // a message is read whole; the results file has more of them
-
 void add_line(std::string& text, const std::string& line) {
   if (line.empty()) return;
   if (!text.empty()) text += '\n';
@@ -38,22 +36,16 @@ std::string side_effects(const Outcome& outcome) {
   return text;
 }
 
-std::string why_not_clean(const Outcome& outcome) {
-  std::string text;
-  if (outcome.status != Status::returned)
-    text = outcome.message.empty() ? fmt::format("The call ended with: {}.", to_string(outcome.status))
-                                   : outcome.message;
-  add_line(text, side_effects(outcome));
-  return text;
+std::string why_not_returned(const Outcome& outcome) {
+  return outcome.message.empty() ? fmt::format("The call ended with: {}.", to_string(outcome.status))
+                                 : outcome.message;
 }
 
-std::string printed_part(std::string_view printed) {
-  if (printed.empty()) return {};
-  std::size_t begin = printed.size();
-  for (int line = 0; line < kPrintedLines && begin != std::string_view::npos; ++line)
-    begin = begin == 0 ? std::string_view::npos : printed.rfind('\n', begin - 1);
-  const bool cut = begin != std::string_view::npos;
-  return fmt::format("\nYour code printed:\n{}{}", cut ? "...\n" : "", printed.substr(cut ? begin + 1 : 0));
+std::string why_not_clean(const Outcome& outcome) {
+  std::string text;
+  if (outcome.status != Status::returned) text = why_not_returned(outcome);
+  add_line(text, side_effects(outcome));
+  return text;
 }
 
 }  // namespace course::grading

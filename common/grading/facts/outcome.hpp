@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "grading/facts/diagnostic.hpp"
+#include "grading/facts/finding.hpp"
 #include "grading/facts/profile.hpp"
 
 namespace course::grading {
@@ -55,13 +55,16 @@ struct Outcome {
   std::vector<std::string> violations;       ///< guards, gaps and inputs that changed; one sentence each
   std::vector<Leak> leaks;                   ///< the first few
   std::uint64_t leak_count = 0, leak_bytes = 0;
-  std::vector<Diagnostic> diagnostics;           ///< those of check mode first
+  std::vector<Finding> findings;                 ///< those of check mode first
   std::map<std::string, std::int64_t> counters;  ///< launches, and the blocks and threads of all of them
   Checking checking = Checking::none;
   std::optional<Profile> profile;  ///< there if checking is done
   std::string printed;             ///< the last lines that the student's code printed
   double seconds = 0;              ///< wall time of the call, transfers included
 };
+
+/// @brief Why a call did not come back: its message, or its status in words.
+std::string why_not_returned(const Outcome& outcome);
 
 /// @brief Why the call is not a clean run: how it ended, broken guards, changed inputs, leaks. Empty: it is
 /// clean.
@@ -70,8 +73,5 @@ std::string why_not_clean(const Outcome& outcome);
 /// @brief What breaks the rules whatever the entry decided to do (also when it threw): broken guards, changed
 /// inputs, leaks. Empty: nothing.
 std::string side_effects(const Outcome& outcome);
-
-/// @brief "\nYour code printed:\n" and the last few lines of Outcome::printed; nothing if that is empty.
-std::string printed_part(std::string_view printed);
 
 }  // namespace course::grading

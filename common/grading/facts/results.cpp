@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "grading/base/descriptor.hpp"
 
@@ -29,10 +31,9 @@ CaseResult case_from_json(const json& value) {
   value.at("seconds").get_to(result.seconds);
   value.at("seed").get_to(result.seed);
   value.at("infrastructure").get_to(result.infrastructure);
-  value.at("message").get_to(result.message);
   value.at("printed").get_to(result.printed);
-  value.at("diagnoses").get_to(result.diagnoses);
-  value.at("diagnostics").get_to(result.diagnostics);
+  for (const json& failure : value.at("failures")) result.failures.push_back(failure_from_json(failure));
+  result.findings = findings_from_json(value.at("findings"));
   value.at("counters").get_to(result.counters);
   result.launches = launches_from_json(value.at("launches"));
   return result;
@@ -47,10 +48,11 @@ std::string to_json_line(const CaseResult& result) {
   line["seconds"] = result.seconds;
   line["seed"] = result.seed;
   line["infrastructure"] = result.infrastructure;
-  line["message"] = result.message;
   line["printed"] = result.printed;
-  line["diagnoses"] = result.diagnoses;
-  line["diagnostics"] = json(result.diagnostics);
+  json failures = json::array();
+  for (const Failure& failure : result.failures) failures.push_back(failure_to_json(failure));
+  line["failures"] = std::move(failures);
+  line["findings"] = findings_to_json(result.findings);
   line["counters"] = result.counters;
   line["launches"] = launches_to_json(result.launches);
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
@@ -78,15 +80,10 @@ Results read_results(const std::filesystem::path& file) {
   return results;
 }
 
-void fail_if_diagnosed(CaseResult& result) {
-  std::string findings;
-  for (const Diagnostic& diagnostic : result.diagnostics) {
-    if (diagnostic.severity != Severity::error) continue;
+void fail_if_found(CaseResult& result) {
+  if (std::any_of(result.findings.begin(), result.findings.end(),
+                  [](const Finding& finding) { return finding.severity == Severity::error; }))
     result.passed = false;
-    if (result.message.find(diagnostic.message) == std::string::npos) findings += diagnostic.message + "\n";
-  }
-  if (result.message.empty() && !findings.empty()) findings.pop_back();
-  result.message = findings + result.message;
 }
 
 void append_result(const std::filesystem::path& file, const CaseResult& result) {

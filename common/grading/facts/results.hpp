@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "grading/facts/outcome.hpp"
+#include "grading/facts/failure.hpp"
+#include "grading/facts/finding.hpp"
+#include "grading/facts/profile.hpp"
 
 namespace course::grading {
 
@@ -20,18 +22,17 @@ struct CaseResult {
   bool passed = false;
   double seconds = 0;
   std::uint64_t seed = 0;
-  bool infrastructure = false;  ///< it failed because of this machine or the grader, not the student's code
-  std::string message;          ///< why it failed, for the student
-  std::string printed;          ///< the last lines that the student's code printed
-  std::vector<std::string> diagnoses;  ///< names of the mistakes that explain wrong results
-  std::vector<Diagnostic> diagnostics;
+  bool infrastructure = false;    ///< it failed because of this machine or the grader, not the student's code
+  std::vector<Failure> failures;  ///< why it failed; empty if findings alone tell
+  std::vector<Finding> findings;  ///< of check mode and other tools; there may be some although it passed
+  std::string printed;            ///< the last lines that the student's code printed
   std::map<std::string, std::int64_t> counters;
   std::vector<simt::LaunchProfile> launches;  ///< what check mode counted, of the first few
 };
 
-/// @brief Fails the case if a call was diagnosed with an error, whatever the tests made of it: the output of
-/// a race is right only by luck. Such errors come first in the case's message, each once.
-void fail_if_diagnosed(CaseResult& result);
+/// @brief Fails the case if there is a finding that is an error, whatever the tests made of it: the output of
+/// a race is right only by luck.
+void fail_if_found(CaseResult& result);
 
 /// @brief One line without its newline; bytes that are not UTF-8 are replaced.
 std::string to_json_line(const CaseResult& result);

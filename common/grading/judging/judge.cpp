@@ -6,6 +6,8 @@
 #include <set>
 
 #include "grading/base/subprocess.hpp"
+#include "grading/facts/cause.hpp"
+#include "grading/facts/words.hpp"
 #include "grading/judging/mutant.hpp"
 #include "simt/check/kinds.hpp"
 
@@ -14,10 +16,14 @@ namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Everything a student would read about a failed case.
+/// Everything that a student may read about a failed case: what speaks for each mistake, too, since the cases
+/// judged so far need not be all that choose between them.
 std::string told(const CaseResult& result) {
-  std::string text = result.message;
-  for (const Diagnostic& diagnostic : result.diagnostics) text += "\n" + diagnostic.message;
+  std::string text = to_words(result, std::nullopt);
+  for (const Failure& failure : result.failures)
+    for (const Attempt& attempt : failure.attempts)
+      if (!attempt.sentence.empty()) text += "\n" + attempt.sentence;
+  for (const Finding& finding : result.findings) text += "\n" + finding.message();
   return text;
 }
 
@@ -40,26 +46,27 @@ Judgement judge_correct(const Variant& variant, const LessonReport& report, Back
   }
   const CaseResult failed = failed_cases(report.cases).front();
   return {false,
-          "should pass, but has " + points + "; \"" + failed.name + "\" says: " + first_line(failed.message)};
+          "should pass, but has " + points + "; \"" + failed.name + "\" says: " + first_line(told(failed))};
 }
 
 Judgement judge_stub(const LessonReport& report) {
   const auto failed = failed_cases(report.cases);
   for (const CaseResult& result : failed) {
-    if (result.message.empty()) return {false, "\"" + result.name + "\" fails without a reason"};
+    if (told(result).empty()) return {false, "\"" + result.name + "\" fails without a reason"};
   }
   if (failed.empty()) return {false, "should fail, but passes"};
-  return {true, "fails as it should: " + first_line(failed.front().message)};
+  return {true, "fails as it should: " + first_line(told(failed.front()))};
 }
 
 /// What the cases were diagnosed with: mistakes that fit and, in the simulator, classes of errors.
 std::set<std::string> diagnoses_of(const std::vector<CaseResult>& failed, Backend backend) {
   std::set<std::string> names;
   for (const CaseResult& result : failed) {
-    names.insert(result.diagnoses.begin(), result.diagnoses.end());
+    const std::vector<std::string> alone = sole_explanations(result);
+    names.insert(alone.begin(), alone.end());
     if (backend == Backend::gpu) continue;  // what CUDA reports there depends on what lies behind an array
-    for (const Diagnostic& diagnostic : result.diagnostics)
-      if (diagnostic.severity == Severity::error) names.insert(diagnostic.kind);
+    for (const Finding& finding : result.findings)
+      if (finding.severity == Severity::error) names.insert(finding.kind);
   }
   return names;
 }

@@ -87,6 +87,7 @@ void add_up(LessonReport& report) {
   for (const CaseResult& result : report.cases) report.points += result.passed ? result.points : 0;
   const bool all =
       std::all_of(report.cases.begin(), report.cases.end(), [](const CaseResult& c) { return c.passed; });
+  report.cause = likeliest_cause(report.cases);
   if (report.error.empty()) report.verdict = all ? Verdict::pass : Verdict::fail;
 }
 

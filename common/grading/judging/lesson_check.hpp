@@ -12,6 +12,7 @@
 
 #include "grading/base/subprocess.hpp"
 #include "grading/build/kernel_build.hpp"
+#include "grading/facts/cause.hpp"
 #include "grading/facts/results.hpp"
 
 namespace course::grading {
@@ -36,7 +37,8 @@ struct LessonReport {
                             ///< for this backend
   std::vector<std::string> tools;  ///< of compute-sanitizer, under which the tests ran once more
   std::vector<CaseResult> cases;
-  int points = 0;  ///< sum over the cases that passed
+  std::optional<Cause> cause;  ///< of the wrong results, chosen over all cases
+  int points = 0;              ///< sum over the cases that passed
   double seconds = 0.0;
 };
 

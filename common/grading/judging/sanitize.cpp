@@ -11,7 +11,7 @@
 
 #include "grading/base/machine_error.hpp"
 #include "grading/base/subprocess.hpp"
-#include "grading/facts/results.hpp"
+#include "grading/facts/words.hpp"
 #include "grading/sanitizer/log.hpp"
 
 namespace course::grading {
@@ -72,6 +72,8 @@ void read_logs(const Job& job, const fs::path& folder, ToolRun& run) {
   }
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 bool has_machine_error(const Results& results) {
   return std::any_of(results.cases.begin(), results.cases.end(),
                      [](const CaseResult& one) { return one.infrastructure; });
@@ -119,7 +121,7 @@ void require_working(const Job& job, const ToolRun& run) {
   for (const auto& [number, log] : run.logs)
     if (!log.problem.empty()) cannot_work(job, log.problem);
   for (const CaseResult& result : run.results.cases)
-    if (result.infrastructure) cannot_work(job, result.message.substr(0, result.message.find('\n')));
+    if (result.infrastructure) cannot_work(job, first_line(to_words(result, std::nullopt)));
 }
 
 /// Fails unless the tool saw all of a run to its end, or the results say what it missed.
@@ -129,7 +131,7 @@ void require_complete(const Job& job, const ToolRun& run) {
   const bool complete =
       std::all_of(run.logs.begin(), run.logs.end(), [](const auto& log) { return log.second.complete; });
   const bool has_notes =
-      std::any_of(cases.begin(), cases.end(), [](const CaseResult& one) { return !one.diagnostics.empty(); });
+      std::any_of(cases.begin(), cases.end(), [](const CaseResult& one) { return !one.findings.empty(); });
   if (!complete && !run.cut && !has_notes)
     cannot_work(job, "its log ends without a summary, so that nobody knows what it looked at");
 }
@@ -166,46 +168,38 @@ CaseResult* find_case(LessonReport& report, const std::string& name) {
 }
 
 /// What CUDA said of a kernel's end, without its line, gives way to the tool's finding.
-void replace_fault(CaseResult& result, const std::vector<Diagnostic>& found) {
-  const auto finding = std::find_if(found.begin(), found.end(), [](const Diagnostic& one) {
+void replace_fault(CaseResult& result, const std::vector<Finding>& found) {
+  const bool explained = std::any_of(found.begin(), found.end(), [](const Finding& one) {
     return one.severity == Severity::error && one.tool == "memcheck";
   });
-  const auto fault =
-      std::find_if(result.diagnostics.begin(), result.diagnostics.end(), [](const Diagnostic& one) {
-        return one.tool.empty() && one.line == 0 && one.kind.starts_with("cudaError");
-      });
-  if (finding == found.end() || fault == result.diagnostics.end()) return;
-  if (const std::size_t at = result.message.find(fault->message); at != std::string::npos)
-    result.message.replace(at, fault->message.size(), finding->message);
-  result.diagnostics.erase(fault);
+  if (explained)
+    std::erase_if(result.findings, [](const Finding& one) {
+      return one.tool.empty() && one.here.line == 0 && one.kind.starts_with("cudaError");
+    });
 }
 
-void add_to_case(CaseResult& result, const std::vector<Diagnostic>& found) {
+void add_to_case(CaseResult& result, const std::vector<Finding>& found) {
   replace_fault(result, found);
-  add_new(result.diagnostics, found);
-  fail_if_diagnosed(result);
+  add_new(result.findings, found);
+  fail_if_found(result);
 }
 
-Diagnostic note(const Job& job, const std::string& sentence) {
-  return {
-      .kind = std::string(kNotChecked), .message = sentence, .severity = Severity::note, .tool = job.tool};
-}
+Finding note(const Job& job, const std::string& sentence) { return note_not_checked(sentence, job.tool); }
 
 /// Adds findings and notes to the cases in which they came about; the cases are in the order of their
 /// numbers. `in_whole_cases`: each log belongs to one case. Else it begins with its case and may go on.
 void take_over(const Job& job, const ToolRun& run, bool in_whole_cases, LessonReport& report) {
   for (const CaseResult& result : run.results.cases)
-    if (CaseResult* const one = find_case(report, result.name)) add_to_case(*one, result.diagnostics);
+    if (CaseResult* const one = find_case(report, result.name)) add_to_case(*one, result.findings);
   for (const auto& [number, log] : run.logs) {
     const auto index = static_cast<std::size_t>(number) - 1;
     CaseResult* one =
         index < run.results.cases.size() ? find_case(report, run.results.cases[index].name) : nullptr;
     if (one == nullptr && !report.cases.empty()) one = &report.cases.back();  // the case was never finished
     if (one == nullptr) continue;
-    std::vector<Diagnostic> found = diagnostics_of(log, job.tool);
+    std::vector<Finding> found = findings_of(log, job.tool);
     if (!in_whole_cases)
-      for (Diagnostic& diagnostic : found)
-        diagnostic.message += " It was seen in this case or in a later one.";
+      for (Finding& finding : found) finding.fix += " It was seen in this case or in a later one.";
     add_to_case(*one, found);
   }
   if (report.cases.empty()) return;

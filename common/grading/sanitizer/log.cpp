@@ -180,18 +180,13 @@ void add_log(SanitizerLog& log, const SanitizerLog& more) {
   log.unprinted += more.unprinted;
 }
 
-std::vector<Diagnostic> diagnostics_of(const SanitizerLog& log, std::string_view tool) {
-  std::vector<Diagnostic> diagnostics;
-  for (const Finding& finding : log.findings) {
-    Diagnostic& diagnostic = diagnostics.emplace_back(diagnostic_of(finding));
-    diagnostic.tool = tool;
-    diagnostic.count = finding.count;
-    const char* const at_least = log.unprinted > 0 ? "at least " : "";
-    diagnostic.message += finding.count == 1
-                              ? fmt::format(" ({})", tool)
-                              : fmt::format(" ({}, {}{} times)", tool, at_least, finding.count);
+std::vector<Finding> findings_of(const SanitizerLog& log, std::string_view tool) {
+  std::vector<Finding> findings = log.findings;
+  for (Finding& finding : findings) {
+    finding.tool = tool;
+    finding.unprinted = log.unprinted > 0;
   }
-  return diagnostics;
+  return findings;
 }
 
 }  // namespace course::grading

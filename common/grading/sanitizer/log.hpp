@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "grading/facts/diagnostic.hpp"
 #include "simt/findings.hpp"
 
 namespace course::grading {
@@ -34,7 +33,7 @@ SanitizerLog parse_sanitizer_log(std::string_view text, std::string_view tool,
 /// @brief Adds what another log of the same tool says. It is complete if both are.
 void add_log(SanitizerLog& log, const SanitizerLog& more);
 
-/// @brief The findings for the results of a case, the tool's name and the number of reports at their ends.
-std::vector<Diagnostic> diagnostics_of(const SanitizerLog& log, std::string_view tool);
+/// @brief The findings with the tool's name, for the results of a case.
+std::vector<simt::Finding> findings_of(const SanitizerLog& log, std::string_view tool);
 
 }  // namespace course::grading

@@ -6,7 +6,7 @@
 namespace course::grading {
 namespace {
 
-constexpr std::size_t kMaxDiagnostics = 32, kMaxLaunches = 16;
+constexpr std::size_t kMaxFindings = 32, kMaxLaunches = 16;
 
 std::uint64_t& base_seed() {
   static std::uint64_t seed = 0;
@@ -29,6 +29,11 @@ CaseResult& current_case() {
   return current;
 }
 
+std::optional<Failure>& failure_to_come() {
+  static std::optional<Failure> failure;
+  return failure;
+}
+
 int& case_number() {
   static int number = 0;
   return number;
@@ -45,8 +50,8 @@ void record(const Outcome& outcome) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   CaseResult& current = current_case();
-  add_new(current.diagnostics, outcome.diagnostics);
-  if (current.diagnostics.size() > kMaxDiagnostics) current.diagnostics.resize(kMaxDiagnostics);
+  add_new(current.findings, outcome.findings);
+  if (current.findings.size() > kMaxFindings) current.findings.resize(kMaxFindings);
   for (const auto& [name, value] : outcome.counters) current.counters[name] += value;
   if (outcome.profile) {
     for_each_counter(*outcome.profile, [&](const std::string& name, std::uint64_t value) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
 
 #include "grading/facts/outcome.hpp"
 #include "grading/facts/results.hpp"
@@ -16,8 +16,9 @@ std::uint64_t case_seed();
 /// counters.
 CaseResult& current_case();
 
-/// Name of the assertion whose failure comes last in the case's message, whatever fails after it.
-inline constexpr std::string_view kComesLast = "comes last";
+/// @brief What the assertion that fails next is about. The listener takes it, with what the test said before
+/// it, and makes a failure of its own for an assertion that nobody described.
+std::optional<Failure>& failure_to_come();
 
 /// @brief How many cases have begun: the number of the one that runs now. The listener counts them.
 int& case_number();

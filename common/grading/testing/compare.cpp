@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "grading/facts/poison.hpp"
-#include "grading/testing/wrong_elements.hpp"
+#include "grading/facts/words.hpp"
+
 #include "tensor/format.hpp"
 
 namespace course::grading {
@@ -63,60 +64,54 @@ std::string number(T value, bool in_full = true) {
   return fmt::format("{}", value);
 }
 
-/// What two or more wrong values have in common; a sentence with a space before it, or nothing.
+/// What the wrong values have in common, if they are two or more.
 template <class T>
-std::string common_value(const Tensor<T>& got, const std::vector<std::int64_t>& wrong) {
+WrongValues::Common common_value(const Tensor<T>& got, const std::vector<std::int64_t>& wrong) {
   const auto all = [&](auto predicate) {
     return std::all_of(wrong.begin(), wrong.end(),
                        [&](std::int64_t i) { return predicate(got.at_linear(i)); });
   };
-  if (all([](T value) { return value == T{}; })) return " All of them are 0.";
-  if (all([](T value) { return value != value; })) return " All of them are NaN.";
-  return {};
+  if (all([](T value) { return value == T{}; })) return WrongValues::Common::zero;
+  if (all([](T value) { return value != value; })) return WrongValues::Common::nan;
+  return WrongValues::Common::nothing;
 }
 
-/// How many elements are wrong, where they lie, and what they have in common. More than one element was
-/// compared.
-template <class T>
-std::string describe_all(const Tensor<T>& got, const std::vector<std::int64_t>& wrong) {
-  const auto size = got.numel(), count = static_cast<std::int64_t>(wrong.size());
-  if (count == 1)
-    return size == 2 ? " The other element is right."
-                     : fmt::format(" The other {} elements are right.", size - 1);
-  const auto unwritten =
-      std::count_if(wrong.begin(), wrong.end(), [&](std::int64_t i) { return is_poison(got.at_linear(i)); });
-  std::string text = fmt::format(" {} of {} elements {}", count, size,
-                                 unwritten == count ? "were never written" : "are wrong");
-  if (count < size) text += ": " + describe_positions(got.shape(), wrong);
-  text += ".";
-  if (unwritten == count) return text;
-  if (unwritten == 0) return text + common_value(got, wrong);
-  return text + fmt::format(" {} of them {} never written.", unwritten, unwritten == 1 ? "was" : "were");
-}
-
-/// The sentences about the wrong elements.
+/// What is to be told of the wrong elements.
 template <class T, class E>
-void describe(Comparison& result, const Tensor<T>& got, std::string_view name, const Tensor<E>& expected,
-              const std::string& why_first) {
-  const std::int64_t first = result.wrong.front();
-  const std::string index = format_index(got.unravel(first));
-  const T value = got.at_linear(first);
-  const std::string want = number(expected.at_linear(first), std::is_same_v<T, E>);
-  result.message =
-      is_poison(value)
-          ? fmt::format("{}{} was never written; it should be {}.", name, index, want)
-          : fmt::format("{}{} is {}, expected {}{}.", name, index, number(value), want, why_first);
-  if (got.numel() > 1) result.message += describe_all(got, result.wrong);
+WrongValues values_of(const std::vector<std::int64_t>& wrong, const Tensor<T>& got, const ArrayName& name,
+                      const Tensor<E>& expected) {
+  const std::int64_t first = wrong.front();
+  WrongValues values;
+  values.array = name.name;
+  values.index = got.unravel(first);
+  values.got = number(got.at_linear(first));
+  values.expected = number(expected.at_linear(first), std::is_same_v<T, E>);
+  values.never_written = is_poison(got.at_linear(first));
+  values.count = static_cast<std::int64_t>(wrong.size());
+  values.size = got.numel();
+  values.unwritten =
+      std::count_if(wrong.begin(), wrong.end(), [&](std::int64_t i) { return is_poison(got.at_linear(i)); });
+  if (values.unwritten == 0) values.common = common_value(got, wrong);
+  values.where = locate(got.shape(), name.axes, wrong);
+  return values;
 }
 
-bool same_shape(Comparison& result, const Shape& got, std::string_view name, const Shape& expected) {
+bool same_shape(Comparison& result, const Shape& got, const ArrayName& name, const Shape& expected) {
   if (got == expected) return true;
   result.message =
-      fmt::format("{} has shape {}, expected {}.", name, format_shape(got), format_shape(expected));
+      fmt::format("{} has shape {}, expected {}.", name.name, format_shape(got), format_shape(expected));
   return false;
 }
 
 }  // namespace
+
+Failure Comparison::failure() const {
+  Failure failure;
+  failure.kind = wrong.empty() ? Failure::Kind::check : Failure::Kind::values;
+  if (wrong.empty()) failure.sentence = message;
+  failure.values = values;
+  return failure;
+}
 
 std::vector<std::int64_t> elements_off(const Tensor<float>& got, const Tensor<double>& expected,
                                        double allowed) {
@@ -135,11 +130,11 @@ double largest_magnitude(const Tensor<double>& x) {
   return largest;
 }
 
-Comparison compare(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+Comparison compare(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
                    const Tensor<float>& baseline, Bound bound) {
   if (expected.shape() != baseline.shape())
     throw std::invalid_argument(
-        fmt::format("the test compares {} with a reference of shape {} and a baseline of {}", name,
+        fmt::format("the test compares {} with a reference of shape {} and a baseline of {}", name.name,
                     format_shape(expected.shape()), format_shape(baseline.shape())));
   Comparison result;
   if (!same_shape(result, got.shape(), name, expected.shape())) return result;
@@ -157,25 +152,30 @@ Comparison compare(const Tensor<float>& got, std::string_view name, const Tensor
   const double error = distance(got.at_linear(first), expected.at_linear(first));
   // How far off matters only where the value is nearly right.
   const bool near = std::isfinite(error) && error <= 1e-2 * std::max(scale.magnitude, 1e-30);
-  describe(result, got, name, expected,
-           near ? fmt::format(" (off by {:.2g}; at most {:.2g} is allowed)", error, result.allowed) : "");
+  result.values = values_of(result.wrong, got, name, expected);
+  result.values.allowed = result.allowed;
+  if (near) result.values.error = error;
+  result.message = to_words(result.values);
   return result;
 }
 
 template <class T>
-Comparison compare_bits(const Tensor<T>& got, const Tensor<T>& expected, std::string_view name) {
+Comparison compare_bits(const Tensor<T>& got, const Tensor<T>& expected, const ArrayName& name) {
   Comparison result;
   if (!same_shape(result, got.shape(), name, expected.shape())) return result;
   for (std::int64_t i = 0; i < got.numel(); ++i)
     if (std::memcmp(&got.at_linear(i), &expected.at_linear(i), sizeof(T)) != 0) result.wrong.push_back(i);
   result.passed = result.wrong.empty();
-  if (!result.passed) describe(result, got, name, expected, ", bit for bit");
+  if (result.passed) return result;
+  result.values = values_of(result.wrong, got, name, expected);
+  result.values.bit_for_bit = true;
+  result.message = to_words(result.values);
   return result;
 }
 
-template Comparison compare_bits(const Tensor<float>&, const Tensor<float>&, std::string_view);
-template Comparison compare_bits(const Tensor<double>&, const Tensor<double>&, std::string_view);
-template Comparison compare_bits(const Tensor<std::int32_t>&, const Tensor<std::int32_t>&, std::string_view);
-template Comparison compare_bits(const Tensor<std::int64_t>&, const Tensor<std::int64_t>&, std::string_view);
+template Comparison compare_bits(const Tensor<float>&, const Tensor<float>&, const ArrayName&);
+template Comparison compare_bits(const Tensor<double>&, const Tensor<double>&, const ArrayName&);
+template Comparison compare_bits(const Tensor<std::int32_t>&, const Tensor<std::int32_t>&, const ArrayName&);
+template Comparison compare_bits(const Tensor<std::int64_t>&, const Tensor<std::int64_t>&, const ArrayName&);
 
 }  // namespace course::grading

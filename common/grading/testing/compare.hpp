@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "grading/facts/failure.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::grading {
@@ -18,13 +20,30 @@ struct Bound {
   double floor = 1e-7;
 };
 
+/// What reports call an array, and one index of each of its axes: {"O", {"batch", "head", "query",
+/// "column"}}. Without axes, a vector has elements and everything else rows and columns.
+struct ArrayName {
+  ArrayName(const char* array) : name(array) {}       // NOLINT(google-explicit-constructor): a name is enough
+  ArrayName(std::string_view array) : name(array) {}  // NOLINT(google-explicit-constructor)
+  ArrayName(const std::string& array) : name(array) {}  // NOLINT(google-explicit-constructor)
+  ArrayName(std::string_view array, std::vector<std::string> of_axes)
+      : name(array), axes(std::move(of_axes)) {}
+
+  std::string name;
+  std::vector<std::string> axes{};
+};
+
 /// Result of a comparison.
 struct Comparison {
   bool passed = false;
   std::string message;                ///< sentences for a student; empty if passed
+  WrongValues values{};               ///< what these say, as data; not for a wrong shape
   std::vector<std::int64_t> wrong{};  ///< row-major indices of the wrong elements, increasing
   double allowed = 0;                 ///< largest error that passes
   double largest = 0;                 ///< largest finite error seen
+
+  /// What to report of a comparison that did not pass.
+  Failure failure() const;
 };
 
 /// @brief Row-major indices of the elements that lie further than `allowed` from what is expected, by the
@@ -40,18 +59,18 @@ double largest_magnitude(const Tensor<double>& x);
 /// value beyond float32's range counts as infinity. -0 equals 0. Elements where the baseline is not finite do
 /// not widen the bound. Cost: reads each element twice.
 /// @throws std::invalid_argument if expected and baseline differ in shape (a mistake in the test).
-Comparison compare(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+Comparison compare(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
                    const Tensor<float>& baseline, Bound bound = {});
 
 /// @brief Compares the bits of two tensors of the same shape: 0 differs from -0, equal NaNs are equal.
 template <class T>
-Comparison compare_bits(const Tensor<T>& got, const Tensor<T>& expected, std::string_view name);
+Comparison compare_bits(const Tensor<T>& got, const Tensor<T>& expected, const ArrayName& name);
 
-extern template Comparison compare_bits(const Tensor<float>&, const Tensor<float>&, std::string_view);
-extern template Comparison compare_bits(const Tensor<double>&, const Tensor<double>&, std::string_view);
+extern template Comparison compare_bits(const Tensor<float>&, const Tensor<float>&, const ArrayName&);
+extern template Comparison compare_bits(const Tensor<double>&, const Tensor<double>&, const ArrayName&);
 extern template Comparison compare_bits(const Tensor<std::int32_t>&, const Tensor<std::int32_t>&,
-                                        std::string_view);
+                                        const ArrayName&);
 extern template Comparison compare_bits(const Tensor<std::int64_t>&, const Tensor<std::int64_t>&,
-                                        std::string_view);
+                                        const ArrayName&);
 
 }  // namespace course::grading

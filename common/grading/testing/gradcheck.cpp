@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "grading/facts/poison.hpp"
-#include "grading/testing/wrong_elements.hpp"
+#include "grading/facts/positions.hpp"
 #include "tensor/format.hpp"
 
 namespace course::grading {
@@ -152,7 +152,7 @@ GradientResult compare_gradient(std::string_view name, const Tensor<float>& got,
     result.expected = expected.at_linear(i);
   }
   result.wrong = static_cast<std::int64_t>(wrong.size());
-  if (!wrong.empty()) result.where = describe_positions(got.shape(), wrong);
+  if (!wrong.empty()) result.where = to_words(locate(got.shape(), {}, wrong));
   return result;
 }
 

@@ -12,11 +12,14 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grading/calls/session.hpp"
@@ -31,9 +34,9 @@ namespace course::grading {
 namespace {
 
 constexpr int kExitFailed = 1, kExitUsage = 2, kExitMachine = 3;
-constexpr std::size_t kMaxMessageBytes = 8000;  // a case may CHECK many things
-constexpr double kSanitizedSeconds = 30;        // of a call under a tool, which makes kernels slow
-constexpr double kBusyFactor = 4;               // other programs may take the processors from the simulator
+constexpr std::size_t kMaxFailures = 20;  // of a case
+constexpr double kSanitizedSeconds = 30;  // of a call under a tool, which makes kernels slow
+constexpr double kBusyFactor = 4;         // other programs may take the processors from the simulator
 
 /// What the whole run came to.
 struct Tally {
@@ -81,12 +84,17 @@ std::string sentence(const Catch::AssertionResult& result) {
   }
 }
 
-/// The sentence, with what the test was doing before it.
-std::string sentence_in_context(const Catch::AssertionStats& stats) {
-  std::string context;
+/// What the assertion was about, with what the test was doing before it.
+Failure failure_of(const Catch::AssertionStats& stats) {
+  Failure failure{.kind = Failure::Kind::test};
+  if (failure_to_come())
+    failure = *std::exchange(failure_to_come(), std::nullopt);
+  else
+    failure.sentence = sentence(stats.assertionResult);
   for (const Catch::MessageInfo& info : stats.infoMessages)
-    if (info.type == Catch::ResultWas::Info) context += (context.empty() ? "" : ", ") + info.message;
-  return context.empty() ? sentence(stats.assertionResult) : context + ": " + sentence(stats.assertionResult);
+    if (info.type == Catch::ResultWas::Info)
+      failure.context += (failure.context.empty() ? "" : ", ") + info.message;
+  return failure;
 }
 
 /// Writes one line of results as each case ends.
@@ -100,18 +108,14 @@ class JsonLinesListener : public ListenerBase {
     current_case().name = info.name;
     for (const auto& tag : info.tags) current_case().tags.push_back(std::string(tag_text(tag)));
     current_case().points = points_of(current_case().tags);
-    last_.clear();
+    failure_to_come().reset();
     start_ = std::chrono::steady_clock::now();
   }
 
   AssertionResult assertionEnded(const Catch::AssertionStats& stats) override {
     const Catch::AssertionResult& result = stats.assertionResult;
     if (result.isOk()) return AssertionResult(true);
-    if (std::string(result.getTestMacroName()) == kComesLast) {
-      if (last_.empty()) last_ = sentence_in_context(stats);  // a leak in a loop is told once
-    } else if (current_case().message.size() < kMaxMessageBytes) {
-      add_line(sentence_in_context(stats));
-    }
+    add(failure_of(stats));
     return AssertionResult(true);
   }
 
@@ -121,12 +125,14 @@ class JsonLinesListener : public ListenerBase {
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     result.seed = case_seed();
     result.passed = stats.totals.assertions.failed == 0 && stats.totals.assertions.total() > 0;
-    if (stats.totals.assertions.total() == 0) result.message = "This test case checks nothing.";
+    if (stats.totals.assertions.total() == 0)
+      add({.kind = Failure::Kind::test, .sentence = "This test case checks nothing."});
     ++tally.cases;
-    if (!last_.empty()) add_line(last_);
-    fail_if_diagnosed(result);
+    // What calls left behind comes last.
+    std::stable_partition(result.failures.begin(), result.failures.end(),
+                          [](const Failure& one) { return one.kind != Failure::Kind::effects; });
+    fail_if_found(result);
     if (!result.passed) {
-      result.message += printed_part(result.printed);
       ++tally.failed;
       fmt::print(stderr, "{}: seed {}\n", result.name, result.seed);
     }
@@ -140,13 +146,16 @@ class JsonLinesListener : public ListenerBase {
   }
 
  private:
-  static void add_line(const std::string& line) {
-    std::string& message = current_case().message;
-    message += (message.empty() ? "" : "\n") + line;
+  /// A case may check many things, and a leak in a loop is told once.
+  static void add(Failure failure) {
+    std::vector<Failure>& failures = current_case().failures;
+    const bool known = failure.kind == Failure::Kind::effects &&
+                       std::any_of(failures.begin(), failures.end(),
+                                   [&](const Failure& one) { return one.way() == failure.way(); });
+    if (!known && failures.size() < kMaxFailures) failures.push_back(std::move(failure));
   }
 
   std::chrono::steady_clock::time_point start_;
-  std::string last_;  // what comes last in the case's message
 };
 
 int run_on_arrays(const TestOptions& options) {

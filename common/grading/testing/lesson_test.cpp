@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "grading/base/demangle.hpp"
+#include "grading/facts/words.hpp"
 #include "grading/testing/case.hpp"
 
 namespace course::grading {
@@ -43,26 +44,46 @@ std::string why_not_thrown(const Outcome& outcome, const std::string& wanted, st
 }
 
 /// What FAIL(), FAIL_CHECK() and SUCCEED() expand to, with the line of the test instead of this one.
-void assert_that(bool passed, const std::string& message, TestLine where, std::string_view name,
+void assert_that(std::optional<Failure> failure, TestLine where,
                  Catch::ResultDisposition::Flags when_failed) {
-  Catch::AssertionHandler handler(Catch::StringRef(name.data(), name.size()),
+  Catch::AssertionHandler handler(Catch::StringRef("check"),
                                   Catch::SourceLineInfo(where.file, static_cast<std::size_t>(where.line)),
                                   Catch::StringRef(), when_failed);
-  if (passed || findings_only())
+  if (!failure || findings_only()) {
     handler.handleMessage(Catch::ResultWas::Ok, std::string());
-  else
-    handler.handleMessage(Catch::ResultWas::ExplicitFailure, std::string(message));
+  } else {
+    failure_to_come() = *failure;
+    handler.handleMessage(Catch::ResultWas::ExplicitFailure, to_words(*failure));
+  }
   handler.complete();
+}
+
+/// That the call did not come back, or not as it should. A finding of the same call tells of a fault better.
+Failure failure_of_call(const Outcome& outcome, const std::string& sentence) {
+  Failure failure{.kind = Failure::Kind::call, .sentence = sentence};
+  failure.found = (outcome.status == Status::fault || outcome.status == Status::timeout) &&
+                  std::any_of(outcome.findings.begin(), outcome.findings.end(),
+                              [](const Finding& finding) { return finding.severity == Severity::error; });
+  return failure;
+}
+
+std::vector<Failure> failures_of_effects(const Outcome& outcome) {
+  const std::string effects = side_effects(outcome);
+  if (effects.empty()) return {};
+  return {{.kind = Failure::Kind::effects, .sentence = effects}};
 }
 
 }  // namespace
 
 void require_ran(const Outcome& outcome, TestLine where) {
-  const std::string why = why_not_clean(outcome);
-  if (outcome.status == Status::returned && !why.empty())
-    detail::report_last(why, where);
-  else
-    detail::report(why.empty(), why, where);
+  if (outcome.status != Status::returned) {
+    std::vector<Failure> failures{failure_of_call(outcome, why_not_returned(outcome))};
+    for (Failure& effect : failures_of_effects(outcome)) failures.push_back(std::move(effect));
+    detail::report(failures, where);
+  }
+  for (const Failure& effect : failures_of_effects(outcome))
+    assert_that(effect, where, Catch::ResultDisposition::ContinueOnFailure);
+  detail::report(true, {}, where);
 }
 
 const Profile* profile_of(const Outcome& outcome, TestLine where) {
@@ -75,40 +96,46 @@ const Profile* profile_of(const Outcome& outcome, TestLine where) {
 }
 
 void require_no_warnings(const Outcome& outcome, TestLine where) {
-  for (const Diagnostic& diagnostic : outcome.diagnostics)
-    detail::report(diagnostic.severity != Severity::warning, diagnostic.message, where);
+  for (const Finding& finding : outcome.findings) {
+    Failure failure{.kind = Failure::Kind::check, .sentence = finding.message()};
+    failure.found = may_explain(finding);
+    assert_that(finding.severity == Severity::warning ? std::optional(failure) : std::nullopt, where,
+                Catch::ResultDisposition::Normal);
+  }
 }
 
-void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+void require_matches(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
                      const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound, TestLine where) {
   if (findings_only()) return;
   const Comparison comparison = compare(got, name, expected, baseline, bound);
-  std::string message = comparison.message;
-  if (!comparison.wrong.empty()) {
-    if (const auto diagnosis = diagnose(mistakes, {got, expected, comparison})) {
-      current_case().diagnoses.push_back(diagnosis->name);
-      message += "\n" + diagnosis->sentence;
-    }
-  }
-  detail::report(comparison.passed, message, where);
+  if (comparison.passed) return detail::report(true, {}, where);
+  Failure failure = comparison.failure();
+  if (!comparison.wrong.empty()) failure.attempts = try_mistakes(mistakes, {got, expected, comparison});
+  detail::report({failure}, where);
 }
 
 namespace detail {
 
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
                    TestLine where) {
-  std::string why = why_not_thrown(outcome, demangle(type.name()), mentions);
-  if (const std::string effects = side_effects(outcome); !effects.empty())
-    why += (why.empty() ? "" : "\n") + effects;
-  report(why.empty(), why, where);
+  std::vector<Failure> failures;
+  if (const std::string why = why_not_thrown(outcome, demangle(type.name()), mentions); !why.empty())
+    failures.push_back(failure_of_call(outcome, why));
+  for (Failure& effect : failures_of_effects(outcome)) failures.push_back(std::move(effect));
+  report(failures, where);
+  report(true, {}, where);
 }
 
 void report(bool passed, const std::string& message, TestLine where) {
-  assert_that(passed, message, where, "check", Catch::ResultDisposition::Normal);
+  const Failure failure{.kind = Failure::Kind::check, .sentence = message};
+  assert_that(passed ? std::nullopt : std::optional(failure), where, Catch::ResultDisposition::Normal);
 }
 
-void report_last(const std::string& message, TestLine where) {
-  assert_that(false, message, where, kComesLast, Catch::ResultDisposition::ContinueOnFailure);
+void report(const std::vector<Failure>& failures, TestLine where) {
+  for (std::size_t i = 0; i < failures.size(); ++i)
+    assert_that(failures[i], where,
+                i + 1 == failures.size() ? Catch::ResultDisposition::Normal
+                                         : Catch::ResultDisposition::ContinueOnFailure);
 }
 
 }  // namespace detail

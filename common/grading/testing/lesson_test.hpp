@@ -8,9 +8,11 @@
 #include <catch2/catch.hpp>  // 2.13, as on Debian 12
 #endif
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <vector>
 
 #include "grading/facts/outcome.hpp"
 #include "grading/testing/call.hpp"
@@ -36,7 +38,7 @@ struct TestLine {
 /// @brief Fails the case unless the call came back and left nothing behind: no broken guards, changed inputs,
 /// leaked device memory or unread CUDA error.
 /// After a call that came back the case goes on, so that wrong results are compared and told first; what the
-/// call left behind comes last in the case's message.
+/// call left behind comes last.
 void require_ran(const Outcome& outcome, TestLine where = TestLine::here());
 
 /// @brief What check mode counted in this call, or nullptr where it did not run or did not finish:
@@ -54,9 +56,10 @@ void require_no_warnings(const Outcome& outcome, TestLine where = TestLine::here
 namespace detail {
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
                    TestLine where);
+/// Fails the case with this sentence unless the check passed.
 void report(bool passed, const std::string& message, TestLine where);
-/// Fails the case, but goes on with it; the message comes last.
-void report_last(const std::string& message, TestLine where);
+/// Fails the case with all of these, if there are any.
+void report(const std::vector<Failure>& failures, TestLine where);
 }  // namespace detail
 
 /// @brief Fails the case unless the entry threw Exception (or something derived from it), with `mentions` as
@@ -68,17 +71,18 @@ void require_throws(const Outcome& outcome, std::string_view mentions = {},
 }
 
 /// @brief Fails the case unless every element lies within the bound of the float64 reference; see compare().
-inline void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+inline void require_matches(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
                             const Tensor<float>& baseline, Bound bound = {},
                             TestLine where = TestLine::here()) {
   if (findings_only()) return;
   const Comparison comparison = compare(got, name, expected, baseline, bound);
-  detail::report(comparison.passed, comparison.message, where);
+  if (!comparison.passed) detail::report({comparison.failure()}, where);
+  detail::report(true, {}, where);
 }
 
-/// @brief The same; a wrong result is explained by the one mistake that fits, if there is one. Its sentence
-/// follows, and the case's results name it.
-void require_matches(const Tensor<float>& got, std::string_view name, const Tensor<double>& expected,
+/// @brief The same; the mistakes are held against a wrong result. Of those that explain it, the report tells
+/// the one that no other failed case contradicts.
+void require_matches(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
                      const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound = {},
                      TestLine where = TestLine::here());
 
@@ -99,10 +103,11 @@ inline void require(bool condition, const std::string& message, TestLine where =
 
 /// @brief Fails the case unless both tensors have the same bits.
 template <class T>
-void require_same_bits(const Tensor<T>& got, const Tensor<T>& expected, std::string_view name,
+void require_same_bits(const Tensor<T>& got, const Tensor<T>& expected, const ArrayName& name,
                        TestLine where = TestLine::here()) {
   const Comparison comparison = compare_bits(got, expected, name);
-  detail::report(comparison.passed, comparison.message, where);
+  if (!comparison.passed) detail::report({comparison.failure()}, where);
+  detail::report(true, {}, where);
 }
 
 }  // namespace course::grading

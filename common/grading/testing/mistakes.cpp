@@ -123,15 +123,18 @@ Mistake shows(std::string name, std::function<bool(const Tensor<float>& got)> pa
       std::move(sentence));
 }
 
-std::optional<Diagnosis> diagnose(const Mistakes& mistakes, const WrongResult& result) {
-  std::optional<Diagnosis> found;
+std::vector<Attempt> try_mistakes(const Mistakes& mistakes, const WrongResult& result) {
+  const std::vector<std::int64_t>& wrong = result.comparison.wrong;
+  const bool overflowed = std::any_of(wrong.begin(), wrong.end(), [&](std::int64_t i) {
+    const float value = result.got.at_linear(i);
+    return !std::isfinite(value) && !is_poison(value);
+  });
+  std::vector<Attempt> attempts;
   for (const Mistake& mistake : mistakes) {
     const std::optional<std::string> sentence = mistake.explain(result);
-    if (!sentence) continue;
-    if (found) return std::nullopt;
-    found = Diagnosis{mistake.name, *sentence};
+    if (sentence || !overflowed) attempts.push_back({mistake.name, sentence.value_or("")});
   }
-  return found;
+  return attempts;
 }
 
 }  // namespace course::grading

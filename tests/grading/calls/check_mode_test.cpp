@@ -33,10 +33,10 @@ Outcome call_suspect(Kernel entry, const SessionConfig& config = suspects()) {
   return call_in(session, {}, entry, in(x, "x"), out(y, "y"), kThreads);
 }
 
-Diagnostic only_diagnostic(const Outcome& outcome) {
-  for (const Diagnostic& diagnostic : outcome.diagnostics) UNSCOPED_INFO(diagnostic.message);
-  REQUIRE(outcome.diagnostics.size() == 1);
-  return outcome.diagnostics[0];
+Finding only_finding(const Outcome& outcome) {
+  for (const Finding& finding : outcome.findings) UNSCOPED_INFO(finding.message());
+  REQUIRE(outcome.findings.size() == 1);
+  return outcome.findings[0];
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Diagnostic only_diagnostic(const Outcome& outcome) {
 TEST_CASE("a kernel without a mistake is counted, and nothing is found") {
   const Outcome outcome = call_suspect(ENTRY(course::copy));
   CHECK(why_not_clean(outcome).empty());
-  CHECK(outcome.diagnostics.empty());
+  CHECK(outcome.findings.empty());
   CHECK(outcome.checking == Checking::done);
   REQUIRE(outcome.profile);
   const Profile& profile = *outcome.profile;
@@ -64,30 +64,30 @@ TEST_CASE("a kernel without a mistake is counted, and nothing is found") {
 TEST_CASE("a race is found where the output is right") {
   const Outcome outcome = call_suspect(ENTRY(course::shift));
   CHECK(outcome.status == Status::returned);
-  const Diagnostic race = only_diagnostic(outcome);
+  const Finding race = only_finding(outcome);
   CHECK(race.kind == "race");
   CHECK(race.severity == Severity::error);
-  CHECK(std::min(race.line, race.other_line) == 13);
-  CHECK(std::max(race.line, race.other_line) == 14);
+  CHECK(std::min(race.here.line, race.other.line) == 13);
+  CHECK(std::max(race.here.line, race.other.line) == 14);
   CHECK_THAT(race.element, ContainsSubstring("tile["));
-  CHECK_THAT(race.message, ContainsSubstring("suspects.cu:"));
+  CHECK_THAT(race.message(), ContainsSubstring("suspects.cu:"));
 }
 
 TEST_CASE("an output that is read before it is written is found") {
-  const Diagnostic read = only_diagnostic(call_suspect(ENTRY(course::add_to_nothing)));
+  const Finding read = only_finding(call_suspect(ENTRY(course::add_to_nothing)));
   CHECK(read.kind == "uninitialised_read");
-  CHECK(read.line == 18);
+  CHECK(read.here.line == 18);
 }
 
 TEST_CASE("a read past the end of an array is found") {
   const Outcome outcome = call_suspect(ENTRY(course::copy_one_more));
-  const Diagnostic read = only_diagnostic(outcome);
+  const Finding read = only_finding(outcome);
   CHECK(read.kind == "out_of_bounds");
-  CHECK(read.line == 22);
+  CHECK(read.here.line == 22);
 }
 
 TEST_CASE("a missing __syncwarp is a warning") {
-  const Diagnostic missing = only_diagnostic(call_suspect(ENTRY(course::reverse_in_warps)));
+  const Finding missing = only_finding(call_suspect(ENTRY(course::reverse_in_warps)));
   CHECK(missing.kind == "missing_syncwarp");
   CHECK(missing.severity == Severity::warning);
 }
@@ -111,7 +111,7 @@ TEST_CASE("without a kernel for check mode there is none") {
   config.check_kernel.clear();
   const Outcome outcome = call_suspect(ENTRY(course::shift), config);
   CHECK(outcome.checking == Checking::none);
-  CHECK(outcome.diagnostics.empty());
+  CHECK(outcome.findings.empty());
 }
 
 TEST_CASE("a kernel for check mode that cannot be loaded fails nothing") {
@@ -119,7 +119,7 @@ TEST_CASE("a kernel for check mode that cannot be loaded fails nothing") {
   config.check_kernel = "/nowhere/suspects.so";
   const Outcome outcome = call_suspect(ENTRY(course::shift), config);
   CHECK(why_not_clean(outcome).empty());
-  const Diagnostic note = only_diagnostic(outcome);
+  const Finding note = only_finding(outcome);
   CHECK(note.kind == kNotChecked);
   CHECK(note.severity == Severity::note);
 }
@@ -133,7 +133,7 @@ TEST_CASE("a kernel that never ends costs check mode two seconds, and then less"
     const auto start = std::chrono::steady_clock::now();
     const Outcome outcome = call_in(session, options, ENTRY(course::spin), out(y));
     CHECK(outcome.status == Status::timeout);
-    CHECK(only_diagnostic(outcome).kind == "endless_loop");
+    CHECK(only_finding(outcome).kind == "endless_loop");
     CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < limit);
   }
 }

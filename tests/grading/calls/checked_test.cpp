@@ -5,24 +5,17 @@
 
 #include "grading/testing/case.hpp"
 #include "support/catch.hpp"
+#include "support/findings.hpp"
 
 using namespace course::grading;
+using course::test::finding;
 
 namespace {
 
-Diagnostic finding(const std::string& kind, int line, Severity severity = Severity::error) {
-  return {.kind = kind,
-          .file = "kernel.cu",
-          .line = line,
-          .message = "kernel.cu:" + std::to_string(line) + ": " + kind,
-          .severity = severity};
-}
-
-Outcome ended(Status status, const std::vector<Diagnostic>& diagnostics = {}) {
+Outcome ended(Status status, const std::vector<Finding>& findings = {}) {
   Outcome outcome;
   outcome.status = status;
-  outcome.diagnostics = diagnostics;
-  if (!diagnostics.empty() && status != Status::returned) outcome.message = diagnostics.front().message;
+  outcome.findings = findings;
   return outcome;
 }
 
@@ -46,25 +39,24 @@ TEST_CASE("a call that came back in both modes has findings and a profile") {
   CHECK(outcome.message.empty());
   CHECK(outcome.checking == Checking::done);
   CHECK(outcome.profile);
-  REQUIRE(outcome.diagnostics.size() == 1);
-  CHECK(outcome.diagnostics[0].kind == "race");
+  REQUIRE(outcome.findings.size() == 1);
+  CHECK(outcome.findings[0].kind == "race");
 }
 
 TEST_CASE("what both modes tell of a line is told once, in the words of check mode") {
   const Outcome outcome = joined(ended(Status::fault, {finding("illegal_address", 3)}),
                                  ended(Status::fault, {finding("race", 2), finding("out_of_bounds", 3)}));
   CHECK(outcome.status == Status::fault);
-  CHECK(outcome.message == "kernel.cu:3: out_of_bounds");
-  REQUIRE(outcome.diagnostics.size() == 2);
-  CHECK(outcome.diagnostics[1].kind == "out_of_bounds");
+  REQUIRE(outcome.findings.size() == 2);
+  CHECK(outcome.findings[1].kind == "out_of_bounds");
   CHECK(outcome.checking == Checking::stopped);
 }
 
 TEST_CASE("a fault that check mode did not see stays") {
   const Outcome outcome = joined(ended(Status::fault, {finding("deadlock", 9)}),
                                  with_profile(ended(Status::returned, {finding("race", 3)})));
-  CHECK(outcome.message == "kernel.cu:9: deadlock");
-  CHECK(outcome.diagnostics.size() == 2);
+  CHECK(outcome.status == Status::fault);
+  CHECK(outcome.findings.size() == 2);
   CHECK_FALSE(outcome.profile);
 }
 
@@ -72,9 +64,9 @@ TEST_CASE("a call that is too slow for check mode has not failed") {
   const Outcome outcome =
       joined(ended(Status::returned), ended(Status::timeout, {finding("endless_loop", 5)}));
   CHECK(outcome.status == Status::returned);
-  REQUIRE(outcome.diagnostics.size() == 1);
-  CHECK(outcome.diagnostics[0].kind == kNotChecked);
-  CHECK(outcome.diagnostics[0].severity == Severity::note);
+  REQUIRE(outcome.findings.size() == 1);
+  CHECK(outcome.findings[0].kind == kNotChecked);
+  CHECK(outcome.findings[0].severity == Severity::note);
   CHECK_FALSE(outcome.profile);
 }
 
@@ -82,7 +74,7 @@ TEST_CASE("a call that no mode finished has one diagnosis") {
   const Outcome outcome = joined(ended(Status::timeout, {finding("endless_loop", 5)}),
                                  ended(Status::timeout, {finding("endless_loop", 5)}));
   CHECK(outcome.status == Status::timeout);
-  CHECK(outcome.diagnostics.size() == 1);
+  CHECK(outcome.findings.size() == 1);
 }
 
 TEST_CASE("a worker that broke only in check mode leaves a note") {
@@ -90,36 +82,32 @@ TEST_CASE("a worker that broke only in check mode leaves a note") {
   died.message = "It was killed.\nMore.";
   const Outcome outcome = joined(ended(Status::returned), died);
   CHECK(outcome.status == Status::returned);
-  REQUIRE(outcome.diagnostics.size() == 1);
-  CHECK(outcome.diagnostics[0].severity == Severity::note);
-  CHECK(outcome.diagnostics[0].message == "Check mode did not finish a call: It was killed.");
+  REQUIRE(outcome.findings.size() == 1);
+  CHECK(outcome.findings[0].severity == Severity::note);
+  CHECK(outcome.findings[0].what == "Check mode did not finish a call: It was killed.");
 }
 
-TEST_CASE("an error that was diagnosed fails the case and comes first, a warning does not") {
+TEST_CASE("an error that was found fails the case, a warning does not") {
   CaseResult result;
   result.passed = true;
-  result.diagnostics = {finding("missing_syncwarp", 1, Severity::warning),
-                        finding("refused", 2, Severity::note)};
-  fail_if_diagnosed(result);
+  result.findings = {finding("missing_syncwarp", 1, Severity::warning),
+                     finding("refused", 2, Severity::note)};
+  fail_if_found(result);
   CHECK(result.passed);
-  CHECK(result.message.empty());
-  result.diagnostics.push_back(finding("race", 3));
-  result.diagnostics.push_back(finding("race", 4));
-  result.message = "c[0] is 1, expected 2.\nkernel.cu:4: race";
-  fail_if_diagnosed(result);
+  result.findings.push_back(finding("race", 3));
+  fail_if_found(result);
   CHECK_FALSE(result.passed);
-  CHECK(result.message == "kernel.cu:3: race\nc[0] is 1, expected 2.\nkernel.cu:4: race");
 }
 
 TEST_CASE("the same mistake at the same lines is recorded once a case") {
   current_case() = CaseResult{};
   Outcome outcome = ended(Status::returned, {finding("race", 3)});
   record(outcome);
-  outcome.diagnostics[0].message += ", in another block";
+  outcome.findings[0].what += ", in another block";
   record(outcome);
-  outcome.diagnostics[0].other_line = 8;
+  outcome.findings[0].other.line = 8;
   record(outcome);
-  CHECK(current_case().diagnostics.size() == 2);
+  CHECK(current_case().findings.size() == 2);
   current_case() = CaseResult{};
 }
 

@@ -6,8 +6,10 @@
 
 #include "grading/calls/channel.hpp"
 #include "support/catch.hpp"
+#include "support/findings.hpp"
 
 using namespace course::grading;
+namespace test = course::test;
 
 TEST_CASE("a call survives the wire") {
   CallMessage call;
@@ -68,7 +70,7 @@ TEST_CASE("a reply fits one message, whatever it holds") {
   for (int i = 0; i < 100000; ++i) reply.outcome.leaks.push_back({1, "kernel.cu", 3});
   reply.outcome.leak_count = 100000;
   for (int i = 0; i < 1000; ++i)
-    reply.outcome.diagnostics.push_back({"race", "kernel.cu", 3, std::string(900, 'm')});
+    reply.outcome.findings.push_back(test::finding("race", 3, Severity::error, std::string(900, 'm')));
   const std::string text = encode(reply);
   CHECK(text.size() <= kMaxMessageBytes);
   CHECK(decode_reply(text).outcome.leak_count == 100000);
@@ -76,14 +78,21 @@ TEST_CASE("a reply fits one message, whatever it holds") {
 
 TEST_CASE("a finding and a profile survive the wire") {
   ReplyMessage reply;
-  reply.outcome.diagnostics = {{.kind = "race",
-                                .file = "kernel.cu",
-                                .line = 31,
-                                .message = "kernel.cu:31: error: race: two threads",
-                                .severity = Severity::warning,
-                                .other_file = "other.cuh",
-                                .other_line = 7,
-                                .element = "tile[3][5]"}};
+  Finding finding = test::finding("race", 31, Severity::warning, "Two threads.");
+  finding.here.block = {1, 2, 3};
+  finding.here.thread = {4, 5, 6};
+  finding.other.file = "other.cuh";
+  finding.other.line = 7;
+  finding.kernel = "copy_kernel";
+  finding.called_from = "kernel.cu:2";
+  finding.memory = "shared";
+  finding.element = "tile[3][5]";
+  finding.rule = "A rule.";
+  finding.fix = "A fix.";
+  finding.count = 12;
+  finding.tool = "racecheck";
+  finding.unprinted = true;
+  reply.outcome.findings = {finding};
   simt::LaunchProfile launch;
   launch.kernel = "copy_kernel";
   launch.grid = {2, 1, 1};
@@ -93,9 +102,10 @@ TEST_CASE("a finding and a profile survive the wire") {
   launch.lines = {{"kernel.cu", 31, launch.total}};
   reply.outcome.profile = make_profile({launch, launch});
   const Outcome copy = decode_reply(encode(reply)).outcome;
-  REQUIRE(copy.diagnostics.size() == 1);
-  CHECK(nlohmann::json(copy.diagnostics[0]) == nlohmann::json(reply.outcome.diagnostics[0]));
-  CHECK(copy.diagnostics[0].element == "tile[3][5]");
+  REQUIRE(copy.findings.size() == 1);
+  CHECK(finding_to_json(copy.findings[0]) == finding_to_json(finding));
+  CHECK(copy.findings[0].message() == finding.message());
+  CHECK(copy.findings[0].other.line == 7);
   REQUIRE(copy.profile);
   CHECK(copy.profile->global_load.sectors == 32);
   CHECK(copy.profile->barriers == 8);

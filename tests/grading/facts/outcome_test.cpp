@@ -1,5 +1,7 @@
 #include "grading/facts/outcome.hpp"
 
+#include "grading/facts/words.hpp"
+
 #include "support/catch.hpp"
 
 using namespace course::grading;

@@ -8,10 +8,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "grading/facts/words.hpp"
 #include "grading/testing/case.hpp"
 #include "support/catch.hpp"
+#include "support/findings.hpp"
 
 using namespace course::grading;
+namespace test = course::test;
 
 namespace {
 
@@ -38,9 +41,13 @@ CaseResult example() {
   result.passed = false;
   result.seconds = 0.25;
   result.seed = ~std::uint64_t{0};
-  result.message = "c[0] is 1, \"expected\" 2.\nYour code printed:\nx";
-  result.diagnoses = {"swapped"};
-  result.diagnostics = {{"out_of_bounds", "vector_add.cu", 14, "too far"}};
+  result.failures = {test::wrong_values("c", {{"swapped", "a and b are \"swapped\"."}, {"doubled", ""}}),
+                     test::failed_check("It reads too much.")};
+  result.failures[0].context = "n = 10";
+  result.failures[0].values.where =
+      locate({4, 10}, {"head", "key"}, {13, 14, 15, 16, 17, 18, 19, 33, 34, 35, 36, 37, 38, 39});
+  result.failures[1].found = true;
+  result.findings = {test::finding("out_of_bounds", 14)};
   result.counters = {{"bytes", 12}};
   result.launches.resize(1);
   result.launches[0].kernel = "add_kernel";
@@ -64,11 +71,13 @@ TEST_CASE("results come back from the file as they were written") {
   CHECK_FALSE(copy.passed);
   CHECK(copy.seconds == 0.25);
   CHECK(copy.seed == ~std::uint64_t{0});
-  CHECK(copy.message == example().message);
-  CHECK(copy.diagnoses == example().diagnoses);
-  REQUIRE(copy.diagnostics.size() == 1);
-  CHECK(copy.diagnostics[0].kind == "out_of_bounds");
-  CHECK(copy.diagnostics[0].line == 14);
+  REQUIRE(copy.failures.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(failure_to_json(copy.failures[i]) == failure_to_json(example().failures[i]));
+  CHECK(to_words(copy, std::nullopt) == to_words(example(), std::nullopt));
+  REQUIRE(copy.findings.size() == 1);
+  CHECK(copy.findings[0].kind == "out_of_bounds");
+  CHECK(copy.findings[0].here.line == 14);
   CHECK(copy.counters == example().counters);
   CHECK(launches_to_json(copy.launches) == launches_to_json(example().launches));
 }
@@ -98,7 +107,7 @@ TEST_CASE("a line that is not a result is an error with its place") {
 
 TEST_CASE("a result is one line, even of bytes that are no text") {
   CaseResult result = example();
-  result.message = "\xff\xfe\n\x01";
+  result.failures = {test::failed_check("\xff\xfe\n\x01")};
   CHECK(to_json_line(result).find('\n') == std::string::npos);
 }
 

@@ -11,7 +11,9 @@
 #include <string>
 
 #include "grading/base/subprocess.hpp"
+#include "grading/facts/words.hpp"
 #include "support/catch.hpp"
+#include "support/findings.hpp"
 #include "support/temporary_folder.hpp"
 #include "worker_support.hpp"
 
@@ -86,6 +88,7 @@ class Bench {
     REQUIRE(report.cases.size() == 1);
     return report.cases.front();
   }
+  std::string message() const { return to_words(only(), std::nullopt); }
   const fs::path& folder() const { return folder_.path(); }
 
   LessonReport report;
@@ -110,8 +113,8 @@ TEST_CASE("a case in which no tool finds anything stays as it was") {
   CHECK(bench.report.tools == std::vector<std::string>{"memcheck", "racecheck", "initcheck", "synccheck"});
   CHECK(bench.report.verdict == Verdict::pass);
   CHECK(bench.report.points == 2);
-  CHECK(bench.only().diagnostics.empty());
-  CHECK(bench.only().message.empty());
+  CHECK(bench.only().findings.empty());
+  CHECK(bench.message().empty());
 }
 
 TEST_CASE("a finding of a tool fails the case, whatever the outputs were") {
@@ -120,10 +123,10 @@ TEST_CASE("a finding of a tool fails the case, whatever the outputs were") {
   bench.sanitize();
   CHECK(bench.report.verdict == Verdict::fail);
   CHECK(bench.report.points == 0);
-  REQUIRE(bench.only().diagnostics.size() == 1);
-  CHECK(bench.only().diagnostics[0].kind == "race");
-  CHECK(bench.only().diagnostics[0].tool == "racecheck");
-  CHECK_THAT(bench.only().message,
+  REQUIRE(bench.only().findings.size() == 1);
+  CHECK(bench.only().findings[0].kind == "race");
+  CHECK(bench.only().findings[0].tool == "racecheck");
+  CHECK_THAT(bench.message(),
              ContainsSubstring("sample.cu:13: error: race: thread (32,0,0) of block (0,0,0)"));
 }
 
@@ -140,8 +143,8 @@ TEST_CASE("a finding belongs to the case whose worker made it") {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const CaseResult& result = bench.report.cases[i];
     INFO(result.name);
-    const auto races = std::count_if(result.diagnostics.begin(), result.diagnostics.end(),
-                                     [](const Diagnostic& one) { return one.kind == "race"; });
+    const auto races = std::count_if(result.findings.begin(), result.findings.end(),
+                                     [](const Finding& one) { return one.kind == "race"; });
     // The first has a worker of that name in both runs.
     CHECK(races == (i == 0 || i == 3 ? 1 : 0));
     CHECK(result.passed == (before[i].passed && races == 0));
@@ -150,14 +153,13 @@ TEST_CASE("a finding belongs to the case whose worker made it") {
 
 TEST_CASE("a call that ends the process leaves a note, and the case's result is that of the ordinary run") {
   Bench bench(kClean, "ends the program");
-  const std::string message = bench.only().message;
+  const std::string message = bench.message();
   bench.sanitize();
-  CHECK(bench.only().message == message);
-  REQUIRE(bench.only().diagnostics.size() == 4);
-  CHECK(bench.only().diagnostics[0].kind == kNotChecked);
-  CHECK(bench.only().diagnostics[0].severity == Severity::note);
-  CHECK(bench.only().diagnostics[0].message ==
-        "memcheck did not see a call to its end: the process ended in it.");
+  CHECK(bench.message() == message);
+  REQUIRE(bench.only().findings.size() == 4);
+  CHECK(bench.only().findings[0].kind == kNotChecked);
+  CHECK(bench.only().findings[0].severity == Severity::note);
+  CHECK(bench.only().findings[0].what == "memcheck did not see a call to its end: the process ended in it.");
 }
 
 TEST_CASE("a finding that does not come again is told all the same") {
@@ -165,8 +167,8 @@ TEST_CASE("a finding that does not come again is told all the same") {
       "run \"$@\"; if [ $tool = racecheck ] && [ ! -e \"$0.once\" ]; then touch \"$0.once\"; race; fi\n"
       "say 'ERROR SUMMARY: 0 errors'");
   bench.sanitize();
-  REQUIRE(bench.only().diagnostics.size() == 1);
-  CHECK_THAT(bench.only().message, ContainsSubstring("It was seen in this case or in a later one."));
+  REQUIRE(bench.only().findings.size() == 1);
+  CHECK_THAT(bench.message(), ContainsSubstring("It was seen in this case or in a later one."));
 }
 
 TEST_CASE("the fault that CUDA reports gives way to the line that memcheck names") {
@@ -176,14 +178,14 @@ TEST_CASE("the fault that CUDA reports gives way to the line that memcheck names
       "say '    Access to 0x7f0000000028 is out of bounds'; fi; say 'ERROR SUMMARY: 0 errors'");
   CaseResult& result = bench.report.cases.front();
   result.passed = false;
-  result.diagnostics = {{"cudaErrorIllegalAddress", "", 0, "A kernel used memory that it may not touch."}};
-  result.message = "n = 33: A kernel used memory that it may not touch.";
+  const std::string sentence = "A kernel used memory that it may not touch.";
+  result.findings = {test::finding("cudaErrorIllegalAddress", 0, Severity::error, sentence)};
+  result.failures = {{.kind = Failure::Kind::call, .context = "n = 33", .sentence = sentence, .found = true}};
   bench.sanitize();
-  REQUIRE(bench.only().diagnostics.size() == 1);
-  CHECK(bench.only().diagnostics[0].kind == "out_of_bounds");
-  CHECK_THAT(bench.only().message,
-             Catch::Matchers::StartsWith("n = 33: sample.cu:20: error: out_of_bounds: thread"));
-  CHECK(bench.only().message.find("may not touch") == std::string::npos);
+  REQUIRE(bench.only().findings.size() == 1);
+  CHECK(bench.only().findings[0].kind == "out_of_bounds");
+  CHECK_THAT(bench.message(), Catch::Matchers::StartsWith("sample.cu:20: error: out_of_bounds: thread"));
+  CHECK(bench.message().find("may not touch") == std::string::npos);
 }
 
 TEST_CASE("a tool that never starts the worker is the machine's fault, and is named with what it said") {
@@ -217,9 +219,9 @@ TEST_CASE("of a log that is far too long, the beginning is read") {
   const auto start = std::chrono::steady_clock::now();
   bench.sanitize();
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
-  const auto& found = bench.only().diagnostics;
-  CHECK(std::any_of(found.begin(), found.end(), [](const Diagnostic& one) {
-    return one.message == "memcheck wrote a log of more than 8 MiB; only its beginning was read.";
+  const auto& found = bench.only().findings;
+  CHECK(std::any_of(found.begin(), found.end(), [](const Finding& one) {
+    return one.what == "memcheck wrote a log of more than 8 MiB; only its beginning was read.";
   }));
   CHECK_FALSE(bench.only().passed);
   CHECK(found.size() < 40);
@@ -235,8 +237,8 @@ TEST_CASE("calls that take too long under a tool are given up, each with a note"
   for (int i = 0; i < 2; ++i) {
     const Outcome outcome = misbehave(session, kLoopForever);
     CHECK(outcome.status == Status::timeout);
-    REQUIRE(outcome.diagnostics.size() == 1);
-    CHECK_THAT(outcome.diagnostics[0].message,
+    REQUIRE(outcome.findings.size() == 1);
+    CHECK_THAT(outcome.findings[0].what,
                ContainsSubstring("memcheck did not see a call to its end: it took"));
   }
   const Outcome third = misbehave(session, kNothing);

@@ -63,7 +63,7 @@ std::string forged_reply(std::size_t padding) {
   return R"({"id":1,"ready":false,"running":false,"unusable":false,"copied":true,"reusable":true,"status":"returned","message":")" +
          std::string(padding, 'x') +
          R"(","exception_type":"","exception_message":"","exception_bases":[],"leaks":[],"leak_count":0,)"
-         R"("leak_bytes":0,"diagnostics":[],"counters":{}})";
+         R"("leak_bytes":0,"findings":[],"counters":{}})";
 }
 
 void spin() {

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "grading/facts/results.hpp"
+#include "grading/facts/words.hpp"
 #include "grading/testing/compare.hpp"
 #include "kernels/misdeeds.hpp"
 #include "support/catch.hpp"
@@ -66,6 +66,8 @@ class Sample {
   std::filesystem::path folder_;
 };
 
+std::string words(const CaseResult& result) { return to_words(result, std::nullopt); }
+
 }  // namespace
 
 TEST_CASE("a passing case is written with its points and tags") {
@@ -76,7 +78,7 @@ TEST_CASE("a passing case is written with its points and tags") {
   CHECK(result.points == 2);
   CHECK(result.tags.size() == 2);
   CHECK(std::count(result.tags.begin(), result.tags.end(), "points:2") == 1);
-  CHECK(result.message.empty());
+  CHECK(words(result).empty());
   CHECK(result.seconds > 0);
 }
 
@@ -86,22 +88,22 @@ TEST_CASE("a failing case is written with its sentence") {
   CHECK_FALSE(result.passed);
   CHECK_FALSE(result.infrastructure);
   CHECK(result.points == 3);
-  CHECK_THAT(result.message, ContainsSubstring("Your code ended the whole program in misbehave"));
+  CHECK_THAT(words(result), ContainsSubstring("Your code ended the whole program in misbehave"));
 }
 
 TEST_CASE("what a test was doing when it failed comes first") {
   const Sample sample;
-  CHECK_THAT(sample.result_of("is wrong for some sizes").message,
+  CHECK_THAT(words(sample.result_of("is wrong for some sizes")),
              ContainsSubstring("n = 2: c[0] is 1, expected 2"));
 }
 
 TEST_CASE("exceptions are required by type and by the word that they name") {
   const Sample sample;
   CHECK(sample.result_of("throws as it should").passed);
-  CHECK_THAT(sample.result_of("throws another type").message,
+  CHECK_THAT(words(sample.result_of("throws another type")),
              ContainsSubstring("was to throw std::out_of_range"));
-  CHECK_THAT(sample.result_of("throws without the name").message, ContainsSubstring("does not name a"));
-  CHECK_THAT(sample.result_of("does not throw").message,
+  CHECK_THAT(words(sample.result_of("throws without the name")), ContainsSubstring("does not name a"));
+  CHECK_THAT(words(sample.result_of("does not throw")),
              ContainsSubstring("returned, but was to throw std::invalid_argument"));
 }
 
@@ -116,31 +118,31 @@ TEST_CASE("wrong results come before the leak, which is told once, and what was 
   const Sample sample;
   const CaseResult result = sample.result_of("leaks and prints and is wrong");
   CHECK_FALSE(result.passed);
-  CHECK_THAT(result.message, ContainsSubstring("n = 2: c[0] is 1, expected 2. 10 of 10 elements are wrong.\n"
-                                               "n = 1: 1 device allocation (4000 bytes) is never freed"));
-  CHECK(result.message.find("never freed") == result.message.rfind("never freed"));
-  CHECK(result.message.ends_with("\nYour code printed:\na = 7\nb = 8"));
+  CHECK_THAT(words(result), ContainsSubstring("n = 2: c[0] is 1, expected 2. 10 of 10 elements are wrong.\n"
+                                              "n = 1: 1 device allocation (4000 bytes) is never freed"));
+  CHECK(words(result).find("never freed") == words(result).rfind("never freed"));
+  CHECK(words(result).ends_with("\nYour code printed:\na = 7\nb = 8"));
 }
 
 TEST_CASE("a leak fails the case where the results are right, too") {
   const Sample sample;
   const CaseResult result = sample.result_of("leaks");
   CHECK_FALSE(result.passed);
-  CHECK(result.message.starts_with("1 device allocation (4000 bytes) is never freed"));
+  CHECK(words(result).starts_with("1 device allocation (4000 bytes) is never freed"));
 }
 
 TEST_CASE("a case that checks nothing does not pass") {
   const Sample sample;
   const CaseResult result = sample.result_of("checks nothing");
   CHECK_FALSE(result.passed);
-  CHECK(result.message == "This test case checks nothing.");
+  CHECK(words(result) == "This test case checks nothing.");
 }
 
 TEST_CASE("plain assertions and exceptions of the test are written, too") {
   const Sample sample;
-  CHECK(sample.result_of("compares numbers").message ==
+  CHECK(words(sample.result_of("compares numbers")) ==
         "Expected two == 3; got 2 == 3.\nExpected two == 4; got 2 == 4.");
-  CHECK_THAT(sample.result_of("is a mistake in the test").message, ContainsSubstring("the test is wrong"));
+  CHECK_THAT(words(sample.result_of("is a mistake in the test")), ContainsSubstring("the test is wrong"));
 }
 
 TEST_CASE("the exit status tells passed, failed, wrong usage and an unfit machine") {
@@ -174,22 +176,22 @@ TEST_CASE("an error that check mode finds fails a case whose output is right, a 
   const Sample sample;
   const CaseResult race = sample.result_of("shifts with a race", kSuspects);
   CHECK_FALSE(race.passed);
-  REQUIRE(race.diagnostics.size() == 1);
-  CHECK(race.message.starts_with(race.diagnostics[0].message));
+  REQUIRE(race.findings.size() == 1);
+  CHECK(words(race).starts_with(race.findings[0].message()));
   const CaseResult warned = sample.result_of("reverses in warps with a warning", kSuspects);
   CHECK(warned.passed);
-  REQUIRE(warned.diagnostics.size() == 1);
-  CHECK(warned.diagnostics[0].severity == Severity::warning);
+  REQUIRE(warned.findings.size() == 1);
+  CHECK(warned.findings[0].severity == Severity::warning);
   CHECK(warned.counters.at("shared_load.requests") == 2);
   const CaseResult strict = sample.result_of("insists on no warnings", kSuspects);
   CHECK_FALSE(strict.passed);
-  CHECK(strict.message.starts_with(strict.diagnostics.at(0).message));
+  CHECK(words(strict).starts_with(strict.findings.at(0).message()));
 }
 
 TEST_CASE("a test that asserts counters fails with its sentence, or where they can never be there") {
   const Sample sample;
-  CHECK(sample.result_of("counts what a copy reads", kSuspects).message.starts_with("You read 256 bytes."));
-  CHECK_THAT(sample.result_of("counts what was left out", kSuspects).message,
+  CHECK(words(sample.result_of("counts what a copy reads", kSuspects)).starts_with("You read 256 bytes."));
+  CHECK_THAT(words(sample.result_of("counts what was left out", kSuspects)),
              ContainsSubstring("not run in check mode"));
 }
 
@@ -206,9 +208,9 @@ TEST_CASE("a gradient that central differences contradict fails a case") {
   CHECK(sample.result_of("has the gradient of a loss").passed);
   const CaseResult wrong = sample.result_of("has the gradient of another loss");
   CHECK_FALSE(wrong.passed);
-  CHECK_THAT(wrong.message, ContainsSubstring("da is wrong: da[") &&
-                                ContainsSubstring(" but central differences give ") &&
-                                ContainsSubstring(" 6 of 6 elements are wrong: all of them."));
+  CHECK_THAT(words(wrong), ContainsSubstring("da is wrong: da[") &&
+                               ContainsSubstring(" but central differences give ") &&
+                               ContainsSubstring(" 6 of 6 elements are wrong: all of them."));
 }
 
 TEST_CASE("gradients are checked on random cases, which their seeds repeat") {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "grading/facts/cause.hpp"
 #include "grading/facts/poison.hpp"
 #include "support/catch.hpp"
 
@@ -14,15 +15,18 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// Names the mistake that explains `got`, with a bound of 1e-6; empty if none does.
+/// Names the one mistake that explains `got`, with a bound of 1e-6; empty if none does.
 std::string explained(const Mistakes& mistakes, const Tensor<float>& got, const Tensor<double>& expected) {
   Tensor<float> baseline(expected.shape());
   for (std::int64_t i = 0; i < baseline.numel(); ++i)
     baseline.at_linear(i) = static_cast<float>(expected.at_linear(i));
   const Comparison comparison = compare(got, "y", expected, baseline, {.factor = 0, .floor = 1e-6});
   REQUIRE_FALSE(comparison.passed);
-  const auto diagnosis = diagnose(mistakes, {got, expected, comparison});
-  return diagnosis ? diagnosis->name + ": " + diagnosis->sentence : "";
+  CaseResult result;
+  result.failures = {comparison.failure()};
+  result.failures[0].attempts = try_mistakes(mistakes, {got, expected, comparison});
+  const std::vector<std::string> alone = sole_explanations(result);
+  return alone.empty() ? "" : alone[0] + ": " + *result.failures[0].explanation(alone[0]);
 }
 
 Tensor<float> floats(std::vector<float> values) {

@@ -1,5 +1,7 @@
 #include "attention/check_parts.hpp"
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -7,13 +9,38 @@
 
 namespace course::attention_tests {
 
-using grading::RunError;
-using grading::Settings;
+using namespace course::grading;
 
 bool never_written(const Tensor<float>& x) {
   for (Int i = 0; i < x.numel(); ++i)
     if (!grading::is_poison(x.at_linear(i))) return false;
   return x.numel() > 0;
+}
+
+std::vector<Failure> failures_of(std::vector<Result> results) {
+  std::stable_partition(results.begin(), results.end(),
+                        [](const Result& result) { return !never_written(*result.got); });
+  std::vector<Failure> failures;
+  std::set<std::string> explaining;
+  for (const Result& result : results) {
+    const Comparison comparison = compare(*result.got, result.name, *result.expected, *result.baseline);
+    if (comparison.passed) continue;
+    Failure& failure = failures.emplace_back(comparison.failure());
+    if (never_written(*result.got) || comparison.wrong.empty()) continue;
+    Mistakes mistakes = result.mistakes();
+    if (!explaining.empty())
+      std::erase_if(mistakes, [&](const Mistake& one) { return !explaining.contains(one.name); });
+    failure.attempts = try_mistakes(mistakes, {*result.got, *result.expected, comparison});
+    for (const Attempt& attempt : failure.attempts)
+      if (!attempt.sentence.empty()) explaining.insert(attempt.mistake);
+  }
+  return failures;
+}
+
+std::vector<std::string> axes_of(std::size_t rank, const char* row) {
+  std::vector<std::string> axes{"batch", "head", row, "column"};
+  axes.resize(std::min(axes.size(), rank));
+  return axes;
 }
 
 std::vector<Shape> other_shapes(const Shape& shape) {

@@ -2,9 +2,11 @@
 /// @file
 /// What the checks of forward and backward kernels have in common.
 
+#include <functional>
 #include <vector>
 
 #include "attention/checks.hpp"
+#include "grading/testing/mistakes.hpp"
 #include "grading/testing/settings.hpp"
 #include "tensor/tensor.hpp"
 
@@ -12,6 +14,22 @@ namespace course::attention_tests {
 
 /// Whether a result holds nothing but poison, and anything at all.
 bool never_written(const Tensor<float>& x);
+
+/// A result of a kernel beside what it should be.
+struct Result {
+  grading::ArrayName name;
+  const Tensor<float>* got;
+  const Tensor<double>* expected;
+  const Tensor<float>* baseline;
+  std::function<grading::Mistakes()> mistakes;  ///< asked for only if it is wrong
+};
+
+/// @brief What is wrong with a kernel's results, those that were never written last. Mistakes are held
+/// against each wrong result; once some explain one, only these against the others, which takes less time.
+std::vector<grading::Failure> failures_of(std::vector<Result> results);
+
+/// @brief The names of the axes of results of this rank: batch, head, `row`, column.
+std::vector<std::string> axes_of(std::size_t rank, const char* row);
 
 /// Each axis in turn one larger, which fits no other size.
 std::vector<Shape> other_shapes(const Shape& shape);

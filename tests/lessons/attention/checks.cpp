@@ -41,24 +41,15 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
   const reference::Attention reference = attention_of(p);
   const Forward64 expected = expected_of(reference);
   const Baseline baseline = in_float32(p, reference);
-  std::vector<Which> order = kernel.outputs;
-  std::stable_partition(order.begin(), order.end(),
-                        [&](Which which) { return !never_written(got.of(which)); });
-  std::string message;
-  for (const Which which : order) {
-    const Comparison comparison =
-        compare(got.of(which), name_of(which), expected.of(which), baseline.results.of(which));
-    if (comparison.passed) continue;
-    if (message.empty()) message = comparison.message;
-    if (never_written(got.of(which)) || comparison.wrong.empty()) continue;
-    const auto diagnosis =
-        diagnose(all_mistakes(kernel, p, which), {got.of(which), expected.of(which), comparison});
-    if (!diagnosis) continue;
-    current_case().diagnoses.push_back(diagnosis->name);
-    message = comparison.message + "\n" + diagnosis->sentence;
-    break;
-  }
-  grading::detail::report(message.empty(), message, where);
+  std::vector<Result> results;
+  for (const Which which : kernel.outputs)
+    results.push_back({{name_of(which), axes_of(got.of(which).shape().size(), "query")},
+                       &got.of(which),
+                       &expected.of(which),
+                       &baseline.results.of(which),
+                       [&, which] { return all_mistakes(kernel, p, which); }});
+  grading::detail::report(failures_of(std::move(results)), where);
+  grading::detail::report(true, {}, where);
 }
 
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {

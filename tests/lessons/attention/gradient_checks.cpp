@@ -53,33 +53,28 @@ Backward results_of(const BackwardProblem& p) {
           Tensor<float>(shape_of(p, Gradient::dsink))};
 }
 
-std::string why_wrong(const BackwardKernel& kernel, const BackwardProblem& p, const Backward& got) {
+std::vector<Failure> failures_of(const BackwardKernel& kernel, const BackwardProblem& p,
+                                 const Backward& got) {
   const Backward64 expected = expected_of(p);
   const Backward baseline = in_float32(p, expected);
-  std::vector<Gradient> order = outputs_of(kernel, p);
-  std::stable_partition(order.begin(), order.end(),
-                        [&](Gradient which) { return !never_written(got.of(which)); });
-  std::string message;
-  for (const Gradient which : order) {
-    const Comparison comparison =
-        compare(got.of(which), name_of(which), expected.of(which), baseline.of(which));
-    if (comparison.passed) continue;
-    if (message.empty()) message = comparison.message;
-    if (never_written(got.of(which)) || comparison.wrong.empty()) continue;
-    const auto diagnosis =
-        diagnose(all_mistakes(kernel, p, which), {got.of(which), expected.of(which), comparison});
-    if (!diagnosis) continue;
-    current_case().diagnoses.push_back(diagnosis->name);
-    message = comparison.message + "\n" + diagnosis->sentence;
-    break;
+  std::vector<Result> results;
+  for (const Gradient which : outputs_of(kernel, p)) {
+    const bool of_keys = which == Gradient::dK || which == Gradient::dV;
+    std::vector<std::string> axes{"head"};
+    if (which != Gradient::dsink) axes = axes_of(got.of(which).shape().size(), of_keys ? "key" : "query");
+    results.push_back({{name_of(which), std::move(axes)},
+                       &got.of(which),
+                       &expected.of(which),
+                       &baseline.of(which),
+                       [&, which] { return all_mistakes(kernel, p, which); }});
   }
-  return message;
+  return failures_of(std::move(results));
 }
 
 void require_results(const BackwardKernel& kernel, const BackwardProblem& p, const Backward& got,
                      TestLine where) {
-  const std::string message = why_wrong(kernel, p, got);
-  grading::detail::report(message.empty(), message, where);
+  grading::detail::report(failures_of(kernel, p, got), where);
+  grading::detail::report(true, {}, where);
 }
 
 Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOptions options, TestLine where) {

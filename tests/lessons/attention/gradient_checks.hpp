@@ -4,6 +4,7 @@
 /// and not of results (require_loads_at_most, require_whole_sectors, bytes_of) is in checks.hpp.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,13 +36,14 @@ std::vector<Gradient> outputs_of(const BackwardKernel& kernel, const BackwardPro
 /// Tensors for a call's results, in the problem's layouts.
 Backward results_of(const BackwardProblem& p);
 
-/// @brief Fails the case unless all outputs are right. Tells one that is wrong: the first in the kernel's
-/// order that one mistake explains, or else the first; but one that was never written comes after the others.
+/// @brief Fails the case unless all outputs are right. Tells all that are wrong, in the kernel's order; but
+/// those that were never written come after the others.
 void require_results(const BackwardKernel& kernel, const BackwardProblem& p, const Backward& got,
                      TestLine where = TestLine::here());
 
-/// @brief What require_results() says; empty if all is right. Records the diagnosis with the case.
-std::string why_wrong(const BackwardKernel& kernel, const BackwardProblem& p, const Backward& got);
+/// @brief What require_results() says; empty if all is right.
+std::vector<grading::Failure> failures_of(const BackwardKernel& kernel, const BackwardProblem& p,
+                                          const Backward& got);
 
 /// @brief Calls the kernel and checks how it came back and its results. In check mode, too, if the problem
 /// has at most kMostTilesChecked tiles.
@@ -98,11 +100,11 @@ void require_stores_outputs_once(const BackwardKernel& kernel, const grading::Pr
 void check_intermediates(const BackwardKernel& kernel, Int n = 8, const reference::Mask& mask = {},
                          bool sink = false, TestLine where = TestLine::here());
 
-/// @brief What check_intermediates() says of the results of identity_in_Q(n) and identity_in_K(n); empty if
-/// all are right. Records the diagnosis with the case.
-std::string first_wrong(const BackwardKernel& kernel, const BackwardProblem& with_Q,
-                        const Backward& got_with_Q, const BackwardProblem& with_K,
-                        const Backward& got_with_K);
+/// @brief What check_intermediates() says of the results of identity_in_Q(n) and identity_in_K(n); nothing if
+/// all are right.
+std::optional<grading::Failure> first_wrong(const BackwardKernel& kernel, const BackwardProblem& with_Q,
+                                            const Backward& got_with_Q, const BackwardProblem& with_K,
+                                            const Backward& got_with_K);
 
 // What a gradient is.
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "attention/gradient_host_kernel.hpp"
+#include "grading/facts/cause.hpp"
 #include "grading/facts/poison.hpp"
+#include "grading/facts/words.hpp"
 #include "grading/testing/run.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -20,19 +22,27 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The message for a kernel, and the mistakes that it was told.
-std::string told(const BackwardKernel& kernel, const BackwardProblem& p) {
-  current_case().diagnoses.clear();
-  return why_wrong(kernel, p, results(kernel, p));
+/// What a case says that fails so, with the mistakes that alone explain something in it.
+struct Told {
+  std::string message;
+  std::vector<std::string> mistakes;
+};
+
+Told told_by(std::vector<Failure> failures) {
+  CaseResult result;
+  result.failures = std::move(failures);
+  return {to_words(result, likeliest_cause({result})), sole_explanations(result)};
 }
 
-std::string told_by_identity(const BackwardKernel& kernel, const reference::Mask& mask = {}) {
-  current_case().diagnoses.clear();
+Told told(const BackwardKernel& kernel, const BackwardProblem& p) {
+  return told_by(failures_of(kernel, p, results(kernel, p)));
+}
+
+Told told_by_identity(const BackwardKernel& kernel, const reference::Mask& mask = {}) {
   const BackwardProblem with_Q = identity_in_Q(8, mask, true), with_K = identity_in_K(8, mask, true);
-  return first_wrong(kernel, with_Q, results(kernel, with_Q), with_K, results(kernel, with_K));
+  const auto failure = first_wrong(kernel, with_Q, results(kernel, with_Q), with_K, results(kernel, with_K));
+  return failure ? told_by({*failure}) : Told{};
 }
-
-std::vector<std::string> diagnoses() { return std::exchange(current_case().diagnoses, {}); }
 
 }  // namespace
 
@@ -61,16 +71,15 @@ TEST_CASE("results within the bound of float32 pass, whoever adds them up", "[at
                                    [](Int, Int h, Int i, Int j) { return (i + j + h) % 2 == 0; })),
         with_gradient(random_problem({1, 1, 6, 1, 3}))}) {
     const Backward worst = in_float32(p, expected_of(p));
-    CHECK(why_wrong(host_kernel(), p, worst).empty());
+    CHECK(failures_of(host_kernel(), p, worst).empty());
   }
 }
 
 TEST_CASE("a wrong backward kernel is told its mistake by name", "[attention_tests]") {
   const BackwardProblem p = small_problem();
   const auto name = [&](const Deviations& deviations) {
-    const std::string message = told(host_kernel(deviations), p);
+    const auto [message, names] = told(host_kernel(deviations), p);
     CHECK_FALSE(message.empty());
-    const auto names = diagnoses();
     return names.empty() ? "nothing: " + message : names.front();
   };
   CHECK(name({{Gradient::delta, {.delta = Delta::O_O}}}) == "delta_of_O_squared");
@@ -93,11 +102,10 @@ TEST_CASE("a backward kernel that drops weights in the wrong place is told so", 
       with_dropout(random_problem({2, 3, 20, 24, 10}, {.causal = true}), 0.25f, 7,
                    [](Int b, Int h, Int i, Int j) { return (5 * b + 7 * h + 11 * i + 13 * j) % 4 != 0; }));
   const auto name = [&](Gradient which, const GradientDeviation& how) {
-    told(host_kernel({{which, how}}), p);
-    const auto names = diagnoses();
+    const auto names = told(host_kernel({{which, how}}), p).mistakes;
     return names.empty() ? "nothing" : names.front();
   };
-  CHECK(told(host_kernel(), p).empty());
+  CHECK(told(host_kernel(), p).message.empty());
   CHECK(name(Gradient::dV, {.dropout_in_dV = false}) == "dropout_missing_in_dv");
   CHECK(name(Gradient::dK, {.dropout_in_dP = false}) == "dropout_missing_in_dp");
   CHECK(name(Gradient::dQ, {.dropout_in_dP = false, .dropout_in_dS = true}) == "dropout_of_ds");
@@ -112,24 +120,26 @@ TEST_CASE("a mistake of a lesson's own is told beside those of all", "[attention
   kernel.own_mistakes = [](const BackwardProblem& of, Gradient which) {
     return Mistakes{deviation("three_quarters", of, which, {.factor = 0.77}, "It is 0.77 times that.")};
   };
-  CHECK_THAT(told(kernel, p), ContainsSubstring("It is 0.77 times that."));
-  CHECK(diagnoses() == std::vector<std::string>{"three_quarters"});
+  const auto [message, mistakes] = told(kernel, p);
+  CHECK_THAT(message, ContainsSubstring("It is 0.77 times that."));
+  CHECK(mistakes == std::vector<std::string>{"three_quarters"});
 }
 
 TEST_CASE("what was never written is told last, and that", "[attention_tests]") {
   const BackwardProblem p = small_problem();
   Backward got = results(host_kernel({{Gradient::dQ, {.scores = Scores::delta_added}}}), p);
   for (float& x : got.delta.storage()) x = poison<float>();
-  CHECK_THAT(why_wrong(host_kernel(), p, got), ContainsSubstring("P ∘ (dP + delta)"));
+  CHECK_THAT(told_by(failures_of(host_kernel(), p, got)).message, ContainsSubstring("P ∘ (dP + delta)"));
   got = results(host_kernel(), p);
   for (float& x : got.dK.storage()) x = poison<float>();
-  CHECK_THAT(why_wrong(host_kernel(), p, got), ContainsSubstring("dK[0, 0, 0, 0] was never written"));
+  CHECK_THAT(told_by(failures_of(host_kernel(), p, got)).message,
+             ContainsSubstring("dK[0, 0, 0, 0] was never written"));
 }
 
 TEST_CASE("the intermediates say what went wrong first", "[attention_tests]") {
   for (const reference::Mask& mask : {reference::Mask{}, reference::Mask{.causal = true}}) {
     const auto message = [&](const Deviations& deviations) {
-      return told_by_identity(host_kernel(deviations), mask);
+      return told_by_identity(host_kernel(deviations), mask).message;
     };
     CHECK(message({}).empty());
     CHECK_THAT(
@@ -148,8 +158,10 @@ TEST_CASE("the intermediates say what went wrong first", "[attention_tests]") {
     CHECK_THAT(message({{Gradient::dQ, {.factor = 0.5}}}), ContainsSubstring("0.5 times what it should be"));
   }
   // A key that the mask hides has no part in dS, whatever dP holds.
-  const std::string hidden = told_by_identity(
-      host_kernel({{Gradient::dK, {.hidden_counts = true, .scores = Scores::without_P}}}), {.causal = true});
+  const std::string hidden =
+      told_by_identity(host_kernel({{Gradient::dK, {.hidden_counts = true, .scores = Scores::without_P}}}),
+                       {.causal = true})
+          .message;
   CHECK_THAT(hidden, ContainsSubstring("dS = P ∘ (dP - delta)"));
 }
 

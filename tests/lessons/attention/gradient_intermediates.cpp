@@ -33,7 +33,7 @@ class Identity {
         expected_(expected_of(p)),
         baseline_(in_float32(p, expected_)) {}
 
-  std::string wrong_delta() {
+  std::optional<Failure> wrong_delta() {
     if (!compare_one(Gradient::delta)) return {};
     const Int i = worst_ % p_.Nq();
     return told(Gradient::delta,
@@ -42,7 +42,7 @@ class Identity {
                             i, is_what(got(Gradient::delta)), number(want(Gradient::delta))));
   }
 
-  std::string wrong_P() {
+  std::optional<Failure> wrong_P() {
     if (!compare_one(Gradient::dV)) return {};
     const Int j = worst_ / p_.D(), i = worst_ % p_.D();
     return told(Gradient::dV,
@@ -52,7 +52,7 @@ class Identity {
                             i, j, is_what(got(Gradient::dV)), number(want(Gradient::dV)), hidden(i, j)));
   }
 
-  std::string wrong_dS() {
+  std::optional<Failure> wrong_dS() {
     if (!compare_one(product_)) return {};
     const bool by_keys = product_ == Gradient::dK;
     const Int row = worst_ / p_.D(), col = worst_ % p_.D(), i = by_keys ? col : row, j = by_keys ? row : col;
@@ -70,7 +70,7 @@ class Identity {
                                       "should be, so look at the scale in {}.",
                                       i, j, number(dS), number(right), name_of(product_), number(*factor),
                                       by_keys ? "dK = dSᵀ·Q·scale" : "dQ = dS·K·scale"));
-    if (is_poison(got(product_))) return comparison_.message;
+    if (is_poison(got(product_))) return comparison_.failure();
     const std::string formula =
         fmt::format("dS[{}, {}] is {}, it should be {}: P is {}, dP is {} and delta is {}{}. ", i, j,
                     number(dS), number(right), number(P), number(dP), number(delta), hidden(i, j));
@@ -131,16 +131,16 @@ class Identity {
     return deviation("", p_, product_, how, "").explain(result(product_)).has_value();
   }
 
-  std::string told(Gradient which, std::string message) {
-    if (unwritten_) return comparison_.message;
+  Failure told(Gradient which, std::string message) {
+    Failure failure = comparison_.failure();
+    if (unwritten_) return failure;
+    failure.kind = Failure::Kind::check;
+    failure.sentence = std::move(message);
     Mistakes all = mistakes_in(p_, which);
     if (kernel_.own_mistakes)
       for (Mistake& mistake : kernel_.own_mistakes(p_, which)) all.push_back(std::move(mistake));
-    if (const auto diagnosis = diagnose(by_name(std::move(all)), result(which))) {
-      current_case().diagnoses.push_back(diagnosis->name);
-      message += "\n" + diagnosis->sentence;
-    }
-    return message;
+    failure.attempts = try_mistakes(by_name(std::move(all)), result(which));
+    return failure;
   }
 
   const BackwardKernel& kernel_;
@@ -157,18 +157,14 @@ class Identity {
 
 }  // namespace
 
-std::string first_wrong(const BackwardKernel& kernel, const BackwardProblem& with_Q,
-                        const Backward& got_with_Q, const BackwardProblem& with_K,
-                        const Backward& got_with_K) {
+std::optional<Failure> first_wrong(const BackwardKernel& kernel, const BackwardProblem& with_Q,
+                                   const Backward& got_with_Q, const BackwardProblem& with_K,
+                                   const Backward& got_with_K) {
   Identity in_Q(kernel, with_Q, got_with_Q, Gradient::dK), in_K(kernel, with_K, got_with_K, Gradient::dQ);
-  std::string message;
-  for (Identity* one : {&in_Q, &in_K})
-    if (message.empty()) message = one->wrong_delta();
-  for (Identity* one : {&in_Q, &in_K})
-    if (message.empty()) message = one->wrong_P();
-  for (Identity* one : {&in_Q, &in_K})
-    if (message.empty()) message = one->wrong_dS();
-  return message;
+  for (const auto step : {&Identity::wrong_delta, &Identity::wrong_P, &Identity::wrong_dS})
+    for (Identity* one : {&in_Q, &in_K})
+      if (std::optional<Failure> failure = (one->*step)()) return failure;
+  return std::nullopt;
 }
 
 void check_intermediates(const BackwardKernel& kernel, Int n, const reference::Mask& mask, bool sink,
@@ -178,8 +174,8 @@ void check_intermediates(const BackwardKernel& kernel, Int n, const reference::M
   Backward got_with_Q = results_of(with_Q), got_with_K = results_of(with_K);
   require_ran(kernel.attend_backward(with_Q, got_with_Q, {}), where);
   require_ran(kernel.attend_backward(with_K, got_with_K, {}), where);
-  const std::string message = first_wrong(kernel, with_Q, got_with_Q, with_K, got_with_K);
-  grading::detail::report(message.empty(), message, where);
+  if (const auto failure = first_wrong(kernel, with_Q, got_with_Q, with_K, got_with_K))
+    grading::detail::report({*failure}, where);
   require_results(kernel, with_Q, got_with_Q, where);  // and what the identity has not shown
   require_results(kernel, with_K, got_with_K, where);
 }

@@ -37,9 +37,9 @@ void begin_call();
 
 /// How the device was left.
 struct DeviceEnd {
-  Outcome outcome;  ///< status fault or timeout with message and diagnostics, or returned; leaks; a profile
+  Outcome outcome;      ///< status fault or timeout with message and findings, or returned; leaks; a profile
   bool broken = false;  ///< the device does not work any more in this process
-  std::vector<Diagnostic>
+  std::vector<Finding>
       refusals;  ///< calls that the runtime refused, oldest first; the entry may have handled them
 };
 

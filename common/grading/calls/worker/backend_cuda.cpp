@@ -70,7 +70,9 @@ DeviceEnd end_call() {
     outcome.status = Status::fault;
     outcome.message = fmt::format("{} CUDA says: {} ({}). The simulator (--backend cpu) names the line.",
                                   explain(error), cudaGetErrorString(error), cudaGetErrorName(error));
-    outcome.diagnostics.push_back({cudaGetErrorName(error), "", 0, outcome.message});
+    Finding& fault = outcome.findings.emplace_back();
+    fault.kind = cudaGetErrorName(error);
+    fault.what = outcome.message;
   }
   std::fflush(stdout);          // what kernels print comes with the synchronisation
   if (ledger && !end.broken) {  // after a fault, cudaFree itself fails

@@ -12,6 +12,7 @@
 #include "simt/control.hpp"
 #include "simt/findings.hpp"
 #include "simt/profile.hpp"
+#include "simt/report/ending.hpp"
 #include "simt/report/json.hpp"
 #include "simt/report/trace_wish.hpp"
 
@@ -47,7 +48,7 @@ void take_leaks(Outcome& outcome) {
 /// others.
 void take_diagnosis(Outcome& outcome) {
   for (const simt::Finding& finding : simt::take_findings())
-    if (finding.kind != "leak") outcome.diagnostics.push_back(diagnostic_of(finding));
+    if (finding.kind != "leak") outcome.findings.push_back(finding);
   outcome.profile = make_profile(simt::take_profiles());
 }
 
@@ -66,10 +67,11 @@ void write_trace() {
 }
 
 /// True if a finding tells of that fault already, and in more detail.
-bool is_told(const std::vector<Diagnostic>& findings, const simt::Fault& fault) {
-  return std::any_of(findings.begin(), findings.end(), [&](const Diagnostic& finding) {
+bool is_told(const std::vector<Finding>& findings, const simt::Fault& fault) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
     return finding.severity == Severity::error &&
-           (finding.kind == fault.kind || (finding.line == fault.line && finding.file == fault.file));
+           (finding.kind == fault.kind ||
+            (finding.here.line == fault.line && finding.here.file == fault.file));
   });
 }
 
@@ -136,7 +138,7 @@ DeviceEnd end_call() {
   if (checking) write_trace();
   for (simt::Fault& fault : simt::take_faults()) {
     if (!fault.in_kernel) {
-      end.refusals.push_back({fault.kind, fault.file, fault.line, fault.message});
+      end.refusals.push_back(simt::report::finding_of(fault));
       continue;
     }
     end.broken = true;
@@ -144,9 +146,7 @@ DeviceEnd end_call() {
       outcome.status = fault.kind == "endless_loop" ? Status::timeout : Status::fault;
       outcome.message = fault.message;
     }
-    if (!is_told(outcome.diagnostics, fault))
-      outcome.diagnostics.push_back(
-          {std::move(fault.kind), std::move(fault.file), fault.line, std::move(fault.message)});
+    if (!is_told(outcome.findings, fault)) outcome.findings.push_back(simt::report::finding_of(fault));
   }
   // A fault that a finding tells of is no fault of its own, but the device is gone all the same.
   end.broken = end.broken || cudaPeekAtLastError() != cudaSuccess;

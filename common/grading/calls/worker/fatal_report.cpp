@@ -47,7 +47,7 @@ void report_fatal(const char* kind, const char* message, const char* file, int l
       reply_text.data(), reply_text.size(),
       R"({"id":%llu,"ready":false,"running":false,"unusable":false,"copied":false,"reusable":false,"status":"fault","message":"%s",)"
       R"("exception_type":"","exception_message":"","exception_bases":[],"leaks":[],"leak_count":0,"leak_bytes":0,)"
-      R"("diagnostics":[{"class":"%s","file":"%s","line":%d,"message":"%s"}],"counters":{}})",
+      R"("findings":[{"class":"%s","file":"%s","line":%d,"what":"%s"}],"counters":{}})",
       static_cast<unsigned long long>(report_call.load()), message_text.data(), quoted(kind_text, kind),
       quoted(file_text, file), line, message_text.data());
   if (length > 0) send(channel, reply_text.data(), static_cast<std::size_t>(length), MSG_NOSIGNAL);

@@ -62,7 +62,7 @@ Outcome run_entry(const EntryRecord& entry, void* const* arguments) {
 Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pending_error,
                   const std::string& entry) {
   Outcome outcome = device.outcome.status == Status::returned ? std::move(host) : device.outcome;
-  outcome.diagnostics = std::move(device.outcome.diagnostics);
+  outcome.findings = std::move(device.outcome.findings);
   outcome.counters = std::move(device.outcome.counters);
   outcome.leaks = std::move(device.outcome.leaks);
   outcome.leak_count = device.outcome.leak_count;
@@ -80,10 +80,11 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
   // What the runtime refused explains an error left behind, and often an exception; an error that was handled
   // is none.
   if ((outcome.status == Status::cuda_error || outcome.status == Status::threw) && !device.refusals.empty()) {
-    outcome.message += "\nThe call that was refused: " + device.refusals.back().message;
     // An entry that throws where CUDA refuses a call does what it should: that is no finding.
-    if (outcome.status == Status::cuda_error)
-      for (Diagnostic& refusal : device.refusals) outcome.diagnostics.push_back(std::move(refusal));
+    if (outcome.status == Status::threw)
+      outcome.message += "\nThe call that was refused: " + device.refusals.back().what;
+    else
+      for (Finding& refusal : device.refusals) outcome.findings.push_back(std::move(refusal));
   }
   return outcome;
 }

@@ -1,15 +1,21 @@
-#include "grading/testing/wrong_elements.hpp"
+#include "grading/facts/positions.hpp"
 
 #include <vector>
 
 #include "support/catch.hpp"
 
 using course::Shape;
-using course::grading::describe_positions;
+using course::grading::locate;
+using course::grading::to_words;
 
 namespace {
 
 using Indices = std::vector<std::int64_t>;
+
+std::string describe_positions(const Shape& shape, const Indices& indices,
+                               const std::vector<std::string>& axes = {}) {
+  return to_words(locate(shape, axes, indices));
+}
 
 /// The indices of a tensor of this many elements that satisfy a predicate.
 template <class Predicate>
@@ -51,20 +57,32 @@ TEST_CASE("wrong elements that repeat with a warp or a block are described by it
 
 TEST_CASE("wrong elements of a matrix are described by rows and columns") {
   const Shape shape = {8, 10};
-  CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 == 3; })) == "only row 3, whole");
-  CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 >= 4; })) ==
-        "all from row 4 on, whole");
-  CHECK(describe_positions(shape, where(80, [](auto i) { return i % 10 == 9; })) ==
-        "only column 9, in every row");
-  CHECK(describe_positions(shape, where(80, [](auto i) { return i % 10 >= 8; })) ==
-        "all from column 8 on, in every row");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 == 3; })) == "row 3 of 8");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 >= 4; })) == "the last 4 rows");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i % 10 == 9; })) == "column 9 of 10");
   CHECK(describe_positions(shape, where(80, [](auto i) { return i % 10 % 2 == 0; })) ==
-        "every 2nd column from 0 on, in every row");
+        "every 2nd column from 0 on");
   CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 >= 6 && i % 10 >= 5; })) ==
-        "all from row 6 on; there, all from column 5 on");
-  CHECK(describe_positions(shape, {42}) == "only element 42");
+        "the last 2 rows, the last 5 columns");
+  CHECK(describe_positions({20, 4}, where(80, [](auto i) { return i / 4 >= 9; })) == "rows from 9 on");
+  CHECK(describe_positions(shape, {42}) == "row 4 of 8, column 2 of 10");
+  CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 >= 6 && i % 10 < i / 10; })) ==
+        "some within the last 2 rows, the first 7 columns");
 }
 
-TEST_CASE("the leading axes of a tensor count as rows") {
-  CHECK(describe_positions({2, 3, 4}, where(24, [](auto i) { return i / 4 == 5; })) == "only row 5, whole");
+TEST_CASE("the axes of a tensor are called by their names") {
+  const std::vector<std::string> axes{"batch", "head", "query"};
+  const Shape shape = {2, 4, 100};
+  const auto at = [](std::int64_t head, std::int64_t first) {
+    return where(800, [=](auto i) { return i / 100 % 4 == head && i % 100 >= first; });
+  };
+  CHECK(describe_positions(shape, at(1, 0), axes) == "head 1 of 4");
+  CHECK(describe_positions(shape, at(1, 64), axes) == "head 1 of 4, queries from 64 on");
+  CHECK(describe_positions(shape, where(800, [](auto i) { return i >= 400; }), axes) == "batch 1 of 2");
+  CHECK(describe_positions(shape, where(800, [](auto i) { return i / 100 % 4 % 2 == 1; }), axes) ==
+        "heads 1 and 3");
+}
+
+TEST_CASE("without names the leading axes of a tensor count as rows") {
+  CHECK(describe_positions({2, 3, 4}, where(24, [](auto i) { return i / 4 == 5; })) == "row 5 of 6");
 }

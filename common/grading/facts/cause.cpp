@@ -1,0 +1,83 @@
+#include "grading/facts/cause.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace course::grading {
+namespace {
+
+constexpr std::int64_t kTelling = 4;  // so many wrong numbers are no chance
+
+bool has_reason(const CaseResult& result) {
+  return std::any_of(result.findings.begin(), result.findings.end(), may_explain);
+}
+
+/// What speaks for a mistake: the failures that it explains, and how many numbers they have.
+struct Evidence {
+  std::set<const Failure*> failures;
+  std::int64_t numbers = 0;
+};
+
+}  // namespace
+
+std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
+  std::map<std::string, Evidence> candidates;
+  std::set<std::string> contradicted;
+  for (const CaseResult& result : cases) {
+    if (result.passed) continue;
+    if (has_reason(result)) return std::nullopt;
+    for (const Failure& failure : result.failures) {
+      for (const Attempt& attempt : failure.attempts) {
+        if (failure.contradicts(attempt.mistake)) {
+          contradicted.insert(attempt.mistake);
+        } else {
+          Evidence& evidence = candidates[attempt.mistake];
+          if (evidence.failures.insert(&failure).second)
+            evidence.numbers += std::max<std::int64_t>(failure.values.count, 1);
+        }
+      }
+    }
+  }
+  for (const std::string& mistake : contradicted) candidates.erase(mistake);
+  if (candidates.empty()) return std::nullopt;
+  const auto less = [](const auto& a, const auto& b) {
+    return a.second.failures.size() < b.second.failures.size();
+  };
+  const auto most = std::max_element(candidates.begin(), candidates.end(), less);
+  Cause cause{{}, most->second.numbers >= kTelling};
+  for (const auto& [mistake, evidence] : candidates)
+    if (evidence.failures.size() == most->second.failures.size()) {
+      if (evidence.failures != most->second.failures)
+        return std::nullopt;  // each explains what the other does not
+      cause.mistakes.push_back(mistake);
+    }
+  if (cause.mistakes.size() > 2) return std::nullopt;
+  return cause;
+}
+
+std::string sentence_for(const Cause& cause, const CaseResult& result) {
+  for (const Failure& failure : result.failures) {
+    const std::string* const first = failure.explanation(cause.mistakes.front());
+    if (first == nullptr) continue;
+    if (cause.mistakes.size() > 1)
+      if (const std::string* const second = failure.explanation(cause.mistakes.back()))
+        return "Two mistakes give exactly these numbers. One: " + *first + " The other: " + *second;
+    return (cause.sure ? "" : "Probably: ") + *first;
+  }
+  return "";
+}
+
+std::vector<std::string> sole_explanations(const CaseResult& result) {
+  std::vector<std::string> names;
+  for (const Failure& failure : result.failures) {
+    std::set<std::string> explaining;
+    for (const Attempt& attempt : failure.attempts)
+      if (!attempt.sentence.empty()) explaining.insert(attempt.mistake);
+    if (explaining.size() == 1 && std::find(names.begin(), names.end(), *explaining.begin()) == names.end())
+      names.push_back(*explaining.begin());
+  }
+  return names;
+}
+
+}  // namespace course::grading

@@ -1,0 +1,31 @@
+#pragma once
+/// @file
+/// The likeliest cause of wrong results: one mistake, chosen over all failed cases together.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/facts/results.hpp"
+
+namespace course::grading {
+
+/// A mistake that explains wrong results.
+struct Cause {
+  std::vector<std::string> mistakes;  ///< its name; two where two mistakes give the same numbers everywhere
+  bool sure = true;                   ///< false: it explains only a few numbers
+};
+
+/// @brief The mistake that explains most of the failed cases' wrong results and that none contradicts.
+/// A result contradicts a mistake that was held against it and does not explain it. Nothing is said if
+/// findings of a failed case may be the reason (what a race leaves behind looks like anything), if three
+/// mistakes or more explain the same, or if there is no such mistake. Cost: failures x mistakes.
+std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases);
+
+/// @brief What to tell a student of the cause, if it explains a result of this case; else "".
+std::string sentence_for(const Cause& cause, const CaseResult& result);
+
+/// @brief Names of the mistakes that alone explain some result of the case, whatever other cases say.
+std::vector<std::string> sole_explanations(const CaseResult& result);
+
+}  // namespace course::grading

@@ -1,0 +1,115 @@
+#include "grading/facts/finding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace course::grading {
+namespace {
+
+using nlohmann::json;
+
+Severity severity_of(const std::string& name) {
+  for (const Severity severity : {Severity::error, Severity::warning, Severity::note})
+    if (name == simt::to_string(severity)) return severity;
+  throw std::invalid_argument("not a severity: " + name);
+}
+
+json side_to_json(const simt::FindingSide& side) {
+  return {{"file", side.file}, {"line", side.line}, {"block", side.block}, {"thread", side.thread}};
+}
+
+simt::FindingSide side_from_json(const json& value) {
+  simt::FindingSide side;
+  side.file = value.value("file", "");
+  side.line = value.value("line", 0);
+  side.block = value.value("block", side.block);
+  side.thread = value.value("thread", side.thread);
+  return side;
+}
+
+}  // namespace
+
+Finding note_not_checked(std::string sentence, std::string tool) {
+  Finding note;
+  note.kind = kNotChecked;
+  note.severity = Severity::note;
+  note.what = std::move(sentence);
+  note.tool = std::move(tool);
+  return note;
+}
+
+bool same_mistake(const Finding& a, const Finding& b) {
+  if (a.kind != b.kind) return false;
+  if (a.here.line == 0 || b.here.line == 0) return a.here.line == b.here.line && a.what == b.what;
+  return a.here.line == b.here.line && a.other.line == b.other.line && a.here.file == b.here.file &&
+         a.other.file == b.other.file;
+}
+
+void add_new(std::vector<Finding>& list, const std::vector<Finding>& more) {
+  for (const Finding& finding : more) {
+    const bool known = std::any_of(list.begin(), list.end(),
+                                   [&](const Finding& other) { return same_mistake(finding, other); });
+    if (!known) list.push_back(finding);
+  }
+}
+
+bool may_explain(const Finding& finding) {
+  if (finding.severity == Severity::error) return true;
+  constexpr std::array kUnordered{"missing_syncwarp", "exited_threads", "divergent_barrier", "inactive_lane"};
+  return finding.severity == Severity::warning &&
+         std::find(kUnordered.begin(), kUnordered.end(), finding.kind) != kUnordered.end();
+}
+
+json finding_to_json(const Finding& finding) {
+  json value = side_to_json(finding.here);
+  value.update({{"class", finding.kind},
+                {"severity", simt::to_string(finding.severity)},
+                {"kernel", finding.kernel},
+                {"called_from", finding.called_from},
+                {"other", nullptr},
+                {"memory", finding.memory},
+                {"element", finding.element},
+                {"what", finding.what},
+                {"rule", finding.rule},
+                {"fix", finding.fix},
+                {"count", finding.count},
+                {"message", finding.message()}});
+  if (finding.other.line > 0) value["other"] = side_to_json(finding.other);
+  if (!finding.tool.empty()) value.update({{"tool", finding.tool}, {"unprinted", finding.unprinted}});
+  return value;
+}
+
+json findings_to_json(const std::vector<Finding>& findings) {
+  json list = json::array();
+  for (const Finding& finding : findings) list.push_back(finding_to_json(finding));
+  return list;
+}
+
+Finding finding_from_json(const json& value) {
+  Finding finding;
+  value.at("class").get_to(finding.kind);
+  finding.severity = severity_of(value.value("severity", "error"));
+  finding.here = side_from_json(value);
+  if (value.contains("other") && !value["other"].is_null()) finding.other = side_from_json(value["other"]);
+  finding.kernel = value.value("kernel", "");
+  finding.called_from = value.value("called_from", "");
+  finding.memory = value.value("memory", "");
+  finding.element = value.value("element", "");
+  value.at("what").get_to(finding.what);
+  finding.rule = value.value("rule", "");
+  finding.fix = value.value("fix", "");
+  finding.count = value.value("count", finding.count);
+  finding.tool = value.value("tool", "");
+  finding.unprinted = value.value("unprinted", false);
+  return finding;
+}
+
+std::vector<Finding> findings_from_json(const json& value) {
+  std::vector<Finding> list;
+  for (const json& item : value) list.push_back(finding_from_json(item));
+  return list;
+}
+
+}  // namespace course::grading

@@ -1,0 +1,45 @@
+#pragma once
+/// @file
+/// Findings as the grader carries them: those of the simulator whole, those of NVIDIA's tools and the
+/// grader's own notes in the same form.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simt/findings.hpp"
+
+namespace course::grading {
+
+using simt::Finding;
+using simt::Severity;
+
+/// Class of the note that says why a call was run without check mode, or only half-way in it. It is no
+/// finding: its one sentence is Finding::what.
+inline constexpr std::string_view kNotChecked = "not_checked";
+
+/// @brief That note. `tool` is the one that did not see the call; empty: check mode.
+Finding note_not_checked(std::string sentence, std::string tool = {});
+
+/// @brief Whether both tell of the same mistake at the same lines.
+bool same_mistake(const Finding& a, const Finding& b);
+
+/// @brief Adds those that are new to the list.
+void add_new(std::vector<Finding>& list, const std::vector<Finding>& more);
+
+/// @brief Whether it may be the reason for a wrong result: an error, or a warning that threads did not wait
+/// for each other.
+bool may_explain(const Finding& finding);
+
+/// @brief Everything about a finding, and "message", which is made of it.
+nlohmann::json finding_to_json(const Finding& finding);
+nlohmann::json findings_to_json(const std::vector<Finding>& findings);
+
+/// @brief What is not there stays empty: a worker that crashes writes only the class, the place and what
+/// happened.
+/// @throws nlohmann::json::exception or std::invalid_argument if it is no finding.
+Finding finding_from_json(const nlohmann::json& value);
+std::vector<Finding> findings_from_json(const nlohmann::json& value);
+
+}  // namespace course::grading

@@ -1,0 +1,80 @@
+#include "grading/facts/words.hpp"
+
+#include <fmt/format.h>
+
+#include "tensor/format.hpp"
+
+namespace course::grading {
+namespace {
+
+constexpr int kPrintedLines = 5;  // a message is read whole; the results file has more of them
+
+void add_line(std::string& text, const std::string& line) {
+  if (line.empty()) return;
+  if (!text.empty()) text += '\n';
+  text += line;
+}
+
+/// How many elements are wrong, where they lie, and what they have in common. More than one was compared.
+std::string describe_all(const WrongValues& values) {
+  if (values.count == 1)
+    return values.size == 2 ? " The other element is right."
+                            : fmt::format(" The other {} elements are right.", values.size - 1);
+  std::string text = fmt::format(" {} of {} elements {}", values.count, values.size,
+                                 values.unwritten == values.count ? "were never written" : "are wrong");
+  if (values.count < values.size) text += ": " + to_words(values.where);
+  text += ".";
+  if (values.unwritten == values.count) return text;
+  if (values.unwritten > 0)
+    return text + fmt::format(" {} of them {} never written.", values.unwritten,
+                              values.unwritten == 1 ? "was" : "were");
+  if (values.common == WrongValues::Common::zero) return text + " All of them are 0.";
+  if (values.common == WrongValues::Common::nan) return text + " All of them are NaN.";
+  return text;
+}
+
+}  // namespace
+
+std::string to_words(const WrongValues& values) {
+  const std::string element = values.array + format_index(values.index);
+  std::string text;
+  if (values.never_written) {
+    text = fmt::format("{} was never written; it should be {}.", element, values.expected);
+  } else {
+    text = fmt::format("{} is {}, expected {}", element, values.got, values.expected);
+    if (values.bit_for_bit) text += ", bit for bit";
+    if (values.error > 0)
+      text += fmt::format(" (off by {:.2g}; at most {:.2g} is allowed)", values.error, values.allowed);
+    text += ".";
+  }
+  return values.size > 1 ? text + describe_all(values) : text;
+}
+
+std::string to_words(const Failure& failure) {
+  const std::string text =
+      failure.kind == Failure::Kind::values ? to_words(failure.values) : failure.sentence;
+  return failure.context.empty() ? text : failure.context + ": " + text;
+}
+
+std::string to_words(const CaseResult& result, const std::optional<Cause>& cause) {
+  std::string text;
+  for (const Finding& finding : result.findings)
+    if (may_explain(finding) && (finding.severity == Severity::error || !result.passed))
+      add_line(text, finding.message());
+  for (const Failure& failure : result.failures)
+    if (!failure.found) add_line(text, to_words(failure));
+  if (cause) add_line(text, sentence_for(*cause, result));
+  if (!result.passed) text += printed_part(result.printed);
+  return text;
+}
+
+std::string printed_part(std::string_view printed) {
+  if (printed.empty()) return {};
+  std::size_t begin = printed.size();
+  for (int line = 0; line < kPrintedLines && begin != std::string_view::npos; ++line)
+    begin = begin == 0 ? std::string_view::npos : printed.rfind('\n', begin - 1);
+  const bool cut = begin != std::string_view::npos;
+  return fmt::format("\nYour code printed:\n{}{}", cut ? "...\n" : "", printed.substr(cut ? begin + 1 : 0));
+}
+
+}  // namespace course::grading

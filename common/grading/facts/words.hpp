@@ -1,0 +1,28 @@
+#pragma once
+/// @file
+/// Failures in sentences, for everybody who shows them: check, watch, grade, JSON.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "grading/facts/cause.hpp"
+#include "grading/facts/failure.hpp"
+#include "grading/facts/results.hpp"
+
+namespace course::grading {
+
+/// @brief "c[256] was never written; it should be 50.0458603. The other 256 elements are right."
+std::string to_words(const WrongValues& values);
+
+/// @brief What failed, after what the test was doing: "n = 33: c[32] is 0, expected 1.5."
+std::string to_words(const Failure& failure);
+
+/// @brief Everything that a student should read about a failed case, a line for each thing: findings that may
+/// explain it, failures that no finding tells better, the cause if this case shows it, what the code printed.
+std::string to_words(const CaseResult& result, const std::optional<Cause>& cause);
+
+/// @brief "\nYour code printed:\n" and the last few lines of CaseResult::printed; nothing if that is empty.
+std::string printed_part(std::string_view printed);
+
+}  // namespace course::grading

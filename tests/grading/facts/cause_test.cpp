@@ -1,0 +1,95 @@
+#include "grading/facts/cause.hpp"
+
+#include "grading/facts/words.hpp"
+#include "support/catch.hpp"
+#include "support/findings.hpp"
+
+using namespace course::grading;
+using course::test::failed_check;
+using course::test::finding;
+using course::test::wrong_values;
+
+namespace {
+
+CaseResult failed(std::vector<Failure> failures) {
+  CaseResult result;
+  result.failures = std::move(failures);
+  return result;
+}
+
+Failure explained_by(const std::string& mistake) {
+  return wrong_values("c", {{mistake, "It is " + mistake + "."}});
+}
+
+std::string told(const std::vector<CaseResult>& cases) {
+  const std::optional<Cause> cause = likeliest_cause(cases);
+  std::string text;
+  for (const CaseResult& result : cases)
+    if (text.empty() && cause) text = sentence_for(*cause, result);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a mistake that explains a result and that none contradicts is the cause") {
+  CHECK(told({failed({explained_by("a")})}) == "It is a.");
+  CHECK(told({failed({wrong_values("c", {{"b", ""}})}), failed({explained_by("a")})}) == "It is a.");
+  CHECK(told({failed({failed_check("It reads too much.")}), failed({explained_by("a")})}) == "It is a.");
+}
+
+TEST_CASE("a mistake that any failed case contradicts is not told") {
+  const CaseResult against = failed({wrong_values("c", {{"a", ""}})});
+  CHECK(told({failed({explained_by("a")}), against}).empty());
+  CaseResult passed = against;
+  passed.passed = true;
+  CHECK(told({failed({explained_by("a")}), passed}) == "It is a.");
+}
+
+TEST_CASE("of two mistakes the one that a further case speaks for is told") {
+  const CaseResult both = failed({wrong_values("c", {{"a", "It is a."}, {"b", "It is b."}})});
+  CHECK(told({both, failed({explained_by("b")})}) == "It is b.");
+  CHECK(told({both}) == "Two mistakes give exactly these numbers. One: It is a. The other: It is b.");
+}
+
+TEST_CASE("three mistakes with the same numbers, or two that explain different results, are no cause") {
+  CHECK(told({failed({wrong_values("c", {{"a", "A."}, {"b", "B."}, {"d", "D."}})})}).empty());
+  CHECK(told({failed({explained_by("a")}), failed({explained_by("b")})}).empty());
+}
+
+TEST_CASE("what explains only a few numbers is told as probable") {
+  CHECK(told({failed({wrong_values("c", {{"a", "It is a."}}, 2)})}) == "Probably: It is a.");
+}
+
+TEST_CASE("where check mode has found a reason, numbers are not explained") {
+  CaseResult race = failed({explained_by("a")});
+  race.findings = {finding("race")};
+  CHECK(told({failed({explained_by("a")}), race}).empty());
+  race.findings = {finding("missing_syncwarp", 3, Severity::warning)};
+  CHECK(told({race}).empty());
+  race.findings = {finding("shift", 3, Severity::warning)};
+  CHECK(told({race}) == "It is a.");
+}
+
+TEST_CASE("a case is told with its findings first, then what is wrong, and the cause where it shows") {
+  CaseResult result = failed({wrong_values("c", {{"a", "It is a."}})});
+  result.failures[0].context = "n = 10";
+  CHECK(to_words(result, likeliest_cause({result})) ==
+        "n = 10: c[0] is 5, expected 7. 10 of 10 elements are wrong.\nIt is a.");
+  result.failures.push_back({.kind = Failure::Kind::call, .sentence = "A fault.", .found = true});
+  result.findings = {finding("out_of_bounds")};
+  result.printed = "hello";
+  CHECK(to_words(result, std::nullopt) ==
+        "kernel.cu:3: error: out_of_bounds: Here.\nn = 10: c[0] is 5, expected 7. 10 of 10 elements are "
+        "wrong.\n"
+        "Your code printed:\nhello");
+}
+
+TEST_CASE("failures of one way have the same key, whatever their numbers; others have not") {
+  CHECK(failed_check("It reads 12 bytes.").way() == failed_check("It reads 4096 bytes.").way());
+  CHECK(failed_check("It reads 12 bytes.").way() != failed_check("It writes 12 bytes.").way());
+  CHECK(wrong_values("O").way() != wrong_values("l").way());
+  Failure unwritten = wrong_values("O");
+  unwritten.values.never_written = true;
+  unwritten.values.unwritten = unwritten.values.count;
+  CHECK(unwritten.way() != wrong_values("O").way());
+}

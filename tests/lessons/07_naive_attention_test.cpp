@@ -403,9 +403,7 @@ void require_traffic(const Profile& profile, const Problem& p) {
                                   " once takes " + std::to_string(bytes) + ".");
   };
   const auto require_read = [](const simt::LaunchProfile& launch, std::uint64_t bytes, const char* what) {
-    const std::uint64_t read = launch.total.global_load.bytes;
-    require(read * 10 <= bytes * 11, launch.kernel + " reads " + std::to_string(read) + " bytes; " + what +
-                                         " takes at most " + std::to_string(bytes) + ".");
+    require_loads_at_most(make_profile({launch}), bytes, "in " + launch.kernel + ", " + what);
   };
   const simt::LaunchProfile &scores = profile.launches[0], &softmax = profile.launches[1],
                             &output = profile.launches[2];

@@ -501,6 +501,7 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
     require_loads_at_most(*profile, bytes_of(p.Q) + 2 * (bytes_of(p.K) + bytes_of(p.V)),
                           "to load Q once, and K and V for every 64 queries,");
     require_stores_outputs_once(kForward, *profile, p);
+    require_whole_sectors(*profile);
   }
   const Outcome backward = check(kBackward, p, kCounted);
   if (const Profile* profile = profile_of(backward)) {
@@ -509,6 +510,7 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
     require_loads_at_most(*profile, tensors * bytes_of(p.Q) + lse_and_delta,
                           "to load what lesson 17 loads backward");
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
+    require_whole_sectors(*profile);
   }
 }
 

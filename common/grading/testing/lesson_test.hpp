@@ -21,6 +21,7 @@
 #include "grading/testing/gradcheck.hpp"
 #include "grading/testing/mistakes.hpp"
 #include "grading/testing/run.hpp"
+#include "grading/testing/traffic.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
@@ -99,6 +100,26 @@ inline void require_gradient(const Tensor<float>& got, std::string_view name, Te
 /// @brief Fails the case with this message, a sentence for the student, unless the condition holds.
 inline void require(bool condition, const std::string& message, TestLine where = TestLine::here()) {
   detail::report(condition, message, where);
+}
+
+/// @brief Fails the case if the launches read more than `bytes` bytes in whole sectors; see reads_too_much().
+inline void require_loads_at_most(const Profile& profile, std::uint64_t bytes, std::string_view what,
+                                  TestLine where = TestLine::here()) {
+  const std::string why = reads_too_much(profile, bytes, what);
+  detail::report(why.empty(), why, where);
+}
+
+/// @brief Fails the case unless the threads write exactly `bytes` bytes; see writes_not_exactly().
+inline void require_stores(const Profile& profile, std::uint64_t bytes, std::string_view what,
+                           TestLine where = TestLine::here()) {
+  const std::string why = writes_not_exactly(profile, bytes, what);
+  detail::report(why.empty(), why, where);
+}
+
+/// @brief Fails the case if a launch touches more than 1.1 times the sectors that its bytes fill.
+inline void require_whole_sectors(const Profile& profile, TestLine where = TestLine::here()) {
+  const std::string why = scattered_accesses(profile);
+  detail::report(why.empty(), why, where);
 }
 
 /// @brief Fails the case unless both tensors have the same bits.

@@ -168,15 +168,6 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
 
 std::uint64_t bytes_of(const Tensor<float>& x) { return 4 * static_cast<std::uint64_t>(x.numel()); }
 
-void require_loads_at_most(const Profile& profile, std::uint64_t bytes, const std::string& what,
-                           TestLine where) {
-  const std::uint64_t read = profile.global_load.bytes;
-  require(read * 10 <= bytes * 11,
-          "Your code reads " + std::to_string(read) + " bytes; " + what + " takes at most " +
-              std::to_string(bytes) + ".",
-          where);
-}
-
 void require_stores_outputs_once(const Kernel& kernel, const Profile& profile, const Problem& p,
                                  TestLine where) {
   const Forward results = results_of(p);
@@ -189,24 +180,7 @@ void require_stores_outputs_once(const Kernel& kernel, const Profile& profile, c
                                                           : ", ") +
              name_of(kernel.outputs[i]);
   }
-  const std::uint64_t written = profile.global_store.bytes_asked;
-  require(written == bytes,
-          "Your code writes " + std::to_string(written) + " bytes; to write " + names + " once takes " +
-              std::to_string(bytes) + ".",
-          where);
-}
-
-void require_whole_sectors(const Profile& profile, TestLine where) {
-  for (const simt::LaunchProfile& launch : profile.launches) {
-    const simt::GlobalTraffic &load = launch.total.global_load, &store = launch.total.global_store;
-    const std::uint64_t sectors = load.sectors + store.sectors,
-                        ideal = load.ideal_sectors + store.ideal_sectors;
-    require(sectors * 10 <= ideal * 11,
-            "The warps of " + launch.kernel + " touch " + std::to_string(sectors) +
-                " sectors of 32 bytes where " + std::to_string(ideal) +
-                " would do: neighbouring threads read or write elements that lie a row apart.",
-            where);
-  }
+  grading::require_stores(profile, bytes, "to write " + names + " once", where);
 }
 
 }  // namespace course::attention_tests

@@ -77,22 +77,15 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p,
                                   grading::CheckMode check_mode = grading::CheckMode::if_small,
                                   TestLine where = TestLine::here());
 
-// What a contract says about memory. Loads are counted in whole sectors of 32 bytes, so rows should begin at
-// multiples of 32 bytes. A result of nullptr from profile_of() says that nothing was counted.
+// What a contract says about memory, beside require_loads_at_most() and require_whole_sectors(). Loads are
+// counted in whole sectors of 32 bytes, so rows should begin at multiples of 32 bytes.
 
 /// Of all elements, without gaps.
 std::uint64_t bytes_of(const Tensor<float>& x);
 
-/// @brief Fails with "...loads n bytes; `what` takes at most `bytes`." A tenth more is allowed.
-void require_loads_at_most(const grading::Profile& profile, std::uint64_t bytes, const std::string& what,
-                           TestLine where = TestLine::here());
-
 /// @brief The outputs are stored once, and nothing else is: no scores, and no partial results.
 void require_stores_outputs_once(const Kernel& kernel, const grading::Profile& profile, const Problem& p,
                                  TestLine where = TestLine::here());
-
-/// @brief Every launch touches at most a tenth more sectors than its bytes fill.
-void require_whole_sectors(const grading::Profile& profile, TestLine where = TestLine::here());
 
 // `./course run`.
 

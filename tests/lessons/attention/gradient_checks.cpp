@@ -225,11 +225,7 @@ void require_stores_outputs_once(const BackwardKernel& kernel, const Profile& pr
     bytes += bytes_of(results.of(outputs[i]));
     names += std::string(i == 0 ? "" : i + 1 == outputs.size() ? " and " : ", ") + name_of(outputs[i]);
   }
-  const std::uint64_t written = profile.global_store.bytes_asked;
-  require(written == bytes,
-          "Your code writes " + std::to_string(written) + " bytes; to write " + names + " once takes " +
-              std::to_string(bytes) + ".",
-          where);
+  grading::require_stores(profile, bytes, "to write " + names + " once", where);
 }
 
 }  // namespace course::attention_tests

@@ -1,0 +1,83 @@
+#include "grading/testing/traffic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace course::grading {
+namespace {
+
+constexpr std::uint64_t kSectorBytes = 32;
+
+/// "flash2_forward.cu:57 reads most of it." with a space before it; "" where no line is known.
+std::string line_with_most(const Profile& profile, std::uint64_t (*amount)(const simt::Counters&),
+                           std::string_view says) {
+  const simt::LineProfile* most = nullptr;
+  for (const simt::LaunchProfile& launch : profile.launches)
+    for (const simt::LineProfile& line : launch.lines)
+      if (line.line > 0 && amount(line.counters) > (most ? amount(most->counters) : 0)) most = &line;
+  if (!most) return {};
+  return fmt::format(fmt::runtime(says), std::filesystem::path(most->file).filename().string(), most->line,
+                     amount(most->counters));
+}
+
+std::uint64_t side_by_side(const simt::Counters& counters) {
+  return kSectorBytes * counters.global_load.ideal_sectors;
+}
+
+/// Bytes of its sectors for which no lane asked, though they would do side by side.
+std::uint64_t not_asked(const simt::Counters& counters) {
+  const std::uint64_t bytes = side_by_side(counters);
+  return bytes - std::min(bytes, counters.global_load.bytes_asked);
+}
+
+std::uint64_t sectors_too_many(const simt::Counters& counters) {
+  const simt::GlobalTraffic &load = counters.global_load, &store = counters.global_store;
+  return load.sectors + store.sectors - load.ideal_sectors - store.ideal_sectors;
+}
+
+}  // namespace
+
+std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::string_view what) {
+  const std::uint64_t read = side_by_side(profile), asked = profile.global_load.bytes_asked;
+  if (read * 10 <= bytes * 11) return {};
+  std::string text = fmt::format(
+      "Your code reads {} bytes or more, counted in whole sectors of 32 bytes; {} takes at most {}.", read,
+      what, bytes);
+  if (asked * 10 <= bytes * 11)
+    return text +
+           fmt::format(" Its threads ask for only {} of them: the rest of each sector is wasted.", asked) +
+           line_with_most(profile, not_asked, " Most of that is in {}:{}, {} bytes.");
+  return text + line_with_most(profile, side_by_side, " The line that reads most is {}:{}, {} bytes.");
+}
+
+std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std::string_view what) {
+  const std::uint64_t written = profile.global_store.bytes_asked;
+  if (written == bytes) return {};
+  std::string text =
+      fmt::format("Your code writes {} bytes to global memory; {} takes {}.", written, what, bytes);
+  if (written < bytes) return text;
+  return text + line_with_most(
+                    profile, [](const simt::Counters& counters) { return counters.global_store.bytes_asked; },
+                    " The line that writes most is {}:{}, {} bytes.");
+}
+
+std::string scattered_accesses(const Profile& profile) {
+  for (const simt::LaunchProfile& launch : profile.launches) {
+    const simt::GlobalTraffic &load = launch.total.global_load, &store = launch.total.global_store;
+    const std::uint64_t sectors = load.sectors + store.sectors,
+                        ideal = load.ideal_sectors + store.ideal_sectors;
+    if (sectors * 10 <= ideal * 11) continue;
+    return fmt::format(
+               "The warps of {} touch {} sectors of 32 bytes where {} would do: memory moves in whole "
+               "sectors, and "
+               "neighbouring threads read or write elements that lie apart.",
+               launch.kernel, sectors, ideal) +
+           line_with_most(make_profile({launch}), sectors_too_many,
+                          " Most of them are in {}:{}, {} too many.");
+  }
+  return {};
+}
+
+}  // namespace course::grading

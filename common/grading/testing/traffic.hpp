@@ -1,0 +1,29 @@
+#pragma once
+/// @file
+/// What a contract promises of global memory, held against what check mode counted.
+///
+/// Each cause has a check of its own, so that it is deducted once: reading or writing elements more often
+/// than need be is for the first two, reading and writing with neighbouring threads far apart for the third.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "grading/facts/profile.hpp"
+
+namespace course::grading {
+
+/// @brief A sentence for the student if the launches read more than `bytes` bytes; "" if not. A tenth more is
+/// allowed. What counts is whole sectors of 32 bytes, as many as the warps' loads would touch if what each
+/// brings lay side by side: a kernel that reads each element once passes, however scattered. Rows should
+/// begin at multiples of 32 bytes. `what` says what takes so many: "to read Q once".
+std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::string_view what);
+
+/// @brief A sentence unless the threads write exactly `bytes` bytes to global memory.
+/// `what` says what takes so many: "to write O and lse once".
+std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std::string_view what);
+
+/// @brief A sentence if a launch touches more than 1.1 times the sectors that its bytes fill.
+std::string scattered_accesses(const Profile& profile);
+
+}  // namespace course::grading

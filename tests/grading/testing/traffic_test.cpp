@@ -1,0 +1,77 @@
+#include "grading/testing/traffic.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simt/report/fields.hpp"
+#include "support/catch.hpp"
+
+using namespace course::grading;
+
+namespace {
+
+/// A line that reads: what the lanes ask for, the sectors that would do, and those that are touched.
+simt::LineProfile reads(int line, std::uint64_t asked, std::uint64_t ideal, std::uint64_t touched) {
+  simt::LineProfile profile{"/home/student/kernel.cu", line, {}};
+  profile.counters.global_load = {1, touched, ideal, asked, 32 * touched};
+  return profile;
+}
+
+Profile launch_of(std::vector<simt::LineProfile> lines) {
+  simt::LaunchProfile launch;
+  launch.kernel = "load_kernel";
+  for (const simt::LineProfile& line : lines) simt::report::add(launch.total, line.counters);
+  launch.lines = std::move(lines);
+  return make_profile({launch});
+}
+
+}  // namespace
+
+TEST_CASE("reading as much as is allowed, and a tenth more, is said nothing of") {
+  CHECK(reads_too_much(launch_of({reads(7, 3520, 110, 110)}), 3200, "to read x once").empty());
+}
+
+TEST_CASE("reading more than is allowed names the bytes and the line that reads most") {
+  const std::string said =
+      reads_too_much(launch_of({reads(7, 640, 20, 20), reads(9, 6400, 200, 200)}), 3200, "to read x once");
+  CHECK(said ==
+        "Your code reads 7040 bytes or more, counted in whole sectors of 32 bytes; to read x once takes at "
+        "most 3200. "
+        "The line that reads most is kernel.cu:9, 6400 bytes.");
+}
+
+TEST_CASE("single floats that move whole sectors are told from reading twice") {
+  const std::string said =
+      reads_too_much(launch_of({reads(7, 400, 100, 100), reads(9, 800, 25, 25)}), 1200, "to read x once");
+  CHECK(said ==
+        "Your code reads 4000 bytes or more, counted in whole sectors of 32 bytes; to read x once takes at "
+        "most 1200. "
+        "Its threads ask for only 1200 of them: the rest of each sector is wasted. Most of that is in "
+        "kernel.cu:7, "
+        "2800 bytes.");
+}
+
+TEST_CASE("scattered reading of each element once is a matter of sectors alone") {
+  const Profile scattered = launch_of({reads(7, 3200, 100, 100), reads(9, 3200, 100, 800)});
+  CHECK(reads_too_much(scattered, 6400, "to read x and w once").empty());
+  CHECK(scattered_accesses(scattered) ==
+        "The warps of load_kernel touch 900 sectors of 32 bytes where 200 would do: memory moves in whole "
+        "sectors, and "
+        "neighbouring threads read or write elements that lie apart. Most of them are in kernel.cu:9, 700 "
+        "too many.");
+  CHECK(scattered_accesses(launch_of({reads(7, 3200, 100, 110)})).empty());
+}
+
+TEST_CASE("writing too much names a line, and writing too little does not") {
+  simt::LineProfile line{"kernel.cu", 5, {}};
+  line.counters.global_store.bytes_asked = 800;
+  CHECK(
+      writes_not_exactly(launch_of({line}), 400, "to write y once") ==
+      "Your code writes 800 bytes to global memory; to write y once takes 400. The line that writes most is "
+      "kernel.cu:5, 800 bytes.");
+  CHECK(writes_not_exactly(launch_of({line}), 900, "to write y once") ==
+        "Your code writes 800 bytes to global memory; to write y once takes 900.");
+  CHECK(writes_not_exactly(launch_of({line}), 800, "to write y once").empty());
+}

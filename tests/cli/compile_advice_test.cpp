@@ -37,6 +37,7 @@ void add(const float* x, int n) {
   CUDA_CHECK(cudaMalloc(p, 4));
   std::vector<int> v;
   add_kernel<<1, 256>>>(x, x, n);
+  std::min(n, 4096L);
 }
 
 }  // namespace course
@@ -72,6 +73,7 @@ TEST_CASE("the words of each compiler are understood", "[cli][compile_advice]") 
       {"clang 14", "a.cu:8:20: error: expected ';' after expression\n", "missing_semicolon"},
       {"clang 14", "a.cu:12:3: error: void function 'add_kernel' should not return a value [-Wreturn-type]\n",
        "kernel_returns"},
+      {"clang 14", "a.cu:20:3: error: no matching function for call to 'min'\n", "mixed_types"},
       {"clang 14", "a.cu:16:60: error: no matching function for call to 'add_kernel'\n", "launch_arguments"},
       {"clang 14",
        "a.cu:6:41: error: invalid operands to binary expression ('unsigned int' and 'const uint3')\n",

@@ -263,6 +263,17 @@ Sentence host_variable_in_kernel(const Situation& s) {
          "argument.";
 }
 
+Sentence mixed_types(const Situation& s) {
+  if (!s.says_one_of({"no matching function", "no instance of"})) return std::nullopt;
+  std::string name = function_name(s.quoted());
+  if (name.starts_with("std::")) name.erase(0, 5);
+  if ((name != "min" && name != "max") || s.line.find(name + "(") == std::string_view::npos)
+    return std::nullopt;
+  return "std::" + name +
+         " takes two values of one type, and these are of two types: name the one that you want, as " +
+         "in std::" + name + "<std::int64_t>(a, b).";
+}
+
 Sentence template_argument(const Situation& s) {
   if (!s.says_one_of({"no matching function", "no instance of function template"})) return std::nullopt;
   std::string name = function_name(s.quoted());

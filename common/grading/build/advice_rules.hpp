@@ -67,6 +67,7 @@ Sentence shared_types(const Situation& s);
 Sentence host_code_in_kernel(const Situation& s);
 Sentence device_code_on_host(const Situation& s);
 Sentence host_variable_in_kernel(const Situation& s);
+Sentence mixed_types(const Situation& s);
 Sentence template_argument(const Situation& s);
 Sentence call_form(const Situation& s);
 

@@ -90,6 +90,7 @@ constexpr std::array kRules = {
                advice::device_code_on_host},
     AdviceRule{{"host_variable_in_kernel", "a kernel that reads a global variable of the host"},
                advice::host_variable_in_kernel},
+    AdviceRule{{"mixed_types", "`std::min(a, b)` or `std::max(a, b)` of two types"}, advice::mixed_types},
     AdviceRule{{"template_argument", "`max_block(...)` where it has to be `max_block<kBlockThreads>(...)`"},
                advice::template_argument},
     AdviceRule{{"call_form", "`cudaMalloc`, `cudaMemcpy`, `atomicAdd` or a shuffle with the wrong arguments"},

@@ -23,6 +23,7 @@ shows no case, the whole report counts as the first case.
     scripts/try_slips.py 01 --verbose         with the reports of those that are not told; --all: with all reports
     scripts/try_slips.py --jobs 4             four kernels at a time
     scripts/try_slips.py --keep DIR           keeps each kernel and its report there
+    scripts/try_slips.py --list               only names the slips, and sees that their edits fit the solutions
 
 A slip is `told` if all its words and lines are there, `told falsely` if words are there that never should be, and
 `not told` otherwise. Exit status: 0 if at least 90 % are told and none falsely, 1 if not, 2 for wrong usage.
@@ -131,13 +132,14 @@ def plain(text):
 
 
 def quotes(text, code):
-    """Whether a line such as `  61 | c[i] = a[i];` of the report is this one; long ones end in "..."."""
+    """Whether a line such as `  61 | c[i] = a[i];` of the report is this one; "..." stands for what does not fit."""
     for line in text.splitlines():
         found = re.match(r"\s*\d+ \| (.*)", line)
         if not found:
             continue
         shown, wanted = plain(found[1]), plain(code)
-        if wanted in shown or (shown.endswith("...") and len(shown) > 20 and shown[:-3] in wanted):
+        part = shown.removeprefix("...").removesuffix("...").strip()
+        if wanted in shown or (part != shown and len(part) > 20 and part in wanted):
             return True
     return False
 
@@ -208,6 +210,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="kernels at a time (default: 1)")
     parser.add_argument("--verbose", action="store_true", help="prints the reports of those that are not told")
     parser.add_argument("--all", action="store_true", help="prints all reports")
+    parser.add_argument("--list", action="store_true", help="names the slips and runs nothing")
     parser.add_argument("--keep", metavar="DIR", help="keeps each kernel and its report there")
     arguments = parser.parse_args()
     start = time.monotonic()
@@ -219,6 +222,11 @@ def main():
         parser.error(str(error))
     if not slips:
         parser.error(f"no such slip in {SLIPS}")
+
+    if arguments.list:
+        for slip in slips:
+            print(f"{slip.lesson[:2]} {slip.name}: {slip.what}")
+        return 0
 
     counts, seconds = collections.defaultdict(collections.Counter), collections.Counter()
     with tempfile.TemporaryDirectory(prefix="slips_") as temporary:

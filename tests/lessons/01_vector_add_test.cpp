@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "grading/testing/lesson_test.hpp"
 #include "reference/vector_add.hpp"
@@ -35,6 +37,10 @@ Mistakes mistakes_with(const Tensor<float>& a, const Tensor<float>& b) {
   const auto is_in_a_later_block = [](const Index& index) { return index[0] >= kBlockThreads; };
   const auto is_in_the_tail = [n](const Index& index) { return index[0] >= n - n % kBlockThreads; };
   const auto is_beyond_one_grid = [](const Index& index) { return index[0] >= kMaxBlocks * kBlockThreads; };
+  const std::int64_t blocks = std::min((n - 1) / kBlockThreads + 1, kMaxBlocks);
+  const auto has_no_block_of_its_rank = [blocks](const Index& index) {
+    return index[0] % kBlockThreads >= blocks;  // as many threads as blocks, kBlockThreads elements apart
+  };
   const auto is_beyond_the_bytes = [n](const Index& index) {
     return index[0] >= n / static_cast<std::int64_t>(sizeof(float));
   };
@@ -56,8 +62,11 @@ Mistakes mistakes_with(const Tensor<float>& a, const Tensor<float>& b) {
           "blocks has to be rounded up."),
       wrong_where(
           "one_element_a_thread", is_beyond_one_grid,
-          "Each thread added one element and stopped: with kMaxBlocks blocks it has to go on, by the number "
-          "of threads in the grid, while there are elements left."),
+          "Only each thread's first element was added. With kMaxBlocks blocks it has to go on: its next "
+          "element lies as many elements further as the grid has threads."),
+      wrong_where("block_and_thread_exchanged", has_no_block_of_its_rank,
+                  "These are the elements threadIdx.x * blockDim.x + blockIdx.x alone: thread and block are "
+                  "exchanged. It is blockIdx.x * blockDim.x + threadIdx.x."),
       wrong_where("size_in_elements", is_beyond_the_bytes,
                   "Only the first quarter is right: cudaMalloc and cudaMemcpy count bytes, not elements."),
       wrong_where(
@@ -79,8 +88,10 @@ Tensor<float> numbers(std::int64_t n, std::uint64_t stream) {
   return uniform({n}, -100.0f, 100.0f, case_seed() + stream);
 }
 
-/// More numbers than the largest grid has threads; the last step of the loop is a partial one.
-constexpr std::int64_t kBeyondOneGrid = (std::int64_t{1} << 20) + 1;
+/// More numbers than the largest grid has threads; the last step of the loop is a partial one. A quarter of
+/// them is another number than that of the grid's threads, so that sizes in elements are told from a missing
+/// loop.
+constexpr std::int64_t kBeyondOneGrid = (std::int64_t{1} << 20) + 1000;
 static_assert(kBeyondOneGrid > 4 * kMaxBlocks * kBlockThreads);
 
 /// The launch that the contract asks for. The simulator counts; a GPU does not tell.
@@ -93,39 +104,72 @@ void require_launch(const Outcome& outcome, std::int64_t n) {
   const std::int64_t blocks = outcome.counters.at("blocks"), threads = outcome.counters.at("threads");
   require(launches == 1,
           "vector_add launched " + std::to_string(launches) + " kernels; it should launch one.");
+  const std::int64_t wanted = std::min((n - 1) / kBlockThreads + 1, kMaxBlocks);
+  const bool exchanged = blocks == kBlockThreads && threads == blocks * wanted;
   require(threads == blocks * kBlockThreads,
           "The launch had " + std::to_string(blocks) + " blocks of " + std::to_string(threads / blocks) +
               " threads. The contract asks for blocks of kBlockThreads = " + std::to_string(kBlockThreads) +
-              ".");
-  const std::int64_t wanted = std::min((n - 1) / kBlockThreads + 1, kMaxBlocks);
+              "." +
+              (exchanged ? " The two numbers between <<< and >>> are exchanged: blocks come first." : ""));
   require(blocks >= wanted, "The launch had only " + std::to_string(blocks) + " blocks, though n needs " +
                                 std::to_string(wanted) + ": most of a GPU would have nothing to do.");
   require(blocks <= wanted, "The launch had " + std::to_string(blocks) + " blocks, though n needs only " +
                                 std::to_string(wanted) + ": the others have nothing to do.");
 }
 
-/// The traffic that the contract promises. Check mode counts; where it did not run, nothing is known.
-void require_traffic(const Outcome& outcome, std::int64_t n) {
+/// How many additions threads make that go on by `step` elements each.
+std::int64_t additions_with_step(std::int64_t step, std::int64_t threads, std::int64_t n) {
+  std::int64_t additions = 0;
+  for (std::int64_t first = 0; first < std::min(threads, n); ++first) additions += (n - first - 1) / step + 1;
+  return additions;
+}
+
+/// The step of the loop that explains so many additions, if it is one that students take for the right one.
+std::string step_that_explains(std::int64_t additions, const simt::LaunchProfile& launch, std::int64_t n) {
+  const std::int64_t blocks = launch.grid[0], block_threads = launch.block[0];
+  const std::pair<std::int64_t, const char*> steps[] = {
+      {block_threads, "blockDim.x"}, {blocks, "gridDim.x"}, {1, "1"}};
+  for (const auto& [step, name] : steps)
+    if (step < blocks * block_threads && additions_with_step(step, blocks * block_threads, n) == additions)
+      return name;
+  return "";
+}
+
+/// Each element is read once and written once. Check mode counts; where it did not run, nothing is known.
+void require_each_once(const Outcome& outcome, std::int64_t n) {
+  const Profile* profile = profile_of(outcome);
+  if (!profile || n == 0) return;
+  const auto bytes = static_cast<std::uint64_t>(4 * n);
+  const std::uint64_t read = profile->global_load.bytes_asked, written = profile->global_store.bytes_asked;
+  const std::string step =
+      step_that_explains(static_cast<std::int64_t>(written / 4), profile->launches[0], n);
+  const std::string why =
+      read != 2 * written || written <= bytes || step.empty()
+          ? ""
+          : " Some elements are added more than once: so many additions are made if each thread goes on by " +
+                step + ". It has to go on by the number of threads in the grid, gridDim.x * blockDim.x.";
+  require(read == 2 * bytes, "The threads read " + std::to_string(read) +
+                                 " bytes in all. Each element of a and of b should be read once: " +
+                                 std::to_string(2 * bytes) + " bytes." + why);
+  require(written == bytes, "The threads wrote " + std::to_string(written) +
+                                " bytes in all. Each element of c should be written once: " +
+                                std::to_string(bytes) + " bytes.");
+}
+
+/// Neighbouring threads access neighbouring elements.
+void require_side_by_side(const Outcome& outcome) {
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
-  const auto bytes = static_cast<std::uint64_t>(4 * n);
   const simt::GlobalTraffic &load = profile->global_load, &store = profile->global_store;
-  require(load.bytes_asked == 2 * bytes, "The threads read " + std::to_string(load.bytes_asked) +
-                                             " bytes in all. Each element of a and of b " +
-                                             "should be read once: " + std::to_string(2 * bytes) + " bytes.");
-  require(store.bytes_asked == bytes, "The threads wrote " + std::to_string(store.bytes_asked) +
-                                          " bytes in all. Each element of c should " +
-                                          "be written once: " + std::to_string(bytes) + " bytes.");
   require(load.sectors + store.sectors == load.ideal_sectors + store.ideal_sectors,
-          "The arrays begin at multiples of 32 bytes, so " +
-              std::to_string(load.ideal_sectors + store.ideal_sectors) +
-              " sectors of 32 bytes would do; your kernel moves " +
+          "Memory moves in whole sectors of 32 bytes. Here " +
+              std::to_string(load.ideal_sectors + store.ideal_sectors) + " would do; your kernel moves " +
               std::to_string(load.sectors + store.sectors) +
               ". Let neighbouring threads access neighbouring elements.");
 }
 
 /// Adds n random numbers with one of the two entries, and compares.
-void check_device(std::int64_t n, const CallOptions& options = {}) {
+Outcome check_device(std::int64_t n, const CallOptions& options = {}) {
   INFO("n = " << n);
   const Tensor<float> a = numbers(n, 0), b = numbers(n, 1);
   Tensor<float> c({n});
@@ -133,7 +177,8 @@ void check_device(std::int64_t n, const CallOptions& options = {}) {
   require_ran(outcome);
   require_sum(c, a, b);
   require_launch(outcome, n);
-  if (n != kBeyondOneGrid) require_traffic(outcome, n);  // that is too large for check mode
+  if (n != kBeyondOneGrid) require_each_once(outcome, n);  // that is too large for check mode
+  return outcome;
 }
 
 void check_host(std::int64_t n) {
@@ -172,7 +217,7 @@ TEST_CASE("adds 0, 1, 31, 32 and 33 numbers", "[l01][vector_add][points:1]") {
 }
 
 TEST_CASE("adds 255, 256, 257 and 1000 numbers", "[l01][vector_add][points:2]") {
-  for (const std::int64_t n : {255, 256, 257, 1000}) check_device(n);
+  for (const std::int64_t n : {255, 256, 257, 1000}) require_side_by_side(check_device(n));
 }
 
 TEST_CASE("adds more numbers than the largest grid has threads", "[l01][vector_add][points:3]") {

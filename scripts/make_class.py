@@ -30,8 +30,9 @@ import re
 import sys
 import zipfile
 
+from edits import Unfit, hostile_files, read_edits, with_edits
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HOSTILE = ROOT / "tests/grading/hostile"
 DEADLINE = datetime.datetime(2026, 11, 20, 18, 0)  # local time, as the file times
 ALL, LOST, NONE = "all points", "some points lost", "none"
 
@@ -63,72 +64,6 @@ FILE_NAMES = ["{id}.cu"] * 12 + ["{name}.cu", "{name} (1).cu", "{name}_final.cu"
 FOLDERS = [""] * 6 + ["homework", "homework/week {number}", "{id}"]
 
 
-class Unfit(Exception):
-    """A file that cannot be used, in a sentence."""
-
-
-# ---- mutants, as common/grading/judging/mutant.hpp describes them ----
-
-
-@dataclasses.dataclass
-class Mutant:
-    path: pathlib.Path
-    expect: list
-    edits: list  # (line, before, after)
-
-
-def without_last_gap(lines):
-    """An empty line before the next "replace:" is for the eye."""
-    while lines and lines[-1] == "":
-        lines = lines[:-1]
-    return "".join(line + "\n" for line in lines)
-
-
-def read_mutant(path):
-    """Raises Unfit if the file is not written as it should be."""
-    what, expect, edits, half = "", [], [], None
-    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    for number, line in enumerate(lines, 1):
-        if line == "replace:":
-            edits.append((number, [], []))
-            half = 1
-        elif line == "with:":
-            if half != 1:
-                raise Unfit(f'{path}:{number}: "with:" needs a "replace:" before it.')
-            half = 2
-        elif half:
-            edits[-1][half].append(line)
-        elif not what:
-            what = line
-        elif line.startswith("expect: "):
-            expect.append(line.removeprefix("expect: "))
-        elif line and not line.startswith(("expect-gpu: ", "diagnosis: ", "diagnosis-luck: ", "case: ")):
-            raise Unfit(f'{path}:{number}: a line here has a known key, or it is "replace:".')
-    if not (what and expect and edits) or half == 1:
-        raise Unfit(f'{path}: a sentence, "expect: ", "replace:" and "with:" should be there.')
-    return Mutant(path, expect, [(n, without_last_gap(old), without_last_gap(new)) for n, old, new in edits])
-
-
-def find_lines(code, lines, start):
-    """Where the text stands as whole lines; -1 if nowhere."""
-    at = code.find(lines, start)
-    while at > 0 and code[at - 1] != "\n":
-        at = code.find(lines, at + 1)
-    return at
-
-
-def mutated(mutant, solution):
-    """The solution with the edits made. Raises Unfit if an edit does not fit in exactly one place."""
-    for number, before, after in mutant.edits:
-        at = find_lines(solution, before, 0) if before else -1
-        if at < 0:
-            raise Unfit(f"{mutant.path}:{number}: the solution has no such lines.")
-        if find_lines(solution, before, at + 1) >= 0:
-            raise Unfit(f"{mutant.path}:{number}: the solution has these lines more than once.")
-        solution = solution[:at] + after + solution[at + len(before) :]
-    return solution
-
-
 # ---- what can be handed in for a lesson ----
 
 
@@ -153,36 +88,30 @@ class Lesson:
 
 
 def mutant_work(path, solution):
-    mutant = read_mutant(path)
-    text = mutated(mutant, solution)
+    mutant = read_edits(path)
+    text = with_edits(mutant, solution)
+    expect = tuple(value for _, key, value in mutant.keys if key == "expect")
     if re.search(r"\bexit\(", text) and not re.search(r"\bexit\(", solution):  # the tests would say more of it
         return Work("mutant", path.stem, text, "refused", NONE, ("exit",))
-    return Work("mutant", path.stem, text, "graded", LOST, tuple(mutant.expect))
+    return Work("mutant", path.stem, text, "graded", LOST, expect)
 
 
-def hostile_work(path):
-    """The work and its lesson's number. Raises Unfit if the comment at its begin lacks something."""
-    text = path.read_text(encoding="utf-8")
-    fields = collections.defaultdict(list)
-    for line in text.split("\n"):
-        field = re.fullmatch(r"// (\w+): (.*)", line)
-        if not field:
-            break
-        fields[field[1]].append(field[2].strip())
-    verdict = (fields["verdict"] or [""])[0].split()[:1]
+def hostile_work(file):
+    """The work and its lesson's number. Raises Unfit if its first lines lack something."""
+    verdict = file.one("verdict").split()[:1]
     outcomes = {"fail": ("graded", LOST), "pass": ("graded", ALL), "refused": ("refused", NONE),
                 "not_compiled": ("not_compiled", NONE)}  # fmt: skip
-    if not verdict or verdict[0] not in outcomes or not fields["lesson"] or not fields["trick"]:
-        raise Unfit(f"{path}: lesson, verdict and trick should be there, as tests/grading/hostile/README.md says.")
-    work = Work("hostile", path.stem, text, *outcomes[verdict[0]], tuple(fields["says"]))
-    return int(fields["lesson"][0]), fields["trick"][0], work
+    if not verdict or verdict[0] not in outcomes or not file.one("lesson") or not file.one("trick"):
+        raise Unfit(f"{file.path}: lesson, verdict and trick should be there, as tests/grading/hostile/README.md says.")
+    work = Work("hostile", file.name, file.text, *outcomes[verdict[0]], tuple(file.fields.get("says", [])))
+    return int(file.one("lesson")), file.one("trick"), work
 
 
 def read_hostile(tricks):
     """By lesson."""
     works = collections.defaultdict(list)
-    for path in sorted(HOSTILE.glob("*.cu")):
-        lesson, trick, work = hostile_work(path)
+    for file in hostile_files():
+        lesson, trick, work = hostile_work(file)
         if not tricks or trick in tricks:
             works[lesson].append(work)
     return works

@@ -19,9 +19,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import make_class  # noqa: E402  beside this script
+import edits  # noqa: E402  beside this script
 
-ROOT = make_class.ROOT
+ROOT = edits.ROOT
 LESSON = "01_vector_add"
 SOLUTION = ROOT / "solutions" / LESSON / "vector_add.cu"
 BREAKERS = [
@@ -34,9 +34,10 @@ BREAKERS = [
 
 def text_of(folder, name):
     if folder == "hostile":
-        return (make_class.HOSTILE / f"{name}.cu").read_text(encoding="utf-8")
-    mutant = make_class.read_mutant(ROOT / "tests/lessons/mutants" / LESSON / f"{name}.mutant")
-    return make_class.mutated(mutant, SOLUTION.read_text(encoding="utf-8"))
+        [file] = [file for file in edits.hostile_files() if file.name == name]
+        return file.text
+    mutant = edits.read_edits(ROOT / "tests/lessons/mutants" / LESSON / f"{name}.mutant")
+    return edits.with_edits(mutant, SOLUTION.read_text(encoding="utf-8"))
 
 
 def write_class(folder):

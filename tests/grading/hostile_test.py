@@ -12,14 +12,16 @@ import fnmatch
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HOSTILE = ROOT / "tests/grading/hostile"
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import edits  # noqa: E402
+
 MACHINE_LACKS = 3
 STANDINGS = {"fail": "graded", "pass": "graded", "refused": "refused", "not_compiled": "not_compiled"}
 CANARY = pathlib.Path(tempfile.gettempdir()) / "course-hostile-fill"  # what the disk fillers would write
@@ -28,23 +30,12 @@ CANARY = pathlib.Path(tempfile.gettempdir()) / "course-hostile-fill"  # what the
 class Hostile:
     """One file of the corpus: what it hands in, and what must come out."""
 
-    def __init__(self, path):
-        self.name = path.stem
-        self.fields = {}
-        lines = path.read_text(encoding="utf-8").split("\n")
-        for line in lines:
-            field = re.fullmatch(r"// (\w+): (.*)", line)
-            if not field:
-                break
-            self.fields.setdefault(field[1], []).append(field[2].strip())
-        self.text = "\n".join(lines)
+    def __init__(self, file):
+        self.name, self.fields, self.one, self.text = file.name, file.fields, file.one, file.text
         if grow := self.one("grow"):
             head, last = self.text.rstrip("\n").rsplit("\n", 1)
             self.text = head + "\n" + last * ((int(grow) - len(head)) // len(last) + 1) + "\n"
         self.lesson, self.verdict = int(self.one("lesson")), self.one("verdict").split()[0]
-
-    def one(self, field):
-        return self.fields.get(field, [""])[0]
 
     def problems(self, results):
         """What is wrong with the results of the student who handed this in, a sentence each."""
@@ -116,7 +107,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="about one in so many, the same whichever others there are")
     parser.add_argument("--keep", help="folder for the class and its results")
     arguments = parser.parse_args()
-    corpus = [Hostile(path) for path in sorted(HOSTILE.glob("*.cu"))]
+    corpus = [Hostile(file) for file in edits.hostile_files()]
     patterns = arguments.only or ["*"]
     chosen = [hostile for hostile in corpus if any(fnmatch.fnmatch(hostile.name, pattern) for pattern in patterns)]
     if not arguments.all:

@@ -4,7 +4,7 @@
     naive_grader_test.py TOOLCHAIN [--list]
 
 TOOLCHAIN is the build's toolchain.json. Each submission of tests/grading/hostile that deserves no full points is linked
-with docs/examples/naive_grader and run, without any sandbox; those marked `// naive: no` are too dangerous for that.
+with docs/examples/naive_grader and run, without any sandbox; those marked `naive: no` are too dangerous for that.
 --list also names the submissions that pass. If docs/grading.md states the count, it must be this one.
 """
 
@@ -21,21 +21,18 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CORPUS = ROOT / "tests/grading/hostile"
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import edits  # noqa: E402
+
 PROGRAM = ROOT / "docs/examples/naive_grader/naive_grader.cpp"
 SOLUTION = ROOT / "solutions/01_vector_add/vector_add.cu"
 PAGE = ROOT / "docs/grading.md"
-HEADER = re.compile(r"^// (\w+): (.*)$", re.MULTILINE)
 COUNT = re.compile(r"fooled (\d+) of (\d+) \((\d+) not run\)")
 
 JOBS = 2
 COMPILE_SECONDS, RUN_SECONDS = 60, 20
 FOLDERS = ["-I", "common/simt/shim", "-I", "common", "-I", "lessons", "-I", "lessons/01_vector_add"]
-
-
-def fields(file):
-    """What the comment at the beginning of a submission says."""
-    return dict(HEADER.findall(file.read_text(encoding="utf-8").split("\n\n")[0]))
 
 
 class Naive:
@@ -69,10 +66,12 @@ class Naive:
 
     def judge(self, file):
         """Whether the submission passes: (by the exit status, by the last line printed)."""
-        folder = self.scratch / file.stem
+        folder = self.scratch / file.name
         folder.mkdir()
+        source = folder / f"{file.name}.cu"
+        source.write_text(file.text, encoding="utf-8")
         program = folder / "grader"
-        if not self.build(file, program):
+        if not self.build(source, program):
             return False, False
         with open(folder / "printed", "w+b") as printed:
             process = subprocess.Popen([str(program)], cwd=folder, stdin=subprocess.DEVNULL, stdout=printed,
@@ -102,16 +101,15 @@ def main():
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
 
-    hostile = {file: fields(file) for file in sorted(CORPUS.glob("*.cu"))}
-    unearned = [file for file, said in hostile.items() if said["verdict"] in ("fail", "refused")]
-    run = [file for file in unearned if hostile[file].get("naive") != "no"]
+    unearned = [file for file in edits.hostile_files() if file.one("verdict") in ("fail", "refused")]
+    run = [file for file in unearned if file.one("naive") != "no"]
     with tempfile.TemporaryDirectory(prefix="course-naive-") as scratch:
         naive = Naive(arguments.toolchain, pathlib.Path(scratch))
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-            honest, *verdicts = pool.map(naive.judge, [SOLUTION, *run])
+            honest, *verdicts = pool.map(naive.judge, [edits.read_hostile(SOLUTION), *run])
 
-    by_status = [file.stem for file, verdict in zip(run, verdicts) if verdict[0]]
-    by_line = [file.stem for file, verdict in zip(run, verdicts) if verdict[1]]
+    by_status = [file.name for file, verdict in zip(run, verdicts) if verdict[0]]
+    by_line = [file.name for file, verdict in zip(run, verdicts) if verdict[1]]
     left_out = len(unearned) - len(run)
     print(f"by the exit status: fooled {len(by_status)} of {len(unearned)} ({left_out} not run)")
     print(f"by the last line: fooled {len(by_line)} of {len(unearned)} ({left_out} not run)")

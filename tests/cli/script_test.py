@@ -5,6 +5,7 @@ cmake, ninja, apt-get and the rest are small stand-ins, so that each case takes 
 the scripts do with their answers.
 """
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -162,6 +163,22 @@ class Script(Case):
         os.close(writer)
         self.assertEqual((result.returncode, result.stdout), (0, b"[list]\n"))
         self.assertIn(b"\rbuilding the course program, step 3/7\033[K", os.read(reader, 4096))
+
+    def test_without_a_terminal_a_line_tells_of_the_build_now_and_then(self):
+        self.program("ninja", 'for i in 1 19 20 21 40; do echo "[$i/45] Building x"; done\n' + NINJA)
+        said = self.course("list").stderr.splitlines()
+        self.assertEqual(said[-2:], ["course: building the course program, step 20/45",
+                                     "course: building the course program, step 40/45"])
+
+    def test_one_that_waits_for_another_says_so(self):
+        self.build.mkdir()
+        with open(self.build / ".lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            process = subprocess.Popen([self.project / "course", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True, env=self.environment())  # fmt: skip
+            self.assertIn("another ./course is building here", process.stderr.readline())
+        self.assertEqual(process.communicate(timeout=30)[0], "[list]\n")
+        self.assertEqual(self.called(), ["configured", "built"])
 
     def test_interrupted_while_building(self):
         self.program("ninja", 'echo started >>"$CALLS"\nsleep 20\n')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tells what a lesson still lacks: files, fields, parts of its notes, mutants and alternatives, and a stub that solving
-only adds lines to. Whether mutants fit the solution and are told apart, `course judge` checks."""
+"""Tells what a lesson still lacks: files, fields, parts of its notes, mutants and alternatives. Whether mutants fit the
+solution and are told apart, `course judge` checks; whether the stub is what the solution gives, grading_test."""
 
 import functools
 import json
@@ -61,32 +61,10 @@ def check_points(description, test):
         yield f"{test.name}: no line begins with COURSE_GRADCHECK(, so that `./course gradcheck` cannot work"
 
 
-def without_todos(text):
-    """Lines of a stub, less its TODO comments and their further lines, and less empty lines."""
-    in_todo = False
-    for number, line in enumerate(text.splitlines(), 1):
-        bare = line.strip()
-        in_todo = bare.startswith("// TODO") or (in_todo and bare.startswith("//"))
-        if bare and not in_todo:
-            yield number, line.rstrip()
-
-
-def check_copy(copy, stub):
-    """The stub that `./course reset` puts back, and by which a file that was edited is told."""
-    if copy.read_text(encoding="utf-8") != stub.read_text(encoding="utf-8"):
-        yield (f"{stub.name} is not {copy.relative_to(ROOT)}: the stub is in both, for students edit the first. Copy it "
-               "there, or let `./course reset` copy it back")
-
-
-def check_stub(stub, solution):
-    rest = iter([line.rstrip() for line in solution.read_text(encoding="utf-8").splitlines()])
-    text = stub.read_text(encoding="utf-8")
-    if "// TODO" not in text:
+def check_stub(stub):
+    """That a stub is what its solution gives, grading_test checks: the generator is a part of the grader."""
+    if "// TODO" not in stub.read_text(encoding="utf-8"):
         yield f"{stub.name}: the stub has no TODO"
-    for number, line in without_todos(text):
-        if not any(line == other for other in rest):  # takes lines off `rest` up to the one that fits
-            yield f"{stub.name}:{number}: the solution has no such line here, so that solving would change it: {line.strip()}"
-            return
 
 
 @functools.cache
@@ -140,17 +118,15 @@ def check_lesson(lesson, descriptions):
     yield from check_description(lesson, description, {d.get("number") for d in descriptions.values()})
     name = lesson[3:]
     solution = ROOT / "solutions" / lesson / f"{name}.cu"
-    copy = ROOT / "tests" / "lessons" / "stubs" / lesson / f"{name}.cu"
     test = ROOT / "tests" / "lessons" / f"{lesson}_test.cpp"
     missing = [f for f in (folder / "README.md", folder / "hints.md", folder / f"{name}.hpp", folder / f"{name}.cu",
-                           solution, copy, test) if not f.is_file()]
+                           solution, test) if not f.is_file()]
     for file in missing:
         yield f"{file.relative_to(ROOT)} is missing"
     if missing:
         return
     yield from check_points(description, test)
-    yield from check_stub(folder / f"{name}.cu", solution)
-    yield from check_copy(copy, folder / f"{name}.cu")
+    yield from check_stub(folder / f"{name}.cu")
     yield from check_mutants(ROOT / "tests" / "lessons" / "mutants" / lesson, test)
     yield from check_alternatives(ROOT / "tests" / "lessons" / "alternatives" / lesson)
     yield from check_notes(folder / "README.md", folder / "hints.md")

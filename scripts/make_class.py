@@ -31,6 +31,7 @@ import sys
 import zipfile
 
 from edits import Unfit, hostile_files, read_edits, with_edits
+from solution_page import page_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEADLINE = datetime.datetime(2026, 11, 20, 18, 0)  # local time, as the file times
@@ -138,7 +139,7 @@ def can_be_handed_in(path, number):
 def read_lesson(folder, hostile):
     description = json.loads((folder / "lesson.json").read_text(encoding="utf-8"))
     name, tests = description["name"], ROOT / "tests/lessons"
-    solution = (ROOT / "solutions" / folder.name / f"{name}.cu").read_text(encoding="utf-8")
+    solution = page_of((ROOT / "solutions" / folder.name / f"{name}.cu").read_text(encoding="utf-8"))
     stub = (folder / f"{name}.cu").read_text(encoding="utf-8")
     missing = ("missing", NONE, ("Nothing was handed in",))
     works = {

@@ -20,6 +20,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import edits  # noqa: E402  beside this script
+from solution_page import page_of  # noqa: E402
 
 ROOT = edits.ROOT
 LESSON = "01_vector_add"
@@ -37,7 +38,7 @@ def text_of(folder, name):
         [file] = [file for file in edits.hostile_files() if file.name == name]
         return file.text
     mutant = edits.read_edits(ROOT / "tests/lessons/mutants" / LESSON / f"{name}.mutant")
-    return edits.with_edits(mutant, SOLUTION.read_text(encoding="utf-8"))
+    return edits.with_edits(mutant, page_of(SOLUTION.read_text(encoding="utf-8")))
 
 
 def write_class(folder):

@@ -41,6 +41,9 @@ import sys
 import tempfile
 import time
 
+import edits
+from solution_page import page_of
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SLIPS = ROOT / "tests" / "lessons" / "slips"
 ENOUGH_PERCENT = 90
@@ -48,71 +51,38 @@ CHECK_SECONDS = 900
 KEYS = ("says", "line", "never")
 
 
-class SlipError(Exception):
-    pass
-
-
 @dataclasses.dataclass
 class Slip:
-    file: pathlib.Path
-    what: str = ""
-    says: list = dataclasses.field(default_factory=list)
-    line: list = dataclasses.field(default_factory=list)
-    never: list = dataclasses.field(default_factory=list)
-    edits: list = dataclasses.field(default_factory=list)  # [before, after]
+    edited: edits.Edited
+    says: list
+    line: list
+    never: list
 
     @property
     def lesson(self):
-        return self.file.parent.name
+        return self.edited.path.parent.name
 
     @property
     def name(self):
-        return self.file.stem
-
-    def refuse(self, number, why):
-        raise SlipError(f"{self.file}:{number}: {why}")
+        return self.edited.path.stem
 
 
 def read_slip(file):
-    slip, half = Slip(file), None
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        key, colon, words = line.partition(": ")
-        if line == "replace:":
-            slip.edits.append(["", ""])
-            half = 0
-        elif line == "with:":
-            if half != 0:
-                slip.refuse(number, '"with:" needs a "replace:" before it.')
-            half = 1
-        elif half is not None:
-            slip.edits[-1][half] += line + "\n"
-        elif not slip.what:
-            slip.what = line
-        elif colon and key in KEYS:
-            getattr(slip, key).append(words)
-        elif line:
-            slip.refuse(number, 'a line here begins with "says: ", "line: " or "never: ", or it is "replace:".')
+    """Raises edits.Unfit."""
+    edited = edits.read_edits(file)
+    for number, key, _ in edited.keys:
+        if key not in KEYS:
+            raise edits.Unfit(f'{file}:{number}: a line here begins with "says: ", "line: " or "never: ".')
+    slip = Slip(edited, *([value for _, key, value in edited.keys if key == wanted] for wanted in KEYS))
     if not slip.says:
-        slip.refuse(1, 'no line "says: <words that name what is wrong>".')
-    if not slip.edits or half != 1:
-        slip.refuse(1, 'no edit: "replace:", lines of the solution, "with:", others.')
-    for edit in slip.edits:  # an empty line before the next "replace:" is for the eye
-        edit[:] = [re.sub(r"\n+$", "\n", text) if text.strip() else "" for text in edit]
-        if not edit[0]:
-            slip.refuse(1, "nothing to replace.")
+        raise edits.Unfit(f'{file}: no line "says: <words that name what is wrong>".')
     return slip
 
 
 def kernel_of(slip):
-    """The solution with the slip's edits."""
-    number, _, name = slip.lesson.partition("_")
-    code = "\n" + (ROOT / "solutions" / slip.lesson / f"{name}.cu").read_text(encoding="utf-8")
-    for before, after in slip.edits:
-        found = code.count("\n" + before)
-        if found != 1:
-            slip.refuse(1, f"the solution has these lines {found} times, not once:\n{before}")
-        code = code.replace("\n" + before, "\n" + after)
-    return code[1:]
+    """The solution with the slip's edits. Raises edits.Unfit."""
+    solution = ROOT / "solutions" / slip.lesson / f"{slip.lesson[3:]}.cu"
+    return edits.with_edits(slip.edited, page_of(solution.read_text(encoding="utf-8")))
 
 
 def first_case(report):
@@ -218,14 +188,14 @@ def main():
         slips = chosen(arguments.words)
         for slip in slips:
             kernel_of(slip)
-    except SlipError as error:
+    except edits.Unfit as error:
         parser.error(str(error))
     if not slips:
         parser.error(f"no such slip in {SLIPS}")
 
     if arguments.list:
         for slip in slips:
-            print(f"{slip.lesson[:2]} {slip.name}: {slip.what}")
+            print(f"{slip.lesson[:2]} {slip.name}: {slip.edited.what}")
         return 0
 
     counts, seconds = collections.defaultdict(collections.Counter), collections.Counter()

@@ -19,6 +19,8 @@ import re
 import sys
 import textwrap
 
+from solution_page import page_of
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Only at the start of a line: an indented block is an example of the notation.
 BLOCK = re.compile(r"^(<!-- snippet: (\S+) (.+?) -->\n).*?^(<!-- /snippet -->)", re.DOTALL | re.MULTILINE)
@@ -34,7 +36,7 @@ def read_region(path: str, name: str) -> str:
     file = ROOT / path
     if not file.is_file():
         raise SnippetError(f"there is no file {path}")
-    lines = file.read_text().splitlines()
+    lines = page_of(file.read_text()).splitlines()
     markers = [i for i, line in enumerate(lines) if line.strip() == f"// [{name}]"]
     if len(markers) != 2:
         raise SnippetError(f"{path} has {len(markers)} lines `// [{name}]` instead of 2")

@@ -67,6 +67,12 @@ std::string now() {
 
 Fingerprint fingerprint(const Lesson& lesson) { return {hash_file(lesson.stub()), hash_tests(lesson)}; }
 
+bool is_pristine(const Lesson& lesson, const fs::path& file) try {
+  return hash_file(file) == hash_text(lesson.pristine_stub());
+} catch (const std::runtime_error&) {
+  return true;  // no solution, no stub to compare with
+}
+
 Progress load_progress(const fs::path& file) { return ProgressFile(file).read(); }
 
 std::string update_progress(const fs::path& file, const std::function<void(Progress&)>& change) {
@@ -101,7 +107,7 @@ Standing standing_of(const Lesson& lesson, const Progress& progress) {
   const LessonProgress& record = standing.record;
   const bool checked = !record.checked.empty();
   const std::string kernel = hash_file(lesson.stub());
-  standing.begun = checked || kernel != hash_file(lesson.pristine_stub());
+  standing.begun = checked || !is_pristine(lesson, lesson.stub());
   standing.edited_since = checked && record.judged.kernel != kernel;
   standing.tests_changed = record.passed && record.judged.tests != hash_tests(lesson);
   return standing;

@@ -22,6 +22,10 @@ struct Fingerprint {
 /// @brief Of the files as they are now. Cost: reads them all, up to 400 KB for a lesson on attention.
 Fingerprint fingerprint(const grading::Lesson& lesson);
 
+/// @brief Whether the file is the lesson's stub as the course gives it; also if nobody can tell, because this
+/// copy of the course comes without solutions.
+bool is_pristine(const grading::Lesson& lesson, const std::filesystem::path& file);
+
 /// What is remembered of one lesson.
 struct LessonProgress {
   bool passed = false;  ///< at the last check, as are points and judged

@@ -13,13 +13,15 @@ namespace {
 namespace fs = std::filesystem;
 using namespace course::grading;
 
-/// The stub that the course gives. It is a file of its own, since git's last commit may be the student's, and
-/// a course that came as an archive has no git.
-std::string read_pristine_stub(const Lesson& lesson) try {
-  return read_file(lesson.pristine_stub());
-} catch (const std::system_error& error) {
-  throw MachineError(fmt::format(
-      "{}. That file is part of the course: get it back from where the course came from.", error.what()));
+/// The stub that the course gives. It is made of the solution, since git's last commit may be the student's,
+/// and a course that came as an archive has no git.
+std::string make_stub(const Lesson& lesson) try {
+  return lesson.pristine_stub();
+} catch (const std::runtime_error& error) {
+  throw MachineError(
+      fmt::format("The stub is made of the solution: {}. That file is part of the course: get it back from "
+                  "where the course came from.",
+                  error.what()));
 }
 
 /// Gives the file a second name that is free, NAME.kept, NAME.kept2 and so on, and returns it.
@@ -44,7 +46,7 @@ fs::path keep(const fs::path& file) {
 int run_reset(const Terminal& terminal, const ResetArguments& arguments) {
   const Workspace workspace(terminal);
   const Lesson lesson = workspace.select_one("reset", arguments.lesson);
-  const std::string stub = read_pristine_stub(lesson);
+  const std::string stub = make_stub(lesson);
   const fs::path file = lesson.stub();
   const std::string name = file.lexically_relative(lesson.root).string();
   const bool there = fs::exists(file);

@@ -8,6 +8,7 @@
 #include "cli/workspace.hpp"
 #include "grading/base/machine_error.hpp"
 #include "grading/base/subprocess.hpp"
+#include "grading/project/stub.hpp"
 
 namespace course::cli {
 namespace {
@@ -36,13 +37,13 @@ std::string why_not_yet(const Lesson& lesson, const Standing& standing) {
   return "";
 }
 
-/// In a file that was copied from the solution they are no difference.
+/// In a file that was copied from the solution, lines like "// [kernel]" are no difference.
 constexpr const char* kIgnoreMarkers = "--ignore-matching-lines=^ *// \\[[^]]*\\]$";
 
-/// The code without its lines like "// [kernel]", which name parts of the solution for the notes.
-std::string without_markers(const std::string& code) {
+/// The solution without its lines like "// [kernel]", which name parts of it for the notes.
+std::string page_without_markers(const Lesson& lesson) {
   std::string result;
-  std::istringstream lines(code);
+  std::istringstream lines(page_of(read_file(lesson.solution())));
   for (std::string line; std::getline(lines, line);) {
     const auto begin = line.find_first_not_of(' ');
     const bool marker =
@@ -60,7 +61,7 @@ std::string compare(const Lesson& lesson) {
     command.arguments.insert(command.arguments.end(), {"--label", in_project(lesson, file)});
   const ScratchFolder scratch(fs::temp_directory_path());
   const fs::path solution = scratch.path() / lesson.solution().filename();
-  write_file_atomically(solution, without_markers(read_file(lesson.solution())));
+  write_file_atomically(solution, page_without_markers(lesson));
   command.arguments.insert(command.arguments.end(), {lesson.stub().string(), solution.string()});
   command.environment = {"LC_ALL=C"};
   CommandResult result;
@@ -111,7 +112,7 @@ int run_solution(const Terminal& terminal, const SolutionArguments& arguments) {
     }
   }
   if (arguments.whole) {
-    fmt::print("{}", read_file(lesson.solution()));
+    fmt::print("{}", page_without_markers(lesson));
     return kAllPassed;
   }
   if (!fs::exists(lesson.stub()))

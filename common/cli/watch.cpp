@@ -118,7 +118,7 @@ void Watch::begin_check(const std::string& why) {
     return;
   }
   view_.stage = Stage::checking;
-  view_.untouched = hash_file(kernel.file) == hash_file(kernel.lesson.pristine_stub());
+  view_.untouched = is_pristine(kernel.lesson, kernel.file);
   judging_ = fingerprint(kernel.lesson);
   try {
     if (!check_)

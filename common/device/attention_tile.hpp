@@ -69,12 +69,29 @@ struct AllSeen {
   __device__ bool operator()(std::int64_t, std::int64_t) const { return false; }
 };
 
-/// Keeps all weights as they are: what `factors` is without dropout. `factors(query, key, factor)` gives the
-/// factors of the weights of four neighbouring keys, the first of which is a multiple of 4: 0 for one that is
-/// dropped.
-struct AllKept {
-  __device__ void operator()(std::int64_t, std::int64_t, float (&factor)[4]) const {
-    for (float& f : factor) f = 1.0f;
+/// P = exp(S - lse): the weight of a score, scaled already. 0 in the row of a query that sees no key.
+inline __device__ float weight_of(float score, float lse) {
+  return lse == -INFINITY ? 0.0f : expf(score - lse);
+}
+
+/// dS = P·(dP - delta); 0 where the weight is, whatever dP holds.
+inline __device__ float score_gradient(float P, float dP, float delta) {
+  return P == 0.0f ? 0.0f : P * (dP - delta);
+}
+
+/// Weights as they are: what `weights` is where nothing comes between them and V. In its place may stand any
+/// type with these two members. Each is called for a query and four neighbouring keys, the first of which is
+/// `key`, a multiple of 4.
+struct PlainWeights {
+  /// Forward, before line 10 makes P·V: what becomes of P.
+  __device__ void keep(std::int64_t /*query*/, std::int64_t /*key*/, float (&/*P*/)[4]) const {}
+
+  /// Backward: with P = exp(S - lse) and dS = dO·Vᵀ at first, P becomes what dV is made of in line 12, and dS
+  /// what it is in line 14.
+  __device__ void differentiate(std::int64_t /*query*/, std::int64_t /*key*/, float delta, float (&P)[4],
+                                float (&dS)[4]) const {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) dS[e] = score_gradient(P[e], dS[e], delta);
   }
 };
 

@@ -31,20 +31,6 @@ namespace course::device {
 template <int kDim>
 using BackwardShape = AttentionShape<64, 64, kDim>;
 
-/// P = exp(S - lse): the weight of a score, scaled already. 0 in the row of a query that sees no key.
-inline __device__ float weight_of(float score, float lse) {
-  return lse == -INFINITY ? 0.0f : expf(score - lse);
-}
-
-/// dS = P·(dP - delta); 0 where the weight is, whatever dP holds.
-inline __device__ float score_gradient(float P, float dP, float delta) {
-  return P == 0.0f ? 0.0f : P * (dP - delta);
-}
-
-/// The gradient of a weight that has been multiplied by `factor`; 0 for one that was dropped, whatever it
-/// holds.
-inline __device__ float times_factor(float dP, float factor) { return factor == 0.0f ? 0.0f : factor * dP; }
-
 /// @brief Line 4: delta = rowsum(dO ∘ O) for the rows from first_row on, a row for each warp of the block.
 /// Shapes: O, dO are (Nq, D), rows without gaps; delta is (Nq). Rows from Nq on are left out. The warps are
 /// along x.
@@ -54,10 +40,9 @@ inline __device__ void store_delta(const View<const float, 2>& O, const View<con
   const std::int64_t row = first_row + thread / kWarpSize;
   const std::int64_t D = row < O.shape[0] ? O.shape[1] : 0;
   float sum = 0.0f;
-  for (std::int64_t d = lane; d < D; d += kWarpSize)
-    sum += dO.data[row * dO.strides[0] + d] * O.data[row * O.strides[0] + d];
+  for (std::int64_t d = lane; d < D; d += kWarpSize) sum += dO(row, d) * O(row, d);
   sum = sum_warp(sum);
-  if (lane == 0 && row < O.shape[0]) delta.data[row * delta.strides[0]] = sum;
+  if (lane == 0 && row < O.shape[0]) delta(row) = sum;
 }
 
 /// What a KeyBlock has in shared memory: 87 KB for 64 dimensions, 157 KB for 128. Once S and dP are there, Q
@@ -95,12 +80,12 @@ class KeyBlock {
   // [attend]
   /// @brief Lines 9 to 16, without dQ, for the tile of queries that begins at first_query.
   /// Shapes: Q, dO are (Nq, D), lse, delta are (Nq). Queries from Nq on are left out.
-  /// `hidden(query, key)`: whether that query does not see that key; `factors`: as AllKept. Rows of Q and K,
-  /// counted from their beginnings.
-  template <class Hidden = AllSeen, class Factors = AllKept>
+  /// `hidden(query, key)`: whether that query does not see that key; `weights`: as PlainWeights. Rows of Q
+  /// and K, counted from their beginnings.
+  template <class Hidden = AllSeen, class Weights = PlainWeights>
   __device__ void attend(const View<const float, 2>& Q, const View<const float, 2>& dO,
                          const View<const float, 1>& lse, const View<const float, 1>& delta,
-                         std::int64_t first_query, Hidden hidden = {}, Factors factors = {}) {
+                         std::int64_t first_query, Hidden hidden = {}, Weights weights = {}) {
     __syncthreads();  // every warp has multiplied with the last Q and dO: they may be overwritten
     load_tile<Shape::kThreads>(Q, first_query, 0, smem_.Q);
     load_tile<Shape::kThreads>(dO, first_query, 0, smem_.dO);
@@ -113,19 +98,22 @@ class KeyBlock {
     for (int j = 0; j < Shape::Scores::kThreadCols; ++j) {
       const std::int64_t query = first_query + Scores::col(j);
       const bool there = query < lse.shape[0];
-      const float lse_j = there ? lse.data[query * lse.strides[0]] : -INFINITY;  // a weight of 0
-      const float delta_j = there ? delta.data[query * delta.strides[0]] : 0.0f;
+      const float lse_j = there ? lse(query) : -INFINITY;  // a weight of 0
+      const float delta_j = there ? delta(query) : 0.0f;
 #pragma unroll
       for (int i = 0; i < Shape::kThreadRows; i += 4) {  // four neighbouring keys
-        float factor[4];
-        factors(query, first_key_ + Scores::row(i), factor);
+        const std::int64_t key = first_key_ + Scores::row(i);
+        float P[4], dS[4];
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          float &P = P_rmem[i + e][j], &dS = dS_rmem[i + e][j];
-          const bool seen = !hidden(query, first_key_ + Scores::row(i + e));
-          P = seen ? weight_of(P * scale_, lse_j) : 0.0f;                // line 11
-          dS = score_gradient(P, times_factor(dS, factor[e]), delta_j);  // line 14
-          P *= factor[e];                                                // what V was multiplied with
+          P[e] = hidden(query, key + e) ? 0.0f : weight_of(P_rmem[i + e][j] * scale_, lse_j);  // line 11
+          dS[e] = dS_rmem[i + e][j];
+        }
+        weights.differentiate(query, key, delta_j, P, dS);  // line 14
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          P_rmem[i + e][j] = P[e];
+          dS_rmem[i + e][j] = dS[e];
         }
       }
     }
@@ -199,17 +187,17 @@ class QueryBlock {
     for (int i = 0; i < Shape::kThreadRows; ++i) {
       const std::int64_t query = first_query + Scores::row(i);
       const bool there = query < lse.shape[0];
-      lse_[i] = there ? lse.data[query * lse.strides[0]] : -INFINITY;  // a weight of 0
-      delta_[i] = there ? delta.data[query * delta.strides[0]] : 0.0f;
+      lse_[i] = there ? lse(query) : -INFINITY;  // a weight of 0
+      delta_[i] = there ? delta(query) : 0.0f;
     }
   }
 
   // [attend_keys]
   /// @brief Lines 10, 11 and 13 to 15 for the tile of keys that begins at first_key.
-  /// Shapes: K, V are (Nk, D). Keys from Nk on are left out. `hidden`, `factors`: as KeyBlock::attend().
-  template <class Hidden = AllSeen, class Factors = AllKept>
+  /// Shapes: K, V are (Nk, D). Keys from Nk on are left out. `hidden`, `weights`: as KeyBlock::attend().
+  template <class Hidden = AllSeen, class Weights = PlainWeights>
   __device__ void attend(const View<const float, 2>& K, const View<const float, 2>& V, std::int64_t first_key,
-                         Hidden hidden = {}, Factors factors = {}) {
+                         Hidden hidden = {}, Weights weights = {}) {
     __syncthreads();  // every warp has multiplied with the last K and dS: they may be overwritten
     load_tile<Shape::kThreads>(K, first_key, 0, smem_.K);
     load_tile<Shape::kThreads>(V, first_key, 0, smem_.V);
@@ -223,15 +211,16 @@ class QueryBlock {
 #pragma unroll
       for (int j = 0; j < Shape::Scores::kThreadCols; j += 4) {  // four neighbouring keys
         const std::int64_t query = first_query_ + Scores::row(i), key = first_key + Scores::col(j);
-        float factor[4];
-        factors(query, key, factor);
+        float P[4], dS[4];
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          float& dS = dS_rmem[i][j + e];
           const bool seen = key + e < K.shape[0] && !hidden(query, key + e);
-          const float P = seen ? weight_of(S_rmem[i][j + e] * scale_, lse_[i]) : 0.0f;  // line 11
-          dS = score_gradient(P, times_factor(dS, factor[e]), delta_[i]);               // line 14
+          P[e] = seen ? weight_of(S_rmem[i][j + e] * scale_, lse_[i]) : 0.0f;  // line 11
+          dS[e] = dS_rmem[i][j + e];
         }
+        weights.differentiate(query, key, delta_[i], P, dS);  // line 14
+#pragma unroll
+        for (int e = 0; e < 4; ++e) dS_rmem[i][j + e] = dS[e];
       }
     }
 

@@ -85,15 +85,15 @@ class ForwardBlock {
   }
   // [attend]
 
-  /// @brief The same with weights that are dropped, and others multiplied, before they meet V: by `factors`,
-  /// as AllKept. l and lse are those without them.
-  template <class Hidden, class Factors>
+  /// @brief The same with weights that change before they meet V: by `weights`, as PlainWeights. l and lse
+  /// are those of the weights as they were.
+  template <class Hidden, class Weights>
   __device__ void attend(const View<const float, 2>& K, const View<const float, 2>& V, std::int64_t first_key,
-                         Hidden hidden, Factors factors) {
+                         Hidden hidden, Weights weights) {
     multiply_with_keys(K, V, first_key);
     hide_scores<Scores>(S_rmem_,
                         [&](int row, int col) { return hidden(first_query_ + row, first_key + col); });
-    take_in_values(first_key, factors);
+    take_in_values(first_key, weights);
   }
 
   /// @brief Lines 12 to 15: O and lse of the tile. A query that has seen no key gets O = 0 and lse = -inf.
@@ -104,7 +104,7 @@ class ForwardBlock {
 #pragma unroll
       for (int i = 0; i < Shape::kThreadRows; ++i) {
         const std::int64_t query = first_query_ + Scores::row(i);
-        if (query < lse.shape[0]) lse.data[query * lse.strides[0]] = lse_of_row(i);
+        if (query < lse.shape[0]) lse(query) = lse_of_row(i);
       }
     }
     store_tile<Output>(O_rmem_, O, first_query_, 0);
@@ -150,8 +150,8 @@ class ForwardBlock {
 
   /// Lines 9 and 10: S becomes P = exp(S - m), with m and l those of all keys so far; O = diag(exp(m_old -
   /// m))·O + P·V. Invariant: l = Σ exp(S_j - m) over the thread's columns so far.
-  template <class Factors = AllKept>
-  __device__ void take_in_values(std::int64_t first_key = 0, Factors factors = {}) {
+  template <class Weights = PlainWeights>
+  __device__ void take_in_values(std::int64_t first_key = 0, Weights weights = {}) {
 #pragma unroll
     for (int i = 0; i < Shape::kThreadRows; ++i) {
       const float m_new = fmaxf(m_[i], max_of_row<Scores>(S_rmem_, i));
@@ -163,9 +163,10 @@ class ForwardBlock {
       for (float& o : O_rmem_[i]) o *= rescale;
 #pragma unroll
       for (int j = 0; j < Shape::Scores::kThreadCols; j += 4) {  // four neighbouring keys
-        float factor[4];
-        factors(first_query_ + Scores::row(i), first_key + Scores::col(j), factor);
-        for (int e = 0; e < 4; ++e) S_rmem_[i][j + e] *= factor[e];
+        float P[4];
+        for (int e = 0; e < 4; ++e) P[e] = S_rmem_[i][j + e];
+        weights.keep(first_query_ + Scores::row(i), first_key + Scores::col(j), P);
+        for (int e = 0; e < 4; ++e) S_rmem_[i][j + e] = P[e];
       }
     }
     __syncthreads();  // every warp has multiplied with K: P may take its place

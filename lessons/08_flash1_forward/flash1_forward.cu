@@ -55,7 +55,7 @@ __device__ void multiply_with_keys(const SharedTiles<Shape>& smem, std::int64_t 
   // TODO 2: the columns behind the last key hold 0. What would they weigh?
 }
 
-/// Line 12, the product: O += P·V. Q must have been read by every warp: P goes where it lay.
+/// Line 12, the product: O += P·V. The warp must have read its rows of Q: its rows of P go where they lay.
 template <class Shape>
 __device__ void add_values(const typename Shape::Scores::Accumulator& P_rmem, SharedTiles<Shape>& smem,
                            typename Shape::Output::Accumulator& O_rmem) {

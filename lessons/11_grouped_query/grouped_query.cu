@@ -53,8 +53,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   device::ForwardBlock<Shape> block(first_row, scale, shared_memory);
   // TODO 3: bring the tile's rows of Q into shared memory, with load_rows().
 
-  // TODO 4: how many keys does every query of this tile see, with the causal mask and without? And at least
-  // one?
+  // TODO 4: how many keys does every query of this tile see, with the causal mask and without?
   // TODO 5: pass by the tiles of keys as in lesson 10. What does the mask have to know of a row?
 
   // TODO 6: store the rows of O and lse.

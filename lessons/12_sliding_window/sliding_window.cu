@@ -19,10 +19,8 @@ using NarrowShape = device::AttentionShape<128, 64, 64>;
 using WideShape = device::AttentionShape<128, 64, 128>;
 static_assert(WideShape::kDim >= kMaxDim);
 
-// [kernel]
 /// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z.
-/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim, the
-///         window at most Nk.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     sliding_window_attention_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
@@ -38,9 +36,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   // TODO 4: which keys of the others are hidden from a query?
   block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
 }
-// [kernel]
 
-// [launch]
 template <class Shape>
 void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
             View<float, 3> lse, float scale, std::int64_t window) {
@@ -70,6 +66,5 @@ void sliding_window_attention(View<const float, 4> Q, View<const float, 4> K, Vi
     launch<WideShape>(Q, K, V, O, lse, scale, window);
   }
 }
-// [launch]
 
 }  // namespace course

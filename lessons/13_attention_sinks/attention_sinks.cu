@@ -11,6 +11,7 @@
 
 #include "device/attention_arguments.hpp"
 #include "device/attention_tile.hpp"
+#include "device/attention_window.hpp"
 #include "device/cuda_check.hpp"
 #include "device/flash_forward.hpp"
 
@@ -20,18 +21,6 @@ namespace course {
 using NarrowShape = device::AttentionShape<128, 64, 64>;
 using WideShape = device::AttentionShape<128, 64, 128>;
 static_assert(WideShape::kDim >= kMaxDim);
-
-/// Keys [begin, end) are in the window of some query of a tile, keys [all_begin, all_end) in that of all.
-struct WindowOfTile {
-  std::int64_t begin, end, all_begin, all_end;
-};
-
-/// As in lesson 12. The tile's queries stand at keys first_position to last_position.
-__device__ WindowOfTile window_of_tile(std::int64_t first_position, std::int64_t last_position,
-                                       std::int64_t window) {
-  return {max(first_position - window + 1, std::int64_t{0}), last_position + 1, last_position - window + 1,
-          first_position + 1};
-}
 
 /// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z. The window is at most Nk.
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), sink is (H) or nullptr, lse is (B, H, Nq); D is at

@@ -37,21 +37,19 @@ __global__ void __launch_bounds__(kDeltaThreads)
 
 /// Line 11: P = exp(S - lse) for a scaled score; 0 in the row of a query that sees no key.
 __device__ float weight_of(float score, float lse) {
-  float P = 0.0f;
   // TODO 2: what does lse turn the score into? What would -inf - -inf be?
-  return P;
+  return 0.0f;
 }
 
 /// Line 14: dS = P·(dP - delta); 0 where the weight is 0, whatever dP holds.
 __device__ float score_gradient(float P, float dP, float delta) {
-  float dS = 0.0f;
   // TODO 10: what does the softmax make of dP? When may dP hold anything, and has no part in it?
-  return dS;
+  return 0.0f;
 }
 
 /// x[i], or `otherwise` behind the end of x.
 __device__ float number_at(const View<const float, 1>& x, std::int64_t i, float otherwise) {
-  return i < x.shape[0] ? x.data[i * x.strides[0]] : otherwise;
+  return i < x.shape[0] ? x(i) : otherwise;
 }
 
 /// What a block of keys_kernel has in shared memory. Q and dO are needed twice: with dimensions along the sum

@@ -25,7 +25,6 @@ using WideShape = device::BackwardShape<128>;
 static_assert(WideShape::kDim >= kMaxDim);
 constexpr std::int64_t kTile = NarrowShape::kBlockM;
 
-// [mask]
 /// Rows of Q or of K: begin to end - 1; none if end is not behind begin.
 struct Range {
   std::int64_t begin, end;
@@ -42,16 +41,14 @@ struct Mask {
 
   /// Whether the query does not see the key.
   __device__ bool hides(std::int64_t query, std::int64_t key) const {
-    bool hidden = false;
     // TODO 1: where does the query stand? Two things can hide a key from it; what do sinks change?
-    return hidden;
+    return false;
   }
 
   /// Whether every query of a tile sees every key of a tile. To say no costs time, and nothing else.
   __device__ bool hides_nothing(std::int64_t first_query, std::int64_t first_key) const {
-    bool nothing = false;
     // TODO 2: which query and which key of the tiles are the first to be parted, ahead and in the window?
-    return nothing;
+    return false;
   }
 
   /// From the tile in which the window of a tile's first query begins to the last key that a query of the
@@ -84,14 +81,32 @@ struct Hides {
   Mask mask;
   __device__ bool operator()(std::int64_t query, std::int64_t key) const { return mask.hides(query, key); }
 };
-// [mask]
 
-// [forward]
+/// What the entries hand down to their kernels.
+struct ForwardArguments {
+  View<const float, 4> Q, K, V;
+  const float* sink;
+  View<float, 4> O;
+  View<float, 3> lse;
+  float scale;
+  Mask mask;
+};
+
+struct BackwardArguments {
+  View<const float, 4> Q, K, V;
+  View<const float, 3> lse;
+  View<const float, 4> dO;
+  View<const float, 3> delta;
+  View<float, 4> dQ, dK, dV;
+  float scale;
+  Mask mask;
+};
+
 /// O and lse of a tile of queries: tile blockIdx.x of head blockIdx.y of Q in batch blockIdx.z.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    forward_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, const float* sink,
-                   View<float, 4> O, View<float, 3> lse, float scale, Mask mask) {
+    forward_kernel(ForwardArguments arg) {
+  const auto& [Q, K, V, sink, O, lse, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_query = std::int64_t{blockIdx.x} * kTile;
   float m = -INFINITY, l = 0.0f;  // what a row begins with
@@ -102,9 +117,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   // TODO 7: attend to the tiles of keys. Which head of K and V is this head's? Mask knows the tiles.
   block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
 }
-// [forward]
 
-// [delta]
 constexpr int kDeltaThreads = 128, kDeltaRows = kDeltaThreads / device::kWarpSize;  // a warp for each row
 
 /// delta of kDeltaRows queries of head blockIdx.y in batch blockIdx.z.
@@ -114,15 +127,11 @@ __global__ void __launch_bounds__(kDeltaThreads)
                       device::matrix_of(dO, blockIdx.z, blockIdx.y),
                       device::row_of(delta, blockIdx.z, blockIdx.y), std::int64_t{blockIdx.x} * kDeltaRows);
 }
-// [delta]
 
-// [keys]
 /// dK and dV of a tile of keys: tile blockIdx.x of head blockIdx.y of K and V in batch blockIdx.z.
 template <class Shape>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    keys_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                View<float, 4> dK, View<float, 4> dV, float scale, Mask mask) {
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce) keys_kernel(BackwardArguments arg) {
+  const auto& [Q, K, V, lse, dO, delta, dQ, dK, dV, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_key = std::int64_t{blockIdx.x} * kTile;
   device::KeyBlock<Shape> block(device::matrix_of(K, blockIdx.z, blockIdx.y),
@@ -132,15 +141,12 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   // TODO 8: attend to the tiles of queries, of every head of Q that reads these keys.
   block.store(device::matrix_of(dK, blockIdx.z, blockIdx.y), device::matrix_of(dV, blockIdx.z, blockIdx.y));
 }
-// [keys]
 
-// [queries]
 /// dQ of a tile of queries: tile blockIdx.x of head blockIdx.y of Q in batch blockIdx.z.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    queries_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                   View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                   View<float, 4> dQ, float scale, Mask mask) {
+    queries_kernel(BackwardArguments arg) {
+  const auto& [Q, K, V, lse, dO, delta, dQ, dK, dV, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_query = std::int64_t{blockIdx.x} * kTile;
   device::QueryBlock<Shape> block(
@@ -151,9 +157,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   // TODO 9: the tiles of keys again, as in the forward pass.
   block.store(device::matrix_of(dQ, blockIdx.z, blockIdx.y));
 }
-// [queries]
 
-// [sink]
 constexpr int kSinkThreads = 256;
 
 /// dsink of head blockIdx.x: a sum over the rows of all batches, in an order that only their number decides.
@@ -165,9 +169,7 @@ __global__ void __launch_bounds__(kSinkThreads)
   sum = device::sum_block<kSinkThreads>(sum, warp_sums_smem);
   if (threadIdx.x == 0) dsink[blockIdx.x] = sum;
 }
-// [sink]
 
-// [launch]
 unsigned blocks_for(std::int64_t rows, std::int64_t rows_of_a_block) {
   return static_cast<unsigned>((rows + rows_of_a_block - 1) / rows_of_a_block);
 }
@@ -195,22 +197,19 @@ Mask mask_of(const View<const float, 4>& Q, const View<const float, 4>& K, bool 
 }
 
 template <class Shape>
-void launch_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, const float* sink,
-                    View<float, 4> O, View<float, 3> lse, float scale, const Mask& mask) {
-  launch(forward_kernel<Shape>, blocks_for(mask.Nq, kTile), Q.shape[1], Q.shape[0], Shape::kThreads,
-         device::ForwardBlock<Shape>::kSharedBytes, Q, K, V, sink, O, lse, scale, mask);
+void launch_forward(const ForwardArguments& arg) {
+  launch(forward_kernel<Shape>, blocks_for(arg.mask.Nq, kTile), arg.Q.shape[1], arg.Q.shape[0],
+         Shape::kThreads, device::ForwardBlock<Shape>::kSharedBytes, arg);
 }
 
 template <class Shape>
-void launch_backward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                     View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                     View<float, 4> dQ, View<float, 4> dK, View<float, 4> dV, float scale, const Mask& mask) {
-  if (mask.Nk > 0)
-    launch(keys_kernel<Shape>, blocks_for(mask.Nk, kTile), K.shape[1], K.shape[0], Shape::kThreads,
-           device::KeyBlock<Shape>::kSharedBytes, Q, K, V, lse, dO, delta, dK, dV, scale, mask);
-  if (mask.Nq > 0)
-    launch(queries_kernel<Shape>, blocks_for(mask.Nq, kTile), Q.shape[1], Q.shape[0], Shape::kThreads,
-           device::QueryBlock<Shape>::kSharedBytes, Q, K, V, lse, dO, delta, dQ, scale, mask);
+void launch_backward(const BackwardArguments& arg) {
+  if (arg.mask.Nk > 0)
+    launch(keys_kernel<Shape>, blocks_for(arg.mask.Nk, kTile), arg.K.shape[1], arg.K.shape[0],
+           Shape::kThreads, device::KeyBlock<Shape>::kSharedBytes, arg);
+  if (arg.mask.Nq > 0)
+    launch(queries_kernel<Shape>, blocks_for(arg.mask.Nq, kTile), arg.Q.shape[1], arg.Q.shape[0],
+           Shape::kThreads, device::QueryBlock<Shape>::kSharedBytes, arg);
 }
 
 void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
@@ -220,12 +219,12 @@ void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<cons
   device::require_groups(H, H_kv);
   device::require_attention_arguments(Q, K, V, O, H_kv, kMaxDim);
   device::require_shape("lse", lse, {B, H, Nq});
-  const Mask mask = mask_of(Q, K, causal, window, sinks);
+  const ForwardArguments arg{Q, K, V, sink, O, lse, scale, mask_of(Q, K, causal, window, sinks)};
   if (B == 0 || H == 0 || Nq == 0) return;
   if (Q.shape[3] <= NarrowShape::kDim) {
-    launch_forward<NarrowShape>(Q, K, V, sink, O, lse, scale, mask);
+    launch_forward<NarrowShape>(arg);
   } else {
-    launch_forward<WideShape>(Q, K, V, sink, O, lse, scale, mask);
+    launch_forward<WideShape>(arg);
   }
 }
 
@@ -237,24 +236,24 @@ void attention_backward(View<const float, 4> Q, View<const float, 4> K, View<con
   const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], H_kv = K.shape[1];
   device::require_groups(H, H_kv);
   device::require_backward_arguments(Q, K, V, O, lse, dO, delta, dQ, dK, dV, H_kv, kMaxDim);
-  const Mask mask = mask_of(Q, K, causal, window, sinks);
-  if (H == 0) return;
   const View<const float, 3> delta_read = device::read_only(delta);
+  const BackwardArguments arg{
+      Q, K, V, lse, dO, delta_read, dQ, dK, dV, scale, mask_of(Q, K, causal, window, sinks)};
+  if (H == 0) return;
   if (B > 0 && Nq > 0) {
     const dim3 grid(blocks_for(Nq, kDeltaRows), static_cast<unsigned>(H), static_cast<unsigned>(B));
     delta_kernel<<<grid, kDeltaThreads>>>(O, dO, delta);
     CUDA_CHECK(cudaGetLastError());
   }
   if (B > 0 && Q.shape[3] <= NarrowShape::kDim) {
-    launch_backward<NarrowShape>(Q, K, V, lse, dO, delta_read, dQ, dK, dV, scale, mask);
+    launch_backward<NarrowShape>(arg);
   } else if (B > 0) {
-    launch_backward<WideShape>(Q, K, V, lse, dO, delta_read, dQ, dK, dV, scale, mask);
+    launch_backward<WideShape>(arg);
   }
   if (sink != nullptr) {
     sink_kernel<<<static_cast<unsigned>(H), kSinkThreads>>>(sink, lse, delta_read, dsink);
     CUDA_CHECK(cudaGetLastError());
   }
 }
-// [launch]
 
 }  // namespace course

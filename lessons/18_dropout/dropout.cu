@@ -5,16 +5,15 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
-#include "device/attention_arguments.hpp"
 #include "device/attention_tile.hpp"
 #include "device/cuda_check.hpp"
 #include "device/flash_backward.hpp"
 #include "device/flash_forward.hpp"
+#include "device/full_attention.hpp"
 #include "device/philox.hpp"
 #include "device/reduce.hpp"
 
@@ -24,178 +23,80 @@ namespace course {
 using NarrowShape = device::BackwardShape<64>;
 using WideShape = device::BackwardShape<128>;
 static_assert(WideShape::kDim >= kMaxDim);
-constexpr std::int64_t kTile = NarrowShape::kBlockM;
+constexpr std::int64_t kTile = device::kAttentionTile;
+static_assert(NarrowShape::kBlockM == kTile);
 
-// [mask]
-/// Rows of Q or of K: begin to end - 1; none if end is not behind begin.
-struct Range {
-  std::int64_t begin, end;
-};
-
-/// Which keys a query sees, and which tiles have to meet: the three kernels ask nobody else. Query i stands
-/// at key i + offset(). The window is at most Nq + Nk, so that no sum overflows; sinks may be as many as they
-/// like.
-struct Mask {
-  bool causal;
-  std::int64_t window, sinks, Nq, Nk;
-
-  __device__ std::int64_t offset() const { return Nk - Nq; }
-
-  /// Whether the query does not see the key.
-  __device__ bool hides(std::int64_t query, std::int64_t key) const {
-    bool hidden = false;
-    const std::int64_t position = query + offset();
-    hidden = (causal && key > position) || (position - key >= window && key >= sinks);
-    return hidden;
-  }
-
-  /// Whether every query of a tile sees every key of a tile. To say no costs time, and nothing else.
-  __device__ bool hides_nothing(std::int64_t first_query, std::int64_t first_key) const {
-    bool nothing = false;
-    const std::int64_t first_position = first_query + offset(), last_position = first_position + kTile - 1;
-    const std::int64_t last_key = first_key + kTile - 1;
-    nothing =
-        (!causal || last_key <= first_position) && (last_position - first_key < window || last_key < sinks);
-    return nothing;
-  }
-
-  /// From the tile in which the window of a tile's first query begins to the last key that a query of the
-  /// tile sees. Sinks may lie before that.
-  __device__ Range keys_of(std::int64_t first_query) const {
-    Range keys{0, Nk};
-    const std::int64_t first_position = first_query + offset();
-    keys.begin = max(first_position - window + 1, std::int64_t{0}) / kTile * kTile;
-    if (causal) keys.end = min(first_query + kTile, Nq) + offset();  // behind the last query's position
-    return keys;
-  }
-
-  __device__ std::int64_t first_tile(const Range& keys) const { return sinks > 0 ? 0 : keys.begin; }
-
-  /// The tile of keys that comes after one: the next of the sinks, or of keys_of(). None comes twice.
-  __device__ std::int64_t next_tile(const Range& keys, std::int64_t first_key) const {
-    std::int64_t next = first_key + kTile;
-    if (next >= sinks) next = max(next, keys.begin);  // past the sinks; never back
-    return next;
-  }
-
-  /// From the first to the last tile of queries in which some query sees a key of the tile.
-  __device__ Range queries_of(std::int64_t first_key) const {
-    Range queries{0, Nq};
-    const std::int64_t last_key = min(first_key + kTile, Nk) - 1;
-    if (causal) queries.begin = max(first_key - offset(), std::int64_t{0}) / kTile * kTile;
-    if (first_key >= sinks) queries.end = min(last_key + window - offset(), Nq);  // nobody loses a sink
-    return queries;
-  }
-};
-
-/// For the tiles in which something is hidden.
-struct Hides {
-  Mask mask;
-  __device__ bool operator()(std::int64_t query, std::int64_t key) const { return mask.hides(query, key); }
-};
-// [mask]
-
-// [dropout]
-/// What becomes of the weights of a head, as device::AllKept says. Nothing is stored: whoever needs the
-/// factor of a weight asks again.
+/// What becomes of the weights of a head: the `weights` that the blocks of device:: ask, as PlainWeights
+/// says. Nothing is stored: whoever needs Z computes it again.
 struct Dropout {
   std::uint32_t threshold;  ///< a weight is dropped if its word is less; 0: none is
   float factor;             ///< what those that are kept are multiplied by
   std::uint64_t seed;
   std::uint32_t head = 0, batch = 0;  ///< of Q
 
-  /// The factors of the weights that the query gives to the keys key, key + 1, key + 2 and key + 3.
-  __device__ void operator()(std::int64_t query, std::int64_t key, float (&factors)[4]) const {
-    for (float& f : factors) f = factor;
+  /// Z for the weights that the query gives to the keys key, key + 1, key + 2 and key + 3.
+  __device__ void factors(std::int64_t query, std::int64_t key, float (&Z)[4]) const {
+    for (float& z : Z) z = factor;
     if (threshold == 0) return;
     // TODO 1: which counter do these four weights share? Which of its words decides about which?
   }
-};
-// [dropout]
 
-// [forward]
+  /// Forward, line 10: P = exp(S - m) becomes what V is multiplied with. l has taken in P already.
+  __device__ void keep(std::int64_t query, std::int64_t key, float (&P)[4]) const {
+    // TODO 2: which weights does V meet?
+  }
+
+  /// Backward, lines 12 to 14: from P = exp(S - lse) and dA = dO·Vᵀ to dS, in place of dA, and to what V was
+  /// multiplied with, in place of P.
+  __device__ void differentiate(std::int64_t query, std::int64_t key, float delta, float (&P)[4],
+                                float (&dA)[4]) const {
+    // TODO 3: dP is what the softmax is to pass on: what has become of dA on the way? Then dS.
+    // TODO 4: and which weights are in dV?
+  }
+};
+
 /// O and lse of a tile of queries: tile blockIdx.x of head blockIdx.y of Q in batch blockIdx.z.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    forward_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, const float* sink,
-                   View<float, 4> O, View<float, 3> lse, float scale, Mask mask, Dropout dropout) {
+    forward_kernel(device::ForwardArguments arg, Dropout dropout) {
+  const auto& [Q, K, V, sink, O, lse, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_query = std::int64_t{blockIdx.x} * kTile;
-  float m = -INFINITY, l = 0.0f;  // what a row begins with
-  if (sink != nullptr) {          // a learned sink is like a key seen already, with this score and value 0
-    m = sink[blockIdx.y];
-    l = 1.0f;
-  }
+  const float m = sink == nullptr ? -INFINITY : sink[blockIdx.y], l = sink == nullptr ? 0.0f : 1.0f;
   device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
                                     shared_memory, m, l);
 
   const std::int64_t head_kv = blockIdx.y / (Q.shape[1] / K.shape[1]);
-  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, head_kv),
-                             V_head = device::matrix_of(V, blockIdx.z, head_kv);
-  // TODO 2: tell dropout whose weights these are.
-  const Range keys = mask.keys_of(first_query);
-  for (std::int64_t first_key = mask.first_tile(keys); first_key < keys.end;
-       first_key = mask.next_tile(keys, first_key)) {
-    if (mask.hides_nothing(first_query, first_key))
-      block.attend(K_head, V_head, first_key, device::AllSeen{}, dropout);
-    else
-      block.attend(K_head, V_head, first_key, Hides{mask}, dropout);
-  }
+  // TODO 5: tell dropout whose weights these are.
+  device::attend_keys(block, device::matrix_of(K, blockIdx.z, head_kv),
+                      device::matrix_of(V, blockIdx.z, head_kv), mask, first_query, dropout);
   block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
 }
-// [forward]
 
-// [delta]
-constexpr int kDeltaThreads = 128, kDeltaRows = kDeltaThreads / device::kWarpSize;  // a warp for each row
-
-/// delta of kDeltaRows queries of head blockIdx.y in batch blockIdx.z.
-__global__ void __launch_bounds__(kDeltaThreads)
-    delta_kernel(View<const float, 4> O, View<const float, 4> dO, View<float, 3> delta) {
-  device::store_delta(device::matrix_of(O, blockIdx.z, blockIdx.y),
-                      device::matrix_of(dO, blockIdx.z, blockIdx.y),
-                      device::row_of(delta, blockIdx.z, blockIdx.y), std::int64_t{blockIdx.x} * kDeltaRows);
-}
-// [delta]
-
-// [keys]
 /// dK and dV of a tile of keys: tile blockIdx.x of head blockIdx.y of K and V in batch blockIdx.z.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    keys_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                View<float, 4> dK, View<float, 4> dV, float scale, Mask mask, Dropout dropout) {
+    keys_kernel(device::BackwardArguments arg, Dropout dropout) {
+  const auto& [Q, K, V, lse, dO, delta, dQ, dK, dV, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_key = std::int64_t{blockIdx.x} * kTile;
   device::KeyBlock<Shape> block(device::matrix_of(K, blockIdx.z, blockIdx.y),
                                 device::matrix_of(V, blockIdx.z, blockIdx.y), first_key, scale,
                                 shared_memory);
 
-  const Range queries = mask.queries_of(first_key);
   const std::int64_t group = Q.shape[1] / K.shape[1];
   for (std::int64_t head = blockIdx.y * group; head < (blockIdx.y + 1) * group; ++head) {
-    // TODO 3: and whose are these? The block stands for a head of K.
-    const View<const float, 2> Q_head = device::matrix_of(Q, blockIdx.z, head);
-    const View<const float, 2> dO_head = device::matrix_of(dO, blockIdx.z, head);
-    const View<const float, 1> lse_head = device::row_of(lse, blockIdx.z, head);
-    const View<const float, 1> delta_head = device::row_of(delta, blockIdx.z, head);
-    for (std::int64_t first_query = queries.begin; first_query < queries.end; first_query += kTile) {
-      if (mask.hides_nothing(first_query, first_key))
-        block.attend(Q_head, dO_head, lse_head, delta_head, first_query, device::AllSeen{}, dropout);
-      else
-        block.attend(Q_head, dO_head, lse_head, delta_head, first_query, Hides{mask}, dropout);
-    }
+    // TODO 6: and whose are these? The block stands for a head of K.
+    device::attend_queries(block, arg, blockIdx.z, head, first_key, dropout);
   }
   block.store(device::matrix_of(dK, blockIdx.z, blockIdx.y), device::matrix_of(dV, blockIdx.z, blockIdx.y));
 }
-// [keys]
 
-// [queries]
 /// dQ of a tile of queries: tile blockIdx.x of head blockIdx.y of Q in batch blockIdx.z.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    queries_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                   View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                   View<float, 4> dQ, float scale, Mask mask, Dropout dropout) {
+    queries_kernel(device::BackwardArguments arg, Dropout dropout) {
+  const auto& [Q, K, V, lse, dO, delta, dQ, dK, dV, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_query = std::int64_t{blockIdx.x} * kTile;
   device::QueryBlock<Shape> block(
@@ -204,115 +105,70 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
       scale, shared_memory);
 
   const std::int64_t head_kv = blockIdx.y / (Q.shape[1] / K.shape[1]);
-  const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, head_kv),
-                             V_head = device::matrix_of(V, blockIdx.z, head_kv);
-  // TODO 4: once more: do two kernels agree on the same weight?
-  const Range keys = mask.keys_of(first_query);
-  for (std::int64_t first_key = mask.first_tile(keys); first_key < keys.end;
-       first_key = mask.next_tile(keys, first_key)) {
-    if (mask.hides_nothing(first_query, first_key))
-      block.attend(K_head, V_head, first_key, device::AllSeen{}, dropout);
-    else
-      block.attend(K_head, V_head, first_key, Hides{mask}, dropout);
-  }
+  // TODO 7: once more: do all kernels agree on the same weight?
+  device::attend_keys(block, device::matrix_of(K, blockIdx.z, head_kv),
+                      device::matrix_of(V, blockIdx.z, head_kv), mask, first_query, dropout);
   block.store(device::matrix_of(dQ, blockIdx.z, blockIdx.y));
 }
-// [queries]
 
-// [sink]
+// delta and dsink are lesson 17's: neither knows of dropout.
+constexpr int kDeltaThreads = 128, kDeltaRows = kDeltaThreads / device::kWarpSize;  // a warp for each row
 constexpr int kSinkThreads = 256;
 
-/// dsink of head blockIdx.x: a sum over the rows of all batches, in an order that only their number decides.
+/// delta of kDeltaRows queries of head blockIdx.y in batch blockIdx.z.
+__global__ void __launch_bounds__(kDeltaThreads)
+    delta_kernel(View<const float, 4> O, View<const float, 4> dO, View<float, 3> delta) {
+  device::store_delta(device::matrix_of(O, blockIdx.z, blockIdx.y),
+                      device::matrix_of(dO, blockIdx.z, blockIdx.y),
+                      device::row_of(delta, blockIdx.z, blockIdx.y), std::int64_t{blockIdx.x} * kDeltaRows);
+}
+
+/// dsink of head blockIdx.x.
 __global__ void __launch_bounds__(kSinkThreads)
     sink_kernel(const float* sink, View<const float, 3> lse, View<const float, 3> delta, float* dsink) {
   __shared__ float warp_sums_smem[kSinkThreads / device::kWarpSize];
-  float sum = 0.0f;
-  for (std::int64_t batch = 0; batch < lse.shape[0]; ++batch) {
-    const View<const float, 1> lse_head = device::row_of(lse, batch, blockIdx.x);
-    const View<const float, 1> delta_head = device::row_of(delta, batch, blockIdx.x);
-    for (std::int64_t row = threadIdx.x; row < lse.shape[2]; row += kSinkThreads)
-      sum -= device::weight_of(sink[blockIdx.x], lse_head.data[row * lse_head.strides[0]]) *
-             delta_head.data[row * delta_head.strides[0]];
-  }
-  sum = device::sum_block<kSinkThreads>(sum, warp_sums_smem);
+  const float sum =
+      device::sink_gradient<kSinkThreads>(sink[blockIdx.x], lse, delta, blockIdx.x, warp_sums_smem);
   if (threadIdx.x == 0) dsink[blockIdx.x] = sum;
 }
-// [sink]
 
-// [launch]
-unsigned blocks_for(std::int64_t rows, std::int64_t rows_of_a_block) {
-  return static_cast<unsigned>((rows + rows_of_a_block - 1) / rows_of_a_block);
-}
-
-/// Launches a kernel that takes more than the 48 KiB of shared memory that come unasked.
-template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), std::int64_t tiles, std::int64_t heads, std::int64_t batches,
-            int threads, int shared_bytes, Arguments... arguments) {
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
-  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(heads), static_cast<unsigned>(batches));
-  kernel<<<grid, threads, shared_bytes>>>(arguments...);
-  CUDA_CHECK(cudaGetLastError());
-}
-
-/// @throws std::invalid_argument unless window is at least 1 and sinks at least 0.
-Mask mask_of(const View<const float, 4>& Q, const View<const float, 4>& K, bool causal, std::int64_t window,
-             std::int64_t sinks) {
-  if (window < 1)
-    throw std::invalid_argument("window must be at least 1, but it is " + std::to_string(window) + ".");
-  if (sinks < 0)
-    throw std::invalid_argument("sinks must not be negative, but it is " + std::to_string(sinks) + ".");
-  const std::int64_t Nq = Q.shape[2], Nk = K.shape[2];
-  window = std::min(window, Nq + Nk);  // more changes nothing, but could overflow
-  return {causal, window, sinks, Nq, Nk};
-}
-
-// [threshold]
 /// @throws std::invalid_argument unless dropout is at least 0 and less than 1.
 Dropout dropout_of(float dropout, std::uint64_t seed) {
   if (!(dropout >= 0.0f && dropout < 1.0f))  // so that NaN is refused, too
     throw std::invalid_argument("dropout must be at least 0 and less than 1, but it is " +
                                 std::to_string(dropout) + ".");
   Dropout decision{0, 1.0f, seed};
-  // TODO 5: how many of the 2³² words drop a weight? What makes up for it?
+  // TODO 8: how many of the 2³² words drop a weight? What makes up for it?
   return decision;
 }
-// [threshold]
 
 template <class Shape>
-void launch_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, const float* sink,
-                    View<float, 4> O, View<float, 3> lse, float scale, const Mask& mask,
-                    const Dropout& dropout) {
-  launch(forward_kernel<Shape>, blocks_for(mask.Nq, kTile), Q.shape[1], Q.shape[0], Shape::kThreads,
-         device::ForwardBlock<Shape>::kSharedBytes, Q, K, V, sink, O, lse, scale, mask, dropout);
+void launch_forward(const device::ForwardArguments& arg, const Dropout& dropout) {
+  device::launch(forward_kernel<Shape>, device::blocks_for(arg.mask.Nq, kTile), arg.Q.shape[1],
+                 arg.Q.shape[0], Shape::kThreads, device::ForwardBlock<Shape>::kSharedBytes, arg, dropout);
 }
 
 template <class Shape>
-void launch_backward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                     View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                     View<float, 4> dQ, View<float, 4> dK, View<float, 4> dV, float scale, const Mask& mask,
-                     const Dropout& dropout) {
-  if (mask.Nk > 0)
-    launch(keys_kernel<Shape>, blocks_for(mask.Nk, kTile), K.shape[1], K.shape[0], Shape::kThreads,
-           device::KeyBlock<Shape>::kSharedBytes, Q, K, V, lse, dO, delta, dK, dV, scale, mask, dropout);
-  if (mask.Nq > 0)
-    launch(queries_kernel<Shape>, blocks_for(mask.Nq, kTile), Q.shape[1], Q.shape[0], Shape::kThreads,
-           device::QueryBlock<Shape>::kSharedBytes, Q, K, V, lse, dO, delta, dQ, scale, mask, dropout);
+void launch_backward(const device::BackwardArguments& arg, const Dropout& dropout) {
+  if (arg.mask.Nk > 0)
+    device::launch(keys_kernel<Shape>, device::blocks_for(arg.mask.Nk, kTile), arg.K.shape[1], arg.K.shape[0],
+                   Shape::kThreads, device::KeyBlock<Shape>::kSharedBytes, arg, dropout);
+  if (arg.mask.Nq > 0)
+    device::launch(queries_kernel<Shape>, device::blocks_for(arg.mask.Nq, kTile), arg.Q.shape[1],
+                   arg.Q.shape[0], Shape::kThreads, device::QueryBlock<Shape>::kSharedBytes, arg, dropout);
 }
 
 void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                        const float* sink, View<float, 4> O, View<float, 3> lse, float scale, bool causal,
                        std::int64_t window, std::int64_t sinks, float dropout, std::uint64_t seed) {
-  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], H_kv = K.shape[1];
-  device::require_groups(H, H_kv);
-  device::require_attention_arguments(Q, K, V, O, H_kv, kMaxDim);
-  device::require_shape("lse", lse, {B, H, Nq});
-  const Mask mask = mask_of(Q, K, causal, window, sinks);
+  const device::ForwardArguments arg =
+      device::forward_arguments(Q, K, V, sink, O, lse, scale, causal, window, sinks, kMaxDim);
   const Dropout decision = dropout_of(dropout, seed);
-  if (B == 0 || H == 0 || Nq == 0) return;
+  if (Q.shape[0] == 0 || Q.shape[1] == 0 || Q.shape[2] == 0) return;
   if (Q.shape[3] <= NarrowShape::kDim) {
-    launch_forward<NarrowShape>(Q, K, V, sink, O, lse, scale, mask, decision);
+    launch_forward<NarrowShape>(arg, decision);
   } else {
-    launch_forward<WideShape>(Q, K, V, sink, O, lse, scale, mask, decision);
+    launch_forward<WideShape>(arg, decision);
   }
 }
 
@@ -321,28 +177,25 @@ void attention_backward(View<const float, 4> Q, View<const float, 4> K, View<con
                         View<const float, 4> dO, View<float, 3> delta, View<float, 4> dQ, View<float, 4> dK,
                         View<float, 4> dV, float* dsink, float scale, bool causal, std::int64_t window,
                         std::int64_t sinks, float dropout, std::uint64_t seed) {
-  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], H_kv = K.shape[1];
-  device::require_groups(H, H_kv);
-  device::require_backward_arguments(Q, K, V, O, lse, dO, delta, dQ, dK, dV, H_kv, kMaxDim);
-  const Mask mask = mask_of(Q, K, causal, window, sinks);
+  const device::BackwardArguments arg = device::backward_arguments(Q, K, V, O, lse, dO, delta, dQ, dK, dV,
+                                                                   scale, causal, window, sinks, kMaxDim);
   const Dropout decision = dropout_of(dropout, seed);
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2];
   if (H == 0) return;
-  const View<const float, 3> delta_read = device::read_only(delta);
   if (B > 0 && Nq > 0) {
-    const dim3 grid(blocks_for(Nq, kDeltaRows), static_cast<unsigned>(H), static_cast<unsigned>(B));
+    const dim3 grid(device::blocks_for(Nq, kDeltaRows), static_cast<unsigned>(H), static_cast<unsigned>(B));
     delta_kernel<<<grid, kDeltaThreads>>>(O, dO, delta);
     CUDA_CHECK(cudaGetLastError());
   }
   if (B > 0 && Q.shape[3] <= NarrowShape::kDim) {
-    launch_backward<NarrowShape>(Q, K, V, lse, dO, delta_read, dQ, dK, dV, scale, mask, decision);
+    launch_backward<NarrowShape>(arg, decision);
   } else if (B > 0) {
-    launch_backward<WideShape>(Q, K, V, lse, dO, delta_read, dQ, dK, dV, scale, mask, decision);
+    launch_backward<WideShape>(arg, decision);
   }
   if (sink != nullptr) {
-    sink_kernel<<<static_cast<unsigned>(H), kSinkThreads>>>(sink, lse, delta_read, dsink);
+    sink_kernel<<<static_cast<unsigned>(H), kSinkThreads>>>(sink, lse, arg.delta, dsink);
     CUDA_CHECK(cudaGetLastError());
   }
 }
-// [launch]
 
 }  // namespace course

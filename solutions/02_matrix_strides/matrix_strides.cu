@@ -15,6 +15,8 @@ namespace course {
 
 /// dst = src. Shapes: both (rows, cols), any strides. Correct for every number of blocks along y.
 __global__ void copy_strided_kernel(View<const float, 2> src, View<float, 2> dst) {
+  // TODO 1: which column is this thread's? What if the matrix has no such column?
+  // TODO 2: which row does it copy first, and how far is it to its next one? Copy them, each by its strides.
   const std::int64_t rows = dst.shape[0], cols = dst.shape[1];
   const std::int64_t col = std::int64_t{blockIdx.x} * kTile + threadIdx.x;
   if (col >= cols) return;  // nobody waits for this thread: there is no barrier below
@@ -29,6 +31,7 @@ __global__ void copy_strided_kernel(View<const float, 2> src, View<float, 2> dst
   for (std::int64_t row = first_row; row < rows; row += row_step) {
     to[row * dst.strides[0] + col * dst.strides[1]] = from[row * src.strides[0] + col * src.strides[1]];
   }
+  // [done]
 }
 
 // [transpose kernel]
@@ -36,6 +39,11 @@ __global__ void copy_strided_kernel(View<const float, 2> src, View<float, 2> dst
 /// tiles_across tiles wide, and blocks count them row by row.
 __global__ void transpose_kernel(const float* in, float* out, std::int64_t rows, std::int64_t cols,
                                  unsigned tiles_across) {
+  // TODO 6: a tile in shared memory. First make it right; then find out how wide a row of it has to be.
+  // TODO 7: which tile is this block's, and where in `in` does it begin?
+  // TODO 8: read it, 8 rows at a time, a warp along a row of `in`. Which of its elements exist?
+  // TODO 9: what must have happened before a thread may read what others wrote?
+  // TODO 10: write it, 8 rows at a time, a warp along a row of `out`. Which of these elements exist?
   __shared__ float tile_smem[kTile][kTile + 1];  // + 1: the elements of a column lie in 32 different banks
 
   const std::int64_t tile_row = std::int64_t{blockIdx.x / tiles_across} * kTile;  // the tile's first row,
@@ -56,6 +64,7 @@ __global__ void transpose_kernel(const float* in, float* out, std::int64_t rows,
     const std::int64_t row = tile_col + y, col = tile_row + x;  // a warp writes along a row of `out`
     if (row < cols && col < rows) out[row * rows + col] = tile_smem[x][y];
   }
+  // [done]
 }
 // [transpose kernel]
 
@@ -65,8 +74,10 @@ std::int64_t tiles_along(std::int64_t size) { return (size - 1) / kTile + 1; }  
 /// The same elements with the axes exchanged: element (r, c) becomes element (c, r), and nothing moves.
 template <class T>
 View<T, 2> transposed(View<T, 2> x) {
+  // TODO 4: what has to change in a view, and what may stay?
   std::swap(x.shape[0], x.shape[1]);
   std::swap(x.strides[0], x.strides[1]);
+  // [done]
   return x;
 }
 // [transposed]
@@ -88,6 +99,8 @@ void require_size(const char* name, std::int64_t size) {
 // [copy]
 void copy_strided(View<const float, 2> src, View<float, 2> dst) {
   require_same_shape(src, dst);
+  // TODO 5: along which axis of dst do neighbours lie closer together? Do the threads walk along that one?
+  // TODO 3: launch it with blocks of kTile x kBlockRows threads, and check the launch. And an empty matrix?
   if (dst.shape[0] == 0 || dst.shape[1] == 0) return;
 
   // Neighbouring threads walk along axis 1. Where the elements of dst lie closer together along axis 0, the
@@ -101,6 +114,7 @@ void copy_strided(View<const float, 2> src, View<float, 2> dst) {
                   static_cast<unsigned>(std::min<std::int64_t>(tiles_along(dst.shape[0]), kMaxGridY)));
   copy_strided_kernel<<<grid, block>>>(src, dst);
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 // [copy]
 
@@ -108,6 +122,7 @@ void copy_strided(View<const float, 2> src, View<float, 2> dst) {
 void transpose(const float* in, float* out, std::int64_t rows, std::int64_t cols) {
   require_size("rows", rows);
   require_size("cols", cols);
+  // TODO 11: launch the kernel with one block for every tile, and check the launch. And an empty matrix?
   if (rows == 0 || cols == 0) return;
 
   const std::int64_t tiles_across = tiles_along(cols), tiles = tiles_across * tiles_along(rows);
@@ -115,6 +130,7 @@ void transpose(const float* in, float* out, std::int64_t rows, std::int64_t cols
   transpose_kernel<<<static_cast<unsigned>(tiles), block>>>(in, out, rows, cols,
                                                             static_cast<unsigned>(tiles_across));
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 // [transpose]
 

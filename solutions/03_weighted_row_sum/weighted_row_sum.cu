@@ -21,9 +21,11 @@ static_assert(kBlockWarps <= kWarpSize, "one warp adds up the sums of all warps"
 /// Shapes: x_row, w are (cols).
 __device__ float sum_own_columns(const float* x_row, const float* w, std::int64_t cols) {
   float sum = 0.0f;
+  // TODO 1: add this thread's columns, each times its weight. Some threads may have none.
   for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
     sum += w[col] * x_row[col];
   }
+  // [done]
   return sum;
 }
 // [columns]
@@ -32,6 +34,8 @@ __device__ float sum_own_columns(const float* x_row, const float* w, std::int64_
 /// The sum of `value` over the block, in every thread. All its threads must come here, and only once.
 __device__ float sum_block_by_tree(float value) {
   __shared__ float sums_smem[kBlockThreads];
+  // TODO 2: leave your value for the others. When may they read it?
+  // TODO 3: half of the threads add what the other half left; then half of these ... Who waits, and when?
   const int thread = static_cast<int>(threadIdx.x);
   sums_smem[thread] = value;
   __syncthreads();  // all sums are in sums_smem
@@ -39,6 +43,7 @@ __device__ float sum_block_by_tree(float value) {
     if (thread < half) sums_smem[thread] += sums_smem[thread + half];
     __syncthreads();  // the first `half` sums make up the whole; the next step may read them
   }
+  // [done]
   return sums_smem[0];
 }
 // [tree]
@@ -46,22 +51,27 @@ __device__ float sum_block_by_tree(float value) {
 /// y[i] for the row i = blockIdx.x. Correct for blocks of kBlockThreads threads.
 __global__ void weighted_row_sum_tree_kernel(const float* x, std::int64_t x_row_stride, const float* w,
                                              float* y, std::int64_t cols) {
+  // TODO 4: where does this block's row begin? Sum it, with the two functions above. Who writes the result?
   const std::int64_t row = blockIdx.x;
   const float sum = sum_block_by_tree(sum_own_columns(x + row * x_row_stride, w, cols));
   if (threadIdx.x == 0) y[row] = sum;
+  // [done]
 }
 
 // [shuffles]
 /// The sum of `value` over the warp, in lane 0. All lanes must come here together.
 __device__ float sum_warp(float value) {
+  // TODO 6: the same tree in a warp: a lane adds what the lane `offset` above it holds. Which offsets?
   for (int offset = kWarpSize / 2; offset > 0; offset /= 2) {
     value += __shfl_down_sync(kFullMask, value, offset);
   }
+  // [done]
   return value;  // lanes above 0 hold sums of no use
 }
 
 /// The sum of `value` over the block, in thread 0. All its threads must come here, and only once.
 __device__ float sum_block(float value) {
+  // TODO 7: sum each warp; leave these sums in shared memory; let one warp sum them. Where is the barrier?
   __shared__ float warp_sums_smem[kBlockWarps];
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
@@ -72,6 +82,7 @@ __device__ float sum_block(float value) {
     value = lane < kBlockWarps ? warp_sums_smem[lane] : 0.0f;
     value = sum_warp(value);
   }
+  // [done]
   return value;
 }
 // [shuffles]
@@ -80,9 +91,11 @@ __device__ float sum_block(float value) {
 /// y[i] for the row i = blockIdx.x. Correct for blocks of kBlockThreads threads.
 __global__ void weighted_row_sum_kernel(const float* x, std::int64_t x_row_stride, const float* w, float* y,
                                         std::int64_t cols) {
+  // TODO 8: as in TODO 4, with sum_block().
   const std::int64_t row = blockIdx.x;
   const float sum = sum_block(sum_own_columns(x + row * x_row_stride, w, cols));
   if (threadIdx.x == 0) y[row] = sum;
+  // [done]
 }
 // [kernel]
 
@@ -104,17 +117,21 @@ void require_matrix(std::int64_t x_row_stride, std::int64_t rows, std::int64_t c
 void weighted_row_sum_tree(const float* x, std::int64_t x_row_stride, const float* w, float* y,
                            std::int64_t rows, std::int64_t cols) {
   require_matrix(x_row_stride, rows, cols);
+  // TODO 5: launch a block for each row, and check the launch. What if there are no rows? No columns?
   if (rows == 0) return;
   weighted_row_sum_tree_kernel<<<static_cast<unsigned>(rows), kBlockThreads>>>(x, x_row_stride, w, y, cols);
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 
 void weighted_row_sum(const float* x, std::int64_t x_row_stride, const float* w, float* y, std::int64_t rows,
                       std::int64_t cols) {
   require_matrix(x_row_stride, rows, cols);
+  // TODO 9: the same launch, of the other kernel.
   if (rows == 0) return;
   weighted_row_sum_kernel<<<static_cast<unsigned>(rows), kBlockThreads>>>(x, x_row_stride, w, y, cols);
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 // [launch]
 

@@ -21,9 +21,11 @@ constexpr int kBlockWarps = kBlockThreads / device::kWarpSize;
 /// Shapes: x_row is (cols).
 __device__ float max_own_columns(const float* x_row, std::int64_t cols) {
   float max = -INFINITY;
+  // TODO 1: go through this thread's columns. fmaxf(a, b) is the larger of two numbers.
   for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
     max = fmaxf(max, x_row[col]);
   }
+  // [done]
   return max;
 }
 // [maximum]
@@ -32,9 +34,11 @@ __device__ float max_own_columns(const float* x_row, std::int64_t cols) {
 /// Σ exp(x_j - shift) over this thread's columns.
 __device__ float sum_own_columns(const float* x_row, float shift, std::int64_t cols) {
   float sum = 0.0f;
+  // TODO 2: the same columns once more. expf(a) is e to the power of a.
   for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
     sum += expf(x_row[col] - shift);
   }
+  // [done]
   return sum;
 }
 // [sum]
@@ -43,9 +47,11 @@ __device__ float sum_own_columns(const float* x_row, float shift, std::int64_t c
 /// y_j = exp(x_j - shift) * scale for this thread's columns.
 __device__ void write_own_columns(const float* __restrict__ x_row, float* __restrict__ y_row, float shift,
                                   float scale, std::int64_t cols) {
+  // TODO 3: and once more.
   for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
     y_row[col] = expf(x_row[col] - shift) * scale;
   }
+  // [done]
 }
 // [output]
 
@@ -54,6 +60,10 @@ __device__ void write_own_columns(const float* __restrict__ x_row, float* __rest
 __global__ void __launch_bounds__(kBlockThreads)
     safe_softmax_kernel(const float* __restrict__ x, std::int64_t x_row_stride, float* __restrict__ y,
                         std::int64_t y_row_stride, std::int64_t cols) {
+  // TODO 4: where does this block's row begin, in x and in y?
+  // TODO 5: its maximum, by device::max_block. What to subtract if that is -inf?
+  // TODO 6: its sum of exponentials, by device::sum_block. What to multiply with if that is 0?
+  // TODO 7: the output.
   __shared__ float warp_values_smem[kBlockWarps];
   const std::int64_t row = blockIdx.x;
   const float* x_row = x + row * x_row_stride;
@@ -63,6 +73,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   const float sum = device::sum_block<kBlockThreads>(sum_own_columns(x_row, shift, cols), warp_values_smem);
   const float scale = sum == 0.0f ? 0.0f : 1.0f / sum;  // 0 only if all are -inf: the maximum adds exp(0)
   write_own_columns(x_row, y_row, shift, scale, cols);
+  // [done]
 }
 // [kernel]
 
@@ -85,10 +96,12 @@ void safe_softmax(const float* x, std::int64_t x_row_stride, float* y, std::int6
                   std::int64_t rows, std::int64_t cols) {
   require_matrix("x_row_stride", x_row_stride, rows, cols);
   require_matrix("y_row_stride", y_row_stride, rows, cols);
+  // TODO 8: launch a block for each row, and check the launch. When is there nothing to launch?
   if (rows == 0 || cols == 0) return;
   const auto blocks = static_cast<unsigned>(rows);
   safe_softmax_kernel<<<blocks, kBlockThreads>>>(x, x_row_stride, y, y_row_stride, cols);
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 // [launch]
 

@@ -20,12 +20,14 @@ constexpr int kTiledThreads = kTile * kTile;
 /// X_smem = the square of X that begins at (first_row, first_col), with zeros outside X.
 __device__ void load_square(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_col,
                             float (&X_smem)[kTile][kTile + 1]) {
+  // TODO 1: which element does this thread bring, so that a warp reads neighbours? And outside X?
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
   const bool along_row = X.strides[1] <= X.strides[0];  // a warp, with one y, reads along the smaller stride
   const int r = along_row ? y : x, c = along_row ? x : y;
   const std::int64_t row = first_row + r, col = first_col + c;
   const bool inside = row < X.shape[0] && col < X.shape[1];
-  X_smem[r][c] = inside ? X.data[row * X.strides[0] + col * X.strides[1]] : 0.0f;
+  X_smem[r][c] = inside ? X(row, col) : 0.0f;
+  // [done]
 }
 // [load square]
 
@@ -43,16 +45,20 @@ __global__ void __launch_bounds__(kTiledThreads)  // a promise: then a thread ge
 
   float sum = 0.0f;
   for (std::int64_t first_k = 0; first_k < K; first_k += kTile) {
+    // TODO 2: load both squares; add the products of your row of A and column of B. Who waits, and when?
     load_square(A, first_row, first_k, A_smem);
     load_square(B, first_k, first_col, B_smem);
     __syncthreads();  // both squares are complete: a thread may read what others loaded
 #pragma unroll
     for (int k = 0; k < kTile; ++k) sum += A_smem[y][k] * B_smem[k][x];
     __syncthreads();  // all threads have read them: the next step may overwrite them
+    // [done]
   }
 
+  // TODO 3: write the sum to its element of C, if C has it.
   const std::int64_t row = first_row + y, col = first_col + x;
-  if (row < C.shape[0] && col < C.shape[1]) C.data[row * C.strides[0] + col * C.strides[1]] = sum;
+  if (row < C.shape[0] && col < C.shape[1]) C(row, col) = sum;
+  // [done]
 }
 // [tiled]
 
@@ -74,6 +80,7 @@ using Slab = float[kDepth][kSide + 4];
 /// X_smem[k][i] = X[first_row + i][first_k + k], with zeros outside X.
 __device__ void load_slab(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_k,
                           Slab& X_smem) {
+  // TODO 5: as in TODO 1, for four elements a thread, and stored the other way round. Which four?
   const int thread = static_cast<int>(threadIdx.x);
   const bool along_k = X.strides[1] < X.strides[0];  // a warp reads 8 neighbours in 4 rows, or 32 in a column
   const int own_i = along_k ? thread / kDepth : thread % kSide, i_step = along_k ? kThreads / kDepth : 0;
@@ -87,6 +94,7 @@ __device__ void load_slab(const View<const float, 2>& X, std::int64_t first_row,
     const bool inside = row + e * i_step < X.shape[0] && col + e * k_step < X.shape[1];
     X_smem[own_k + e * k_step][own_i + e * i_step] = inside ? from[e * step] : 0.0f;
   }
+  // [done]
 }
 // [load slab]
 
@@ -102,6 +110,7 @@ __device__ void multiply_add(const Slab& A_smem, const Slab& B_smem, int first_i
                              float (&acc)[kThreadSide][kThreadSide]) {
 #pragma unroll
   for (int k = 0; k < kDepth; ++k) {
+    // TODO 6: bring what step k needs into registers, 8 numbers of each slab, and add their 64 products.
     float a[kThreadSide], b[kThreadSide];
     read_four(&A_smem[k][first_i], &a[0]);
     read_four(&A_smem[k][first_i + kHalf], &a[4]);
@@ -112,6 +121,7 @@ __device__ void multiply_add(const Slab& A_smem, const Slab& B_smem, int first_i
 #pragma unroll
       for (int j = 0; j < kThreadSide; ++j) acc[i][j] += a[i] * b[j];
     }
+    // [done]
   }
 }
 // [multiply]
@@ -130,22 +140,26 @@ __global__ void __launch_bounds__(kThreads, 2)  // of two blocks, one can comput
 
   float acc[kThreadSide][kThreadSide] = {};
   for (std::int64_t first_k = 0; first_k < K; first_k += kDepth) {
+    // TODO 7: as in TODO 2, with slabs. Which matrix has the columns of B as its rows?
     load_slab(A, first_row, first_k, A_smem);
     load_slab(Bt, first_col, first_k, B_smem);
     __syncthreads();  // both slabs are complete: a thread may read what others loaded
     multiply_add(A_smem, B_smem, first_i, first_j, acc);
     __syncthreads();  // all threads have read them: the next step may overwrite them
+    // [done]
   }
 
+  // TODO 8: write the 64 sums. Which row of C has acc[i][...], which column acc[...][j]?
 #pragma unroll
   for (int i = 0; i < kThreadSide; ++i) {
 #pragma unroll
     for (int j = 0; j < kThreadSide; ++j) {
       const std::int64_t row = first_row + first_i + i / 4 * kHalf + i % 4;
       const std::int64_t col = first_col + first_j + j / 4 * kHalf + j % 4;
-      if (row < C.shape[0] && col < C.shape[1]) C.data[row * C.strides[0] + col * C.strides[1]] = acc[i][j];
+      if (row < C.shape[0] && col < C.shape[1]) C(row, col) = acc[i][j];
     }
   }
+  // [done]
 }
 // [kernel]
 
@@ -174,22 +188,26 @@ std::int64_t tiles_along(std::int64_t size, int tile) { return (size - 1) / tile
 // [launch]
 void matmul_tiled(View<const float, 2> A, View<const float, 2> B, View<float, 2> C) {
   require_product(A, B, C);
+  // TODO 4: a block for each tile of C, and check the launch. How many tiles? What if C is empty?
   if (C.shape[0] == 0 || C.shape[1] == 0) return;
   const std::int64_t tiles_across = tiles_along(C.shape[1], kTile),
                      tiles_down = tiles_along(C.shape[0], kTile);
   matmul_tiled_kernel<<<static_cast<unsigned>(tiles_across * tiles_down), dim3(kTile, kTile)>>>(
       A, B, C, static_cast<unsigned>(tiles_across));
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 
 void matmul(View<const float, 2> A, View<const float, 2> B, View<float, 2> C) {
   require_product(A, B, C);
+  // TODO 9: the same launch, of the other kernel.
   if (C.shape[0] == 0 || C.shape[1] == 0) return;
   const std::int64_t tiles_across = tiles_along(C.shape[1], kSide),
                      tiles_down = tiles_along(C.shape[0], kSide);
   matmul_kernel<<<static_cast<unsigned>(tiles_across * tiles_down), kThreads>>>(
       A, B, C, static_cast<unsigned>(tiles_across));
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 // [launch]
 

@@ -29,7 +29,9 @@ constexpr int kSoftmaxThreads = 128;
 template <class T>
 __device__ View<T, 2> matrix_of_this_head(const View<T, 4>& X) {
   T* data = X.data;
+  // TODO 1: how far is it from the start of X to the matrix of this batch and this head?
   data += blockIdx.z * X.strides[0] + blockIdx.y * X.strides[1];
+  // [done]
   return {data, {X.shape[2], X.shape[3]}, {X.strides[2], X.strides[3]}};
 }
 // [matrix]
@@ -42,6 +44,9 @@ __host__ __device__ std::int64_t tiles_along(std::int64_t size, int tile) { retu
 /// the tiles of S row by row.
 __global__ void __launch_bounds__(ScoreTile::kThreads, 2)
     scores_kernel(View<const float, 4> Q, View<const float, 4> K, View<float, 4> S, float scale) {
+  // TODO 2: which tile of S is this block's? Where do its rows and its columns begin?
+  // TODO 3: multiply the tile with matmul_tile(). Which of the two matrices has to be transposed?
+  // TODO 4: scale it, and store it with store_tile().
   const View<const float, 2> Q_head = matrix_of_this_head(Q), K_head = matrix_of_this_head(K);
   const std::int64_t tiles_across = tiles_along(K_head.shape[0], ScoreTile::kCols);
   const std::int64_t first_query = blockIdx.x / tiles_across * ScoreTile::kRows;
@@ -53,12 +58,17 @@ __global__ void __launch_bounds__(ScoreTile::kThreads, 2)
     for (float& score : row) score *= scale;
   }
   device::store_tile<ScoreTile>(acc, matrix_of_this_head(S), first_query, first_key);
+  // [done]
 }
 // [scores]
 
 // [softmax]
 /// P = softmax of each row of S, a block a row. Shapes: S and P are (B, H, Nq, Nk).
 __global__ void __launch_bounds__(kSoftmaxThreads) softmax_kernel(View<const float, 4> S, View<float, 4> P) {
+  // TODO 5: where do this block's rows of S and P begin?
+  // TODO 6: the maximum of this thread's keys, and the sum of exp(score - that maximum).
+  // TODO 7: the maximum of the row, and its sum. On which maximum does each thread's sum stand?
+  // TODO 8: write the weights. What is a row of only -inf to become?
   __shared__ float warp_values_smem[kSoftmaxThreads / device::kWarpSize];
   const View<const float, 2> S_head = matrix_of_this_head(S);
   const View<float, 2> P_head = matrix_of_this_head(P);
@@ -83,6 +93,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads) softmax_kernel(View<const flo
   for (std::int64_t key = threadIdx.x; key < Nk; key += kSoftmaxThreads) {
     P_row[key] = row_sum == 0.0f ? 0.0f : expf(S_row[key] - row_max) / row_sum;  // 0: a row of only -inf
   }
+  // [done]
 }
 // [softmax]
 
@@ -91,10 +102,12 @@ __global__ void __launch_bounds__(kSoftmaxThreads) softmax_kernel(View<const flo
 template <class OutputTile>
 __global__ void __launch_bounds__(OutputTile::kThreads, 2)
     output_kernel(View<const float, 4> P, View<const float, 4> V, View<float, 4> O) {
+  // TODO 9: this block's rows of O, whole, in three lines.
   const std::int64_t first_query = std::int64_t{blockIdx.x} * OutputTile::kRows;
   typename OutputTile::Accumulator acc = {};
   device::matmul_tile<OutputTile>(matrix_of_this_head(P), matrix_of_this_head(V), first_query, 0, acc);
   device::store_tile<OutputTile>(acc, matrix_of_this_head(O), first_query, 0);
+  // [done]
 }
 // [output]
 
@@ -150,6 +163,9 @@ dim3 blocks_for_each_head(const View<const float, 4>& Q, std::int64_t blocks) {
 void naive_attention(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> S,
                      View<float, 4> P, View<float, 4> O, float scale) {
   require_arguments(Q, K, V, S, P, O);
+  // TODO 10: return if there are no queries. Launch the scores if there are keys, and check the launch.
+  // TODO 11: launch the softmax. How many blocks does a head need?
+  // TODO 12: launch the output, with the tile that is as wide as O. What if there are no keys?
   const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3], Nk = K.shape[2];
   if (B == 0 || H == 0 || Nq == 0) return;
   if (Nk > 0) {
@@ -165,6 +181,7 @@ void naive_attention(View<const float, 4> Q, View<const float, 4> K, View<const 
   const std::int64_t output_tiles = tiles_along(Nq, WideOutputTile::kRows);
   output<<<blocks_for_each_head(Q, output_tiles), WideOutputTile::kThreads>>>(read_only(P), V, O);
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 // [launch]
 

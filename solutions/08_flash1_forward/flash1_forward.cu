@@ -43,17 +43,17 @@ struct Head {
 // [begin]
 /// Line 2: O = 0, l = 0, m = -inf, by all threads of the block.
 __device__ void begin_rows(const Head& head) {
+  // TODO 1: what do O, l and m hold before the first key? Whose elements does a thread write?
   const std::int64_t Nq = head.O.shape[0], D = head.O.shape[1];
-  for (std::int64_t e = threadIdx.x; e < Nq * D; e += blockDim.x)
-    head.O.data[e / D * head.O.strides[0] + e % D] = 0.0f;
+  for (std::int64_t e = threadIdx.x; e < Nq * D; e += blockDim.x) head.O(e / D, e % D) = 0.0f;
   for (std::int64_t query = threadIdx.x; query < Nq; query += blockDim.x) {
-    head.l.data[query * head.l.strides[0]] = 0.0f;
-    head.m.data[query * head.m.strides[0]] = -INFINITY;
+    head.l(query) = 0.0f;
+    head.m(query) = -INFINITY;
   }
+  // [done]
 }
 // [begin]
 
-// [products]
 /// Line 9: S = Q·Kᵀ·scale of the tiles in shared memory, of which the first keys_left keys are real.
 template <class Shape>
 __device__ void multiply_with_keys(const SharedTiles<Shape>& smem, std::int64_t keys_left, float scale,
@@ -63,12 +63,15 @@ __device__ void multiply_with_keys(const SharedTiles<Shape>& smem, std::int64_t 
   for (auto& row : S_rmem) {
     for (float& s : row) s *= scale;
   }
+  // TODO 2: the columns behind the last key hold 0. What would they weigh?
   if (keys_left < Shape::kBlockN) {  // the columns behind the last key hold 0, and exp(0) is 1
     device::hide_scores<Scores>(S_rmem, [=](int, int col) { return col >= keys_left; });
   }
+  // [done]
 }
 
-/// Line 12, the product: O += P·V. Q must have been read by every warp: P goes where it lay.
+// [values]
+/// Line 12, the product: O += P·V. The warp must have read its rows of Q: its rows of P go where they lay.
 template <class Shape>
 __device__ void add_values(const typename Shape::Scores::Accumulator& P_rmem, SharedTiles<Shape>& smem,
                            typename Shape::Output::Accumulator& O_rmem) {
@@ -76,7 +79,7 @@ __device__ void add_values(const typename Shape::Scores::Accumulator& P_rmem, Sh
   __syncwarp();  // a warp reads the rows of P that it has written
   device::multiply_add<typename Shape::Output>(smem.P, smem.V, O_rmem);
 }
-// [products]
+// [values]
 
 // [fold]
 /// Lines 10 to 12 for one row, but for the product: S becomes exp(S - m_new) / l_new, and O leaves its old l
@@ -84,6 +87,10 @@ __device__ void add_values(const typename Shape::Scores::Accumulator& P_rmem, Sh
 template <class Shape>
 __device__ void fold_row(float (&S_row)[Shape::Scores::kThreadCols],
                          float (&O_row)[Shape::Output::kThreadCols], float& l, float& m) {
+  // TODO 3: m_new. Of the tile's row this thread has a part: who knows the rest? And what if it is -inf?
+  // TODO 4: the exponentials, and l_new. On which maximum does the old l stand?
+  // TODO 5: divide S by the new sum; take O from its old sum and maximum to the new ones. What if l_new is 0?
+  // TODO 6: the caller writes l and m back. What are they now?
   float tile_max = -INFINITY;
   for (const float s : S_row) tile_max = fmaxf(tile_max, s);
   const float m_new = fmaxf(m, device::max_warp<Shape::kThreadsAcross>(tile_max));
@@ -99,6 +106,7 @@ __device__ void fold_row(float (&S_row)[Shape::Scores::kThreadCols],
   for (float& o : O_row) o *= l_old / divisor;
   l = l_new;
   m = m_new;
+  // [done]
 }
 // [fold]
 
@@ -106,12 +114,19 @@ __device__ void fold_row(float (&S_row)[Shape::Scores::kThreadCols],
 /// The algorithm, by a block of Shape::kThreads threads. D is at most Shape::kDim.
 template <class Shape>
 __device__ void attend(const Head& head, float scale, SharedTiles<Shape>& smem) {
+  // [cut]
   using Scores = typename Shape::Scores;
   using Output = typename Shape::Output;
   const std::int64_t Nq = head.Q.shape[0], Nk = head.K.shape[0];
 
+  // [done]
   begin_rows(head);
 
+  // TODO 7: for each tile of keys (line 5): bring K and V (line 6). What must be over before, in every warp?
+  // TODO 8: in it, for each tile of queries (line 7): bring Q (line 8), make S (line 9). Who waits for whom?
+  // TODO 9: fetch O, l and m of these queries (line 8), and fold each of the thread's rows (lines 10 to 12).
+  // TODO 10: write l and m back (line 13). Which threads have a row's? Have all of them read the old ones?
+  // TODO 11: add P·V (line 12) and store O. What lay where P goes?
   for (std::int64_t first_key = 0; first_key < Nk; first_key += Shape::kBlockN) {  // line 5
     __syncthreads();  // O, l and m have begun; K and V have been used by every warp
     device::load_tile<Shape::kThreads>(head.K, first_key, 0, smem.K);  // line 6
@@ -131,25 +146,26 @@ __device__ void attend(const Head& head, float scale, SharedTiles<Shape>& smem) 
 #pragma unroll
       for (int i = 0; i < Shape::kThreadRows; ++i) {
         const std::int64_t query = first_query + Scores::row(i);
-        l_rmem[i] = query < Nq ? head.l.data[query * head.l.strides[0]] : 0.0f;
-        m_rmem[i] = query < Nq ? head.m.data[query * head.m.strides[0]] : -INFINITY;
+        l_rmem[i] = query < Nq ? head.l(query) : 0.0f;
+        m_rmem[i] = query < Nq ? head.m(query) : -INFINITY;
         fold_row<Shape>(S_rmem[i], O_rmem[i], l_rmem[i], m_rmem[i]);  // lines 10 to 12
       }
 
-      __syncthreads();                     // every warp has read Q, l and m: they may be overwritten
+      __syncwarp();  // nobody else reads these rows of Q, l and m, and the warp has: they may be overwritten
       if (Scores::thread_across() == 0) {  // line 13, by one of the 16 threads that hold a row
 #pragma unroll
         for (int i = 0; i < Shape::kThreadRows; ++i) {
           const std::int64_t query = first_query + Scores::row(i);
           if (query >= Nq) continue;
-          head.l.data[query * head.l.strides[0]] = l_rmem[i];
-          head.m.data[query * head.m.strides[0]] = m_rmem[i];
+          head.l(query) = l_rmem[i];
+          head.m(query) = m_rmem[i];
         }
       }
       add_values<Shape>(S_rmem, smem, O_rmem);  // line 12
       device::store_tile<Output>(O_rmem, head.O, first_query, 0);
     }
   }
+  // [done]
 }
 // [attend]
 

@@ -44,6 +44,9 @@ __device__ void fold_scores(typename Shape::Scores::Accumulator& S_rmem,
                             float (&l)[Shape::kThreadRows]) {
 #pragma unroll
   for (int i = 0; i < Shape::kThreadRows; ++i) {
+    // TODO 1: what is the maximum of row i now? Which of its columns does this thread not have?
+    // TODO 2: what stands on the old maximum, and has to be brought to the new one?
+    // TODO 3: make P of S, and let l take it in. What if the maximum is still -inf?
     const float m_new = fmaxf(m[i], device::max_of_row<typename Shape::Scores>(S_rmem, i));
     const float base = m_new == -INFINITY ? 0.0f : m_new;  // -inf - -inf would be NaN
 
@@ -56,6 +59,7 @@ __device__ void fold_scores(typename Shape::Scores::Accumulator& S_rmem,
       s = expf(s - base);
       l[i] += s;
     }
+    // [done]
   }
 }
 // [fold]
@@ -72,8 +76,10 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   extern __shared__ float4 shared_memory[];
   auto& smem = *reinterpret_cast<SharedTiles<Shape>*>(shared_memory);
   const View<const float, 2> Q_head = device::matrix_of(Q, blockIdx.z, blockIdx.y);
+  // TODO 4: which matrices of K and V does this block need?
   const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y);
   const View<const float, 2> V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
+  // [done]
   const std::int64_t first_query = std::int64_t{blockIdx.x} * Shape::kBlockM, Nk = K.shape[2];
 
   // Lines 3 to 5: a tile of Q; O = 0, l = 0, m = -inf.
@@ -83,12 +89,16 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   for (float& m_i : m) m_i = -INFINITY;
 
   for (std::int64_t first_key = 0; first_key < Nk; first_key += Shape::kBlockN) {  // line 6
+    // TODO 5: load a tile of K and one of V, for which P·V sums over keys. What must have happened before?
+    // TODO 6: who has to wait for whom, before anybody multiplies?
     __syncthreads();  // every warp has multiplied with the last P and V: K and V may be overwritten
     device::load_tile<Shape::kThreads>(K_head, first_key, 0, smem.K);  // line 7
     device::load_tile<Shape::kThreads>(device::transposed(V_head), 0, first_key, smem.V);
     __syncthreads();  // Q, K and V are complete
+    // [done]
 
     typename Scores::Accumulator S_rmem = {};
+    // TODO 7: compute the tile of S. What stands in the columns behind the last key?
     device::multiply_add<Scores>(smem.Q, smem.K, S_rmem);  // line 8: S = Q·Kᵀ
     for (auto& row : S_rmem) {
       for (float& s : row) s *= scale;
@@ -96,16 +106,22 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     if (first_key + Shape::kBlockN > Nk) {  // the columns behind the last key hold 0, not -inf
       device::hide_scores<Scores>(S_rmem, [=](int, int col) { return first_key + col >= Nk; });
     }
+    // [done]
 
     fold_scores<Shape>(S_rmem, O_rmem, m, l);  // line 9, and of line 10: O = diag(exp(m_old - m))·O
 
+    // TODO 8: put P where K is. Who may still be reading K there?
+    // TODO 9: add P·V to O. Which threads have written the rows of P that this thread reads?
     __syncthreads();  // every warp has multiplied with K: P may take its place
     device::put_tile<Scores>(S_rmem, smem.P);
     __syncwarp();                                          // a warp reads the rows of P that it has written
     device::multiply_add<Output>(smem.P, smem.V, O_rmem);  // line 10: O += P·V
+    // [done]
   }
 
-  const View<float, 1> lse_head = device::row_of(lse, blockIdx.z, blockIdx.y);
+  // TODO 10: l holds this thread's columns only. Finish l and O, also where no score was above -inf.
+  // TODO 11: store lse. Which threads of a row do it, and which rows of the tile exist?
+  // TODO 12: store O with device::store_tile<Output>().
 #pragma unroll
   for (int i = 0; i < Shape::kThreadRows; ++i) {
     l[i] = device::sum_warp<Shape::kThreadsAcross>(l[i]);  // so far each thread had its own columns only
@@ -113,9 +129,10 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
 
     const std::int64_t query = first_query + Scores::row(i);
     if (Scores::thread_across() == 0 && query < Q.shape[2])
-      lse_head.data[query * lse_head.strides[0]] = m[i] + logf(l[i]);  // line 13; log 0 is -inf
+      lse(blockIdx.z, blockIdx.y, query) = m[i] + logf(l[i]);  // line 13; log 0 is -inf
   }
   device::store_tile<Output>(O_rmem, device::matrix_of(O, blockIdx.z, blockIdx.y), first_query, 0);
+  // [done]
 }
 // [kernel]
 

@@ -25,6 +25,13 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     causal_attention_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                             View<float, 4> O, View<float, 3> lse, float scale) {
   extern __shared__ float4 shared_memory[];
+  // TODO 1: which matrices of Q, K and V are this block's?
+  // TODO 2: which is its first query, if the tiles with the most keys are to begin first?
+  // TODO 3: make a device::ForwardBlock for these queries.
+  // TODO 4: beside which key does query i stand? How many keys do all queries of the tile see? How many any?
+  // TODO 5: let those tiles of keys pass by that all queries see whole.
+  // TODO 6: then the tiles that the diagonal crosses. What is hidden in them, and where do they end?
+  // TODO 7: store O and lse.
   const unsigned head = blockIdx.x, batch = blockIdx.y;
   const View<const float, 2> Q_head = device::matrix_of(Q, batch, head),
                              K_head = device::matrix_of(K, batch, head),
@@ -49,6 +56,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   }
 
   block.store(device::matrix_of(O, batch, head), device::row_of(lse, batch, head));
+  // [done]
 }
 // [kernel]
 

@@ -4,7 +4,9 @@
 
 #include <cuda_runtime.h>
 
+// [cut]
 #include <algorithm>
+// [done]
 #include <stdexcept>
 #include <string>
 
@@ -22,8 +24,7 @@ static_assert(WideShape::kDim >= kMaxDim);
 
 // [kernel]
 /// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z.
-/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim, the
-///         window at most Nk.
+/// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is at most Shape::kDim.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     sliding_window_attention_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
@@ -33,6 +34,10 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
                                     shared_memory);
 
+  // TODO 1: which keys does some query of this tile see, and which do all of them see?
+  // TODO 2: at which key does the first tile begin, so that no key is missing and no tile is loaded in vain?
+  // TODO 3: let the tiles of keys pass by. Which of them need no mask?
+  // TODO 4: which keys of the others are hidden from a query?
   const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], offset = Nk - Nq;  // query i stands at key i + offset
   const std::int64_t last_query = min(first_query + Shape::kBlockM, Nq) - 1;
   // Some query of the tile sees keys [begin, end), and all of them see keys [all_begin, all_end).
@@ -54,6 +59,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
       });
     }
   }
+  // [done]
   block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
 }
 // [kernel]
@@ -81,7 +87,9 @@ void sliding_window_attention(View<const float, 4> Q, View<const float, 4> K, Vi
     throw std::invalid_argument("window must be at least 1, but it is " + std::to_string(window) + ".");
   device::require_shape("lse", lse, {B, H, Nq});
   if (B == 0 || H == 0 || Nq == 0) return;
+  // TODO 5: a window may be longer than any sequence, 2^63 - 1. What does that do to your sums?
   window = std::min(window, K.shape[2]);  // a longer one sees no more keys, but sums with it can overflow
+  // [done]
   if (Q.shape[3] <= NarrowShape::kDim) {
     launch<NarrowShape>(Q, K, V, O, lse, scale, window);
   } else {

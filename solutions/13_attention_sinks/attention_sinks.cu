@@ -11,6 +11,7 @@
 
 #include "device/attention_arguments.hpp"
 #include "device/attention_tile.hpp"
+#include "device/attention_window.hpp"
 #include "device/cuda_check.hpp"
 #include "device/flash_forward.hpp"
 
@@ -20,18 +21,6 @@ namespace course {
 using NarrowShape = device::AttentionShape<128, 64, 64>;
 using WideShape = device::AttentionShape<128, 64, 128>;
 static_assert(WideShape::kDim >= kMaxDim);
-
-/// Keys [begin, end) are in the window of some query of a tile, keys [all_begin, all_end) in that of all.
-struct WindowOfTile {
-  std::int64_t begin, end, all_begin, all_end;
-};
-
-/// As in lesson 12. The tile's queries stand at keys first_position to last_position.
-__device__ WindowOfTile window_of_tile(std::int64_t first_position, std::int64_t last_position,
-                                       std::int64_t window) {
-  return {max(first_position - window + 1, std::int64_t{0}), last_position + 1, last_position - window + 1,
-          first_position + 1};
-}
 
 // [kernel]
 /// O and lse of a tile of queries of head blockIdx.y in batch blockIdx.z. The window is at most Nk.
@@ -45,18 +34,24 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_query = std::int64_t{blockIdx.x} * Shape::kBlockM;
   float m = -INFINITY, l = 0.0f;  // what a row begins with
-  if (sink != nullptr) {          // a learned sink is like a key seen already, with this score and value 0
+  // TODO 1: what does it begin with if its head has a learned sink? Which sink is this block's?
+  if (sink != nullptr) {  // a learned sink is like a key seen already, with this score and value 0
     m = sink[blockIdx.y];
     l = 1.0f;  // exp(sink - m)
   }
+  // [done]
   device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
                                     shared_memory, m, l);
 
+  // TODO 2: as in lesson 12: at which keys do these queries stand? In which tile does their window begin?
+  // TODO 3: which keys does a query not see? attend() takes it as hidden(query, key).
+  // TODO 4: attend to the tiles of the sinks and of the window. Which could come twice, or never?
   const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y),
                              V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
   const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], offset = Nk - Nq;  // query i stands at key i + offset
   const std::int64_t last_query = min(first_query + Shape::kBlockM, Nq) - 1;
-  const WindowOfTile in_window = window_of_tile(first_query + offset, last_query + offset, window);
+  const device::WindowOfTile in_window =
+      device::window_of_tile(first_query + offset, last_query + offset, window);
   const std::int64_t first_tile = in_window.begin / Shape::kBlockN * Shape::kBlockN;  // of the window
   const auto hidden = [=](std::int64_t query, std::int64_t key) {
     const std::int64_t position = query + offset;
@@ -72,6 +67,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     first_key += Shape::kBlockN;
     if (first_key >= sinks) first_key = max(first_key, first_tile);  // past the sinks; never back
   }
+  // [done]
   block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
 }
 // [kernel]

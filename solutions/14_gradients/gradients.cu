@@ -57,8 +57,11 @@ void matmul_backward(View<const float, 2> X, View<const float, 2> W, View<const 
   device::require_shape("dY", dY, {M, N});
   device::require_shape("dX", dX, {M, K});
   device::require_shape("dW", dW, {K, N});
+  // TODO 1: dX, by multiply() and device::transposed(). Which two of the three inputs make its shape?
+  // TODO 2: dW, likewise. Over which axis is summed?
   multiply(dY, device::transposed(W), dX);  // (M, N) times (N, K)
   multiply(device::transposed(X), dY, dW);  // (K, M) times (M, N)
+  // [done]
 }
 // [matmul backward]
 
@@ -73,8 +76,10 @@ constexpr int kBlockWarps = kBlockThreads / device::kWarpSize;
 __device__ float sum_own_columns(const float* P_row, const float* dP_row, std::int64_t cols) {
   float sum = 0.0f;
   for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
+    // TODO 3: what does this column add to the sum? And where P is 0?
     const float p = P_row[col], dp = dP_row[col];
     sum += p == 0.0f ? 0.0f : p * dp;  // 0 times NaN or an infinity would be NaN
+    // [done]
   }
   return sum;
 }
@@ -85,8 +90,10 @@ __device__ float sum_own_columns(const float* P_row, const float* dP_row, std::i
 __device__ void write_own_columns(const float* __restrict__ P_row, const float* __restrict__ dP_row,
                                   float* __restrict__ dS_row, float sum, std::int64_t cols) {
   for (std::int64_t col = threadIdx.x; col < cols; col += kBlockThreads) {
+    // TODO 4: dS of this column. And where P is 0?
     const float p = P_row[col], dp = dP_row[col];
     dS_row[col] = p == 0.0f ? 0.0f : p * (dp - sum);
+    // [done]
   }
 }
 // [output]
@@ -95,6 +102,8 @@ __device__ void write_own_columns(const float* __restrict__ P_row, const float* 
 /// Row blockIdx.x of dS. Correct for blocks of kBlockThreads threads.
 __global__ void __launch_bounds__(kBlockThreads)
     softmax_backward_kernel(View<const float, 2> P, View<const float, 2> dP, View<float, 2> dS) {
+  // TODO 5: where does this block's row begin in P, in dP and in dS?
+  // TODO 6: the sum of the row, in every thread, by device::sum_block. Then its output.
   __shared__ float warp_values_smem[kBlockWarps];
   const std::int64_t row = blockIdx.x, cols = P.shape[1];
   const float* P_row = P.data + row * P.strides[0];
@@ -103,6 +112,7 @@ __global__ void __launch_bounds__(kBlockThreads)
   const float own_sum = sum_own_columns(P_row, dP_row, cols);
   const float sum = device::sum_block<kBlockThreads>(own_sum, warp_values_smem);
   write_own_columns(P_row, dP_row, dS_row, sum, cols);
+  // [done]
 }
 // [kernel]
 
@@ -117,9 +127,11 @@ void softmax_backward(View<const float, 2> P, View<const float, 2> dP, View<floa
   device::require_dense_rows("P", P);
   device::require_dense_rows("dP", dP);
   device::require_dense_rows("dS", dS);
+  // TODO 7: launch a block for each row, and check the launch. When is there nothing to launch?
   if (rows == 0 || cols == 0) return;
   softmax_backward_kernel<<<static_cast<unsigned>(rows), kBlockThreads>>>(P, dP, dS);
   CUDA_CHECK(cudaGetLastError());
+  // [done]
 }
 // [launch]
 

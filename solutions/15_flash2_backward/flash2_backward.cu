@@ -2,6 +2,8 @@
 // lse. Dao 2023 (arXiv:2307.08691), Algorithm 2; the comments in the kernels name its lines. There, one
 // kernel makes all gradients and its blocks add to dQ as they come; here dQ has a kernel of its own, so that
 // every sum has its order.
+// TODO: the numbers below give the order of the work: delta, dV, dK, dQ, causal.
+// [done]
 
 #include "flash2_backward.hpp"
 
@@ -29,39 +31,44 @@ constexpr int kDeltaThreads = 128, kDeltaRows = kDeltaThreads / device::kWarpSiz
 __global__ void __launch_bounds__(kDeltaThreads)
     delta_kernel(View<const float, 4> O, View<const float, 4> dO, View<float, 3> delta) {
   const int warp = static_cast<int>(threadIdx.x) / device::kWarpSize;
+  // [cut]
   const int lane = static_cast<int>(threadIdx.x) % device::kWarpSize;
+  // [done]
   const std::int64_t query = std::int64_t{blockIdx.x} * kDeltaRows + warp;
   if (query >= O.shape[2]) return;  // the whole warp leaves
 
+  // TODO 1: which rows of O and dO are the warp's? Which part of the sum has this lane, and who stores it?
   float sum = 0.0f;
   const View<const float, 2> O_head = device::matrix_of(O, blockIdx.z, blockIdx.y);
   const View<const float, 2> dO_head = device::matrix_of(dO, blockIdx.z, blockIdx.y);
   for (std::int64_t d = lane; d < O.shape[3]; d += device::kWarpSize)
-    sum += dO_head.data[query * dO_head.strides[0] + d] * O_head.data[query * O_head.strides[0] + d];
+    sum += dO_head(query, d) * O_head(query, d);
   sum = device::sum_warp(sum);
-  const View<float, 1> delta_head = device::row_of(delta, blockIdx.z, blockIdx.y);
-  if (lane == 0) delta_head.data[query * delta_head.strides[0]] = sum;
+  if (lane == 0) delta(blockIdx.z, blockIdx.y, query) = sum;
+  // [done]
 }
 // [delta]
 
 // [weight]
 /// Line 11: P = exp(S - lse) for a scaled score; 0 in the row of a query that sees no key.
 __device__ float weight_of(float score, float lse) {
-  float P = 0.0f;
-  if (lse != -INFINITY) P = expf(score - lse);
-  return P;
+  // TODO 2: what does lse turn the score into? What would -inf - -inf be?
+  // stub| return 0.0f;
+  return lse == -INFINITY ? 0.0f : expf(score - lse);
+  // [done]
 }
 
 /// Line 14: dS = P·(dP - delta); 0 where the weight is 0, whatever dP holds.
 __device__ float score_gradient(float P, float dP, float delta) {
-  float dS = 0.0f;
-  if (P != 0.0f) dS = P * (dP - delta);
-  return dS;
+  // TODO 10: what does the softmax make of dP? When may dP hold anything, and has no part in it?
+  // stub| return 0.0f;
+  return P == 0.0f ? 0.0f : P * (dP - delta);
+  // [done]
 }
 
 /// x[i], or `otherwise` behind the end of x.
 __device__ float number_at(const View<const float, 1>& x, std::int64_t i, float otherwise) {
-  return i < x.shape[0] ? x.data[i * x.strides[0]] : otherwise;
+  return i < x.shape[0] ? x(i) : otherwise;
 }
 // [weight]
 
@@ -95,22 +102,37 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   using Output = typename Shape::Output;
   extern __shared__ float4 shared_memory[];
   auto& smem = *reinterpret_cast<TilesOfKeys<Shape>*>(shared_memory);
+  // TODO 3: of which tensors does this block need a head, beside K and V?
   const View<const float, 2> Q_head = device::matrix_of(Q, blockIdx.z, blockIdx.y);
   const View<const float, 2> dO_head = device::matrix_of(dO, blockIdx.z, blockIdx.y);
   const View<const float, 1> lse_head = device::row_of(lse, blockIdx.z, blockIdx.y);
   const View<const float, 1> delta_head = device::row_of(delta, blockIdx.z, blockIdx.y);
+  // [done]
   const std::int64_t Nq = Q.shape[2], first_key = std::int64_t{blockIdx.x} * Shape::kBlockN;
+  // [cut]
   const std::int64_t offset = K.shape[2] - Nq;  // query i stands at key i + offset
+  // [done]
 
   // Lines 6 and 7: a tile of K and of V; dK = 0, dV = 0.
   device::load_tile<Shape::kThreads>(device::matrix_of(K, blockIdx.z, blockIdx.y), first_key, 0, smem.K);
   device::load_tile<Shape::kThreads>(device::matrix_of(V, blockIdx.z, blockIdx.y), first_key, 0, smem.V);
+  // TODO 4: where does dV grow, and later dK, while the queries pass by?
   typename Output::Accumulator dK_rmem = {}, dV_rmem = {};
+  // [done]
 
   std::int64_t first_query = 0;
+  // TODO 21: with causal, which query is the first that sees a key of the tile?
   if (causal)  // the first query that sees a key of the tile stands at its first key
     first_query = max(first_key - offset, std::int64_t{0}) / Shape::kBlockM * Shape::kBlockM;
+  // [done]
   for (; first_query < Nq; first_query += Shape::kBlockM) {  // line 8
+    // TODO 5: load a tile of Q and one of dO. What must have happened before, and what before they are read?
+    // TODO 6: compute Sᵀ and, of it, Pᵀ. Which query belongs to column j, and what if there is none?
+    // TODO 11: compute dPᵀ beside Sᵀ and, of it, dSᵀ.
+    // TODO 7: dO is needed with queries along the sum. Where is there room for it, and from when on?
+    // TODO 12: the same for Q.
+    // TODO 8: put Pᵀ where all see it, and let dV take in Pᵀ·dO. Which barriers does that take?
+    // TODO 13: dSᵀ takes the place of Pᵀ. Who may still be reading there? Let dK take in dSᵀ·Q.
     __syncthreads();  // every warp has multiplied with the last Q and dO: they may be overwritten
     device::load_tile<Shape::kThreads>(Q_head, first_query, 0, smem.Q);  // line 9
     device::load_tile<Shape::kThreads>(dO_head, first_query, 0, smem.dO);
@@ -142,14 +164,18 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     device::put_tile<Scores>(dS_rmem, smem.P);
     __syncwarp();                                                      // its rows of dS are complete
     device::multiply_add<Output>(smem.P, smem.Q_transposed, dK_rmem);  // line 16: dK += dSᵀ·Q
+    // [done]
   }
 
+  // TODO 9: store dV with device::store_tile<Output>().
+  // TODO 14: what does dK still lack? Store it.
   // Line 18. S is Q·Kᵀ·scale: the scale is a factor of its gradients, too.
   for (auto& row : dK_rmem) {
     for (float& x : row) x *= scale;
   }
   device::store_tile<Output>(dV_rmem, device::matrix_of(dV, blockIdx.z, blockIdx.y), first_key, 0);
   device::store_tile<Output>(dK_rmem, device::matrix_of(dK, blockIdx.z, blockIdx.y), first_key, 0);
+  // [done]
 }
 // [keys]
 
@@ -178,16 +204,21 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   using Output = typename Shape::Output;
   extern __shared__ float4 shared_memory[];
   auto& smem = *reinterpret_cast<TilesOfQueries<Shape>*>(shared_memory);
+  // TODO 15: of which tensors does this block need a head, beside Q and dO?
   const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, blockIdx.y);
   const View<const float, 2> V_head = device::matrix_of(V, blockIdx.z, blockIdx.y);
   const View<const float, 1> lse_head = device::row_of(lse, blockIdx.z, blockIdx.y);
   const View<const float, 1> delta_head = device::row_of(delta, blockIdx.z, blockIdx.y);
+  // [done]
   const std::int64_t Nk = K.shape[2], first_query = std::int64_t{blockIdx.x} * Shape::kBlockM;
+  // [cut]
   const std::int64_t Nq = Q.shape[2], offset = Nk - Nq;  // query i stands at key i + offset
+  // [done]
 
   // A tile of Q and of dO; dQ = 0.
   device::load_tile<Shape::kThreads>(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, 0, smem.Q);
   device::load_tile<Shape::kThreads>(device::matrix_of(dO, blockIdx.z, blockIdx.y), first_query, 0, smem.dO);
+  // TODO 16: where does dQ grow? Which lse and which delta belong to the thread's rows, whatever passes by?
   typename Output::Accumulator dQ_rmem = {};
   float lse_rmem[Shape::kThreadRows], delta_rmem[Shape::kThreadRows];  // of the thread's rows
 #pragma unroll
@@ -195,10 +226,16 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     lse_rmem[i] = number_at(lse_head, first_query + Scores::row(i), -INFINITY);  // no query: no weight
     delta_rmem[i] = number_at(delta_head, first_query + Scores::row(i), 0.0f);
   }
+  // [done]
 
   std::int64_t keys_end = Nk;  // behind the last key that a query of the tile sees
+  // TODO 22: with causal, which key is the last that a query of the tile sees?
   if (causal) keys_end = min(first_query + Shape::kBlockM, Nq) + offset;  // its last query's position, and 1
+  // [done]
   for (std::int64_t first_key = 0; first_key < keys_end; first_key += Shape::kBlockN) {
+    // TODO 17: load a tile of K and one of V, between which barriers?
+    // TODO 18: compute S, P, dP and dS. Which key belongs to column j, and what if there is none?
+    // TODO 19: K is needed with keys along the sum, dS where all see it. Where is there room? Then add to dQ.
     __syncthreads();  // every warp has multiplied with the last K and dS: they may be overwritten
     device::load_tile<Shape::kThreads>(K_head, first_key, 0, smem.K);
     device::load_tile<Shape::kThreads>(V_head, first_key, 0, smem.V);
@@ -224,12 +261,15 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     device::put_tile<Scores>(dS_rmem, smem.dS);
     __syncthreads();                                                    // both are complete
     device::multiply_add<Output>(smem.dS, smem.K_transposed, dQ_rmem);  // line 15: dQ += dS·K
+    // [done]
   }
 
+  // TODO 20: what does dQ still lack? Store it.
   for (auto& row : dQ_rmem) {
     for (float& x : row) x *= scale;
   }
   device::store_tile<Output>(dQ_rmem, device::matrix_of(dQ, blockIdx.z, blockIdx.y), first_query, 0);
+  // [done]
 }
 // [queries]
 

@@ -48,6 +48,10 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
                                 device::matrix_of(V, blockIdx.z, blockIdx.y), first_key, scale,
                                 shared_memory);
 
+  // TODO 1: which heads of Q read this head of K and V, and how many are they?
+  // TODO 2: with the mask, which tile of queries is the first that sees a key of this tile?
+  // TODO 3: let the queries of these heads pass by. What must not happen between two heads?
+  // TODO 4: store dK and dV. Of which head, and when are they complete?
   // The heads of Q that read this one. Each begins with the first tile of queries that sees a key of it.
   const std::int64_t group = Q.shape[1] / K.shape[1], first_head = blockIdx.y * group;
   const std::int64_t Nq = Q.shape[2], offset = K.shape[2] - Nq;  // query i stands at key i + offset
@@ -68,6 +72,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   }
   // The sums are complete: all heads of the group are in them.
   block.store(device::matrix_of(dK, blockIdx.z, blockIdx.y), device::matrix_of(dV, blockIdx.z, blockIdx.y));
+  // [done]
 }
 // [keys]
 
@@ -85,6 +90,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
       device::row_of(lse, blockIdx.z, blockIdx.y), device::row_of(delta, blockIdx.z, blockIdx.y), first_query,
       scale, shared_memory);
 
+  // TODO 5: which head of K and V does this head of Q read?
+  // TODO 6: let its tiles of keys pass by, as in lesson 15.
   const std::int64_t group = Q.shape[1] / K.shape[1], kv_head = blockIdx.y / group;
   const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, kv_head);
   const View<const float, 2> V_head = device::matrix_of(V, blockIdx.z, kv_head);
@@ -98,6 +105,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
       block.attend(K_head, V_head, first_key);
     }
   }
+  // [done]
   block.store(device::matrix_of(dQ, blockIdx.z, blockIdx.y));
 }
 // [queries]
@@ -111,23 +119,29 @@ template <class Shape>
 void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<const float, 3> lse,
             View<const float, 4> dO, View<const float, 3> delta, View<float, 4> dQ, View<float, 4> dK,
             View<float, 4> dV, float scale, bool causal) {
+  // [cut]
   const unsigned B = static_cast<unsigned>(Q.shape[0]);
   const unsigned H = static_cast<unsigned>(Q.shape[1]), H_kv = static_cast<unsigned>(K.shape[1]);
+  // [done]
   if (K.shape[2] > 0) {
     const auto keys = keys_kernel<Shape>;
     constexpr int kSharedBytes = device::KeyBlock<Shape>::kSharedBytes;  // more than come unasked
     CUDA_CHECK(cudaFuncSetAttribute(keys, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
+    // TODO 7: how many blocks does this kernel need along each axis? Launch them, and check that.
     const dim3 grid(tiles_of(K.shape[2], Shape::kBlockN), H_kv, B);
     keys<<<grid, Shape::kThreads, kSharedBytes>>>(Q, K, V, lse, dO, delta, dK, dV, scale, causal);
     CUDA_CHECK(cudaGetLastError());
+    // [done]
   }
   if (Q.shape[2] > 0) {
     const auto queries = queries_kernel<Shape>;
     constexpr int kSharedBytes = device::QueryBlock<Shape>::kSharedBytes;
     CUDA_CHECK(cudaFuncSetAttribute(queries, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
+    // TODO 8: the same for this one. Where do the two grids differ?
     const dim3 grid(tiles_of(Q.shape[2], Shape::kBlockM), H, B);
     queries<<<grid, Shape::kThreads, kSharedBytes>>>(Q, K, V, lse, dO, delta, dQ, scale, causal);
     CUDA_CHECK(cudaGetLastError());
+    // [done]
   }
 }
 

@@ -42,29 +42,33 @@ struct Mask {
 
   /// Whether the query does not see the key.
   __device__ bool hides(std::int64_t query, std::int64_t key) const {
-    bool hidden = false;
+    // TODO 1: where does the query stand? Two things can hide a key from it; what do sinks change?
+    // stub| return false;
     const std::int64_t position = query + offset();
-    hidden = (causal && key > position) || (position - key >= window && key >= sinks);
-    return hidden;
+    return (causal && key > position) || (position - key >= window && key >= sinks);
+    // [done]
   }
 
   /// Whether every query of a tile sees every key of a tile. To say no costs time, and nothing else.
   __device__ bool hides_nothing(std::int64_t first_query, std::int64_t first_key) const {
-    bool nothing = false;
+    // TODO 2: which query and which key of the tiles are the first to be parted, ahead and in the window?
+    // stub| return false;
     const std::int64_t first_position = first_query + offset(), last_position = first_position + kTile - 1;
     const std::int64_t last_key = first_key + kTile - 1;
-    nothing =
-        (!causal || last_key <= first_position) && (last_position - first_key < window || last_key < sinks);
-    return nothing;
+    return (!causal || last_key <= first_position) &&
+           (last_position - first_key < window || last_key < sinks);
+    // [done]
   }
 
   /// From the tile in which the window of a tile's first query begins to the last key that a query of the
   /// tile sees. Sinks may lie before that.
   __device__ Range keys_of(std::int64_t first_query) const {
     Range keys{0, Nk};
+    // TODO 3: so all tiles pass by. Which keys does no query of this tile see? Leave the sinks to TODO 4.
     const std::int64_t first_position = first_query + offset();
     keys.begin = max(first_position - window + 1, std::int64_t{0}) / kTile * kTile;
     if (causal) keys.end = min(first_query + kTile, Nq) + offset();  // behind the last query's position
+    // [done]
     return keys;
   }
 
@@ -73,16 +77,20 @@ struct Mask {
   /// The tile of keys that comes after one: the next of the sinks, or of keys_of(). None comes twice.
   __device__ std::int64_t next_tile(const Range& keys, std::int64_t first_key) const {
     std::int64_t next = first_key + kTile;
+    // TODO 4: that is the neighbour. When does the way lead farther on, and where to?
     if (next >= sinks) next = max(next, keys.begin);  // past the sinks; never back
+    // [done]
     return next;
   }
 
   /// From the first to the last tile of queries in which some query sees a key of the tile.
   __device__ Range queries_of(std::int64_t first_key) const {
     Range queries{0, Nq};
+    // TODO 5: which queries stand too early to see a key of this tile, and which too late? And a sink?
     const std::int64_t last_key = min(first_key + kTile, Nk) - 1;
     if (causal) queries.begin = max(first_key - offset(), std::int64_t{0}) / kTile * kTile;
     if (first_key >= sinks) queries.end = min(last_key + window - offset(), Nq);  // nobody loses a sink
+    // [done]
     return queries;
   }
 };
@@ -94,22 +102,47 @@ struct Hides {
 };
 // [mask]
 
+// [arguments]
+/// What the entries hand down to their kernels.
+struct ForwardArguments {
+  View<const float, 4> Q, K, V;
+  const float* sink;
+  View<float, 4> O;
+  View<float, 3> lse;
+  float scale;
+  Mask mask;
+};
+
+struct BackwardArguments {
+  View<const float, 4> Q, K, V;
+  View<const float, 3> lse;
+  View<const float, 4> dO;
+  View<const float, 3> delta;
+  View<float, 4> dQ, dK, dV;
+  float scale;
+  Mask mask;
+};
+// [arguments]
+
 // [forward]
 /// O and lse of a tile of queries: tile blockIdx.x of head blockIdx.y of Q in batch blockIdx.z.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    forward_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, const float* sink,
-                   View<float, 4> O, View<float, 3> lse, float scale, Mask mask) {
+    forward_kernel(ForwardArguments arg) {
+  const auto& [Q, K, V, sink, O, lse, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_query = std::int64_t{blockIdx.x} * kTile;
   float m = -INFINITY, l = 0.0f;  // what a row begins with
-  if (sink != nullptr) {          // a learned sink is like a key seen already, with this score and value 0
+  // TODO 6: and with a learned sink?
+  if (sink != nullptr) {  // a learned sink is like a key seen already, with this score and value 0
     m = sink[blockIdx.y];
     l = 1.0f;
   }
+  // [done]
   device::ForwardBlock<Shape> block(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, scale,
                                     shared_memory, m, l);
 
+  // TODO 7: attend to the tiles of keys. Which head of K and V is this head's? Mask knows the tiles.
   const std::int64_t head_kv = blockIdx.y / (Q.shape[1] / K.shape[1]);
   const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, head_kv),
                              V_head = device::matrix_of(V, blockIdx.z, head_kv);
@@ -121,6 +154,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     else
       block.attend(K_head, V_head, first_key, Hides{mask});
   }
+  // [done]
   block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));
 }
 // [forward]
@@ -140,16 +174,15 @@ __global__ void __launch_bounds__(kDeltaThreads)
 // [keys]
 /// dK and dV of a tile of keys: tile blockIdx.x of head blockIdx.y of K and V in batch blockIdx.z.
 template <class Shape>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    keys_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                View<float, 4> dK, View<float, 4> dV, float scale, Mask mask) {
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce) keys_kernel(BackwardArguments arg) {
+  const auto& [Q, K, V, lse, dO, delta, dQ, dK, dV, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_key = std::int64_t{blockIdx.x} * kTile;
   device::KeyBlock<Shape> block(device::matrix_of(K, blockIdx.z, blockIdx.y),
                                 device::matrix_of(V, blockIdx.z, blockIdx.y), first_key, scale,
                                 shared_memory);
 
+  // TODO 8: attend to the tiles of queries, of every head of Q that reads these keys.
   const Range queries = mask.queries_of(first_key);
   const std::int64_t group = Q.shape[1] / K.shape[1];
   for (std::int64_t head = blockIdx.y * group; head < (blockIdx.y + 1) * group; ++head) {
@@ -164,6 +197,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
         block.attend(Q_head, dO_head, lse_head, delta_head, first_query, Hides{mask});
     }
   }
+  // [done]
   block.store(device::matrix_of(dK, blockIdx.z, blockIdx.y), device::matrix_of(dV, blockIdx.z, blockIdx.y));
 }
 // [keys]
@@ -172,9 +206,8 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
 /// dQ of a tile of queries: tile blockIdx.x of head blockIdx.y of Q in batch blockIdx.z.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
-    queries_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                   View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                   View<float, 4> dQ, float scale, Mask mask) {
+    queries_kernel(BackwardArguments arg) {
+  const auto& [Q, K, V, lse, dO, delta, dQ, dK, dV, scale, mask] = arg;
   extern __shared__ float4 shared_memory[];
   const std::int64_t first_query = std::int64_t{blockIdx.x} * kTile;
   device::QueryBlock<Shape> block(
@@ -182,6 +215,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
       device::row_of(lse, blockIdx.z, blockIdx.y), device::row_of(delta, blockIdx.z, blockIdx.y), first_query,
       scale, shared_memory);
 
+  // TODO 9: the tiles of keys again, as in the forward pass.
   const std::int64_t head_kv = blockIdx.y / (Q.shape[1] / K.shape[1]);
   const View<const float, 2> K_head = device::matrix_of(K, blockIdx.z, head_kv),
                              V_head = device::matrix_of(V, blockIdx.z, head_kv);
@@ -193,6 +227,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     else
       block.attend(K_head, V_head, first_key, Hides{mask});
   }
+  // [done]
   block.store(device::matrix_of(dQ, blockIdx.z, blockIdx.y));
 }
 // [queries]
@@ -205,13 +240,12 @@ __global__ void __launch_bounds__(kSinkThreads)
     sink_kernel(const float* sink, View<const float, 3> lse, View<const float, 3> delta, float* dsink) {
   __shared__ float warp_sums_smem[kSinkThreads / device::kWarpSize];
   float sum = 0.0f;
+  // TODO 10: the thread's part of the sum. Which rows does it take, and what weighs the sink in a row?
   for (std::int64_t batch = 0; batch < lse.shape[0]; ++batch) {
-    const View<const float, 1> lse_head = device::row_of(lse, batch, blockIdx.x);
-    const View<const float, 1> delta_head = device::row_of(delta, batch, blockIdx.x);
     for (std::int64_t row = threadIdx.x; row < lse.shape[2]; row += kSinkThreads)
-      sum -= device::weight_of(sink[blockIdx.x], lse_head.data[row * lse_head.strides[0]]) *
-             delta_head.data[row * delta_head.strides[0]];
+      sum -= device::weight_of(sink[blockIdx.x], lse(batch, blockIdx.x, row)) * delta(batch, blockIdx.x, row);
   }
+  // [done]
   sum = device::sum_block<kSinkThreads>(sum, warp_sums_smem);
   if (threadIdx.x == 0) dsink[blockIdx.x] = sum;
 }
@@ -245,22 +279,19 @@ Mask mask_of(const View<const float, 4>& Q, const View<const float, 4>& K, bool 
 }
 
 template <class Shape>
-void launch_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, const float* sink,
-                    View<float, 4> O, View<float, 3> lse, float scale, const Mask& mask) {
-  launch(forward_kernel<Shape>, blocks_for(mask.Nq, kTile), Q.shape[1], Q.shape[0], Shape::kThreads,
-         device::ForwardBlock<Shape>::kSharedBytes, Q, K, V, sink, O, lse, scale, mask);
+void launch_forward(const ForwardArguments& arg) {
+  launch(forward_kernel<Shape>, blocks_for(arg.mask.Nq, kTile), arg.Q.shape[1], arg.Q.shape[0],
+         Shape::kThreads, device::ForwardBlock<Shape>::kSharedBytes, arg);
 }
 
 template <class Shape>
-void launch_backward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
-                     View<const float, 3> lse, View<const float, 4> dO, View<const float, 3> delta,
-                     View<float, 4> dQ, View<float, 4> dK, View<float, 4> dV, float scale, const Mask& mask) {
-  if (mask.Nk > 0)
-    launch(keys_kernel<Shape>, blocks_for(mask.Nk, kTile), K.shape[1], K.shape[0], Shape::kThreads,
-           device::KeyBlock<Shape>::kSharedBytes, Q, K, V, lse, dO, delta, dK, dV, scale, mask);
-  if (mask.Nq > 0)
-    launch(queries_kernel<Shape>, blocks_for(mask.Nq, kTile), Q.shape[1], Q.shape[0], Shape::kThreads,
-           device::QueryBlock<Shape>::kSharedBytes, Q, K, V, lse, dO, delta, dQ, scale, mask);
+void launch_backward(const BackwardArguments& arg) {
+  if (arg.mask.Nk > 0)
+    launch(keys_kernel<Shape>, blocks_for(arg.mask.Nk, kTile), arg.K.shape[1], arg.K.shape[0],
+           Shape::kThreads, device::KeyBlock<Shape>::kSharedBytes, arg);
+  if (arg.mask.Nq > 0)
+    launch(queries_kernel<Shape>, blocks_for(arg.mask.Nq, kTile), arg.Q.shape[1], arg.Q.shape[0],
+           Shape::kThreads, device::QueryBlock<Shape>::kSharedBytes, arg);
 }
 
 void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
@@ -270,12 +301,12 @@ void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<cons
   device::require_groups(H, H_kv);
   device::require_attention_arguments(Q, K, V, O, H_kv, kMaxDim);
   device::require_shape("lse", lse, {B, H, Nq});
-  const Mask mask = mask_of(Q, K, causal, window, sinks);
+  const ForwardArguments arg{Q, K, V, sink, O, lse, scale, mask_of(Q, K, causal, window, sinks)};
   if (B == 0 || H == 0 || Nq == 0) return;
   if (Q.shape[3] <= NarrowShape::kDim) {
-    launch_forward<NarrowShape>(Q, K, V, sink, O, lse, scale, mask);
+    launch_forward<NarrowShape>(arg);
   } else {
-    launch_forward<WideShape>(Q, K, V, sink, O, lse, scale, mask);
+    launch_forward<WideShape>(arg);
   }
 }
 
@@ -287,18 +318,19 @@ void attention_backward(View<const float, 4> Q, View<const float, 4> K, View<con
   const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], H_kv = K.shape[1];
   device::require_groups(H, H_kv);
   device::require_backward_arguments(Q, K, V, O, lse, dO, delta, dQ, dK, dV, H_kv, kMaxDim);
-  const Mask mask = mask_of(Q, K, causal, window, sinks);
-  if (H == 0) return;
   const View<const float, 3> delta_read = device::read_only(delta);
+  const BackwardArguments arg{
+      Q, K, V, lse, dO, delta_read, dQ, dK, dV, scale, mask_of(Q, K, causal, window, sinks)};
+  if (H == 0) return;
   if (B > 0 && Nq > 0) {
     const dim3 grid(blocks_for(Nq, kDeltaRows), static_cast<unsigned>(H), static_cast<unsigned>(B));
     delta_kernel<<<grid, kDeltaThreads>>>(O, dO, delta);
     CUDA_CHECK(cudaGetLastError());
   }
   if (B > 0 && Q.shape[3] <= NarrowShape::kDim) {
-    launch_backward<NarrowShape>(Q, K, V, lse, dO, delta_read, dQ, dK, dV, scale, mask);
+    launch_backward<NarrowShape>(arg);
   } else if (B > 0) {
-    launch_backward<WideShape>(Q, K, V, lse, dO, delta_read, dQ, dK, dV, scale, mask);
+    launch_backward<WideShape>(arg);
   }
   if (sink != nullptr) {
     sink_kernel<<<static_cast<unsigned>(H), kSinkThreads>>>(sink, lse, delta_read, dsink);

@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COURSE = pathlib.Path()
 LESSONS = {path.parent.name: json.loads(path.read_text(encoding="utf-8"))
            for path in sorted(ROOT.glob("lessons/*/lesson.json"))}
+PRISTINE = {}  # what `./course reset` gives, by lesson
 POINTS = LESSONS["01_vector_add"]["points"]
 
 
@@ -34,10 +35,10 @@ class Case(unittest.TestCase):
         for name in ("lessons", "solutions", "tests/lessons"):
             shutil.copytree(ROOT / name, self.project / name, ignore=shutil.ignore_patterns("*.kept*"))
         (self.project / "common").symlink_to(ROOT / "common")
-        for lesson in LESSONS:  # a checkout may have a student's files
-            shutil.copy(self.pristine(lesson), self.stub(lesson))
         self.progress = self.project / "progress.json"
         self.make_build()
+        for lesson in LESSONS:  # a checkout may have a student's files
+            self.stub(lesson).write_bytes(self.pristine(lesson))
 
     def make_build(self):
         """A build folder of the copy's own, whose ninja has nothing to do."""
@@ -53,7 +54,12 @@ class Case(unittest.TestCase):
         return self.project / "lessons" / lesson / f"{lesson[3:]}.cu"
 
     def pristine(self, lesson="01_vector_add"):
-        return self.project / "tests/lessons/stubs" / lesson / f"{lesson[3:]}.cu"
+        """What `./course reset` gives where no file is; grading_test holds it against the stubs of the course."""
+        if lesson not in PRISTINE:
+            self.stub(lesson).unlink()
+            self.says(0, "reset", lesson)
+            PRISTINE[lesson] = self.stub(lesson).read_bytes()
+        return PRISTINE[lesson]
 
     def solution(self, lesson="01_vector_add"):
         return self.project / "solutions" / lesson / f"{lesson[3:]}.cu"
@@ -332,7 +338,7 @@ class Reset(Case):
             text = " ".join(self.says(0, "reset", "01").split())
             self.assertIn("lessons/01_vector_add/vector_add.cu is the stub again.", text)
             self.assertIn(f"kept as lessons/01_vector_add/{name}.", text)
-            self.assertEqual(self.stub().read_bytes(), self.pristine().read_bytes())
+            self.assertEqual(self.stub().read_bytes(), self.pristine())
             self.assertEqual((self.stub().parent / name).read_text(encoding="utf-8"), f"draft {number}")
         self.assertEqual((self.stub().parent / "vector_add.cu.kept").read_text(encoding="utf-8"), "draft 1")
 
@@ -343,7 +349,7 @@ class Reset(Case):
     def test_a_file_that_was_deleted_comes_back(self):
         self.stub().unlink()
         self.assertEqual(self.says(0, "reset", "01"), "lessons/01_vector_add/vector_add.cu is the stub again.\n")
-        self.assertEqual(self.stub().read_bytes(), self.pristine().read_bytes())
+        self.assertEqual(self.stub().read_bytes(), self.pristine())
         self.assertEqual(self.names(), {"vector_add.cu"})
 
     def test_a_file_that_the_student_has_committed(self):
@@ -362,14 +368,14 @@ class Reset(Case):
         git("commit", "-qam", "My work")
         self.says(0, "reset", "01")
         self.says(0, "hint", "01")
-        self.assertEqual(self.stub().read_bytes(), self.pristine().read_bytes())
+        self.assertEqual(self.stub().read_bytes(), self.pristine())
         self.assertEqual(git("status", "--short"), " M lessons/01_vector_add/vector_add.cu\n")  # what is kept is ignored
 
     def test_wrong_usage_and_a_course_that_is_not_whole(self):
         self.says(2, "reset")
         self.says(2, "reset", "all")
         self.stub().write_text("mine", encoding="utf-8")
-        self.pristine().unlink()
+        self.solution().unlink()
         self.assertIn("part of the course", " ".join(self.says(3, "reset", "01").split()))
         self.assertEqual(self.stub().read_text(encoding="utf-8"), "mine")
 

@@ -37,8 +37,8 @@ struct Project {
       lesson.root = folder.path();
       write(lesson.folder() / "lesson.json", "{}");
       write(lesson.contract(), "contract");
-      write(lesson.stub(), "stub");
-      write(lesson.pristine_stub(), "stub");
+      write(lesson.stub(), "stub\n");
+      write(lesson.solution(), "stub\n");
       write(test_of(lesson), "#include \"grading/lesson_test.hpp\"\n#include \"shared/checks.hpp\"\n");
       lessons.push_back(lesson);
     }

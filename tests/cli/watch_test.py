@@ -26,7 +26,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COURSE = ""
-STUB = (ROOT / "tests/lessons/stubs/01_vector_add/vector_add.cu").read_text(encoding="utf-8")
+STUB = (ROOT / "lessons/01_vector_add/vector_add.cu").read_text(encoding="utf-8")
 SOLUTION = (ROOT / "solutions/01_vector_add/vector_add.cu").read_text(encoding="utf-8")
 ADDS = "c[i] = a[i] + b[i];"
 RACE = SOLUTION.replace(ADDS, ADDS + " c[0] = a[i];")  # every thread writes c[0]

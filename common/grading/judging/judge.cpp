@@ -9,6 +9,7 @@
 #include "grading/facts/cause.hpp"
 #include "grading/facts/words.hpp"
 #include "grading/judging/mutant.hpp"
+#include "grading/project/stub.hpp"
 #include "simt/check/kinds.hpp"
 
 namespace course::grading {
@@ -146,7 +147,7 @@ bool takes_check_mode(const std::string& name) {
 }  // namespace
 
 std::vector<Variant> variants_of(const Lesson& lesson) {
-  std::vector<Variant> variants{{VariantKind::stub, "stub", lesson.pristine_stub()},
+  std::vector<Variant> variants{{VariantKind::stub, "stub", lesson.solution()},
                                 {VariantKind::solution, "solution", lesson.solution()}};
   for (const auto& file : lesson.alternatives()) {
     variants.push_back({VariantKind::alternative, "alternative/" + file.stem().string(), file});
@@ -159,10 +160,12 @@ std::vector<Variant> variants_of(const Lesson& lesson) {
 
 std::filesystem::path kernel_of(const Variant& variant, const Lesson& lesson,
                                 const std::filesystem::path& folder) {
-  if (variant.kind != VariantKind::mutant) return variant.file;
-  const Mutant mutant = read_mutant(variant.file);
-  const std::string code = mutated(mutant, read_file(lesson.solution()));
-  const std::filesystem::path file = folder / lesson.id() / (variant.file.stem().string() + ".cu");
+  const bool stub = variant.kind == VariantKind::stub;
+  if (!stub && variant.kind != VariantKind::mutant) return variant.file;
+  const std::string code = stub ? lesson.pristine_stub()
+                                : mutated(read_mutant(variant.file), page_of(read_file(lesson.solution())));
+  const std::filesystem::path file =
+      folder / lesson.id() / ((stub ? "stub" : variant.file.stem().string()) + ".cu");
   std::filesystem::create_directories(file.parent_path());
   if (!std::filesystem::exists(file) || read_file(file) != code) write_file_atomically(file, code);
   return file;

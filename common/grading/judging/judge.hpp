@@ -15,15 +15,17 @@ enum class VariantKind { stub, solution, alternative, mutant };
 /// A kernel of which it is known how the lesson's tests should judge it.
 struct Variant {
   VariantKind kind;
-  std::string name;  ///< "stub", "solution", "alternative/grid_stride", "mutant/off_by_one"
-  std::filesystem::path file;
+  std::string name;            ///< "stub", "solution", "alternative/grid_stride", "mutant/off_by_one"
+  std::filesystem::path file;  ///< of a stub: the solution that it is made of
 };
 
 /// @brief All variants of a lesson: stub, solution, alternatives, mutants.
 std::vector<Variant> variants_of(const Lesson& lesson);
 
-/// @brief The kernel's file. A mutant's is written first, below `folder`, unless it is there already.
-/// @throws std::runtime_error with a sentence if the mutant's edits do not fit the solution.
+/// @brief The kernel's file. A stub's or a mutant's is written first, below `folder`, unless it is there
+/// already.
+/// @throws std::runtime_error with a sentence if the mutant's edits do not fit the solution, or no stub can
+/// be made of it.
 std::filesystem::path kernel_of(const Variant& variant, const Lesson& lesson,
                                 const std::filesystem::path& folder);
 

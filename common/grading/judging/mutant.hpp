@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Mutants: solutions with one mistake, written down as edits of the solution.
+/// Mutants: solutions with one mistake, written down as edits of the solution, as page_of() gives it.
 ///
 /// ```
 /// Only whole blocks of columns are added.

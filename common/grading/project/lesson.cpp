@@ -1,5 +1,7 @@
 #include "grading/project/lesson.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
+#include "grading/project/stub.hpp"
 
 namespace course::grading {
 namespace {
@@ -85,7 +88,14 @@ std::optional<std::pair<int, int>> as_range(std::string_view text) {
 
 std::string Lesson::two_digits() const { return (number < 10 ? "0" : "") + std::to_string(number); }
 std::string Lesson::id() const { return two_digits() + "_" + name; }
-fs::path Lesson::pristine_stub() const { return root / "tests/lessons/stubs" / id() / (name + ".cu"); }
+std::string Lesson::pristine_stub() const {
+  const std::string code = read_file(solution());
+  try {
+    return stub_of(code);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(fmt::format("{}, {}", solution().string(), error.what()));
+  }
+}
 std::vector<fs::path> Lesson::mutants() const {
   return files_in(root / "tests/lessons/mutants" / id(), ".mutant");
 }

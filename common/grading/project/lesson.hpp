@@ -26,8 +26,10 @@ struct Lesson {
   std::filesystem::path folder() const { return root / "lessons" / id(); }
   std::filesystem::path contract() const { return folder() / (name + ".hpp"); }
   std::filesystem::path stub() const { return folder() / (name + ".cu"); }  ///< the student's own file
-  /// The stub as the course gives it, whatever has become of the student's file.
-  std::filesystem::path pristine_stub() const;
+  /// @brief The stub as the course gives it, made of the solution, whatever has become of the student's file.
+  /// @throws std::runtime_error with a sentence if the solution is missing, or is not written as stub.hpp
+  /// says.
+  std::string pristine_stub() const;
   std::filesystem::path solution() const { return root / "solutions" / id() / (name + ".cu"); }
   std::vector<std::filesystem::path> mutants() const;       ///< sorted by name
   std::vector<std::filesystem::path> alternatives() const;  ///< sorted by name

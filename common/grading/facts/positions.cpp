@@ -88,7 +88,7 @@ bool find_period(Positions& found, const Indices& indices) {
 }
 
 std::string plural(const std::string& noun) {
-  if (noun.ends_with('y')) return noun.substr(0, noun.size() - 1) + "ies";
+  if (noun.ends_with("ry")) return noun.substr(0, noun.size() - 1) + "ies";
   return noun + (noun.ends_with("ch") ? "es" : "s");
 }
 

@@ -62,6 +62,7 @@ BESIDE = [
     *([_guide("pytorch", "docs/pytorch.md", "Beside PyTorch")] if (ROOT / "docs" / "pytorch.md").is_file() else []),
 ]
 HOW = [
+    _guide("architecture", "docs/architecture.md", "Architecture"),
     _guide("grader", "docs/grader.md", "How the grader decides"),
     _guide("simulator", "docs/simulator.md", "How the simulator sees your kernel"),
     _guide("counters", "docs/counters.md", "Counters beside the profiler"),

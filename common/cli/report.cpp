@@ -119,13 +119,16 @@ struct Told {
     return std::any_of(findings.begin(), findings.end(),
                        [&](const Finding& one) { return same_mistake(one, finding); });
   }
-  /// A case with findings fails in the way that they say, whatever came of it.
-  bool knows(const CaseResult& result) const {
+  /// A case with findings fails in the way that they say, and one that shows the cause in that way, whatever
+  /// came of it.
+  bool knows(const CaseResult& result, const std::optional<Cause>& of_all) const {
     const std::vector<Finding> reasons = reasons_of(result);
     if (!reasons.empty())
       return std::all_of(reasons.begin(), reasons.end(), [&](const Finding& one) { return knows(one); });
-    return std::all_of(result.failures.begin(), result.failures.end(),
-                       [&](const Failure& one) { return ways.contains(one.way()); });
+    const bool explained = cause && shows(of_all, result);
+    return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& one) {
+      return ways.contains(one.way()) || (explained && one.kind == Failure::Kind::values);
+    });
   }
   void add(const CaseResult& result) {
     for (const Failure& failure : result.failures) ways.insert(failure.way());
@@ -215,7 +218,7 @@ std::string render_failed_cases(const Terminal& terminal, const LessonReport& re
   std::string text, named;
   for (const CaseResult* failed : failed_cases(report)) {
     const CaseResult& result = *failed;
-    if (!verbose && shown > 0 && told.knows(result)) {
+    if (!verbose && shown > 0 && told.knows(result, report.cause)) {
       ++same;
     } else if (!verbose && shown == in_full) {
       if (style.watching && ++by_name <= kNamedCases) {

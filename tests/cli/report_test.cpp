@@ -93,6 +93,13 @@ TEST_CASE("the case that shows the cause comes first, and the cause is told once
   CHECK(text.find("The tail is", cause + 1) == std::string::npos);
 }
 
+TEST_CASE("a case that shows the cause fails in that way, whichever arrays are wrong", "[cli][report]") {
+  const std::vector<Attempt> attempts{{"tail_missing", "The tail is missing."}};
+  const std::string text = rendered(report(
+      {failed("first", {wrong_values("O", attempts)}), failed("second", {wrong_values("l", attempts)})}));
+  CHECK_THAT(text, !ContainsSubstring("second") && ContainsSubstring("fails in the same way"));
+}
+
 TEST_CASE("what the test was doing is said once for all that failed in it", "[cli][report]") {
   std::vector<Failure> failures{wrong_values("O"), wrong_values("l")};
   for (Failure& one : failures) one.context = "B = 1, H = 2";

@@ -16,9 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-import trace_picture
-import trace_words
-from trace_steps import read_trace, step_of
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common" / "draw"))
+import trace_picture  # noqa: E402
+import trace_words  # noqa: E402
+from trace_steps import read_trace, step_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"

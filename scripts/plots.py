@@ -10,13 +10,15 @@ import html
 import io
 import json
 import math
+import pathlib
 import re
 import sys
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-import charts
-from charts import LEFT, WIDTH
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common" / "draw"))
+import charts  # noqa: E402
+from charts import LEFT, WIDTH  # noqa: E402
 
 try:
     import matplotlib

@@ -31,7 +31,7 @@ struct Student {
 };
 
 struct SubmissionOptions {
-  std::filesystem::path unpack_script;  ///< scripts/unpack_submissions.py
+  std::filesystem::path unpack_script;  ///< common/classroom/unpack_submissions.py
   std::filesystem::path scratch;        ///< where zips are unpacked; exists
   std::string deadline;  ///< "2026-11-22 17:30" or "2026-11-22 17:30:14", local time; empty: none
   /// Called with a sentence about each thing that belongs to no student; may be empty.

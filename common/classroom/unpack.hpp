@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Zips, unpacked by scripts/unpack_submissions.py in a process of its own.
+/// Zips, unpacked by common/classroom/unpack_submissions.py in a process of its own.
 
 #include <filesystem>
 #include <memory>

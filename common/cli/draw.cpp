@@ -34,7 +34,7 @@ void require_python() try {
 std::string draw_trace(const Toolchain& toolchain, const fs::path& trace, const fs::path& picture,
                        const std::string& step) {
   Command command;
-  command.arguments = {"python3",      "-B",    (toolchain.source_dir / "scripts/draw_trace.py").string(),
+  command.arguments = {"python3",      "-B",    (toolchain.source_dir / "common/draw/draw_trace.py").string(),
                        trace.string(), "--out", picture.string()};
   if (!step.empty()) command.arguments.insert(command.arguments.end(), {"--step", step});
   const CommandResult result = run_command(command);

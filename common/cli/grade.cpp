@@ -173,7 +173,7 @@ class ClassRun {
 
 std::vector<Student> ClassRun::read_students() const {
   const SubmissionOptions options{
-      .unpack_script = workspace_.toolchain().source_dir / "scripts/unpack_submissions.py",
+      .unpack_script = workspace_.toolchain().source_dir / "common/classroom/unpack_submissions.py",
       .scratch = results_.scratch(),
       .deadline = arguments_.deadline,
       .on_note = [this](const std::string& note) { fmt::print("{}", wrap(note, 0, terminal_.width())); }};

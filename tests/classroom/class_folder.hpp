@@ -94,7 +94,8 @@ class ClassFolder {
   std::vector<classroom::Student> read(const std::filesystem::path& from,
                                        const std::string& deadline = "") const {
     classroom::SubmissionOptions options;
-    options.unpack_script = std::filesystem::path(COURSE_TEST_SOURCE_DIR) / "scripts/unpack_submissions.py";
+    options.unpack_script =
+        std::filesystem::path(COURSE_TEST_SOURCE_DIR) / "common/classroom/unpack_submissions.py";
     options.scratch = scratch();
     options.deadline = deadline;
     options.on_note = [this](const std::string& note) { notes.push_back(note); };

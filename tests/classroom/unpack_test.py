@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What scripts/unpack_submissions.py makes of zips, most of them hostile.
+"""What common/classroom/unpack_submissions.py makes of zips, most of them hostile.
 
 Usage: unpack_test.py
 """
@@ -20,7 +20,7 @@ import warnings
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SCRIPT = ROOT / "scripts" / "unpack_submissions.py"
+SCRIPT = ROOT / "common" / "classroom" / "unpack_submissions.py"
 MIB = 1 << 20
 NOON = (2026, 11, 20, 12, 0, 0)
 LINK = stat.S_IFLNK | 0o777

@@ -19,7 +19,7 @@ import xml.etree.ElementTree
 COURSE = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "common/draw"), str(ROOT / "scripts")]
 os.environ["COURSE_BUILD_DIR"] = str(COURSE.parent.parent)
 import figure_draw  # noqa: E402
 import trace_traffic  # noqa: E402

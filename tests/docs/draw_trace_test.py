@@ -1,4 +1,4 @@
-"""Tests scripts/draw_trace.py and what it is made of on small traces, written by hand: counts, sentences, pictures."""
+"""Tests common/draw/draw_trace.py and what it is made of on small traces, written by hand: counts, sentences, pictures."""
 
 import json
 import pathlib
@@ -10,8 +10,9 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
-sys.path.insert(0, str(SCRIPTS))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DRAW = ROOT / "common/draw"
+sys.path.insert(0, str(DRAW))
 
 import draw_trace  # noqa: E402
 import trace_picture  # noqa: E402
@@ -284,7 +285,7 @@ class Picture(Case):
 
     def test_the_source_line_stands_beside_it(self):
         row = dict(access([0]), file="docs/examples/first_kernel.cu", line=1)
-        first = (SCRIPTS.parent / row["file"]).read_text(encoding="utf-8").splitlines()[0].strip()
+        first = (ROOT / row["file"]).read_text(encoding="utf-8").splitlines()[0].strip()
         _, _, root = self.draw([row])
         self.assertIn(trace_picture.shortened(first, 82),
                       [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "code"])
@@ -418,7 +419,7 @@ class Tiles(Case):
 
 class Program(Case):
     def run_it(self, *arguments):
-        return subprocess.run([sys.executable, "-B", SCRIPTS / "draw_trace.py", *arguments], capture_output=True, text=True)
+        return subprocess.run([sys.executable, "-B", DRAW / "draw_trace.py", *arguments], capture_output=True, text=True)
 
     def test_writes_a_picture_and_prints_its_words(self):
         out = self.folder / "picture.svg"

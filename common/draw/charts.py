@@ -1,5 +1,5 @@
 """The frame of a picture as SVG that reads in light and dark. scripts/plots.py fills it with charts by matplotlib,
-scripts/trace_picture.py with squares."""
+common/draw/trace_picture.py with squares."""
 
 WIDTH, LEFT = 664, 24
 STYLE = """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws a trace that ./course trace wrote, and prints what the picture shows as sentences, a paragraph a line.
 
-Usage: scripts/draw_trace.py TRACE.json --out FIGURE.svg [--step N]
+Usage: common/draw/draw_trace.py TRACE.json --out FIGURE.svg [--step N]
 """
 
 import argparse
@@ -16,7 +16,7 @@ import trace_traffic
 import trace_words
 from trace_steps import BadTrace, Groups, read_trace
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_STEPS, MOST_BYTES, SHAPES_OF_A_SITE = 12, 40_000, 2
 
 

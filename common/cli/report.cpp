@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 
 #include "cli/words.hpp"
 #include "grading/facts/words.hpp"
@@ -136,17 +135,6 @@ struct Told {
   }
 };
 
-/// What failed, each with what the test was doing, unless that was said just before.
-std::string render_failures(const Terminal& terminal, const CaseResult& result) {
-  std::string text, context;
-  for (Failure failure : result.failures) {
-    if (failure.found) continue;
-    if (std::exchange(context, failure.context) == failure.context) failure.context.clear();
-    text += wrap(to_words(failure), 4, terminal.width());
-  }
-  return text;
-}
-
 /// Findings and a cause that were told before are left out.
 std::string render_case(const Terminal& terminal, const LessonReport& report, const CaseResult& result,
                         const Told& told) {
@@ -155,7 +143,7 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
   for (const Finding& reason : reasons_of(result))
     if (!told.knows(reason)) text += render_finding(terminal, report, reason);
-  text += render_failures(terminal, result);
+  for (const std::string& line : lines_of_failures(result)) text += wrap(line, 4, terminal.width());
   if (shows(report.cause, result) && !told.cause)
     text += wrap(sentence_for(*report.cause, result), 4, terminal.width());
   if (const std::string printed = printed_part(result.printed); !printed.empty())

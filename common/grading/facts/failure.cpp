@@ -73,11 +73,14 @@ WrongValues values_from_json(const json& value) {
 
 }  // namespace
 
+bool never_written(const WrongValues& values) { return values.size > 0 && values.unwritten == values.size; }
+
 std::string Failure::way() const {
   if (kind != Kind::values)
     return std::string(kKinds[static_cast<std::size_t>(kind)]) + ": " + without_numbers(sentence);
-  const bool all_unwritten = values.unwritten == values.count && values.never_written;
-  return "values: " + values.array + (all_unwritten ? ", never written" : values.bit_for_bit ? ", bits" : "");
+  const bool unwritten = values.unwritten == values.count && values.never_written;
+  if (grading::never_written(values)) return "values: an array that was never written";
+  return "values: " + values.array + (unwritten ? ", never written" : values.bit_for_bit ? ", bits" : "");
 }
 
 const std::string* Failure::explanation(const std::string& mistake) const {

@@ -26,6 +26,9 @@ struct WrongValues {
   Positions where{};
 };
 
+/// @brief Whether no element of the array was written.
+bool never_written(const WrongValues& values);
+
 /// A well-known mistake that was held against a wrong result.
 struct Attempt {
   std::string mistake;     ///< its name

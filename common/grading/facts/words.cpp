@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "tensor/format.hpp"
 
 namespace course::grading {
@@ -56,13 +58,35 @@ std::string to_words(const Failure& failure) {
   return failure.context.empty() ? text : failure.context + ": " + text;
 }
 
+std::vector<std::string> lines_of_failures(const CaseResult& result) {
+  std::vector<std::string> lines, unwritten;
+  std::string context;
+  bool first = true;
+  for (Failure failure : result.failures) {
+    if (failure.found) continue;
+    if (failure.context == context && failure.kind == Failure::Kind::values && !first &&
+        never_written(failure.values)) {
+      unwritten.push_back(failure.values.array);
+      continue;
+    }
+    first = false;
+    if (std::exchange(context, failure.context) == failure.context) failure.context.clear();
+    lines.push_back(to_words(failure));
+  }
+  if (unwritten.empty()) return lines;
+  std::string names = unwritten.front();
+  for (std::size_t i = 1; i < unwritten.size(); ++i)
+    names += (i + 1 == unwritten.size() ? " and " : ", ") + unwritten[i];
+  lines.push_back(fmt::format("{} {} not written, either.", names, unwritten.size() == 1 ? "was" : "were"));
+  return lines;
+}
+
 std::string to_words(const CaseResult& result, const std::optional<Cause>& cause) {
   std::string text;
   for (const Finding& finding : result.findings)
     if (may_explain(finding) && (finding.severity == Severity::error || !result.passed))
       add_line(text, finding.message());
-  for (const Failure& failure : result.failures)
-    if (!failure.found) add_line(text, to_words(failure));
+  for (const std::string& line : lines_of_failures(result)) add_line(text, line);
   if (cause) add_line(text, sentence_for(*cause, result));
   if (!result.passed) text += printed_part(result.printed);
   return text;

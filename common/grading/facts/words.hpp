@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grading/facts/cause.hpp"
 #include "grading/facts/failure.hpp"
@@ -17,6 +18,11 @@ std::string to_words(const WrongValues& values);
 
 /// @brief What failed, after what the test was doing: "n = 33: c[32] is 0, expected 1.5."
 std::string to_words(const Failure& failure);
+
+/// @brief What failed in a case, a line for each thing that no finding tells better. What the test was doing
+/// is said once, and after the first wrong result those that were never written at all share a line: "l and O
+/// were not written, either."
+std::vector<std::string> lines_of_failures(const CaseResult& result);
 
 /// @brief Everything that a student should read about a failed case, a line for each thing: findings that may
 /// explain it, failures that no finding tells better, the cause if this case shows it, what the code printed.

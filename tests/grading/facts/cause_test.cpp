@@ -84,6 +84,17 @@ TEST_CASE("a case is told with its findings first, then what is wrong, and the c
         "Your code printed:\nhello");
 }
 
+TEST_CASE("of several wrong arrays those that were never written share a line") {
+  std::vector<Failure> failures{wrong_values("m"), wrong_values("l"), wrong_values("O")};
+  for (Failure& one : failures) one.context = "n = 10";
+  failures[1].values.unwritten = failures[2].values.unwritten = 10;
+  CHECK(lines_of_failures(failed(failures)) ==
+        std::vector<std::string>{"n = 10: m[0] is 5, expected 7. 10 of 10 elements are wrong.",
+                                 "l and O were not written, either."});
+  failures.erase(failures.begin());
+  CHECK(lines_of_failures(failed(failures)).size() == 2);
+}
+
 TEST_CASE("failures of one way have the same key, whatever their numbers; others have not") {
   CHECK(failed_check("It reads 12 bytes.").way() == failed_check("It reads 4096 bytes.").way());
   CHECK(failed_check("It reads 12 bytes.").way() != failed_check("It writes 12 bytes.").way());

@@ -17,7 +17,7 @@ AREAS = [
     (r"common/tensor/", "tensor", {}),
     (r"common/reference/", "reference", {"tensor"}),
     (r"common/device/", "device", {"tensor"}),
-    (r"common/simt/(findings|profile|trace|check/kinds|check/advice)\.hpp$", "findings", {}),
+    (r"common/simt/(findings|profile|trace|classes)\.hpp$", "findings", {}),
     (r"common/simt/report/", "report", {"findings", "simt"}),
     (r"common/simt/", "simt", {"findings", "report"}),
     # The rooms of the grader, lowest first: an arrow leads down.
@@ -33,7 +33,7 @@ AREAS = [
     (r"common/grading/testing/", "testing", {"calls", "confinement", "sanitizer", "facts", "base", "tensor"}),
     (r"common/grading/judging/", "judging", {"sanitizer", "build", "facts", "project", "base", "findings"}),
     (r"common/classroom/", "classroom",
-     {"judging", "build", "confinement", "facts", "project", "base", "tensor"}),
+     {"judging", "build", "confinement", "facts", "project", "base", "tensor", "findings"}),
     (r"common/cli/", "cli",
      {"classroom", "judging", "build", "confinement", "facts", "project", "base", "tensor", "findings", "report"}),
     (r"lessons/[^/]+/[^/]+\.hpp$", "contract", {"tensor"}),

@@ -8,7 +8,7 @@
 
 #include "classroom/cohort_html.hpp"
 #include "classroom/cohort_numbers.hpp"
-#include "classroom/finding_words.hpp"
+#include "simt/classes.hpp"
 
 namespace course::classroom {
 namespace {
@@ -34,9 +34,9 @@ std::string case_cell(std::size_t failed, std::size_t tested) {
 }
 
 std::string diagnosis_words(const std::string& name) {
-  const std::string_view words = finding_words(name);
-  return words.empty() ? "A known mistake of the lesson; the student’s feedback.md explains it."
-                       : escaped(words);
+  const simt::check::FindingClass* const known = simt::check::find_class(name);
+  return known == nullptr ? "A known mistake of the lesson; the student’s feedback.md explains it."
+                          : escaped(known->meaning);
 }
 
 }  // namespace

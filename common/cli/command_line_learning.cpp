@@ -81,6 +81,7 @@ void describe_explain(CLI::App& app, Chosen& chosen) {
                       "its name, or the begin of it; none lists all.\n"
                       "A lesson's number shows the lesson's notes");
   command->add_flag("--list", arguments.list, "all names, with a line each");
+  command->add_flag("--json", arguments.json, "all names and what is known of them, for programs");
   command->footer(
       "Examples:\n"
       "  ./course explain race\n"

@@ -177,6 +177,7 @@ struct ExplainArguments {
   /// The name of a class or mistake, also in several words, or a lesson's number; empty: list all.
   std::vector<std::string> words;
   bool list = false;
+  bool json = false;  ///< lists all classes, for programs
 };
 /// @brief Says what a class of findings is, with an example and its fix, from the page that the site shows;
 /// or shows the notes of a lesson.

@@ -155,7 +155,7 @@ void print_completions(const CLI::App& app, const Words& words) {
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
     const auto toolchain = grading::Toolchain::read(program.parent_path().parent_path() / "toolchain.json");
     if (kind == "LESSON") return lesson_words(toolchain.source_dir, begin);
-    for (const DiagnosticPage& page : read_diagnostic_pages(toolchain.source_dir)) found.push_back(page.name);
+    for (const DiagnosticPage& page : diagnostic_pages(toolchain.source_dir)) found.push_back(page.name);
     return found;
   };
   try {

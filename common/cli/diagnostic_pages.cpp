@@ -2,37 +2,17 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
-#include <system_error>
 
-#include "cli/markdown.hpp"
-#include "cli/markdown_table.hpp"
-#include "grading/base/machine_error.hpp"
-#include "grading/base/subprocess.hpp"
+#include "simt/classes.hpp"
 
 namespace course::cli {
 
 namespace fs = std::filesystem;
 
-std::vector<DiagnosticPage> read_diagnostic_pages(const fs::path& project) {
-  const fs::path index = project / "docs/diagnostics.md";
+std::vector<DiagnosticPage> diagnostic_pages(const fs::path& project) {
   std::vector<DiagnosticPage> pages;
-  std::string group;
-  try {
-    std::istringstream lines(grading::read_file(index));
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with("## ")) group = markdown_words(line.substr(3));
-      if (!line.starts_with("| [")) continue;
-      const std::vector<std::string> cells = cells_of(line);
-      const std::string name = markdown_words(cells.front());
-      pages.push_back(
-          {name, group, markdown_words(cells.back()), index.parent_path() / "diagnostics" / (name + ".md")});
-    }
-  } catch (const std::system_error& error) {
-    throw grading::MachineError(std::string(error.what()) + ". Get the project's docs folder back.");
-  }
-  if (pages.empty())
-    throw grading::MachineError(index.string() + " lists no page. Get the project's docs folder back.");
+  for (const simt::check::FindingClass& one : simt::check::kClasses)
+    pages.push_back({one.name, simt::check::to_string(one.group), one.meaning, project / one.page()});
   return pages;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The pages about classes of findings, as docs/diagnostics.md lists them.
+/// The pages about classes of findings: one for each class of the registry, simt/classes.hpp.
 
 #include <filesystem>
 #include <string>
@@ -11,14 +11,13 @@ namespace course::cli {
 
 struct DiagnosticPage {
   std::string name;     ///< the class as reports print it: "out_of_bounds"
-  std::string group;    ///< the heading above it in the index: "Memory"
+  std::string group;    ///< the heading above it in a list: "Memory"
   std::string meaning;  ///< one sentence
   std::filesystem::path file;
 };
 
-/// @brief All pages, in the order of the index.
-/// @throws grading::MachineError if the index cannot be read or lists nothing
-std::vector<DiagnosticPage> read_diagnostic_pages(const std::filesystem::path& project);
+/// @brief All pages, in the order of the registry.
+std::vector<DiagnosticPage> diagnostic_pages(const std::filesystem::path& project);
 
 /// @brief A class as somebody may write it, as the pages call it: "Bank-Conflict:" is bank_conflict.
 std::string diagnostic_name(std::string_view words);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/diagnostic_pages.hpp"
@@ -12,6 +14,7 @@
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/facts/finding.hpp"
+#include "simt/classes.hpp"
 
 namespace course::cli {
 namespace {
@@ -39,6 +42,22 @@ std::string list_of_pages(const Terminal& terminal, const std::vector<Diagnostic
   return text + "\n" +
          wrap("`./course explain NAME` shows an example and its fix, also of a mistake that feedback names.",
               0, terminal.width());
+}
+
+/// The registry of classes: {"classes":[{"class","group","severity","meaning","check_mode","counters",
+/// "explains_wrong_results","page"}]}, in its order.
+std::string classes_json() {
+  nlohmann::ordered_json classes = nlohmann::ordered_json::array();
+  for (const simt::check::FindingClass& one : simt::check::kClasses)
+    classes.push_back({{"class", one.name},
+                       {"group", simt::check::to_string(one.group)},
+                       {"severity", simt::to_string(one.severity)},
+                       {"meaning", one.meaning},
+                       {"check_mode", one.finder == simt::check::Finder::check_mode},
+                       {"counters", one.finder == simt::check::Finder::counters},
+                       {"explains_wrong_results", one.explains_wrong_results},
+                       {"page", one.page()}});
+  return nlohmann::ordered_json{{"classes", std::move(classes)}}.dump(1);
 }
 
 std::string bullets(const std::vector<std::string>& items) {
@@ -106,8 +125,13 @@ std::string find_text(const Workspace& workspace, const std::vector<DiagnosticPa
 }  // namespace
 
 int run_explain(const Terminal& terminal, const ExplainArguments& arguments) {
+  if (arguments.json) {
+    if (!arguments.words.empty()) throw UsageError("--json takes no name: it lists all of them.");
+    fmt::print("{}\n", classes_json());
+    return kAllPassed;
+  }
   const Workspace workspace(terminal);
-  const std::vector<DiagnosticPage> pages = read_diagnostic_pages(workspace.toolchain().source_dir);
+  const std::vector<DiagnosticPage> pages = diagnostic_pages(workspace.toolchain().source_dir);
   if (arguments.list || arguments.words.empty()) {
     if (!arguments.words.empty()) throw UsageError("--list takes no name: it lists all of them.");
     fmt::print("{}", list_of_pages(terminal, pages));

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "simt/findings.hpp"
+
 namespace simt {
 
 /// In which order blocks, warps and lanes take their turns. A correct kernel gives the same output in all.
@@ -44,7 +46,10 @@ struct Fault {
   std::string file;     ///< source file as given to the compiler; empty if unknown
   int line = 0;
   std::array<unsigned, 3> block{}, thread{};
-  bool in_kernel = true;  ///< false: the host code did it, and block and thread mean nothing
+  bool in_kernel = true;                  ///< false: the host code did it, and block and thread mean nothing
+  std::string kernel{};                   ///< as in Finding
+  std::vector<SourceCall> calls{};        ///< that led there: see FindingSide
+  std::vector<WaitingThreads> waiting{};  ///< of a deadlock
 };
 
 /// @brief Runs what is queued and returns the faults since the last call, in the order of launches.
@@ -52,7 +57,7 @@ std::vector<Fault> take_faults();
 
 /// A launch that was accepted.
 struct LaunchRecord {
-  std::string kernel;  ///< as written
+  std::string kernel;  ///< as written; by its own name if it was launched through a pointer
   std::array<unsigned, 3> grid{}, block{};
   std::size_t dynamic_shared_bytes = 0;
 };

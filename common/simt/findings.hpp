@@ -21,23 +21,69 @@ inline const char* to_string(Severity severity) {
   return kNames[static_cast<int>(severity)];
 }
 
-/// One side of a finding: a source line, and the thread that was there first.
+/// A line of the source, and the function that it stands in.
+struct SourceCall {
+  std::string file{};  ///< as given to the compiler
+  int line = 0;
+  std::string function{};  ///< its own name, without namespaces, template arguments and parameters
+  std::string text{};      ///< of the line, without the spaces around it; empty if the file cannot be read
+
+  /// "kernel.cu:12"
+  std::string place() const { return file.substr(file.rfind('/') + 1) + ":" + std::to_string(line); }
+  /// The program's own line: one in a .cu file, and not in a header that the program includes.
+  bool is_own() const { return file.ends_with(".cu"); }
+};
+
+/// One side of a finding: a source line, the thread that was there first, and how it came there.
 struct FindingSide {
   std::string file;  ///< source file as given to the compiler; empty if unknown
-  int line = 0;
+  int line = 0;      ///< the innermost: where the access or the call itself stands, even if that is a header
   std::array<unsigned, 3> block{}, thread{};
+  /// The calls that led there, innermost first: `file` and `line` themselves, the line that called their
+  /// function, and so on, up to the kernel. Without what belongs to the simulator and to the system. Empty if
+  /// unknown.
+  std::vector<SourceCall> calls{};
+
+  /// @brief What the side is told by: the innermost line of the program's own, which is the one to look at
+  /// and, mostly, the one to change. A line of a header, if none of the program's led there.
+  SourceCall own() const {
+    for (const SourceCall& call : calls)
+      if (call.is_own()) return call;
+    return calls.empty() ? SourceCall{file, line, "", ""} : calls.front();
+  }
+  /// True if the place itself lies in a function of a header, which a line of the program's own called.
+  bool in_helper() const { return !calls.empty() && !calls.front().is_own() && own().is_own(); }
+};
+
+/// Some lanes of a warp, bit by bit.
+struct LanesOfWarp {
+  unsigned warp = 0;
+  std::uint32_t lanes = 0;
+};
+
+/// Threads of a block that wait at one place, having come there by the same calls.
+struct WaitingThreads {
+  FindingSide where;     ///< with the first of them
+  bool barrier = false;  ///< for the block; false: for lanes of their warp
+  std::vector<LanesOfWarp> threads{};
+  /// In an operation of a warp: the lanes that it still waits for, as the first of them has it.
+  std::uint32_t awaited = 0;
 };
 
 /// One mistake. The same mistake at the same lines is one finding, however many threads make it.
 struct Finding {
   std::string kind;  ///< class of bug, a stable identifier: "race", "out_of_bounds", ...
   Severity severity = Severity::error;
-  std::string kernel;       ///< as written at the launch; empty for host code
-  FindingSide here;         ///< where it shows
-  std::string called_from;  ///< "kernel.cu:12", which led there, where `here` lies in a header; else empty
-  FindingSide other;        ///< the other access or call; line 0 if there is none
-  std::string memory;       ///< "shared" or "global"; empty if no memory is involved
-  std::string element;      ///< "tile[3][5]"; empty if unknown
+  /// "flash2_forward_kernel<AttentionShape<128, 64, 64>>"; empty for host code.
+  std::string kernel;
+  FindingSide here;  ///< where it shows
+  /// "kernel.cu:12", the place of here.own() if `here` lies in a helper; else empty.
+  std::string called_from;
+  FindingSide other;    ///< the other access or call; line 0 if there is none
+  std::string memory;   ///< "shared" or "global"; empty if no memory is involved
+  std::string element;  ///< "tile[3][5]"; empty if unknown
+  /// Of a deadlock: everybody, those in operations of a warp first.
+  std::vector<WaitingThreads> waiting{};
   std::string what;         ///< one sentence: what happened, with places and threads
   std::string rule;         ///< one sentence: the rule that was broken
   std::string fix;          ///< one sentence: what to do
@@ -45,13 +91,12 @@ struct Finding {
   std::string tool{};       ///< of NVIDIA, such as "memcheck", which found it; empty: the simulator
   bool unprinted = false;   ///< the tool left reports out: `count` is the least
 
-  /// The whole report on one line: class, places, threads, element, rule and fix.
+  /// The whole report on one line: the headline's place, class, places, threads, element, rule and fix.
   std::string message() const {
     std::string text;
-    if (here.line != 0)
-      text = here.file.substr(here.file.rfind('/') + 1) + ":" + std::to_string(here.line) + ": ";
+    if (here.line != 0) text = here.own().place() + ": ";
     text += std::string(to_string(severity)) + ": " + kind + ": " + what;
-    if (!called_from.empty()) text += " Called from " + called_from + ".";
+    if (!called_from.empty() && !here.in_helper()) text += " Called from " + called_from + ".";
     for (const std::string* sentence : {&rule, &fix})
       if (!sentence->empty()) text += " " + *sentence;
     if (!tool.empty())
@@ -60,6 +105,10 @@ struct Finding {
     return text;
   }
 };
+
+/// @brief The line that a report of the finding begins with: the program's own where there is one, however
+/// deep in helpers the mistake shows. See FindingSide::own().
+inline SourceCall headline(const Finding& finding) { return finding.here.own(); }
 
 /// @brief Runs what is queued and returns the findings since the last call: by launch, then in the order in
 /// which they were made. The same program and input give the same findings, byte for byte.

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "classroom/finding_words.hpp"
 #include "classroom/small_class.hpp"
 #include "support/catch.hpp"
 
@@ -108,16 +107,4 @@ TEST_CASE("levels have their bounds at all and at half of the points", "[classro
   CHECK(of(12) == Level::most);
   CHECK(of(11.5) == Level::some);
   CHECK(of(0) == Level::none);
-}
-
-TEST_CASE("every class of findings that has a page has a sentence", "[classroom][cohort]") {
-  const std::filesystem::path folder = std::filesystem::path(COURSE_TEST_SOURCE_DIR) / "docs/diagnostics";
-  std::size_t count = 0;
-  for (const std::filesystem::directory_entry& page : std::filesystem::directory_iterator(folder)) {
-    INFO(page.path());
-    CHECK(!finding_words(page.path().stem().string()).empty());
-    ++count;
-  }
-  CHECK(count > 30);
-  CHECK(finding_words("tail_missing").empty());
 }

@@ -31,7 +31,7 @@ TEST_CASE("a class is known however it is written", "[cli][explain]") {
 }
 
 TEST_CASE("every page of the folder is in the index, with its group and its meaning", "[cli][explain]") {
-  const auto pages = read_diagnostic_pages(kProject);
+  const auto pages = diagnostic_pages(kProject);
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(kProject / "docs/diagnostics"))
     files.insert(entry.path().stem().string());
@@ -83,7 +83,7 @@ TEST_CASE("a mistake's sentence is what stands last in its call", "[cli][explain
 
 TEST_CASE("every mistake that a known-wrong kernel has can be explained", "[cli][explain]") {
   const auto lessons = course::grading::read_lessons(kProject);
-  const auto pages = read_diagnostic_pages(kProject);
+  const auto pages = diagnostic_pages(kProject);
   std::size_t mistakes = 0, with_sentence = 0;
   for (const std::string& name : diagnoses_of_mutants(lessons)) {
     if (matching_pages(pages, name).size() == 1 && matching_pages(pages, name).front().name == name) continue;
@@ -100,7 +100,7 @@ TEST_CASE("every mistake that a known-wrong kernel has can be explained", "[cli]
 }
 
 TEST_CASE("of every page, nothing but code is wider than a terminal of 80 columns", "[cli][explain]") {
-  for (const DiagnosticPage& page : read_diagnostic_pages(kProject)) {
+  for (const DiagnosticPage& page : diagnostic_pages(kProject)) {
     INFO(page.name);
     const std::string markdown = course::grading::read_file(page.file);
     const std::string text = markdown_to_text(markdown, MarkdownLayout{});

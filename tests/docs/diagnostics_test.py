@@ -4,7 +4,8 @@
     diagnostics_test.py COURSE [--update] [unittest arguments]
 
 COURSE is the built program. Each page docs/diagnostics/CLASS.md shows a program docs/examples/diagnostics/CLASS.cu and
-what check mode reports for it. --update writes the reports and the measured sentences into the pages before the tests.
+what check mode reports for it. --update writes the reports and the measured sentences into the pages, and the registry
+into the list of classes, before the tests.
 """
 
 import json
@@ -17,6 +18,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES, PROGRAMS = ROOT / "docs/diagnostics", ROOT / "docs/examples/diagnostics"
+INDEX = ROOT / "docs/diagnostics.md"
 COURSE = ""
 TIMEOUT_SECONDS = 120
 LINES_OF_EXAMPLE = 12
@@ -29,24 +31,44 @@ OPTIONS = {"endless_loop": ["--seconds", "1"]}
 
 REPORT = re.compile(r"^(<!-- report: (\S+) -->\n```\n)(.*?)(^```\n<!-- /report -->)$", re.DOTALL | re.MULTILINE)
 EMPTY_REPORT = re.compile(r"^(<!-- report: \S+ -->\n)(?=<!-- /report -->)", re.MULTILINE)
+CLASSES = re.compile(r"^(<!-- classes: ([^\n]+) -->\n)(?:\|.*\n)*(<!-- /classes -->)$", re.MULTILINE)
 MEASURED = re.compile(r"^(?:\{measured\}|Measured on an H200: .*?)$(?:\n\S.*)*", re.MULTILINE)
+EXCERPT = re.compile(r" +\d+ \| ")  # a line of source below a finding
 FINDING = re.compile(r"^\S+:\d+: (?:error|warning|note): (\w+): ", re.MULTILINE)
 # What changes from run to run or with the compiler: addresses of memory, and which of many threads was stopped.
 CHANGING = re.compile(r"0x[0-9a-f]{9,}|thread\s+\(\d+,0,0\)(?=\s+(?:was\s+still\s+running|ran\s+out\s+of\s+stack))")
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
-def classes_of_simulator():
-    """Every name of a class that the simulator's sources give to a finding."""
+def registry():
+    """The classes of findings, as the program has them: common/simt/classes.hpp."""
+    result = subprocess.run([COURSE, "explain", "--json"], cwd=ROOT, capture_output=True, text=True, check=True,
+                            timeout=TIMEOUT_SECONDS)  # fmt: skip
+    return json.loads(result.stdout)["classes"]
+
+
+def names_in_sources():
+    """Names that the simulator's sources give to a finding beside the registry."""
     simt = ROOT / "common/simt"
-    names = set(re.findall(r'inline constexpr const char k\w+\[\] = "(\w+)"', (simt / "check/kinds.hpp").read_text()))
     faults = (simt / "runtime/fault.cpp").read_text()
     kinds = faults[faults.index("const char* kind_name") : faults.index("}  // namespace\n")]
-    names |= set(re.findall(r'return "(\w+)"', kinds)) - {"none", "told", "unknown"}
-    names |= set(re.findall(r'finding\.kind = "(\w+)"', (simt / "report/ending.cpp").read_text()))
-    for source in sorted((simt / "runtime").glob("*.cpp")):
-        names |= set(re.findall(r'misuse\(\s*cudaError\w+,\s*"(\w+)"', source.read_text()))
+    names = set(re.findall(r'return "(\w+)"', kinds)) - {"none", "told", "unknown"}
+    for folder in ("runtime", "report", "check"):
+        for source in sorted((simt / folder).glob("*.cpp")):
+            names |= set(re.findall(r'finding\.kind = "(\w+)"', source.read_text()))
+            names |= set(re.findall(r'misuse\(\s*cudaError\w+,\s*"(\w+)"', source.read_text()))
     return names
+
+
+def index_table(group):
+    """The classes of a group, as docs/diagnostics.md lists them."""
+    classes = [one for one in registry() if one["group"] == group]
+    found = any(one["class"] not in TRAFFIC + REFUSED for one in classes)  # what is refused or counted has no severity
+    text = "| class | severity | what it means |\n|---|---|---|\n" if found else "| class | what it means |\n|---|---|\n"
+    for one in classes:
+        severity = f"{one['severity']} | " if found else ""
+        text += f"| [{one['class']}](diagnostics/{one['class']}.md) | {severity}{one['meaning']} |\n"
+    return text
 
 
 def wrap(line, indent=4, width=80):
@@ -72,7 +94,7 @@ def report_of(name):
     """What a page shows of the broken version: all findings, or the parts of the profile about its subject."""
     text = simulate(name).stderr
     if name not in TRAFFIC:
-        return "\n".join(wrap(line) for line in text.splitlines()) + "\n"
+        return "\n".join(line if EXCERPT.match(line) else wrap(line) for line in text.splitlines()) + "\n"
     topic = "Shared memory\n" if name == "bank_conflict" else "Global memory\n"
     paragraphs = text.strip("\n").split("What the columns mean")[0].strip("\n").split("\n\n")
     return "\n\n".join(p for p in paragraphs if p.startswith((topic, "!"))) + "\n"
@@ -97,7 +119,12 @@ def fill(paragraph, width=120):
     return wrap(paragraph, 0, width)
 
 
+def with_tables(index):
+    return CLASSES.sub(lambda match: match[1] + index_table(match[2]) + match[3], index)
+
+
 def update():
+    INDEX.write_text(with_tables(INDEX.read_text()))
     for page in sorted(PAGES.glob("*.md")):
         text = EMPTY_REPORT.sub(r"\1```\n```\n", page.read_text())
         text = REPORT.sub(lambda match: match[1] + report_of(page.stem) + match[4], text)
@@ -107,13 +134,29 @@ def update():
 
 class Pages(unittest.TestCase):
     def test_every_class_has_a_page_and_a_program(self):
-        wanted = sorted(classes_of_simulator() | set(TRAFFIC))
+        wanted = sorted(one["class"] for one in registry())
         self.assertGreater(len(wanted), 30)
         self.assertEqual(sorted(page.stem for page in PAGES.glob("*.md")), wanted)
         self.assertEqual(sorted(program.stem for program in PROGRAMS.glob("*.cu")), wanted)
 
+    def test_the_registry_has_every_name_that_a_finding_can_have(self):
+        names = names_in_sources()
+        self.assertGreater(len(names), 20)
+        self.assertLessEqual(names, {one["class"] for one in registry()})
+
+    def test_the_registry_says_what_only_counts_and_what_warnings_explain(self):
+        classes = registry()
+        self.assertEqual(sorted(one["class"] for one in classes if one["counters"]), sorted(TRAFFIC))
+        for one in classes:
+            self.assertTrue(one["meaning"].endswith("."), one)
+            self.assertFalse(one["explains_wrong_results"] and one["severity"] != "warning", one)
+
+    def test_the_index_lists_the_registry(self):
+        index = INDEX.read_text()
+        self.assertEqual(index, with_tables(index), "run this test with --update")
+
     def test_the_index_has_every_page_once(self):
-        links = re.findall(r"\]\(diagnostics/(\w+)\.md\)", (ROOT / "docs/diagnostics.md").read_text())
+        links = re.findall(r"\]\(diagnostics/(\w+)\.md\)", INDEX.read_text())
         self.assertEqual(sorted(links), sorted(page.stem for page in PAGES.glob("*.md")))
 
     def test_the_table_of_the_simulator_names_classes_that_have_pages(self):
@@ -143,7 +186,7 @@ class Pages(unittest.TestCase):
                     self.assertLessEqual(len(line), 120, line)
 
     def test_severity_in_the_index_and_on_the_page(self):
-        index = (ROOT / "docs/diagnostics.md").read_text()
+        index = INDEX.read_text()
         for page in sorted(PAGES.glob("*.md")):
             severity = re.search(r"^Severity: (\w+)$", page.read_text(), re.MULTILINE)
             if severity is None:

@@ -8,7 +8,7 @@ A planted program begins with a comment that says what is wrong with it, and one
 
     // expect: race at A, other side B, tile[3]
 
-A and B are the lines that end with `// A` and `// B`. The other side and the element may be left out where the rules
+A and B are the lines that end with `// A` and `// B`; of a finding in a header, the program's line that led there. The other side and the element may be left out where the rules
 leave them open; `B|C` allows either line. Which of two unordered accesses comes first is arbitrary, so the two sides
 are a pair without an order here. <name>.expected holds the report word for word, order included; --update writes it.
 
@@ -47,7 +47,7 @@ class Expectation:
     def fits(self, finding):
         if self.kind != finding["class"] or (self.element and self.element != finding["element"]):
             return False
-        line, other = finding["line"], (finding.get("other") or {}).get("line", 0)
+        line, other = own_line(finding), own_line(finding["other"])
         if not self.others:
             return line == self.line
         return any((line, other) in ((self.line, allowed), (allowed, self.line)) for allowed in self.others)
@@ -57,9 +57,16 @@ class Expectation:
         return f"{self.kind} at line {self.line}{other}{', ' + self.element if self.element else ''}"
 
 
+def own_line(side):
+    """The innermost line of the program's own that led to a side of a finding; of a side alone, its line."""
+    if not side:
+        return 0
+    return next((call["line"] for call in side["calls"] if call["file"].endswith(".cu")), side["line"])
+
+
 def describe(finding):
-    other = (finding.get("other") or {}).get("line", 0)
-    return (f"{finding['class']} at line {finding['line']}{f', other side line {other}' if other else ''}"
+    other = own_line(finding["other"])
+    return (f"{finding['class']} at line {own_line(finding)}{f', other side line {other}' if other else ''}"
             f"{', ' + finding['element'] if finding['element'] else ''}")
 
 

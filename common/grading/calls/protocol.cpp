@@ -143,6 +143,18 @@ CallMessage decode_call(std::string_view text) {
   return message;
 }
 
+namespace {
+
+constexpr std::size_t kMostCalls = 16, kMostWaiting = 8;  // of a finding
+
+void shorten(simt::FindingSide& side) {
+  if (side.calls.size() > kMostCalls) side.calls.resize(kMostCalls);
+  for (simt::SourceCall& call : side.calls)
+    for (std::string* text : {&call.file, &call.function, &call.text}) *text = cut(*text);
+}
+
+}  // namespace
+
 std::string encode(const ReplyMessage& message) {
   const Outcome& outcome = message.outcome;
   json leaks = json::array(), findings = json::array();
@@ -156,6 +168,10 @@ std::string encode(const ReplyMessage& message) {
     for (std::string* text : {&short_one.here.file, &short_one.other.file, &short_one.kernel,
                               &short_one.called_from, &short_one.element, &short_one.what})
       *text = cut(*text);
+    if (short_one.waiting.size() > kMostWaiting) short_one.waiting.resize(kMostWaiting);
+    shorten(short_one.here);
+    shorten(short_one.other);
+    for (simt::WaitingThreads& group : short_one.waiting) shorten(group.where);
     findings.push_back(finding_to_json(short_one));
   }
   json value = {{"id", message.id},

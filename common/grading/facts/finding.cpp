@@ -1,9 +1,11 @@
 #include "grading/facts/finding.hpp"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
+
+#include "simt/classes.hpp"
 
 namespace course::grading {
 namespace {
@@ -17,7 +19,15 @@ Severity severity_of(const std::string& name) {
 }
 
 json side_to_json(const simt::FindingSide& side) {
-  return {{"file", side.file}, {"line", side.line}, {"block", side.block}, {"thread", side.thread}};
+  json calls = json::array();
+  for (const simt::SourceCall& call : side.calls)
+    calls.push_back(
+        {{"file", call.file}, {"line", call.line}, {"function", call.function}, {"text", call.text}});
+  return {{"file", side.file},
+          {"line", side.line},
+          {"block", side.block},
+          {"thread", side.thread},
+          {"calls", std::move(calls)}};
 }
 
 simt::FindingSide side_from_json(const json& value) {
@@ -26,7 +36,26 @@ simt::FindingSide side_from_json(const json& value) {
   side.line = value.value("line", 0);
   side.block = value.value("block", side.block);
   side.thread = value.value("thread", side.thread);
+  for (const json& call : value.value("calls", json::array()))
+    side.calls.push_back(
+        {call.value("file", ""), call.value("line", 0), call.value("function", ""), call.value("text", "")});
   return side;
+}
+
+json waiting_to_json(const simt::WaitingThreads& group) {
+  json value = side_to_json(group.where);
+  value.update({{"barrier", group.barrier}, {"threads", json::array()}, {"awaited", group.awaited}});
+  for (const simt::LanesOfWarp& some : group.threads)
+    value["threads"].push_back({{"warp", some.warp}, {"lanes", some.lanes}});
+  return value;
+}
+
+simt::WaitingThreads waiting_from_json(const json& value) {
+  simt::WaitingThreads group{
+      side_from_json(value), value.value("barrier", false), {}, value.value("awaited", 0u)};
+  for (const json& some : value.value("threads", json::array()))
+    group.threads.push_back({some.value("warp", 0u), some.value("lanes", 0u)});
+  return group;
 }
 
 }  // namespace
@@ -56,10 +85,8 @@ void add_new(std::vector<Finding>& list, const std::vector<Finding>& more) {
 }
 
 bool may_explain(const Finding& finding) {
-  if (finding.severity == Severity::error) return true;
-  constexpr std::array kUnordered{"missing_syncwarp", "exited_threads", "divergent_barrier", "inactive_lane"};
-  return finding.severity == Severity::warning &&
-         std::find(kUnordered.begin(), kUnordered.end(), finding.kind) != kUnordered.end();
+  const simt::check::FindingClass* const known = simt::check::find_class(finding.kind);
+  return finding.severity == Severity::error || (known != nullptr && known->explains_wrong_results);
 }
 
 json finding_to_json(const Finding& finding) {
@@ -77,6 +104,8 @@ json finding_to_json(const Finding& finding) {
                 {"count", finding.count},
                 {"message", finding.message()}});
   if (finding.other.line > 0) value["other"] = side_to_json(finding.other);
+  for (const simt::WaitingThreads& group : finding.waiting)
+    value["waiting"].push_back(waiting_to_json(group));
   if (!finding.tool.empty()) value.update({{"tool", finding.tool}, {"unprinted", finding.unprinted}});
   return value;
 }
@@ -93,6 +122,8 @@ Finding finding_from_json(const json& value) {
   finding.severity = severity_of(value.value("severity", "error"));
   finding.here = side_from_json(value);
   if (value.contains("other") && !value["other"].is_null()) finding.other = side_from_json(value["other"]);
+  for (const json& group : value.value("waiting", json::array()))
+    finding.waiting.push_back(waiting_from_json(group));
   finding.kernel = value.value("kernel", "");
   finding.called_from = value.value("called_from", "");
   finding.memory = value.value("memory", "");

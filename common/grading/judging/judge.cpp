@@ -10,7 +10,7 @@
 #include "grading/facts/words.hpp"
 #include "grading/judging/mutant.hpp"
 #include "grading/project/stub.hpp"
-#include "simt/check/kinds.hpp"
+#include "simt/classes.hpp"
 
 namespace course::grading {
 namespace {
@@ -137,11 +137,8 @@ Judgement judge_mutant(const Variant& variant, const std::vector<CaseResult>& ca
 
 /// Whether a finding of this name takes check mode.
 bool takes_check_mode(const std::string& name) {
-  using namespace simt::check;
-  const auto kinds = {kRace,        kMissingSyncwarp, kSameValueWrite,   kOutOfBounds,  kUninitialisedRead,
-                      kMissingWait, kExitedThreads,   kDivergentBarrier, kInactiveLane, kMisaligned,
-                      kShift};
-  return std::find(kinds.begin(), kinds.end(), name) != kinds.end();
+  const simt::check::FindingClass* const known = simt::check::find_class(name);
+  return known != nullptr && known->finder == simt::check::Finder::check_mode;
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "grading/sanitizer/report.hpp"
-#include "simt/check/advice.hpp"
-#include "simt/check/kinds.hpp"
+#include "simt/classes.hpp"
 
 namespace course::grading {
 namespace {

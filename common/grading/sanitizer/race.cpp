@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "simt/check/advice.hpp"
-#include "simt/check/kinds.hpp"
+#include "simt/classes.hpp"
 
 namespace course::grading {
 namespace {

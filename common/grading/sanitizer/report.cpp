@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "grading/sanitizer/race.hpp"
-#include "simt/check/advice.hpp"
-#include "simt/check/kinds.hpp"
+#include "simt/classes.hpp"
 
 namespace course::grading {
 namespace {

@@ -96,6 +96,7 @@ void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64
   const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
   order_.begin_block(threads);
   recorder_.start_block(threads);
+  last_blocks_.assign(static_cast<std::size_t>(threads), {});
   replay_.begin_block(threads);
   detector_.begin_block(index);
   trace_.begin_block(index);
@@ -117,7 +118,22 @@ void Checker::block_ends() {
 
 void Checker::thread_ends(int thread) {
   recorder_.switch_to(-1);
+  note_exit(thread);
   replay_.thread_ends(thread);
+}
+
+// What follows an event in a second slot never looks like a mark: it is a hash of 32 bits, a count of bytes,
+// or lanes and an operation. So a trace can be read backwards.
+void Checker::note_exit(int thread) {
+  const ThreadTrace& trace = recorder_.threads[static_cast<std::size_t>(thread)];
+  auto& last = last_blocks_[static_cast<std::size_t>(thread)];
+  constexpr std::ptrdiff_t kMostLookedAt = 64;
+  const Event* const end =
+      trace.tail - std::min<std::ptrdiff_t>(trace.tail - trace.slots.data(), kMostLookedAt);
+  std::size_t count = 0;
+  for (const Event* slot = trace.tail; slot > end && count < last.size();)
+    if (--slot; kind_of(*slot) == Kind::mark && mark_of(*slot) == Mark::block)
+      last[count++] = static_cast<std::uint32_t>(code_of(*slot));
 }
 
 void Checker::warp_pauses(int warp, LaneMask unfinished) {
@@ -136,15 +152,14 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
   for (int begin = 0; begin < threads; begin += 32) {
     const int end = std::min(begin + 32, threads);
     std::optional<Arrival> first_of_warp;
-    int returned = 0;
+    int returned = 0, first_returned = 0;
     for (int thread = begin; thread < end; ++thread) {
       if (waits_at[thread] == 0) {
-        ++returned;
+        if (returned++ == 0) first_returned = thread;
         continue;
       }
-      const Replay::Calls calls = replay_.calls_of(thread);
       const Arrival arrival{static_cast<unsigned>(thread),
-                            sites_.find(waits_at[thread] - recorder_.code, calls.callers, calls.depth)};
+                            sites_.find(waits_at[thread] - recorder_.code, replay_.path_of(thread))};
       if (!first) first = arrival;
       if (!first_of_warp) first_of_warp = arrival;
       if (sites_[arrival.site].line != sites_[first->site].line) report_divergent_barrier(arrival, *first);
@@ -154,7 +169,8 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
     Site& site = sites_[first_of_warp->site];
     ++site.counters.barriers;
     if (trace_.wants(warp)) trace_.mark("barrier", warp, replay_.live(warp), site.line);
-    if (returned > 0) report_exited_threads(*first_of_warp, returned, end - begin);
+    if (returned > 0)
+      report_exited_threads(*first_of_warp, returned, end - begin, static_cast<unsigned>(first_returned));
   }
   detector_.end_epoch();
   order_.end_epoch();
@@ -237,8 +253,7 @@ void Checker::name_shared(const void* address, const char* name, std::size_t ele
 }
 
 void Checker::warp_did(const WarpEvent& event) {
-  sites_.stand_in(event.callers, event.depth);
-  const unsigned site = sites_.find(code_of(event.event), event.callers, event.depth);
+  const unsigned site = sites_.find(code_of(event.event), event.path);
   if (kind_of(event.event) == Kind::mark)
     mark_did(event, site);
   else

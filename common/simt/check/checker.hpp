@@ -3,6 +3,7 @@
 /// Check mode as a whole: takes what a block tells about itself and what its threads trace, and turns them
 /// into findings, counts and traces.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,22 +70,29 @@ class Checker final : public BlockObserver, public Replay::Listener {
   struct Arrival {
     unsigned thread, site;
   };
-  void stand_in_calls_of(const Arrival& arrival);
+  void note_exit(int thread);
+  /// The line of a `return` by which a thread left the kernel, as a side of a finding; line 0 if there is
+  /// none.
+  FindingSide way_out(unsigned thread) const;
   void report_divergent_barrier(const Arrival& arrival, const Arrival& other);
-  void report_exited_threads(const Arrival& arrival, int returned, int of);
+  void report_exited_threads(const Arrival& arrival, int returned, int of, unsigned first_returned);
   static std::string bounded_element(const SourceLine& line, const std::string& type, std::int64_t index);
   std::optional<std::uint64_t> shared_offset(std::uintptr_t address) const;
 
   Recorder recorder_;
   Order order_;
-  SiteTable sites_;
+  CallPaths paths_;
+  SiteTable sites_{paths_};
   FindingLog log_;
   Detector detector_{order_, sites_, log_};
-  Replay replay_{recorder_, *this};
+  Replay replay_{recorder_, paths_, *this};
   TraceLog trace_;
   LaunchFacts facts_;
   std::vector<LaunchProfile> profiles_;
   std::vector<std::uint8_t> shared_words_;
+  /// By thread: where in the code the last basic blocks begin that it went through before it left, the last
+  /// one first; 0 behind them.
+  std::vector<std::array<std::uint32_t, 8>> last_blocks_;
   bool named_ = false;  ///< the launch's parameters have their names
 };
 

@@ -5,45 +5,56 @@
 #include <algorithm>
 #include <utility>
 
-#include "simt/check/advice.hpp"
 #include "simt/check/checker.hpp"
-#include "simt/check/kinds.hpp"
+#include "simt/check/phrases.hpp"
 #include "simt/check/source_names.hpp"
-#include "simt/check/words.hpp"
+#include "simt/classes.hpp"
 
 namespace simt::check {
 
-void Checker::stand_in_calls_of(const Arrival& arrival) {
-  const Replay::Calls calls = replay_.calls_of(static_cast<int>(arrival.thread));
-  sites_.stand_in(calls.callers, calls.depth);
-}
-
 void Checker::report_divergent_barrier(const Arrival& arrival, const Arrival& other) {
   if (log_.repeated(kDivergentBarrier, arrival.site, other.site)) return;
-  stand_in_calls_of(arrival);
-  Finding report = detector_.finding(Severity::warning, arrival.site, arrival.thread);
+  Finding report = detector_.finding(kDivergentBarrier, arrival.site, arrival.thread);
   report.other = detector_.side(other.site, other.thread);
   report.what = fmt::format("{} waits at this __syncthreads() while thread {} waits at another ({} and {}).",
-                            who(report.here), index_text(report.other.thread), place_text(report.here),
+                            subject(report.here), index_text(report.other.thread), place_text(report.here),
                             place_text(report.other));
-  report.rule = kBarrierNotForAll.rule;
-  report.fix = kBarrierNotForAll.fix;
   log_.add(kDivergentBarrier, std::move(report), arrival.site, other.site);
 }
 
-void Checker::report_exited_threads(const Arrival& arrival, int returned, int of) {
+// The last block of a kernel is its end, with the line of whatever stands before it. A thread that comes
+// there from a block on whose line, or below it, a `return` stands has taken that.
+FindingSide Checker::way_out(unsigned thread) const {
+  unsigned seen = 0;
+  for (const std::uint32_t code : last_blocks_[thread]) {
+    if (code == 0 || seen == 2) break;
+    std::vector<SourceCall> calls = user_calls(CallStack::at(recorder_.code + code)).calls;
+    if (calls.empty() || calls.back().function == kLambda) continue;  // the launch
+    calls.erase(calls.begin(), calls.end() - 1);
+    SourceCall& line = calls.front();
+    if (seen++ == 0 && !has_word(line.text, "return")) continue;
+    if (!has_word(line.text, "return")) line.text = source_text({line.file, ++line.line});
+    if (!has_word(line.text, "return")) break;
+    FindingSide side = detector_.side(0u, thread);
+    side.file = line.file;
+    side.line = line.line;
+    side.calls = std::move(calls);
+    return side;
+  }
+  return {};
+}
+
+void Checker::report_exited_threads(const Arrival& arrival, int returned, int of, unsigned first_returned) {
   if (log_.repeated(kExitedThreads, arrival.site, 0)) return;
-  stand_in_calls_of(arrival);
-  Finding report = detector_.finding(Severity::warning, arrival.site, arrival.thread);
+  Finding report = detector_.finding(kExitedThreads, arrival.site, arrival.thread);
+  report.other = way_out(first_returned);
+  const std::string helper = helper_text(report.here);
   report.what = fmt::format(
-      "{} of the {} threads of a warp have left the kernel without coming to this barrier, while {} and "
-      "others of that warp wait in "
-      "it.",
-      returned, of, who(report.here));
+      "{} of the {} threads of a warp have left the kernel{} without coming to {}, while {} and others of "
+      "that warp wait in it.",
+      returned, of, report.other.line == 0 ? "" : " by the return at " + place_text(report.other) + ",",
+      helper.empty() ? "this barrier" : "the barrier " + helper, who(report.here));
   report.rule = "A barrier is for all threads of the block; before Volta this hangs.";
-  report.fix =
-      "Let every thread reach the barrier: do not return before it or put it into a branch; guard the work "
-      "instead.";
   log_.add(kExitedThreads, std::move(report), arrival.site, 0);
 }
 
@@ -52,15 +63,14 @@ void Checker::inactive_lane(const InactiveLane& lane) {
   const unsigned site = sites_.find_here(lane.caller);
   if (log_.repeated(kInactiveLane, site, 0)) return;
   const auto thread = static_cast<unsigned>(recorder_.thread);
-  Finding report = detector_.finding(Severity::warning, site, thread);
-  report.what =
-      fmt::format("lane {} ({}) reads a value from lane {}, which {}.", thread % 32, who(report.here),
-                  lane.source, lane.exited ? "has left the kernel" : "takes no part in the shuffle");
-  report.rule = "What a lane that takes no part would give is undefined.";
-  report.fix =
-      lane.exited
-          ? "Let all lanes of the warp come to the shuffle: do not return before it or put it into a branch."
-          : "Name that lane in the mask and let it come to the shuffle, or pass a smaller width.";
+  Finding report = detector_.finding(kInactiveLane, site, thread);
+  const std::string helper = helper_text(report.here);
+  report.what = fmt::format("{}lane {} ({}) reads a value from lane {}, which {}.",
+                            helper.empty() ? "" : helper + ", ", thread % 32, who(report.here), lane.source,
+                            lane.exited ? "has left the kernel" : "takes no part in the shuffle");
+  if (lane.exited)
+    report.fix =
+        "Let all lanes of the warp come to the shuffle: do not return before it or put it into a branch.";
   log_.add(kInactiveLane, std::move(report), site, 0);
 }
 
@@ -94,12 +104,12 @@ void Checker::array_bound_broken(std::uintptr_t caller, const char* type, std::i
   const NothingRecorded guard;
   const unsigned site = sites_.find_here(caller);
   if (log_.repeated(kOutOfBounds, site, 0)) return;
-  Finding report = detector_.finding(Severity::error, site, static_cast<unsigned>(recorder_.thread));
+  Finding report = detector_.finding(kOutOfBounds, site, static_cast<unsigned>(recorder_.thread));
   report.element = bounded_element(sites_[site].line, type, index);
-  report.what = fmt::format("{} uses {}index {} of an array of type {}.", who(report.here),
+  report.what = fmt::format("{} uses {}index {} of an array of type {}.", subject(report.here),
                             report.element.empty() ? "" : report.element + ", ", index, type);
-  report.rule = "An index must lie within its own array or row, even where other memory follows.";
-  report.fix = "Test the index, or make the array larger.";
+  report.rule = kOutOfBoundsRow.rule;
+  report.fix = kOutOfBoundsRow.fix;
   log_.add(kOutOfBounds, std::move(report), site, 0);
 }
 
@@ -107,11 +117,9 @@ void Checker::shift_out_of_range(std::uintptr_t caller) {
   const NothingRecorded guard;
   const unsigned site = sites_.find_here(caller);
   if (log_.repeated(kShift, site, 0)) return;
-  Finding report = detector_.finding(Severity::warning, site, static_cast<unsigned>(recorder_.thread));
-  report.what =
-      fmt::format("{} shifts by a negative amount, or by the width of the type or more.", who(report.here));
-  report.rule = "The result of such a shift is undefined in C++.";
-  report.fix = "Keep the amount below the number of bits.";
+  Finding report = detector_.finding(kShift, site, static_cast<unsigned>(recorder_.thread));
+  report.what = fmt::format("{} shifts by a negative amount, or by the width of the type or more.",
+                            subject(report.here));
   log_.add(kShift, std::move(report), site, 0);
 }
 
@@ -119,18 +127,16 @@ void Checker::misaligned(std::uintptr_t caller, std::uintptr_t address, std::uin
   const NothingRecorded guard;
   const unsigned site = sites_.find_here(caller);
   if (log_.repeated(kMisaligned, site, 0)) return;
-  Finding report = detector_.finding(Severity::error, site, static_cast<unsigned>(recorder_.thread));
+  Finding report = detector_.finding(kMisaligned, site, static_cast<unsigned>(recorder_.thread));
   std::uint64_t offset = address - recorder_.arena;
   Space space = Space::global;
   if (const auto in_shared = shared_offset(address)) space = Space::shared, offset = *in_shared;
   if (space == Space::shared || offset < kArenaBytes)
     report.element = memory_map().element(space, offset, static_cast<unsigned>(alignment)).text;
   report.memory = space == Space::shared ? "shared" : "global";
-  report.what =
-      fmt::format("{} accesses {} bytes at {}, which is not a multiple of {}.", who(report.here), alignment,
-                  report.element.empty() ? "an address" : "the address of " + report.element, alignment);
-  report.rule = kMisalignedAddress.rule;
-  report.fix = kMisalignedAddress.fix;
+  report.what = fmt::format(
+      "{} accesses {} bytes at {}, which is not a multiple of {}.", subject(report.here), alignment,
+      report.element.empty() ? "an address" : "the address of " + report.element, alignment);
   log_.add(kMisaligned, std::move(report), site, 0);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "simt/check/kinds.hpp"
+#include "simt/classes.hpp"
 
 namespace simt::check {
 namespace {
@@ -227,7 +227,7 @@ void Detector::note_uninitialised(const Touch& touch) {
   if (uninitialised_.size() == kMostUninitialised) return;
   uninitialised_at_.emplace(place_of(touch), uninitialised_.size());
   uninitialised_.push_back({touch.access.space, touch.offset, touch.access.site, touch.thread,
-                            touch.access.bytes, order_.step_of(touch.access.warp), sites_.callers()});
+                            touch.access.bytes, order_.step_of(touch.access.warp)});
 }
 
 /// A read of memory without a value, then a write by another thread: a race, unless something orders the two.

@@ -55,8 +55,8 @@ class Detector {
   /// One side of a finding, with places and threads filled in.
   FindingSide side(unsigned site, unsigned thread) const;
   FindingSide side(const Stamp& stamp) const;
-  /// A finding of the running block at that site.
-  Finding finding(Severity severity, unsigned site, unsigned thread) const;
+  /// A finding of the running block at that site, of a class of the registry, with its severity and advice.
+  Finding finding(const char* kind, unsigned site, unsigned thread) const;
 
  private:
   static constexpr std::uint64_t kSharedWindowBytes = 2u << 20;
@@ -75,7 +75,6 @@ class Detector {
     std::uint64_t offset;
     unsigned site, thread, bytes;
     Step step;
-    std::vector<std::uint32_t> callers;  ///< see SiteTable::stand_in
     bool raced = false;  ///< somebody wrote it meanwhile, and nothing orders the two: that has been told
   };
   /// A plain read that is not ordered with an atomic of another thread. If the reader goes on with an atomic

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "simt/check/advice.hpp"
 #include "simt/check/detector.hpp"
-#include "simt/check/kinds.hpp"
-#include "simt/check/words.hpp"
+#include "simt/check/phrases.hpp"
+#include "simt/classes.hpp"
 
 namespace simt::check {
 namespace {
@@ -38,7 +37,11 @@ const char* name_of(Space space) { return space == Space::shared ? "shared" : "g
 FindingSide Detector::side(unsigned site, unsigned thread) const {
   const unsigned x = facts_.block.x, y = facts_.block.y;
   const SourceLine& line = sites_[site].line;
-  return {line.file, line.line, {block_.x, block_.y, block_.z}, {thread % x, thread / x % y, thread / x / y}};
+  return {line.file,
+          line.line,
+          {block_.x, block_.y, block_.z},
+          {thread % x, thread / x % y, thread / x / y},
+          sites_.calls(site).calls};
 }
 
 FindingSide Detector::side(const Stamp& stamp) const {
@@ -49,12 +52,16 @@ FindingSide Detector::side(const Stamp& stamp) const {
   return result;
 }
 
-Finding Detector::finding(Severity severity, unsigned site, unsigned thread) const {
+Finding Detector::finding(const char* kind, unsigned site, unsigned thread) const {
+  const FindingClass& known = *find_class(kind);
   Finding finding;
-  finding.severity = severity;
-  finding.kernel = facts_.kernel;
+  finding.severity = known.severity;
+  finding.rule = known.advice.rule;
+  finding.fix = known.advice.fix;
+  finding.kernel = sites_.calls(site).kernel;
+  if (finding.kernel.empty()) finding.kernel = facts_.kernel;
   finding.here = side(site, thread);
-  finding.called_from = sites_.called_from(site);
+  if (finding.here.in_helper()) finding.called_from = finding.here.own().place();
   return finding;
 }
 
@@ -69,10 +76,7 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
                            : same_warp && !one_instruction ? kMissingSyncwarp
                                                            : kRace;
   if (log_.repeated(kind, access.site, before.site())) return;
-  const Severity severity = kind == kRace             ? Severity::error
-                            : kind == kSameValueWrite ? Severity::note
-                                                      : Severity::warning;
-  Finding report = finding(severity, access.site, thread);
+  Finding report = finding(kind, access.site, thread);
   report.other = side(before);
   report.memory = name_of(access.space);
   report.element = memory_map().element(access.space, touch.offset, access.bytes).text;
@@ -81,34 +85,25 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
                                                                   : "reads";
   if (one_instruction) {
     report.what = fmt::format("{} and thread {} write {} in {} memory with one instruction{}.",
-                              who(report.here), index_text(report.other.thread), report.element,
+                              subject(report.here), index_text(report.other.thread), report.element,
                               report.memory, same_value ? ", the same value" : "");
   } else {
     report.what =
-        fmt::format("{} {} {} in {} memory, which {} {} {}{}, and nothing orders the two.", who(report.here),
-                    verb(access.kind), report.element, report.memory,
+        fmt::format("{} {} {} in {} memory, which {} {} {}{}, and nothing orders the two.",
+                    subject(report.here), verb(access.kind), report.element, report.memory,
                     same_block ? "thread " + index_text(report.other.thread) : who(report.other), other_verb,
                     place_beside(report.other, report.here), same_value ? " with the same value" : "");
   }
   if (same_value) {
-    report.rule = "The result is the same whoever comes last.";
-    report.fix = "Let one thread write it if that is what you mean.";
+    advise(report, kHarmlessWrite);
   } else if (one_instruction) {
-    report.rule = "Which of them wins is undefined.";
-    report.fix = "Give each thread an element of its own, let one thread write, or use an atomic.";
+    advise(report, kRaceOfOneInstruction);
   } else if (kind == kMissingSyncwarp) {
-    advise(report, kRaceInWarp);
+    // The registry's advice is the only one.
   } else if (!same_block) {
-    report.rule =
-        "The blocks of a launch run in any order; only an atomic with a __threadfence() on both sides orders "
-        "their accesses.";
-    report.fix =
-        before_writes && access.kind != Kind::read
-            ? "Give each block its own elements, use an atomic, or split the work into two launches."
-            : "Split the work into two launches, or publish the value with __threadfence() and an atomic.";
+    advise(report, before_writes && access.kind != Kind::read ? kRaceOfBlocksThatWrite : kRaceOfBlocks);
   } else if (before.atomic() || touch.atomic) {
-    report.rule = "An atomic is ordered with other atomics only, not with plain reads and writes.";
-    report.fix = "Put a __syncthreads() between the two, or make both atomic.";
+    advise(report, kRaceWithAtomic);
   } else if (before_writes && access.kind != Kind::read) {
     advise(report, kRaceOfWrites);
   } else {
@@ -125,12 +120,12 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
 
 void Detector::report_out_of_bounds(const WarpAccess& access, unsigned lane) {
   if (log_.repeated(kOutOfBounds, access.site, 0)) return;
-  Finding report = finding(Severity::error, access.site, access.warp * 32 + lane);
+  Finding report = finding(kOutOfBounds, access.site, access.warp * 32 + lane);
   const ElementName element = memory_map().element(access.space, access.offsets[lane], access.bytes);
   const bool several = element.element_bytes != 0 && access.bytes > element.element_bytes;
   report.memory = name_of(access.space);
   report.element = element.text;
-  report.what = fmt::format("{} {} {}{} out of bounds: {}.", who(report.here), verb(access.kind),
+  report.what = fmt::format("{} {} {}{} out of bounds: {}.", subject(report.here), verb(access.kind),
                             several ? fmt::format("{} bytes from ", access.bytes) : "", element.text,
                             memory_map().describe_bounds(access.space, access.offsets[lane]));
   advise(report, access.space == Space::shared ? kOutOfBoundsShared : kOutOfBoundsGlobal);
@@ -140,12 +135,11 @@ void Detector::report_out_of_bounds(const WarpAccess& access, unsigned lane) {
 void Detector::report_uninitialised(const UninitialisedRead& read) {
   if (log_.repeated(kUninitialisedRead, read.site, 0)) return;
   const bool shared = read.space == Space::shared;
-  sites_.stand_in(read.callers.data(), static_cast<unsigned>(read.callers.size()));
-  Finding report = finding(Severity::error, read.site, read.thread);
+  Finding report = finding(kUninitialisedRead, read.site, read.thread);
   report.memory = name_of(read.space);
   report.element = memory_map().element(read.space, read.offset, read.bytes).text;
   report.what =
-      fmt::format("{} reads {} in {} memory, which {} has written.", who(report.here), report.element,
+      fmt::format("{} reads {} in {} memory, which {} has written.", subject(report.here), report.element,
                   report.memory, shared ? "no thread of the block" : "neither the host nor a kernel");
   advise(report, shared ? kUninitialisedShared : kUninitialisedGlobal);
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
@@ -159,15 +153,14 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   const auto copy = std::find_if(copies_.begin(), copies_.end(), overlaps);
   if (copy == copies_.end()) return false;
   if (log_.repeated(kMissingWait, access.site, copy->site)) return true;
-  Finding report = finding(Severity::error, access.site, thread);
+  Finding report = finding(kMissingWait, access.site, thread);
   report.other = side(copy->site, copy->thread);
   report.memory = name_of(access.space);
   report.element = memory_map().element(access.space, begin, access.bytes).text;
   report.what = fmt::format("{} {} {} while the asynchronous copy that {} issued {} may still be under way.",
-                            who(report.here), verb(access.kind), report.element,
+                            subject(report.here), verb(access.kind), report.element,
                             copy->thread == thread ? "it" : "thread " + index_text(report.other.thread),
                             place_beside(report.other, report.here));
-  advise(report, kCopyNotAwaited);
   if (copy->thread == thread) report.fix = "Commit the batch and wait for it before the access.";
   log_.add(kMissingWait, std::move(report), access.site, copy->site);
   return true;

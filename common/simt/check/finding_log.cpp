@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "simt/check/kinds.hpp"
+#include "simt/classes.hpp"
 
 namespace simt::check {
 

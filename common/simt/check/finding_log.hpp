@@ -16,7 +16,7 @@ class FindingLog {
   /// True if that pair of sites has been told for that class in this launch; counts it once more. Cheap.
   bool repeated(const char* kind, unsigned site, unsigned other_site);
   /// Adds a finding, or counts it if the same class was found at the same lines before. `kind` is one of the
-  /// constants of kinds.hpp.
+  /// constants of classes.hpp.
   void add(const char* kind, Finding finding, unsigned site, unsigned other_site);
   void begin_launch() { by_site_.clear(); }
   std::vector<Finding> take();

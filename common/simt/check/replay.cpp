@@ -28,11 +28,6 @@ void Replay::begin_block(int threads) {
 // The lane's last events are still to be replayed; drain() takes it out once they have been.
 void Replay::thread_ends(int thread) { lanes_[static_cast<std::size_t>(thread)].ended = true; }
 
-Replay::Calls Replay::calls_of(int thread) const {
-  const Lane& lane = lanes_[static_cast<std::size_t>(thread)];
-  return {lane.callers, std::min(lane.depth, kMostCalls)};
-}
-
 void Replay::drain(unsigned warp, LaneMask unfinished) {
   for (;;) {
     LaneMask waiting = 0;
@@ -156,7 +151,7 @@ void Replay::execute(unsigned warp, LaneMask lanes, Event event, bool at_one_pla
         Lane& lane = of_warp[number];
         if (mark == Mark::enter) {
           if (lane.depth < kMostCalls)
-            lane.callers[lane.depth] = static_cast<std::uint32_t>(offsets_[number]);
+            lane.paths[lane.depth] = paths_.enter(lane.path(), static_cast<std::uint32_t>(offsets_[number]));
           ++lane.depth;
         } else if (lane.depth > 0) {
           --lane.depth;
@@ -165,8 +160,8 @@ void Replay::execute(unsigned warp, LaneMask lanes, Event event, bool at_one_pla
       return;
     }
   }
-  listener_.warp_did({warp, lanes, live_[warp], event, at_one_place, offsets_, seconds_,
-                      of_warp[first].callers, std::min(of_warp[first].depth, kMostCalls)});
+  listener_.warp_did(
+      {warp, lanes, live_[warp], event, at_one_place, offsets_, seconds_, of_warp[first].path()});
 }
 
 }  // namespace simt::check

@@ -6,9 +6,11 @@
 /// order of the code: those deepest in calls first, then those at the lowest address. Lanes that wait ahead
 /// join the others when these arrive there, which is where a compiler for GPUs makes them converge.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "simt/check/call_paths.hpp"
 #include "simt/check/recorder.hpp"
 #include "simt/runtime/warp.hpp"
 
@@ -23,8 +25,7 @@ struct WarpEvent {
   bool at_one_place = false;               ///< the offsets are known to be equal
   const std::uint64_t* offsets = nullptr;  ///< [32]
   const std::uint64_t* seconds = nullptr;  ///< [32], of events with a second slot
-  const std::uint32_t* callers = nullptr;  ///< the calls in which the first of the lanes stands
-  unsigned depth = 0;
+  CallPaths::Path path = 0;                ///< the calls in which the first of the lanes stands
 };
 
 class Replay {
@@ -37,17 +38,14 @@ class Replay {
     ~Listener() = default;
   };
 
-  Replay(Recorder& recorder, Listener& listener) : recorder_(recorder), listener_(listener) {}
+  Replay(Recorder& recorder, CallPaths& paths, Listener& listener)
+      : recorder_(recorder), paths_(paths), listener_(listener) {}
 
   void begin_block(int threads);
   void thread_ends(int thread);
   LaneMask live(unsigned warp) const { return live_[warp]; }
   /// The calls in which a thread stands, as far as it has been replayed.
-  struct Calls {
-    const std::uint32_t* callers;
-    unsigned depth;
-  };
-  Calls calls_of(int thread) const;
+  CallPaths::Path path_of(int thread) const { return lanes_[static_cast<std::size_t>(thread)].path(); }
   /// Consumes what is certain of a warp's traces. Lanes of `unfinished` will do more: what they do next is
   /// not known when their traces end, and the others wait there.
   void drain(unsigned warp, LaneMask unfinished);
@@ -57,7 +55,8 @@ class Replay {
   struct Lane {
     bool ended = false;
     unsigned depth = 0;
-    std::uint32_t callers[kMostCalls];
+    CallPaths::Path paths[kMostCalls];  ///< by depth, from the outermost call on
+    CallPaths::Path path() const { return depth == 0 ? 0 : paths[std::min(depth, kMostCalls) - 1]; }
   };
 
   ThreadTrace& trace(unsigned warp, unsigned lane) { return recorder_.threads[warp * 32 + lane]; }
@@ -68,6 +67,7 @@ class Replay {
   void execute(unsigned warp, LaneMask lanes, Event event, bool at_one_place);
 
   Recorder& recorder_;
+  CallPaths& paths_;
   Listener& listener_;
   std::vector<Lane> lanes_;
   std::vector<LaneMask> live_;  ///< by warp

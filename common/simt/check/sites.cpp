@@ -13,44 +13,51 @@ void SiteTable::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes) 
   code_begin_ = code_begin;
   code_bytes_ = code_bytes;
   sites_.assign(1, Site{});
+  by_place_.clear();
+  paths_.clear();
   // As large as the code, but its pages take no memory before they are used.
-  numbers_.reset(static_cast<std::uint32_t*>(std::calloc(code_bytes, sizeof(std::uint32_t))));
+  numbers_.reset(static_cast<Number*>(std::calloc(code_bytes, sizeof(Number))));
   if (numbers_ == nullptr) throw std::bad_alloc();
 }
 
-unsigned SiteTable::find(std::uint64_t code_offset, const std::uint32_t* callers, unsigned depth) {
-  for (; code_offset < code_bytes_; code_offset = callers[--depth]) {
-    std::uint32_t& number = numbers_.get()[code_offset];
-    if (number == 0) number = add(code_offset);
-    if (number != kTransparent) return number;
-    if (depth == 0) break;
-  }
-  return 0;
+std::uint32_t SiteTable::look_up(std::uint64_t code_offset, CallPaths::Path path) {
+  Number& number = numbers_.get()[code_offset];
+  const auto [entry, is_new] = by_place_.try_emplace(code_offset << 32 | path, 0u);
+  if (is_new) entry->second = add(code_offset, path);
+  number = {path, entry->second};
+  return number.site;
 }
 
 unsigned SiteTable::find_here(std::uintptr_t code) {
-  stack_ = CallStack::here();
-  on_stack_ = true;
-  if (const unsigned site = find(code - code_begin_, nullptr, 0)) return site;
-  for (std::size_t i = 0; i < stack_.count; ++i)
-    if (const unsigned site = find(stack_.pcs[i] - code_begin_, nullptr, 0)) return site;
-  return 0;
+  const CallStack stack = CallStack::here();
+  const auto in_code = [&](std::uintptr_t pc) { return pc - code_begin_ < code_bytes_; };
+  CallPaths::Path path = 0;
+  std::size_t outermost = stack.count;
+  for (std::size_t i = 0; i < stack.count; ++i)
+    if (in_code(stack.pcs[i])) outermost = i;
+  if (outermost == stack.count) return find(code - code_begin_, 0);
+  path = paths_.enter(path, ~0u);  // as the trace has a call from outside of the module
+  for (std::size_t i = outermost; i > 0 && stack.pcs[i] != code; --i)
+    if (in_code(stack.pcs[i]))
+      path = paths_.enter(path, static_cast<std::uint32_t>(stack.pcs[i] - code_begin_));
+  return find(code - code_begin_, path);
 }
 
-std::string SiteTable::called_from(unsigned site) const {
-  if (on_stack_) return to_string(calling_line(stack_));
+UserCalls SiteTable::calls(unsigned site) const {
+  if (site == 0) return {};
   CallStack stack = CallStack::at(sites_[site].code);
-  for (unsigned i = depth_; i-- > 0 && stack.count < std::size(stack.pcs);)
-    stack.pcs[stack.count++] = code_begin_ + callers_[i];
-  return to_string(calling_line(stack));
+  for (CallPaths::Path path = sites_[site].path; path != 0 && stack.count < std::size(stack.pcs);
+       path = paths_.caller(path))
+    if (paths_.call(path) < code_bytes_) stack.pcs[stack.count++] = code_begin_ + paths_.call(path);
+  return user_calls(stack);
 }
 
-std::uint32_t SiteTable::add(std::uint64_t code_offset) {
+std::uint32_t SiteTable::add(std::uint64_t code_offset, CallPaths::Path path) {
   if (sites_.size() == Stamp::kMostSites) return kTransparent;
   const std::uintptr_t code = code_begin_ + code_offset;
   SourceLine line = user_line(CallStack::at(code));
   if (line.line == 0) return kTransparent;
-  sites_.push_back({code, std::move(line), {}});
+  sites_.push_back({code, path, std::move(line), {}});
   return static_cast<std::uint32_t>(sites_.size()) - 1;
 }
 

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 namespace simt::check {
 namespace {
@@ -29,17 +26,12 @@ std::vector<std::string> indexed_names(std::string_view line) {
   return names;
 }
 
-std::string source_text(const SourceLine& line) {
-  namespace fs = std::filesystem;
-  fs::path file = line.file;
-  // Programs that ran the compiler elsewhere say where its relative names start from.
-  if (const char* folder = std::getenv("SIMT_SOURCES"); file.is_relative() && folder != nullptr)
-    file = fs::path(folder) / file;
-  std::ifstream stream(file);
-  std::string text;
-  for (int number = 0; number < line.line; ++number)
-    if (!std::getline(stream, text)) return {};
-  return text;
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_name(text[at - 1])) && (end == text.size() || !is_name(text[end]))) return true;
+  }
+  return false;
 }
 
 }  // namespace simt::check

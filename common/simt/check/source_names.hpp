@@ -14,7 +14,7 @@ namespace simt::check {
 /// @brief The arrays that a line of source indexes, each once: {"tile", "a"} for "tile[i][j] = a[k];".
 std::vector<std::string> indexed_names(std::string_view line);
 
-/// @brief The text of a source line; empty if the file cannot be read. Cost: reads the file up to that line.
-std::string source_text(const SourceLine& line);
+/// @brief Whether the name stands in the text, and not as a part of a longer one.
+bool has_word(std::string_view text, std::string_view word);
 
 }  // namespace simt::check

@@ -6,17 +6,20 @@
 #include <filesystem>
 #include <utility>
 
-#include "simt/check/advice.hpp"
+#include "simt/classes.hpp"
 #include "simt/report/layout.hpp"
 
 namespace simt::report {
 namespace {
 
+FindingSide side_of(const Fault& fault) {
+  return {fault.file, fault.line, fault.block, fault.thread, fault.calls};
+}
+
 /// The fault's sentence without the place that it begins with.
 std::string sentence_of(const Fault& fault) {
   if (fault.line == 0) return fault.message;
-  const std::string place =
-      fmt::format("{}:{}: ", std::filesystem::path(fault.file).filename().string(), fault.line);
+  const std::string place = side_of(fault).own().place() + ": ";
   return fault.message.starts_with(place) ? fault.message.substr(place.size()) : fault.message;
 }
 
@@ -85,10 +88,12 @@ void add_unchecked_error(Ending& ending) {
 }  // namespace
 
 Finding finding_of(const Fault& fault) {
-  Finding finding = finding_at(fault.file, fault.line);
+  Finding finding;
   finding.kind = fault.kind;
-  finding.here.block = fault.block;
-  finding.here.thread = fault.thread;
+  finding.kernel = fault.kernel;
+  finding.here = side_of(fault);
+  if (finding.here.in_helper()) finding.called_from = finding.here.own().place();
+  finding.waiting = fault.waiting;
   finding.what = sentence_of(fault);
   return finding;
 }

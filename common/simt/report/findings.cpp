@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "simt/report/layout.hpp"
 #include "simt/report/report.hpp"
@@ -27,6 +31,19 @@ void paint_severity(std::string& text, Severity severity) {
   text.insert(at, code_of(severity));
 }
 
+/// The program's own lines on both sides, in the order of the file, each once.
+std::string source_lines(const Finding& finding, const TextStyle& style) {
+  std::map<std::pair<std::string, int>, std::string> lines;
+  for (const FindingSide* side : {&finding.here, &finding.other})
+    if (const SourceCall own = side->own(); !own.text.empty()) lines[{own.file, own.line}] = own.text;
+  std::string text;
+  for (const auto& [place, code] : lines) {
+    const std::string line = fmt::format("    {:>4} | {}", place.second, code);
+    text += (style.width == 0 ? line : fit(line, style.width)) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string findings_text(const std::vector<Finding>& findings, const TextStyle& style) {
@@ -34,7 +51,7 @@ std::string findings_text(const std::vector<Finding>& findings, const TextStyle&
   for (const Finding& finding : findings) {
     std::string lines = wrap(finding.message(), 4, style.width);
     if (style.colours) paint_severity(lines, finding.severity);
-    text += lines;
+    text += lines + source_lines(finding, style);
   }
   return text;
 }

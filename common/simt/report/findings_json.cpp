@@ -4,8 +4,28 @@
 namespace simt::report {
 namespace {
 
+Json call_json(const SourceCall& call) {
+  return {{"file", call.file}, {"line", call.line}, {"function", call.function}, {"text", call.text}};
+}
+
 Json side_json(const FindingSide& side) {
-  return {{"file", side.file}, {"line", side.line}, {"block", side.block}, {"thread", side.thread}};
+  Json calls = Json::array();
+  for (const SourceCall& call : side.calls) calls.push_back(call_json(call));
+  return {{"file", side.file},
+          {"line", side.line},
+          {"block", side.block},
+          {"thread", side.thread},
+          {"calls", std::move(calls)}};
+}
+
+Json waiting_json(const WaitingThreads& group) {
+  Json json = side_json(group.where);
+  json["barrier"] = group.barrier;
+  json["threads"] = Json::array();
+  for (const LanesOfWarp& some : group.threads)
+    json["threads"].push_back({{"warp", some.warp}, {"lanes", some.lanes}});
+  json["awaited"] = group.awaited;
+  return json;
 }
 
 }  // namespace
@@ -14,7 +34,10 @@ Json to_json(const Finding& finding) {
   Json json{{"class", finding.kind}, {"severity", to_string(finding.severity)}, {"kernel", finding.kernel}};
   json.update(side_json(finding.here));
   json["other"] = finding.other.line == 0 ? Json() : side_json(finding.other);
+  json["headline"] = finding.here.line == 0 ? Json() : call_json(headline(finding));
   json["called_from"] = finding.called_from.empty() ? Json() : Json(finding.called_from);
+  json["waiting"] = Json::array();
+  for (const WaitingThreads& group : finding.waiting) json["waiting"].push_back(waiting_json(group));
   json["memory"] = finding.memory;
   json["element"] = finding.element;
   json["what"] = finding.what;

@@ -15,9 +15,11 @@ namespace simt::report {
 using Json = nlohmann::ordered_json;
 
 /// @brief
-/// {"class","severity","kernel","file","line","block","thread","other","called_from","memory","element","what",
-/// "rule","fix","message","count"}; "other" is null or {"file","line","block","thread"}, "called_from" null
-/// or "kernel.cu:12".
+/// {"class","severity","kernel",SIDE,"other","headline","called_from","waiting","memory","element","what",
+/// "rule","fix","message","count"}. SIDE is "file","line","block","thread","calls"; a call is
+/// {"file","line","function","text"}, and the first call is the place itself. "other" is null or {SIDE};
+/// "headline" is null or the call that the message begins with; "called_from" is null or "kernel.cu:12".
+/// "waiting" holds, for a deadlock, {SIDE,"barrier","threads":[{"warp","lanes"}],"awaited"}, lanes as bits.
 Json to_json(const Finding& finding);
 
 /// @brief {"kernel","grid","block","total",lines:[{"file","line","counters"}]}. "total" and "counters" hold

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -53,6 +54,15 @@ Refusal check_shared(const Context& context, const SimtLaunch& launch) {
       bytes, context.profile->shared_per_block, context.profile->shared_per_block_optin);
 }
 
+/// The kernel's own name, also where the launch has a pointer to it, under a name of its own.
+std::string kernel_of(const SimtLaunch& launch) {
+  static auto* names = new std::map<const void*, std::string>;
+  if (launch.function == nullptr) return launch.name;
+  const auto [entry, is_new] = names->try_emplace(launch.function);
+  if (is_new) entry->second = written_name(function_name(launch.function));
+  return entry->second.empty() ? launch.name : entry->second;
+}
+
 }  // namespace
 }  // namespace simt
 
@@ -65,7 +75,7 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   const auto stream = static_cast<cudaStream_t>(request->stream);
   if (!context.is_stream(stream)) {
     context.misuse(cudaErrorInvalidResourceHandle, "launch_refused",
-                   fmt::format("the launch of {} names a stream that does not exist.", request->name));
+                   fmt::format("the launch of {} names a stream that does not exist.", kernel_of(*request)));
     return;
   }
   Refusal refusal = check_block(request->block);
@@ -73,12 +83,12 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   if (!refusal) refusal = check_shared(context, *request);
   if (refusal) {
     context.misuse(cudaErrorInvalidValue, "launch_refused",
-                   fmt::format("the launch of {} was refused: {}.", request->name, *refusal),
+                   fmt::format("the launch of {} was refused: {}.", kernel_of(*request), *refusal),
                    "cudaErrorInvalidValue (older toolkits: cudaErrorInvalidConfiguration)");
     return;
   }
   Launch launch;
-  launch.name = request->name;
+  launch.name = kernel_of(*request);
   launch.grid = dim3(request->grid[0], request->grid[1], request->grid[2]);
   launch.block = dim3(request->block[0], request->block[1], request->block[2]);
   launch.dynamic_shared_bytes = request->dynamic_shared_bytes;

@@ -124,6 +124,25 @@ void BlockRunner::run_instead(int next) {
   make_running(self);
 }
 
+// The thread goes on for as long as it takes to tell where it stands, and never again. Only a thread whose
+// fiber waits can be asked.
+CallStack BlockRunner::ask_where(int thread) {
+  const Thread& asked = threads_[static_cast<std::size_t>(thread)];
+  if (asked.fiber == nullptr) return CallStack::at(asked.waits_at);
+  CallStack stack;
+  roll_call_ = &stack;
+  asking_fiber_ = fiber_;
+  switch_to(*asked.fiber);
+  roll_call_ = nullptr;
+  return stack;
+}
+
+void BlockRunner::answer_roll_call() {
+  *roll_call_ = CallStack::here();
+  switch_to(*asking_fiber_);
+  __builtin_unreachable();
+}
+
 // The running thread has cleared its ready bit. Returns when something set it again and its turn has come.
 void BlockRunner::wait(std::uintptr_t caller) {
   threads_[static_cast<std::size_t>(running_)].waits_at = caller;
@@ -132,6 +151,8 @@ void BlockRunner::wait(std::uintptr_t caller) {
   if (next == kNone && (release_paused() || release_converged() || release_barrier())) next = next_ready();
   if (next == kNone) report_deadlock();
   if (next != running_) run_instead(next);
+  if (roll_call_ != nullptr) [[unlikely]]
+    answer_roll_call();
 }
 
 // The loop of every fiber: run what is ready. Never returns; a fiber without work is idle in switch_to().

@@ -113,6 +113,9 @@ class BlockRunner {
   void tell_barrier();
   bool finished() const { return live_ == 0; }
   [[noreturn]] void report_deadlock();
+  std::vector<RawWaiting> call_the_roll();
+  CallStack ask_where(int thread);
+  [[noreturn]] void answer_roll_call();
   void prepare(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
   SIMT_INLINE Rendezvous& meet(SimtWarpOp op, LaneMask mask);
   SIMT_INLINE LaneMask arrive(Rendezvous& meeting, std::uintptr_t caller);
@@ -144,6 +147,8 @@ class BlockRunner {
   int barrier_sum_ = 0, barrier_arrived_ = 0, barrier_result_ = 0;
   std::uint64_t random_state_ = 0;
   RawFault fault_;
+  CallStack* roll_call_ = nullptr;  ///< where a waiting thread that is resumed says where it stands
+  Fiber* asking_fiber_ = nullptr;
   CallStack throw_stack_;  ///< where the last exception was thrown
   void* dynamic_shared_ = nullptr;
 };

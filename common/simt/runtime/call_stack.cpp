@@ -2,6 +2,7 @@
 
 #include <unwind.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace simt {
@@ -17,6 +18,13 @@ _Unwind_Reason_Code take_frame(_Unwind_Context* context, void* out) {
 }
 
 }  // namespace
+
+bool CallStack::same_calls(const CallStack& other, std::uintptr_t pc) const {
+  const auto *end = pcs + count, *other_end = other.pcs + other.count;
+  const auto* from = std::find(pcs, end, pc);
+  const auto* other_from = std::find(other.pcs, other_end, pc);
+  return from != end && std::equal(from, end, other_from, other_end);
+}
 
 CallStack CallStack::here() {
   CallStack stack;

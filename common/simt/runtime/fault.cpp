@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
-#include "simt/check/advice.hpp"
+#include "simt/check/phrases.hpp"
+#include "simt/classes.hpp"
 #include "simt/runtime/symbolize.hpp"
 
 namespace simt {
@@ -19,8 +23,70 @@ const char* access_text(const RawFault& fault) {
   return fault.write ? "wrote to" : "read from";
 }
 
+/// "lanes 0 to 15", "lane 3", "lanes 0x000f00f0"
+std::string lanes_text(std::uint32_t lanes) {
+  const int first = std::countr_zero(lanes), count = std::popcount(lanes);
+  if (count == 1) return fmt::format("lane {}", first);
+  const bool in_a_row = (lanes >> first) == (count == 32 ? ~0u : (1u << count) - 1);
+  return in_a_row ? fmt::format("lanes {} to {}", first, first + count - 1)
+                  : fmt::format("lanes {:#010x}", lanes);
+}
+
+/// "lanes 0 to 15 of warp 2", "warps 0 to 3", "lanes 0 to 15 of warps 0 and 2"
+std::string threads_text(const std::vector<LanesOfWarp>& threads) {
+  std::string text;
+  for (std::size_t begin = 0, end = 0; begin < threads.size(); begin = end) {
+    while (end < threads.size() && threads[end].lanes == threads[begin].lanes &&
+           threads[end].warp - threads[begin].warp == end - begin)
+      ++end;
+    const unsigned first = threads[begin].warp, last = threads[end - 1].warp;
+    const std::string warps =
+        first == last ? fmt::format("warp {}", first)
+                      : fmt::format("warps {} {} {}", first, last == first + 1 ? "and" : "to", last);
+    if (!text.empty()) text += end == threads.size() ? " and " : ", ";
+    text += threads[begin].lanes == ~0u ? warps : lanes_text(threads[begin].lanes) + " of " + warps;
+  }
+  return text;
+}
+
+/// Who waits where, and for whom.
+std::string waiting_text(const std::vector<WaitingThreads>& waiting) {
+  constexpr std::size_t kMostGroups = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(waiting.size(), kMostGroups); ++i) {
+    const WaitingThreads& group = waiting[i];
+    if (i > 0) text += "; ";
+    text += threads_text(group.threads);
+    const bool one = group.threads.size() == 1 && std::has_single_bit(group.threads.front().lanes);
+    text += one ? " waits" : " wait";
+    if (!group.barrier && group.awaited != 0)
+      text += fmt::format(" for {}, which never come{},", lanes_text(group.awaited),
+                          std::has_single_bit(group.awaited) ? "s" : "");
+    text += group.barrier ? " at the barrier" : " in a warp operation";
+    if (group.where.line != 0) text += " at " + check::place_text(group.where);
+  }
+  if (waiting.size() > kMostGroups) text += "; others wait elsewhere";
+  return text;
+}
+
+std::vector<WaitingThreads> described(const RawFault& raw) {
+  std::vector<WaitingThreads> waiting;
+  for (const RawWaiting& group : raw.waiting) {
+    WaitingThreads& one = waiting.emplace_back();
+    one.where.calls = user_calls(group.stack).calls;
+    if (!one.where.calls.empty())
+      one.where.file = one.where.calls.front().file, one.where.line = one.where.calls.front().line;
+    for (std::size_t i = 0; i < 3; ++i)
+      one.where.block[i] = raw.block[i], one.where.thread[i] = group.first_thread[i];
+    one.barrier = group.barrier;
+    one.threads = group.threads;
+    one.awaited = group.awaited;
+  }
+  return waiting;
+}
+
 /// What happened, as a clause that begins with a verb: "<the thread> <clause>".
-std::string clause(const RawFault& fault, double launch_seconds) {
+std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& waiting, double launch_seconds) {
   const std::string address = fault.address != nullptr ? fmt::format("address {}", fmt::ptr(fault.address))
                                                        : "an address out of all range";
   switch (fault.kind) {
@@ -60,14 +126,11 @@ std::string clause(const RawFault& fault, double launch_seconds) {
           "was still running after {:g} s, so the launch was stopped. Look for a loop whose condition never "
           "becomes false or that takes far more steps than it needs, and for a wait that cannot end.",
           launch_seconds);
-    case FaultKind::deadlock: {
-      const std::string other =
-          fault.other_pc != 0 ? to_string(user_line(CallStack::at(fault.other_pc))) : std::string();
+    case FaultKind::deadlock:
       return fmt::format(
-          "waits for ever: {}{}. Every thread of a barrier, and every lane that a mask names, must "
-          "come to the same call.",
-          fault.text, other.empty() ? "" : " (the barrier is at " + other + ")");
-    }
+          "waits for ever: {}. Every thread of a barrier, and every lane that a mask names, must come to the "
+          "same call.",
+          waiting_text(waiting));
     case FaultKind::illegal_mask:
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
     case FaultKind::out_of_bounds:
@@ -128,23 +191,29 @@ void RawFault::set_text(const char* message) {
 }
 
 Fault describe(const RawFault& raw, const std::string& kernel, double launch_seconds) {
-  const SourceLine line = user_line(raw.stack);
+  UserCalls way = user_calls(raw.stack);
   Fault fault;
   fault.kind = kind_name(raw.kind);
-  fault.file = line.file;
-  fault.line = line.line;
   fault.in_kernel = raw.in_kernel;
-  const std::string where = to_string(line);
-  const std::string prefix = where.empty() ? "" : where + ": ";
-  const std::string call = to_string(calling_line(raw.stack));
-  const std::string called = call.empty() ? "" : ", called from " + call + ",";
+  FindingSide side;
+  if (!way.calls.empty()) side.file = way.calls.front().file, side.line = way.calls.front().line;
+  side.calls = std::move(way.calls);
+  const std::string prefix = side.line == 0 ? "" : side.own().place() + ": ";
   if (raw.in_kernel) {
     for (std::size_t i = 0; i < 3; ++i) fault.block[i] = raw.block[i], fault.thread[i] = raw.thread[i];
-    fault.message = fmt::format("{}in {}, block {}, thread {}{} {}", prefix, kernel, index_text(raw.block),
-                                index_text(raw.thread), called, clause(raw, launch_seconds));
+    fault.kernel = way.kernel.empty() ? kernel : way.kernel;
+    fault.waiting = described(raw);
+    std::string helper = check::helper_text(side);
+    if (!helper.empty()) helper = ", " + helper + ",";
+    fault.message =
+        fmt::format("{}in {}, block {}, thread {}{} {}", prefix, fault.kernel, index_text(raw.block),
+                    index_text(raw.thread), helper, clause(raw, fault.waiting, launch_seconds));
   } else {
-    fault.message = fmt::format("{}host code {}", prefix, clause(raw, launch_seconds));
+    fault.message = fmt::format("{}host code {}", prefix, clause(raw, {}, launch_seconds));
   }
+  fault.file = std::move(side.file);
+  fault.line = side.line;
+  fault.calls = std::move(side.calls);
   return fault;
 }
 

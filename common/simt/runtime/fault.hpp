@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "simt/control.hpp"
 #include "simt/runtime/call_stack.hpp"
@@ -33,13 +34,22 @@ enum class FaultKind {
   told_misaligned,
 };
 
+/// Threads that wait at one place: see WaitingThreads.
+struct RawWaiting {
+  CallStack stack;
+  bool barrier = false;
+  unsigned first_thread[3] = {};
+  std::vector<LanesOfWarp> threads;
+  std::uint32_t awaited = 0;
+};
+
 /// What is known at the moment of the fault, gathered without allocating (a signal handler fills it).
 struct RawFault {
   FaultKind kind = FaultKind::none;
   const void* address = nullptr;
   bool write = false, write_known = false;
   CallStack stack;
-  std::uintptr_t other_pc = 0;  ///< of another thread that is part of the story
+  std::vector<RawWaiting> waiting;  ///< of a deadlock; else empty, since a signal handler may not allocate
   unsigned block[3] = {}, thread[3] = {};
   bool in_kernel = false;
   char text[400] = {};  ///< of an exception, assertion or failed check

@@ -1,8 +1,8 @@
 // Who runs next: the turns of warps and lanes, the opening of barriers, and what it means when nobody can
 // run.
 
+#include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <utility>
 
 #include "simt/runtime/block.hpp"
@@ -99,33 +99,49 @@ void BlockRunner::tell_barrier() {
   observer_->barrier_opens(barrier_callers_.data(), static_cast<int>(threads_.size()));
 }
 
-// Nobody can run, and nothing that anybody waits for can come.
-void BlockRunner::report_deadlock() {
-  int stuck_threads = 0, example = kNone, at_barrier = kNone;
-  for (std::size_t w = 0; w < warps_.size(); ++w) {
-    const int first = static_cast<int>(w) * kWarpSize;
-    const LaneMask stuck = warps_[w].live() & ~warps_[w].at_barrier;
-    stuck_threads += std::popcount(stuck);
-    if (stuck != 0 && example == kNone) example = first + std::countr_zero(stuck);
-    if (warps_[w].at_barrier != 0 && at_barrier == kNone)
-      at_barrier = first + std::countr_zero(warps_[w].at_barrier);
+// Threads that have come to one place by the same calls, in an operation with the same lanes to wait for, are
+// one group. Those in warp operations come first: without them, the barrier would have opened.
+std::vector<RawWaiting> BlockRunner::call_the_roll() {
+  std::vector<RawWaiting> groups;
+  const int asker = running_;
+  for (const bool barrier : {false, true}) {
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      const Warp& warp = warps_[w];
+      for (LaneMask rest = barrier ? warp.at_barrier : warp.live() & ~warp.at_barrier; rest != 0;
+           rest &= rest - 1) {
+        const int thread = static_cast<int>(w) * kWarpSize + std::countr_zero(rest);
+        const LaneMask awaited = barrier ? 0 : warp.awaited_by(bit_of(thread));
+        const CallStack stack = thread == asker ? CallStack::here() : ask_where(thread);
+        const auto is_same = [&](const RawWaiting& group) {
+          return group.barrier == barrier && group.awaited == awaited &&
+                 group.stack.same_calls(stack, threads_[static_cast<std::size_t>(thread)].waits_at);
+        };
+        auto group = std::find_if(groups.begin(), groups.end(), is_same);
+        if (group == groups.end()) {
+          group = groups.insert(groups.end(), RawWaiting{stack, barrier, {}, {}, awaited});
+          const uint3 index = thread_indices_[static_cast<std::size_t>(thread)];
+          group->first_thread[0] = index.x, group->first_thread[1] = index.y,
+          group->first_thread[2] = index.z;
+        }
+        if (group->threads.empty() || group->threads.back().warp != w)
+          group->threads.push_back({static_cast<unsigned>(w), 0});
+        group->threads.back().lanes |= bit_of(thread);
+      }
+    }
   }
-  running_ = example;  // a deadlock without anybody in a warp operation is a barrier, which would have opened
-  LaneMask missing = 0;
-  for (const auto& meeting : warp_of(example).meetings)
-    if (meeting->in_use() && !meeting->complete && (meeting->arrived & bit_of(example)) != 0)
-      missing = meeting->mask & ~meeting->arrived & warp_of(example).live();
+  running_ = asker;
+  return groups;
+}
 
+// Nobody can run, and nothing that anybody waits for can come. Who waits in a warp operation tells of it: a
+// deadlock without anybody there is a barrier, which would have opened.
+void BlockRunner::report_deadlock() {
+  std::vector<RawWaiting> waiting = call_the_roll();
+  const LanesOfWarp first = waiting.front().threads.front();
+  running_ = static_cast<int>(first.warp) * kWarpSize + std::countr_zero(first.lanes);
   RawFault& fault = begin_fault(FaultKind::deadlock);
-  char text[200];
-  std::snprintf(
-      text, sizeof text,
-      "%d threads wait in warp operations and %d at __syncthreads(); lane %u waits for lanes 0x%08x, "
-      "which never come",
-      stuck_threads, at_barrier_, lane(), missing);
-  fault.set_text(text);
-  fault.stack = CallStack::at(threads_[static_cast<std::size_t>(example)].waits_at);
-  if (at_barrier != kNone) fault.other_pc = threads_[static_cast<std::size_t>(at_barrier)].waits_at;
+  fault.stack = waiting.front().stack;
+  fault.waiting = std::move(waiting);
   leave_block();
 }
 

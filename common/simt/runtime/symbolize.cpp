@@ -7,8 +7,11 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <string_view>
 
@@ -82,6 +85,8 @@ backtrace_state* current_state() {
   return state;
 }
 
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 bool is_user_file(std::string_view file) {
   for (const std::string_view folder : {"common/simt/shim/", "common/simt/runtime/", "common/simt/check/",
                                         "/sysdeps/", "/nptl/", "/stdlib/", "/csu/"})
@@ -96,21 +101,40 @@ int take_user_frame(void* result, std::uintptr_t, const char* file, int line, co
   return 1;
 }
 
-struct CallingFrame {
-  SourceLine line;
-  bool in_header = false;  ///< a frame of user code has been seen, in a header
-  bool done = false;
+/// The call operator of a lambda, or the function that its pointer leads to. That of a launch in a template
+/// is one that the C++ library fails to demangle.
+bool is_lambda(const std::string& demangled) {
+  return demangled.find("}::operator()") != std::string::npos ||
+         demangled.find("_FUN") != std::string::npos || demangled.starts_with("operator()") ||
+         demangled.find("UlDpRT_E_cl") != std::string::npos;
+}
+
+struct Frames {
+  std::vector<SourceCall> calls;
+  std::vector<std::string> names;  ///< demangled, one for each call
 };
 
-int take_calling_frame(void* result, std::uintptr_t, const char* file, int line, const char*) {
-  auto& frame = *static_cast<CallingFrame*>(result);
-  if (file == nullptr || line == 0 || !is_user_file(file)) return 0;
-  if (std::string_view(file).ends_with(".cu")) {
-    if (frame.in_header) take_user_frame(&frame.line, 0, file, line, nullptr);
-    frame.done = true;
+// Called for each inlined frame at one address, innermost first.
+int take_every_user_frame(void* result, std::uintptr_t, const char* file, int line, const char* function) {
+  SourceLine place;
+  if (take_user_frame(&place, 0, file, line, nullptr) == 0) return 0;
+  const std::string name = function == nullptr ? std::string() : demangle(function);
+  auto& frames = *static_cast<Frames*>(result);
+  frames.calls.push_back(
+      {place.file, place.line, is_lambda(name) ? kLambda : base_name(name), source_text(place)});
+  frames.names.push_back(name);
+  return 0;
+}
+
+/// Where the parameters of a function begin: the index of the "(" in "f<g(int)>(float)".
+std::size_t parameters_begin(std::string_view name) {
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == '(' && depth == 0) return i;
   }
-  frame.in_header = true;
-  return frame.done ? 1 : 0;
+  return name.size();
 }
 
 struct ModuleRange {
@@ -145,11 +169,32 @@ SourceLine user_line(const CallStack& stack) {
   return line;
 }
 
-SourceLine calling_line(const CallStack& stack) {
-  CallingFrame frame;
-  for (std::size_t i = 0; i < stack.count && !frame.done; ++i)
-    visit_frames(stack.pcs[i], take_calling_frame, &frame);
-  return frame.line;
+UserCalls user_calls(const CallStack& stack) {
+  Frames frames;
+  for (std::size_t i = 0; i < stack.count; ++i) visit_frames(stack.pcs[i], take_every_user_frame, &frames);
+  // `kernel<<<...>>>(...)` has become a lambda, which calls the kernel: that is the launch, and no part of
+  // it.
+  if (frames.calls.size() > 1 && is_lambda(frames.names.back())) {
+    frames.calls.pop_back();
+    frames.names.pop_back();
+  }
+  const bool whole = stack.count < std::size(stack.pcs) && !frames.names.empty();
+  return {std::move(frames.calls), whole ? written_name(frames.names.back()) : std::string()};
+}
+
+std::string source_text(const SourceLine& line) {
+  namespace fs = std::filesystem;
+  fs::path file = line.file;
+  // Programs that ran the compiler elsewhere say where its relative names start from.
+  if (const char* folder = std::getenv("SIMT_SOURCES"); file.is_relative() && folder != nullptr)
+    file = fs::path(folder) / file;
+  std::ifstream stream(file);
+  std::string text;
+  for (int number = 0; number < line.line; ++number)
+    if (!std::getline(stream, text)) return {};
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  return begin == std::string::npos ? std::string()
+                                    : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
 std::string function_name(const void* address) {
@@ -182,6 +227,36 @@ std::string base_name(const std::string& name) {
   const std::size_t before = head.find_last_of(": ", last);
   const std::size_t first = before == std::string::npos ? 0 : before + 1;
   return last == std::string::npos ? std::string() : head.substr(first, last + 1 - first);
+}
+
+std::string written_name(const std::string& demangled) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  std::string head = demangled;
+  for (std::size_t at = head.find(kAnonymous); at != std::string::npos; at = head.find(kAnonymous))
+    head.erase(at, kAnonymous.size());
+  head.resize(parameters_begin(head));
+  std::string name;
+  int depth = 0;
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    if (head[i] == '<') ++depth;
+    if (head[i] == '>') --depth;
+    if (head[i] == ' ' && depth == 0)
+      name.clear();  // the return type lies before
+    else if (head[i] != ' ' || i + 1 >= head.size() || head[i + 1] != '>')
+      name += head[i];
+  }
+  // Namespaces go everywhere, also those of template arguments.
+  for (std::size_t scope = name.find("::"); scope != std::string::npos; scope = name.find("::", scope)) {
+    std::size_t begin = scope;
+    while (begin > 0 && is_name(name[begin - 1])) --begin;
+    if (begin == scope) {
+      scope += 2;  // the scope of a template's instance stays
+      continue;
+    }
+    name.erase(begin, scope + 2 - begin);
+    scope = begin;
+  }
+  return name;
 }
 
 bool in_runtime(std::uintptr_t pc) {

@@ -65,6 +65,14 @@ struct Warp {
     return *unused;
   }
 
+  /// The lanes that still live and have yet to come to the meeting in which a lane waits.
+  LaneMask awaited_by(LaneMask lane_bit) const {
+    for (const auto& meeting : meetings)
+      if (meeting->in_use() && !meeting->complete && (meeting->arrived & lane_bit) != 0)
+        return meeting->mask & ~meeting->arrived & live();
+    return 0;
+  }
+
   /// Completes the meeting if every named lane that still lives has arrived. The others become ready.
   bool try_complete(Rendezvous& meeting) {
     if (meeting.complete || meeting.arrived == 0 || (meeting.mask & live() & ~meeting.arrived) != 0)

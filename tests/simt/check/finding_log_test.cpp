@@ -1,6 +1,6 @@
 #include "simt/check/finding_log.hpp"
 
-#include "simt/check/kinds.hpp"
+#include "simt/classes.hpp"
 #include "support/catch.hpp"
 
 using namespace simt::check;

@@ -38,7 +38,7 @@ struct Did {
 /// A block whose threads leave traces.
 class Block : Replay::Listener {
  public:
-  explicit Block(int threads = 32) : replay(recorder, *this) {
+  explicit Block(int threads = 32) : replay(recorder, paths, *this) {
     recorder.start_block(threads);
     replay.begin_block(threads);
   }
@@ -53,15 +53,18 @@ class Block : Replay::Listener {
     return did_;
   }
   std::map<unsigned, std::uint64_t> offsets, values;  ///< of the last event, by lane
-  unsigned depth = 0;                                 ///< and the calls in which its first lane stood
+  std::vector<unsigned> calls;  ///< and those in which its first lane stood, innermost first
   Recorder recorder;
+  CallPaths paths;
   Replay replay;
 
  private:
   void warp_did(const WarpEvent& event) override {
     did_.push_back({static_cast<unsigned>(code_of(event.event)), event.lanes});
     offsets.clear(), values.clear();
-    depth = event.depth;
+    calls.clear();
+    for (CallPaths::Path path = event.path; path != 0; path = paths.caller(path))
+      calls.push_back(paths.call(path));
     for (unsigned lane = 0; lane < 32; ++lane) {
       if ((event.lanes >> lane & 1u) == 0) continue;
       offsets[lane] = event.offsets[lane];
@@ -126,13 +129,11 @@ TEST_CASE("the calls in which an instruction stands are known", "[simt][replay]"
   Block block(1);
   block.trace(0, {enter(105, 15), enter(205, 115), read(206)});
   CHECK(block.drain(1) == Steps{{206, 1}});
-  CHECK(block.depth == 2);
-  REQUIRE(block.replay.calls_of(0).depth == 2);
-  CHECK(block.replay.calls_of(0).callers[0] == 15);
-  CHECK(block.replay.calls_of(0).callers[1] == 115);
+  CHECK(block.calls == std::vector<unsigned>{115, 15});
+  CHECK(block.paths.call(block.replay.path_of(0)) == 115);
   block.trace(0, {leave(207), read(106)});
   CHECK(block.drain(1) == Steps{{106, 1}});
-  CHECK(block.depth == 1);
+  CHECK(block.calls == std::vector<unsigned>{15});
 }
 
 TEST_CASE("lanes that meet in a warp operation from different places of the code are one instruction",

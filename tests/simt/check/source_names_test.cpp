@@ -7,6 +7,8 @@
 #include "support/catch.hpp"
 
 using namespace simt::check;
+using simt::source_text;
+using simt::written_name;
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
@@ -26,7 +28,7 @@ TEST_CASE("comments and brackets that index nothing are left alone", "[simt][nam
 TEST_CASE("a line of source is read from its file", "[simt][names]") {
   const fs::path folder = fs::temp_directory_path() / "simt_source_names_test";
   fs::create_directories(folder);
-  std::ofstream(folder / "kernel.cu") << "first\nsecond\n";
+  std::ofstream(folder / "kernel.cu") << "first\n  second \n";
   CHECK(source_text({(folder / "kernel.cu").string(), 2}) == "second");
   CHECK(source_text({(folder / "kernel.cu").string(), 3}).empty());
   CHECK(source_text({(folder / "missing.cu").string(), 1}).empty());
@@ -34,4 +36,15 @@ TEST_CASE("a line of source is read from its file", "[simt][names]") {
   CHECK(source_text({"kernel.cu", 1}) == "first");
   unsetenv("SIMT_SOURCES");
   fs::remove_all(folder);
+}
+
+TEST_CASE("a function is called as one writes it", "[simt][names]") {
+  CHECK(written_name(
+            "void course::flash_kernel<course::device::Shape<128, 64> >(course::View<float const, 4>)") ==
+        "flash_kernel<Shape<128, 64>>");
+  CHECK(written_name("(anonymous namespace)::add(float*)") == "add");
+  CHECK(written_name("void ns::f<(ns::Mode)1, int (*)(float)>(void (*)(int))") ==
+        "f<(Mode)1, int (*)(float)>");
+  CHECK(written_name("kernel") == "kernel");
+  CHECK(written_name("").empty());
 }

@@ -18,4 +18,13 @@ TEST_CASE("on a terminal a finding is wrapped and its severity painted", "[repor
         "    the two. Put __syncthreads() between them.\n");
 }
 
+TEST_CASE("below a finding stand the program's own lines", "[report][findings]") {
+  const std::string text = findings_text({samples::race_in_helper()}, {});
+  CHECK(text.starts_with("transpose.cu:6: error: race: in load_tile() (tile.hpp:88), thread"));
+  CHECK(text.ends_with("\n       4 | y[0] = tile[0][0];\n       6 | load_tile(x, tile);\n"));
+  simt::Finding alone = samples::race_in_helper();
+  alone.other = {};
+  CHECK(findings_text({alone}, {}).ends_with("them.\n       6 | load_tile(x, tile);\n"));
+}
+
 TEST_CASE("no findings are no text", "[report][findings]") { CHECK(findings_text({}, {}).empty()); }

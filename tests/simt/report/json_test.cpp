@@ -9,8 +9,10 @@ TEST_CASE("a finding's JSON has every field", "[report][json]") {
   CHECK(to_json(samples::race()) == Json::parse(R"({
     "class": "race", "severity": "error", "kernel": "transpose",
     "file": "transpose.cu", "line": 6, "block": [0, 0, 0], "thread": [1, 0, 0],
-    "other": {"file": "transpose.cu", "line": 4, "block": [0, 0, 0], "thread": [0, 1, 0]},
-    "called_from": null, "memory": "shared", "element": "tile[1][0]",
+    "calls": [],
+    "other": {"file": "transpose.cu", "line": 4, "block": [0, 0, 0], "thread": [0, 1, 0], "calls": []},
+    "headline": {"file": "transpose.cu", "line": 6, "function": "", "text": ""},
+    "called_from": null, "waiting": [], "memory": "shared", "element": "tile[1][0]",
     "what": "thread (1,0,0) reads tile[1][0] while thread (0,1,0) writes it at line 4.",
     "rule": "Nothing orders the two.", "fix": "Put __syncthreads() between them.",
     "message": "transpose.cu:6: error: race: thread (1,0,0) reads tile[1][0] while thread (0,1,0) writes it at line 4. Nothing orders the two. Put __syncthreads() between them.",
@@ -21,6 +23,33 @@ TEST_CASE("a finding's JSON has every field", "[report][json]") {
   alone.called_from = "kernel.cu:12";
   CHECK(to_json(alone)["called_from"] == "kernel.cu:12");
   CHECK(alone.message().find(" Called from kernel.cu:12. Nothing orders the two.") != std::string::npos);
+}
+
+TEST_CASE("a finding in a helper has the calls that led there, and the program's own line in front",
+          "[report][json]") {
+  const Json json = to_json(samples::race_in_helper());
+  CHECK(json["line"] == 88);
+  CHECK(
+      json["calls"] ==
+      Json::parse(R"([{"file": "device/tile.hpp", "line": 88, "function": "load_tile", "text": "to[i] = x;"},
+                        {"file": "transpose.cu", "line": 6, "function": "transpose", "text": "load_tile(x, tile);"}])"));
+  CHECK(json["headline"] == json["calls"][1]);
+  CHECK(json["called_from"] == "transpose.cu:6");
+  CHECK(json["message"].get<std::string>().starts_with(
+      "transpose.cu:6: error: race: in load_tile() (tile.hpp:88), "));
+}
+
+TEST_CASE("a deadlock has everybody who waits", "[report][json]") {
+  simt::Finding finding = samples::race();
+  finding.waiting = {{finding.here, false, {{0, 0xffffu}}, 0xffff0000u},
+                     {finding.other, true, {{0, 0xffff0000u}}}};
+  const Json waiting = to_json(finding)["waiting"];
+  REQUIRE(waiting.size() == 2);
+  CHECK(waiting[0]["line"] == 6);
+  CHECK(waiting[0]["threads"] == Json::parse(R"([{"warp": 0, "lanes": 65535}])"));
+  CHECK(waiting[0]["awaited"] == 0xffff0000u);
+  CHECK(waiting[0]["barrier"] == false);
+  CHECK(waiting[1]["barrier"] == true);
 }
 
 TEST_CASE("a report has every launch, one a line", "[report][json]") {

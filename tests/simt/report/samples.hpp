@@ -87,4 +87,17 @@ inline simt::Finding race() {
   return finding;
 }
 
+/// The same in a function of a header.
+inline simt::Finding race_in_helper() {
+  simt::Finding finding = race();
+  finding.here.file = "device/tile.hpp";
+  finding.here.line = 88;
+  finding.here.calls = {{"device/tile.hpp", 88, "load_tile", "to[i] = x;"},
+                        {"transpose.cu", 6, "transpose", "load_tile(x, tile);"}};
+  finding.other.calls = {{"transpose.cu", 4, "transpose", "y[0] = tile[0][0];"}};
+  finding.called_from = "transpose.cu:6";
+  finding.what = "in load_tile() (tile.hpp:88), " + finding.what;
+  return finding;
+}
+
 }  // namespace samples

@@ -1,5 +1,5 @@
-// Half of each warp adds up its values by a helper whose shuffles name all 32 lanes, while the other half goes on
-// to a barrier.
+// Half of each warp adds up its values by a helper whose shuffles name all 32 lanes, while the other half
+// goes on to a barrier.
 //
 // expect: deadlock at A
 #include "helpers/tile.hpp"

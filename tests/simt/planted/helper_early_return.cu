@@ -1,5 +1,5 @@
-// The threads past the end leave before the sum over the block, whose barrier lies in a helper. Their part of it
-// is never there: let them bring 0 instead of leaving.
+// The threads past the end leave before the sum over the block, whose barrier lies in a helper. Their part of
+// it is never there: let them bring 0 instead of leaving.
 //
 // expect: exited_threads at B, other side A
 // expect: inactive_lane at B
@@ -9,7 +9,7 @@
 __global__ void sum_row(const float* x, float* y, int n) {
   __shared__ float warp_sums[4];
   const int i = static_cast<int>(threadIdx.x);
-  if (i >= n) return;  // A
+  if (i >= n) return;                                 // A
   const float sum = sum_block<128>(x[i], warp_sums);  // B
   if (i == 0) *y = sum;
 }

@@ -1,5 +1,5 @@
-// The tile of b takes the place of the tile of a while other warps still add up the latter. Both accesses lie in
-// helpers of a header; the calls are the program's own, and a __syncthreads() belongs between them.
+// The tile of b takes the place of the tile of a while other warps still add up the latter. Both accesses lie
+// in helpers of a header; the calls are the program's own, and a __syncthreads() belongs between them.
 //
 // expect: race at A, other side B, tile[0]
 #include "helpers/tile.hpp"

@@ -68,9 +68,9 @@ std::string now() {
 Fingerprint fingerprint(const Lesson& lesson) { return {hash_file(lesson.stub()), hash_tests(lesson)}; }
 
 bool is_pristine(const Lesson& lesson, const fs::path& file) try {
-  return hash_file(file) == hash_text(lesson.pristine_stub());
-} catch (const std::runtime_error&) {
-  return true;  // no solution, no stub to compare with
+  return !fs::exists(lesson.solution()) || read_file(file) == lesson.pristine_stub();
+} catch (const std::runtime_error&) {  // a file that cannot be read is nobody's stub
+  return false;
 }
 
 Progress load_progress(const fs::path& file) { return ProgressFile(file).read(); }

@@ -40,11 +40,9 @@ std::string ContentHash::hex() const {
   return digits;
 }
 
-std::string hash_text(const std::string& content) { return ContentHash().add(content).hex(); }
-
 std::string hash_file(const fs::path& file) {
   try {
-    return hash_text(read_file(file));
+    return ContentHash().add(read_file(file)).hex();
   } catch (const std::exception&) {
     return "";
   }

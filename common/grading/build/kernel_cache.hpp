@@ -26,9 +26,6 @@ class ContentHash {
 /// @brief The file's content hash, or an empty string if it cannot be read.
 std::string hash_file(const std::filesystem::path& file);
 
-/// What hash_file() says of a file with this content.
-std::string hash_text(const std::string& content);
-
 /// @brief The files named by a compiler's dependency file (make syntax), without the target.
 std::vector<std::filesystem::path> read_depfile(const std::filesystem::path& file);
 

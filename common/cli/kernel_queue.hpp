@@ -3,6 +3,7 @@
 /// Compiles the kernels of several lessons ahead of the tests that need them.
 
 #include <future>
+#include <map>
 #include <semaphore>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct KernelSource {
   grading::Lesson lesson;
   std::filesystem::path file;
   Purpose purpose = Purpose::outputs_and_check;
-  bool quickly = false;  ///< for outputs, as grading::Flavour::quick
+  bool quickly = false;  ///< for outputs, as grading::Flavour::quick, and together with others of the lesson
 };
 
 /// Builds on one thread per core from the moment it is made. Its destructor waits for what is still running.
@@ -42,6 +43,11 @@ class KernelQueue {
 
  private:
   using Build = std::future<grading::BuildOutcome>;
+
+  template <class Make>
+  auto start(Make make);
+  std::map<std::size_t, Build> start_together(const grading::Toolchain& toolchain,
+                                              const std::vector<KernelSource>& kernels, bool for_check);
 
   std::counting_semaphore<> cores_;
   std::vector<Build> for_outputs_, for_check_;  // the latter is empty on a GPU

@@ -1,5 +1,6 @@
 #include "grading/build/kernel_build.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "grading/base/subprocess.hpp"
@@ -8,6 +9,7 @@
 
 namespace fs = std::filesystem;
 using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -24,6 +26,14 @@ struct Fixture {
     if (toolchain.cpu.value().prelude.empty()) return;
     fs::copy(toolchain.cpu->prelude, prelude, fs::copy_options::recursive);
     toolchain.cpu->prelude = prelude;
+  }
+
+  /// The solution with `text` instead of `line`, beside this build.
+  fs::path changed(const std::string& name, const std::string& line, const std::string& text) {
+    std::string code = read_file(lesson.solution());
+    code.replace(code.find(line), line.size(), text);
+    write_file_atomically(folder.path() / name, code);
+    return folder.path() / name;
   }
 
   BuildOutcome build() { return build_kernel(toolchain, lesson, lesson.solution(), Backend::cpu); }
@@ -53,4 +63,34 @@ TEST_CASE("a kernel is built anew after its precompiled prelude, and without one
   const BuildOutcome without = f.build();
   CHECK(without.ok());
   CHECK_FALSE(without.from_cache);
+}
+
+TEST_CASE("kernels that are built together have a library each, and one that does not compile harms no other",
+          "[cli][kernel_build]") {
+  Fixture f;
+  const std::string sum = "    c[i] = a[i] + b[i];\n", include = "#include <cuda_runtime.h>\n";
+  const std::vector<fs::path> right = {f.changed("right.cu", sum, sum),
+                                       f.changed("minus.cu", sum, "    c[i] = a[i] - b[i];\n"),
+                                       f.changed("include.cu", include, include + "#include <cmath>\n")};
+  const std::vector<BuildOutcome> built = build_kernels(f.toolchain, f.lesson, right, Flavour::quick);
+  REQUIRE(built.size() == right.size());
+  std::vector<fs::path> libraries;
+  for (const BuildOutcome& outcome : built) {
+    INFO(outcome.message);
+    REQUIRE(outcome.ok());
+    const std::string content = read_file(outcome.library);
+    CHECK_THAT(content, ContainsSubstring("course_entries"));
+    libraries.push_back(outcome.library);
+  }
+  CHECK_THAT(read_file(libraries[1]), ContainsSubstring("minus.cu"));
+  std::sort(libraries.begin(), libraries.end());
+  CHECK(std::unique(libraries.begin(), libraries.end()) == libraries.end());
+
+  std::vector<fs::path> with_broken = right;
+  with_broken.push_back(f.changed("broken.cu", sum, "    c[i] = a[i] + d[i];\n"));
+  with_broken.push_back(f.changed("late.cu", sum, sum + "    // late\n"));
+  const std::vector<BuildOutcome> again = build_kernels(f.toolchain, f.lesson, with_broken, Flavour::quick);
+  for (std::size_t i = 0; i < right.size(); ++i) CHECK(again[i].from_cache);
+  CHECK_THAT(again[3].message, ContainsSubstring("broken.cu"));
+  CHECK(again[4].ok());
 }

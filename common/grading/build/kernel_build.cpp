@@ -9,6 +9,7 @@
 
 #include "grading/base/subprocess.hpp"
 #include "grading/build/compiler_messages.hpp"
+#include "grading/build/joined_kernels.hpp"
 #include "grading/build/kernel_cache.hpp"
 
 namespace course::grading {
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Arguments = std::vector<std::string>;
 
-constexpr auto kCompileTimeout = std::chrono::seconds(120);
+constexpr auto kCompileTimeout = std::chrono::seconds(120), kJoinedTimeout = std::chrono::seconds(600);
 // By the clock, in a box, where processor time is limited as well: others may be compiled at the same time.
 constexpr auto kLongestInBox = 4 * std::chrono::seconds(kCompileSeconds);
 constexpr const char* kPrelude = "simt_prelude.h";
@@ -33,6 +34,7 @@ struct Job {
   std::string failure{};           // why the kernel does not compile
   std::vector<fs::path> inputs{};  // every file that went in
   const CompileBox* box = nullptr;
+  std::chrono::seconds timeout = kCompileTimeout;
 
   fs::path absolute(const fs::path& file) const {
     return file.is_absolute() ? file : toolchain.source_dir / file;
@@ -120,7 +122,7 @@ bool run_tool(Job& job, std::vector<std::string> arguments) {
   command.arguments = std::move(arguments);
   command.directory = job.toolchain.source_dir;
   command.environment = {"LC_ALL=C"};  // messages are searched for English words
-  command.timeout = kCompileTimeout;
+  command.timeout = job.timeout;
   if (job.box) move_into_box(job, command);
   CommandResult result;
   try {
@@ -141,8 +143,7 @@ bool run_tool(Job& job, std::vector<std::string> arguments) {
                        ". Free some space, or set COURSE_BUILD_DIR to a folder on another disk.");
   }
   if (result.timed_out) {
-    job.failure =
-        "Compiling took longer than " + std::to_string(kCompileTimeout.count()) + " s and was stopped.";
+    job.failure = "Compiling took longer than " + std::to_string(job.timeout.count()) + " s and was stopped.";
   } else if (result.signal != 0 || result.output.find("Killed signal") != std::string::npos) {
     throw MachineError("The compiler was ended by the system, most likely for lack of memory.");
   } else {
@@ -177,9 +178,10 @@ Arguments prelude_options(const Job& job) {
   return options;
 }
 
-/// Rewrites and compiles for the simulator, behind the header that `included` names. False: job.failure tells
-/// why.
-bool compile_simulated(Job& job, const std::string& object, const Arguments& included) {
+/// Rewrites and compiles for the simulator, behind the header that `included` names and with flags beside the
+/// flavour's. False: job.failure tells why.
+bool compile_simulated(Job& job, const std::string& object, const Arguments& included,
+                       const Arguments& flags = {}) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string rewritten = job.scratch / "kernel.cpp";
   const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
@@ -189,8 +191,8 @@ bool compile_simulated(Job& job, const std::string& object, const Arguments& inc
   // What lies beside the source would otherwise be looked for beside its rewritten copy.
   const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", "common/simt/shim"};
   const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, "-c", rewritten, "-o", object};
-  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), included, folders,
-                                 include_options(job), compile)))
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), flags, included,
+                                 folders, include_options(job), compile)))
     return false;
   note_inputs(job, compiler_deps);
   return true;
@@ -215,6 +217,36 @@ bool build_program_for_simulator(Job& job, const fs::path& program) {
   // nvcc includes CUDA's header by itself.
   return compile_simulated(job, object, {"-include", "cuda_runtime.h"}) &&
          link_simulated(job, {object, job.toolchain.cpu.value().program_support}, program);
+}
+
+/// Compiles a file of several kernels into an object, and one that is linked behind it. False: job.failure
+/// tells why.
+bool compile_joined(Job& job, const std::string& code) {
+  const fs::path source = job.scratch / "joined.cu", room = job.scratch / "room.cpp";
+  write_file_atomically(source, code);
+  write_file_atomically(room,
+                        "#include \"grading/calls/shared_memory_room.hpp\"\n"
+                        "COURSE_ROOM_BEHIND_SHARED_MEMORY;\n");
+  write_file_atomically(job.scratch / "visible.map", "{ global: course_entries; local: *; };\n");
+  job.source = source.string();
+  const Arguments of_room{
+      job.toolchain.cpu.value().compiler, "-fPIC", "-c", room, "-o", job.scratch / "room.o"};
+  return compile_simulated(job, job.scratch / "kernel.o", prelude_options(job),
+                           {"-ffunction-sections", "-fdata-sections"}) &&
+         run_tool(job, concatenate(of_room, include_options(job)));
+}
+
+/// Links what one kernel of the file needs, and nothing else: its library is as if it had been compiled
+/// alone.
+bool link_joined(Job& job, std::size_t index, const fs::path& library) {
+  const std::string table = fmt::format("course_entries_{}", index);
+  return link_simulated(job,
+                        {"-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-Wl,--undefined=" + table,
+                         "-Wl,--defsym=course_entries=" + table,
+                         "-Wl,--version-script=" + (job.scratch / "visible.map").string(),
+                         // Above the code that is dropped: debug information says that it begins at 0.
+                         "-Wl,-Ttext-segment=0x10000000", job.scratch / "kernel.o", job.scratch / "room.o"},
+                        library);
 }
 
 bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
@@ -324,6 +356,51 @@ BuildOutcome build_source(const Toolchain& toolchain, const Lesson& lesson, cons
   }
 }
 
+/// One of those that build_kernels() has to build.
+struct JoinedKernel {
+  fs::path file;
+  std::string name;  // of the file, in messages
+  std::string key;   // in the cache
+  std::size_t index;
+};
+
+/// Builds those of the kernels that can be joined with the first of them that can; the outcomes of all others
+/// stay as they are.
+void build_joined(const Toolchain& toolchain, const Lesson& lesson, Flavour flavour,
+                  std::vector<JoinedKernel> kernels, std::vector<BuildOutcome>& outcomes) {
+  const auto start = Clock::now();
+  const auto started = fs::file_time_type::clock::now();
+  std::vector<NamedCode> codes;
+  std::optional<std::string> head;
+  std::erase_if(kernels, [&](const JoinedKernel& kernel) {
+    const std::string code = read_file(kernel.file);
+    const auto parts = take_apart(code);
+    if (!parts || (head && parts->head != *head)) return true;
+    head = parts->head;
+    codes.push_back({kernel.name, code});
+    return false;
+  });
+  if (kernels.size() < 2) return;
+  const NamedCode contract{relative_to_project(toolchain, lesson.contract()), read_file(lesson.contract())};
+  const auto code = join_kernels(contract, lesson.entries, codes);
+  if (!code) return;
+
+  const KernelCache cache(toolchain.binary_dir / "kernels");
+  const ScratchFolder scratch(cache.folder());
+  Job job{toolchain, lesson, {}, flavour, scratch.path()};
+  job.timeout = kJoinedTimeout;
+  if (!compile_joined(job, *code)) return;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const fs::path library = scratch.path() / "kernel.so";
+    if (!link_joined(job, i, library)) continue;
+    std::vector<fs::path> inputs = job.inputs;
+    inputs.insert(inputs.end(), {kernels[i].file, lesson.contract()});
+    BuildOutcome& outcome = outcomes[kernels[i].index];
+    outcome.library = cache.publish(kernels[i].key, library, inputs, started);
+    outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+}
+
 }  // namespace
 
 BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, const fs::path& source,
@@ -337,6 +414,36 @@ BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
                                      : build_library_for_gpu(inner, library, wanted);
     });
   });
+}
+
+std::vector<BuildOutcome> build_kernels(const Toolchain& toolchain, const Lesson& lesson,
+                                        const std::vector<fs::path>& sources, Flavour flavour) {
+  std::vector<BuildOutcome> outcomes(sources.size());
+  std::vector<JoinedKernel> kernels;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const Job job{toolchain, lesson, relative_to_project(toolchain, sources[i]), flavour};
+    const std::string alone = cache_key(job, Backend::cpu, {}, toolchain.lessons.at(lesson.id()).entries);
+    kernels.push_back(
+        {job.absolute(job.source), job.source, ContentHash().add("joined").add(alone).hex(), i});
+  }
+  const KernelCache cache(toolchain.binary_dir / "kernels");
+  std::erase_if(kernels, [&](const JoinedKernel& kernel) {
+    const auto found = cache.find(kernel.key);
+    if (found) outcomes[kernel.index].library = *found;
+    outcomes[kernel.index].from_cache = found.has_value();
+    return found.has_value();
+  });
+  try {
+    build_joined(toolchain, lesson, flavour, kernels, outcomes);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::runtime_error&) {
+    // A MachineError or a std::system_error. Each is built alone below, which needs less of the machine, or
+    // says what is wrong with it.
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (!outcomes[i].ok()) outcomes[i] = build_kernel(toolchain, lesson, sources[i], Backend::cpu, flavour);
+  return outcomes;
 }
 
 std::vector<Mount> foreign_compilers(const Toolchain& toolchain) {

@@ -36,6 +36,15 @@ BuildOutcome build_kernel(const Toolchain& toolchain, const Lesson& lesson,
                           const std::filesystem::path& source, Backend backend,
                           Flavour flavour = Flavour::run, const std::vector<std::string>& architectures = {});
 
+/// @brief build_kernel() for several kernels of one lesson and the simulator. Those whose includes are the
+/// same are compiled as one file, which takes a fraction of the time; each still has a library of its own,
+/// with its own code and debug information of its own file. What cannot be joined, or does not compile so, is
+/// compiled alone.
+/// @return an outcome for each source, in their order
+/// @throws MachineError, Interrupted
+std::vector<BuildOutcome> build_kernels(const Toolchain& toolchain, const Lesson& lesson,
+                                        const std::vector<std::filesystem::path>& sources, Flavour flavour);
+
 /// Where a submission, which nobody trusts, is compiled.
 struct CompileBox {
   const Sandbox& sandbox;

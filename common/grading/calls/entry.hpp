@@ -7,6 +7,8 @@
 #include <typeinfo>
 #include <utility>
 
+#include "grading/calls/shared_memory_room.hpp"
+
 namespace course::grading {
 
 /// One function of a contract, callable without knowing its type.
@@ -58,19 +60,17 @@ struct Thunk<kFunction> {
 
 #define COURSE_ENTRY(function) ::course::grading::Thunk<&function>::record(#function)
 
+/// @brief A function of that name, visible outside of the library, that returns the table of these entries.
+#define COURSE_ENTRY_TABLE(name, ...)                                                                   \
+  extern "C" __attribute__((visibility("default"))) const ::course::grading::EntryTable* name() {       \
+    static const ::course::grading::EntryRecord records[] = {__VA_ARGS__};                              \
+    static const ::course::grading::EntryTable table = {::course::grading::kEntryTableVersion,          \
+                                                        sizeof(records) / sizeof(records[0]), records}; \
+    return &table;                                                                                      \
+  }
+
 /// @brief Exports the table of a library's entries: COURSE_ENTRIES(COURSE_ENTRY(course::vector_add), ...)
-///
-/// Also leaves room behind the kernel's `__shared__` variables, which the simulator keeps in thread-local
-/// storage: this object is linked behind the kernel. What a kernel writes past the end of the last array then
-/// damages nothing else, and the call comes back to be diagnosed.
-#define COURSE_ENTRIES(...)                                                                                 \
-  extern "C" __attribute__((visibility("default"))) const ::course::grading::EntryTable* course_entries() { \
-    static const ::course::grading::EntryRecord records[] = {__VA_ARGS__};                                  \
-    static const ::course::grading::EntryTable table = {::course::grading::kEntryTableVersion,              \
-                                                        sizeof(records) / sizeof(records[0]), records};     \
-    return &table;                                                                                          \
-  }                                                                                                         \
-  namespace {                                                                                               \
-  [[gnu::used]] thread_local char room_behind_shared_memory[64 * 1024];                                     \
-  }                                                                                                         \
-  static_assert(true, "takes the semicolon")
+/// Also leaves room behind the kernel's `__shared__` variables: this object is linked behind the kernel.
+#define COURSE_ENTRIES(...)                       \
+  COURSE_ENTRY_TABLE(course_entries, __VA_ARGS__) \
+  COURSE_ROOM_BEHIND_SHARED_MEMORY

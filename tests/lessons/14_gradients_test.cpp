@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -190,6 +192,39 @@ Tensor<double> seen_product(std::int64_t rows, std::int64_t cols, Seen A, Seen B
   return C;
 }
 
+/// The factor that should be the transpose of x, if only its shape was exchanged: with the strides of x, or
+/// those of a matrix of that shape without gaps. What lies outside of x counts as 0.
+Tensor<float> reshaped(const Tensor<float>& x, bool dense) {
+  const std::int64_t rows = x.shape()[1], cols = x.shape()[0];
+  const Strides strides = dense ? Strides{cols, 1} : x.strides();
+  const auto storage = x.storage();
+  Tensor<float> read({rows, cols});
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const auto place = static_cast<std::size_t>(i * strides[0] + j * strides[1]);
+      read(i, j) = place < storage.size() ? storage[place] : 0.0f;
+    }
+  return read;
+}
+
+/// product(reshaped(x)), for both ways to reshape.
+Mistake reshape_for_transpose(const Tensor<float>& x, const char* name,
+                              std::function<Tensor<double>(const Tensor<float>&)> product) {
+  const std::string sentence =
+      std::string(name) + " has the shape of its transpose, but its elements lie elsewhere. To transpose, " +
+      "exchange the strides, too: device::transposed(" + name + ").";
+  return {
+      "reshaped",
+      [&x, sentence, product = std::move(product)](const WrongResult& result) -> std::optional<std::string> {
+        for (const bool dense : {true, false}) {
+          const Mistake one = gives(
+              "", [&] { return product(reshaped(x, dense)); }, sentence);
+          if (const auto told = one.explain(result)) return told;
+        }
+        return std::nullopt;
+      }};
+}
+
 /// What both gradients can have wrong.
 Mistakes mistakes_in_tiles(std::int64_t rows, std::int64_t cols) {
   Mistakes mistakes;
@@ -226,6 +261,10 @@ Mistakes mistakes_in_dx(const Product& p) {
           "This is W·dYᵀ, the transpose of dX: a product transposed exchanges its factors.");
   product("x_for_w", dY, Xt, "This is dY·Xᵀ: dX does not depend on X at all. The other factor is W.");
   product("gradients_exchanged", Xt, dY, "This is dW.");
+  if (p.W.strides() != column_major(K, p.N()))  // else W reshaped is W transposed
+    mistakes.push_back(reshape_for_transpose(p.W, "W", [&p, M, K](const Tensor<float>& W_reshaped) {
+      return seen_product(M, K, Seen{&p.dY}, Seen{&W_reshaped});
+    }));
   return mistakes;
 }
 
@@ -248,6 +287,10 @@ Mistakes mistakes_in_dw(const Product& p) {
           "factors.");
   product("w_for_x", Wt, dY, "This is Wᵀ·dY: dW does not depend on W at all. The other factor is X.");
   product("gradients_exchanged", dY, Wt, "This is dX.");
+  if (p.X.strides() != column_major(p.M(), K))
+    mistakes.push_back(reshape_for_transpose(p.X, "X", [&p, K, N](const Tensor<float>& X_reshaped) {
+      return seen_product(K, N, Seen{&X_reshaped}, Seen{&p.dY});
+    }));
   return mistakes;
 }
 
@@ -281,24 +324,35 @@ Tensor<double> with_sum_of(const Rows& p, bool (*in_sum)(Col col, Col cols), Col
 
 /// What a formula may be made of.
 struct RowSums {
-  double p_dp = 0, p = 0, dp = 0;  // Σ P·dP, Σ P and Σ dP
+  double p_dp = 0, p = 0, dp = 0, p_p = 0, cols = 0;  // Σ P·dP, Σ P, Σ dP, Σ P·P and the number of columns
+};
+using Formula = double (*)(double p, double dp, const RowSums& row);
+
+/// Which elements a kernel leaves out where P is 0: those of the sums, those of dS (which are 0), or none.
+struct Guards {
+  bool in_sums, in_output;
 };
 
-RowSums sums_of(const Tensor<float>& P, const Tensor<float>& dP, Col row) {
+RowSums sums_of(const Rows& p, Col row, bool guarded) {
   RowSums sums;
-  for (Col col = 0; col < P.shape()[1]; ++col) {
-    const auto p = static_cast<double>(P(row, col)), dp = static_cast<double>(dP(row, col));
-    sums.p_dp += p == 0 ? 0 : p * dp, sums.p += p, sums.dp += dp;
+  sums.cols = static_cast<double>(p.cols());
+  for (Col col = 0; col < p.cols(); ++col) {
+    const auto weight = static_cast<double>(p.P(row, col)), gradient = static_cast<double>(p.dP(row, col));
+    if (guarded && weight == 0) continue;
+    sums.p_dp += weight * gradient, sums.p += weight, sums.dp += gradient, sums.p_p += weight * weight;
   }
+  if (std::isinf(static_cast<float>(sums.dp))) sums.dp = static_cast<double>(static_cast<float>(sums.dp));
   return sums;
 }
 
-Tensor<double> by_formula(const Rows& p, double (*formula)(double p, double dp, const RowSums& row)) {
+Tensor<double> by_formula(const Rows& p, Formula formula, Guards guards) {
   Tensor<double> dS(p.P.shape());
   for (Col row = 0; row < p.rows(); ++row) {
-    const RowSums sums = sums_of(p.P, p.dP, row);
-    for (Col col = 0; col < p.cols(); ++col)
-      dS(row, col) = formula(static_cast<double>(p.P(row, col)), static_cast<double>(p.dP(row, col)), sums);
+    const RowSums sums = sums_of(p, row, guards.in_sums);
+    for (Col col = 0; col < p.cols(); ++col) {
+      const auto weight = static_cast<double>(p.P(row, col)), gradient = static_cast<double>(p.dP(row, col));
+      dS(row, col) = guards.in_output && weight == 0 ? 0 : formula(weight, gradient, sums);
+    }
   }
   return dS;
 }
@@ -348,10 +402,17 @@ bool written_without_stride(const Tensor<float>& dS, const Rows& p) {
 
 /// The formula.
 Mistakes mistakes_in_formula(const Rows& p) {
-  const auto formula = [&p](std::string name, double (*f)(double, double, const RowSums&),
-                            std::string sentence) {
-    return gives(
-        std::move(name), [&p, f] { return by_formula(p, f); }, std::move(sentence));
+  const auto formula = [&p](std::string name, Formula f, std::string sentence) {
+    return Mistake{
+        std::move(name),
+        [&p, f, sentence = std::move(sentence)](const WrongResult& result) -> std::optional<std::string> {
+          for (const Guards guards : {Guards{true, true}, {true, false}, {false, true}, {false, false}}) {
+            const Mistake one = gives(
+                "", [&] { return by_formula(p, f, guards); }, sentence);
+            if (const auto told = one.explain(result)) return told;
+          }
+          return std::nullopt;
+        }};
   };
   return {
       formula(
@@ -362,6 +423,19 @@ Mistakes mistakes_in_formula(const Rows& p) {
       formula(
           "rowsum_of_dp", [](double w, double g, const RowSums& row) { return w * (g - row.dp); },
           "What is subtracted is the sum of dP: each dP of the row has to be weighted with its P."),
+      formula(
+          "mean_of_dp", [](double w, double g, const RowSums& row) { return w * (g - row.dp / row.cols); },
+          "What is subtracted is the mean of dP. It should be the mean of dP weighted with P: each dP of the "
+          "row has to be weighted with its P."),
+      formula(
+          "sum_divided", [](double w, double g, const RowSums& row) { return w * (g - row.p_dp / row.cols); },
+          "The sum of P ∘ dP is divided by the number of columns; it is to be subtracted as it is."),
+      formula(
+          "rowsum_of_p_squared", [](double w, double g, const RowSums& row) { return w * (g - row.p_p); },
+          "What is subtracted is the sum of P ∘ P; it should be that of P ∘ dP."),
+      formula(
+          "dp_twice", [](double, double g, const RowSums& row) { return g * (g - row.p_dp); },
+          "This is dP ∘ (dP - rowsum(P ∘ dP)): the factor before the bracket is P."),
       formula(
           "rowsum_of_p", [](double w, double g, const RowSums& row) { return w * (g - row.p); },
           "What is subtracted is the sum of P, which is 1: each P of the row has to be multiplied with its "
@@ -380,6 +454,9 @@ Mistakes mistakes_in_formula(const Rows& p) {
           "This is P ∘ (1 - P) ∘ dP, the diagonal of the Jacobian alone: a score changes the other weights "
           "of "
           "its row, too, so that the sum goes over the whole row."),
+      gives(
+          "p_and_dp_exchanged", [&p] { return reference::softmax_backward(p.dP, p.P); },
+          "This is dP ∘ (P - rowsum(P ∘ dP)): P and dP have changed places."),
       off_by_a_factor("factor", "Every element is {} times what it should be."),
   };
 }
@@ -441,6 +518,16 @@ Mistakes mistakes_in_rows(const Rows& p) {
             return reference::softmax_backward(with_rows_at(p.P, p.cols()), with_rows_at(p.dP, p.cols()));
           },
           "The rows of P and dP are read as if they followed each other without gaps: they lie strides[0] "
+          "elements apart."),
+      gives(
+          "stride_of_p_ignored",
+          [&p] { return reference::softmax_backward(with_rows_at(p.P, p.cols()), p.dP); },
+          "The rows of P are read as if they followed each other without gaps: they lie P.strides[0] "
+          "elements apart."),
+      gives(
+          "stride_of_dp_ignored",
+          [&p] { return reference::softmax_backward(p.P, with_rows_at(p.dP, p.cols())); },
+          "The rows of dP are read as if they followed each other without gaps: they lie dP.strides[0] "
           "elements apart."),
       shows(
           "ds_stride_ignored", [&p](const Tensor<float>& dS) { return written_without_stride(dS, p); },

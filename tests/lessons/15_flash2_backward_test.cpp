@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,70 @@ namespace {
 // --- Mistakes of this lesson's own: where tiles begin and end ---
 
 std::string of_tiles_of(Int width) { return " (That is what tiles of " + std::to_string(width) + " give.)"; }
+
+/// What a product's second factor is where its tiles, of rows that pass by, are loaded otherwise than
+/// transposed, from (0, first row) on.
+void add_loading(Mistakes& to, const BackwardProblem& p, Gradient which, const std::string& prefix,
+                 const Tensor<float>& x, const std::string& product, const std::string& name) {
+  const Int rows = x.shape()[2], dims = x.shape()[3];
+  // Element (row, d) is that of `place`, and 0 where there is none.
+  const auto add = [&](const std::string& mistake, const std::function<std::pair<Int, Int>(Int, Int)>& place,
+                       const std::string& sentence) {
+    const Reader reader{&x, [=, s = x.strides()](Int b, Int h, Int row, Int d) {
+                          const auto [from, dim] = place(row, d);
+                          if (from >= rows || dim >= dims) return kZeroAddress;
+                          return b * s[0] + h * s[1] + from * s[2] + dim * s[3];
+                        }};
+    to.push_back(deviation(mistake, p, which, {.right = reader}, sentence));
+  };
+  const std::string first = which == Gradient::dQ ? "first_key" : "first_query";
+  const std::string exchanged = "In " + product + ", rows and columns of " + name +
+                                " are exchanged. The sum runs over dimensions: load it with "
+                                "device::transposed().";
+  add(
+      prefix + "_not_transposed",
+      [](Int row, Int d) {
+        return std::pair{d, row};
+      },
+      exchanged);
+  for (const Int width : {16, 32, 64, 128}) {
+    add(
+        prefix + "_not_transposed",
+        [width](Int row, Int d) {
+          return std::pair{row / width * width + d, row % width};
+        },
+        exchanged);
+    if (width < rows)
+      add(
+          prefix + "_start_exchanged",
+          [width](Int row, Int d) {
+            return std::pair{row % width, row / width * width + d};
+          },
+          "In " + product + ", every tile of " + name +
+              " but the first comes from the wrong place. A tile of "
+              "device::transposed(" +
+              name + ") begins at (0, " + first + "): its rows are dimensions." +
+              of_tiles_of(static_cast<int>(width)));
+  }
+}
+
+/// The sum so far is multiplied by the scale with every tile that it takes in.
+void add_scaling(Mistakes& to, const BackwardProblem& p, Gradient which) {
+  const Int offset = p.Nk() - p.Nq();
+  const bool by_keys = which == Gradient::dK;
+  for (const Int width : {16, 32, 64, 128}) {
+    if (width >= (by_keys ? p.Nq() : p.Nk())) continue;  // one tile
+    const auto times = [&p, width, offset, by_keys](Int i, Int j) {
+      const Int last_query = std::min((i / width + 1) * width, p.Nq()) - 1;
+      const Int last = by_keys ? p.Nq() - 1 : p.mask.causal ? last_query + offset : p.Nk() - 1;
+      return std::pow(static_cast<double>(p.scale), last / width - (by_keys ? i : j) / width);
+    };
+    to.push_back(deviation(
+        "scaled_in_every_tile", p, which, {.times = times},
+        std::string(name_of(which)) + " is scaled once for every tile of " + (by_keys ? "queries" : "keys") +
+            ": what the earlier tiles gave is scaled again. Scale it after the loop." + of_tiles_of(width)));
+  }
+}
 
 Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   Mistakes mistakes;
@@ -42,18 +107,10 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
                                    "middle of a tile, and what is left of that tile belongs to the sum." +
                                        of_tiles_of(width)));
   }
-  const auto add_right = [&](const char* name, const Tensor<float>& x, const std::string& sentence) {
-    if (x.shape()[2] == x.shape()[3])
-      mistakes.push_back(
-          deviation(name, p, which, {.right = transposed(x)},
-                    sentence + " The sum runs over dimensions: load it with device::transposed()."));
-  };
-  if (which == Gradient::dV)
-    add_right("do_not_transposed", p.dO, "In dV = Pᵀ·dO, rows and columns of dO are exchanged.");
-  if (which == Gradient::dK)
-    add_right("q_not_transposed", p.Q, "In dK = dSᵀ·Q·scale, rows and columns of Q are exchanged.");
-  if (which == Gradient::dQ)
-    add_right("k_not_transposed", p.K, "In dQ = dS·K·scale, rows and columns of K are exchanged.");
+  if (which == Gradient::dV) add_loading(mistakes, p, which, "do", p.dO, "dV = Pᵀ·dO", "dO");
+  if (which == Gradient::dK) add_loading(mistakes, p, which, "q", p.Q, "dK = dSᵀ·Q·scale", "Q");
+  if (which == Gradient::dQ) add_loading(mistakes, p, which, "k", p.K, "dQ = dS·K·scale", "K");
+  if (which != Gradient::dV) add_scaling(mistakes, p, which);
   if (!by_keys)
     mistakes.push_back(
         deviation("zero_times_nan", p, which, {.hidden_counts = true},
@@ -74,12 +131,13 @@ const BackwardKernel kKernel{[](const BackwardProblem& p, Backward& got, const C
 
 const reference::Mask kCausal{.causal = true};
 
-/// The notes' two queries and two keys: scores of query 0 ln 3 and 0, of query 1 0 and ln 7.
+/// The notes' two queries and two keys: scores of query 0 ln 3 and 0, of query 1 ln 3 and ln 21. S is not
+/// symmetric, and the scale is neither 1 nor 1/2, so that mistakes with them differ from others.
 BackwardProblem problem_of_the_notes() {
-  Problem p{Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 2, 2}), 0.5f};
-  p.Q(0, 0, 0, 0) = p.Q(0, 0, 1, 1) = 2.0f;
+  Problem p{Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 2, 2}), 0.25f};
+  p.Q(0, 0, 0, 0) = p.Q(0, 0, 1, 0) = p.Q(0, 0, 1, 1) = 4.0f;
   p.K(0, 0, 0, 0) = std::log(3.0f);
-  p.K(0, 0, 1, 1) = std::log(7.0f);
+  p.K(0, 0, 1, 1) = std::log(21.0f);
   p.V(0, 0, 0, 0) = 8.0f;
   p.V(0, 0, 1, 0) = 4.0f;
   p.V(0, 0, 1, 1) = 8.0f;
@@ -114,12 +172,12 @@ TEST_CASE("computes dV of the two keys of the notes", "[l15][flash2_backward][po
 }
 
 TEST_CASE("computes dK of the two keys of the notes", "[l15][flash2_backward][points:2]") {
-  check_notes(Gradient::dK, {-9.0 / 4, 7.0 / 4, 9.0 / 4, -7.0 / 4});
+  check_notes(Gradient::dK, {-1.0 / 2, 7.0 / 4, 1.0 / 2, -7.0 / 4});
 }
 
 TEST_CASE("computes dQ of the two queries of the notes", "[l15][flash2_backward][points:2]") {
-  const double ln3 = std::log(3.0), ln7 = std::log(7.0);
-  check_notes(Gradient::dQ, {-9.0 / 8 * ln3, 9.0 / 8 * ln7, 7.0 / 8 * ln3, -7.0 / 8 * ln7});
+  const double ln3 = std::log(3.0), ln21 = std::log(21.0);
+  check_notes(Gradient::dQ, {-9.0 / 16 * ln3, 9.0 / 16 * ln21, 7.0 / 16 * ln3, -7.0 / 16 * ln21});
 }
 
 TEST_CASE("shows P and dS where dO is the identity, and Q or K is", "[l15][flash2_backward][points:1]") {
@@ -127,7 +185,8 @@ TEST_CASE("shows P and dS where dO is the identity, and Q or K is", "[l15][flash
 }
 
 TEST_CASE("makes gradients of 1 to 300 queries and as many keys", "[l15][flash2_backward][points:1]") {
-  for (Int N = 1; N <= 300; N += 42) check_values(kKernel, random_problem({1, 1, N, N, 6}));
+  // The first with two tiles has more dimensions than a tile has rows: what is loaded from elsewhere shows.
+  for (Int N = 1; N <= 300; N += 42) check_values(kKernel, random_problem({1, 1, N, N, N == 85 ? 100 : 6}));
   check_values(kKernel, random_problem({1, 1, 300, 300, 3}));
 }
 

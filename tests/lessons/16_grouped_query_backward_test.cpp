@@ -94,11 +94,12 @@ void add_first_heads(Mistakes& to, const BackwardProblem& p, Gradient which) {
                     return b * s[0] + first(h) * s[1] + i * s[2] + d * s[3];
                   }};
   };
-  add("lse_of_first_head", {.lse = lse}, "lse");
+  add("rows_of_first_head", {.lse = lse}, "lse");
   add("q_of_first_head", {.Q = reader(p.Q)}, "Q");
   add("do_of_first_head", {.dO = reader(p.dO)}, "dO");
   if (which == Gradient::dV) return;
-  add("delta_of_first_head", {.delta_row = row}, "delta");
+  add("rows_of_first_head", {.delta_row = row}, "delta");
+  add("rows_of_first_head", {.lse = lse, .delta_row = row}, "lse and delta");
 }
 
 Mistakes mistakes_of_groups(const BackwardProblem& p, Gradient which) {

@@ -189,6 +189,7 @@ class HeadModel {
 
 double Reader::operator()(Int b, Int h, Int row, Int d) const {
   const Int place = address(b, h, row, d);
+  if (place == kZeroAddress) return 0;
   const auto storage = x->storage();
   return place < 0 || place >= static_cast<Int>(storage.size()) ? kNan64
                                                                 : static_cast<double>(storage[at(place)]);

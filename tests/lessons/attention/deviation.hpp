@@ -20,6 +20,9 @@ using Address = std::function<Int(Int b, Int h, Int row, Int d)>;
 
 Address address_by(const Strides& strides);
 
+/// An address that no element has: what is read there is 0, as tiles hold it outside of a matrix.
+inline constexpr Int kZeroAddress = std::numeric_limits<Int>::min();
+
 /// A tensor read by addresses; what lies outside of it is NaN.
 struct Reader {
   const Tensor<float>* x;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <string>
 #include <utility>
 
 namespace course::attention_tests {
@@ -40,15 +42,13 @@ bool same(const Tensor<float>& x, const Tensor<float>& y) {
 
 float factor_of(float dropout) { return static_cast<float>(1.0 / (1.0 - static_cast<double>(dropout))); }
 
-/// Collects what differs from the problem's factors, and from what is there.
+/// Collects what differs from the problem's factors.
 class Collection {
  public:
   explicit Collection(const Problem& p) : p_(p), drop_(*p.dropout) {}
 
   void add(const char* name, Tensor<float> factors, std::string sentence) {
-    bool known = same(factors, drop_.factors);
-    for (const WrongFactors& one : all_) known = known || same(factors, one.factors);
-    if (!known) all_.push_back({name, std::move(factors), std::move(sentence)});
+    if (!same(factors, drop_.factors)) all_.push_back({name, std::move(factors), std::move(sentence)});
   }
   void add_mapped(const char* name, const std::function<float(float)>& map, std::string sentence) {
     Tensor<float> factors = drop_.factors;
@@ -65,6 +65,17 @@ class Collection {
     add(name, dropped_below(threshold, p_, drop_.p, drop_.seed, decision_of).dropout->factors,
         std::move(sentence));
   }
+  /// `dropped`: whether a weight with this word is.
+  void add_compared(const char* name, const std::function<bool(std::uint32_t word)>& dropped,
+                    std::string sentence) {
+    add(name,
+        with_dropout(p_, drop_.p, drop_.seed,
+                     [&](Int b, Int h, Int i, Int j) {
+                       return !dropped(word_of(decision_of(b, h, i, j), drop_.seed));
+                     })
+            .dropout->factors,
+        std::move(sentence));
+  }
   std::vector<WrongFactors> take() { return std::move(all_); }
 
  private:
@@ -79,11 +90,15 @@ void add_scales(Collection& to, float dropout) {
       "nothing_dropped", [](float) { return 1.0f; }, "No weight is dropped.");
   to.add_mapped(
       "scaled_but_not_dropped", [=](float) { return kept; },
-      "No weight is dropped, and all are multiplied by 1/(1 - dropout). Words and threshold are unsigned.");
+      "No weight is dropped, and all are multiplied by 1/(1 - dropout).");
   to.add_mapped(
       "not_scaled", [](float f) { return f == 0.0f ? 0.0f : 1.0f; },
       "The weights that are kept are not multiplied by 1/(1 - dropout), so that all is too small on "
       "average.");
+  to.add_mapped(
+      "scaled_by_1_minus_p", [=](float f) { return f == 0.0f ? 0.0f : 1.0f - dropout; },
+      "The weights that are kept are multiplied by 1 - dropout. It is 1/(1 - dropout): what is kept makes up "
+      "for what is not.");
   to.add_mapped(
       "scaled_by_1_p", [=](float f) { return f / kept / dropout; },
       "The weights that are kept are multiplied by 1/dropout. They are kept with probability 1 - dropout, so "
@@ -101,8 +116,23 @@ void add_thresholds(Collection& to, float dropout) {
                    "A word that equals the threshold drops its weight. It should be less, and the threshold "
                    "rounded down.");
   to.add_threshold("last_bits_lost", threshold_of(dropout) - 1,
-                   "A word that is 1 less than the threshold keeps its weight. Compare all 32 bits, as whole "
-                   "numbers: float32 rounds them to 24.");
+                   "A word that is 1 less than the threshold keeps its weight. The threshold is "
+                   "⌊dropout · 2³²⌋, not one less. Compare all 32 bits, as whole numbers: a float32 has room "
+                   "for 24.");
+  to.add_threshold("threshold_halved", threshold_of(dropout) / 2,
+                   "The threshold is half of what it should be, ⌊dropout · 2³²⌋.");
+  // With a threshold of 2³¹ or more, the conversion of a number that int cannot hold may give the least int.
+  const auto threshold = static_cast<std::uint32_t>(threshold_of(dropout));
+  const std::string is_signed =
+      "Words and threshold are compared as signed numbers, so that those from 2³¹ on are negative. Both are "
+      "unsigned.";
+  constexpr auto kLeast = std::numeric_limits<std::int32_t>::min();
+  for (const bool clipped : {false, true}) {
+    const auto limit = clipped && threshold >> 31 != 0 ? kLeast : static_cast<std::int32_t>(threshold);
+    to.add_compared(
+        "signed_threshold", [=](std::uint32_t word) { return static_cast<std::int32_t>(word) < limit; },
+        is_signed);
+  }
 }
 
 void add_words(Collection& to) {
@@ -124,6 +154,14 @@ void add_words(Collection& to) {
         return Decision{{j / 4 * 4, i, h, b}, j % 4};
       },
       "The counter begins with the key, not with key / 4. Four keys share a counter.");
+  for (const bool first_word : {true, false})
+    to.add_decided(
+        "key_not_divided",
+        [=](Int b, Int h, Int i, Int j) {
+          return Decision{{j, i, h, b}, first_word ? 0 : j % 4};
+        },
+        "The counter begins with the key, not with key / 4. Four keys share a counter, and have a word of it "
+        "each.");
 }
 
 void add_places(Collection& to, const Problem& p) {
@@ -186,6 +224,20 @@ void add_places(Collection& to, const Problem& p) {
       },
       "Head and batch are one number in the counter. They have a word each: it is {key / 4, query, head, "
       "batch}.");
+  to.add_decided(
+      "head_plus_batch",
+      [](Int b, Int h, Int i, Int j) {
+        return Decision{{j / 4, i, h + b, 0}, j % 4};
+      },
+      "The counter has the sum of head and batch, which many pairs share. They have a word each: it is {key "
+      "/ "
+      "4, query, head, batch}.");
+  to.add_decided(
+      "counter_reversed",
+      [](Int b, Int h, Int i, Int j) {
+        return Decision{{b, h, i, j / 4}, j % 4};
+      },
+      "The words of the counter stand in the opposite order: it is {key / 4, query, head, batch}.");
   to.add_decided(
       "head_and_batch_exchanged",
       [](Int b, Int h, Int i, Int j) {

@@ -47,7 +47,8 @@ struct WrongFactors {
   std::string sentence;
 };
 
-/// @brief No two alike, and none right; nothing for a problem without dropout.
+/// @brief None right, though two may be alike; several may have the same name. Nothing for a problem without
+/// dropout.
 std::vector<WrongFactors> wrong_factors(const Problem& p);
 
 }  // namespace course::attention_tests

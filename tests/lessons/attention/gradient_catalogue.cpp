@@ -1,5 +1,7 @@
 #include "attention/gradient_catalogue.hpp"
+#include "attention/catalogue.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -19,13 +21,33 @@ void add_delta(GradientCatalogue& to) {
   add("delta_of_O", Delta::O, "delta is the row sum of O alone here.");
   add("delta_of_O_squared", Delta::O_O, "delta is rowsum(O ∘ O) here.");
   if (!to.plain_dO()) add("delta_of_dO_squared", Delta::dO_dO, "delta is rowsum(dO ∘ dO) here.");
-  if (to.p().D() > 1)
+  if (to.p().D() > 1) {
     add("delta_is_a_mean", Delta::mean, "delta is divided by D here: it is a sum, and no mean.");
+    add("delta_of_lane_0", Delta::lane_0,
+        "delta has only every 32nd dimension, those of lane 0: the lanes' sums have to be added.");
+  }
   if (to.is(Gradient::delta)) add("delta_scaled", Delta::scaled, "delta is multiplied by the scale here.");
   for (const Int end : ends_of_whole_tiles(to.p().D()))
     if (end > 0 && !to.plain_dO())
       to.add("dim_tail_missing", {.dims_of_delta = end},
              "The last dimensions are missing from delta: those from " + std::to_string(end) + " on.");
+}
+
+/// Tiles in which a matrix lies where its transpose belongs.
+void add_exchanged(GradientCatalogue& to, const char* name, Int GradientDeviation::*tile,
+                   const std::string& matrix, const std::string& rows) {
+  if (to.plain_dO()) return;  // the identity: it is a product with V or K that is not transposed
+  const Int size = std::max(to.p().Nq(), to.p().Nk());
+  for (Int width = 16; width <= 128; width *= 2) {
+    GradientDeviation how;
+    how.*tile = width;
+    to.add(name, std::move(how),
+           "In each tile, " + matrix +
+               " lies where its transpose belongs: pair (i, j) gets what pair (j, i) "
+               "should have. Here the rows of a tile are " +
+               rows + ".");
+    if (width >= size) break;  // wider tiles give the same
+  }
 }
 
 /// S, and P from it.
@@ -61,9 +83,11 @@ void add_weights(GradientCatalogue& to) {
     return how;
   };
   to.add("v_for_k_in_s", in_S({.K = right(p.V)}), "S is Q·Vᵀ·scale here: V is read where K belongs." + rule);
-  if (p.Nk() == p.D())
+  if (p.Nk() == p.D() && !to.plain_dO())  // with Q or K the identity, it is S transposed
     to.add("k_not_transposed_in_s", in_S({.K = transposed(p.K)}),
            "S is Q·K·scale here: K is not transposed." + rule);
+  add_exchanged(to, "s_exchanged", &GradientDeviation::S_exchanged, "S",
+                to.is(Gradient::dQ) ? "queries: S = Q·Kᵀ" : "keys: Sᵀ = K·Qᵀ");
   for (const Int end : ends_of_whole_tiles(p.D()))
     if (end > 0)
       to.add("dim_tail_missing", {.dims_of_S = end},
@@ -111,10 +135,20 @@ void add_scores(GradientCatalogue& to) {
     add("p_missing_in_ds", Scores::without_P, "dS is dP - delta here, without the product with P.");
   }
   const std::string product = " It should be dO·Vᵀ.";
-  to.add("o_for_do_in_dp", {.dO_in_dP = right(p.O)},
-         "dP is O·Vᵀ here: O is read where dO belongs." + product);
+  to.add("o_for_do", {.dO_in_dP = right(p.O)}, "dP is O·Vᵀ here: O is read where dO belongs." + product);
+  to.add("q_for_do", {.dO_in_dP = right(p.Q)}, "dP is Q·Vᵀ here: Q is read where dO belongs." + product);
+  if (p.V.shape() == p.Q.shape())
+    to.add("v_for_do", {.dO_in_dP = right(p.V)}, "dP is V·Vᵀ here: V is read where dO belongs." + product);
   to.add("k_for_v_in_dp", {.V = right(p.K)}, "dP is dO·Kᵀ here: K is read where V belongs." + product);
-  if (p.Nk() == p.D())
+  add_exchanged(to, "dp_exchanged", &GradientDeviation::dP_exchanged, "dP",
+                to.is(Gradient::dQ) ? "queries: dP = dO·Vᵀ" : "keys: dPᵀ = V·dOᵀ");
+  for (const Int width : tile_widths(p.Nk()))
+    to.add(
+        "delta_of_a_tile", {.delta_of_tile = width},
+        "What is subtracted from dP is the sum of P ∘ dP over one tile of keys. It has to be over all keys "
+        "of the row: delta." +
+            of_tiles(width));
+  if (p.Nk() == p.D() && !to.plain_dO())
     to.add("v_not_transposed_in_dp", {.V = transposed(p.V)},
            "dP is dO·V here: V is not transposed." + product);
   for (const Int end : ends_of_whole_tiles(p.D()))
@@ -174,10 +208,7 @@ void add_products(GradientCatalogue& to) {
   }
   if (to.has_P() && p.Nq() == p.Nk()) {
     const bool of_P = to.is(Gradient::dV), of_dQ = to.is(Gradient::dQ);
-    to.add(of_P    ? "p_not_transposed"
-           : of_dQ ? "ds_transposed"
-                   : "ds_not_transposed",
-           {.left_transposed = true},
+    to.add(of_dQ ? "ds_transposed" : "not_transposed", {.left_transposed = true},
            of_P ? "dV is P·dO here: P has to be transposed. A query's row of P is a column of Pᵀ."
            : of_dQ
                ? "dQ is dSᵀ·K·scale here: dS must not be transposed."
@@ -189,11 +220,11 @@ void add_products(GradientCatalogue& to) {
 void add_dropout(GradientCatalogue& to) {
   if (!to.p().dropout || !to.has_P()) return;
   if (to.is(Gradient::dV)) {
-    to.add("dropout_missing_in_dv", {.dropout_in_dV = false},
+    to.add("dropout_missing", {.dropout_in_dV = false},
            "dV takes the weights as they are before dropout. The forward pass multiplied V by P after it.");
     return;
   }
-  to.add("dropout_missing_in_dp", {.dropout_in_dP = false},
+  to.add("dropout_missing", {.dropout_in_dP = false},
          "Nothing is dropped from dP: where the forward pass dropped a weight, dP is 0, and elsewhere it is "
          "multiplied by 1/(1 - p).");
   to.add("dropout_of_ds", {.dropout_in_dP = false, .dropout_in_dS = true},

@@ -38,8 +38,7 @@ void add_query_tiles(GradientCatalogue& to, Catalogue& views) {
           "first_query_without_offset",
           [&p, width](Int i, Int j) { return i / width >= j / width && p.sees(i, j); },
           "The loop over queries begins with query j, for a tile that begins with key j. The first query "
-          "that "
-          "sees key j is j - (Nk - Nq)." +
+          "that sees key j is j - (Nk - Nq)." +
               of_query_tiles(width));
   }
 }
@@ -53,6 +52,50 @@ void add_key_tiles(GradientCatalogue& to, Catalogue& views) {
         "last_tile_only", [&p, last](Int i, Int j) { return j >= last && p.sees(i, j); },
         "Only the keys from " + std::to_string(last) +
             " on are there: every tile of keys replaces what the others have added." + of_tiles(width));
+  }
+}
+
+/// The causal mask where only the mask of some tiles is wrong, and the tiles that meet are the right ones.
+void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
+  const Problem& p = to.p();
+  const Int Nq = p.Nq(), offset = p.Nk() - Nq;
+  if (!p.mask.causal || p.mask.window != kAllKeys) return;
+  for (const Int width : {64, 32, 128, 16}) {
+    // Whether the tiles of a query and a key meet, and whether every query of the one sees every key of the
+    // other.
+    const auto meet = [=](Int i, Int j) {
+      return std::min((i / width + 1) * width, Nq) - 1 + offset >= j / width * width;
+    };
+    const auto whole = [=](Int i, Int j) {
+      return (j / width + 1) * width - 1 <= i / width * width + offset;
+    };
+    const auto masked = [&](const char* name, auto hidden, const std::string& sentence) {
+      for (const bool everywhere : {true, false})
+        views.add_view(
+            name, [=](Int i, Int j) { return meet(i, j) && ((!everywhere && whole(i, j)) || !hidden(i, j)); },
+            sentence);
+    };
+    masked(
+        "mask_top_left", [](Int i, Int j) { return j > i; },
+        "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the "
+        "last "
+        "key.");
+    views.add_view(
+        "diagonal_tiles_unmasked",
+        [=, &p](Int i, Int j) {
+          return p.sees(i, j) || (meet(i, j) && j / width * width <= i / width * width + offset);
+        },
+        "In tiles that the diagonal crosses, keys behind the query's position are seen. (tiles of " +
+            std::to_string(width) + " queries and as many keys)");
+    if (to.is(Gradient::dQ) && offset > 0)
+      views.add_view(
+          "keys_end_without_offset",
+          [=, &p](Int i, Int j) {
+            return p.sees(i, j) && j / width * width < std::min((i / width + 1) * width, Nq);
+          },
+          "In dQ, the loop over keys ends at the row of the tile's last query. It should end at that query's "
+          "position, Nk - Nq farther." +
+              of_query_tiles(width));
   }
 }
 
@@ -103,6 +146,7 @@ void add_views(GradientCatalogue& to) {
   add_missing_keys(views);
   add_query_tiles(to, views);
   add_key_tiles(to, views);
+  add_causal_tiles(to, views);
   const bool by_keys = !to.is(Gradient::dQ);
   for (const NamedDeviation& one : views.deviations()) {
     if (!one.how.sees || one.how.tail_counts) continue;

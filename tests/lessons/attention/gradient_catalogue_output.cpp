@@ -1,9 +1,11 @@
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "attention/gradient_catalogue.hpp"
+#include "grading/facts/poison.hpp"
 
 namespace course::attention_tests {
 namespace {
@@ -60,6 +62,50 @@ void add_empty_rows(GradientCatalogue& to) {
   to.add(grading::nan_where(
       "nan_for_empty_row", [&p](const grading::Index& at) { return p.lse(at[0], at[1], at[2]) == -kInf; },
       sentence));
+}
+
+/// Rows at the end that nobody writes, or that hold 0.
+void add_last_rows(GradientCatalogue& to, const std::string& name, bool by_keys) {
+  const auto add = [&](bool written, const std::string& sentence) {
+    const grading::Mistake tail =
+        missing_tail(by_keys ? "last_keys_missing" : "last_queries_missing", 2, sentence);
+    to.add({tail.name, [=](const grading::WrongResult& result) -> std::optional<std::string> {
+              for (const Int i : result.comparison.wrong)
+                if (grading::is_poison(result.got.at_linear(i)) == written) return std::nullopt;
+              return tail.explain(result);
+            }});
+  };
+  const std::string rows = by_keys ? "keys" : "queries", size = by_keys ? "Nk" : "Nq";
+  add(false, "No block writes the last rows of " + name + ". The grid needs one for each tile of the " +
+                 size + " " + rows + ", rounded up.");
+  add(true, "The last rows of " + name + " are 0: " +
+                (to.is(Gradient::delta) ? "nothing was added to them."
+                 : by_keys              ? "no query has added to them."
+                                        : "no key has added to them."));
+}
+
+/// Heads, or batches, at the end that nobody writes.
+void add_last_heads(GradientCatalogue& to, const std::string& name, bool by_keys) {
+  const auto unwritten = [](const grading::WrongResult& result, std::size_t axis) -> Int {
+    Int first = result.got.shape()[axis], count = 0;
+    for (const Int i : result.comparison.wrong) {
+      if (!grading::is_poison(result.got.at_linear(i))) return 0;
+      first = std::min(first, result.got.unravel(i)[axis]);
+      ++count;
+    }
+    const Int each = result.got.numel() / result.got.shape()[axis];
+    return count == each * (result.got.shape()[axis] - first) ? first : 0;
+  };
+  to.add({"heads_missing", [=](const grading::WrongResult& result) -> std::optional<std::string> {
+            const Int head = unwritten(result, 1), batch = unwritten(result, 0);
+            if (head > 0)
+              return "No block writes the heads of " + name + " from " + std::to_string(head) +
+                     " on. The grid needs blocks for every head of " + (by_keys ? "K." : "Q.");
+            if (batch > 0)
+              return "No block writes " + name + " of the batches from " + std::to_string(batch) +
+                     " on. The grid needs blocks for every batch.";
+            return std::nullopt;
+          }});
 }
 
 }  // namespace
@@ -139,10 +185,8 @@ void add_output(GradientCatalogue& to) {
   to.add("added_twice", {.factor = 2}, name + " is twice what it should be: something is added twice.");
   if (which == Gradient::dsink) return;
   const bool by_keys = which == Gradient::dV || which == Gradient::dK;
-  to.add(missing_tail(
-      by_keys ? "last_keys_missing" : "last_queries_missing", 2,
-      by_keys ? "The last rows of " + name + ", which do not fill a tile of keys, are missing."
-              : "The last rows of " + name + ", which do not fill a tile of queries, are missing."));
+  add_last_rows(to, name, by_keys);
+  add_last_heads(to, name, by_keys);
   if (which == Gradient::delta) {
     if (p.layout_of_delta != Layout::heads_inside) return;
   } else {

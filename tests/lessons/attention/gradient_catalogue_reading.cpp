@@ -48,6 +48,23 @@ void add_heads(GradientCatalogue& to) {
   add(
       "kv_head_not_multiplied", [](Int h_kv) { return std::vector<Int>{h_kv}; },
       "Only query head h_kv counts.");
+  const auto times = static_cast<std::size_t>(group);
+  add(
+      "first_head_of_group_repeated",
+      [group, times](Int h_kv) { return std::vector<Int>(times, h_kv * group); },
+      "The first query head of each group counts as often as the group has heads, and the others do not "
+      "count.");
+  add(
+      "kv_head_repeated", [times](Int h_kv) { return std::vector<Int>(times, h_kv); },
+      "Query head h_kv counts as often as a group has heads, and no other counts.");
+  add(
+      "group_ends_too_early",
+      [group](Int h_kv) {
+        std::vector<Int> heads;
+        for (Int h = h_kv * group; h < group; ++h) heads.push_back(h);
+        return heads;
+      },
+      "The loop over query heads ends at head H / H_kv, wherever it began.");
   add(
       "heads_modulo",
       [H, H_kv](Int h_kv) {
@@ -138,6 +155,30 @@ void add_reading(GradientCatalogue& to) {
   }
 }
 
+namespace {
+
+/// What belongs to a query, taken by key: in tiles whose rows are keys, by row.
+void add_rows_of_keys(GradientCatalogue& to) {
+  const BackwardProblem& p = to.p();
+  const auto add = [&](const RowOfPair& row, const std::string& tiles) {
+    const auto sentence = [&](const char* what, const char* belongs) {
+      return std::string("The pair of query i and key j takes ") + what + " of query j" +
+             (tiles.empty() ? "" : ", counted from the beginning of its tile") + ". " + belongs +
+             " to the query: to the columns of a tile whose rows are keys." + tiles;
+    };
+    to.add("rows_of_key", {.lse_of_pair = row}, sentence("lse", "It belongs"));
+    if (to.is(Gradient::dV)) return;
+    to.add("rows_of_key", {.delta_of_pair = row}, sentence("delta", "It belongs"));
+    to.add("rows_of_key", {.lse_of_pair = row, .delta_of_pair = row},
+           sentence("lse and delta", "They belong"));
+  };
+  add([](Int, Int j) { return j; }, "");
+  for (Int width = 16; width < std::max(p.Nq(), p.Nk()) && width <= 128; width *= 2)
+    add([width](Int i, Int j) { return i / width * width + j % width; }, of_query_tiles(width));
+}
+
+}  // namespace
+
 void add_rows(GradientCatalogue& to) {
   if (!to.has_P() && !to.is(Gradient::dsink)) return;
   const BackwardProblem& p = to.p();
@@ -145,59 +186,47 @@ void add_rows(GradientCatalogue& to) {
   using Row = std::function<Int(Int b, Int h, Int i)>;
   const bool needs_delta = !to.is(Gradient::dV);
   /// (b, h, i) -> the row that is read instead, in shape (B, H, Nq).
-  const auto add = [&](const char* of_lse, const char* of_delta, const char* of_both, const Row& row,
-                       const std::string& sentence) {
+  const auto add = [&](const char* name, const Row& row, const std::string& sentence) {
     const RowAddress in_lse = [row, H, Nq, s = p.lse.strides()](Int b, Int h, Int i) {
       const Int n = row(b, h, i);
       return n < 0 ? n : n / Nq / H * s[0] + n / Nq % H * s[1] + n % Nq * s[2];
     };
-    to.add(of_lse, {.lse = in_lse}, "lse is read " + sentence);
+    to.add(name, {.lse = in_lse}, "lse is read " + sentence);
     if (!needs_delta) return;
-    to.add(of_delta, {.delta_row = row}, "delta is read " + sentence);
-    to.add(of_both, {.lse = in_lse, .delta_row = row}, "lse and delta are read " + sentence);
+    to.add(name, {.delta_row = row}, "delta is read " + sentence);
+    to.add(name, {.lse = in_lse, .delta_row = row}, "lse and delta are read " + sentence);
   };
   const std::string rule = " Each query of each head and batch has its own.";
   if (H > 1)
     add(
-        "lse_of_head_0", "delta_of_head_0", "rows_of_head_0",
-        [=](Int b, Int, Int i) { return b * H * Nq + i; }, "from head 0 by every head." + rule);
+        "rows_of_head_0", [=](Int b, Int, Int i) { return b * H * Nq + i; },
+        "from head 0 by every head." + rule);
   if (p.B() > 1)
     add(
-        "lse_of_batch_0", "delta_of_batch_0", "rows_of_batch_0",
-        [=](Int, Int h, Int i) { return h * Nq + i; }, "from batch 0 by every batch." + rule);
+        "rows_of_batch_0", [=](Int, Int h, Int i) { return h * Nq + i; },
+        "from batch 0 by every batch." + rule);
   bool first_sees = true;  // else lse is -inf there and delta 0, which says nothing
   for (Int row = 0; row < p.lse.numel(); row += std::max<Int>(Nq, 1))
     first_sees = first_sees && p.lse.at_linear(row) != -kInf;
   if (Nq > 1 && first_sees)
     add(
-        "lse_of_row_0", "delta_of_row_0", "rows_of_row_0",
-        [=](Int b, Int h, Int) { return (b * H + h) * Nq; }, "from the first row by every query." + rule);
+        "rows_of_row_0", [=](Int b, Int h, Int) { return (b * H + h) * Nq; },
+        "from the first row by every query." + rule);
   for (const Int width : tile_widths(Nq)) {
     add(
-        "lse_of_first_tile", "delta_of_first_tile", "rows_of_first_tile",
-        [=](Int b, Int h, Int i) { return (b * H + h) * Nq + i % width; },
+        "rows_of_first_tile", [=](Int b, Int h, Int i) { return (b * H + h) * Nq + i % width; },
         "from the first tile of queries by every tile." + rule + of_query_tiles(width));
     add(
-        "lse_of_tile_begin", "delta_of_tile_begin", "rows_of_tile_begin",
-        [=](Int b, Int h, Int i) { return (b * H + h) * Nq + i / width * width; },
+        "rows_of_tile_begin", [=](Int b, Int h, Int i) { return (b * H + h) * Nq + i / width * width; },
         "from the first row of a tile by all its rows." + rule + of_query_tiles(width));
   }
   if (p.H_kv() > 0 && H > p.H_kv()) {
     const Int group = H / p.H_kv();
     add(
-        "lse_of_kv_head", "delta_of_kv_head", "rows_of_kv_head",
-        [=](Int b, Int h, Int i) { return (b * H + h / group) * Nq + i; },
+        "rows_of_kv_head", [=](Int b, Int h, Int i) { return (b * H + h / group) * Nq + i; },
         "from head h / (H / H_kv) by query head h." + rule);
   }
-  if (to.has_P() && p.Nk() > 1 && (!to.is(Gradient::dQ) || p.Nk() <= Nq)) {  // else all of dQ is NaN
-    const std::string keys = " They belong to queries, the rows of S, and not to keys, its columns.";
-    to.add("lse_of_key", {.lse_of_key = true}, "Key j takes lse of row j." + keys);
-    if (needs_delta) {
-      to.add("delta_of_key", {.delta_of_key = true}, "Key j takes delta of row j." + keys);
-      to.add("rows_of_key", {.lse_of_key = true, .delta_of_key = true},
-             "Key j takes lse and delta of row j." + keys);
-    }
-  }
+  if (to.has_P() && p.Nk() > 1) add_rows_of_keys(to);
   if (p.lse.strides() != row_major_strides(p.lse.shape()))
     to.add("lse_layout_assumed", {.lse = [=](Int b, Int h, Int i) { return (b * H + h) * Nq + i; }},
            "lse is read as if it lay in the order [batch, head, seq] without gaps. Its strides say where its "

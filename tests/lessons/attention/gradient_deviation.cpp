@@ -38,9 +38,11 @@ class Meeting {
         D_(p.D()),
         queries_(queries),
         keys_(keys) {
-    const bool all = how.weights == Weights::unnormalised || how.left_transposed;
-    const Range some_queries = how.left_transposed ? Range{0, p.Nq()} : queries;
-    const Range some_keys = all ? Range{0, p.Nk()} : keys;
+    const bool exchanged = how.S_exchanged > 0 || how.dP_exchanged > 0;
+    const bool all_keys =
+        how.weights == Weights::unnormalised || how.left_transposed || exchanged || how.delta_of_tile > 0;
+    const Range some_queries = how.left_transposed || exchanged ? Range{0, p.Nq()} : queries;
+    const Range some_keys = all_keys ? Range{0, p.Nk()} : keys;
     Q_ = Rows(p.Q, how.Q, b, h, some_queries.begin, some_queries.end, D_);
     K_ = Rows(p.K, how.K, b, k_head, some_keys.begin, some_keys.end, D_);
     if (left_ != Matrix::P) {
@@ -55,7 +57,7 @@ class Meeting {
     if (wanted == Gradient::dK) rows_of_right(p.Q, how.Q, h, queries);
     if (wanted == Gradient::dQ) rows_of_right(p.K, how.K, k_head, keys);
     const RowValues rows(p, how);
-    const bool any_row = how.left_transposed || how.lse_of_key || how.delta_of_key;
+    const bool any_row = how.left_transposed || how.lse_of_pair || how.delta_of_pair;
     first_row_ = any_row ? 0 : queries.begin;
     for (Int i = first_row_; i < (any_row ? p.Nq() : queries.end); ++i) {
       lse_.push_back(rows.lse(b, h, i));
@@ -83,14 +85,45 @@ class Meeting {
   bool visible(Int i, Int j) const { return how_.sees ? how_.sees(i, j) : p_.sees(i, j); }
   bool reached(Int i, Int j) const { return !how_.reached || how_.reached(i, j); }
 
+  /// A product of row i of `queries` with row j of `keys`; in tiles of `exchanged`, that of the transposed
+  /// place, which is 0 where no query or no key is there.
+  double product(const Rows& queries, const Rows& keys, Int i, Int j, Int dims, Int exchanged) const {
+    if (exchanged > 0) {
+      const Int query = i / exchanged * exchanged + j % exchanged,
+                key = j / exchanged * exchanged + i % exchanged;
+      if (query >= p_.Nq() || key >= p_.Nk()) return 0;
+      i = query, j = key;
+    }
+    return dot(queries[i], keys[j], std::min(D_, dims));
+  }
+
   double score(Int i, Int j) const {
-    return dot(Q_[i], K_[j], std::min(D_, how_.dims_of_S)) * static_cast<double>(p_.scale) *
+    return product(Q_, K_, i, j, how_.dims_of_S, how_.S_exchanged) * static_cast<double>(p_.scale) *
            how_.score_factor;
   }
 
-  double of_row(const std::vector<double>& values, Int i) const {
-    const Int n = i - first_row_;
-    return n < 0 || n >= static_cast<Int>(values.size()) ? kNan64 : values[at(n)];
+  double of_row(const std::vector<double>& values, Int i) const { return values[at(i - first_row_)]; }
+
+  bool there(Int i) const { return i >= 0 && i < p_.Nq(); }
+
+  double lse_of(Int i, Int j) const {
+    const Int row = how_.lse_of_pair ? how_.lse_of_pair(i, j) : i;
+    return there(row) ? of_row(lse_, row) : kInf64;
+  }
+
+  double delta_of(Int i, Int j) const {
+    if (how_.delta_of_tile > 0) return sum_over_tile(i, j / how_.delta_of_tile * how_.delta_of_tile);
+    const Int row = how_.delta_of_pair ? how_.delta_of_pair(i, j) : i;
+    return there(row) ? of_row(delta_, row) : 0;
+  }
+
+  /// Σ P·dP over the tile that begins with key j0. The pairs of a query come one after the other.
+  double sum_over_tile(Int i, Int j0) const {
+    if (i == summed_i_ && j0 == summed_j0_) return sum_;
+    summed_i_ = i, summed_j0_ = j0, sum_ = 0;
+    for (Int j = j0; j < std::min(j0 + how_.delta_of_tile, p_.Nk()); ++j)
+      if (const double P = weight(i, j); P != 0) sum_ += P * gradient_of_weight(i, j);
+    return sum_;
   }
 
   double largest_score(Int i) const {
@@ -101,7 +134,7 @@ class Meeting {
   }
 
   double weight(Int i, Int j) const {
-    const double lse = of_row(lse_, how_.lse_of_key ? j : i);
+    const double lse = lse_of(i, j);
     if (lse == -kInf64 && how_.empty_row_guarded) return 0;
     const bool seen = visible(i, j) || how_.hidden_score_0;
     const double S = !seen ? -kInf64 : visible(i, j) ? score(i, j) : 0;
@@ -130,17 +163,22 @@ class Meeting {
     const double P = weight(i, j);
     const bool counts = how_.hidden_counts && reached(i, j);
     if (P == 0 && !counts) return 0;
-    double factor = 1;
-    if (how_.factors || p_.dropout) {
-      const Tensor<float>& factors = how_.factors ? *how_.factors : p_.dropout->factors;
-      factor = static_cast<double>(factors.data()[(bh_ * p_.Nq() + i) * p_.Nk() + j]);
-    }
-    if (left_ == Matrix::P) return count * P * (how_.dropout_in_dV ? factor : 1);
-    double dP = dot(dO_[i], V_[j], std::min(D_, how_.dims_of_dP));
-    if (how_.dropout_in_dP) dP *= factor;
+    if (left_ == Matrix::P) return count * P * (how_.dropout_in_dV ? factor(i, j) : 1);
+    const double dP = gradient_of_weight(i, j);
     if (left_ == Matrix::dP) return count * dP;
-    return count * gradient_of_score(P, dP, of_row(delta_, how_.delta_of_key ? j : i)) *
-           (how_.dropout_in_dS ? factor : 1);
+    return count * gradient_of_score(P, dP, delta_of(i, j)) * (how_.dropout_in_dS ? factor(i, j) : 1);
+  }
+
+  /// Of dropout.
+  double factor(Int i, Int j) const {
+    if (!how_.factors && !p_.dropout) return 1;
+    const Tensor<float>& factors = how_.factors ? *how_.factors : p_.dropout->factors;
+    return static_cast<double>(factors.data()[(bh_ * p_.Nq() + i) * p_.Nk() + j]);
+  }
+
+  double gradient_of_weight(Int i, Int j) const {
+    const double dP = product(dO_, V_, i, j, how_.dims_of_dP, how_.dP_exchanged);
+    return how_.dropout_in_dP ? dP * factor(i, j) : dP;
   }
 
   double gradient_of_score(double P, double dP, double delta) const {
@@ -174,6 +212,8 @@ class Meeting {
   Rows Q_, K_, V_, dO_, right_;
   Int first_row_ = 0;
   std::vector<double> lse_, delta_, max_;  // from first_row_ on
+  mutable Int summed_i_ = -1, summed_j0_ = -1;
+  mutable double sum_ = 0;  // what sum_over_tile() gave last
 };
 
 std::vector<Int> group_of(const BackwardProblem& p, const GradientDeviation& how, Int h_kv) {

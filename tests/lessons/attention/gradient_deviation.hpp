@@ -34,6 +34,7 @@ enum class Delta {
   dO_dO,   ///< rowsum(dO ∘ dO)
   mean,    ///< rowsum(dO ∘ O) / D
   scaled,  ///< rowsum(dO ∘ O) · scale
+  lane_0,  ///< the sum over the dimensions 0, 32, 64, ... alone
 };
 
 /// What a kernel makes of P, dP and delta.
@@ -53,6 +54,10 @@ enum class Matrix { P, dP, dS };
 /// Element i of row (b, h) of lse or delta as a kernel reads it.
 using RowAddress = std::function<Int(Int b, Int h, Int i)>;
 
+/// The query whose number a kernel takes for the pair of query i and key j; it takes 0 for a query that is
+/// not there, and gives such a pair no weight if it is lse.
+using RowOfPair = std::function<Int(Int i, Int j)>;
+
 /// How a backward kernel deviates from the right one; by default it does not. Several fields may be set at
 /// once. It is asked for one result at a time: `left`, `right` and `factor` speak of that result.
 struct GradientDeviation {
@@ -65,8 +70,8 @@ struct GradientDeviation {
   RowAddress lse{};
   /// The index (in shape (B, H, Nq), row-major) of the row whose delta enters dS.
   RowAddress delta_row{};
-  bool lse_of_key = false, delta_of_key = false;  ///< S_ij and dP_ij meet those of row j
-  std::function<Int(Int h)> k_head{}, v_head{};   ///< h_kv of a query head, for dQ
+  RowOfPair lse_of_pair{}, delta_of_pair{};      ///< instead of query i
+  std::function<Int(Int h)> k_head{}, v_head{};  ///< h_kv of a query head, for dQ
   /// The query heads that dK and dV of a head sum over; K and V are those of h_kv.
   std::function<std::vector<Int>(Int h_kv)> heads_of{};
   std::optional<Reader> right{};  ///< instead of dO in dV = Pᵀ·dO, Q in dK = dSᵀ·Q, K in dQ = dS·K
@@ -75,7 +80,10 @@ struct GradientDeviation {
   double score_factor = 1;  ///< on top of the scale, in the S that is recomputed
   double lse_factor = 1;
   Int dims_of_S = kAll, dims_of_dP = kAll, dims_of_delta = kAll;  ///< sums over dims [0, dims)
-  std::function<bool(Int i, Int j)> sees{};                       ///< instead of the mask
+  /// In tiles of so many queries and keys, S or dP lies where its transpose belongs. 0: it does not.
+  Int S_exchanged = 0, dP_exchanged = 0;
+  Int delta_of_tile = 0;  ///< delta is Σ P·dP over the tile of so many keys that key j is in. 0: it is not
+  std::function<bool(Int i, Int j)> sees{};  ///< instead of the mask
   /// A pair counts so many times, whether it is right to be counted or not.
   std::function<double(Int i, Int j)> times{};
   bool hidden_score_0 = false;     ///< keys that the mask hides count, with a score of 0

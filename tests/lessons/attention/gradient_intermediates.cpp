@@ -124,7 +124,7 @@ class Identity {
         if (gives_result({.hidden_counts = hidden_counts, .scores = scores})) return true;
     return gives_result({.delta = Delta::dO}) || gives_result({.delta = Delta::O_O}) ||
            gives_result({.delta_row = [](Int, Int, Int) { return Int{0}; }}) ||
-           gives_result({.delta_of_key = true});
+           gives_result({.delta_of_pair = [](Int, Int j) { return j; }});
   }
 
   bool gives_result(const GradientDeviation& how) const {

@@ -89,9 +89,12 @@ TEST_CASE("a row of the model is what the model gives for all rows", "[attention
       if (which == Gradient::dsink && !p.sink) continue;
       for (const GradientDeviation& how : {GradientDeviation{},
                                            {.weights = Weights::unnormalised},
-                                           {.lse_of_key = true},
+                                           {.lse_of_pair = [](Int, Int j) { return j; }},
                                            {.hidden_counts = true, .scores = Scores::without_P},
-                                           {.delta_of_key = true},
+                                           {.delta_of_pair = [](Int, Int j) { return j; }},
+                                           {.S_exchanged = 16},
+                                           {.dP_exchanged = 16},
+                                           {.delta_of_tile = 16},
                                            {.left_transposed = p.Nq() == p.Nk()}}) {
         const Tensor<double> all = deviate(p, how, which);
         const Int rows = all.rank() == 4 ? all.numel() / p.D() : all.numel();

@@ -60,6 +60,11 @@ double RowValues::delta(Int b, Int h, Int i) const {
       return dot(dO, O, D) / static_cast<double>(p_.D());
     case Delta::scaled:
       return dot(dO, O, D) * static_cast<double>(p_.scale);
+    case Delta::lane_0: {
+      double sum = 0;
+      for (Int d = 0; d < D; d += 32) sum += dO[d] * O[d];
+      return sum;
+    }
   }
   return kNan64;
 }

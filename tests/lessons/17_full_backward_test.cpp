@@ -32,12 +32,29 @@ constexpr Int kTile = 64;  // of the contract's costs
 
 // --- Which mistake with the tiles explains a wrong result ---
 
+/// The window and the sinks, joined by the wrong word.
+void add_either_hides(Catalogue& to) {
+  const Problem& p = to.p();
+  to.add_view(
+      "either_hides",
+      [&p](Int i, Int j) {
+        const Int position = i + p.Nk() - p.Nq();
+        return !(p.mask.causal && j > position) && position - j < p.mask.window && j < p.mask.sinks;
+      },
+      "Keys are hidden that are older than the window, and so are all that are no sinks. A key is hidden "
+      "only "
+      "if it is older than the window *and* no sink.");
+}
+
 /// @brief What tiles may do to dK and dV (`by_keys`), or to the results of queries.
 std::vector<NamedDeviation> tile_mistakes(const Problem& p, bool by_keys) {
   Catalogue all(p, Which::O);
   add_mask(all);  // what shows the same keys has that name
+  add_either_hides(all);
+  const std::vector<NamedDeviation> of_masks = all.deviations();
   for (const Int tile : {64, 32}) {
     const TileMistakes of_tiles(p, tile);
+    of_tiles.add_masked(all, of_masks, by_keys);
     if (by_keys)
       of_tiles.add_queries(all);
     else
@@ -51,6 +68,10 @@ Mistakes own_forward(const Problem& p, Which which) {
   Mistakes found;
   for (const NamedDeviation& one : tile_mistakes(p, false))
     found.push_back(deviation(one.name, p, which, one.how, one.sentence));
+  if (p.sink)
+    found.push_back(deviation("sink_twice", p, which, {.sink_factor = 2},
+                              "The sum l begins with exp(sink) beside a maximum m of sink. It is relative to "
+                              "that maximum, so that it has to begin with exp(sink - sink) = 1."));
   return found;
 }
 
@@ -142,15 +163,15 @@ void check_both(const Problem& p, TestLine where = TestLine::here()) {
 // --- Problems ---
 
 /// @brief Two queries and two keys with weights 1/2 and 0, 1/4 and 1/2, and 1/2 and 1/4 for the learned sink,
-/// 0.
+/// ln 2: neither 0 nor 1, so that it shows what is done with it.
 Problem problem_of_the_notes() {
   const float ln_2 = std::log(2.0f);
-  return {Tensor<float>::from({1, 1, 2, 2}, {0, 1, 0, 2}),
-          Tensor<float>::from({1, 1, 2, 2}, {2, 0, 1, ln_2}),
+  return {Tensor<float>::from({1, 1, 2, 2}, {ln_2, 1, ln_2, 2}),
+          Tensor<float>::from({1, 1, 2, 2}, {2, 0, 1, 1.5f * ln_2}),
           Tensor<float>::from({1, 1, 2, 2}, {4, 0, 2, 6}),
           0.5f,
           {.causal = true},
-          Tensor<float>::from({1}, {0})};
+          Tensor<float>::from({1}, {ln_2})};
 }
 BackwardProblem gradients_of_the_notes() {
   return with_gradient(problem_of_the_notes(), Tensor<float>::from({1, 1, 2, 2}, {1, 1, 1, 2}));
@@ -284,7 +305,7 @@ TEST_CASE("attends from the two queries of the notes, beside a learned sink",
   require_ran(kForwardValues.attend(p, got, {}));
   const Tensor<float> O = Tensor<float>::from({1, 1, 2, 2}, {2, 0, 2, 3});
   require_matches(got.O, "O", O.to<double>(), O, Bound{.floor = 1e-6});
-  const Tensor<double> lse = Tensor<double>::from({1, 1, 2}, {std::log(2.0), std::log(4.0)});
+  const Tensor<double> lse = Tensor<double>::from({1, 1, 2}, {std::log(4.0), std::log(8.0)});
   require_matches(got.lse, "lse", lse, lse.to<float>(), Bound{.floor = 1e-6});
 }
 
@@ -338,8 +359,8 @@ TEST_CASE("gives the gradients of the notes' example, and -3 for the sink",
   };
   require_is(Gradient::delta, Tensor<double>::from({1, 1, 2}, {2, 8}));
   require_is(Gradient::dV, Tensor<double>::from({1, 1, 2, 2}, {0.75, 1, 0.5, 1}));
-  require_is(Gradient::dK, Tensor<double>::from({1, 1, 2, 2}, {0, -0.5, 0, 3}));
-  require_is(Gradient::dQ, Tensor<double>::from({1, 1, 2, 2}, {1, 0, 0.5, 1.5 * std::log(2.0)}));
+  require_is(Gradient::dK, Tensor<double>::from({1, 1, 2, 2}, {0, -0.5, 1.5 * std::log(2.0), 3}));
+  require_is(Gradient::dQ, Tensor<double>::from({1, 1, 2, 2}, {1, 0, 0.5, 2.25 * std::log(2.0)}));
   require_is(Gradient::dsink, Tensor<double>::from({1}, {-3}));
 }
 

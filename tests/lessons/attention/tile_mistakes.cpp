@@ -12,6 +12,35 @@ bool TileMistakes::meets(Int i, Int j) const {
   return false;
 }
 
+bool TileMistakes::visited(Int i, Int j, bool by_keys) const {
+  const Int first_position = down(i) + offset_, sinks = p_.mask.sinks;
+  if (by_keys) {
+    const Int last_key = std::min(down(j) + T_, p_.Nk()) - 1;
+    const Int begin = p_.mask.causal ? down(std::max<Int>(down(j) - offset_, 0)) : 0;
+    return down(i) >= begin && (down(j) < sinks || down(i) < last_key + window_ - offset_);
+  }
+  const Int begin = down(std::max<Int>(first_position - window_ + 1, 0));
+  const Int end = p_.mask.causal ? std::min(down(i) + T_, p_.Nq()) + offset_ : p_.Nk();
+  return down(j) < end && (down(j) >= begin || down(j) < sinks);
+}
+
+bool TileMistakes::whole(Int i, Int j) const {
+  const Int first_position = down(i) + offset_, last_key = down(j) + T_ - 1;
+  return (!p_.mask.causal || last_key <= first_position) &&
+         (first_position + T_ - 1 - down(j) < window_ || last_key < p_.mask.sinks);
+}
+
+void TileMistakes::add_masked(Catalogue& to, const std::vector<NamedDeviation>& masks, bool by_keys) const {
+  for (const NamedDeviation& one : masks)
+    if (one.how.sees)
+      to.add_view(
+          one.name.c_str(),
+          [*this, sees = one.how.sees, by_keys](Int i, Int j) {
+            return j < p_.Nk() && visited(i, j, by_keys) && (whole(i, j) || sees(i, j));
+          },
+          one.sentence);
+}
+
 void TileMistakes::add_seen_if(Catalogue& to, const char* name, std::function<bool(Int i, Int j)> met,
                                const char* sentence) const {
   to.add_view(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "attention/catalogue.hpp"
 #include "attention/problem.hpp"
@@ -30,11 +31,21 @@ class TileMistakes {
   /// Tiles that are taken for whole though something is hidden in them.
   void add_unmasked(Catalogue& to) const;
 
+  /// Wrong masks of pairs, where the tiles that meet, and those in which nothing is hidden, are the right
+  /// ones. They differ by what stays: keys (dK and dV), or queries.
+  void add_masked(Catalogue& to, const std::vector<NamedDeviation>& masks, bool by_keys) const;
+
  private:
   Int down(Int row) const { return row >= 0 ? row / T_ * T_ : -((-row + T_ - 1) / T_) * T_; }
 
   /// Whether some query of i's tile sees some key of j's.
   bool meets(Int i, Int j) const;
+
+  /// Whether the tile of i visits that of j, by the ranges of a right kernel, or the other way round.
+  bool visited(Int i, Int j, bool by_keys) const;
+
+  /// Whether every query of i's tile sees every key of j's.
+  bool whole(Int i, Int j) const;
 
   /// Who is seen, of those that are met.
   void add_seen_if(Catalogue& to, const char* name, std::function<bool(Int i, Int j)> met,

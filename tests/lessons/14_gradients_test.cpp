@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -207,22 +208,24 @@ Tensor<float> reshaped(const Tensor<float>& x, bool dense) {
   return read;
 }
 
-/// product(reshaped(x)), for both ways to reshape.
-Mistake reshape_for_transpose(const Tensor<float>& x, const char* name,
-                              std::function<Tensor<double>(const Tensor<float>&)> product) {
+/// What a product with x that is not transposed may be: one with x as it is, or, where that has another
+/// shape, one with x reshaped.
+Mistake not_transposed(const Tensor<float>& x, Mistake as_it_is, const std::string& name,
+                       std::function<Tensor<double>(const Tensor<float>&)> product) {
   const std::string sentence =
-      std::string(name) + " has the shape of its transpose, but its elements lie elsewhere. To transpose, " +
-      "exchange the strides, too: device::transposed(" + name + ").";
-  return {
-      "reshaped",
-      [&x, sentence, product = std::move(product)](const WrongResult& result) -> std::optional<std::string> {
-        for (const bool dense : {true, false}) {
-          const Mistake one = gives(
-              "", [&] { return product(reshaped(x, dense)); }, sentence);
-          if (const auto told = one.explain(result)) return told;
-        }
-        return std::nullopt;
-      }};
+      name +
+      " has the shape of its transpose, but its elements lie elsewhere. To transpose, "
+      "exchange the strides, too: device::transposed(" +
+      name + ").";
+  return {as_it_is.name, [=, &x](const WrongResult& result) -> std::optional<std::string> {
+            if (const auto told = as_it_is.explain(result)) return told;
+            for (const bool dense : {true, false}) {
+              const Mistake one = gives(
+                  "", [&] { return product(reshaped(x, dense)); }, sentence);
+              if (const auto told = one.explain(result)) return told;
+            }
+            return std::nullopt;
+          }};
 }
 
 /// What both gradients can have wrong.
@@ -250,6 +253,7 @@ Mistakes mistakes_in_dx(const Product& p) {
     mistakes.push_back(gives(
         name, [=] { return seen_product(M, K, A, B); }, sentence));
   };
+  const std::size_t not_transposed_at = mistakes.size();
   const Seen Xt{&p.X, true}, W{&p.W}, Wt{&p.W, true}, dY{&p.dY}, dYt{&p.dY, true};
   product(
       "w_not_transposed", dY, W,
@@ -261,10 +265,10 @@ Mistakes mistakes_in_dx(const Product& p) {
           "This is W·dYᵀ, the transpose of dX: a product transposed exchanges its factors.");
   product("x_for_w", dY, Xt, "This is dY·Xᵀ: dX does not depend on X at all. The other factor is W.");
   product("gradients_exchanged", Xt, dY, "This is dW.");
-  if (p.W.strides() != column_major(K, p.N()))  // else W reshaped is W transposed
-    mistakes.push_back(reshape_for_transpose(p.W, "W", [&p, M, K](const Tensor<float>& W_reshaped) {
-      return seen_product(M, K, Seen{&p.dY}, Seen{&W_reshaped});
-    }));
+  Mistake& as_it_is = mistakes[not_transposed_at];
+  as_it_is = not_transposed(p.W, as_it_is, "W", [&p, M, K](const Tensor<float>& W_reshaped) {
+    return seen_product(M, K, Seen{&p.dY}, Seen{&W_reshaped});
+  });
   return mistakes;
 }
 
@@ -275,6 +279,7 @@ Mistakes mistakes_in_dw(const Product& p) {
     mistakes.push_back(gives(
         name, [=] { return seen_product(K, N, A, B); }, sentence));
   };
+  const std::size_t not_transposed_at = mistakes.size();
   const Seen X{&p.X}, Xt{&p.X, true}, Wt{&p.W, true}, dY{&p.dY}, dYt{&p.dY, true};
   product(
       "x_not_transposed", X, dY,
@@ -287,10 +292,10 @@ Mistakes mistakes_in_dw(const Product& p) {
           "factors.");
   product("w_for_x", Wt, dY, "This is Wᵀ·dY: dW does not depend on W at all. The other factor is X.");
   product("gradients_exchanged", dY, Wt, "This is dX.");
-  if (p.X.strides() != column_major(p.M(), K))
-    mistakes.push_back(reshape_for_transpose(p.X, "X", [&p, K, N](const Tensor<float>& X_reshaped) {
-      return seen_product(K, N, Seen{&X_reshaped}, Seen{&p.dY});
-    }));
+  Mistake& as_it_is = mistakes[not_transposed_at];
+  as_it_is = not_transposed(p.X, as_it_is, "X", [&p, K, N](const Tensor<float>& X_reshaped) {
+    return seen_product(K, N, Seen{&X_reshaped}, Seen{&p.dY});
+  });
   return mistakes;
 }
 

@@ -32,35 +32,40 @@ constexpr Int kTile = 64;  // of the contract's costs
 
 // --- Which mistake with the tiles explains a wrong result ---
 
-/// The window and the sinks, joined by the wrong word.
-void add_either_hides(Catalogue& to) {
-  const Problem& p = to.p();
-  to.add_view(
-      "either_hides",
-      [&p](Int i, Int j) {
-        const Int position = i + p.Nk() - p.Nq();
-        return !(p.mask.causal && j > position) && position - j < p.mask.window && j < p.mask.sinks;
-      },
-      "Keys are hidden that are older than the window, and so are all that are no sinks. A key is hidden "
-      "only "
-      "if it is older than the window *and* no sink.");
+/// @brief Wrong masks of pairs: those that all lessons know, and the window and the sinks joined by the wrong
+/// word.
+std::vector<NamedDeviation> wrong_masks(const Problem& p) {
+  Catalogue all(p, Which::O);
+  add_mask(all);
+  std::vector<NamedDeviation> masks = all.deviations();
+  masks.push_back({"either_hides",
+                   {.sees =
+                        [&p](Int i, Int j) {
+                          const Int position = i + p.Nk() - p.Nq();
+                          return !(p.mask.causal && j > position) && position - j < p.mask.window &&
+                                 j < p.mask.sinks;
+                        }},
+                   "All keys are hidden that are no sinks, and all that are older than the window. A key is "
+                   "hidden only if "
+                   "it is older than the window *and* no sink."});
+  return masks;
 }
 
-/// @brief What tiles may do to dK and dV (`by_keys`), or to the results of queries.
+/// @brief What masks and tiles may do to dK and dV (`by_keys`), or to the results of queries.
 std::vector<NamedDeviation> tile_mistakes(const Problem& p, bool by_keys) {
+  const std::vector<NamedDeviation> masks = wrong_masks(p);
   Catalogue all(p, Which::O);
-  add_mask(all);  // what shows the same keys has that name
-  add_either_hides(all);
-  const std::vector<NamedDeviation> of_masks = all.deviations();
+  for (const NamedDeviation& one : masks)  // what shows the same keys has that name
+    if (one.how.sees) all.add_view(one.name.c_str(), one.how.sees, one.sentence);
   for (const Int tile : {64, 32}) {
     const TileMistakes of_tiles(p, tile);
-    of_tiles.add_masked(all, of_masks, by_keys);
     if (by_keys)
       of_tiles.add_queries(all);
     else
       of_tiles.add_keys(all);
     if (p.Nq() * p.Nk() <= 40'000) of_tiles.add_unmasked(all);
   }
+  for (const Int tile : {64, 32}) TileMistakes(p, tile).add_masked(all, masks, by_keys);
   return all.deviations();
 }
 

@@ -78,10 +78,14 @@ void add_last_rows(GradientCatalogue& to, const std::string& name, bool by_keys)
   const std::string rows = by_keys ? "keys" : "queries", size = by_keys ? "Nk" : "Nq";
   add(false, "No block writes the last rows of " + name + ". The grid needs one for each tile of the " +
                  size + " " + rows + ", rounded up.");
-  add(true, "The last rows of " + name + " are 0: " +
-                (to.is(Gradient::delta) ? "nothing was added to them."
-                 : by_keys              ? "no query has added to them."
-                                        : "no key has added to them."));
+  const BackwardProblem& p = to.p();
+  const std::string nobody = to.is(Gradient::delta) ? "nothing was added to them."
+                             : !by_keys             ? "no key has added to them."
+                             : p.mask.causal && p.Nk() > p.Nq()
+                                 ? "no query has added to them. The first query that sees key j is "
+                                   "j - (Nk - Nq)."
+                                 : "no query has added to them.";
+  add(true, "The last rows of " + name + " are 0: " + nobody);
 }
 
 /// Heads, or batches, at the end that nobody writes.
@@ -169,6 +173,11 @@ void add_sink(GradientCatalogue& to) {
     add("last_query_tile_only", {.sink_rows = [last](Int, Int i) { return i >= last; }},
         "Only the queries from " + std::to_string(last) + " on count.");
   }
+  if (Nq > 1)
+    for (const Int threads : {256, 128, 64, 32})
+      add("dsink_of_one_thread", {.sink_rows = [threads](Int, Int i) { return i % threads == 0; }},
+          "Only one query in " + std::to_string(threads) +
+              " counts, that of thread 0: the threads' sums have to be added.");
   if (H > 1)
     add("sink_of_head_0", {.sink_head = [](Int) { return Int{0}; }}, "Every head takes the sink of head 0.");
   const Int group = p.H_kv() == 0 ? 1 : H / p.H_kv();

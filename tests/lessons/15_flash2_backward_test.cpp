@@ -27,8 +27,9 @@ std::string of_tiles_of(Int width) { return " (That is what tiles of " + std::to
 
 /// What a product's second factor is where its tiles, of rows that pass by, are loaded otherwise than
 /// transposed, from (0, first row) on.
-void add_loading(Mistakes& to, const BackwardProblem& p, Gradient which, const std::string& prefix,
-                 const Tensor<float>& x, const std::string& product, const std::string& name) {
+void add_loading(Mistakes& to, const BackwardProblem& p, Gradient which, const char* not_transposed,
+                 const char* start_exchanged, const Tensor<float>& x, const std::string& product,
+                 const std::string& name) {
   const Int rows = x.shape()[2], dims = x.shape()[3];
   // Element (row, d) is that of `place`, and 0 where there is none.
   const auto add = [&](const std::string& mistake, const std::function<std::pair<Int, Int>(Int, Int)>& place,
@@ -45,21 +46,21 @@ void add_loading(Mistakes& to, const BackwardProblem& p, Gradient which, const s
                                 " are exchanged. The sum runs over dimensions: load it with "
                                 "device::transposed().";
   add(
-      prefix + "_not_transposed",
+      not_transposed,
       [](Int row, Int d) {
         return std::pair{d, row};
       },
       exchanged);
   for (const Int width : {16, 32, 64, 128}) {
     add(
-        prefix + "_not_transposed",
+        not_transposed,
         [width](Int row, Int d) {
           return std::pair{row / width * width + d, row % width};
         },
         exchanged);
     if (width < rows)
       add(
-          prefix + "_start_exchanged",
+          start_exchanged,
           [width](Int row, Int d) {
             return std::pair{row % width, row / width * width + d};
           },
@@ -107,9 +108,12 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
                                    "middle of a tile, and what is left of that tile belongs to the sum." +
                                        of_tiles_of(width)));
   }
-  if (which == Gradient::dV) add_loading(mistakes, p, which, "do", p.dO, "dV = Pᵀ·dO", "dO");
-  if (which == Gradient::dK) add_loading(mistakes, p, which, "q", p.Q, "dK = dSᵀ·Q·scale", "Q");
-  if (which == Gradient::dQ) add_loading(mistakes, p, which, "k", p.K, "dQ = dS·K·scale", "K");
+  if (which == Gradient::dV)
+    add_loading(mistakes, p, which, "do_not_transposed", "do_start_exchanged", p.dO, "dV = Pᵀ·dO", "dO");
+  if (which == Gradient::dK)
+    add_loading(mistakes, p, which, "q_not_transposed", "q_start_exchanged", p.Q, "dK = dSᵀ·Q·scale", "Q");
+  if (which == Gradient::dQ)
+    add_loading(mistakes, p, which, "k_not_transposed", "k_start_exchanged", p.K, "dQ = dS·K·scale", "K");
   if (which != Gradient::dV) add_scaling(mistakes, p, which);
   if (!by_keys)
     mistakes.push_back(

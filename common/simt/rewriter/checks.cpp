@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string_view>
 
 #include "simt/rewriter/declarations.hpp"
 #include "simt/rewriter/passes.hpp"
@@ -63,7 +65,84 @@ bool follows_number_type(const Sequence& tokens, std::uint32_t name) {
   return name > 0 && tokens.is_one_of(name - 1, kNumbers);
 }
 
+/// True if the declaration in which the word at `index` stands says `__host__`, too. nvcc then only warns.
+bool is_for_host_too(const Sequence& tokens, std::uint32_t index, std::uint32_t body) {
+  std::uint32_t begin = index;
+  while (begin > 0 &&
+         (tokens.kind(begin - 1) == TokenKind::word || tokens.kind(begin - 1) == TokenKind::greater))
+    --begin;
+  for (std::uint32_t i = begin; i < body; ++i)
+    if (tokens.is(i, "__host__")) return true;
+  return false;
+}
+
+struct HostFunction {
+  std::string_view name, instead;
+};
+
+/// Functions of namespace std that nvcc 13 refuses in device code, even where the compiler could compute
+/// them. Those that CUDA has of its own, such as std::abs, std::exp, std::isnan, std::move and std::memcpy,
+/// it takes.
+constexpr std::array kHostFunctions = {
+    HostFunction{"max", "write fmaxf(a, b) for floats, or max(a, b) without std::"},
+    HostFunction{"min", "write fminf(a, b) for floats, or min(a, b) without std::"},
+    HostFunction{"clamp", "write fminf(fmaxf(x, low), high) for floats, or min(max(x, low), high)"},
+    HostFunction{"swap", "exchange the two with a variable between them"},
+    HostFunction{"exchange", "keep the old value in a variable of its own"},
+    HostFunction{"fill", "write a loop"},
+    HostFunction{"fill_n", "write a loop"},
+    HostFunction{"copy", "write a loop"},
+    HostFunction{"copy_n", "write a loop"},
+    HostFunction{"accumulate", "write a loop"},
+    HostFunction{"sort", "write a loop"},
+    HostFunction{"minmax", "compare the two with < yourself"},
+    HostFunction{"make_pair", "write a struct of your own"},
+    HostFunction{"make_tuple", "write a struct of your own"},
+    HostFunction{"bit_cast", "use __float_as_uint(x), __uint_as_float(x) or their like"},
+};
+
+/// What a call of the standard library for the host is, from the `std` at `index`: its name, and what to
+/// write instead. Nothing if it is none.
+std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t index) {
+  if (!tokens.is(index, "std") || tokens.kind(index + 1) != TokenKind::scope) return std::nullopt;
+  const std::uint32_t name = index + 2;
+  std::uint32_t behind = name + 1;
+  if (tokens.kind(behind) == TokenKind::less) behind = tokens.angle_close(behind);
+  if (behind == kNone) return std::nullopt;
+  if (tokens.kind(behind) == TokenKind::greater) ++behind;
+  if (tokens.is(name, "numeric_limits"))
+    return tokens.kind(behind) == TokenKind::scope && tokens.kind(behind + 2) == TokenKind::open_paren
+               ? std::optional(HostFunction{"numeric_limits",
+                                            "use a macro such as INFINITY or FLT_MAX, or a constexpr "
+                                            "variable that stands outside of it"})
+               : std::nullopt;
+  if (tokens.kind(behind) != TokenKind::open_paren) return std::nullopt;
+  for (const HostFunction& function : kHostFunctions)
+    if (tokens.is(name, function.name)) return function;
+  return std::nullopt;
+}
+
 }  // namespace
+
+void check_device_calls(const Sequence& sequence) {
+  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    if (sequence.kind(i) != TokenKind::word) continue;
+    const bool kernel = sequence[i].word == Word::global;
+    if (!kernel && !sequence.is(i, "__device__")) continue;
+    const std::uint32_t body = read_kernel(sequence, i).body;
+    if (body == kNone || sequence.match(body) == kNone || is_for_host_too(sequence, i, body)) continue;
+    for (std::uint32_t k = body; k < sequence.match(body); ++k) {
+      if (sequence.kind(k) != TokenKind::word) continue;
+      const std::optional<HostFunction> call = host_call(sequence, k);
+      if (!call) continue;
+      const std::string name(call->name);
+      sequence.fail_at(k, "std::" + name + " is code for the host, and nvcc refuses it in " +
+                              (kernel ? "a kernel: " : "a __device__ function: ") +
+                              std::string(call->instead) + ".");
+    }
+    i = body;
+  }
+}
 
 void collect_kernels(Sequence& sequence) {
   std::vector<std::uint32_t> names;

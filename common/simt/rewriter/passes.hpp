@@ -28,6 +28,10 @@ void collect_kernels(Sequence& sequence);
 /// @throws RewriteError for the first inline PTX statement.
 void check_inline_asm(const Sequence& sequence);
 
+/// @throws RewriteError for the first function of namespace std that a function for the device alone calls
+/// and that nvcc refuses there, since it is for the host: std::max, std::numeric_limits<T>::max() ...
+void check_device_calls(const Sequence& sequence);
+
 /// @throws RewriteError for the first statement that calls one of File::kernels without a launch. See
 /// rewrite() for the rule.
 void check_direct_calls(const Sequence& sequence);

@@ -77,6 +77,7 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
   rewrite_noinline(code);
   rewrite_launches(code);
   check_direct_calls(code);
+  check_device_calls(code);
   rewrite_macros(file, code);
   sort_edits(file);
   return std::move(file.edits);

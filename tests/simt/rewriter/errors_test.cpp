@@ -144,6 +144,46 @@ TEST_CASE("what is not plainly a call of a kernel is not refused", "[rewriter][e
   CHECK(refusal("__global__ void k(int x) {}\n" + source) == "");
 }
 
+TEST_CASE("a function of std that nvcc refuses in device code is refused", "[rewriter][error]") {
+  CHECK(refusal("__global__ void k(float* x) {\n  x[0] = std::max(x[1], x[2]);\n}") ==
+        "2: std::max is code for the host, and nvcc refuses it in a kernel: write fmaxf(a, b) for floats, or "
+        "max(a, b) without std::.");
+  const std::string call =
+      GENERATE(as<std::string>{}, "int m = std::min<int>(n, 2);", "static_assert(std::max(1, 2) == 2);",
+               "float a[std::max(4, 5)];", "for (int i = ::std::max(0, n); i < 3; ++i) {}",
+               "std::swap(a, b);", "constexpr int z = std::numeric_limits<int>::max();",
+               "auto f = [&](float q) { return std::clamp(q, 0.f, 1.f); };",
+               "float inf = std::numeric_limits<float>::infinity();");
+  CAPTURE(call);
+  CHECK_THAT(
+      refusal("__global__ void __launch_bounds__(256, 2) k(int n) { " + call + " }"),
+      StartsWith("1: std::") && ContainsSubstring("is code for the host, and nvcc refuses it in a kernel"));
+  CHECK_THAT(
+      refusal("__global__ void k();\ntemplate <class T> __device__ inline T f(int n) { " + call + " }"),
+      StartsWith("2: std::") && ContainsSubstring("nvcc refuses it in a __device__ function"));
+  CHECK_THAT(refusal("__global__ void k();\nstruct S { __device__ float f(int n) const { " + call + " } };"),
+             StartsWith("2: std::"));
+}
+
+TEST_CASE("what nvcc takes of std is not refused, nor is anything in host code", "[rewriter][error]") {
+  const std::string source =
+      GENERATE(as<std::string>{},
+               "void f(int n) { n = std::max(n, 2); k<<<std::min(n, 3), 2>>>(x); std::swap(a, b); }",
+               "constexpr float kInf = std::numeric_limits<float>::infinity();\n__global__ void j() { float "
+               "m = -kInf; }",
+               "__global__ void j(float* x) { std::int64_t i = 0; x[i] = std::abs(x[1]) + std::exp(x[2]) + "
+               "std::move(x[3]); }",
+               "__global__ void j(float* x) { x[0] = max(x[1], x[2]) + fmaxf(x[1], x[2]); }",
+               "__host__ __device__ int f(int n) { return std::max(n, 1); }",
+               "__device__ __host__ inline int f(int n) { return std::max(n, 1); }",
+               "__global__ void j(int n = std::max(1, 2));\nint m = std::max(1, 2);",
+               "__device__ int x;\nint m = std::max(1, 2);",
+               "__global__ void j() { sort::max(1, 2); std::numeric_limits<int> limits; }",
+               "#ifdef __CUDA_ARCH__\n__global__ void j() { std::max(1, 2); }\n#endif");
+  CAPTURE(source);
+  CHECK(refusal("__global__ void k(int x) {}\n" + source) == "");
+}
+
 TEST_CASE("long chains and deep nests of launches are survived", "[rewriter][error]") {
   std::string source;
   for (int i = 0; i < 20000; ++i) source += "k<A<1>><<<f(1, 2), b>>>(x, NULL), ";

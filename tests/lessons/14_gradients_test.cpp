@@ -1026,8 +1026,14 @@ TEST_CASE("gives the same bits in every order of blocks and threads",
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) {
-  const auto size = [&] { return check.random().integer(1, 6); };
-  const Col M = size(), K = size(), N = size(), rows = size(), cols = size() + 1;
+  // Of three cases with seeds that follow each other, one has several tiles and rows longer than a block.
+  constexpr Col kTile = 64, kBlock = 256;
+  const bool large = check.seed() % 3 == 2;
+  const auto size = [&] { return check.random().integer(2, 6) + (large ? kTile : 0); };
+  const Col M = size(), K = size(), N = size(), rows = check.random().integer(1, 6),
+            cols = check.random().integer(2, 7) + (large ? kBlock : 0);
+  check.covers("more than one tile of a product", large);
+  check.covers("rows longer than a block", large);
   check.describe("X (" + std::to_string(M) + ", " + std::to_string(K) + "), W (" + std::to_string(K) + ", " +
                  std::to_string(N) + "); scores (" + std::to_string(rows) + ", " + std::to_string(cols) +
                  ")");

@@ -34,6 +34,13 @@ using Loss = std::function<double()>;
 /// not finite there; both name the element.
 Tensor<double> central_differences(Tensor<float>& x, const Loss& loss, double step = 0x1p-13);
 
+/// Elements of a tensor, by their linear index.
+using Elements = std::vector<std::int64_t>;
+
+/// @brief At most `most` elements of the tensor, in order: all of them if there are no more; else those that
+/// are not finite first, the first and the last one, and others by chance, all equally likely.
+Elements choose_elements(const Tensor<float>& x, std::size_t most, Random& random);
+
 /// @brief How far a gradient may lie from what the differences give: relative · max|expected| + absolute.
 /// An element is measured by the largest one, since a kernel's rounding errors are those of the large terms
 /// that cancel in it. For inputs of about 1, a float32 kernel stays below 1e-5 of that and the differences
@@ -49,6 +56,8 @@ struct GradientBound {
 struct GradientResult {
   std::string name;
   std::int64_t total = 0;             ///< elements compared
+  std::int64_t elements = 0;          ///< of the whole gradient
+  bool all_zero = false;              ///< right and expected are 0 everywhere, as far as the bound can tell
   std::int64_t wrong = 0;             ///< of them; NaN, infinite and never written ones are wrong
   std::int64_t unwritten = 0;         ///< of the wrong ones
   double allowed = 0;                 ///< the largest difference that is right
@@ -72,6 +81,10 @@ GradientResult compare_gradient(std::string_view name, const Tensor<float>& got,
 /// `input`. In a test case, require_gradient() of lesson_test.hpp does this and fails the case.
 GradientResult check_gradient(std::string_view name, const Tensor<float>& got, Tensor<float>& input,
                               const Loss& loss, GradientBound bound = {});
+
+/// @brief The same for some of the elements. Cost: 2 evaluations of the loss for each.
+GradientResult check_gradient_at(const Elements& elements, std::string_view name, const Tensor<float>& got,
+                                 Tensor<float>& input, const Loss& loss, GradientBound bound = {});
 
 /// @brief One random case of the gradcheck command.
 ///
@@ -107,21 +120,26 @@ class GradcheckContext : public Settings {
   static void insist(const Outcome& outcome);
 
   /// @brief Compares a gradient that the kernel wrote with central differences for `input`.
-  /// The loss is float64 and reads `input`, usually Σ dO ∘ O with O from the reference. Cost: 2 · numel
-  /// losses.
+  /// The loss is float64 and reads `input`, usually Σ dO ∘ O with O from the reference. Of a large gradient,
+  /// kMostElements are compared, chosen by the seed. Cost: 2 losses for each element that is compared.
   void compare(std::string_view name, const Tensor<float>& got, Tensor<float>& input, const Loss& loss,
-               GradientBound bound = {}) {
-    results_.push_back(check_gradient(name, got, input, loss, bound));
-  }
+               GradientBound bound = {});
+  static constexpr std::size_t kMostElements = 100;
+
+  /// @brief Says whether the case has something that a kernel may get wrong, "more than one tile of keys".
+  /// What no case of a run has is told at its end. Every case names the same things, in the same order.
+  void covers(std::string_view what, bool has_it) { covered_.emplace_back(what, has_it); }
 
   const std::string& description() const { return description_; }
   const std::vector<GradientResult>& results() const { return results_; }
+  const std::vector<std::pair<std::string, bool>>& covered() const { return covered_; }
 
  private:
   std::uint64_t seed_;
   Random random_;
   std::string description_;
   std::vector<GradientResult> results_;
+  std::vector<std::pair<std::string, bool>> covered_;
 };
 
 using GradcheckFunction = void (*)(GradcheckContext&);
@@ -133,7 +151,7 @@ bool register_gradcheck(GradcheckFunction function);
 GradcheckFunction registered_gradcheck();
 
 /// @brief Runs `cases` cases with seeds from `seed` on. Prints a line for each case and, indented, one for
-/// each of its gradients. Returns whether every gradient is right.
+/// each of its gradients; then what it came to, and what no case had. Returns whether no gradient is wrong.
 /// @throws RunError if the kernel fails, if a case compares nothing, or if a setting is wrong or unknown.
 bool run_gradcheck(GradcheckFunction function, std::uint64_t seed, std::int64_t cases,
                    const std::map<std::string, std::string>& settings);

@@ -1,5 +1,6 @@
 #include "grading/testing/gradcheck.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -233,4 +234,47 @@ TEST_CASE("an empty gradient is no mistake") {
   const GradientResult result = check_gradient("dx", empty, empty, [] { return 1.0; });
   CHECK(result.passed());
   CHECK(result.message() == "dx has no elements.");
+}
+
+TEST_CASE("of a large gradient some elements are compared, the first and the last among them") {
+  Tensor<float> x({40, 50}, 1.0f);
+  Random random(7);
+  const Elements chosen = choose_elements(x, 100, random);
+  CHECK(chosen.size() == 100);
+  CHECK(chosen.front() == 0);
+  CHECK(chosen.back() == 1999);
+  CHECK(std::is_sorted(chosen.begin(), chosen.end()));
+  CHECK(std::adjacent_find(chosen.begin(), chosen.end()) == chosen.end());
+  x(3, 7) = kNaN;
+  x(9, 9) = poison<float>();
+  const Elements with_bad = choose_elements(x, 100, random);
+  for (const std::int64_t bad : {157, 459})
+    CHECK(std::find(with_bad.begin(), with_bad.end(), bad) != with_bad.end());
+  CHECK(choose_elements(x, 2000, random).size() == 2000);
+  CHECK(choose_elements(Tensor<float>({0}), 100, random).empty());
+}
+
+TEST_CASE("a comparison of some elements says how many, and not where the wrong ones lie") {
+  Tensor<float> x({30, 10}, 2.0f), got({30, 10}, 4.0f);
+  const auto loss = [&] { return weighed(x, x.to<double>()); };
+  Elements some;
+  for (std::int64_t i = 0; i < 300; i += 3) some.push_back(i);
+  CHECK_THAT(check_gradient_at(some, "dx", got, x, loss).message(),
+             ContainsSubstring("dx is right: 100 of 300 elements, at most"));
+  got(0, 3) = 5;
+  const GradientResult wrong = check_gradient_at(some, "dx", got, x, loss);
+  CHECK(wrong.wrong == 1);
+  CHECK_THAT(wrong.message(), ContainsSubstring("dx[0, 3] is 5") &&
+                                  ContainsSubstring("1 of 100 elements that were compared is wrong."));
+  got(0, 1) = 5;  // is not looked at
+  CHECK(check_gradient_at(some, "dx", got, x, loss).wrong == 1);
+}
+
+TEST_CASE("a gradient that is 0 everywhere is said to be, and not to be right") {
+  const GradientResult result = compare_gradient("dQ", Tensor<float>({2, 3}), Tensor<double>({2, 3}));
+  CHECK(result.passed());
+  CHECK(result.all_zero);
+  CHECK(result.message() ==
+        "dQ is 0 everywhere, as it should be here (6 elements): this case says little about it.");
+  CHECK_FALSE(compare_gradient("dQ", Tensor<float>({2, 3}), Tensor<double>({2, 3}, 1.0)).all_zero);
 }

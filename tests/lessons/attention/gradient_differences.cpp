@@ -38,16 +38,28 @@ Int positive(GradcheckContext& check, const char* name, Int otherwise) {
   return value;
 }
 
-/// A random problem, as far as the settings leave it open.
+/// Longer than any tile of the lessons' kernels.
+constexpr Int kTile = 64;
+
+/// A random problem, as far as the settings leave it open. Of three cases with seeds that follow each other
+/// one is small, one has several tiles of queries and of keys, and one has more queries than keys.
 Problem random_case(GradcheckContext& check, const Takes& takes) {
   // All random numbers are drawn whatever is set, so that a setting changes nothing else.
   Random& random = check.random();
-  const Int B = random.integer(1, 2), groups = random.integer(1, 2), group = random.integer(1, 2);
-  const Int Nq = random.integer(1, 7), Nk = random.integer(1, 7), D = random.integer(1, 6);
+  const bool tiles = check.seed() % 3 == 2, rows = check.seed() % 3 == 0;
+  const Int B = tiles ? 1 : random.integer(1, 2), groups = random.integer(1, 2),
+            group = tiles ? 2 : random.integer(1, 3);
+  const Int Nk = tiles ? kTile + random.integer(1, kTile / 4) : random.integer(2, 7),
+            Nq = tiles  ? kTile + random.integer(1, kTile / 4)
+                 : rows ? Nk + random.integer(1, 3)
+                        : random.integer(1, 7),
+            D = random.integer(2, 6);
   const reference::Mask mask{.causal = check.seed() % 2 == 1,
-                             .window = chance(check) ? random.integer(1, 4) : kAllKeys,
-                             .sinks = random.integer(0, 2)};
-  const bool sink = chance(check) && takes.sink_array;
+                             .window = tiles  ? random.integer(kTile / 2, kTile)
+                                       : rows ? random.integer(1, 4)
+                                              : kAllKeys,
+                             .sinks = tiles || rows ? random.integer(1, 2) : 0};
+  const bool sink = (tiles || chance(check)) && takes.sink_array;
 
   const Int H_kv = takes.grouped ? positive(check, "kv_heads", groups) : 0;
   const Int H = positive(check, "heads", takes.grouped ? H_kv * group : groups);
@@ -65,6 +77,19 @@ Problem random_case(GradcheckContext& check, const Takes& takes) {
     throw RunError("--set learned_sink: this lesson's kernel takes no learned sink.", true);
   if (wants_sink) p.sink = check.normal({n.H});
   return p;
+}
+
+/// Says what of that which a kernel may get wrong is in the case, and what is not.
+void say_what_is_covered(GradcheckContext& check, const Takes& takes, const Problem& p) {
+  check.covers("more than one key", p.Nk() > 1);
+  check.covers("more than one tile of keys", p.Nk() > kTile);
+  check.covers("more than one tile of queries", p.Nq() > kTile);
+  check.covers("more than one head", p.H() > 1);
+  if (takes.grouped) check.covers("heads that share a head of K and V", p.H() > p.H_kv());
+  if (takes.causal == Causal::choice) check.covers("a causal mask", p.mask.causal);
+  if (takes.window) check.covers("a window", p.mask.window < p.Nk());
+  if (takes.sinks) check.covers("sinks beside a window", p.mask.sinks > 0 && p.mask.window < p.Nk());
+  if (takes.sink_array) check.covers("a learned sink", p.sink.has_value());
 }
 
 }  // namespace
@@ -87,6 +112,7 @@ void gradcheck_attention_backward(GradcheckContext& check, const BackwardKernel&
   Tensor<float> dO = check.normal(drawn.shape_of_O());
   BackwardProblem p = with_gradient(drawn, std::move(dO));
   check.describe(describe(p));
+  say_what_is_covered(check, kernel.takes, drawn);
   Backward got = results_of(p);
   GradcheckContext::insist(kernel.attend_backward(p, got, {}));
   const Loss loss = loss_of(p, p.dO);

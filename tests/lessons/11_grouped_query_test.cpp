@@ -17,6 +17,7 @@
 #include "attention/mistakes.hpp"
 #include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
+#include "grading/testing/listing.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;
@@ -115,6 +116,7 @@ bool written_is_right(const WrongResult& result) {
 /// right, or wrong.
 Mistake first_heads_written(const Problem& p, std::string name, bool right, const std::string& sentence) {
   const Int group = group_of(p);
+  list_mistake(name, sentence);
   return {std::move(name), [=](const WrongResult& result) -> std::optional<std::string> {
             if (written_is_right(result) != right) return std::nullopt;
             for (Int i = 0; i < result.got.numel(); ++i)
@@ -153,7 +155,9 @@ Mistake rows_missing(const Problem& p) {
       sentence += "; and without first_row, every tile stores its rows to the places of the first tile's";
     return sentence + ".";
   };
-  return {"last_queries_missing", [explain](const WrongResult& result) {
+  const std::string name = "last_queries_missing";
+  list_mistake(name, "The last rows of every group were never written: those from row ... on.");
+  return {name, [explain](const WrongResult& result) {
             const auto sentence = explain(result, true);
             return sentence ? sentence : explain(result, false);
           }};

@@ -105,7 +105,8 @@ std::string describe_hunger(std::uint64_t bytes, const Progress& progress) {
 }
 
 std::string describe_impatience(int timeouts, std::string_view entry) {
-  return fmt::format("{} was not called: {} calls before this one never came back.", entry, timeouts);
+  return fmt::format("Skipped: {} was not called, because {} calls before this one never came back.", entry,
+                     timeouts);
 }
 
 }  // namespace course::grading

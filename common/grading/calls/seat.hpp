@@ -21,6 +21,8 @@ class Seat {
                         const Descriptor& output);
 
   bool timed_out_before() const { return timeouts_ > 0; }
+  /// Whether the last call was not made, because too many before it had timed out.
+  bool gave_up() const { return gave_up_; }
   /// Process id of the worker, or -1.
   pid_t pid() const { return worker_ && !worker_->ended() ? worker_->pid() : -1; }
   void end() { worker_.reset(); }
@@ -39,6 +41,7 @@ class Seat {
 
   std::unique_ptr<WorkerProcess> worker_;
   int timeouts_ = 0;
+  bool gave_up_ = false;
   int started_ = 0;
 };
 

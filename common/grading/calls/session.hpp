@@ -46,10 +46,12 @@ struct SessionConfig {
   double timeout_seconds = 10;
   double later_timeout_seconds =
       2;                   ///< once a call has timed out: a file that hangs mostly hangs in every case
+  int patience = 2;        ///< once so many calls have timed out, the kernel is called no more
   double busy_factor = 1;  ///< a call may take so many times its seconds by the clock, as long as the worker
                            ///< has not had a processor for that long
   std::optional<Confinement> confinement;  ///< for code that nobody trusts
   std::optional<SanitizerRun> sanitizer;   ///< a tool watches the calls: what it finds is all that counts
+  bool rehearse = false;        ///< no worker: each call returns at once, and its outputs stay as they were
   bool pass_output_on = false;  ///< what the code prints goes to our standard output, too, all of it
   std::function<void(const Outcome&)> on_outcome;  ///< told what each call came to; may be empty
   std::function<int()> case_number;  ///< of the case that runs now, for the names of a tool's logs; empty: 0

@@ -12,8 +12,7 @@ namespace course::grading {
 std::string to_json(const Confinement& confinement) {
   return nlohmann::json{{"launcher", confinement.launcher},
                         {"memory_bytes", confinement.memory_bytes},
-                        {"one_call", confinement.one_call},
-                        {"patience", confinement.patience}}
+                        {"one_call", confinement.one_call}}
       .dump();
 }
 
@@ -23,7 +22,6 @@ Confinement read_confinement(const std::filesystem::path& file) try {
   value.at("launcher").get_to(confinement.launcher);
   value.at("memory_bytes").get_to(confinement.memory_bytes);
   value.at("one_call").get_to(confinement.one_call);
-  value.at("patience").get_to(confinement.patience);
   return confinement;
 } catch (const nlohmann::json::exception& error) {
   throw std::runtime_error(

@@ -16,7 +16,6 @@ struct Confinement {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  ///< a worker that holds more is ended
   bool one_call =
       true;  ///< a worker has ended, with all its namespaces, before the outputs of its one call are read
-  int patience = 3;  ///< once so many calls have timed out, the kernel is called no more
 };
 
 /// Argument that makes a worker confine itself.

@@ -27,6 +27,7 @@
 #include "grading/facts/results.hpp"
 #include "grading/testing/case.hpp"
 #include "grading/testing/gradcheck.hpp"
+#include "grading/testing/listing.hpp"
 #include "grading/testing/run.hpp"
 #include "grading/testing/test_options.hpp"
 
@@ -52,10 +53,12 @@ bool worker_a_case = false;  // so that what a tool logs belongs to one case
 using ListenerBase = Catch::EventListenerBase;
 using AssertionResult = void;
 std::string tag_text(const Catch::Tag& tag) { return static_cast<std::string>(tag.original); }
+const Catch::TestCaseInfo& info_of(const Catch::TestCaseHandle& test) { return test.getTestCaseInfo(); }
 #else
 using ListenerBase = Catch::TestEventListenerBase;
 using AssertionResult = bool;
 const std::string& tag_text(const std::string& tag) { return tag; }
+const Catch::TestCaseInfo& info_of(const Catch::TestCase& test) { return test; }
 #endif
 
 int points_of(const std::vector<std::string>& tags) {
@@ -120,6 +123,13 @@ class JsonLinesListener : public ListenerBase {
   }
 
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    if (rehearsing()) {
+      if (stats.totals.assertions.failed == 0) return;
+      ++tally.failed;
+      for (const Failure& failure : current_case().failures)
+        fmt::print(stderr, "{}: {}\n", current_case().name, failure.sentence);
+      return;
+    }
     if (worker_a_case) default_session().finish();
     CaseResult& result = current_case();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -189,6 +199,35 @@ int run_mode(const TestOptions& options) {
   }
 }
 
+/// Prints the cases; none of them runs.
+int list_cases() {
+  std::vector<ListedCase> cases;
+  for (const auto& test : Catch::getRegistryHub().getTestCaseRegistry().getAllTests()) {
+    const Catch::TestCaseInfo& info = info_of(test);
+    ListedCase one{info.name};
+    for (const auto& tag : info.tags) one.tags.push_back(std::string(tag_text(tag)));
+    one.points = points_of(one.tags);
+    cases.push_back(std::move(one));
+  }
+  fmt::print("{}", to_json_line(cases));
+  return 0;
+}
+
+/// Rehearses all cases and prints the mistakes that they know.
+int list_mistakes(const char* program) {
+  begin_rehearsal();
+  const std::vector<const char*> arguments{program, "--out", "/dev/null"};
+  Catch::Session session;
+  if (session.applyCommandLine(static_cast<int>(arguments.size()), arguments.data()) != 0) return kExitUsage;
+  session.run();
+  if (tally.failed > 0) {
+    fmt::print(stderr, "A case cannot be rehearsed, so that the list would lack what it knows.\n");
+    return kExitMachine;
+  }
+  fmt::print("{}", to_json_line(rehearsed_mistakes()));
+  return 0;
+}
+
 int run_tests(const char* program, const TestOptions& options) {
   std::vector<const char*> arguments = {program};
   for (const std::string& argument : options.catch2) arguments.push_back(argument.c_str());
@@ -209,6 +248,8 @@ int main_of_lesson(int argc, char** argv) {
   bool for_user = false;  // `./course run` and `gradcheck`: no tests
   try {
     options = parse_test_options({argv + 1, argv + argc});
+    if (options.list_cases) return list_cases();
+    if (options.list_mistakes) return list_mistakes(argv[0]);
     for_user = options.run || options.gradcheck;
     if (!options.kernel.empty()) {
       SessionConfig config;

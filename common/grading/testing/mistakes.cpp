@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "grading/facts/poison.hpp"
+#include "grading/testing/listing.hpp"
 
 namespace course::grading {
 namespace {
 
 /// A mistake that has one sentence, whatever the result.
 Mistake fixed(std::string name, std::function<bool(const WrongResult&)> fits, std::string sentence) {
+  list_mistake(name, sentence);
   return {std::move(name),
           [fits = std::move(fits), sentence = std::move(sentence)](const WrongResult& result) {
             return fits(result) ? std::optional(sentence) : std::nullopt;
@@ -109,6 +111,7 @@ Mistake nan_where(std::string name, std::function<bool(const Index&)> where, std
 }
 
 Mistake off_by_a_factor(std::string name, std::string sentence) {
+  list_mistake(name, fmt::format(fmt::runtime(sentence), "..."));
   return {std::move(name), [sentence = std::move(sentence)](const WrongResult& result) {
             const std::optional<double> factor = common_factor(result);
             return factor ? std::optional(fmt::format(fmt::runtime(sentence), fmt::format("{:.6g}", *factor)))
@@ -124,6 +127,7 @@ Mistake shows(std::string name, std::function<bool(const Tensor<float>& got)> pa
 }
 
 std::vector<Attempt> try_mistakes(const Mistakes& mistakes, const WrongResult& result) {
+  if (rehearsing()) return {};
   const std::vector<std::int64_t>& wrong = result.comparison.wrong;
   const bool overflowed = std::any_of(wrong.begin(), wrong.end(), [&](std::int64_t i) {
     const float value = result.got.at_linear(i);

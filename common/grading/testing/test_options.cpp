@@ -63,6 +63,14 @@ TestOptions parse_test_options(const std::vector<std::string>& arguments) {
   TestOptions options;
   options.run = has("--run");
   options.gradcheck = has("--gradcheck");
+  options.list_cases = has("--list-cases");
+  options.list_mistakes = has("--list-mistakes");
+  if (options.list_cases || options.list_mistakes) {
+    if (arguments.size() != 1)
+      wrong(
+          fmt::format("{} goes with nothing else.", options.list_cases ? "--list-cases" : "--list-mistakes"));
+    return options;
+  }
   if (options.run && options.gradcheck) wrong("--run and --gradcheck exclude each other.");
   std::vector<std::string> ours = {"--kernel",    "--check-kernel", "--worker",  "--backend",
                                    "--results",   "--seed",         "--timeout", "--confinement",

@@ -21,6 +21,8 @@ struct TestOptions {
   std::filesystem::path confinement;  ///< file that says how the worker is confined; empty: it is not
   std::filesystem::path sanitizer;    ///< file that says which tool watches the worker; empty: none
 
+  bool list_cases = false, list_mistakes = false;  ///< answers in JSON, without a kernel
+
   bool run = false;  ///< `./course run`: in, out and settings count, Catch2 does not start
   std::filesystem::path in, out;
 

@@ -65,8 +65,24 @@ TEST_CASE("after a first time-out, later calls are given less time") {
   SessionConfig config = library("misbehave");
   config.timeout_seconds = 0.5;
   config.later_timeout_seconds = 0.1;
+  config.patience = 3;
   Session session(config);
   CHECK_THAT(misbehave(session, kSleepForever).message, ContainsSubstring("after 0.5 s"));
   CHECK_THAT(misbehave(session, kSleepForever).message, ContainsSubstring("after 0.1 s"));
   CHECK_THAT(misbehave(session, kSleepForever, 30).message, ContainsSubstring("after 0.1 s"));
+}
+
+TEST_CASE("after two calls that never came back no more are made, by nobody's seconds") {
+  SessionConfig config = library("misbehave");
+  config.timeout_seconds = config.later_timeout_seconds = 0.1;
+  config.check_kernel = config.kernel;  // check mode does not call it either
+  Session session(config);
+  for (int call = 0; call < 2; ++call) CHECK(misbehave(session, kSleepForever).status == Status::timeout);
+  const auto start = std::chrono::steady_clock::now();
+  for (int call = 0; call < 100; ++call) {
+    const Outcome outcome = misbehave(session, kNothing);
+    REQUIRE(outcome.status == Status::timeout);
+    REQUIRE_THAT(outcome.message, ContainsSubstring("Skipped: misbehave was not called"));
+  }
+  CHECK(seconds_since(start) < 5);
 }

@@ -8,7 +8,9 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "grading/facts/listing.hpp"
 #include "grading/facts/words.hpp"
 #include "grading/testing/compare.hpp"
 #include "kernels/misdeeds.hpp"
@@ -344,4 +346,21 @@ TEST_CASE("a kernel that fails on arrays from disk writes nothing") {
   CHECK(sample.run_on_arrays("--set exit=1") == 1);
   CHECK_THAT(sample.printed(), ContainsSubstring("ended the whole program"));
   CHECK_FALSE(std::filesystem::exists(sample.folder() / "out/c.npy"));
+}
+
+TEST_CASE("a program lists its cases without a kernel") {
+  const Sample sample;
+  const auto ask = [&](const char* option) {
+    const std::string command = std::string(COURSE_TEST_SAMPLE) + " " + option + " > " +
+                                (sample.folder() / "printed").string() + " 2>&1";
+    return WEXITSTATUS(std::system(command.c_str()));
+  };
+  REQUIRE(ask("--list-cases") == 0);
+  const std::vector<ListedCase> cases = listed_cases(sample.printed());
+  REQUIRE(cases.size() > 10);
+  CHECK(cases.front() == ListedCase{"adds", {"sample", "points:2"}, 2});
+  // A case that fails without a kernel may leave out what it knows: that is a mistake in the test.
+  CHECK(ask("--list-mistakes") == 3);
+  CHECK_THAT(sample.printed(), ContainsSubstring("compares numbers: Expected two == 3; got 2 == 3.") &&
+                                   ContainsSubstring("cannot be rehearsed"));
 }

@@ -60,3 +60,10 @@ TEST_CASE("wrong options are told in one sentence") {
   CHECK_THROWS_WITH(parse_test_options({"--gradcheck", "--run"}), ContainsSubstring("exclude each other"));
   CHECK_THROWS_WITH(parse_test_options({"--gradcheck", "--cases", "0"}), ContainsSubstring("at least 1"));
 }
+
+TEST_CASE("a list is asked for alone") {
+  CHECK(parse_test_options({"--list-cases"}).list_cases);
+  CHECK(parse_test_options({"--list-mistakes"}).list_mistakes);
+  CHECK_THROWS_WITH(parse_test_options({"--list-cases", "--seed", "1"}),
+                    ContainsSubstring("--list-cases goes with nothing else."));
+}

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attention/catalogue.hpp"
+#include "grading/testing/listing.hpp"
 
 namespace course::attention_tests {
 namespace {
@@ -191,6 +192,7 @@ void add_sink(Catalogue& to) {
 /// Fits if exactly the rows that no key reaches are wrong, and hold numbers.
 Mistake wrong_in_empty_rows(std::string name, std::function<bool(const grading::Index&)> empty,
                             std::string sentence) {
+  grading::list_mistake(name, sentence);
   return {std::move(name), [=](const WrongResult& result) -> std::optional<std::string> {
             const Mistake where = grading::wrong_where("", empty, sentence);
             for (const Int i : result.comparison.wrong)

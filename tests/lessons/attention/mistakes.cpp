@@ -7,6 +7,7 @@
 
 #include "attention/catalogue.hpp"
 #include "grading/facts/poison.hpp"
+#include "grading/testing/listing.hpp"
 
 namespace course::attention_tests {
 
@@ -73,6 +74,7 @@ Mistakes by_name(Mistakes mistakes) {
 }
 
 Mistake missing_tail(std::string name, std::size_t axis, std::string sentence) {
+  grading::list_mistake(name, sentence);
   const auto is_tail = [axis](const WrongResult& result) {
     const Int size = result.got.shape()[axis];
     std::vector<Int> wrong(static_cast<std::size_t>(size), 0);

@@ -15,8 +15,8 @@ void describe_watch(CLI::App& app, Chosen& chosen) {
   command->footer(
       "Keys: h hint, f next failed case, n next lesson, l list, c clear, r run again,\n"
       "q quit, ? shows them.\n"
-      "Where input or output is no terminal there are no keys, and each check writes\n"
-      "one block of text.\n"
+      "Where only one of input and output is a terminal there are no keys, or each\n"
+      "check writes one block of text; where neither is, it ends: use check.\n"
       "Examples:\n"
       "  ./course watch           the lesson that you are at\n"
       "  ./course watch 09        lesson 09\n"

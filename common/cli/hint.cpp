@@ -62,6 +62,30 @@ void print_that_all_were_shown(const Terminal& terminal, const Lesson& lesson, i
   fmt::print("{}", wrap(words, 0, terminal.width()));
 }
 
+/// How far the file is, by its last check; nothing if that says nothing about it.
+std::string how_far(const Lesson& lesson, const Standing& standing) {
+  const LessonProgress& record = standing.record;
+  if (record.checked.empty()) return "";
+  if (standing.edited_since)
+    return fmt::format("Your file has changed since its last check: ./course check {} tells how far it is.",
+                       lesson.two_digits());
+  if (record.cases == 0)
+    return fmt::format("Your file did not compile at its last check: ./course check {} names the line.",
+                       lesson.two_digits());
+  if (record.failing.empty()) return "Your file passes: you need no hint for it.";
+  return fmt::format("At the last check {} of {} cases passed; the first that failed: {}.",
+                     static_cast<std::size_t>(record.cases) - record.failing.size(), record.cases,
+                     record.failing.front());
+}
+
+/// Which hints were left out.
+std::string what_is_behind(int first, int end) {
+  if (first == end) return "";
+  const std::string which =
+      first + 1 == end ? fmt::format("Hint {} is", first) : fmt::format("Hints {} to {} are", first, end - 1);
+  return which + " left out: your file does that already.";
+}
+
 /// The lesson that was asked for, else the one that the student is at; nothing if all have passed.
 std::optional<Lesson> choose_lesson(const Workspace& workspace, const Progress& progress,
                                     const std::string& name) {
@@ -104,11 +128,17 @@ int run_hint(const Terminal& terminal, const HintArguments& arguments) {
     print_that_all_were_shown(terminal, *lesson, count);
     return kAllPassed;
   }
-  const int step = arguments.step == 0 ? shown + 1 : arguments.step;
+  const Standing standing = standing_of(*lesson, progress);
+  int next = shown + 1;  // the last one is shown in any case
+  while (next < count && is_behind(hints[static_cast<std::size_t>(next) - 1], standing)) ++next;
+  const int step = arguments.step == 0 ? next : arguments.step;
   // Where nothing can be remembered, the student says which hint is the next.
-  require_step(*lesson, step, progress.kept ? shown : count, count);
+  if (arguments.step != 0) require_step(*lesson, step, progress.kept ? shown : count, count);
 
   const std::string problem = step > shown ? remember_step(file, *lesson, step) : std::string();
+  for (const std::string& words :
+       {how_far(*lesson, standing), arguments.step == 0 ? what_is_behind(shown + 1, step) : std::string()})
+    if (!words.empty()) fmt::print("{}", wrap(words, 0, terminal.width()));
   print_hint(terminal, *lesson, hints[static_cast<std::size_t>(step) - 1], step, count);
   fmt::print("{}", wrap(what_comes_next(*lesson, step, count, problem.empty(), arguments.watching), 0,
                         terminal.width()));

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
@@ -9,6 +10,8 @@
 
 namespace course::cli {
 namespace {
+
+constexpr std::string_view kUntil = "<!-- until: ", kCommentEnd = " -->";
 
 /// "The index" of "## 2. The index".
 std::string title_of(const std::string& heading, std::size_t number) {
@@ -39,6 +42,8 @@ std::vector<Hint> parse_hints(std::string_view markdown) {
     if (line.starts_with("```")) in_code = !in_code;
     if (!in_code && line.starts_with("## ")) {
       hints.push_back({title_of(line, hints.size() + 1), ""});
+    } else if (!hints.empty() && line.starts_with(kUntil) && line.ends_with(kCommentEnd)) {
+      hints.back().until = line.substr(kUntil.size(), line.size() - kUntil.size() - kCommentEnd.size());
     } else if (!hints.empty()) {
       hints.back().text += line + "\n";
     }
@@ -59,6 +64,13 @@ std::vector<Hint> read_hints(const grading::Lesson& lesson) {
     throw std::runtime_error(
         fmt::format("{}: {}.", file.lexically_relative(lesson.root).string(), error.what()));
   }
+}
+
+bool is_behind(const Hint& hint, const Standing& standing) {
+  const LessonProgress& record = standing.record;
+  if (hint.until.empty() || record.cases == 0 || standing.edited_since) return false;
+  return std::none_of(record.failing.begin(), record.failing.end(),
+                      [&](const std::string& name) { return name.find(hint.until) != std::string::npos; });
 }
 
 }  // namespace course::cli

@@ -7,20 +7,25 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/progress.hpp"
 #include "grading/project/lesson.hpp"
 
 namespace course::cli {
 
 struct Hint {
-  std::string title;  ///< "The index"
-  std::string text;   ///< Markdown, without the heading
+  std::string title;    ///< "The index"
+  std::string text;     ///< Markdown, without the heading
+  std::string until{};  ///< words in the name of a case; who passes it has no use for this hint. Empty: none
 };
 
 /// @brief The hints of a hints.md, in order, each under a heading "## 2. The index". What comes before the
-/// first is left out.
+/// first is left out. A line "<!-- until: WORDS -->" below the heading names the case that a hint leads to.
 /// @throws std::runtime_error in a sentence if there is none, one is empty, or the numbers are not 1, 2, 3
 /// ...
 std::vector<Hint> parse_hints(std::string_view markdown);
+
+/// @brief Whether the student's file does already what the hint leads to, by the cases of its last check.
+bool is_behind(const Hint& hint, const Standing& standing);
 
 /// @brief The hints of a lesson.
 /// @throws std::runtime_error that names the file

@@ -34,7 +34,7 @@ struct Points {
 Points sum_points(const std::vector<Row>& rows) {
   Points points;
   for (const Row& row : rows) {
-    points.reached += row.standing.record.points;
+    points.reached += row.standing.points();
     points.all += row.lesson.points;
   }
   return points;
@@ -51,8 +51,11 @@ std::string describe(const Row& row) {
   const LessonProgress& record = standing.record;
   if (record.checked.empty())
     return fmt::format("{} points{}", lesson.points, standing.begun ? ", not checked yet" : "");
-  std::string words = fmt::format("{} of {} points", record.points, lesson.points);
-  if (record.best > record.points) words += fmt::format(", best {}", record.best);
+  std::string words = fmt::format("{} of {} points", standing.points(), lesson.points);
+  if (standing.passed() && record.points < record.best)
+    words += fmt::format(", {} at the last check", record.points);
+  else if (record.best > record.points)
+    words += fmt::format(", best {}", record.best);
   if (standing.tests_changed) return words + ", tests changed";
   return words + (standing.edited_since ? ", edited since" : "");
 }
@@ -120,7 +123,7 @@ nlohmann::json to_json(const Row& row) {
           {"title", lesson.title},
           {"part", lesson.part},
           {"minutes", lesson.minutes},
-          {"points", record.points},
+          {"points", standing.points()},
           {"best", record.best},
           {"max_points", lesson.points},
           {"needs", lesson.needs},

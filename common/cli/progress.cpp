@@ -16,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace course::grading;
 
+constexpr std::size_t kMostPasses = 16;  // that are remembered of a lesson
+
 /// Folders of tests/lessons whose files the test includes: the tests of several lessons share them.
 std::vector<fs::path> shared_folders(const fs::path& test) {
   std::vector<fs::path> folders;
@@ -84,13 +86,49 @@ std::string update_progress(const fs::path& file, const std::function<void(Progr
   return failure.empty() ? progress.problem : failure;
 }
 
-void record_check(Progress& progress, const LessonReport& report, const Fingerprint& judged) {
+void record_check(Progress& progress, const LessonReport& report, const Fingerprint& judged,
+                  const std::string& identity) {
   LessonProgress& record = progress.lessons[report.lesson.id()];
-  record.passed = report.verdict == Verdict::pass;
+  if (report.verdict == Verdict::pass) {
+    record.passed = true;
+    record.passed_tests = judged.tests;
+    std::erase(record.passes, identity);
+    if (!identity.empty()) record.passes.push_back(identity);
+    if (record.passes.size() > kMostPasses) record.passes.erase(record.passes.begin());
+  } else if (record.passed_tests != judged.tests) {
+    record.passed = false;  // the tests that it passed are not those of the lesson any more
+  }
+  record.cases = static_cast<int>(report.cases.size());
+  record.failing.clear();
+  for (const CaseResult& result : report.cases)
+    if (!result.passed) record.failing.push_back(result.name);
   record.points = report.points;
   record.best = std::max(record.best, report.points);
   record.checked = now();
   record.judged = judged;
+}
+
+std::string identify(const Toolchain& toolchain, const Lesson& lesson, Backend backend,
+                     const KernelBuilds& builds) {
+  std::vector<fs::path> files{toolchain.lessons.at(lesson.id()).test, toolchain.worker(backend),
+                              builds.run.library};
+  if (backend == Backend::cpu && toolchain.cpu) files.push_back(toolchain.cpu->library);
+  if (builds.check && builds.check->ok()) files.push_back(builds.check->library);
+  ContentHash hash;
+  hash.add(backend_name(backend)).add(builds.check_problem);
+  for (const fs::path& file : files) {
+    const std::string content = hash_file(file);
+    if (content.empty()) return "";
+    hash.add(content);
+  }
+  return hash.hex();
+}
+
+bool has_passed(const Progress& progress, const Lesson& lesson, const std::string& identity) {
+  const auto found = progress.lessons.find(lesson.id());
+  if (identity.empty() || found == progress.lessons.end()) return false;
+  const std::vector<std::string>& passes = found->second.passes;
+  return std::find(passes.begin(), passes.end(), identity) != passes.end();
 }
 
 void tell_problem(const Terminal& terminal, const std::string& problem) {
@@ -109,7 +147,7 @@ Standing standing_of(const Lesson& lesson, const Progress& progress) {
   const std::string kernel = hash_file(lesson.stub());
   standing.begun = checked || !is_pristine(lesson, lesson.stub());
   standing.edited_since = checked && record.judged.kernel != kernel;
-  standing.tests_changed = record.passed && record.judged.tests != hash_tests(lesson);
+  standing.tests_changed = record.passed && record.passed_tests != hash_tests(lesson);
   return standing;
 }
 

@@ -28,12 +28,16 @@ bool is_pristine(const grading::Lesson& lesson, const std::filesystem::path& fil
 
 /// What is remembered of one lesson.
 struct LessonProgress {
-  bool passed = false;  ///< at the last check, as are points and judged
-  int points = 0;
-  int best = 0;         ///< the most points of any check
-  std::string checked;  ///< when, as "2026-11-23T09:30:00Z"; empty: never
+  bool passed = false;              ///< at some check; what the student tries later takes nothing back
+  std::string passed_tests;         ///< Fingerprint::tests of that check
+  std::vector<std::string> passes;  ///< identities of what passed, see identify(); the latest last
+  int points = 0;                   ///< at the last check, as are judged, cases and failing
+  int best = 0;                     ///< the most points of any check
+  std::string checked;              ///< when, as "2026-11-23T09:30:00Z"; empty: never
   Fingerprint judged;
-  int hints = 0;  ///< how many were shown
+  int cases = 0;                     ///< how many were run; 0: the file did not compile
+  std::vector<std::string> failing;  ///< names of those that failed, in their order
+  int hints = 0;                     ///< how many were shown
 };
 
 struct Progress {
@@ -54,9 +58,20 @@ Progress load_progress(const std::filesystem::path& file);
 /// @return Progress::problem, or why nothing was saved; empty if all is well.
 std::string update_progress(const std::filesystem::path& file, const std::function<void(Progress&)>& change);
 
-/// @brief Remembers a verdict on the student's own file.
+/// @brief Remembers a verdict on the student's own file. A pass stays one until the tests change.
 /// @param judged the fingerprint from before the kernel was compiled, so that an edit meanwhile shows
-void record_check(Progress& progress, const grading::LessonReport& report, const Fingerprint& judged);
+/// @param identity see identify(); empty: it is not known
+void record_check(Progress& progress, const grading::LessonReport& report, const Fingerprint& judged,
+                  const std::string& identity = "");
+
+/// @brief A name for all that a verdict comes from: the bytes of the compiled kernel, of the test program and
+/// of what runs them. Where it is the same, so is the verdict. Cost: reads them, some 10 MB.
+/// @return empty if one cannot be read
+std::string identify(const grading::Toolchain& toolchain, const grading::Lesson& lesson,
+                     grading::Backend backend, const grading::KernelBuilds& builds);
+
+/// @brief Whether that has passed before.
+bool has_passed(const Progress& progress, const grading::Lesson& lesson, const std::string& identity);
 
 /// @brief Says it on stderr; says nothing if it is empty.
 void tell_problem(const Terminal& terminal, const std::string& problem);
@@ -68,8 +83,10 @@ struct Standing {
   bool edited_since = false;   ///< the file is not what was checked
   bool tests_changed = false;  ///< it passed, and what it was held against is not the same any more
 
-  /// Whether the verdict still holds for the tests as they are.
+  /// Whether it passed once, held against the tests as they are.
   bool passed() const { return record.passed && !tests_changed; }
+  /// The points that count: those of a pass stay.
+  int points() const { return passed() ? record.best : record.points; }
 };
 
 Standing standing_of(const grading::Lesson& lesson, const Progress& progress);

@@ -42,6 +42,10 @@ LessonProgress from_json(const Json& record) {
   progress.best = whole_number(record, "best");
   progress.checked = record.value("checked", "");
   progress.judged = {record.value("kernel", ""), record.value("tests", "")};
+  progress.passed_tests = record.value("passed_tests", progress.judged.tests);  // as older courses mean it
+  progress.passes = record.value("passes", std::vector<std::string>());
+  progress.cases = whole_number(record, "cases");
+  progress.failing = record.value("failing", std::vector<std::string>());
   progress.hints = whole_number(record, "hints");
   return progress;
 }
@@ -55,6 +59,12 @@ Json to_json(const LessonProgress& progress) {
     record["checked"] = progress.checked;
     record["kernel"] = progress.judged.kernel;
     record["tests"] = progress.judged.tests;
+    record["cases"] = progress.cases;
+    record["failing"] = progress.failing;
+    if (progress.passed) {
+      record["passed_tests"] = progress.passed_tests;
+      record["passes"] = progress.passes;
+    }
   }
   record["hints"] = progress.hints;
   return record;

@@ -20,7 +20,7 @@ std::string in_project(const Lesson& lesson, const fs::path& file) {
   return file.lexically_relative(lesson.root).string();
 }
 
-/// Why the solution is not shown yet, and what to do; empty if the lesson has passed with the file as it is.
+/// Why the solution is not shown yet, and what to do; empty if the lesson has passed its tests as they are.
 std::string why_not_yet(const Lesson& lesson, const Standing& standing) {
   const std::string number = lesson.two_digits();
   const std::string spoil = fmt::format("./course solution {} --spoil shows the solution now.", number);
@@ -31,9 +31,6 @@ std::string why_not_yet(const Lesson& lesson, const Standing& standing) {
   if (standing.tests_changed)
     return fmt::format("The tests of lesson {} have changed since it passed: run ./course check {} again. {}",
                        number, number, spoil);
-  if (standing.edited_since)
-    return fmt::format("{} has changed since it passed: run ./course check {} again. {}",
-                       in_project(lesson, lesson.stub()), number, spoil);
   return "";
 }
 

@@ -64,6 +64,7 @@ class Watch {
   void on_key(char key);
   void on_signal(int number);
   void go_to_next_lesson();
+  void go_to_next_failure();
   void remember(const LessonReport& report);
   void show_final();
   void look_at_file();
@@ -210,6 +211,21 @@ void Watch::go_to_next_lesson() {
   }
 }
 
+void Watch::go_to_next_failure() {
+  const std::vector<CaseResult>& cases = view_.report.cases;
+  const auto failed =
+      std::count_if(cases.begin(), cases.end(), [](const CaseResult& one) { return !one.passed; });
+  if (view_.stage == Stage::judged && failed > 1)
+    ++view_.failed_case;
+  else if (view_.stage == Stage::checking)
+    view_.note = "The cases are still running: f shows the next failure when all have ended.";
+  else
+    view_.note = failed == 1 ? "This is the only case that fails."
+                 : view_.stage == Stage::judged && !view_.report.compiled
+                     ? "No case was run: the file does not compile."
+                     : "No case has failed.";
+}
+
 void Watch::on_key(char key) {
   if (key >= 'A' && key <= 'Z') key = static_cast<char>(key - 'A' + 'a');
   view_.note.clear();
@@ -227,7 +243,7 @@ void Watch::on_key(char key) {
   } else {
     const Terminal terminal;  // as it is now, and not as the commands would find what they print to
     const HintArguments hint{.lesson = view_.report.lesson.id(), .watching = true};
-    if (key == 'f') ++view_.failed_case;
+    if (key == 'f') go_to_next_failure();
     if (key == 'h') view_.aside = printed_by([&] { run_hint(terminal, hint); });
     if (key == 'l') view_.aside = printed_by([&] { run_list(terminal, ListArguments{}); });
     if (key == '?') view_.aside = render_keys(terminal);
@@ -302,6 +318,10 @@ int Watch::run() {
 
 int run_watch(const Terminal& terminal, const WatchArguments& arguments) {
   Workspace workspace(terminal);
+  if (isatty(STDIN_FILENO) == 0 && isatty(STDOUT_FILENO) == 0)
+    throw UsageError(
+        "watch goes on until somebody quits it, and neither its input nor its output is a terminal here: "
+        "./course check checks once.");
   std::string chosen = arguments.lesson;
   if (chosen.empty()) {
     const Progress progress = load_progress(progress_file(workspace.toolchain().source_dir));

@@ -111,11 +111,13 @@ std::string what_ran(const WatchView& view) {
 }
 
 std::string next_lesson_step(const WatchView& view) {
-  if (!view.next) return "That was the last lesson. ./course list shows what you have reached.";
+  const std::string compare = fmt::format("Next: ./course solution {} shows how the worked solution does it",
+                                          view.report.lesson.two_digits());
+  if (!view.next) return compare + ". That was the last lesson; ./course list shows what you have reached.";
   const std::string then =
-      view.keys ? "and press n" : fmt::format("and run ./course watch {}", view.next->two_digits());
-  return fmt::format("Next: lesson {}, {}. Read {}, {}.", view.next->two_digits(), view.next->title,
-                     notes_of(*view.next), then);
+      view.keys ? "press n for it" : fmt::format("run ./course watch {}", view.next->two_digits());
+  return fmt::format("{}; then lesson {}, {}: read {}, and {}.", compare, view.next->two_digits(),
+                     view.next->title, notes_of(*view.next), then);
 }
 
 std::string next_step(const WatchView& view) {

@@ -112,15 +112,73 @@ TEST_CASE("what was reached is read back from another run", "[cli][progress]") {
   CHECK(project.folder.names() == std::set<std::string>{"lessons", "progress.json", "tests"});
 }
 
-TEST_CASE("the best points stay, the verdict is the last one", "[cli][progress]") {
+TEST_CASE("a pass stays a pass after a later experiment", "[cli][progress]") {
   const Project project;
   const Lesson& lesson = project.lessons.front();
+  project.check(lesson, Verdict::fail, 3);
+  CHECK_FALSE(project.standing(lesson).passed());
   project.check(lesson, Verdict::pass, 24);
   project.check(lesson, Verdict::error, 0);
   const Standing standing = project.standing(lesson);
-  CHECK_FALSE(standing.passed());
+  CHECK(standing.passed());
+  CHECK(standing.points() == 24);
   CHECK(standing.record.points == 0);
   CHECK(standing.record.best == 24);
+  CHECK(project.at() == 0);
+}
+
+TEST_CASE("a pass ends when other tests are failed", "[cli][progress]") {
+  const Project project;
+  const Lesson& lesson = project.lessons.front();
+  project.check(lesson, Verdict::pass, 24);
+  Project::write(lesson.contract(), "another contract");
+  CHECK(project.standing(lesson).tests_changed);
+  project.check(lesson, Verdict::fail, 5);
+  CHECK_FALSE(project.standing(lesson).tests_changed);
+  CHECK_FALSE(project.standing(lesson).passed());
+  CHECK(project.standing(lesson).points() == 5);
+}
+
+TEST_CASE("what passed is known again, the latest of it", "[cli][progress]") {
+  const Project project;
+  const Lesson& lesson = project.lessons.front();
+  const auto check = [&](Verdict verdict, const std::string& identity) {
+    LessonReport report;
+    report.lesson = lesson;
+    report.verdict = verdict;
+    CHECK(update_progress(project.file(), [&](Progress& progress) {
+            record_check(progress, report, fingerprint(lesson), identity);
+          }).empty());
+  };
+  const auto known = [&](const std::string& identity) {
+    return has_passed(load_progress(project.file()), lesson, identity);
+  };
+  CHECK_FALSE(known("a"));
+  check(Verdict::pass, "a");
+  check(Verdict::fail, "b");
+  CHECK(known("a"));
+  CHECK_FALSE(known("b"));
+  CHECK_FALSE(known(""));
+  for (int i = 0; i < 40; ++i) check(Verdict::pass, std::to_string(i));
+  CHECK_FALSE(known("a"));
+  CHECK(known("39"));
+  CHECK(known("30"));
+}
+
+TEST_CASE("the cases that failed last are remembered by name", "[cli][progress]") {
+  const Project project;
+  const Lesson& lesson = project.lessons.front();
+  LessonReport report;
+  report.lesson = lesson;
+  report.verdict = Verdict::fail;
+  report.cases.resize(3);
+  report.cases[0].passed = report.cases[2].passed = true;
+  report.cases[1].name = "adds a lot";
+  update_progress(project.file(),
+                  [&](Progress& progress) { record_check(progress, report, fingerprint(lesson)); });
+  const LessonProgress record = load_progress(project.file()).lessons.at(lesson.id());
+  CHECK(record.cases == 3);
+  CHECK(record.failing == std::vector<std::string>{"adds a lot"});
 }
 
 TEST_CASE("a file that was edited since its check shows", "[cli][progress]") {

@@ -317,8 +317,11 @@ class Keys(Case):
 
         with self.subTest("a pass names the next lesson"):
             self.save(SOLUTION)
-            session.wait_for("PASS 01 Vector add 24 of 24 points", "Next: lesson 02, Matrix strides. Read "
-                             "lessons/02_matrix_strides/README.md, and press n.")
+            session.wait_for("PASS 01 Vector add 24 of 24 points", "Next: ./course solution 01 shows how the worked "
+                             "solution does it; then lesson 02, Matrix strides: read "
+                             "lessons/02_matrix_strides/README.md, and press n for it.")
+            session.type("f")
+            session.wait_for("No case has failed.")
 
         with self.subTest("n goes on"):
             session.type("n")
@@ -484,13 +487,16 @@ class Editors(Case):
 
 
 class Plain(Case):
-    """Where there is no terminal: no keys, no codes, one block a check."""
+    """Where output is no terminal: no keys, no codes, one block a check."""
 
     def start(self, *arguments, lesson=("01",), **streams):
         environment = {**os.environ, "COURSE_PROGRESS": str(self.folder / "progress.json")}
         output = self.folder / "output"
+        terminal, keyboard = pty.openpty()  # somebody is there who can end it
+        self.addCleanup(os.close, terminal)
+        self.addCleanup(os.close, keyboard)
         with output.open("w", encoding="utf-8") as file:
-            streams = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT, **streams}
+            streams = {"stdin": keyboard, "stdout": file, "stderr": subprocess.STDOUT, **streams}
             process = subprocess.Popen([COURSE, "watch", *lesson, *map(str, arguments)], env=environment, **streams)
         self.addCleanup(process.kill)
         return process, output
@@ -542,6 +548,11 @@ class Plain(Case):
         process.wait(PATIENCE)
         remembered = json.loads(progress.read_text(encoding="utf-8"))["lessons"]
         self.assertTrue(remembered["02_matrix_strides"]["checked"])  # its verdict counts as that of check does
+
+    def test_without_any_terminal_it_ends_with_a_sentence(self):
+        process, output = self.start("--file", self.file, stdin=subprocess.DEVNULL)
+        self.assertEqual(process.wait(PATIENCE), 2)
+        self.assertIn("./course check checks once.", " ".join(output.read_text(encoding="utf-8").split()))
 
     def test_wrong_usage(self):
         for arguments in (("1-3",), ("nope",), ("01", "--file", self.folder / "none.cu")):

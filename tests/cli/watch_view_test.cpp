@@ -118,9 +118,11 @@ TEST_CASE("without keys nobody is told to press one", "[cli][watch]") {
 }
 
 TEST_CASE("a pass names the next lesson and its notes", "[cli][watch]") {
-  CHECK_THAT(screen(passed()), ContainsSubstring("PASS 01 Vector add 4 of 9 points") &&
-                                   ContainsSubstring("Next: lesson 02, Matrix strides. Read "
-                                                     "lessons/02_matrix_strides/README.md, and press n."));
+  CHECK_THAT(screen(passed()),
+             ContainsSubstring("PASS 01 Vector add 4 of 9 points") &&
+                 ContainsSubstring("Next: ./course solution 01 shows how the worked solution does it; "
+                                   "then lesson 02, Matrix strides: read "
+                                   "lessons/02_matrix_strides/README.md, and press n for it."));
   WatchView last = passed();
   last.next.reset();
   CHECK_THAT(screen(last), ContainsSubstring("That was the last lesson.") && !ContainsSubstring("press n"));

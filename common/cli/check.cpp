@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <utility>
 
+#include "cli/case_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/kernel_queue.hpp"
 #include "cli/progress.hpp"
@@ -64,6 +67,7 @@ std::string command_again(const CheckArguments& arguments, const LessonReport& r
   if (!arguments.file.empty()) command += " --file " + shell_word(arguments.file);
   if (arguments.seed != 0) command += fmt::format(" --seed {}", arguments.seed);
   if (arguments.sanitize) command += " --sanitize";
+  if (!arguments.test_case.empty()) command += " --case " + shell_word(arguments.test_case);
   return command;
 }
 
@@ -80,10 +84,80 @@ std::string next_step(const Workspace& workspace, const Lesson& passed) {
 
 /// Progress that cannot be saved is told, and changes no verdict.
 void remember(const Terminal& terminal, const Workspace& workspace, const LessonReport& report,
-              const Fingerprint& judged) {
+              const Fingerprint& judged, const std::string& identity) {
   const fs::path file = progress_file(workspace.toolchain().source_dir);
-  tell_problem(terminal,
-               update_progress(file, [&](Progress& progress) { record_check(progress, report, judged); }));
+  tell_problem(terminal, update_progress(file, [&](Progress& progress) {
+                 record_check(progress, report, judged, identity);
+               }));
+}
+
+/// The cases of a lesson, a line each with its points.
+std::string render_cases(const Terminal& terminal, const Lesson& lesson,
+                         const std::vector<ListedCase>& cases) {
+  std::string text = wrap(fmt::format("{} {}: {} case{}, {}", lesson.two_digits(), lesson.title, cases.size(),
+                                      cases.size() == 1 ? "" : "s", count_points(sum_points(cases))),
+                          0, terminal.width());
+  text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
+  for (const ListedCase& one : cases) {
+    constexpr std::size_t kPointsColumns = 12;
+    std::string line = wrap(one.name, kPointsColumns, terminal.width());
+    text += line.replace(0, kPointsColumns, fmt::format("{:>10}  ", count_points(one.points)));
+  }
+  return text;
+}
+
+std::string to_json(const std::vector<std::pair<Lesson, std::vector<ListedCase>>>& lists) {
+  nlohmann::json lessons = nlohmann::json::array();
+  for (const auto& [lesson, cases] : lists) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const ListedCase& one : cases)
+      list.push_back({{"name", one.name}, {"tags", one.tags}, {"points", one.points}});
+    lessons.push_back({{"number", lesson.number}, {"name", lesson.name}, {"cases", list}});
+  }
+  return nlohmann::json{{"version", 1}, {"lessons", lessons}}.dump(2) + "\n";
+}
+
+/// `--list`: what there is, or what of it `--case` chooses.
+int show_cases(const Terminal& terminal, Workspace& workspace, const CheckArguments& arguments) {
+  const std::vector<Lesson> lessons = workspace.select(arguments.lessons);
+  require_writable_report(arguments.json);
+  workspace.make_ready(lessons);
+  std::vector<std::pair<Lesson, std::vector<ListedCase>>> lists;
+  for (const Lesson& lesson : lessons)
+    lists.emplace_back(lesson,
+                       choose_cases(lesson, list_cases(workspace.toolchain(), lesson), arguments.test_case));
+  if (arguments.json != "-")
+    for (const auto& [lesson, cases] : lists) fmt::print("{}", render_cases(terminal, lesson, cases));
+  write_report(arguments.json, to_json(lists));
+  return kAllPassed;
+}
+
+/// Makes the options run the cases that `--case` chooses. Returns what is to be said of them.
+std::string choose_part(const Toolchain& toolchain, const CheckArguments& arguments, Lesson& lesson,
+                        CheckOptions& options) {
+  const std::vector<ListedCase> all = list_cases(toolchain, lesson),
+                                part = choose_cases(lesson, all, arguments.test_case);
+  options.only_cases.clear();
+  for (const ListedCase& one : part) options.only_cases.push_back(one.name);
+  const int of_part = sum_points(part);
+  const std::string words = fmt::format(
+      "Only {} of {} cases: {} of the lesson's {} {} theirs. Progress stays as it was; ./course check {} "
+      "runs all.",
+      part.size(), all.size(), of_part, count_points(lesson.points), of_part == 1 ? "is" : "are",
+      lesson.two_digits());
+  lesson.points = of_part;
+  return words;
+}
+
+/// The report on a file that has passed the same tests before.
+LessonReport passed_before(const KernelSource& kernel) {
+  LessonReport report;
+  report.lesson = kernel.lesson;
+  report.source = kernel.file;
+  report.verdict = Verdict::pass;
+  report.compiled = true;
+  report.points = kernel.lesson.points;
+  return report;
 }
 
 /// Where the kernels run. NVIDIA's tools watch a GPU; what a test has put in their place need not.
@@ -110,6 +184,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   Workspace workspace(terminal);
   if (arguments.solution && !arguments.file.empty())
     throw UsageError("--solution and --file exclude each other.");
+  if (arguments.list) return show_cases(terminal, workspace, arguments);
   const std::vector<KernelSource> kernels = choose_kernels(workspace, arguments);
   require_writable_report(arguments.json);
   CheckOptions options = choose_backend(workspace, arguments);
@@ -123,11 +198,16 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   for (const Lesson& lesson : lessons) judged.push_back(own_files ? fingerprint(lesson) : Fingerprint{});
   workspace.make_ready(lessons);
 
-  const bool for_people = arguments.json != "-";
+  const bool for_people = arguments.json != "-", part = !arguments.test_case.empty();
+  const bool may_know = own_files && !part && !arguments.again && !arguments.verbose && !arguments.sanitize &&
+                        arguments.json.empty() && arguments.seed == 0;
+  const Progress progress =
+      own_files ? load_progress(progress_file(workspace.toolchain().source_dir)) : Progress{};
   std::vector<LessonReport> reports;
   KernelQueue queue(workspace.toolchain(), kernels, options);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const Lesson& lesson = kernels[i].lesson;
+    Lesson lesson = kernels[i].lesson;
+    const std::string of_part = part ? choose_part(workspace.toolchain(), arguments, lesson, options) : "";
     terminal.show_progress(fmt::format("{} compiling", lesson.id()), i, kernels.size());
     const KernelBuilds builds = queue.take(i);
     std::string tool;  // that runs now, and a blank
@@ -135,7 +215,12 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
       terminal.show_progress(fmt::format("{} {}{} cases done", lesson.id(), tool, done), i, kernels.size());
     };
     options.on_case(0);
-    reports.push_back(check_kernel(workspace.toolchain(), lesson, kernels[i].file, builds, options));
+    const std::string identity = own_files && builds.run.ok() && arguments.seed == 0
+                                     ? identify(workspace.toolchain(), lesson, options.backend, builds)
+                                     : "";
+    const bool known = may_know && has_passed(progress, lesson, identity);
+    reports.push_back(known ? passed_before(kernels[i])
+                            : check_kernel(workspace.toolchain(), lesson, kernels[i].file, builds, options));
     const auto on_tool = [&](std::string_view name) {
       tool = std::string(name) + " ";
       options.on_case(0);
@@ -147,11 +232,16 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
     if (for_people) {
       const ReportStyle style{.verbose = arguments.verbose, .command = command_again(arguments, report)};
       fmt::print("{}", render_report(terminal, report, style));
-      if (own_files && kernels.size() == 1 && report.verdict == Verdict::pass)
+      if (known)
+        fmt::print("{}", wrap("This same file has passed the same tests before: none was run (--again runs "
+                              "them).",
+                              2, terminal.width()));
+      if (part) fmt::print("{}", wrap(of_part, 2, terminal.width()));
+      if (own_files && !part && kernels.size() == 1 && report.verdict == Verdict::pass)
         fmt::print("{}", wrap(next_step(workspace, lesson), 2, terminal.width()));
       std::fflush(stdout);
     }
-    if (own_files) remember(terminal, workspace, report, judged[i]);
+    if (own_files && !part && !known) remember(terminal, workspace, report, judged[i], identity);
   }
   if (for_people && reports.size() > 1) fmt::print("{}", render_summary(terminal, reports));
   write_report(arguments.json, to_json(reports, options.backend));

@@ -86,10 +86,10 @@ void check(const CheckJob& job, const Teller& teller) {
   teller.tell({{"step", "running the tests"}});
   CheckOptions options = job.options;
   if (builds.run.ok() && !job.first_case.empty()) {
-    options.only_case = job.first_case;
+    options.only_cases = {job.first_case};
     const LessonReport first = check_kernel(toolchain, lesson, job.kernel.file, builds, options);
     if (!first.cases.empty()) teller.tell_case("first", first.cases.front());
-    options.only_case.clear();
+    options.only_cases.clear();
   }
   std::size_t told = 0;
   options.enough = [&](const std::vector<CaseResult>& cases) {

@@ -18,10 +18,15 @@ void describe_check(CLI::App& app, Chosen& chosen) {
   command->add_option("--seed", arguments.seed, "of the data, for other numbers than the usual ones")
       ->check(whole_number(0));
   command->add_flag("--sanitize", arguments.sanitize, "also runs them under NVIDIA's tools, on a GPU");
+  command->add_option("--case", arguments.test_case, "runs the cases with that in their names, no other")
+      ->type_name("WORDS");
+  command->add_flag("--list,--list-cases", arguments.list, "lists the cases with their points, runs none");
+  command->add_flag("--again", arguments.again, "runs them though this same file has passed");
   command->add_flag("-v,--verbose", arguments.verbose, "shows every failed case in full");
   command->footer(
       "Examples:\n"
       "  ./course check 01\n"
+      "  ./course check 09 --case causal\n"
       "  ./course check 1-7 --solution\n"
       "  ./course check 05 --file idea.cu");
 }

@@ -20,6 +20,9 @@ struct CheckArguments {
   std::string json;        ///< where the report goes; "-" is standard output
   std::uint64_t seed = 0;  ///< of the data
   bool sanitize = false;   ///< runs the tests once more under each tool of compute-sanitizer
+  std::string test_case;   ///< runs only the cases with that in their names; empty: all
+  bool list = false;       ///< says which cases there are, and runs none
+  bool again = false;      ///< runs the tests of a file that has passed them, too
 };
 int run_check(const Terminal& terminal, const CheckArguments& arguments);
 
@@ -44,7 +47,7 @@ struct SolutionArguments {
   bool whole = false;  ///< the solution's file, not how the student's differs from it
 };
 /// @brief Shows the worked solution beside the student's file. The status is kSomethingFailed if the lesson
-/// has not passed with the file as it is.
+/// has not passed its tests as they are.
 int run_solution(const Terminal& terminal, const SolutionArguments& arguments);
 
 struct ResetArguments {

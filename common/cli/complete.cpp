@@ -10,6 +10,7 @@
 
 #include "cli/diagnostic_pages.hpp"
 #include "cli/help.hpp"
+#include "cli/known_mistakes.hpp"
 #include "grading/project/lesson.hpp"
 #include "grading/project/toolchain.hpp"
 
@@ -156,6 +157,9 @@ void print_completions(const CLI::App& app, const Words& words) {
     const auto toolchain = grading::Toolchain::read(program.parent_path().parent_path() / "toolchain.json");
     if (kind == "LESSON") return lesson_words(toolchain.source_dir, begin);
     for (const DiagnosticPage& page : diagnostic_pages(toolchain.source_dir)) found.push_back(page.name);
+    if (begin.empty()) return found;  // mistakes are many
+    for (const std::string& name : names_of_mistakes(toolchain, grading::read_lessons(toolchain.source_dir)))
+      if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
     return found;
   };
   try {

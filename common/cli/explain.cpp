@@ -10,6 +10,7 @@
 #include "cli/diagnostic_pages.hpp"
 #include "cli/known_mistakes.hpp"
 #include "cli/markdown.hpp"
+#include "cli/report_sections.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
@@ -23,13 +24,6 @@ namespace fs = std::filesystem;
 using namespace course::grading;
 
 constexpr std::size_t kNameColumns = 26, kShownVariants = 3;
-constexpr const char* kNotCheckedPage =
-    "# not_checked: a call that check mode did not watch\n\n"
-    "No class of mistake: a call ran without check mode, or only part of it did, and its message says why. "
-    "Calls "
-    "whose arrays have more than 256 KB are among them.\n\n"
-    "docs/simulator.md, \"Run mode and check mode\", tells what check mode looks at.\n";
-
 std::string list_of_pages(const Terminal& terminal, const std::vector<DiagnosticPage>& pages) {
   std::string text, group;
   for (const DiagnosticPage& page : pages) {
@@ -40,8 +34,11 @@ std::string list_of_pages(const Terminal& terminal, const std::vector<Diagnostic
     text += meaning.replace(0, kNameColumns, fmt::format("  {:<{}}", page.name, kNameColumns - 2));
   }
   return text + "\n" +
-         wrap("`./course explain NAME` shows an example and its fix, also of a mistake that feedback names.",
-              0, terminal.width());
+         wrap(
+             "`./course explain NAME` shows an example and its fix, also of a mistake that feedback names. "
+             "`./course explain never written`, or any other words that a report begins with, says what they "
+             "mean.",
+             0, terminal.width());
 }
 
 /// The registry of classes: {"classes":[{"class","group","severity","meaning","check_mode","counters",
@@ -76,8 +73,12 @@ std::string page_of(const KnownMistake& mistake, const std::vector<Lesson>& less
     if (mistake.lessons.contains(lesson.number))
       page += fmt::format("- Lesson {}, \"What goes wrong\": `lessons/{}/README.md`\n", lesson.two_digits(),
                           lesson.id());
-  if (mistake.lessons.empty())
-    page += "- The lessons on attention, from 07 on: \"What goes wrong\" in their README.md\n";
+  for (const Lesson& lesson : lessons)
+    if (mistake.not_built.contains(lesson.number))
+      page += fmt::format(
+          "\nThe tests of lesson {} have not been built yet. `./course check {}` builds them; "
+          "then this page has what they say of it.\n",
+          lesson.two_digits(), lesson.two_digits());
   return page;
 }
 
@@ -88,11 +89,10 @@ std::string page_of(const KnownMistake& mistake, const std::vector<Lesson>& less
 }
 
 [[noreturn]] void throw_unknown(const std::string& words, const std::string& name,
-                                const std::vector<DiagnosticPage>& pages,
-                                const std::vector<Lesson>& lessons) {
+                                const std::vector<DiagnosticPage>& pages, const Workspace& workspace) {
   std::vector<Candidate> candidates;
   for (const DiagnosticPage& page : pages) candidates.push_back({page.name, page.name});
-  for (const std::string& known : diagnoses_of_mutants(lessons))
+  for (const std::string& known : names_of_mistakes(workspace.toolchain(), workspace.lessons()))
     if (matching_pages(pages, known).empty()) candidates.push_back({known, known});
   const std::string near = near_names(name, candidates);
   throw UsageError(fmt::format("There is no diagnostic \"{}\".{} `./course explain` lists all.", words,
@@ -115,11 +115,13 @@ std::string find_text(const Workspace& workspace, const std::vector<DiagnosticPa
     const fs::path file = fs::relative(found.front().file, workspace.toolchain().source_dir);
     return read_file(found.front().file) + "\n## Source\n\nThis page is " + file.string() + ".\n";
   }
-  if (name == kNotChecked) return kNotCheckedPage;
-  const KnownMistake mistake = find_mistake(workspace.lessons(), name);
+  const KnownMistake mistake = find_mistake(workspace.toolchain(), workspace.lessons(), name);
   if (mistake.known()) return page_of(mistake, workspace.lessons());
+  const fs::path project = workspace.toolchain().source_dir;
+  if (const auto section = find_report_section(read_report_sections(project), words))
+    return section->text + "\n## Source\n\nThis is a section of docs/reports.md.\n";
   if (!found.empty()) throw_ambiguous(words, found);
-  throw_unknown(words, name, pages, workspace.lessons());
+  throw_unknown(words, name, pages, workspace);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ Judgement judge_kernel(const Toolchain& toolchain, KernelQueue& queue, std::size
                        const KernelSource& kernel, const Variant& variant, CheckOptions options, bool quick) {
   KernelBuilds builds = queue.take(index);
   if (quick && options.backend == Backend::cpu && variant.kind == VariantKind::mutant) {
-    options.only_case = read_mutant(variant.file).told_by;
+    if (const std::string name = read_mutant(variant.file).told_by; !name.empty())
+      options.only_cases = {name};
     options.enough = [&](const auto& so_far) { return rejected_already(variant, so_far, Backend::cpu); };
   }
   const auto judged = [&] {

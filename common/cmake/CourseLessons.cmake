@@ -4,6 +4,7 @@
 # For lessons/NN_name makes
 #   NN_name_entries  the object that gives any kernel of this lesson its table of entry points
 #   NN_name_test     the test program, from tests/lessons/NN_name_test.cpp
+#   NN_name_mistakes what that says of the mistakes it knows
 #   NN_name          both, and what runs them
 # and registers with CTest: the stub fails readably, the solution and each alternative pass, each mutant is rejected.
 function(course_add_lesson folder)
@@ -49,7 +50,18 @@ function(course_add_lesson folder)
   course_compile_test(${id}_test -O1)
   set_target_properties(${id}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/lessons)
 
-  add_custom_target(${id} DEPENDS ${id}_entries ${id}_test course-workers)
+  # What the tests know of mistakes, for `course explain`: told without a kernel, in less than half a second.
+  set(mistakes ${PROJECT_BINARY_DIR}/bin/lessons/${id}_test_mistakes.json)
+  add_custom_command(
+    OUTPUT ${mistakes}
+    COMMAND ${id}_test --list-mistakes > ${mistakes}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${mistakes}.new ${mistakes}
+    DEPENDS ${id}_test
+    COMMENT "Listing the mistakes that the tests of ${id} know"
+    VERBATIM)
+  add_custom_target(${id}_mistakes ALL DEPENDS ${mistakes})
+
+  add_custom_target(${id} DEPENDS ${id}_entries ${id}_test ${id}_mistakes course-workers)
   set_property(GLOBAL APPEND PROPERTY COURSE_LESSONS ${id})
   if(TARGET course)
     course_add_judge_tests(${id} ${number} ${name})

@@ -231,6 +231,70 @@ class Explain(Case):
         self.assertNotIn("\033", course_on_terminal("explain", "race", env={"NO_COLOR": "1"})[1])
 
 
+class Lists(Case):
+    """What test programs say of themselves without a kernel."""
+
+    LESSONS = {path.parent.name: json.loads(path.read_text(encoding="utf-8"))
+               for path in sorted(ROOT.glob("lessons/*/lesson.json"))}
+    CLASSES = set(Explain.PAGES) | {"not_checked"}
+
+    def each_program(self):
+        """The test programs that are built: a lesson's name, its file, and its program."""
+        for name, lesson in self.LESSONS.items():
+            program = pathlib.Path(COURSE).parent / f"lessons/{name}_test"
+            if program.exists():
+                with self.subTest(name):
+                    yield name, lesson, program
+
+    def ask(self, program, option):
+        before = os.times().children_user
+        result = subprocess.run([program, option], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertLess(os.times().children_user - before, 1.5)  # half of it on a machine with nothing else to do
+        return json.loads(result.stdout)[option.removeprefix("--list-")]
+
+    def test_cases_have_the_points_of_their_lesson(self):
+        for _, lesson, program in self.each_program():
+            cases = self.ask(program, "--list-cases")
+            self.assertEqual(sum(case["points"] for case in cases), lesson["points"])
+            for case in cases:
+                self.assertIn(f"points:{case['points']}", case["tags"])
+
+    def test_mistakes_are_complete_and_beside_the_program(self):
+        for name, _, program in self.each_program():
+            listed = self.ask(program, "--list-mistakes")
+            file = program.with_name(program.name + "_mistakes.json")
+            self.assertEqual(json.loads(file.read_text(encoding="utf-8"))["mistakes"], listed)
+            names = {mistake["name"] for mistake in listed}
+            for mistake in listed:
+                for sentence in mistake["sentences"]:
+                    self.assertRegex(sentence, r"[.)]$", mistake["name"])
+                    self.assertNotIn("{}", sentence)
+            for mutant in (ROOT / "tests/lessons/mutants" / name).glob("*.mutant"):
+                for diagnosis in re.findall(r"(?m)^diagnosis(?:-luck)?: (\w+)$", mutant.read_text(encoding="utf-8")):
+                    self.assertIn(diagnosis, names | self.CLASSES, mutant.name)
+
+    def test_check_lists_cases_and_runs_some(self):
+        text = course("check", "01", "--list").stdout
+        self.assertRegex(text, r"^01 Vector add: \d+ cases, 24 points\n +1 point +adds the ten numbers of the notes\n")
+        self.assertEqual(course("check", "01", "--list-cases").stdout, text)
+        only = json.loads(course("check", "01", "--list", "--case", "HOST:", "--json", "-").stdout)["lessons"][0]["cases"]
+        self.assertTrue(only)
+        self.assertEqual([case["name"] for case in only if not case["name"].startswith("host: ")], [])
+        listed = json.loads(course("check", "01", "--list", "--json", "-").stdout)["lessons"][0]["cases"]
+        self.assertEqual(sum(case["points"] for case in listed), 24)
+
+        result = course("check", "01", "--solution", "--case", "ten numbers")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        words = " ".join(result.stdout.split())
+        self.assertRegex(words, r"^PASS 01 Vector add 1 of 1 points?")
+        self.assertRegex(words, r"Only 1 of \d+ cases: 1 of the lesson's 24 points is theirs\.")
+        result = course("check", "01", "--case", "zzz")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn('No case of lesson 01 has "zzz" in its name', result.stderr)
+        self.assertIn("\n  adds the ten numbers of the notes\n", result.stderr)
+
+
 class Doctor(Case):
     def test_it_runs_kernels_and_tells_nobody_s_name(self):
         result = course("doctor", env={"HOME": str(ROOT.parent), "SIMT_CHECK": ""})

@@ -179,9 +179,14 @@ class Draw(unittest.TestCase):
                 self.assertEqual(course("draw", *arguments, folder=self.folder).returncode, 2)
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_a_case_that_there_is_not_is_answered_with_those_there_are(self):
+        result = course("draw", "01", "--solution", "--case", "zzz", folder=self.folder)
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn('No case of lesson 01 has "zzz" in its name. Its cases:', result.stderr)
+        self.assertIn("adds the ten numbers of the notes", result.stderr)
+
     def test_what_never_runs_cannot_be_drawn(self):
-        for arguments, words in ((("--case", "no such case"), "No test case named *no such case* makes a call"),
-                                 (("--at", "0,0,7,0"), "No test case makes a call in which 0,0,7,0 is run"),
+        for arguments, words in ((("--at", "0,0,7,0"), "No test case makes a call in which 0,0,7,0 is run"),
                                  (("--file", ROOT / "lessons/01_vector_add/vector_add.cu"), "No test case makes a call")):
             with self.subTest(arguments):
                 solution = () if "--file" in arguments else ("--solution",)

@@ -4,9 +4,11 @@
 #include "cli/diagnostic_pages.hpp"
 #include "cli/known_mistakes.hpp"
 #include "cli/markdown.hpp"
+#include "cli/report_sections.hpp"
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace course::cli;
 using course::grading::near_names;
@@ -66,37 +68,83 @@ TEST_CASE("an unknown name is answered with near ones", "[cli][explain]") {
   CHECK(near_names("xyzzyxyzzy", known).empty());
 }
 
-TEST_CASE("a mistake's sentence is what stands last in its call", "[cli][explain]") {
-  const std::string source = R"cpp(
-    gives(
-        "a_only", [&] { return name("x. y."); },
-        "This is a alone: "
-        "b is missing."),
-        to.add("a_only", {.end = end}, fmt::format("The last {} are \"missing\".", 3)),
-        CHECK(diagnoses() == std::vector<std::string>{"a_only"});
-    other("a_only_too", "Not this one.");
-  )cpp";
-  CHECK(sentences_in_source(source, "a_only") ==
-        std::vector<std::string>{"This is a alone: b is missing.", "The last ... are \"missing\"."});
-  CHECK(sentences_in_source(source, "b_only").empty());
+namespace {
+
+/// A project with lesson 01, one mutant of it, and its test program's place.
+struct Project {
+  course::test::TemporaryFolder folder;
+  course::grading::Lesson lesson;
+  course::grading::Toolchain toolchain;
+
+  Project() {
+    lesson.number = 1;
+    lesson.name = "none";
+    lesson.root = folder.path();
+    toolchain.lessons[lesson.id()].test = folder / "01_none_test";
+    std::filesystem::create_directories(folder / "tests/lessons/mutants/01_none");
+    write(folder / "tests/lessons/mutants/01_none/half.mutant",
+          "Half of it.\n\ndiagnosis: half\nexpect: words\n\nreplace:\n  a;\nwith:\n  b;\n");
+  }
+  static void write(const std::filesystem::path& file, const std::string& text) {
+    course::grading::write_file_atomically(file, text);
+  }
+  KnownMistake find(const std::string& name) const { return find_mistake(toolchain, {lesson}, name); }
+};
+
+}  // namespace
+
+TEST_CASE("a mistake is known by the tests that list it and by known-wrong kernels", "[cli][explain]") {
+  const Project project;
+  KnownMistake half = project.find("half");
+  CHECK(half.kernels == std::vector<std::string>{"Half of it."});
+  CHECK(half.sentences.empty());
+  CHECK(half.not_built == std::set<int>{1});
+  CHECK_FALSE(project.find("other").known());
+
+  Project::write(mistakes_file(project.toolchain, project.lesson),
+                 to_json_line(std::vector<course::grading::ListedMistake>{
+                     {"half", {"This is half.", "This is half, too."}}, {"other", {"Another."}}}));
+  half = project.find("half");
+  CHECK(half.sentences == std::vector<std::string>{"This is half.", "This is half, too."});
+  CHECK(half.lessons == std::set<int>{1});
+  CHECK(half.not_built.empty());
+  CHECK(project.find("other").known());
+  CHECK(names_of_mistakes(project.toolchain, {project.lesson}) == std::set<std::string>{"half", "other"});
 }
 
-TEST_CASE("every mistake that a known-wrong kernel has can be explained", "[cli][explain]") {
-  const auto lessons = course::grading::read_lessons(kProject);
-  const auto pages = diagnostic_pages(kProject);
-  std::size_t mistakes = 0, with_sentence = 0;
-  for (const std::string& name : diagnoses_of_mutants(lessons)) {
-    if (matching_pages(pages, name).size() == 1 && matching_pages(pages, name).front().name == name) continue;
-    ++mistakes;
-    INFO(name);
-    const KnownMistake mistake = find_mistake(lessons, name);
-    CHECK(mistake.known());
-    CHECK((!mistake.sentences.empty() || !mistake.kernels.empty()));
-    with_sentence += mistake.sentences.empty() ? 0 : 1;
-  }
-  CHECK(mistakes > 200);
-  CHECK(with_sentence * 10 >= mistakes * 9);  // the others' names are put together while the tests run
-  CHECK_FALSE(find_mistake(lessons, "no_such_mistake").known());
+TEST_CASE("lists are the same after they were written and read", "[cli][explain]") {
+  const std::vector<course::grading::ListedCase> cases{{"adds \"one\"", {"l01", "points:2"}, 2},
+                                                       {"é", {}, 0}};
+  CHECK(course::grading::listed_cases(to_json_line(cases)) == cases);
+  CHECK_THROWS_WITH(course::grading::listed_cases("{\"version\":2,\"cases\":[]}"),
+                    Catch::Matchers::ContainsSubstring("no list of cases"));
+}
+
+TEST_CASE("each sentence that a report begins with leads to a section", "[cli][explain]") {
+  const auto sections = read_report_sections(kProject);
+  const auto title = [&](const char* sentence) {
+    const auto found = find_report_section(sections, sentence);
+    return found ? found->title : "";
+  };
+  CHECK(title("never written") == "Never written");
+  CHECK(title("c[10] was never written, expected 2. 5 of 15 elements were never written: the last 5.") ==
+        "Never written");
+  CHECK(title("nan") == "NaN");
+  CHECK(title("y[0, 3] is NaN, but 2 was meant") == "NaN");
+  CHECK(title("c[0] is 1, expected 2. 10 of 10 elements are wrong.") == "Wrong values");
+  CHECK(title("Your code threw std::runtime_error in vector_add") == "Threw");
+  CHECK(title("Your code returned, but was to throw std::invalid_argument") == "Threw");
+  CHECK(title("vector_add never came back: it was still running after 10 s") == "Never came back");
+  CHECK(title("Skipped: vector_add was not called, because 2 calls before this one never came back.") ==
+        "Never came back");
+  CHECK(title("Your host code crashed in vector_add") == "The process ended");
+  CHECK(title("Your code ended the whole program in f, with exit status 0.") == "The process ended");
+  CHECK(title("Your code wrote 1 element past the end of c") == "Guard broken");
+  CHECK(title("Your code changed its input a: 1 element") == "Input changed");
+  CHECK(title("1 device allocation (4000 bytes) is never freed") == "Leaked");
+  CHECK(title("warnings") == "Warnings");
+  CHECK(title("not_checked") == "Not checked");
+  CHECK(title("channels").empty());  // "nan" is no word of it
 }
 
 TEST_CASE("of every page, nothing but code is wider than a terminal of 80 columns", "[cli][explain]") {

@@ -247,6 +247,35 @@ class Hint(Case):
         self.assertIn("Lesson 01 has 5 hints; there is no hint 6.", " ".join(self.says(2, "hint", "01", "6").split()))
         self.assertEqual(self.remembered(), {"01_vector_add": {"hints": 2}})
 
+    def test_they_know_how_far_the_file_is(self):
+        text = self.stub().read_text(encoding="utf-8")
+        self.stub().write_text(text + "int x = ;\n", encoding="utf-8")
+        self.says(1, "check", "01")
+        self.assertIn("did not compile at its last check", self.says(0, "hint", "01", "1"))
+        self.stub().write_text(text, encoding="utf-8")
+        self.assertIn("has changed since its last check", " ".join(self.says(0, "hint", "01", "1").split()))
+        # The device function of the solution, and the host function of the stub.
+        whole = self.solution().read_text(encoding="utf-8")
+        half = whole.replace("CUDA_CHECK(cudaMemcpy(c, c_device.data()", "if (false) CUDA_CHECK(cudaMemcpy(c, c_device.data()")
+        self.assertNotEqual(half, whole)
+        self.stub().write_text(half, encoding="utf-8")
+        self.says(1, "check", "01")
+        words = " ".join(self.says(0, "hint", "01").split())
+        self.assertRegex(words, r"^At the last check \d+ of \d+ cases passed; the first that failed: host: ")
+        self.assertIn("Hints 2 to 4 are left out: your file does that already. Hint 5 of 5", words)
+
+    def test_each_names_a_case_that_there_is(self):
+        for lesson in LESSONS:
+            program = COURSE.parent.parent / f"bin/lessons/{lesson}_test"
+            hints = (self.project / "lessons" / lesson / "hints.md").read_text(encoding="utf-8")
+            untils = re.findall(r"(?m)^<!-- until: (.*) -->$", hints)
+            if not untils or not program.exists():
+                continue
+            listed = subprocess.run([program, "--list-cases"], capture_output=True, text=True, check=True).stdout
+            names = [case["name"] for case in json.loads(listed)["cases"]]
+            for until in untils:
+                self.assertTrue([name for name in names if until in name], f"{lesson}: {until}")
+
     def test_without_a_lesson_it_is_the_one_that_the_student_is_at(self):
         self.assertIn("for lesson 01 ", self.says(0, "hint"))
         self.stub("03_weighted_row_sum").write_text("mine", encoding="utf-8")
@@ -303,14 +332,20 @@ class Solution(Case):
         self.assertIn("\033[31m-  // TODO", coloured)
         self.assertNotIn("\033", self.on_terminal("solution", "01", "--spoil", NO_COLOR="1"))
 
-    def test_after_a_pass_until_the_file_or_the_tests_change(self):
+    def test_after_a_pass_until_the_tests_change(self):
         mine = next((self.project / "tests/lessons/alternatives/01_vector_add").glob("*.cu"))
         shutil.copy(mine, self.stub())
         self.assertIn("Next: ./course solution 01 shows", self.says(0, "check", "01"))
         self.assertIn("\n@@ -", self.says(0, "solution", "01"))
-        self.stub().write_text(mine.read_text(encoding="utf-8") + "// more\n", encoding="utf-8")
-        self.assertIn("vector_add.cu has changed since it passed", " ".join(self.says(1, "solution", "01").split()))
+        self.stub().write_text("not C++", encoding="utf-8")
+        self.says(1, "check", "01")
+        self.assertIn("\n@@ -", self.says(0, "solution", "01"))  # a pass stays a pass
+        self.assertRegex(self.says(0, "list"), rf"\[x\] 01 .* {POINTS} of {POINTS} points, 0 at the last check\n")
         shutil.copy(mine, self.stub())
+        text = self.says(0, "check", "01")
+        self.assertRegex(text, rf"^PASS  01 Vector add +{POINTS} of {POINTS} points")
+        self.assertIn("This same file has passed the same tests before", text)
+        self.assertNotIn("passed the same tests", self.says(0, "check", "01", "--again"))
         contract = self.stub().with_suffix(".hpp")
         contract.write_text(contract.read_text(encoding="utf-8") + "// more\n", encoding="utf-8")
         self.assertIn("The tests of lesson 01 have changed", " ".join(self.says(1, "solution", "01").split()))

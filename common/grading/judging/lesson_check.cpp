@@ -24,7 +24,7 @@ std::string last_lines(const std::string& text, std::size_t count) {
   return text.substr(begin, end - begin);
 }
 
-/// What makes Catch2 run the case of this name, and no other.
+/// What makes Catch2 choose the case of this name, and no other.
 std::string catch_pattern(const std::string& name) {
   std::string pattern;
   for (const char letter : name) {
@@ -99,7 +99,10 @@ Command tests_command(const Toolchain& toolchain, const Lesson& lesson, const fs
   // A confined run has its seed from a file.
   if (options.seed != 0 && options.confinement.empty())
     command.arguments.insert(command.arguments.end(), {"--seed", std::to_string(options.seed)});
-  if (!options.only_case.empty()) command.arguments.push_back(catch_pattern(options.only_case));
+  std::string chosen;
+  for (const std::string& name : options.only_cases)
+    chosen += (chosen.empty() ? "" : ",") + catch_pattern(name);
+  if (!chosen.empty()) command.arguments.push_back(chosen);
   command.directory = toolchain.source_dir;
   command.timeout = options.longest;
   command.on_tick = [&options, results_file, next_look = std::chrono::steady_clock::now()]() mutable {

@@ -54,7 +54,7 @@ struct CheckOptions {
   Backend backend = Backend::cpu;
   std::vector<std::string> architectures;  ///< GPU only; see build_kernel()
   std::function<void(int done)> on_case;   ///< cases finished so far, a few times a second
-  std::string only_case;                   ///< the name of the one case to run; empty: all
+  std::vector<std::string> only_cases;     ///< the names of the cases to run; empty: all
   std::uint64_t seed = 0;                  ///< of the data; 0 is what everybody has
   std::chrono::duration<double> longest =
       std::chrono::minutes(30);       ///< for all cases; each call has its own limit

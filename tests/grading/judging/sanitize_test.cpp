@@ -65,7 +65,7 @@ class Bench {
     lesson_.root = folder_.path();
     toolchain_.lessons[lesson_.id()] = {"", COURSE_TEST_SAMPLE};
     builds_.run.library = fs::path(COURSE_TEST_KERNELS) / "misbehave.so";
-    options_.only_case = only_case;
+    if (!only_case.empty()) options_.only_cases = {only_case};
     tool_ = write_tool(folder_ / "tool", body);
     sanitizer_ = {tool_, read_file(tool_)};
     report = check_kernel(toolchain_, lesson_, folder_ / "sample.cu", builds_, options_);

@@ -13,6 +13,18 @@ bool has_reason(const CaseResult& result) {
   return std::any_of(result.findings.begin(), result.findings.end(), may_explain);
 }
 
+/// Whether all that was found is accesses outside their arrays. A wrong index leaves an array in one case and
+/// finds wrong elements in another: there numbers tell. What threads do to one another, no case without it
+/// can tell.
+bool only_strays(const CaseResult& result) {
+  const auto is_stray = [](const Finding& finding) {
+    return finding.kind == "out_of_bounds" || finding.kind == "illegal_address";
+  };
+  return has_reason(result) &&
+         std::all_of(result.findings.begin(), result.findings.end(),
+                     [&](const Finding& finding) { return !may_explain(finding) || is_stray(finding); });
+}
+
 /// What speaks for a mistake: the failures that it explains, and how many numbers they have.
 struct Evidence {
   std::set<const Failure*> failures;
@@ -26,6 +38,7 @@ std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
   std::set<std::string> contradicted;
   for (const CaseResult& result : cases) {
     if (result.passed) continue;
+    if (only_strays(result)) continue;  // what it read there may be anything; other cases tell
     if (has_reason(result)) return std::nullopt;
     for (const Failure& failure : result.failures) {
       for (const Attempt& attempt : failure.attempts) {

@@ -19,7 +19,8 @@ struct Cause {
 /// @brief The mistake that explains most of the failed cases' wrong results and that none contradicts.
 /// A result contradicts a mistake that was held against it and does not explain it. Nothing is said if
 /// findings of a failed case may be the reason (what a race leaves behind looks like anything), if three
-/// mistakes or more explain the same, or if there is no such mistake. Cost: failures x mistakes.
+/// mistakes or more explain the same, or if there is no such mistake. A case in which nothing was found but
+/// accesses outside their arrays is left out. Cost: failures x mistakes.
 std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases);
 
 /// @brief What to tell a student of the cause, if it explains a result of this case; else "".

@@ -64,10 +64,19 @@ TEST_CASE("where check mode has found a reason, numbers are not explained") {
   CaseResult race = failed({explained_by("a")});
   race.findings = {finding("race")};
   CHECK(told({failed({explained_by("a")}), race}).empty());
+  race.findings = {finding("out_of_bounds"), finding("race")};
+  CHECK(told({failed({explained_by("a")}), race}).empty());
   race.findings = {finding("missing_syncwarp", 3, Severity::warning)};
   CHECK(told({race}).empty());
   race.findings = {finding("shift", 3, Severity::warning)};
   CHECK(told({race}) == "It is a.");
+}
+
+TEST_CASE("a case with accesses outside their arrays neither speaks for a mistake nor against it") {
+  CaseResult stray = failed({wrong_values("c", {{"a", ""}, {"b", "It is b."}})});
+  stray.findings = {finding("out_of_bounds")};
+  CHECK(told({failed({explained_by("a")}), stray}) == "It is a.");
+  CHECK(told({stray}).empty());
 }
 
 TEST_CASE("a case is told with its findings first, then what is wrong, and the cause where it shows") {

@@ -3,13 +3,17 @@
 #include "02_matrix_strides/matrix_strides.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/transpose.hpp"
 #include "tensor/adversarial.hpp"
@@ -72,6 +76,43 @@ Tensor<double> read_with_strides(const Tensor<float>& x, const Shape& shape, std
   return y;
 }
 
+/// Whether dst holds what a kernel reads with the two strides of src exchanged. What it reads behind the end
+/// of src may be anything.
+bool read_with_exchanged_strides(const Tensor<float>& dst, const Tensor<float>& src) {
+  const Tensor<double> read = read_with_strides(src, src.shape(), src.strides()[1], src.strides()[0]);
+  bool differs = false;
+  for (std::int64_t i = 0; i < dst.numel(); ++i) {
+    const double value = read.at_linear(i);
+    if (std::isnan(value)) continue;
+    if (value != static_cast<double>(dst.at_linear(i))) return false;
+    differs = differs || value != static_cast<double>(src.at_linear(i));
+  }
+  return differs;
+}
+
+/// Whether dst holds what a kernel writes that has the two strides of dst exchanged. Elements may get several
+/// numbers, of which any may stay.
+bool written_with_exchanged_strides(const Tensor<float>& dst, const Strides& strides,
+                                    const Tensor<float>& src) {
+  std::map<std::int64_t, std::vector<float>> written;  // by place
+  for (std::int64_t row = 0; row < src.shape()[0]; ++row)
+    for (std::int64_t col = 0; col < src.shape()[1]; ++col)
+      written[row * strides[1] + col * strides[0]].push_back(src(row, col));
+  bool differs = false;
+  for (std::int64_t row = 0; row < dst.shape()[0]; ++row) {
+    for (std::int64_t col = 0; col < dst.shape()[1]; ++col) {
+      const auto found = written.find(row * strides[0] + col * strides[1]);
+      const float value = dst(row, col);
+      const auto is_value = [value](float x) { return x == value || (std::isnan(x) && std::isnan(value)); };
+      if (found == written.end() ? !is_poison(value)
+                                 : std::none_of(found->second.begin(), found->second.end(), is_value))
+        return false;
+      differs = differs || !is_value(src(row, col));
+    }
+  }
+  return differs;
+}
+
 /// Tiles of kTile x kTile, each transposed where it stands or moved without being transposed; only where all
 /// tiles are whole.
 enum class Half { tiles_stay, elements_stay };
@@ -94,7 +135,6 @@ Mistakes elements_left_out(std::int64_t rows, std::int64_t cols) {
   const auto is_in_the_last_rows = [rows](const Index& i) { return i[0] >= rows - rows % kTile; };
   const auto is_in_the_last_cols = [cols](const Index& i) { return i[1] >= cols - cols % kTile; };
   const auto is_in_either = [=](const Index& i) { return is_in_the_last_rows(i) || is_in_the_last_cols(i); };
-  const auto is_in_later_rows_of_a_tile = [](const Index& i) { return i[0] % kTile >= kBlockRows; };
   return {
       wrong_where("last_rows_missing", is_in_the_last_rows,
                   "The last rows, which do not fill a tile, are missing: the number of tiles is rounded up."),
@@ -104,32 +144,46 @@ Mistakes elements_left_out(std::int64_t rows, std::int64_t cols) {
       wrong_where(
           "tails_missing", is_in_either,
           "The last rows and columns, which do not fill a tile, are missing: the number of tiles is rounded "
-          "up."),
-      wrong_where(
-          "quarter_of_a_tile", is_in_later_rows_of_a_tile,
-          "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "
-          "them has kTile / kBlockRows rows of the tile to do.")};
+          "up.")};
 }
 
-/// The matrix must outlive the mistakes.
-Mistakes mistakes_of_copy(const Tensor<float>& src) {
+/// The matrix must outlive the mistakes. Strides are those of dst.
+Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides) {
   const std::int64_t rows = src.shape()[0], cols = src.shape()[1];
-  const std::int64_t row_stride = src.strides()[0], col_stride = src.strides()[1];
+  const bool along_columns = strides[0] < strides[1];  // then the copy is that of both transposes
   Mistakes mistakes{
-      gives(
+      shows(
           "strides_exchanged",
-          [&src, col_stride, row_stride] {
-            return read_with_strides(src, src.shape(), col_stride, row_stride);
-          },
+          [&src](const Tensor<float>& dst) { return read_with_exchanged_strides(dst, src); },
           "dst[r, c] holds what lies where the two strides of src are exchanged: strides[0] steps from row "
-          "to row, "
-          "strides[1] from column to column. If you transpose one of the two views, transpose the other, "
-          "too."),
+          "to row, strides[1] from column to column. If you transpose one of the two views, transpose the "
+          "other, too."),
+      shows(
+          "strides_of_dst_exchanged",
+          [&src, strides](const Tensor<float>& dst) {
+            return written_with_exchanged_strides(dst, strides, src);
+          },
+          "src[r, c] was written to where the two strides of dst are exchanged: strides[0] steps from row to "
+          "row, strides[1] from column to column."),
       gives(
           "strides_ignored", [&src, cols] { return read_with_strides(src, src.shape(), cols, 1); },
           "dst holds the elements of src in the order in which they lie in memory: each of the two matrices "
           "has strides "
-          "of its own, and they say where its element (r, c) lies.")};
+          "of its own, and they say where its element (r, c) lies."),
+      wrong_where(
+          "guard_of_the_other_axis",
+          [=](const Index& i) { return along_columns ? i[0] >= cols : i[1] >= rows; },
+          along_columns
+              ? "All rows from the number of columns on are missing: an index is held against the size of "
+                "the other axis."
+              : "All columns from the number of rows on are missing: an index is held against the size of "
+                "the other axis. A column has to be less than shape[1], a row less than shape[0]."),
+      wrong_where(
+          "quarter_of_a_tile", [=](const Index& i) { return i[along_columns ? 1 : 0] % kTile >= kBlockRows; },
+          std::string("Of every 32 ") + (along_columns ? "columns" : "rows") +
+              " only the first 8 are there. A block has kBlockRows rows of threads: either blocks begin "
+              "kBlockRows "
+              "rows apart, or each thread goes on to the other rows of its tile.")};
   for (Mistake& mistake : elements_left_out(rows, cols)) mistakes.push_back(std::move(mistake));
   return mistakes;
 }
@@ -151,7 +205,11 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
           "elements_stay", [&x] { return half_transposed(x, Half::elements_stay); },
           "The tiles have changed places, but inside each the elements stand as in in: read the tile from "
           "shared "
-          "memory with its two indices exchanged.")};
+          "memory with its two indices exchanged."),
+      wrong_where(
+          "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },
+          "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "
+          "them has kTile / kBlockRows rows of the tile to do.")};
   for (Mistake& mistake : elements_left_out(cols, rows)) mistakes.push_back(std::move(mistake));
   return mistakes;
 }
@@ -159,7 +217,7 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
 /// First the comparison that describes the pattern of what is wrong, then the strict one.
 void require_copy(const Tensor<float>& dst, const Tensor<float>& src) {
   const Tensor<float> expected = src.contiguous(), got = dst.contiguous();
-  require_matches(got, "dst", expected.to<double>(), expected, mistakes_of_copy(src));
+  require_matches(got, "dst", expected.to<double>(), expected, mistakes_of_copy(src, dst.strides()));
   require_same_bits(got, expected, "dst");
 }
 
@@ -190,13 +248,22 @@ void require_launch(const Outcome& outcome, std::string_view entry, std::int64_t
 void require_copy_grid(const Outcome& outcome, std::int64_t rows, std::int64_t cols) {
   const std::int64_t blocks = outcome.counters.at("blocks");
   const std::int64_t tiles_across = (cols - 1) / kTile + 1, tiles_down = (rows - 1) / kTile + 1;
+  const bool other_axis = tiles_across != tiles_down &&
+                          blocks == tiles_down * std::min<std::int64_t>(tiles_across, kMaxGridY) &&
+                          blocks != tiles_across * std::min<std::int64_t>(tiles_down, kMaxGridY);
+  const std::string why =
+      other_axis
+          ? " These are the blocks for neighbours along the columns of dst. Here its smaller stride is "
+            "strides[1]: neighbouring threads should write along its rows."
+          : "";
   require(blocks <= tiles_across * kMaxGridY,
           "The launch had " + std::to_string(blocks) + " blocks. " + std::to_string(cols) + " columns need " +
-              std::to_string(tiles_across) +
-              " along x, and the contract allows kMaxGridY = " + std::to_string(kMaxGridY) + " along y.");
+              std::to_string(tiles_across) + " along x, and the contract allows kMaxGridY = " +
+              std::to_string(kMaxGridY) + " along y." + why);
   require(blocks >= std::min<std::int64_t>(tiles_across * tiles_down, kMaxGridY),
           "The launch had only " + std::to_string(blocks) + " blocks, though the matrix has " +
-              std::to_string(tiles_across * tiles_down) + " tiles: most of a GPU would have nothing to do.");
+              std::to_string(tiles_across * tiles_down) + " tiles: most of a GPU would have nothing to do." +
+              why);
 }
 
 void require_block_per_tile(const Outcome& outcome, std::int64_t rows, std::int64_t cols) {
@@ -215,6 +282,25 @@ std::string per_request(std::uint64_t count, std::uint64_t requests) {
                           : std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
+/// Why so many rows are copied, if it is that the loop over rows steps by those of one block.
+std::string rows_again(const Profile& profile, std::int64_t elements, std::string_view to) {
+  if (to != "dst" || profile.launches.empty()) return "";
+  const simt::LaunchProfile& launch = profile.launches[0];
+  const std::int64_t across = std::int64_t{launch.grid[0]} * kTile;
+  for (std::int64_t rows = 1; rows <= elements; ++rows) {
+    const std::int64_t cols = elements / rows;
+    if (elements % rows != 0 || cols > across || cols <= across - kTile) continue;
+    std::int64_t copied = 0;
+    for (std::int64_t first = 0; first < std::min(rows, std::int64_t{launch.grid[1]} * kBlockRows); ++first)
+      copied += (rows - first - 1) / kBlockRows + 1;
+    if (copied > rows && static_cast<std::uint64_t>(4 * copied * cols) == profile.global_store.bytes_asked)
+      return " Rows are copied more than once: so many if each thread goes on by kBlockRows rows, those of "
+             "one block. "
+             "It has to go on by the rows of all blocks along y, gridDim.y * kBlockRows.";
+  }
+  return "";
+}
+
 /// Each element read once and written once.
 void require_one_pass(const Outcome& outcome, std::int64_t elements, std::string_view from,
                       std::string_view to) {
@@ -223,8 +309,8 @@ void require_one_pass(const Outcome& outcome, std::int64_t elements, std::string
   const auto bytes = static_cast<std::uint64_t>(4 * elements);
   require(profile->global_load.bytes_asked == bytes,
           "The threads read " + std::to_string(profile->global_load.bytes_asked) +
-              " bytes in all. Each element of " + std::string(from) +
-              " should be read once: " + std::to_string(bytes) + " bytes.");
+              " bytes in all. Each element of " + std::string(from) + " should be read once: " +
+              std::to_string(bytes) + " bytes." + rows_again(*profile, elements, to));
   require(profile->global_store.bytes_asked == bytes,
           "The threads wrote " + std::to_string(profile->global_store.bytes_asked) +
               " bytes in all. Each element of " + std::string(to) +
@@ -297,6 +383,7 @@ CallOptions with_grid_limit(std::int64_t blocks) {
 // ---- copy_strided ----
 
 TEST_CASE("copies the matrix of the notes, and its transpose", "[l02][copy_strided][points:1]") {
+  check_copy(3, 3, row_major(3, 3), row_major(3, 3));  // first a square: wrong strides stay within it
   const auto src = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});
   Tensor<float> dst({2, 3});
   copy_into(src, dst);
@@ -327,6 +414,19 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
   check_copy(37, 20, {40, 2}, {45, 2});
   check_copy(37, 20, {3 * 41, 2}, {2, 2 * 37});
   check_copy(37, 20, {3, 3 * 40}, {20, 1});
+}
+
+TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {
+  const std::int64_t rows = 72, cols = 136;
+  const Outcome outcome = check_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
+  require_copy_grid(outcome, rows, cols);
+  require_one_pass(outcome, rows * cols, "src", "dst");
+  if (const Profile* profile = profile_of(outcome)) {
+    const std::string remedy =
+        "The elements of a row lie side by side: let threads with consecutive threadIdx.x take them.";
+    require_coalesced(profile->global_load, "reads", "src", remedy);
+    require_coalesced(profile->global_store, "writes", "dst", remedy);
+  }
 }
 
 TEST_CASE("copies more rows than one grid reaches", "[l02][copy_strided][points:2]") {
@@ -364,19 +464,6 @@ TEST_CASE("copies in every order of blocks and threads", "[l02][copy_strided][po
     options.seed = seed++;
     Tensor<float> dst({70, 130});
     copy_into(src, dst, options);
-  }
-}
-
-TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {
-  const std::int64_t rows = 72, cols = 136;
-  const Outcome outcome = check_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
-  require_copy_grid(outcome, rows, cols);
-  require_one_pass(outcome, rows * cols, "src", "dst");
-  if (const Profile* profile = profile_of(outcome)) {
-    const std::string remedy =
-        "The elements of a row lie side by side: let threads with consecutive threadIdx.x take them.";
-    require_coalesced(profile->global_load, "reads", "src", remedy);
-    require_coalesced(profile->global_store, "writes", "dst", remedy);
   }
 }
 
@@ -441,6 +528,7 @@ TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][point
 // ---- transpose ----
 
 TEST_CASE("transposes the matrix of the notes", "[l02][transpose][points:1]") {
+  check_transpose(3, 3);  // first a square: wrong indices stay within it
   const auto x = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});
   Tensor<float> y({3, 2});
   transpose_into(x, y);

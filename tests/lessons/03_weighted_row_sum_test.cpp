@@ -3,6 +3,7 @@
 
 #include "03_weighted_row_sum/weighted_row_sum.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -164,9 +165,49 @@ bool is_sum_of_one_thread(const Tensor<float>& y, const Problem& p) {
   return false;
 }
 
+/// Σ factor(col) · w[weight_of(col)] · x[row][col].
+template <class Factor, class WeightOf>
+Tensor<double> sums_of(const Problem& p, Factor factor, WeightOf weight_of) {
+  Tensor<double> y({p.rows()});
+  for (std::int64_t row = 0; row < p.rows(); ++row)
+    for (Col col = 0; col < p.cols(); ++col)
+      if (const double times = factor(col); times != 0)
+        y(row) += times * static_cast<double>(p.w(weight_of(col))) * static_cast<double>(p.x(row, col));
+  return y;
+}
+
+Col same_column(Col col) { return col; }
+
+/// How many threads of a block take the column if each goes on by 32 columns.
+double takers_by_the_warp(Col col) {
+  return static_cast<double>(std::min(col / kWarp, Col{kBlockThreads} / kWarp - 1) + 1);
+}
+
 /// The problem must outlive the mistakes.
 Mistakes mistakes_with(const Problem& p) {
   Mistakes mistakes{
+      gives(
+          "steps_by_the_warp", [&p] { return sums_of(p, takers_by_the_warp, same_column); },
+          "Columns are added more than once: each thread goes on by 32 columns. The block has kBlockThreads "
+          "threads, so each has to go on by kBlockThreads."),
+      gives(
+          "weight_of_the_thread",
+          [&p] {
+            return sums_of(
+                p, [](Col) { return 1.0; }, [](Col col) { return col % kBlockThreads; });
+          },
+          "Column col was weighted with w[threadIdx.x], the weight of the thread's first column. It needs "
+          "w[col]."),
+      gives(
+          "shuffles_upwards",
+          [&p] {
+            return sums_of(
+                p, [](Col col) { return col % kBlockThreads == 0 ? 1024.0 : 0.0; }, same_column);
+          },
+          "This is 1024 times the sum of thread 0's own columns: in each step of a shuffle, lane 0 got its "
+          "own sum "
+          "back. __shfl_up_sync hands values to higher lanes. To bring the sum to lane 0 takes "
+          "__shfl_down_sync."),
       gives(
           "weights_ignored",
           [&p] { return reference::weighted_row_sum(p.x, Tensor<float>({p.cols()}, 1.0f)); },
@@ -196,7 +237,7 @@ void require_sums(const Tensor<float>& y, const Problem& p) {
   // A few sums may be exact in float32 by chance, so the floor allows a unit in the last place of the largest
   // sum besides twice the error of the baseline.
   const Bound bound{.floor = 0x1p-23 * std::max(1.0, largest_magnitude(expected))};
-  require_matches(y, "y", expected, in_32_parts_or_more(p, expected), mistakes_with(p), bound);
+  require_matches(y, {"y", {"row"}}, expected, in_32_parts_or_more(p, expected), mistakes_with(p), bound);
 }
 
 Outcome sum_rows(Entry<RowSum> entry, const Problem& p, Tensor<float>& y, const CallOptions& options = {}) {

@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/row_stats.hpp"
 #include "reference/softmax.hpp"
@@ -303,6 +305,11 @@ constexpr std::array kWrongMerges{
                },
                "In merge, the sum of the smaller maximum was multiplied by exp(larger - smaller). It has to "
                "shrink: exp(smaller - larger)."},
+    WrongMerge{"merge_rescales_both",
+               [](Stats low, Stats high) {
+                 return Stats{high.max, (low.sum + high.sum) * std::exp(low.max - high.max)};
+               },
+               "In merge, both sums were rescaled. The one of the larger maximum refers to it already."},
     WrongMerge{
         "merge_rescales_the_larger",
         [](Stats low, Stats high) {
@@ -335,18 +342,28 @@ Stats folded_by_threads(const Problem& p, std::int64_t row, const Fold& fold) {
   return all;
 }
 
-/// The row's statistics if the threads merge theirs so. The results of most mistakes depend on the order when
-/// there are more than two: then NaN.
+/// Whether some row has columns above -inf of more than two threads.
+bool has_more_than_two_threads(const Problem& p) {
+  const Col team = team_of(p.cols());
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    std::set<Col> threads;
+    for (Col col = 0; col < p.cols() && threads.size() < 3; ++col)
+      if (p.x(row, col) != -kInf) threads.insert(col % team);
+    if (threads.size() > 2) return true;
+  }
+  return false;
+}
+
+/// The row's statistics if the threads merge theirs so, one after the other by their maxima.
 Stats merged_by_threads(const Problem& p, std::int64_t row, const WrongMerge& wrong) {
   std::vector<Stats> parts;
   const Col team = team_of(p.cols());
   for (Col thread = 0; thread < std::min(team, p.cols()); ++thread) {
     Stats own;
     for (Col col = thread; col < p.cols(); col += team) own = merge(own, of_column(p.x(row, col)));
-    if (own.sum > 0) parts.push_back(own);
+    if (own.sum != 0) parts.push_back(own);
   }
-  if (parts.size() < 2 || (parts.size() > 2 && !wrong.in_any_order))
-    return {0, std::numeric_limits<double>::quiet_NaN()};
+  if (parts.empty()) return {};
   std::stable_sort(parts.begin(), parts.end(), [](Stats a, Stats b) { return a.max < b.max; });
   Stats merged = parts[0];
   for (std::size_t i = 1; i < parts.size(); ++i) merged = wrong.merge(merged, parts[i]);
@@ -376,6 +393,30 @@ StatsUsed shuffled_down(const Problem& p) {
       const auto before = lanes;  // a lane that nobody is above gets its own statistics back
       for (std::size_t lane = 0; lane < kWarp; ++lane)
         lanes[lane] = merge(before[lane], before[lane + offset < kWarp ? lane + offset : lane]);
+    }
+    for (Col col = 0; col < p.cols(); ++col) {
+      used.max(row, col) = lanes[static_cast<std::size_t>(col % kWarp)].max;
+      used.sum(row, col) = lanes[static_cast<std::size_t>(col % kWarp)].sum;
+    }
+  }
+  return used;
+}
+
+/// What the lanes of one warp hold if the second shuffle brings the maximum again, for the sum.
+StatsUsed maximum_for_sum(const Problem& p) {
+  StatsUsed used{Tensor<double>({p.rows(), p.cols()}), Tensor<double>({p.rows(), p.cols()})};
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    std::array<Stats, kWarp> lanes;
+    for (Col col = 0; col < p.cols(); ++col) {
+      Stats& lane = lanes[static_cast<std::size_t>(col % kWarp)];
+      lane = merge(lane, of_column(p.x(row, col)));
+    }
+    for (std::size_t bit = kWarp / 2; bit > 0; bit /= 2) {
+      const auto before = lanes;
+      for (std::size_t lane = 0; lane < kWarp; ++lane) {
+        const double other = before[lane ^ bit].max;
+        lanes[lane] = merge(before[lane], {other, other});
+      }
     }
     for (Col col = 0; col < p.cols(); ++col) {
       used.max(row, col) = lanes[static_cast<std::size_t>(col % kWarp)].max;
@@ -431,9 +472,39 @@ std::vector<WrongStats> wrong_stats(const Problem& p) {
     const auto row_stats = [&p, &wrong](std::int64_t row) { return folded_by_threads(p, row, wrong.fold); };
     all.push_back({wrong.name, [&p, row_stats] { return used_everywhere(p, row_stats); }, wrong.sentence});
   }
+  // What most of them give depends on the order when more than two threads merge: of that nothing is known.
+  const bool any_order_only = has_more_than_two_threads(p);
   for (const WrongMerge& wrong : kWrongMerges) {
+    if (any_order_only && !wrong.in_any_order) continue;
     const auto row_stats = [&p, &wrong](std::int64_t row) { return merged_by_threads(p, row, wrong); };
     all.push_back({wrong.name, [&p, row_stats] { return used_everywhere(p, row_stats); }, wrong.sentence});
+  }
+  if (team_of(p.cols()) == kWarp) {
+    all.push_back({"maximum_for_sum", [&p] { return maximum_for_sum(p); },
+                   "The shuffles bring the other lane's maximum twice. The second is to bring its sum."});
+  } else {
+    all.push_back({"steps_by_the_warp",
+                   [&p] {
+                     return used_everywhere(p, [&p](std::int64_t row) {
+                       Stats stats;
+                       for (Col col = 0; col < p.cols(); ++col)
+                         for (Col taker = 0; taker <= std::min(col / kWarp, kBlockTeam / kWarp - 1); ++taker)
+                           stats = merge(stats, of_column(p.x(row, col)));
+                       return stats;
+                     });
+                   },
+                   "Columns are folded more than once: each thread goes on by 32 columns, but here a whole "
+                   "block shares "
+                   "the row. Each has to go on by the threads of its team."});
+    all.push_back({"own_warp_32_times",
+                   [&p] {
+                     StatsUsed used = in_groups(p, kGroups[3]);  // each warp's own
+                     for (std::int64_t i = 0; i < used.sum.numel(); ++i) used.sum.at_linear(i) *= 32;
+                     return used;
+                   },
+                   "Each warp merged its own statistics 32 times: when the warps merge theirs, lane k has to "
+                   "take those "
+                   "of warp k."});
   }
   const auto add = [&](const char* name, Stats (*stats_of)(const Problem&, std::int64_t),
                        const char* sentence) {
@@ -516,6 +587,38 @@ struct WrongRows {
   const char* sentence;
 };
 
+/// Only as many rows written as there are blocks, where eight teams share a block.
+Mistake rows_of_the_blocks(const Problem& p) {
+  const std::int64_t teams = team_of(p.cols()) == kWarp ? 8 : 1, blocks = (p.rows() - 1) / teams + 1;
+  const auto pattern = [blocks, rows = p.rows()](const Tensor<float>& result) {
+    if (rows <= blocks) return false;
+    for (std::int64_t i = 0; i < result.numel(); ++i)
+      if (is_poison(result.at_linear(i)) != (result.unravel(i)[0] >= blocks)) return false;
+    return true;
+  };
+  return shows(
+      "rows_of_the_blocks", pattern,
+      "Only as many rows are written as there are blocks. Several teams share a block, so a row's number "
+      "is made from threadIdx.y, too: blockIdx.x * blockDim.y + threadIdx.y.");
+}
+
+/// Whether y is what a kernel leaves that writes row i from i * step on; step is less than the row stride of
+/// y.
+bool written_with_row_step(const Tensor<float>& y, const Problem& p, std::int64_t step) {
+  const Tensor<double> right = reference::softmax(p.x);
+  for (std::int64_t row = 0; row < p.rows(); ++row) {
+    for (Col col = 0; col < p.cols(); ++col) {
+      const std::int64_t place = row * y.strides()[0] + col, from_row = place / step, from_col = place % step;
+      const bool written = from_row < p.rows() && from_col < p.cols();
+      if (is_poison(y(row, col)) == written) return false;
+      if (!written) continue;
+      const double off = std::abs(static_cast<double>(y(row, col)) - right(from_row, from_col));
+      if (!(off <= 1e-6) && !std::isnan(right(from_row, from_col))) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<WrongRows> wrong_rows(const Problem& p) {
   std::vector<WrongRows> all{{"row_ignored", 0, "Every row holds what belongs to row 0 of x."}};
   if (p.x_row_stride() > p.cols())
@@ -526,7 +629,7 @@ std::vector<WrongRows> wrong_rows(const Problem& p) {
 }
 
 Mistakes mistakes_in_max(const Problem& p) {
-  Mistakes mistakes;
+  Mistakes mistakes{rows_of_the_blocks(p)};
   for (const WrongStats& wrong : wrong_stats(p))
     mistakes.push_back(gives(
         wrong.name, [used = wrong.used] { return first_column(used().max); }, wrong.sentence));
@@ -535,6 +638,7 @@ Mistakes mistakes_in_max(const Problem& p) {
 
 Mistakes mistakes_in_sum(const Problem& p) {
   Mistakes mistakes = mistakes_with_minus_inf(p);
+  mistakes.push_back(rows_of_the_blocks(p));
   for (const WrongStats& wrong : wrong_stats(p))
     mistakes.push_back(gives(
         wrong.name, [used = wrong.used] { return first_column(used().sum); }, wrong.sentence));
@@ -555,8 +659,21 @@ Tensor<double> softmax_with(const Problem& p, const StatsUsed& used, double base
   return y;
 }
 
-Mistakes mistakes_in_softmax(const Problem& p) {
+Mistakes mistakes_in_softmax(const Problem& p, std::int64_t y_row_stride) {
   Mistakes mistakes = mistakes_with_minus_inf(p);
+  mistakes.push_back(rows_of_the_blocks(p));
+  const auto step_in_y = [&](const char* name, std::int64_t step, const char* sentence) {
+    if (step > 0 && step < y_row_stride && p.rows() > 1)
+      mistakes.push_back(shows(
+          name, [&p, step](const Tensor<float>& y) { return written_with_row_step(y, p, step); }, sentence));
+  };
+  if (p.x_row_stride() > p.cols())
+    step_in_y("stride_of_x_for_y", p.x_row_stride(),
+              "The rows of y are written x_row_stride elements apart: they lie y_row_stride apart.");
+  step_in_y(
+      "y_stride_ignored", p.cols(),
+      "The rows of y are written as if each began where the one before ends: they are y_row_stride elements "
+      "apart.");
   for (const WrongStats& wrong : wrong_stats(p))
     mistakes.push_back(gives(
         wrong.name, [&p, used = wrong.used] { return softmax_with(p, used()); }, wrong.sentence));
@@ -570,6 +687,15 @@ Mistakes mistakes_in_softmax(const Problem& p) {
   mistakes.push_back(gives(
       "not_divided", [&p, right] { return softmax_with(p, right(), kE, false); },
       "The results are exp(x - max), which were never divided by their row's sum."));
+  mistakes.push_back(gives(
+      "multiplied_by_the_sum",
+      [&p, right] {
+        StatsUsed used = right();
+        for (std::int64_t i = 0; i < used.sum.numel(); ++i)
+          if (double& sum = used.sum.at_linear(i); sum != 0) sum = 1 / sum;
+        return softmax_with(p, used);
+      },
+      "The exponentials are multiplied by their row's sum. They have to be divided by it."));
   mistakes.push_back(gives(
       "maximum_not_subtracted",
       [&p, right] {
@@ -607,8 +733,9 @@ void require_stats(const Tensor<float>& max, const Tensor<float>& sum, const Pro
     if (std::isnan(expected.sum(row))) expected.max(row) = static_cast<double>(max(row));
   // The sum first: it tells most mistakes apart. It may be large, and then its roundings are.
   const Bound bound{kBound.factor, kBound.floor * std::max(1.0, largest_magnitude(expected.sum))};
-  require_matches(sum, "sum", expected.sum, sums_in_float32(p, expected.sum), mistakes_in_sum(p), bound);
-  require_matches(max, "max", expected.max, expected.max.to<float>(), mistakes_in_max(p));
+  require_matches(sum, {"sum", {"row"}}, expected.sum, sums_in_float32(p, expected.sum), mistakes_in_sum(p),
+                  bound);
+  require_matches(max, {"max", {"row"}}, expected.max, expected.max.to<float>(), mistakes_in_max(p));
 }
 
 Outcome check_stats(const Problem& p, const CallOptions& options = {}) {
@@ -628,7 +755,8 @@ Outcome get_softmax(const Problem& p, Tensor<float>& y, const CallOptions& optio
 
 void require_softmax(const Tensor<float>& y, const Problem& p) {
   const Tensor<double> expected = reference::softmax(p.x);
-  require_matches(y, "y", expected, softmax_in_float32(p, expected), mistakes_in_softmax(p), kBound);
+  require_matches(y, "y", expected, softmax_in_float32(p, expected), mistakes_in_softmax(p, y.strides()[0]),
+                  kBound);
 }
 
 /// y_gap: how much further apart the rows of y lie than they are long.
@@ -767,6 +895,7 @@ TEST_CASE("turns the row of the notes into its softmax", "[l05][online_softmax][
 TEST_CASE("takes rows of 1000, 5000, 4097, 4096, 1025 and 257 columns", "[l05][online_softmax][points:2]") {
   for (const std::int64_t cols : {1000, 5000, 4097, 4096, 1025, 257}) {
     check_softmax(random_problem(9, cols, cols));
+    check_softmax(random_problem(9, cols, cols + 3), 5);
     check_softmax(random_problem(9, cols, cols + 5), 3);
   }
 }

@@ -174,13 +174,15 @@ bool is_minus_inf(const Tensor<float>& x, Col row) {
 struct RowFacts {
   double max, min, sum_x;
   double sum_exp, sum_exp2;  // Σ exp(x - max), Σ 2^(x - max)
+  double sum_plain, cols;    // Σ exp(x), as far as float32 goes; how many columns
 };
 
 RowFacts facts_of(const Tensor<float>& x, Col row) {
-  RowFacts facts{-HUGE_VAL, HUGE_VAL, 0, 0, 0};
+  RowFacts facts{-HUGE_VAL, HUGE_VAL, 0, 0, 0, 0, static_cast<double>(x.shape()[1])};
   for (Col col = 0; col < x.shape()[1]; ++col) {
     const auto value = static_cast<double>(x(row, col));
     facts.max = std::max(facts.max, value), facts.min = std::min(facts.min, value), facts.sum_x += value;
+    facts.sum_plain += exp_in_float32(value);
   }
   for (Col col = 0; col < x.shape()[1]; ++col) {
     const double below_max = static_cast<double>(x(row, col)) - facts.max;
@@ -195,6 +197,43 @@ Tensor<double> by_formula(const Tensor<float>& x, double (*formula)(double x, co
     const RowFacts facts = facts_of(x, row);
     for (Col col = 0; col < x.shape()[1]; ++col)
       y(row, col) = is_minus_inf(x, row) ? 0 : formula(static_cast<double>(x(row, col)), facts);
+  }
+  return y;
+}
+
+/// Divided by what `sum` makes of the threads' own sums.
+Tensor<double> divided_by(const Tensor<float>& x, double (*sum)(const std::vector<double>& sums_of_threads)) {
+  Tensor<double> y(x.shape());
+  for (Col row = 0; row < x.shape()[0]; ++row) {
+    const double max = facts_of(x, row).max;
+    std::vector<double> sums(kBlockThreads, 0.0);
+    for (Col col = 0; col < x.shape()[1]; ++col) {
+      y(row, col) = exp_in_float32(static_cast<double>(x(row, col)) - (max == -HUGE_VAL ? 0.0 : max));
+      sums[static_cast<std::size_t>(by_thread(col))] += y(row, col);
+    }
+    const double divisor = sum(sums);
+    for (Col col = 0; col < x.shape()[1]; ++col) y(row, col) *= divisor == 0 ? 0 : 1 / divisor;
+  }
+  return y;
+}
+
+double largest_of(const std::vector<double>& sums) {
+  double largest = 0;
+  for (const double sum : sums) largest = std::fmax(largest, sum);
+  return largest;
+}
+
+/// Divided by a sum in which each thread goes on by 32 columns.
+Tensor<double> sum_in_steps_of_a_warp(const Tensor<float>& x) {
+  Tensor<double> y(x.shape());
+  for (Col row = 0; row < x.shape()[0]; ++row) {
+    const double max = facts_of(x, row).max;
+    double sum = 0;
+    for (Col col = 0; col < x.shape()[1]; ++col) {
+      y(row, col) = exp_in_float32(static_cast<double>(x(row, col)) - (max == -HUGE_VAL ? 0.0 : max));
+      sum += y(row, col) * static_cast<double>(std::min(col / kWarp, Col{kBlockThreads} / kWarp - 1) + 1);
+    }
+    for (Col col = 0; col < x.shape()[1]; ++col) y(row, col) *= sum == 0 ? 0 : 1 / sum;
   }
   return y;
 }
@@ -312,7 +351,7 @@ Mistakes mistakes_of(const Problem& p) {
       shows(
           "maximum_starts_at_0", [&x](const Tensor<float>& y) { return lost_below_zero(y, x); },
           "Rows whose numbers are all far below 0 are lost: their maximum was taken for 0, or for a tiny "
-          "positive number. Let it begin at -INFINITY."),
+          "positive number such as FLT_MIN. Let it begin at -INFINITY."),
       parts(
           "max_of_the_first_columns", {.in_max = [](Col col, Col) { return col < kBlockThreads; }},
           "The maximum is that of the first kBlockThreads columns alone: where a larger number comes later, "
@@ -349,6 +388,14 @@ Mistakes mistakes_of(const Problem& p) {
             "The sum is that of warp 0's columns alone."),
       parts("sum_of_lanes_0", {.in_sum = [](Col col, Col) { return col % kWarp == 0; }},
             "The sum is that of lane 0 of each warp: the lanes' sums were never combined."),
+      gives(
+          "largest_sum", [&x] { return divided_by(x, largest_of); },
+          "Divided by the largest sum of a thread. The threads' sums have to be added: sum_block(), not "
+          "max_block()."),
+      gives(
+          "sum_steps_by_the_warp", [&x] { return sum_in_steps_of_a_warp(x); },
+          "Columns are in the sum more than once: each thread goes on by 32 columns. The block has "
+          "kBlockThreads threads, so each has to go on by kBlockThreads."),
       formula(
           "sum_of_x", [](double v, const RowFacts& r) { return std::exp(v - r.max) / r.sum_x; },
           "Divided by the sum of x, where the sum of the exponentials is wanted."),
@@ -360,6 +407,15 @@ Mistakes mistakes_of(const Problem& p) {
       formula(
           "not_divided", [](double v, const RowFacts& r) { return std::exp(v - r.max); },
           "This is exp(x - max): the division by the sum is missing."),
+      formula(
+          "shift_outside_the_exponential",
+          [](double v, const RowFacts& r) {
+            return (exp_in_float32(v) - r.max) / (r.sum_plain - r.cols * r.max);
+          },
+          "This is made of exp(x) - max, where exp(x - max) is wanted: a bracket closes too early."),
+      formula(
+          "divided_by_the_columns", [](double v, const RowFacts& r) { return std::exp(v - r.max) / r.cols; },
+          "Divided by the number of columns, not by the sum."),
       formula(
           "divided_by_the_maximum", [](double v, const RowFacts& r) { return std::exp(v - r.max) / r.max; },
           "Divided by the maximum, not by the sum."),

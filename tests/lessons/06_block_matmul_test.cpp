@@ -150,6 +150,37 @@ Mistakes mistakes_of(const Problem& p) {
   }
   only("one_step_short", 0, K - 1, "The last k is missing.");
 
+  // A loop over k that ends where another size ends, or that steps over more than a tile holds.
+  for (const std::int64_t depth : {8, 32}) {
+    const auto end_of = [depth](std::int64_t size) { return (size + depth - 1) / depth * depth; };
+    const auto ends_at = [&](const char* name, std::int64_t size, const char* sentence) {
+      const std::int64_t end = end_of(size);
+      if (end < K)
+        mistakes.push_back(gives(
+            name, [=, &p] { return product_of(p, 0, end, a, b); }, sentence));
+    };
+    if (depth == 8 || end_of(M) != (M + 7) / 8 * 8)
+      ends_at(
+          "ends_at_the_rows", M,
+          "The loop over k ends at the number of rows of A. It has to go on to K, the number of its columns: "
+          "A.shape[1].");
+    if (depth == 8 || end_of(N) != (N + 7) / 8 * 8)
+      ends_at(
+          "ends_at_the_columns", N,
+          "The loop over k ends at the number of columns of B. It has to go on to K, the number of its rows: "
+          "B.shape[0].");
+  }
+  if (K > 8)
+    mistakes.push_back(gives(
+        "steps_left_out",
+        [=, &p] {
+          return product_of(
+              p, 0, K, [&](auto i, auto k) { return k % kTile < 8 ? a(i, k) : 0.0; }, b);
+        },
+        "Of every 32 steps of k only the first 8 are in C, the others are left out: the loop goes on by "
+        "kTile, "
+        "though the tiles hold kDepth steps."));
+
   // Tiles whose last part keeps the numbers of the tile before, and tiles of which the last step is left out.
   std::set<std::int64_t> stale;
   for (const std::int64_t depth : {8, 16, 32}) {
@@ -196,6 +227,52 @@ Mistakes mistakes_of(const Problem& p) {
       },
       "Each tile of A is transposed: thread (x, y) needs row y of it, so row y, column k is the element to "
       "take."));
+
+  const std::int64_t padded = (K + kTile - 1) / kTile * kTile;
+  mistakes.push_back(gives(
+      "b_transposed",
+      [=, &p] { return product_of(p, 0, K, a, [&](auto k, auto j) { return filled(p.B, j, k); }); },
+      "B is read as if it were transposed: B[j][k] was taken where B[k][j] is needed."));
+  if (K > kTile || N > kTile)
+    mistakes.push_back(gives(
+        "tiles_of_b_exchanged",
+        [=, &p] {
+          return product_of(
+              p, 0, padded, [&](auto i, auto k) { return filled(p.A, i, k); },
+              [&](auto k, auto j) {
+                return filled(p.B, j / kTile * kTile + k % kTile, k / kTile * kTile + j % kTile);
+              });
+        },
+        "The wrong tiles of B were loaded: row and column of a tile's first element are exchanged. A tile of "
+        "B "
+        "begins at row first_k and column first_col."));
+  if (K > 1)
+    mistakes.push_back(gives(
+        "slab_of_b_exchanged",
+        [=, &p] {
+          constexpr std::int64_t side = 128, depth = 8;  // those of the stub
+          return product_of(
+              p, 0, (K + depth - 1) / depth * depth, [&](auto i, auto k) { return filled(p.A, i, k); },
+              [&](auto k, auto j) {
+                return filled(p.B, k / depth * depth + j % side, j / side * side + k % depth);
+              });
+        },
+        "Rows and columns of B are exchanged in the slabs: where row first_k + k and column first_col + j "
+        "belong, row "
+        "first_k + j and column first_col + k were loaded. load_slab() takes columns of B as rows of its "
+        "transpose."));
+  mistakes.push_back(gives(
+      "a_of_the_column",
+      [=, &p] {
+        Tensor<double> C({M, N});
+        for (std::int64_t i = 0; i < M; ++i)
+          for (std::int64_t j = 0; j < N; ++j)
+            for (std::int64_t k = 0; k < padded; ++k)
+              C(i, j) += filled(p.A, i, k / kTile * kTile + j % kTile) * filled(p.B, k, j);
+        return C;
+      },
+      "In all steps of a tile the same element of A was taken: it has to be A_smem[y][k], with the k of the "
+      "step."));
 
   // Wrong strides.
   const std::int64_t a_stride = p.A.strides()[0], b_step = p.B.strides()[1];
@@ -325,6 +402,7 @@ Problem problem_of_the_notes() {
 void check_ragged(Entry<Product> entry) {
   for (const auto& [M, N, K] : {std::array<std::int64_t, 3>{70, 135, 45},
                                 {135, 70, 100},
+                                {40, 70, 135},
                                 {129, 131, 65},
                                 {64, 64, 64},
                                 {128, 128, 32},

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,6 +28,8 @@ using namespace course::grading;
 namespace {
 
 constexpr auto kAttention = ENTRY(naive_attention);
+constexpr const char* kLastKeysMissing =
+    "The last keys are missing: those from {} on. No block, or no thread, computes them.";
 constexpr Int kTile = 32;  // rows and columns of the smallest tile that the contract's cost allows
 
 struct Steps {
@@ -144,6 +147,47 @@ Tensor<double> softmax_without_maximum(const Tensor<double>& S, bool divided) {
   });
 }
 
+/// The softmax of a kernel whose maxima begin with 0.
+Tensor<double> softmax_from_0(const Tensor<double>& S) {
+  return by_rows(S, [](double* row, Int Nk) {
+    const double max = std::max(max_of(row, 0, Nk), 0.0);
+    double sum = 0;
+    for (Int j = 0; j < Nk; ++j) sum += row[j] = exp_of_float(row[j] - max);
+    for (Int j = 0; j < Nk && sum != 0; ++j) row[j] /= sum;
+  });
+}
+
+/// softmax where key j counts times(j) times in the sum.
+Tensor<double> softmax_counting(const Tensor<double>& S, const std::function<Int(Int j)>& times) {
+  return by_rows(S, [&](double* row, Int Nk) {
+    const double max = max_of(row, 0, Nk);
+    double sum = 0;
+    for (Int j = 0; j < Nk; ++j) sum += static_cast<double>(times(j)) * (row[j] = exp_from(row[j], max));
+    for (Int j = 0; j < Nk && sum != 0; ++j) row[j] /= sum;
+  });
+}
+
+/// The weights of keys that share `owner(j)` are divided by their own sum, on the row's maximum; or on their
+/// own maximum, and by the sum of all.
+Tensor<double> softmax_of_owners(const Tensor<double>& S, const std::function<Int(Int j)>& owner,
+                                 bool own_maxima) {
+  return by_rows(S, [&](double* row, Int Nk) {
+    std::map<Int, double> maxima, sums;
+    for (Int j = 0; j < Nk; ++j) {
+      const auto at = maxima.emplace(owner(j), -std::numeric_limits<double>::infinity()).first;
+      at->second = std::max(at->second, row[j]);
+    }
+    const double max = max_of(row, 0, Nk);
+    double total = 0;
+    for (Int j = 0; j < Nk; ++j) {
+      row[j] = exp_from(row[j], own_maxima ? maxima[owner(j)] : max);
+      sums[owner(j)] += row[j], total += row[j];
+    }
+    for (Int j = 0; j < Nk; ++j)
+      if (const double sum = own_maxima ? total : sums[owner(j)]; sum != 0) row[j] /= sum;
+  });
+}
+
 Tensor<double> softmax_in_base_2(const Tensor<double>& S) {
   return by_rows(S, [](double* row, Int Nk) {
     const double max = max_of(row, 0, Nk);
@@ -151,6 +195,10 @@ Tensor<double> softmax_in_base_2(const Tensor<double>& S) {
     for (Int j = 0; j < Nk; ++j) sum += row[j] = std::exp2(row[j] - max);
     for (Int j = 0; j < Nk; ++j) row[j] /= sum;
   });
+}
+
+Tensor<double> softmax_in_base_e(const Tensor<double>& S) {
+  return softmax_counting(S, [](Int) { return 1; });
 }
 
 Tensor<double> not_divided(const Tensor<double>& S) {
@@ -170,8 +218,32 @@ std::vector<Int> widths(Int size) {
   return result;
 }
 
+/// What S, P or O have in common: which elements are written at all.
+void add_unwritten(Mistakes& to, const Problem& p) {
+  if (p.H() > 1)
+    to.push_back(only_written(
+        "only_head_0_written", [](const Index& at) { return at[1] == 0; },
+        "Only head 0 of each batch was written. The other heads have no blocks, or their "
+        "blocks write to the place of head 0."));
+  if (p.B() > 1)
+    to.push_back(only_written(
+        "only_batch_0_written", [](const Index& at) { return at[0] == 0; },
+        "Only batch 0 was written. The other batches have no blocks, or their blocks write "
+        "to the place of batch 0."));
+  to.push_back(missing_tail("last_queries_missing", 2, kLastQueriesMissing));
+}
+
+/// Which tiles of S exist where rows and columns of tiles are taken for each other.
+bool in_exchanged_tile(const Index& at, Int Nq, Int Nk, Int tile) {
+  const Int down = (Nq + tile - 1) / tile, across = (Nk + tile - 1) / tile;
+  const Int row = at[2] / tile, col = at[3] / tile;
+  for (Int block = 0; block < down * across; ++block)
+    if (row == block % across && col == block / across) return true;
+  return false;
+}
+
 /// What S may be instead of Q·Kᵀ·scale.
-Mistakes mistakes_in_S(const Problem& p) {
+Mistakes mistakes_in_S(const Problem& p, const reference::Attention& expected) {
   const auto scale = static_cast<double>(p.scale);
   const Int D = p.D();
   Mistakes found;
@@ -184,6 +256,15 @@ Mistakes mistakes_in_S(const Problem& p) {
       "This is Q·Kᵀ: the scale is missing. It belongs to S, before the softmax, not behind it.");
   add(
       "scale_twice", [=, &p] { return scores(p, Q, K, scale * scale, D); }, "S is scaled twice.");
+  if (const double root = 1 / std::sqrt(static_cast<double>(D)); std::abs(root - scale) > 1e-3 * scale)
+    add(
+        "scale_from_dim", [=, &p] { return scores(p, Q, K, root, D); },
+        "The scores are multiplied by 1/√D here. They have to be multiplied by the argument `scale`, which "
+        "may be "
+        "something else.");
+  add(
+      "softmax_in_place", [&expected] { return expected.P; },
+      "S holds the weights: the softmax is written over the scores. It belongs into P.");
   add(
       "scale_inverted", [=, &p] { return scores(p, Q, K, 1 / scale, D); },
       "S is divided by the scale; it should be multiplied.");
@@ -219,10 +300,15 @@ Mistakes mistakes_in_S(const Problem& p) {
         "strides_of_q", [=, &p] { return scores(p, Q, K_wrong, scale, D); },
         "K is read by the strides of Q; it has its own.");
   }
-  found.push_back(
-      missing_tail("last_queries_missing", 2, "The last queries, which do not fill a tile, are missing."));
-  found.push_back(
-      missing_tail("last_keys_missing", 3, "The last keys, which do not fill a tile, are missing."));
+  add_unwritten(found, p);
+  found.push_back(missing_tail("last_keys_missing", 3, kLastKeysMissing));
+  for (const Int tile : {32, 64, 128})
+    found.push_back(only_written(
+        "tiles_exchanged",
+        [Nq = p.Nq(), Nk = p.Nk(), tile](const Index& at) { return in_exchanged_tile(at, Nq, Nk, tile); },
+        "Tiles of S are missing, and others computed in their place. The tiles of S are counted row by row: "
+        "tile n "
+        "has row n / tiles_across of tiles, and column n % tiles_across."));
   return by_name(std::move(found));
 }
 
@@ -253,6 +339,58 @@ Mistakes mistakes_in_P(const Problem& p, const reference::Attention& expected) {
       "This is exp(S): neither was the row's maximum subtracted nor is anything divided by the row's sum.");
   add(
       "no_softmax", [&S] { return S; }, "P is a copy of S.");
+  add(
+      "maximum_begins_at_0", [&S] { return softmax_from_0(S); },
+      "The maximum began with 0, and so it is 0 where all scores are less. The maximum of no scores is "
+      "-inf.");
+  add(
+      "scaled_again",
+      [&S, scale = static_cast<double>(p.scale)] {
+        return softmax_in_base_e(by_rows(S, [scale](double* row, Int Nk) {
+          for (Int j = 0; j < Nk; ++j) row[j] *= scale;
+        }));
+      },
+      "The scores are scaled again before the softmax. S is scaled already.");
+  add(
+      "log2e_with_expf",
+      [&S] {
+        return softmax_in_base_e(by_rows(S, [](double* row, Int Nk) {
+          for (Int j = 0; j < Nk; ++j) row[j] *= 1.4426950408889634;
+        }));
+      },
+      "The scores are multiplied by log2(e), as exp2f() wants them, but the exponential is expf(). Take "
+      "exp2f(), "
+      "or leave log2(e) out.");
+  for (const Int threads : {32, 64, 128, 256, 512, 1024}) {
+    add(
+        "divided_by_own_sum",
+        [&S, threads] {
+          return softmax_of_owners(
+              S, [threads](Int j) { return j % threads; }, false);
+        },
+        "Each weight is divided by the sum over one thread's keys. It has to be the sum over all threads' "
+        "keys.");
+    if (threads > 32 && p.Nk() > 32) {
+      const auto warp = [threads](Int j) { return j % threads / 32; };
+      add(
+          "divided_by_sum_of_warp", [&S, warp] { return softmax_of_owners(S, warp, false); },
+          "Each weight is divided by the sum over the keys of one warp. It has to be the sum over those of "
+          "all "
+          "warps.");
+      add(
+          "local_maxima", [&S, warp] { return softmax_of_owners(S, warp, true); },
+          "Every 32 keys have a maximum of their own, that of a warp, and their exponentials are used "
+          "together: "
+          "they stand on different bases. The maximum has to be that of all warps.");
+      add(
+          "keys_counted_by_several_threads",
+          [&S, threads] {
+            return softmax_counting(S, [threads](Int j) { return std::min(j / 32 + 1, threads / 32); });
+          },
+          "Keys are counted by several threads: the loop over them steps by fewer keys than the block has "
+          "threads.");
+    }
+  }
   for (const Int width : widths(p.Nk())) {
     if (width < p.Nk()) {
       add(
@@ -280,8 +418,8 @@ Mistakes mistakes_in_P(const Problem& p, const reference::Attention& expected) {
       },
       "In a row of S that is only -inf, the maximum is -inf, too, and -inf - -inf is NaN. Such a row of P is "
       "0."));
-  found.push_back(missing_tail("last_queries_missing", 2, "The last rows are missing."));
-  found.push_back(missing_tail("last_keys_missing", 3, "The last keys are missing."));
+  add_unwritten(found, p);
+  found.push_back(missing_tail("last_keys_missing", 3, kLastKeysMissing));
   return by_name(std::move(found));
 }
 
@@ -343,9 +481,9 @@ Mistakes mistakes_in_O(const Problem& p, const reference::Attention& expected) {
         },
         "O is written as if it lay in the order [batch, head, seq, dim]. Its strides say where an element "
         "belongs.");
+  add_unwritten(found, p);
   found.push_back(
-      missing_tail("last_queries_missing", 2, "The last queries, which do not fill a tile, are missing."));
-  found.push_back(missing_tail("last_dims_missing", 3, "The last columns of O are missing."));
+      missing_tail("last_dims_missing", 3, "The last columns of O are missing: those from {} on."));
   return by_name(std::move(found));
 }
 
@@ -367,7 +505,7 @@ Outcome attend(const Problem& p, Steps& got, const CallOptions& options = {}) {
 void require_steps(const Steps& got, const Problem& p) {
   const reference::Attention expected = attention_of(p);
   const Baseline baseline = in_float32(p, expected);
-  require_matches(got.S, "S", expected.S, baseline.S, mistakes_in_S(p));
+  require_matches(got.S, "S", expected.S, baseline.S, mistakes_in_S(p, expected));
   require_matches(got.P, "P", expected.P, baseline.P, mistakes_in_P(p, expected));
   require_matches(got.O, "O", expected.O, baseline.results.O, mistakes_in_O(p, expected));
 }
@@ -433,6 +571,7 @@ TEST_CASE("attends from the two queries of the notes to their three keys",
 }
 
 TEST_CASE("keeps several batches and heads apart", "[l07][naive_attention][points:2]") {
+  check(random_problem({2, 3, 5, 7, 4}));  // small enough for check mode to name what heads do to each other
   check(random_problem({2, 3, 70, 90, 37}));
   check(random_problem({3, 2, 33, 20, 64}));
   check(random_problem({1, 5, 20, 140, 16}));
@@ -507,6 +646,8 @@ TEST_CASE("keeps large scores apart", "[l07][naive_attention][points:3]") {
     INFO("about " << shift << " added to every score");
     check(with_shifted_scores(random_problem({1, 2, 20, 40, 16}), shift));
   }
+  INFO("about 1000 added to every score of even queries, and -1000 to those of odd ones");
+  check(with_opposite_shifts(random_problem({1, 2, 20, 40, 16}), 1000.0f));
 }
 
 TEST_CASE("gives zeros where all scores of a row are -inf", "[l07][naive_attention][points:2]") {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attention/checks.hpp"
+#include "attention/row_mistakes.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
 
@@ -137,19 +138,18 @@ Mistakes own_mistakes(const Problem& p, Which which) {
           "of all their scores."));
     }
   }
-  for (const Int width : tile_widths(p.Nk())) {
-    const auto first_tile_of = [width](const Tensor<float>& x) {
-      return Reader{&x, [s = x.strides(), width](Int b, Int h, Int row, Int d) {
-                      return b * s[0] + h * s[1] + row % width * s[2] + d * s[3];
-                    }};
-    };
-    const std::string tiles = " (That is what tiles of " + std::to_string(width) + " keys give.)";
-    mistakes.push_back(deviation("keys_of_first_tile", p, which, {.K = first_tile_of(p.K)},
-                                 "Every tile gets the keys of the first tile." + tiles));
-    if (which == Which::O)
-      mistakes.push_back(deviation("values_of_first_tile", p, which, {.V = first_tile_of(p.V)},
-                                   "Every tile of keys meets the values of the first tile." + tiles));
-  }
+  add_two_rows(mistakes, p, which, TwoRows::sum_at_end);
+  for (const auto& [queries, keys] : {std::pair<Int, Int>{128, 64}, {64, 64}, {64, 32}, {128, 128}})
+    if (p.Nk() % keys != 0)
+      mistakes.push_back(
+          deviation("tail_hidden_by_row", p, which,
+                    {.sees = [Nk = p.Nk(), M = queries, N = keys](
+                                 Int i, Int j) { return j / N * N + N <= Nk || j / N * N + i % M < Nk; },
+                     .tile = keys,
+                     .tail_counts = true},
+                    "In the last tile of keys, the row is compared with the number of keys. It has to be the "
+                    "column: the "
+                    "second argument of `hidden`."));
   for (const Int width : {8, 16, 32, 64, 128})
     if (p.Nk() % width != 0)
       mistakes.push_back(deviation(
@@ -298,6 +298,8 @@ TEST_CASE("keeps large scores apart", "[l09][flash2_forward][points:2]") {
     INFO("about " << shift << " added to every score");
     check_results(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), shift));
   }
+  INFO("about 1000 added to every score of even queries, and -1000 to those of odd ones");
+  check_results(with_opposite_shifts(random_problem({1, 2, 20, 100, 16}), 1000.0f));
 }
 
 TEST_CASE("follows a maximum that rises from tile to tile, and one that stays in the first",

@@ -94,6 +94,16 @@ class Views {
     mistakes.push_back(deviation(name, p_, which_, {.sees = in_range}, std::move(sentence)));
   }
 
+  /// The same, also if an earlier name has the view: other problems tell the two apart.
+  void add_too(const char* name, const std::function<bool(Int i, Int j)>& sees, std::string sentence) {
+    const Int Nk = p_.Nk();
+    const auto in_range = [sees, Nk](Int i, Int j) { return j < Nk && sees(i, j); };
+    const std::vector<bool> view = view_of(in_range);
+    const bool any = std::find(view.begin(), view.end(), true) != view.end();
+    if (any && view != view_of([this](Int i, Int j) { return p_.sees(i, j); }))
+      mistakes.push_back(deviation(name, p_, which_, {.sees = in_range}, std::move(sentence)));
+  }
+
   Mistakes mistakes;
 
  private:
@@ -113,6 +123,9 @@ class Views {
 Mistakes own_mistakes(const Problem& p, Which which) {
   Views views(p, which);
   const Int Nq = p.Nq(), past = p.Nk() - Nq;
+  views.add_too(
+      "offset_twice", [=](Int i, Int j) { return j <= i + 2 * past; },
+      "Query i stands at key i + 2·(Nk - Nq) here: the offset is added twice.");
   views.add(
       "offset_negated", [=](Int i, Int j) { return j <= i - past; },
       "Query i stands at key i + Nq - Nk here. It stands at key i + Nk - Nq.");
@@ -124,12 +137,74 @@ Mistakes own_mistakes(const Problem& p, Which which) {
                   sentence + " (That is what tiles of " + std::to_string(M) + " queries and " +
                       std::to_string(N) + " keys give.)");
   };
+  const auto add_too = [&](const char* name, const std::string& sentence, const Seen& seen) {
+    for (const Int M : {128, 64})
+      for (const Int N : {64, 32}) views.add_too(name, seen({M, N, Nq, past}), sentence);
+  };
   add("diagonal_tiles_unmasked",
       "In tiles that the diagonal crosses, keys behind the query's position are seen.",
       [](const Tiling& t) { return [t](Int i, Int j) { return j < t.end(i); }; });
   add("diagonal_tiles_missing",
       "Tiles that the diagonal crosses are left out; queries see a part of their keys.",
       [](const Tiling& t) { return [t](Int i, Int j) { return j < t.full_end(i); }; });
+  add_too("mask_top_left",
+          "The mask compares the key with i, the query's number. Query i stands at key i + Nk - Nq.",
+          [](const Tiling& t) {
+            return [t](Int i, Int j) { return j < t.full_end(i) || (j < t.end(i) && j <= i); };
+          });
+  add_too(
+      "mask_top_left",  // and so does the range that needs no mask
+      "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the last "
+      "key.",
+      [](const Tiling& t) {
+        return [t](Int i, Int j) {
+          return j < round_down(t.first_query(i) + 1, t.N) || (j < t.end(i) && j <= i);
+        };
+      });
+  const std::string reversed =
+      "The mask is reversed: where the diagonal crosses a tile, the keys up to the query's position are "
+      "hidden, and "
+      "those past it are seen. `hidden` is called with the query first, and the key second.";
+  add_too("mask_reversed", reversed, [](const Tiling& t) {
+    return [t](Int i, Int j) { return j < t.full_end(i) || (j < t.end(i) && j >= i + t.past); };
+  });
+  add_too("mask_reversed", reversed, [](const Tiling& t) {
+    return [t](Int i, Int j) { return j < t.full_end(i) || (j < t.end(i) && j >= i - t.past); };
+  });
+  add_too("position_unsigned",
+          "Queries that stand before key 0 see every key of their tiles: their position is below 0, and was "
+          "compared as "
+          "an unsigned number.",
+          [&p](const Tiling& t) {
+            return [t, &p](Int i, Int j) { return p.sees(i, j) || (i + t.past < 0 && j < t.end(i)); };
+          });
+  add_too(
+      "only_first_diagonal_tile",
+      "Of the tiles that the diagonal crosses only the first is visited. With 128 queries and 64 keys in a "
+      "tile it "
+      "crosses two or three.",
+      [&p](const Tiling& t) {
+        return [t, &p](Int i, Int j) { return p.sees(i, j) && j < t.full_end(i) + t.N; };
+      });
+  add_too(
+      "every_second_diagonal_tile",
+      "Every second tile that the diagonal crosses is missing: the loop steps by the queries of a tile, not "
+      "by its "
+      "keys.",
+      [&p](const Tiling& t) {
+        return [t, &p](Int i, Int j) {
+          return p.sees(i, j) && (j < t.full_end(i) || (j - t.full_end(i)) / t.N % 2 == 0);
+        };
+      });
+  add_too("only_last_tile_masked",
+          "Only the last tile of keys is masked, and in those before it keys behind the query's position are "
+          "seen. The "
+          "diagonal crosses several tiles.",
+          [&p](const Tiling& t) {
+            return [t, &p](Int i, Int j) {
+              return p.sees(i, j) || j < round_down(t.last_query(i) + t.past, t.N);
+            };
+          });
   add("last_query_for_all", "All queries of a tile see what its last query sees.",
       [](const Tiling& t) { return [t](Int i, Int j) { return j <= t.last_query(i) + t.past; }; });
   add("first_query_for_all", "All queries of a tile see what its first query sees.",
@@ -352,6 +427,7 @@ TEST_CASE("keeps large scores apart, and those that a query does not see away", 
   check(kKernel, with_whole_scores(causal_problem({1, 1, 70, 80, 16})));
   for (const float shift : {1000.0f, -1000.0f})
     check(kKernel, with_shifted_scores(causal_problem({1, 1, 40, 20, 16}), shift));
+  check(kKernel, with_opposite_shifts(causal_problem({1, 1, 40, 20, 16}), 1000.0f));
   check(kKernel, with_large_scores_ahead(causal_problem({1, 1, 70, 70, 8})));
 }
 

@@ -106,6 +106,21 @@ Mistake masked_by(std::string name, const Problem& p, Which which,
   return seen_if(std::move(name), p, which, sees, std::move(sentence));
 }
 
+/// Query i of the group's head `member` sees the keys of the tiles that its tile of rows needs no mask for,
+/// and in those that the diagonal crosses the keys that `sees` shows.
+Mistake masked_in_tiles(std::string name, const Problem& p, Which which,
+                        std::function<bool(Int row, Int first_row, Int i, Int j)> sees,
+                        std::string sentence) {
+  const auto seen = [&p, sees = std::move(sees)](Int member, Int i, Int j) {
+    const Int group = group_of(p), past = p.Nk() - p.Nq(), row = i * group + member;
+    const Tile tile = tile_of(p, row);
+    const Int all = std::max<Int>(tile.first_row / group + past + 1, 0) / kTileKeys * kTileKeys;
+    return j < all ||
+           (j / kTileKeys * kTileKeys <= tile.last_query + past && sees(row, tile.first_row, i, j));
+  };
+  return seen_if(std::move(name), p, which, seen, std::move(sentence));
+}
+
 /// Whether all that was written is right.
 bool written_is_right(const WrongResult& result) {
   const std::vector<Int>& wrong = result.comparison.wrong;
@@ -237,6 +252,12 @@ Mistake member_and_query_exchanged(const Problem& p) {
 void add_mistakes_of_tiles(Mistakes& to, const Problem& p, Which which) {
   const Int group = group_of(p), Nk = p.Nk(), past = Nk - p.Nq();
   if (group * p.Nq() <= kTileRows) return;
+  to.push_back(only_written(
+      "first_tile_of_rows_missing",
+      [group](const Index& at) { return at[2] * group + at[1] % group >= kTileRows; },
+      "The first 128 rows of every group were never written: no block has the first tile. Tiles count from "
+      "0; "
+      "counted backwards, from gridDim.x - 1."));
   const auto address = [group, strides = p.Q.strides()](Int b, Int h, Int i, Int d) {
     const Int row = (i * group + h % group) % kTileRows;
     return address_by(strides)(b, h / group * group + row % group, row / group, d);
@@ -263,6 +284,12 @@ void add_mistakes_of_tiles(Mistakes& to, const Problem& p, Which which) {
                j / kTileKeys * kTileKeys <= tile.last_query + past;
       },
       "The causal mask adds first_row to a row that is counted from the beginning of the group already."));
+  to.push_back(masked_in_tiles(
+      "first_row_subtracted", p, which,
+      [group, past](Int row, Int first_row, Int, Int j) { return j <= (row - first_row) / group + past; },
+      "The causal mask subtracts first_row from the row. attend() calls `hidden` with a row that is counted "
+      "from the "
+      "beginning of the group, as rows.query() wants it."));
   if (group > 1)
     to.push_back(seen_if(
         "ranges_by_row", p, which,
@@ -297,6 +324,21 @@ Mistakes mistakes_of_groups(const Problem& p, Which which) {
     add("causal_always", {.sees = [&p](Int i, Int j) { return j <= i + p.Nk() - p.Nq(); }},
         "The causal mask hides keys although `causal` is false.");
 
+  const Int past = p.Nk() - p.Nq();
+  if (p.mask.causal) {
+    found.push_back(masked_in_tiles(
+        "mask_top_left", p, which, [](Int, Int, Int i, Int j) { return j <= i; },
+        "The causal mask compares the key with i, the query's number. Query i stands at key i + Nk - Nq."));
+    const std::string reversed =
+        "The causal mask is reversed: where the diagonal crosses a tile, the keys up to the query's position "
+        "are "
+        "hidden, and those past it are seen. `hidden` is called with the row first, and the key second.";
+    found.push_back(masked_in_tiles(
+        "mask_reversed", p, which, [past](Int, Int, Int i, Int j) { return j >= i + past; }, reversed));
+    found.push_back(masked_in_tiles(
+        "mask_reversed", p, which,
+        [past, group = group_of(p)](Int row, Int, Int, Int j) { return row <= j / group + past; }, reversed));
+  }
   found.push_back(rows_behind_the_last());
   add_mistakes_of_tiles(found, p, which);
   if (p.H_kv() > p.B() || p.B() > (p.H() / p.H_kv() * p.Nq() + kTileRows - 1) / kTileRows)
@@ -327,6 +369,12 @@ Mistakes mistakes_of_groups(const Problem& p, Which which) {
                                       "All heads of a group write their " + name +
                                           " to the place of the group's first; nobody writes the others."));
   if (p.mask.causal) {
+    found.push_back(masked_in_tiles(
+        "masked_by_member", p, which,
+        [group, past](Int row, Int, Int, Int j) { return j <= row % group + past; },
+        "The causal mask takes row % group for the query. That is the member of the group; the query is row "
+        "/ "
+        "group."));
     found.push_back(masked_by(
         "masked_by_row", p, which, [group](Int h, Int i) { return i * group + h % group; },
         "The causal mask takes a row for a query. Row r holds query r / group, since each query has a row "
@@ -524,6 +572,8 @@ TEST_CASE("keeps large scores apart", "[l11][grouped_query][points:1]") {
     INFO("about " << shift << " added to every score");
     check(kKernel, with_shifted_scores(random_problem({1, 4, 20, 80, 16, 2}), shift));
   }
+  INFO("about 1000 added to every score of even queries, and -1000 to those of odd ones");
+  check(kKernel, with_opposite_shifts(random_problem({1, 4, 20, 80, 16, 2}), 1000.0f));
 }
 
 TEST_CASE("gives zeros where a query sees no key, or only scores of -inf", "[l11][grouped_query][points:1]") {

@@ -97,6 +97,20 @@ class RangeMistakes {
         [N](const Ranges& r, Int first_key) { return first_key == round_down(r.begin, N); }, sentence);
   }
 
+  void add_whole_if_either(Catalogue& to) const {
+    to.add_view_too(
+        "whole_if_either",
+        [&p = p_, ranges = ranges_of(), passes = passing(), N = N_](Int i, Int j) {
+          const Ranges r = ranges(i);
+          const Int first_key = round_down(j, N);
+          return p.sees(i, j) || (passes(i, j) && (r.all_begin <= first_key || first_key + N <= r.all_end));
+        },
+        "Tiles are taken as whole where all queries see the first key, or all see the last. It takes both: "
+        "elsewhere "
+        "keys older than the window are seen, or keys behind the query's position." +
+            tiles_);
+  }
+
   void add_missing_tiles(Catalogue& to) const {
     const Int N = N_, window = window_;
     if (p_.mask.window > Int{1} << 62)
@@ -131,6 +145,37 @@ class RangeMistakes {
           "The first tile of keys is that of a query that stands at key i. It stands at key i + Nk - Nq.");
   }
 
+  /// Ranges that begin or end a tile away, which may leave nothing to see.
+  void add_moved_ranges(Catalogue& to) const {
+    const Int N = N_;
+    const auto add = [&](const char* name, auto still_there, const std::string& sentence) {
+      to.add(name,
+             {.sees = [&p = p_, ranges = ranges_of(), still_there](
+                          Int i, Int j) { return p.sees(i, j) && still_there(ranges(i), j); }},
+             sentence + tiles_);
+    };
+    add(
+        "range_one_tile_late", [N](const Ranges& r, Int j) { return j >= round_down(r.begin, N) + N; },
+        "The tiles of keys begin one tile late: the tile in which the window begins is left out.");
+    add(
+        "range_one_tile_short",
+        [N](const Ranges& r, Int j) { return j < round_down(std::max<Int>(r.end - 1, 0), N); },
+        "The tiles of keys end one tile early: the last tile, in which the last query stands, is left out.");
+    if (offset_ != 0)
+      add(
+          "end_without_offset", [N](const Ranges& r, Int j) { return j < round_up(r.last_query + 1, N); },
+          "The end of the range of keys is that of a query that stands at key i. It stands at key i + Nk - "
+          "Nq.");
+    if (to.which() != Which::O) return;
+    for (const bool from_key_0 : {false, true})
+      to.add(grading::gives(
+          "range_begins_early", [*this, from_key_0] { return with_early_values(from_key_0); },
+          "Tiles before the window are loaded, and hidden. 0 times infinity is NaN: the first tile has to be "
+          "the one "
+          "that holds key `begin`." +
+              tiles_));
+  }
+
   void add_windows(Catalogue& to) const {
     const auto ranges = ranges_of();
     const auto passes = passing();
@@ -141,6 +186,21 @@ class RangeMistakes {
         "with "
         "it." +
             tiles_);
+    const Int N = N_;
+    const auto whole = [=](Int i, Int j) {
+      const Ranges r = ranges(i);
+      return r.all_begin <= round_down(j, N) && round_down(j, N) + N <= r.all_end;
+    };
+    if (offset != 0)
+      to.add_view_too(
+          "window_top_left",
+          [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || (j <= i + offset && j > i - window)); },
+          "The window is counted from key i. It is counted from key i + Nk - Nq, the query's position." +
+              tiles_);
+    to.add_view_too(
+        "window_reversed",
+        [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || j <= i + offset - window); },
+        "The window is reversed: its keys are hidden, and older ones are seen." + tiles_);
     to.add_view(
         "window_on_both_sides",
         [=](Int i, Int j) { return passes(i, j) && std::abs(i + offset - j) < window; },
@@ -150,6 +210,19 @@ class RangeMistakes {
   }
 
  private:
+  /// O where values of the tile before the window, or of all from key 0 on, are multiplied by a weight of 0.
+  Tensor<double> with_early_values(bool from_key_0) const {
+    Tensor<double> O = attention_of(p_).O;
+    for (Int b = 0; b < p_.B(); ++b)
+      for (Int h = 0; h < p_.H(); ++h)
+        for (Int i = 0; i < p_.Nq(); ++i) {
+          const Int end = round_down(Ranges(p_, i, M_).begin, N_);
+          for (Int j = from_key_0 ? 0 : std::max<Int>(end - N_, 0); j < std::min(end, p_.Nk()); ++j)
+            for (Int d = 0; d < p_.D(); ++d) O(b, h, i, d) += 0.0 * static_cast<double>(p_.V(b, h, j, d));
+        }
+    return O;
+  }
+
   std::function<Ranges(Int i)> ranges_of() const {
     return [&p = p_, M = M_](Int i) { return Ranges(p, i, M); };
   }
@@ -193,6 +266,12 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   Catalogue own(p, which);
   add_mask(own);  // what shows the same keys has that name, and so on downwards
   const Int offset = p.Nk() - p.Nq(), window = std::min(p.mask.window, p.Nk());
+  if (const Int limited = std::min(window, p.Nq()); limited < window)
+    own.add_view_too(
+        "window_limited_by_queries",
+        [=, &p](Int i, Int j) { return p.sees(i, j) && i + offset - j < limited; },
+        "The window is limited to Nq keys, the number of queries. No query sees more than Nk: that is the "
+        "limit.");
   own.add_view(
       "window_on_both_sides", [=](Int i, Int j) { return std::abs(i + offset - j) < window; },
       "The window reaches behind the query's position as well. It holds the query's own key and older ones.");
@@ -205,7 +284,8 @@ Mistakes own_mistakes(const Problem& p, Which which) {
     for (const Int N : {64, 32}) tilings.emplace_back(p, M, N);
   for (const auto add :
        {&RangeMistakes::add_all_unmasked, &RangeMistakes::add_diagonal_unmasked,
-        &RangeMistakes::add_edge_unmasked, &RangeMistakes::add_missing_tiles, &RangeMistakes::add_windows})
+        &RangeMistakes::add_edge_unmasked, &RangeMistakes::add_whole_if_either,
+        &RangeMistakes::add_missing_tiles, &RangeMistakes::add_moved_ranges, &RangeMistakes::add_windows})
     for (const RangeMistakes& tiling : tilings) (tiling.*add)(own);
   return own.mistakes();
 }
@@ -384,6 +464,8 @@ TEST_CASE("keeps large scores apart", "[l12][sliding_window][points:1]") {
     INFO("about " << shift << " added to every score");
     check_values(with_shifted_scores(random_problem({1, 2, 40, 50, 16}, window_of(25)), shift));
   }
+  INFO("about 1000 added to every score of even queries, and -1000 to those of odd ones");
+  check_values(with_opposite_shifts(random_problem({1, 2, 40, 50, 16}, window_of(25)), 1000.0f));
 }
 
 TEST_CASE("gives no weight to scores of -inf, and zeros where there are no others",

@@ -88,6 +88,58 @@ Int first_tile(const Problem& p, const TileSizes& tile, Int i) {
   return begin / tile.keys * tile.keys;
 }
 
+/// Whether key j lies in a tile that query i's tile visits, and whether that tile is taken as whole.
+bool visited(const Problem& p, const TileSizes& tile, Int i, Int j) {
+  const Int last_query = std::min(i / tile.queries * tile.queries + tile.queries, p.Nq()) - 1,
+            begin = j / tile.keys * tile.keys;
+  return (begin < p.mask.sinks || begin >= first_tile(p, tile, i)) && begin <= last_query + p.Nk() - p.Nq();
+}
+bool whole(const Problem& p, const TileSizes& tile, Int i, Int j) {
+  const Int first_query = i / tile.queries * tile.queries, past = p.Nk() - p.Nq(),
+            last_query = std::min(first_query + tile.queries, p.Nq()) - 1, begin = j / tile.keys * tile.keys,
+            window = std::min(p.mask.window, p.Nk());
+  return last_query + past - window + 1 <= begin && begin + tile.keys <= first_query + past + 1;
+}
+
+/// Mistakes with the mask and with the ranges, of tiles as they are visited.
+void add_visits(Mistakes& to, const Problem& p, Which which) {
+  const Int past = p.Nk() - p.Nq(), window = std::min(p.mask.window, p.Nk()), sinks = p.mask.sinks;
+  for (const TileSizes& tile : tile_sizes(p)) {
+    const auto add = [&](const char* name, std::function<bool(Int i, Int j)> masked, const char* sentence) {
+      to.push_back(deviation(name, p, which,
+                             {.sees =
+                                  [=, &p, masked = std::move(masked)](Int i, Int j) {
+                                    return visited(p, tile, i, j) && (whole(p, tile, i, j) || masked(i, j));
+                                  }},
+                             sentence));
+    };
+    if (past != 0)
+      add(
+          "window_top_left", [=](Int i, Int j) { return j <= i + past && (j > i - window || j < sinks); },
+          "The window is counted from key i. It is counted from key i + Nk - Nq, the query's position.");
+    if (sinks > 0) {
+      add(
+          "sinks_hidden",
+          [=](Int i, Int j) { return j <= i + past && (j > i + past - window || j >= sinks); },
+          "The sinks are hidden, and keys between them and the window are seen: that is the reverse of what "
+          "the mask is for.");
+      add(
+          "sinks_of_whole_tiles",
+          [=](Int i, Int j) {
+            return j <= i + past && (j > i + past - window || j / tile.keys * tile.keys < sinks);
+          },
+          "A whole tile counts as sinks where the first of its keys is one. Only keys below `sinks` are.");
+    }
+    to.push_back(deviation(
+        "late_tiles_missing", p, which,
+        {.sees =
+             [=, &p](Int i, Int j) {
+               return p.sees(i, j) && j / tile.keys * tile.keys <= i / tile.queries * tile.queries + past;
+             }},
+        "The tiles of keys end with the first query's position. The last query sees more."));
+  }
+}
+
 void add_sink_tokens(Mistakes& to, const Problem& p, Which which) {
   if (p.mask.sinks == 0) return;
   const auto in_window = [&p](Int i, Int j) { return i + p.Nk() - p.Nq() - j < p.mask.window; };
@@ -138,8 +190,29 @@ void add_sink_tokens(Mistakes& to, const Problem& p, Which which) {
   }
 }
 
+/// What a row is that begins with l = exp(sink + inf): infinite, or NaN where that meets a factor of 0.
+Tensor<double> beginning_infinite(const Problem& p, Which which) {
+  const Tensor<double> S = attention_of(p).S;
+  Tensor<double> result(which == Which::O ? p.shape_of_O() : p.shape_of_lse());
+  const Int each = which == Which::O ? p.D() : 1, Nk = p.Nk();
+  for (Int row = 0; row < p.B() * p.H() * p.Nq(); ++row) {
+    const auto sink = static_cast<double>((*p.sink)(row / p.Nq() % p.H()));
+    double m = sink;
+    for (Int j = 0; j < Nk; ++j) m = std::max(m, S.data()[row * Nk + j]);
+    const bool lost =
+        sink == -kInf64 || static_cast<float>(std::exp(sink - m)) == 0.0f || std::isnan(sink - m);
+    const double value = lost ? std::numeric_limits<double>::quiet_NaN() : which == Which::O ? 0 : kInf64;
+    for (Int d = 0; d < each; ++d) result.at_linear(row * each + d) = value;
+  }
+  return result;
+}
+
 void add_learned_sink(Mistakes& to, const Problem& p, Which which) {
   if (!p.sink) return;
+  to.push_back(gives(
+      "sink_relative_to_nothing", [&p, which] { return beginning_infinite(p, which); },
+      "l begins with exp(sink - m) while m is still -inf, and that is infinite. m has to begin with the sink "
+      "first."));
   const auto sink = [&](const char* name, std::function<double(Int b, Int h)> wrong, const char* sentence) {
     to.push_back(gives(
         name,
@@ -167,6 +240,7 @@ void add_learned_sink(Mistakes& to, const Problem& p, Which which) {
 Mistakes own_mistakes(const Problem& p, Which which) {
   Mistakes found;
   add_sink_tokens(found, p, which);
+  add_visits(found, p, which);
   add_learned_sink(found, p, which);
   return found;
 }

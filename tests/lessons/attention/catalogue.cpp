@@ -27,6 +27,14 @@ void add_scores(Catalogue& to) {
   to.add("scale_twice", {.score_factor = scale}, "S is scaled twice.");
   to.add("scale_inverted", {.score_factor = 1 / (scale * scale)},
          "S is divided by the scale; it should be multiplied.");
+  if (const double root = 1 / std::sqrt(static_cast<double>(p.D())); std::abs(root - scale) > 1e-3 * scale)
+    to.add(
+        "scale_from_dim", {.score_factor = root / scale},
+        "The scores are multiplied by 1/√D here. They have to be multiplied by the argument `scale`, which "
+        "may be something else.");
+  to.add("log2e_with_expf", {.score_factor = kLog2e},
+         "The scores are multiplied by log2(e), as exp2f() wants them, but the exponential is expf(). Take "
+         "exp2f(), or leave log2(e) out.");
   to.add("v_for_k", {.K = right(p.V)}, "S is Q·Vᵀ·scale here: V is read where K belongs.");
   if (p.Nk() == p.D())
     to.add("k_not_transposed", {.K = transposed(p.K)},
@@ -72,6 +80,23 @@ void add_reading(Catalogue& to) {
            "V is read by the strides of K; it has its own.");
 }
 
+/// Every tile of keys is that at key 0.
+void add_first_tiles(Catalogue& to) {
+  const Problem& p = to.p();
+  for (const Int width : tile_widths(p.Nk())) {
+    const auto first_tile_of = [width](const Tensor<float>& x) {
+      return Reader{&x, [s = x.strides(), width](Int b, Int h, Int row, Int d) {
+                      return b * s[0] + h * s[1] + row % width * s[2] + d * s[3];
+                    }};
+    };
+    to.add("keys_of_first_tile", {.K = first_tile_of(p.K)},
+           "Every tile gets the keys of the first tile." + of_tiles(width));
+    if (to.which() == Which::O)
+      to.add("values_of_first_tile", {.V = first_tile_of(p.V)},
+             "Every tile of keys meets the values of the first tile." + of_tiles(width));
+  }
+}
+
 void add_values(Catalogue& to) {
   const Problem& p = to.p();
   if (to.which() != Which::O) return;
@@ -82,6 +107,9 @@ void add_values(Catalogue& to) {
 }
 
 void add_recurrence(Catalogue& to) {
+  to.add("m_begins_at_0", {.first_m = 0},
+         "m begins with 0: where all scores are less, the exponentials are relative to 0. The maximum of no "
+         "scores is -inf.");
   for (const Int width : tile_widths(to.p().Nk())) {
     const auto add = [&](const char* name, Deviation how, const std::string& sentence) {
       how.tile = width;
@@ -113,9 +141,14 @@ void add_recurrence(Catalogue& to) {
     if (to.which() == Which::O)  // elsewhere it is sum_not_rescaled
       add("nothing_rescaled", {.of_O = Rescaling::never, .of_l = Rescaling::never},
           "When a tile raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new).");
-    add("local_maxima", {.maximum = Maximum::of_tile},
-        "Every tile has a maximum of its own, and their exponentials are used together: they stand on "
-        "different bases.");
+    if (to.which() == Which::m)
+      add("maximum_of_last_tile", {.maximum = Maximum::of_tile},
+          "m is the maximum of the last tile of keys alone: it forgets the old maximum. The new m is the "
+          "larger of the old one and the tile's.");
+    else
+      add("local_maxima", {.maximum = Maximum::of_tile},
+          "Every tile has a maximum of its own, and their exponentials are used together: they stand on "
+          "different bases.");
   }
 }
 
@@ -166,11 +199,16 @@ void add_lse(Catalogue& to) {
 void add_sink(Catalogue& to) {
   const Problem& p = to.p();
   if (!p.sink || to.which() == Which::m || to.which() == Which::l) return;
-  to.add("sink_ignored", {.sinks_counted = 0},
-         to.which() == Which::O ? "exp(sink) is missing from the sum that O is divided by."
-                                : "exp(sink) is missing from the sum in lse.");
+  to.add(
+      "sink_ignored", {.sinks_counted = 0},
+      (to.which() == Which::O ? "exp(sink) is missing from the sum that O is divided by."
+                              : "exp(sink) is missing from the sum in lse.") +
+          std::string(" A row begins with both, m = sink and l = 1: one of them alone leaves the sink out."));
   to.add("sink_scaled", {.sink_factor = static_cast<double>(p.scale)},
          "The sink is multiplied by the scale. It is a score already.");
+  to.add("sink_negated", {.sink_factor = -1}, "The sink counts with the opposite sign.");
+  to.add("sink_in_base_2", {.sink_factor = kLog2e},
+         "The sink is multiplied by log2(e), as powers of 2 want it. The powers here are those of e.");
   to.add("sink_not_relative", {.sink_relative = false},
          "exp(sink) is added to l, which is relative to the maximum m: it has to be exp(sink - m).");
   std::set<Int> used{1};
@@ -227,9 +265,27 @@ void add_patterns(Catalogue& to) {
                             "Only rows are wrong in which a query sees no key, or only scores of -inf. There "
                             "the result is " +
                                 wanted + "."));
-  to.add(missing_tail("last_queries_missing", 2, "The last queries, which do not fill a tile, are missing."));
+  if (p.H() > 1)
+    to.add(only_written(
+        "only_head_0_written", [](const grading::Index& at) { return at[1] == 0; },
+        "Only head 0 of each batch was written. The other heads have no blocks, or their blocks "
+        "write to the place of head 0."));
+  if (p.B() > 1)
+    to.add(only_written(
+        "only_batch_0_written", [](const grading::Index& at) { return at[0] == 0; },
+        "Only batch 0 was written. The other batches have no blocks, or their blocks write to the "
+        "place of batch 0."));
+  for (const Int tile : {64, 128})
+    if (p.Nq() > tile)
+      to.add(only_written(
+          "first_tile_of_queries_missing", [tile](const grading::Index& at) { return at[2] >= tile; },
+          "The first " + std::to_string(tile) +
+              " queries were never written: no block has the first tile. Tiles count from 0; counted "
+              "backwards, "
+              "from the number of blocks less 1."));
+  to.add(missing_tail("last_queries_missing", 2, kLastQueriesMissing));
   if (to.which() == Which::O)
-    to.add(missing_tail("last_dims_missing", 3, "The last columns of O are missing."));
+    to.add(missing_tail("last_dims_missing", 3, "The last columns of O are missing: those from {} on."));
 
   const bool is_O = to.which() == Which::O;
   if ((is_O ? p.layout_of_O : p.layout_of_lse) != Layout::heads_inside) return;
@@ -257,6 +313,7 @@ Catalogue catalogue(const Problem& p, Which which) {
   Catalogue to(p, which);
   add_scores(to);
   add_reading(to);
+  add_first_tiles(to);
   add_heads(to);
   add_mask(to);
   add_missing_keys(to);

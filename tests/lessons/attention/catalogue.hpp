@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attention/mistakes.hpp"
@@ -21,6 +22,8 @@ class Catalogue {
   /// Other keys than the mask shows. Nothing if that makes no difference, or is what an earlier one shows, or
   /// if nothing is left to see.
   void add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
+  /// The same, also if an earlier one of another name shows the same keys: other problems tell the two apart.
+  void add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
 
   const Problem& p() const { return p_; }
   Which which() const { return which_; }
@@ -33,7 +36,11 @@ class Catalogue {
 
   const Problem& p_;
   Which which_;
+  bool makes_a_difference(const std::vector<bool>& view) const;
+
+  std::vector<bool> shown_;  ///< by the mask
   std::set<std::vector<bool>> views_;
+  std::set<std::pair<std::string, std::vector<bool>>> views_by_name_;
   std::vector<NamedDeviation> deviations_;
   grading::Mistakes patterns_;
 };

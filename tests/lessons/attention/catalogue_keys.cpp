@@ -140,6 +140,17 @@ void add_missing_keys(Catalogue& to) {
     to.add_view(
         "first_tile_only", keys_before(width),
         "Only the first " + std::to_string(width) + " keys are there: the loop over tiles ends too early.");
+    to.add_view_too(
+        "every_second_tile", [&p, width](Int i, Int j) { return j / width % 2 == 0 && p.sees(i, j); },
+        "Every second tile of keys is missing: the loop steps by more keys than a tile holds. (That is what "
+        "a step of " +
+            std::to_string(2 * width) + " keys with tiles of " + std::to_string(width) + " gives.)");
+    if (const Int end = (p.Nq() + width - 1) / width * width; end < Nk)
+      to.add_view_too(
+          "keys_end_with_queries", keys_before(end),
+          "The keys from " + std::to_string(end) +
+              " on are missing: the loop over the keys ends with Nq, the number of queries. It has to "
+              "end with Nk.");
     if (Nk % width != 0)
       to.add(
           "tail_counted", {.tile = width, .tail_counts = true},

@@ -26,7 +26,9 @@ std::vector<double> gather(const Reader& x, Int b, Int h, Int rows, Int dims, bo
 /// One row on its way through the keys.
 class Recurrence {
  public:
-  Recurrence(const Deviation& how, Int D, bool wants_O) : how_(how), O_(at(wants_O ? D : 0)) {}
+  Recurrence(const Deviation& how, Int D, bool wants_O) : how_(how), O_(at(wants_O ? D : 0)) {
+    row.m = how.first_m;
+  }
 
   /// The keys [first, end) of S; -inf says hidden, as does `seen`. v and factors may be nullptr.
   void take(const double* S, const std::vector<char>& seen, const double* v, const float* factors, Int first,
@@ -42,7 +44,8 @@ class Recurrence {
   double power(double x) const { return how_.base_2 ? std::exp2(x) : std::exp(x); }
   double exponential(double S, double m) const {
     if (S == -kInf64) return 0;
-    return how_.maximum == Maximum::none ? exp_of_float(S) : power(S - m);
+    if (how_.maximum == Maximum::none) return exp_of_float(S);
+    return how_.first_m == -kInf64 ? power(S - m) : exp_of_float(S - m);  // too large an m leaves nothing
   }
   double factor(Rescaling rescaling, double grown) const {
     if (how_.maximum != Maximum::running)
@@ -288,6 +291,31 @@ std::vector<double> deviate_in_row(const Problem& p, const Deviation& how, Which
   const Recurrence end = HeadModel(p, how, head / p.H(), head % p.H(), wanted == Which::O).row(row % p.Nq());
   if (wanted == Which::O) return end.O();
   return {wanted == Which::lse ? end.lse : wanted == Which::m ? end.row.m : end.row.l};
+}
+
+Forward64 from_scores(const Problem& p, const std::function<double(Int b, Int h, Int i, Int j)>& S) {
+  Forward64 to{Tensor<double>(p.shape_of_O()), Tensor<double>(p.shape_of_lse()),
+               Tensor<double>(p.shape_of_lse()), Tensor<double>(p.shape_of_lse())};
+  const Deviation none;
+  const Int group = p.H_kv() == 0 ? 1 : p.H() / p.H_kv();
+  std::vector<double> scores(at(p.Nk()));
+  const std::vector<char> seen(scores.size(), 1);
+  Int n = 0;
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H(); ++h) {
+      const std::vector<double> v = gather(right(p.V), b, h / group, p.Nk(), p.D(), false);
+      for (Int i = 0; i < p.Nq(); ++i, ++n) {
+        for (Int j = 0; j < p.Nk(); ++j) scores[at(j)] = S(b, h, i, j);
+        Recurrence row(none, p.D(), true);
+        row.take(scores.data(), seen, v.data(), nullptr, 0, p.Nk(), p.Nk());
+        row.finish(p.sink ? static_cast<double>((*p.sink)(h)) : -kInf64);
+        std::copy(row.O().begin(), row.O().end(), to.O.data() + n * p.D());
+        to.lse.at_linear(n) = row.lse;
+        to.m.at_linear(n) = row.row.m;
+        to.l.at_linear(n) = row.row.l;
+      }
+    }
+  return to;
 }
 
 }  // namespace course::attention_tests

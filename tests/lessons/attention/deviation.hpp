@@ -91,6 +91,7 @@ struct Deviation {
   bool tail_counts = false;  ///< the last tile is filled up with keys of score 0 and value 0
   bool base_2 = false;       ///< powers of 2 instead of e
   Maximum maximum = Maximum::running;
+  double first_m = -std::numeric_limits<double>::infinity();  ///< what m begins with
   Rescaling of_O = Rescaling::right, of_l = Rescaling::right;
 
   // The end of a row.
@@ -113,5 +114,9 @@ Forward64 deviate(const Problem& p, const Deviation& how, Which wanted = Which::
 /// @brief One row of that: D numbers of O, or one of the others. Rows are counted through all batches and
 /// heads. Cost: that of reading K and V of one head, and 4 · Nk · D operations.
 std::vector<double> deviate_in_row(const Problem& p, const Deviation& how, Which wanted, Int row);
+
+/// @brief The results of a kernel whose scores are `S(b, h, i, j)`; -inf says hidden.
+/// Cost: that of S, and 4 · B · H · Nq · Nk · D operations in float64.
+Forward64 from_scores(const Problem& p, const std::function<double(Int b, Int h, Int i, Int j)>& S);
 
 }  // namespace course::attention_tests

@@ -73,23 +73,48 @@ Mistakes by_name(Mistakes mistakes) {
   return merged;
 }
 
+Mistake only_written(std::string name, std::function<bool(const grading::Index&)> where,
+                     std::string sentence) {
+  const auto fits = [where = std::move(where)](const WrongResult& result) {
+    bool any = false;
+    for (Int i = 0; i < result.got.numel(); ++i) {
+      const bool unwritten = grading::is_poison(result.got.at_linear(i));
+      if (unwritten == where(result.got.unravel(i))) return false;
+      any = any || unwritten;
+    }
+    return any;
+  };
+  return {std::move(name), [fits, sentence = std::move(sentence)](const WrongResult& result) {
+            return fits(result) ? std::optional(sentence) : std::nullopt;
+          }};
+}
+
 Mistake missing_tail(std::string name, std::size_t axis, std::string sentence) {
   grading::list_mistake(name, sentence);
-  const auto is_tail = [axis](const WrongResult& result) {
+  const auto begin_of_tail = [axis](const WrongResult& result) -> std::optional<Int> {
     const Int size = result.got.shape()[axis];
     std::vector<Int> wrong(static_cast<std::size_t>(size), 0);
     for (const Int i : result.comparison.wrong) {
       const float value = result.got.at_linear(i);
-      if (!grading::is_poison(value) && value != 0.0f) return false;
+      if (!grading::is_poison(value) && value != 0.0f) return std::nullopt;
       ++wrong[static_cast<std::size_t>(result.got.unravel(i)[axis])];
     }
     const auto first = std::find_if(wrong.begin(), wrong.end(), [](Int n) { return n > 0; });
-    if (first == wrong.begin() || first == wrong.end() || (first - wrong.begin()) % 8 != 0) return false;
+    if (first == wrong.begin() || first == wrong.end() || (first - wrong.begin()) % 8 != 0)
+      return std::nullopt;
     const Int each = result.got.numel() / size;
-    return std::all_of(first, wrong.end(), [each](Int n) { return n == each; });
+    if (!std::all_of(first, wrong.end(), [each](Int n) { return n == each; })) return std::nullopt;
+    return first - wrong.begin();
   };
-  return {std::move(name), [is_tail, sentence = std::move(sentence)](const WrongResult& result) {
-            return is_tail(result) ? std::optional(sentence) : std::nullopt;
+  return {std::move(name),
+          [begin_of_tail,
+           sentence = std::move(sentence)](const WrongResult& result) -> std::optional<std::string> {
+            const std::optional<Int> first = begin_of_tail(result);
+            if (!first) return std::nullopt;
+            std::string text = sentence;
+            if (const std::size_t at = text.find("{}"); at != std::string::npos)
+              text.replace(at, 2, std::to_string(*first));
+            return text;
           }};
 }
 
@@ -109,9 +134,7 @@ std::vector<Int> ends_of_whole_tiles(Int size) {
 }
 
 Catalogue::Catalogue(const Problem& p, Which which)
-    : p_(p),
-      which_(which),
-      views_{view_of([&p](Int i, Int j) { return p.sees(i, j); }), view_of([](Int, Int) { return false; })} {}
+    : p_(p), which_(which), shown_(view_of([&p](Int i, Int j) { return p.sees(i, j); })) {}
 
 std::vector<bool> Catalogue::view_of(const std::function<bool(Int i, Int j)>& sees) const {
   std::vector<bool> view;
@@ -127,8 +150,20 @@ void Catalogue::add(const char* name, Deviation how, std::string sentence) {
   deviations_.push_back({name, std::move(how), std::move(sentence)});
 }
 
+bool Catalogue::makes_a_difference(const std::vector<bool>& view) const {
+  return view != shown_ && std::find(view.begin(), view.end(), true) != view.end();
+}
+
 void Catalogue::add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {
-  if (views_.insert(view_of(sees)).second) add(name, {.sees = std::move(sees)}, std::move(sentence));
+  std::vector<bool> view = view_of(sees);
+  if (makes_a_difference(view) && views_.insert(std::move(view)).second)
+    add(name, {.sees = std::move(sees)}, std::move(sentence));
+}
+
+void Catalogue::add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {
+  std::vector<bool> view = view_of(sees);
+  if (makes_a_difference(view) && views_by_name_.emplace(name, std::move(view)).second)
+    add(name, {.sees = std::move(sees)}, std::move(sentence));
 }
 
 Mistakes Catalogue::mistakes() const {

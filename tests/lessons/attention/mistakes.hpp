@@ -3,6 +3,7 @@
 /// The well-known mistakes of attention kernels, as grading/testing/mistakes.hpp wants them.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,18 @@ grading::Mistake deviation(std::string name, const Problem& p, Which which, Devi
 /// diagnosis.
 grading::Mistakes by_name(grading::Mistakes mistakes);
 
+/// @brief Fits if exactly the elements at these indices were written, rightly or not, and some others never.
+grading::Mistake only_written(std::string name, std::function<bool(const grading::Index&)> where,
+                              std::string sentence);
+
 /// @brief Fits if the wrong elements are exactly those from some multiple of 8 on, along an axis, and each
-/// was never written or is 0.
+/// was never written or is 0. "{}" in the sentence becomes that multiple.
 grading::Mistake missing_tail(std::string name, std::size_t axis, std::string sentence);
+
+/// For missing_tail() along an axis of queries.
+inline constexpr const char* kLastQueriesMissing =
+    "The last queries are missing: those from {} on. No block computes them (does the grid, or the loop over "
+    "the queries, count all Nq?), or their results go to another place.";
 
 /// @brief Widths of 8 to 256 that are less than `size`.
 std::vector<Int> tile_widths(Int size);

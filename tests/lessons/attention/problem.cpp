@@ -137,6 +137,14 @@ Problem with_shifted_scores(Problem p, float shift) {
   return p;
 }
 
+Problem with_opposite_shifts(Problem p, float shift) {
+  p = with_shifted_scores(std::move(p), shift);
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H(); ++h)
+      for (Int i = 1; i < p.Nq(); i += 2) p.Q(b, h, i, 0) = -4.0f * shift;
+  return p;
+}
+
 Problem with_empty_rows(Problem p) {
   for (Int b = 0; b < p.B(); ++b) {
     for (Int h = 0; h < p.H_kv(); ++h) set_first_dim(p.K, b, h, 1.0f);

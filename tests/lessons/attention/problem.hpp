@@ -102,6 +102,9 @@ Problem with_whole_scores(Problem p);
 /// @brief `shift` is added to every score: 1000 or -1000, say.
 Problem with_shifted_scores(Problem p, float shift);
 
+/// @brief `shift` is added to every score of even queries, and subtracted from those of odd ones.
+Problem with_opposite_shifts(Problem p, float shift);
+
 /// @brief The scores of query 3, and of the last, are all -inf in the first head; those of query 0 in the
 /// last head. Needs at least 4 queries.
 Problem with_empty_rows(Problem p);

@@ -73,8 +73,13 @@ std::string render_source_lines(const Terminal& terminal, const LessonReport& re
   const auto in_source = [&](const std::string& file) {
     return std::filesystem::path(file).filename() == report.source.filename();
   };
-  for (const simt::FindingSide* side : {&finding.here, &finding.other})
-    if (side->line > 0 && in_source(side->file)) lines[side->line];
+  const auto add = [&](const simt::FindingSide& side) {
+    const simt::SourceCall own = side.own();
+    if (own.line > 0 && in_source(own.file)) lines[own.line];
+  };
+  add(finding.here);
+  add(finding.other);
+  for (const simt::WaitingThreads& group : finding.waiting) add(group.where);
   if (lines.empty()) return "";
   std::ifstream stream(report.source);
   int number = 0;

@@ -65,10 +65,10 @@ TEST_CASE("what check mode found comes first, and then no mistake is guessed fro
   FileVerdict verdict = graded();
   verdict.open[1].findings = {
       test::finding("exited_threads", 7, grading::Severity::warning, "16 threads have left."),
-      test::finding("shift", 8, grading::Severity::warning, "A shift.")};
+      test::finding("leak", 8, grading::Severity::warning, "A leak.")};
   const CaseMark mark = mark_of(lesson(), {}, verdict, {}).cases[1];
   CHECK_THAT(mark.message, Catch::Matchers::StartsWith("kernel.cu:7: warning: exited_threads: 16 threads"));
-  CHECK_THAT(mark.message, !ContainsSubstring("off by one") && !ContainsSubstring("A shift"));
+  CHECK_THAT(mark.message, !ContainsSubstring("off by one") && !ContainsSubstring("A leak"));
   CHECK(mark.diagnoses.empty());
   verdict.open[1].findings = {test::finding("race")};
   CHECK(mark_of(lesson(), {}, verdict, {}).cases[1].diagnoses == std::vector<std::string>{"race"});

@@ -16,14 +16,14 @@ NamedCode kernel(const std::string& includes, const std::string& body) {
           "// Lesson 01.\n\n" + includes + "\nnamespace course {\n" + body + "}  // namespace course\n"};
 }
 
-const std::string kOwn = "#include \"add.hpp\"\n#include <cmath>\n", kBody = "void add(int) {}\n";
+const std::string kMine = "#include \"add.hpp\"\n#include <cmath>\n", kBody = "void add(int) {}\n";
 
 }  // namespace
 
 TEST_CASE("joined kernels have a namespace, a contract and a table each", "[cli][joined_kernels]") {
-  NamedCode other = kernel(kOwn, "#pragma unroll\nvoid add(int n) { n = 0; }\n");
+  NamedCode other = kernel(kMine, "#pragma unroll\nvoid add(int n) { n = 0; }\n");
   other.name = "c.cu";
-  const auto joined = join_kernels(kContract, {"add"}, {kernel(kOwn, kBody), other});
+  const auto joined = join_kernels(kContract, {"add"}, {kernel(kMine, kBody), other});
   REQUIRE(joined);
   CHECK(*joined ==
         "#include <cstdint>\n#include <cmath>\n#include \"grading/calls/entry.hpp\"\n"
@@ -36,20 +36,20 @@ TEST_CASE("joined kernels have a namespace, a contract and a table each", "[cli]
 }
 
 TEST_CASE("a kernel with other includes is not joined", "[cli][joined_kernels]") {
-  const NamedCode first = kernel(kOwn, kBody);
+  const NamedCode first = kernel(kMine, kBody);
   CHECK(join_kernels(kContract, {"add"}, {first, first}));
-  CHECK_FALSE(join_kernels(kContract, {"add"}, {first, kernel(kOwn + "#include <cstdlib>\n", kBody)}));
+  CHECK_FALSE(join_kernels(kContract, {"add"}, {first, kernel(kMine + "#include <cstdlib>\n", kBody)}));
   CHECK_FALSE(join_kernels(kContract, {"add"}, {}));
 }
 
 TEST_CASE("a kernel with anything outside of namespace course, or with directives, is compiled alone",
           "[cli][joined_kernels]") {
-  CHECK(take_apart(kernel(kOwn, kBody).code));
-  CHECK_FALSE(take_apart(kernel(kOwn + "int outside;\n", kBody).code));
-  CHECK_FALSE(take_apart(kernel(kOwn + "#define N 3\n", kBody).code));
-  CHECK_FALSE(take_apart(kernel(kOwn, "  #  define N 3\n" + kBody).code));
-  CHECK_FALSE(take_apart(kernel(kOwn, kBody + "}  // namespace course\nnamespace course {\n").code));
-  CHECK_FALSE(take_apart(kernel(kOwn, kBody).code + "int behind;\n"));
+  CHECK(take_apart(kernel(kMine, kBody).code));
+  CHECK_FALSE(take_apart(kernel(kMine + "int outside;\n", kBody).code));
+  CHECK_FALSE(take_apart(kernel(kMine + "#define N 3\n", kBody).code));
+  CHECK_FALSE(take_apart(kernel(kMine, "  #  define N 3\n" + kBody).code));
+  CHECK_FALSE(take_apart(kernel(kMine, kBody + "}  // namespace course\nnamespace course {\n").code));
+  CHECK_FALSE(take_apart(kernel(kMine, kBody).code + "int behind;\n"));
   CHECK_FALSE(take_apart("#include \"add.hpp\"\nnamespace course {\nvoid add(int) {}\n"));
   CHECK_FALSE(take_apart("void add(int) {}\n"));
 }

@@ -20,6 +20,9 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+from solution_page import page_of  # noqa: E402
+
 COURSE = pathlib.Path()
 LESSONS = {path.parent.name: json.loads(path.read_text(encoding="utf-8"))
            for path in sorted(ROOT.glob("lessons/*/lesson.json"))}
@@ -268,12 +271,12 @@ class Hint(Case):
         for lesson in LESSONS:
             program = COURSE.parent.parent / f"bin/lessons/{lesson}_test"
             hints = (self.project / "lessons" / lesson / "hints.md").read_text(encoding="utf-8")
-            untils = re.findall(r"(?m)^<!-- until: (.*) -->$", hints)
-            if not untils or not program.exists():
+            conditions = re.findall(r"(?m)^<!-- until: (.*) -->$", hints)
+            if not conditions or not program.exists():
                 continue
             listed = subprocess.run([program, "--list-cases"], capture_output=True, text=True, check=True).stdout
             names = [case["name"] for case in json.loads(listed)["cases"]]
-            for until in untils:
+            for until in conditions:
                 self.assertTrue([name for name in names if until in name], f"{lesson}: {until}")
 
     def test_without_a_lesson_it_is_the_one_that_the_student_is_at(self):
@@ -320,13 +323,12 @@ class Solution(Case):
         added = [line[1:] for line in text.splitlines()[2:] if line.startswith("+")]
         removed = [line[1:] for line in text.splitlines()[2:] if line.startswith("-")]
         # Lines that name parts of the solution for the notes, such as "// [kernel]", are none of the reader's.
-        solution = [line for line in self.solution().read_text(encoding="utf-8").splitlines()
-                    if not re.fullmatch(r" *// \[.*\]", line)]
+        page = page_of(self.solution().read_text(encoding="utf-8"))
+        solution = [line for line in page.splitlines() if not re.fullmatch(r" *// \[.*\]", line)]
         self.assertTrue(set(added) <= set(solution))
         self.assertEqual(len(self.stub().read_text(encoding="utf-8").splitlines()) + len(added) - len(removed),
                          len(solution))
-        self.assertEqual(self.says(0, "solution", "01", "--spoil", "--whole"),
-                         self.solution().read_text(encoding="utf-8"))
+        self.assertEqual(self.says(0, "solution", "01", "--spoil", "--whole"), page)
         coloured = self.on_terminal("solution", "01", "--spoil")
         self.assertIn("\033[32m+", coloured)
         self.assertIn("\033[31m-  // TODO", coloured)
@@ -351,7 +353,7 @@ class Solution(Case):
         self.assertIn("The tests of lesson 01 have changed", " ".join(self.says(1, "solution", "01").split()))
 
     def test_the_same_file_is_said_to_be_the_same(self):
-        text = self.solution().read_text(encoding="utf-8")
+        text = page_of(self.solution().read_text(encoding="utf-8"))
         self.assertIn("// [kernel]\n", text)
         self.stub().write_bytes(text.replace("// [kernel]\n", "").replace("\n", "\r\n").encode())
         self.assertIn("is the same as the worked solution.", self.says(0, "solution", "01", "--spoil"))

@@ -109,7 +109,7 @@ TEST_CASE("what was reached is read back from another run", "[cli][progress]") {
   CHECK(record.judged.kernel.size() == 32);
   CHECK(record.judged.tests.size() == 32);
   CHECK(record.checked.size() == std::string("2026-11-23T09:30:00Z").size());
-  CHECK(project.folder.names() == std::set<std::string>{"lessons", "progress.json", "tests"});
+  CHECK(project.folder.names() == std::set<std::string>{"lessons", "progress.json", "solutions", "tests"});
 }
 
 TEST_CASE("a pass stays a pass after a later experiment", "[cli][progress]") {

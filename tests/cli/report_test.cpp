@@ -112,11 +112,11 @@ TEST_CASE("what the test was doing is said once for all that failed in it", "[cl
 TEST_CASE("threads that never came are told before what came of it, and only there", "[cli][report]") {
   const std::string text =
       rendered(report({found("first",
-                             {finding("shift", 4, Severity::warning, "A shift."),
+                             {finding("leak", 4, Severity::warning, "A leak."),
                               finding("exited_threads", 3, Severity::warning, "8 have left.")},
                              {wrong_values("c", {{"a", "It is a."}})})}));
   const std::size_t why = text.find("8 have left"), what = text.find("c[0] is 5"),
-                    other = text.find("A shift");
+                    other = text.find("A leak");
   CHECK(why < what);
   CHECK(what < other);
   CHECK(other != std::string::npos);

@@ -125,7 +125,8 @@ TEST_CASE("a pass names the next lesson and its notes", "[cli][watch]") {
                                    "lessons/02_matrix_strides/README.md, and press n for it."));
   WatchView last = passed();
   last.next.reset();
-  CHECK_THAT(screen(last), ContainsSubstring("That was the last lesson.") && !ContainsSubstring("press n"));
+  CHECK_THAT(screen(last),
+             ContainsSubstring("That was the last lesson; ./course list") && !ContainsSubstring("press n"));
 }
 
 TEST_CASE("a file that does not compile says that nothing was run", "[cli][watch]") {

@@ -68,7 +68,7 @@ TEST_CASE("where check mode has found a reason, numbers are not explained") {
   CHECK(told({failed({explained_by("a")}), race}).empty());
   race.findings = {finding("missing_syncwarp", 3, Severity::warning)};
   CHECK(told({race}).empty());
-  race.findings = {finding("shift", 3, Severity::warning)};
+  race.findings = {finding("leak", 3, Severity::warning)};
   CHECK(told({race}) == "It is a.");
 }
 

@@ -170,9 +170,9 @@ TEST_CASE("every mistake of a backward kernel explains its own result, and few o
         std::set<std::string> told;
         for (const Mistake& mistake : mistakes)
           if (mistake.explain({got, expected.of(which), comparison})) told.insert(mistake.name);
-        std::string all;
-        for (const std::string& name : told) all += name + " ";
-        INFO("in " << name_of(which) << ": " << one.sentence << " Explained by: " << all);
+        std::string names;
+        for (const std::string& name : told) names += name + " ";
+        INFO("in " << name_of(which) << ": " << one.sentence << " Explained by: " << names);
         CHECK(told.count(one.name) == 1);
         CHECK(told.size() <= 3);  // loops over keys that end at the same one; other cases tell them apart
       }

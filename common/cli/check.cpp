@@ -203,6 +203,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
                         arguments.json.empty() && arguments.seed == 0;
   const Progress progress =
       own_files ? load_progress(progress_file(workspace.toolchain().source_dir)) : Progress{};
+  if (progress.kept) tell_problem(terminal, progress.problem);  // what cannot be kept, remember() tells
   std::vector<LessonReport> reports;
   KernelQueue queue(workspace.toolchain(), kernels, options);
   for (std::size_t i = 0; i < kernels.size(); ++i) {

@@ -268,7 +268,7 @@ class Lists(Case):
             names = {mistake["name"] for mistake in listed}
             for mistake in listed:
                 for sentence in mistake["sentences"]:
-                    self.assertRegex(sentence, r"[.)]$", mistake["name"])
+                    self.assertRegex(sentence, r"[.)?]$", mistake["name"])
                     self.assertNotIn("{}", sentence)
             for mutant in (ROOT / "tests/lessons/mutants" / name).glob("*.mutant"):
                 for diagnosis in re.findall(r"(?m)^diagnosis(?:-luck)?: (\w+)$", mutant.read_text(encoding="utf-8")):
@@ -399,7 +399,7 @@ class Check(Case):
 
 class Json(Case):
     FIELDS = {"number", "name", "status", "points", "max_points", "seconds", "not_checked", "cases"}
-    CASE_FIELDS = {"name", "status", "points", "message", "diagnoses", "diagnostics", "counters"}
+    CASE_FIELDS = {"name", "status", "points", "message", "failures", "diagnoses", "diagnostics", "counters"}
     DIAGNOSTIC_FIELDS = {"class", "severity", "file", "line", "other", "element", "message"}
 
     def check_form(self, report):
@@ -732,11 +732,14 @@ class SimulateChecked(Case):
         self.assertEqual(len(lines), 1, result.stderr)
         self.assertRegex(lines[0], r"^shift\.cu:\d: error: race: .* shift\.cu:\d")
 
-    def test_finding_is_one_line_and_an_exit_status(self):
+    def test_finding_is_one_line_with_its_source_and_an_exit_status(self):
         result = self.simulate("--check", " ")
         self.assertEqual((result.returncode, result.stdout), (1, "0\n"))
         self.assert_race(result)
-        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        quoted = result.stderr.splitlines()[1:]  # the lines of both sides
+        self.assertEqual(len(quoted), 2, result.stderr)
+        for line in quoted:
+            self.assertRegex(line, r"^ +\d+ \| \S")
         self.assertNotIn("\033", result.stderr)
 
     def test_without_check_it_runs_as_ever(self):
@@ -788,7 +791,7 @@ class SimulateChecked(Case):
         content = json.loads(report.read_text(encoding="utf-8"))
         self.assertEqual(set(content), {"version", "findings", "launches"})
         self.assertEqual(content["findings"][0]["class"], "race")
-        self.assertEqual(content["findings"][0]["other"].keys(), {"file", "line", "block", "thread"})
+        self.assertEqual(content["findings"][0]["other"].keys(), {"file", "line", "block", "thread", "calls"})
         self.assertEqual(content["launches"][0]["kernel"], "shift")
         self.assertEqual(content["launches"][0]["total"]["global_load"]["requests"], 2)
 

@@ -163,7 +163,7 @@ class Draw(unittest.TestCase):
         self.assertEqual(course("trace", "02", "--solution", "--case", case, "--out", trace).returncode, 0)
         head = read_trace(trace, [])
         arrays = {array["name"]: array for array in head.arrays}
-        self.assertEqual((arrays["src.data"]["shape"], arrays["src.data"]["strides"]), ([2, 3], [3, 1]))
+        self.assertEqual((arrays["src.data"]["shape"], arrays["src.data"]["strides"]), ([3, 3], [3, 1]))
 
     def test_wrong_usage_is_one_sentence(self):
         for arguments, words in (

@@ -328,7 +328,7 @@ class Solution(Case):
         self.assertTrue(set(added) <= set(solution))
         self.assertEqual(len(self.stub().read_text(encoding="utf-8").splitlines()) + len(added) - len(removed),
                          len(solution))
-        self.assertEqual(self.says(0, "solution", "01", "--spoil", "--whole"), page)
+        self.assertEqual(self.says(0, "solution", "01", "--spoil", "--whole"), "\n".join(solution) + "\n")
         coloured = self.on_terminal("solution", "01", "--spoil")
         self.assertIn("\033[32m+", coloured)
         self.assertIn("\033[31m-  // TODO", coloured)

@@ -7,7 +7,8 @@
 namespace course::grading {
 namespace {
 
-constexpr std::int64_t kTelling = 4;  // so many wrong numbers are no chance
+// So many wrong numbers may be explained by chance, and so many are not.
+constexpr std::int64_t kFewest = 3, kTelling = 4;
 
 bool has_reason(const CaseResult& result) {
   return std::any_of(result.findings.begin(), result.findings.end(), may_explain);
@@ -29,13 +30,14 @@ bool only_strays(const CaseResult& result) {
 struct Evidence {
   std::set<const Failure*> failures;
   std::int64_t numbers = 0;
+  bool finite = false;  ///< some of them are from a result without NaN and infinities
 };
 
 }  // namespace
 
 std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
   std::map<std::string, Evidence> candidates;
-  std::set<std::string> contradicted;
+  std::set<std::string> contradicted, contradicted_by_overflow;
   for (const CaseResult& result : cases) {
     if (result.passed) continue;
     if (only_strays(result)) continue;  // what it read there may be anything; other cases tell
@@ -43,16 +45,22 @@ std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
     for (const Failure& failure : result.failures) {
       for (const Attempt& attempt : failure.attempts) {
         if (failure.contradicts(attempt.mistake)) {
-          contradicted.insert(attempt.mistake);
+          (failure.values.overflowed ? contradicted_by_overflow : contradicted).insert(attempt.mistake);
         } else {
           Evidence& evidence = candidates[attempt.mistake];
           if (evidence.failures.insert(&failure).second)
             evidence.numbers += std::max<std::int64_t>(failure.values.count, 1);
+          evidence.finite = evidence.finite || !failure.values.overflowed;
         }
       }
     }
   }
   for (const std::string& mistake : contradicted) candidates.erase(mistake);
+  // Where numbers became NaN or infinite, a prediction in float64 proves little, for a mistake as against it.
+  std::erase_if(candidates, [&](const auto& one) {
+    return one.second.numbers < kFewest ||
+           (!one.second.finite && contradicted_by_overflow.contains(one.first));
+  });
   if (candidates.empty()) return std::nullopt;
   const auto less = [](const auto& a, const auto& b) {
     return a.second.failures.size() < b.second.failures.size();

@@ -49,6 +49,7 @@ json values_to_json(const WrongValues& values) {
           {"count", values.count},
           {"size", values.size},
           {"unwritten", values.unwritten},
+          {"overflowed", values.overflowed},
           {"common", kCommon[static_cast<std::size_t>(values.common)]},
           {"where", positions_to_json(values.where)}};
 }
@@ -66,6 +67,7 @@ WrongValues values_from_json(const json& value) {
   value.at("count").get_to(values.count);
   value.at("size").get_to(values.size);
   value.at("unwritten").get_to(values.unwritten);
+  value.at("overflowed").get_to(values.overflowed);
   values.common = static_cast<WrongValues::Common>(place_of(kCommon, value.at("common")));
   values.where = positions_from_json(value.at("where"));
   return values;

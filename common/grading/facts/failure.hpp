@@ -20,8 +20,9 @@ struct WrongValues {
   bool never_written = false;         ///< the first wrong element holds what was there before the call
   bool bit_for_bit = false;           ///< equal bits are wanted
   double error = 0, allowed = 0;  ///< of the first wrong element, where it is nearly right; else error is 0
-  std::int64_t count = 0, size = 0;                                   ///< wrong elements, and all
-  std::int64_t unwritten = 0;                                         ///< of the wrong ones
+  std::int64_t count = 0, size = 0;  ///< wrong elements, and all
+  std::int64_t unwritten = 0;        ///< of the wrong ones
+  bool overflowed = false;           ///< some wrong element is NaN or infinite
   enum class Common { nothing, zero, nan } common = Common::nothing;  ///< what all wrong elements are
   Positions where{};
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "grading/base/subprocess.hpp"
@@ -59,38 +60,49 @@ Judgement judge_stub(const LessonReport& report) {
   return {true, "fails as it should: " + first_line(told(failed.front()))};
 }
 
-/// What the cases were diagnosed with: mistakes that fit and, in the simulator, classes of errors.
-std::set<std::string> diagnoses_of(const std::vector<CaseResult>& failed, Backend backend) {
+/// Classes of errors that check mode found, but on a GPU, where what CUDA reports depends on what lies past
+/// an array.
+std::set<std::string> classes_of_errors(const std::vector<CaseResult>& failed, Backend backend) {
   std::set<std::string> names;
-  for (const CaseResult& result : failed) {
-    const std::vector<std::string> alone = sole_explanations(result);
-    names.insert(alone.begin(), alone.end());
-    if (backend == Backend::gpu) continue;  // what CUDA reports there depends on what lies behind an array
+  if (backend == Backend::gpu) return names;
+  for (const CaseResult& result : failed)
     for (const Finding& finding : result.findings)
       if (finding.severity == Severity::error) names.insert(finding.kind);
-  }
   return names;
 }
 
-/// Why the diagnoses are not those that the mutant names; empty if they are.
+/// Those, and the mistakes that explain some result.
+std::set<std::string> all_that_fits(const std::vector<CaseResult>& failed, Backend backend) {
+  std::set<std::string> names = classes_of_errors(failed, backend);
+  for (const CaseResult& result : failed)
+    for (const Failure& failure : result.failures)
+      for (const Attempt& attempt : failure.attempts)
+        if (!attempt.sentence.empty()) names.insert(attempt.mistake);
+  return names;
+}
+
+/// Why the diagnoses are not those that the mutant names; empty if they are. Each name has to fit, and the
+/// cause that a student would be told has to be among them.
 std::string wrong_diagnoses(const Mutant& mutant, const std::vector<CaseResult>& failed, Backend backend) {
-  const std::set<std::string> got = diagnoses_of(failed, backend);
-  const auto among = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+  const auto named = [&](const std::string& name) {
+    return std::count(mutant.diagnoses.begin(), mutant.diagnoses.end(), name) +
+               std::count(mutant.diagnoses_by_luck.begin(), mutant.diagnoses_by_luck.end(), name) >
+           0;
   };
-  for (const std::string& name : got) {
-    if (among(mutant.diagnoses, name) || among(mutant.diagnoses_by_luck, name)) continue;
-    const auto by = std::find_if(failed.begin(), failed.end(), [&](const CaseResult& result) {
-      return diagnoses_of({result}, backend).count(name) > 0;
-    });
-    return fmt::format("is diagnosed with \"{}\", which its file does not name; \"{}\" says: {}", name,
-                       by->name, first_line(told(*by)));
-  }
+  for (const std::string& name : classes_of_errors(failed, backend))
+    if (!named(name))
+      return fmt::format("is diagnosed with \"{}\", which its file does not name; \"{}\" says: {}", name,
+                         failed.front().name, first_line(told(failed.front())));
+  const std::optional<Cause> cause = likeliest_cause(failed);
+  if (cause && std::none_of(cause->mistakes.begin(), cause->mistakes.end(), named))
+    return fmt::format("is told the cause \"{}\", which its file does not name; \"{}\" says: {}",
+                       cause->mistakes.front(), failed.front().name, first_line(told(failed.front())));
   if (backend == Backend::gpu)
     return {};  // there is no check mode, and wrong values may differ from run to run
+  const std::set<std::string> got = all_that_fits(failed, backend);
   for (const std::string& name : mutant.diagnoses)
     if (got.count(name) == 0)
-      return fmt::format("is rejected, but no failed case is diagnosed with \"{}\"; \"{}\" says: {}", name,
+      return fmt::format("is rejected, but nothing in a failed case fits \"{}\"; \"{}\" says: {}", name,
                          failed.front().name, first_line(told(failed.front())));
   return {};
 }

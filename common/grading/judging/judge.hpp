@@ -37,10 +37,10 @@ struct Judgement {
 /// @brief Holds a report against what is known about the variant.
 /// A stub fails, with a reason for each failed case. A solution or an alternative passes with all points;
 /// that the cases of a solution take more than kManySeconds in the simulator is said. A mutant fails, some
-/// failed case says each sentence that it expects, and the cases record those diagnoses that it names and no
-/// other, but those that depend on luck: mistakes that fit (grading/testing/mistakes.hpp), and classes of
-/// check mode's errors. In the simulator, the case that the mutant names says and records all of that by
-/// itself.
+/// failed case says each sentence that it expects, and each diagnosis that it names fits: a mistake explains
+/// some result (grading/testing/mistakes.hpp), or an error of check mode is of that class. Check mode finds
+/// no errors of other classes, and the cause that a student is told is among those names. In the simulator,
+/// the case that the mutant names says and records all of that by itself.
 Judgement judge(const Variant& variant, const LessonReport& report, Backend backend);
 
 /// @brief Whether a mutant is rejected already as its file says, whatever the cases left would say: they

@@ -91,6 +91,9 @@ WrongValues values_of(const std::vector<std::int64_t>& wrong, const Tensor<T>& g
   values.size = got.numel();
   values.unwritten =
       std::count_if(wrong.begin(), wrong.end(), [&](std::int64_t i) { return is_poison(got.at_linear(i)); });
+  values.overflowed = std::any_of(wrong.begin(), wrong.end(), [&](std::int64_t i) {
+    return !std::isfinite(static_cast<double>(got.at_linear(i))) && !is_poison(got.at_linear(i));
+  });
   if (values.unwritten == 0) values.common = common_value(got, wrong);
   values.where = locate(got.shape(), name.axes, wrong);
   return values;

@@ -128,16 +128,9 @@ Mistake shows(std::string name, std::function<bool(const Tensor<float>& got)> pa
 
 std::vector<Attempt> try_mistakes(const Mistakes& mistakes, const WrongResult& result) {
   if (rehearsing()) return {};
-  const std::vector<std::int64_t>& wrong = result.comparison.wrong;
-  const bool overflowed = std::any_of(wrong.begin(), wrong.end(), [&](std::int64_t i) {
-    const float value = result.got.at_linear(i);
-    return !std::isfinite(value) && !is_poison(value);
-  });
   std::vector<Attempt> attempts;
-  for (const Mistake& mistake : mistakes) {
-    const std::optional<std::string> sentence = mistake.explain(result);
-    if (sentence || !overflowed) attempts.push_back({mistake.name, sentence.value_or("")});
-  }
+  for (const Mistake& mistake : mistakes)
+    attempts.push_back({mistake.name, mistake.explain(result).value_or("")});
   return attempts;
 }
 

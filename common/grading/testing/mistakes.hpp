@@ -51,8 +51,7 @@ Mistake off_by_a_factor(std::string name, std::string sentence);
 /// @brief Fits if the predicate holds, for patterns that the others cannot express.
 Mistake shows(std::string name, std::function<bool(const Tensor<float>& got)> pattern, std::string sentence);
 
-/// @brief Holds all mistakes against a wrong result: which explain it, and which it contradicts. Where
-/// numbers became infinite or NaN, a prediction in float64 proves nothing, and nothing is contradicted.
+/// @brief Holds all mistakes against a wrong result: which explain it, and which it contradicts.
 /// likeliest_cause() chooses.
 std::vector<Attempt> try_mistakes(const Mistakes& mistakes, const WrongResult& result);
 

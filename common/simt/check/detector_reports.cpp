@@ -59,7 +59,8 @@ Finding Detector::finding(const char* kind, unsigned site, unsigned thread) cons
   finding.rule = known.advice.rule;
   finding.fix = known.advice.fix;
   finding.kernel = sites_.calls(site).kernel;
-  if (finding.kernel.empty()) finding.kernel = facts_.kernel;
+  // A lambda of a template has no name that can be read.
+  if (finding.kernel.empty() || finding.kernel.starts_with("_Z")) finding.kernel = facts_.kernel;
   finding.here = side(site, thread);
   if (finding.here.in_helper()) finding.called_from = finding.here.own().place();
   return finding;

@@ -57,7 +57,17 @@ TEST_CASE("three mistakes with the same numbers, or two that explain different r
 }
 
 TEST_CASE("what explains only a few numbers is told as probable") {
-  CHECK(told({failed({wrong_values("c", {{"a", "It is a."}}, 2)})}) == "Probably: It is a.");
+  CHECK(told({failed({wrong_values("c", {{"a", "It is a."}}, 3)})}) == "Probably: It is a.");
+  CHECK(told({failed({wrong_values("c", {{"a", "It is a."}}, 2)})}).empty());
+}
+
+TEST_CASE("NaN and infinities contradict a mistake only if nothing else speaks for it") {
+  Failure overflowed = wrong_values("c", {{"a", ""}}), explained = explained_by("a");
+  overflowed.values.overflowed = true;
+  CHECK(told({failed({explained}), failed({overflowed})}) == "It is a.");
+  explained.values.overflowed = true;
+  CHECK(told({failed({explained})}) == "It is a.");
+  CHECK(told({failed({explained}), failed({overflowed})}).empty());
 }
 
 TEST_CASE("where check mode has found a reason, numbers are not explained") {

@@ -44,7 +44,7 @@ std::string forged_reply(int id, bool running) {
   return R"({"id":)" + std::to_string(id) + R"(,"ready":false,"running":)" + (running ? "true" : "false") +
          R"(,"unusable":false,"copied":true,"reusable":true,"status":"returned","message":"",)"
          R"("exception_type":"","exception_message":"","exception_bases":[],"leaks":[],"leak_count":0,)"
-         R"("leak_bytes":0,"diagnostics":[],"counters":{"launches":1,"blocks":1,"threads":256}})";
+         R"("leak_bytes":0,"findings":[],"counters":{"launches":1,"blocks":1,"threads":256}})";
 }
 
 void send_to_grader(const std::string& text) {

@@ -358,7 +358,9 @@ TEST_CASE("a program lists its cases without a kernel") {
   REQUIRE(ask("--list-cases") == 0);
   const std::vector<ListedCase> cases = listed_cases(sample.printed());
   REQUIRE(cases.size() > 10);
-  CHECK(cases.front() == ListedCase{"adds", {"sample", "points:2"}, 2});
+  CHECK(cases.front().name == "adds");
+  CHECK(cases.front().points == 2);
+  CHECK(cases.front().tags.size() == 2);
   // A case that fails without a kernel may leave out what it knows: that is a mistake in the test.
   CHECK(ask("--list-mistakes") == 3);
   CHECK_THAT(sample.printed(), ContainsSubstring("compares numbers: Expected two == 3; got 2 == 3.") &&

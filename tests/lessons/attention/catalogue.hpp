@@ -19,11 +19,14 @@ class Catalogue {
 
   void add(grading::Mistake mistake);
   void add(const char* name, Deviation how, std::string sentence);
-  /// Other keys than the mask shows. Nothing if that makes no difference, or is what an earlier one shows, or
-  /// if nothing is left to see.
+  /// Other keys than the mask shows. Nothing if that is what an earlier one shows;
+  /// ruled out if it makes no difference, or if nothing is left to see.
   void add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
   /// The same, also if an earlier one of another name shows the same keys: other problems tell the two apart.
   void add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
+
+  /// A mistake that leaves this problem's results right: whatever is wrong with them, that is not why.
+  void rule_out(const char* name);
 
   const Problem& p() const { return p_; }
   Which which() const { return which_; }

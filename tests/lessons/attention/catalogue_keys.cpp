@@ -145,7 +145,7 @@ void add_missing_keys(Catalogue& to) {
         "Every second tile of keys is missing: the loop steps by more keys than a tile holds. (That is what "
         "a step of " +
             std::to_string(2 * width) + " keys with tiles of " + std::to_string(width) + " gives.)");
-    if (const Int end = (p.Nq() + width - 1) / width * width; end < Nk)
+    if (const Int end = std::min((p.Nq() + width - 1) / width * width, Nk); true)
       to.add_view_too(
           "keys_end_with_queries", keys_before(end),
           "The keys from " + std::to_string(end) +

@@ -55,6 +55,10 @@ Backward results_of(const BackwardProblem& p) {
 
 std::vector<Failure> failures_of(const BackwardKernel& kernel, const BackwardProblem& p,
                                  const Backward& got) {
+  if (rehearsing()) {
+    for (const Gradient which : outputs_of(kernel, p)) (void)all_mistakes(kernel, p, which);
+    return {};
+  }
   const Backward64 expected = expected_of(p);
   const Backward baseline = in_float32(p, expected);
   std::vector<Result> results;

@@ -156,14 +156,19 @@ bool Catalogue::makes_a_difference(const std::vector<bool>& view) const {
 
 void Catalogue::add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {
   std::vector<bool> view = view_of(sees);
-  if (makes_a_difference(view) && views_.insert(std::move(view)).second)
-    add(name, {.sees = std::move(sees)}, std::move(sentence));
+  if (!makes_a_difference(view)) return rule_out(name);
+  if (views_.insert(std::move(view)).second) add(name, {.sees = std::move(sees)}, std::move(sentence));
 }
 
 void Catalogue::add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {
   std::vector<bool> view = view_of(sees);
-  if (makes_a_difference(view) && views_by_name_.emplace(name, std::move(view)).second)
+  if (!makes_a_difference(view)) return rule_out(name);
+  if (views_by_name_.emplace(name, std::move(view)).second)
     add(name, {.sees = std::move(sees)}, std::move(sentence));
+}
+
+void Catalogue::rule_out(const char* name) {
+  patterns_.push_back({name, [](const WrongResult&) -> std::optional<std::string> { return std::nullopt; }});
 }
 
 Mistakes Catalogue::mistakes() const {

@@ -5,11 +5,17 @@
 
 namespace course::attention_tests {
 
-bool TileMistakes::meets(Int i, Int j) const {
-  for (Int query = down(i); query < std::min(down(i) + T_, p_.Nq()); ++query)
-    for (Int key = down(j); key < std::min(down(j) + T_, p_.Nk()); ++key)
-      if (p_.sees(query, key)) return true;
-  return false;
+TileMistakes::TileMistakes(const Problem& p, Int tile)
+    : p_(p),
+      T_(tile),
+      offset_(p.Nk() - p.Nq()),
+      window_(std::min(p.mask.window, p.Nq() + p.Nk())),
+      tiles_(" (That is what tiles of " + std::to_string(tile) + " queries and keys give.)"),
+      key_tiles_((p.Nk() + tile - 1) / tile) {
+  meets_.assign(static_cast<std::size_t>((p.Nq() + tile - 1) / tile * key_tiles_), false);
+  for (Int i = 0; i < p.Nq(); ++i)
+    for (Int j = 0; j < p.Nk(); ++j)
+      if (p.sees(i, j)) meets_[index_of(i, j)] = true;
 }
 
 bool TileMistakes::visited(Int i, Int j, bool by_keys) const {

@@ -15,12 +15,7 @@ namespace course::attention_tests {
 /// Adds the views that come from wrong ranges of tiles of so many queries and keys.
 class TileMistakes {
  public:
-  TileMistakes(const Problem& p, Int tile)
-      : p_(p),
-        T_(tile),
-        offset_(p.Nk() - p.Nq()),
-        window_(std::min(p.mask.window, p.Nq() + p.Nk())),
-        tiles_(" (That is what tiles of " + std::to_string(tile) + " queries and keys give.)") {}
+  TileMistakes(const Problem& p, Int tile);
 
   /// Keys that a tile of queries does not meet: in the forward pass and in dQ.
   void add_keys(Catalogue& to) const;
@@ -39,7 +34,8 @@ class TileMistakes {
   Int down(Int row) const { return row >= 0 ? row / T_ * T_ : -((-row + T_ - 1) / T_) * T_; }
 
   /// Whether some query of i's tile sees some key of j's.
-  bool meets(Int i, Int j) const;
+  bool meets(Int i, Int j) const { return i < p_.Nq() && j < p_.Nk() && meets_[index_of(i, j)]; }
+  std::size_t index_of(Int i, Int j) const { return static_cast<std::size_t>(i / T_ * key_tiles_ + j / T_); }
 
   /// Whether the tile of i visits that of j, by the ranges of a right kernel, or the other way round.
   bool visited(Int i, Int j, bool by_keys) const;
@@ -54,6 +50,8 @@ class TileMistakes {
   const Problem& p_;
   const Int T_, offset_, window_;
   const std::string tiles_;
+  const Int key_tiles_;
+  std::vector<bool> meets_;  ///< for each pair of tiles
 };
 
 }  // namespace course::attention_tests

@@ -84,7 +84,7 @@ EXPLAINED = {
 
 # Findings: the random patterns let lanes meet, and those that store write one value.
 FINDINGS = {"probes": {("same_value_write", "probe_global_store_kernel<T>"),
-                       ("same_value_write", "probe_shared_store_kernel<T>")}}  # fmt: skip
+                       ("same_value_write", "probe_shared_store_kernel<float>")}}  # fmt: skip
 
 
 def unit_of(kind):

@@ -213,7 +213,7 @@ TEST_CASE("a deadlock is found at once and names both places", "[simt][fault]") 
   REQUIRE(fault.kind == "deadlock");
   REQUIRE(fault.line == kShuffleLine);
   REQUIRE_THAT(fault.message, ContainsSubstring("fault_test.cu:" + std::to_string(kBarrierLine)) &&
-                                  ContainsSubstring("0xffff0000"));
+                                  ContainsSubstring("lanes 16 to 31"));
 }
 
 TEST_CASE("a warp operation whose mask leaves out the caller is refused", "[simt][fault]") {

@@ -19,7 +19,7 @@ struct Hint {
 };
 
 /// @brief The hints of a hints.md, in order, each under a heading "## 2. The index". What comes before the
-/// first is left out. A line "<!-- until: WORDS -->" below the heading names the case that a hint leads to.
+/// first is left out. A comment "until: WORDS" below the heading names the case that a hint leads to.
 /// @throws std::runtime_error in a sentence if there is none, one is empty, or the numbers are not 1, 2, 3
 /// ...
 std::vector<Hint> parse_hints(std::string_view markdown);

@@ -16,7 +16,7 @@ struct ReportSection {
   std::string text;                ///< Markdown, the heading included
 };
 
-/// @brief The sections of the page, each with a line "<!-- words: never written, ... -->" below its heading.
+/// @brief The sections of the page, each with a comment "words: never written, ..." below its heading.
 /// @throws std::runtime_error that names a section without words
 std::vector<ReportSection> parse_report_sections(std::string_view markdown);
 

@@ -408,6 +408,7 @@ bool written_without_stride(const Tensor<float>& dS, const Rows& p) {
 /// The formula.
 Mistakes mistakes_in_formula(const Rows& p) {
   const auto formula = [&p](std::string name, Formula f, std::string sentence) {
+    list_mistake(name, sentence);
     return Mistake{
         std::move(name),
         [&p, f, sentence = std::move(sentence)](const WrongResult& result) -> std::optional<std::string> {

@@ -34,8 +34,11 @@ bool rehearsing() { return rehearsal(); }
 void list_mistake(std::string_view name, std::string_view sentence) {
   if (!rehearsing() || name.empty()) return;
   std::vector<std::string>& sentences = sentences_by_name()[std::string(name)];
-  if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end())
-    sentences.emplace_back(sentence);
+  std::string told(sentence);
+  for (std::size_t at = told.find("{}"); at != std::string::npos; at = told.find("{}"))
+    told.replace(at, 2, "...");
+  if (!told.empty() && std::find(sentences.begin(), sentences.end(), told) == sentences.end())
+    sentences.push_back(std::move(told));
 }
 
 std::vector<ListedMistake> rehearsed_mistakes() {

@@ -127,7 +127,10 @@ Mistake shows(std::string name, std::function<bool(const Tensor<float>& got)> pa
 }
 
 std::vector<Attempt> try_mistakes(const Mistakes& mistakes, const WrongResult& result) {
-  if (rehearsing()) return {};
+  if (rehearsing()) {  // some are made without a sentence
+    for (const Mistake& mistake : mistakes) list_mistake(mistake.name, "");
+    return {};
+  }
   std::vector<Attempt> attempts;
   for (const Mistake& mistake : mistakes)
     attempts.push_back({mistake.name, mistake.explain(result).value_or("")});

@@ -39,7 +39,8 @@ Forward results_of(const Problem& p) {
 
 void require_results(const Kernel& kernel, const Problem& p, const Forward& got, TestLine where) {
   if (rehearsing()) {  // to know which mistakes there are takes no results
-    for (const Which which : kernel.outputs) (void)all_mistakes(kernel, p, which);
+    for (const Which which : kernel.outputs)
+      for (const Mistake& mistake : all_mistakes(kernel, p, which)) list_mistake(mistake.name, "");
     return;
   }
   const reference::Attention reference = attention_of(p);

@@ -75,6 +75,7 @@ Mistakes by_name(Mistakes mistakes) {
 
 Mistake only_written(std::string name, std::function<bool(const grading::Index&)> where,
                      std::string sentence) {
+  grading::list_mistake(name, sentence);
   const auto fits = [where = std::move(where)](const WrongResult& result) {
     bool any = false;
     for (Int i = 0; i < result.got.numel(); ++i) {

@@ -56,13 +56,17 @@ int distance_to_cause(const CaseResult& result, const std::optional<Cause>& caus
 }
 
 /// The failed cases, in the order in which they are told.
-std::vector<const CaseResult*> failed_cases(const LessonReport& report) {
+std::vector<const CaseResult*> failed_cases(const LessonReport& report, std::size_t first = 0) {
   std::vector<const CaseResult*> failed;
   for (const CaseResult& result : report.cases)
     if (!result.passed) failed.push_back(&result);
   std::stable_sort(failed.begin(), failed.end(), [&](const CaseResult* a, const CaseResult* b) {
     return distance_to_cause(*a, report.cause) < distance_to_cause(*b, report.cause);
   });
+  if (!failed.empty()) {
+    const auto chosen = failed.begin() + static_cast<std::ptrdiff_t>(first % failed.size());
+    std::rotate(failed.begin(), chosen, chosen + 1);
+  }
   return failed;
 }
 
@@ -209,7 +213,7 @@ std::string render_failed_cases(const Terminal& terminal, const LessonReport& re
   const std::size_t in_full = style.watching ? 1 : kFullCases;
   std::size_t shown = 0, by_name = 0, same = 0, other = 0;
   std::string text, named;
-  for (const CaseResult* failed : failed_cases(report)) {
+  for (const CaseResult* failed : failed_cases(report, style.first)) {
     const CaseResult& result = *failed;
     if (!verbose && shown > 0 && told.knows(result, report.cause)) {
       ++same;

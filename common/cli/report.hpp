@@ -2,6 +2,7 @@
 /// @file
 /// What `check` says about a lesson, for people and for programs.
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct ReportStyle {
   bool verbose = false;   ///< every failed case in full, and the notes
   std::string command;    ///< what to type to check again
   bool watching = false;  ///< the first failed case in full, those that fail in other ways by name
+  std::size_t first = 0;  ///< which failed case is told first; counts on from the first past the last
 };
 
 /// @brief One block: the verdict and the points, what failed and why, and what to do next.

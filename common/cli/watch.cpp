@@ -119,6 +119,7 @@ void Watch::begin_check(const std::string& why) {
     return;
   }
   view_.stage = Stage::checking;
+  view_.failed_case = 0;
   view_.untouched = is_pristine(kernel.lesson, kernel.file);
   judging_ = fingerprint(kernel.lesson);
   try {
@@ -165,7 +166,6 @@ void Watch::on_report(const LessonReport& report) {
   }
   view_.stage = Stage::judged;
   view_.report = report;
-  view_.failed_case = 0;
   view_.seconds = std::chrono::duration<double>(Clock::now() - asked_).count();
   first_case_ = case_to_run_first(report);
   if (!report.error.empty()) tests_ready_ = !report.compiled;

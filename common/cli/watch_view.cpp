@@ -45,7 +45,9 @@ std::string render_footer(const Terminal& terminal) {
 }
 
 ReportStyle style_of(const WatchView& view) {
-  return {.command = "./course check " + view.report.lesson.two_digits(), .watching = true};
+  return {.command = "./course check " + view.report.lesson.two_digits(),
+          .watching = true,
+          .first = view.failed_case};
 }
 
 /// The failed cases that are known while others are running; none: nothing has failed so far.
@@ -57,19 +59,6 @@ LessonReport failed_so_far(const WatchView& view) {
     report.cases.insert(report.cases.begin(), *view.first);
   }
   std::erase_if(report.cases, [](const CaseResult& result) { return result.passed; });
-  return report;
-}
-
-/// The report with the chosen failed case in front of the others, which keep their order.
-LessonReport with_chosen_case_first(const WatchView& view) {
-  LessonReport report = view.report;
-  const auto passed_last = std::stable_partition(report.cases.begin(), report.cases.end(),
-                                                 [](const CaseResult& result) { return !result.passed; });
-  const auto failed = passed_last - report.cases.begin();
-  if (failed > 0) {
-    const auto chosen = report.cases.begin() + static_cast<std::ptrdiff_t>(view.failed_case) % failed;
-    std::rotate(report.cases.begin(), chosen, chosen + 1);
-  }
   return report;
 }
 
@@ -132,8 +121,7 @@ std::string render_judged(const Terminal& terminal, const WatchView& view) {
   const std::string word = pass ? "PASS" : report.compiled ? "FAIL" : "DOES NOT COMPILE";
   return render_heading(terminal, pass ? Style::good : Style::bad, word, report.lesson,
                         fmt::format("{} of {} points", report.points, report.lesson.points)) +
-         render_findings(terminal, with_chosen_case_first(view), style_of(view)) +
-         wrap(next_step(view), 2, terminal.width()) +
+         render_findings(terminal, view.report, style_of(view)) + wrap(next_step(view), 2, terminal.width()) +
          paint_lines(terminal, Style::note, wrap(what_ran(view), 2, terminal.width()));
 }
 

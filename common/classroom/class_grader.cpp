@@ -13,6 +13,7 @@
 #include "classroom/text.hpp"
 #include "grading/base/machine_error.hpp"
 #include "grading/base/subprocess.hpp"
+#include "grading/project/stub.hpp"
 
 namespace course::classroom {
 namespace {
@@ -207,7 +208,7 @@ std::map<int, std::set<std::string>> judge_solutions(SubmissionJudge& judge, con
   for (const Lesson& lesson : order.lessons) {
     if (!std::filesystem::exists(lesson.solution())) continue;
     solutions.lessons.push_back(lesson);
-    course.by_lesson[lesson.number].content = grading::read_file(lesson.solution());
+    course.by_lesson[lesson.number].content = grading::page_of(grading::read_file(lesson.solution()));
   }
   solutions.students.push_back(course);
   std::map<int, std::set<std::string>> without_twin;

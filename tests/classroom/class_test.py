@@ -26,6 +26,9 @@ import xml.etree.ElementTree
 
 import class_tools as tools
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from solution_page import page_of  # noqa: E402
+
 DEADLINE_OPTIONS = ["--deadline", "2026-11-20 18:00", "--late", "50"]
 LATE_SHARE = 0.5
 SECONDS = 900  # that one run may take on a busy machine
@@ -34,6 +37,11 @@ ROOT_OPTIONS = ["--as-root"] if os.geteuid() == 0 else []
 
 COURSE = SOURCE = WORK = SEED = None
 FEW = CLASS = None  # Graded; CLASS when its tests begin
+
+
+def solution_of(lesson):
+    """The bytes that students and the grader hand in as the solution of the lesson."""
+    return page_of((SOURCE / "solutions" / lesson / f"{lesson[3:]}.cu").read_text(encoding="utf-8")).encode()
 
 
 def make_class(name, *options):
@@ -153,7 +161,7 @@ class AClass(Case):
         kept = tools.verdicts(CLASS.out)
         self.assertEqual(len({(verdict["says"]["conditions"], verdict["judged"]) for verdict in kept.values()}),
                          len(kept))  # fmt: skip
-        solutions = {(SOURCE / "solutions" / lesson / f"{lesson[3:]}.cu").read_bytes() for lesson in CLASS.lessons}
+        solutions = {solution_of(lesson) for lesson in CLASS.lessons}
         judged = {verdict["judged"] for verdict in kept.values()}
         self.assertLessEqual(solutions, judged)
         works = {(lesson, student["lessons"][lesson]["kind"], student["lessons"][lesson]["source"])
@@ -180,7 +188,7 @@ class AClass(Case):
 
     def test_judges_again_a_lesson_and_no_other(self):
         out = CLASS.copy("again_lesson")
-        solution = (SOURCE / "solutions/03_weighted_row_sum/weighted_row_sum.cu").read_bytes()
+        solution = solution_of("03_weighted_row_sum")
         conditions = {v["says"]["conditions"] for v in tools.verdicts(out).values() if v["judged"] == solution}
         self.assert_judged_again(out, "3", lambda says, judged: says["conditions"] in conditions)
 

@@ -6,6 +6,7 @@
 #include "classroom/student_results.hpp"
 #include "classroom/tables.hpp"
 #include "classroom/text.hpp"
+#include "grading/base/messages.hpp"
 
 namespace course::classroom {
 namespace {
@@ -75,7 +76,7 @@ RosterRow canvas_row(const CsvLine& header, const CsvLine& line) {
 }
 
 std::string canvas_points(const LessonMark& mark, const std::string& before) {
-  const bool excused = ascii_lower(trimmed(before)) == "ex";
+  const bool excused = grading::ascii_lower(trimmed(before)) == "ex";
   return excused || mark.standing == Standing::ungraded ? spreadsheet_safe(before) : points_cell(mark);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "classroom/text.hpp"
+#include "grading/base/messages.hpp"
 
 namespace course::classroom {
 namespace {
@@ -30,7 +31,7 @@ std::string histogram_description(const TotalNumbers& numbers) {
   for (std::size_t bin = 0; bin < numbers.bins.size(); ++bin) {
     if (numbers.bins[bin] == 0) continue;
     if (!words.empty()) words += "; ";
-    words += bin_words(bin) + ": " + plural(numbers.bins[bin], "student");
+    words += bin_words(bin) + ": " + grading::plural(numbers.bins[bin], "student");
   }
   return words;
 }
@@ -41,17 +42,13 @@ std::string escaped(std::string_view text) { return html_escape(one_line(text));
 
 std::string name_html(std::string_view name) { return "<bdi>" + escaped(name) + "</bdi>"; }
 
-std::string first_line(std::string_view message) {
+std::string headline(std::string_view message) {
   const std::size_t begin = message.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return "";
   const std::string_view line = message.substr(begin, message.find_first_of("\r\n", begin) - begin);
   const std::string valid = valid_utf8(line);
   const std::string_view head = cut(valid, kMessageBytes);
   return escaped(head) + (head.size() < valid.size() ? " …" : "");
-}
-
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string one_decimal(double value) { return fmt::format("{:.1f}", value); }

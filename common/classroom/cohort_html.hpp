@@ -20,10 +20,7 @@ std::string escaped(std::string_view text);
 std::string name_html(std::string_view name);
 
 /// @brief The first line of a message that says something, at most 200 bytes of it, escaped.
-std::string first_line(std::string_view message);
-
-/// "1 file", "2 files".
-std::string plural(std::size_t count, std::string_view noun);
+std::string headline(std::string_view message);
 
 /// "17.3": a mean or a median.
 std::string one_decimal(double value);

@@ -9,6 +9,7 @@
 #include "classroom/cohort_html.hpp"
 #include "classroom/cohort_numbers.hpp"
 #include "classroom/cohort_sections.hpp"
+#include "grading/base/messages.hpp"
 
 namespace course::classroom {
 namespace {
@@ -30,7 +31,7 @@ std::string reasons(const ClassMarks& marks) {
   std::map<std::string, std::size_t> counts;
   for (const StudentMarks& student : marks.students) {
     for (const LessonMark& mark : student.lessons) {
-      if (mark.standing == Standing::ungraded) ++counts[first_line(mark.message)];
+      if (mark.standing == Standing::ungraded) ++counts[headline(mark.message)];
     }
   }
   counts.erase("");
@@ -39,7 +40,7 @@ std::string reasons(const ClassMarks& marks) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string html;
   for (std::size_t i = 0; i < std::min(list.size(), kReasons); ++i) {
-    html += fmt::format("<li>{} ({})</li>\n", list[i].first, plural(list[i].second, "file"));
+    html += fmt::format("<li>{} ({})</li>\n", list[i].first, grading::plural(list[i].second, "file"));
   }
   if (html.empty()) return "";
   return fmt::format("<p>{}:</p>\n<ul>\n{}</ul>\n",
@@ -58,7 +59,7 @@ std::string stopped_files(const ClassMarks& marks) {
       const LessonMark& mark = student.lessons[i];
       if (level(mark) != Level::stopped) continue;
       rows.push_back({name_html(student.name), marks.lessons[i].two_digits(), standing_words(mark.standing),
-                      first_line(mark.message)});
+                      headline(mark.message)});
     }
   }
   if (rows.empty()) return "";
@@ -93,7 +94,7 @@ std::string ungraded_box(const ClassMarks& marks) {
   return fmt::format(
       "<section id=\"ungraded\" class=\"box\" aria-labelledby=\"ungraded-title\">\n"
       "<h2 id=\"ungraded-title\">{} not graded</h2>\n{}</section>\n",
-      plural(count, "file") + (count == 1 ? " is" : " are"), content);
+      grading::plural(count, "file") + (count == 1 ? " is" : " are"), content);
 }
 
 std::string stopped_section(const ClassMarks& marks) {

@@ -8,6 +8,7 @@
 
 #include "classroom/cohort_html.hpp"
 #include "classroom/cohort_numbers.hpp"
+#include "grading/base/messages.hpp"
 #include "simt/classes.hpp"
 
 namespace course::classroom {
@@ -25,7 +26,8 @@ std::string isolation_words(const std::string& isolation) {
 
 std::string hidden_words(const ClassMarks& marks) {
   if (!marks.has_hidden) return "There are no hidden cases.";
-  return fmt::format("{} ran on data from a secret seed.", plural(hidden_cases(marks), "hidden case"));
+  return fmt::format("{} ran on data from a secret seed.",
+                     grading::plural(hidden_cases(marks), "hidden case"));
 }
 
 std::string case_cell(std::size_t failed, std::size_t tested) {
@@ -43,8 +45,8 @@ std::string diagnosis_words(const std::string& name) {
 
 std::string facts_line(const ClassMarks& marks) {
   return fmt::format("<p class=\"facts\">{}, {}, {}, graded {}. {} {}</p>\n",
-                     plural(marks.students.size(), "student"), plural(marks.lessons.size(), "lesson"),
-                     plural(files(marks), "file"),
+                     grading::plural(marks.students.size(), "student"),
+                     grading::plural(marks.lessons.size(), "lesson"), grading::plural(files(marks), "file"),
                      marks.backend == grading::Backend::gpu ? "on a GPU" : "in the simulator, on the CPU",
                      isolation_words(marks.isolation), hidden_words(marks));
 }
@@ -66,8 +68,8 @@ std::string points_section(const ClassMarks& marks) {
                                      : fmt::format("{} students have all points.", numbers.all_points);
   words += " A lesson that was not handed in counts as 0.";
   if (numbers.ungraded > 0) {
-    words +=
-        fmt::format(" Not counted: {} with a file that is not graded.", plural(numbers.ungraded, "student"));
+    words += fmt::format(" Not counted: {} with a file that is not graded.",
+                         grading::plural(numbers.ungraded, "student"));
   }
   return section(
       "points", "Points",

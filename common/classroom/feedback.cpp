@@ -4,13 +4,10 @@
 
 #include "classroom/student_results.hpp"
 #include "classroom/text.hpp"
+#include "grading/base/messages.hpp"
 
 namespace course::classroom {
 namespace {
-
-bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 /// The text in one line, with a backslash before all that Markdown would take for a sign, at its begin as
 /// well.
@@ -51,15 +48,6 @@ std::string of_points(double reached, double of) {
   return fmt::format("{} of {} point{}", format_points(reached), max, max == "1" ? "" : "s");
 }
 
-std::string plural(std::size_t count, const std::string& thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
-std::size_t passed_cases(const LessonMark& mark) {
-  return static_cast<std::size_t>(
-      std::count_if(mark.cases.begin(), mark.cases.end(), [](const CaseMark& one) { return one.passed; }));
-}
-
 /// A few words for the table of lessons.
 std::string outcome(const LessonMark& mark) {
   switch (mark.standing) {
@@ -74,7 +62,7 @@ std::string outcome(const LessonMark& mark) {
     case Standing::graded:
       break;
   }
-  return fmt::format("{} of {} passed{}", passed_cases(mark), plural(mark.cases.size(), "case"),
+  return fmt::format("{} of {} passed{}", passed_cases(mark), grading::plural(mark.cases.size(), "case"),
                      mark.late ? ", late" : "");
 }
 
@@ -106,7 +94,7 @@ bool fails_alike(const CaseMark& a, const CaseMark& b) {
 std::string failure(const CaseMark& first, const std::vector<const CaseMark*>& others) {
   std::string text = fmt::format("### {}\n\n{}", case_line(first), block(case_explanation(first)));
   if (others.empty()) return text;
-  text += fmt::format("and {} {} in the same way:\n\n", plural(others.size(), "more case"),
+  text += fmt::format("and {} {} in the same way:\n\n", grading::plural(others.size(), "more case"),
                       others.size() == 1 ? "fails" : "fail");
   for (const CaseMark* other : others) text += "- " + case_line(*other) + "\n";
   return text + "\n";
@@ -161,7 +149,7 @@ std::string lesson_section(const LessonMark& mark) {
     const std::string message = standing_message(mark);
     return text + standing_sentence(mark.standing) + "\n\n" + (message.empty() ? "" : block(message));
   }
-  text += fmt::format("{} of {} passed.\n\n", passed_cases(mark), plural(mark.cases.size(), "case"));
+  text += fmt::format("{} of {} passed.\n\n", passed_cases(mark), grading::plural(mark.cases.size(), "case"));
   return text + open_failures(mark) + hidden_failures(mark);
 }
 

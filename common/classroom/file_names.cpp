@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "classroom/text.hpp"
+#include "grading/base/messages.hpp"
 
 namespace course::classroom {
 namespace {
@@ -16,8 +17,6 @@ constexpr std::uint64_t kFinal = 1'000'000'000'000;  // larger than any number o
 constexpr std::size_t kMaxDigits = 9;
 constexpr std::size_t kMaxDecorations = 8;
 
-bool is_digit(char c) { return '0' <= c && c <= '9'; }
-bool is_alphanumeric(char c) { return is_digit(c) || ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z'); }
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
@@ -41,7 +40,7 @@ std::optional<std::string_view> next_part(std::string_view& text) {
 /// In lower case, with one underscore for each run of spaces, dashes, dots and underscores.
 std::string normalised(std::string_view stem) {
   std::string result;
-  for (const char c : ascii_lower(stem)) {
+  for (const char c : grading::ascii_lower(stem)) {
     const bool separates = c == ' ' || c == '-' || c == '.' || c == '_';
     if (!separates) {
       result += c;
@@ -127,7 +126,7 @@ std::optional<PlatformName> parse_canvas_name(std::string_view name) {
     result.student = name.substr(0, end);
     std::string_view rest = name.substr(end + 1);
     auto user = next_part(rest);
-    if (user && ascii_lower(*user) == "late") {
+    if (user && grading::ascii_lower(*user) == "late") {
       result.late = true;
       user = next_part(rest);
     }
@@ -175,11 +174,12 @@ std::optional<LessonName> lesson_of(std::string_view file, const std::vector<std
 }
 
 bool ends_with(std::string_view name, std::string_view suffix) {
-  return name.size() >= suffix.size() && ascii_lower(name.substr(name.size() - suffix.size())) == suffix;
+  return name.size() >= suffix.size() &&
+         grading::ascii_lower(name.substr(name.size() - suffix.size())) == suffix;
 }
 
 bool had_suffix_cu(std::string_view name) {
-  const std::string text = ascii_lower(name);
+  const std::string text = grading::ascii_lower(name);
   for (auto at = text.find(".cu"); at != std::string::npos; at = text.find(".cu", at + 1)) {
     if (at > 0 && at + 3 < text.size() && !is_alphanumeric(text[at + 3])) return true;
   }

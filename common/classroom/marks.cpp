@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace course::classroom {
 
 const char* standing_name(Standing standing) {
@@ -18,6 +20,11 @@ const char* standing_name(Standing standing) {
       break;
   }
   return "ungraded";
+}
+
+std::size_t passed_cases(const LessonMark& mark) {
+  return static_cast<std::size_t>(
+      std::count_if(mark.cases.begin(), mark.cases.end(), [](const CaseMark& one) { return one.passed; }));
 }
 
 double points(const StudentMarks& student) {

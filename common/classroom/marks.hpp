@@ -2,6 +2,7 @@
 /// @file
 /// What the grading of a class came to, before it is written in any format.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ struct LessonMark {
   double max_points = 0;
   double seconds = 0;  ///< that grading took; 0 if the same file had been graded for another student
 };
+
+std::size_t passed_cases(const LessonMark& mark);
 
 struct StudentMarks {
   std::string name;    ///< as the submission's folder has it; may hold any character but / and NUL

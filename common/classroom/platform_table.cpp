@@ -7,6 +7,7 @@
 
 #include "classroom/student_results.hpp"
 #include "classroom/text.hpp"
+#include "grading/base/messages.hpp"
 
 namespace course::classroom {
 
@@ -22,7 +23,7 @@ std::string trimmed(const std::string& text) {
 
 std::optional<std::size_t> find_column(const CsvLine& header, const std::string& name) {
   for (std::size_t column = 0; column < header.cells.size(); ++column)
-    if (ascii_lower(trimmed(header.cells[column].text)) == ascii_lower(name)) return column;
+    if (grading::ascii_lower(trimmed(header.cells[column].text)) == grading::ascii_lower(name)) return column;
   return {};
 }
 

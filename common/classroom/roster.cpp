@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "classroom/text.hpp"
+#include "grading/base/messages.hpp"
 
 namespace course::classroom {
 namespace {
@@ -36,7 +37,7 @@ std::string own_name(const StudentMarks& student) {
 }
 
 bool same_id(std::string_view a, std::string_view b) {
-  return !a.empty() && ascii_lower(a) == ascii_lower(b);
+  return !a.empty() && grading::ascii_lower(a) == grading::ascii_lower(b);
 }
 
 /// A folder may be named like a login, which is often the part of an address before the @.

@@ -10,11 +10,6 @@
 namespace course::classroom {
 namespace {
 
-std::size_t passed_cases(const LessonMark& mark) {
-  return static_cast<std::size_t>(
-      std::count_if(mark.cases.begin(), mark.cases.end(), [](const CaseMark& one) { return one.passed; }));
-}
-
 /// The numbers of cases are empty where none ran, since nobody knows how they would have ended.
 CsvRow grades_row(const StudentMarks& student, const LessonMark& mark) {
   const bool ran = has_cases(mark);

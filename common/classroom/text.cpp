@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "grading/base/messages.hpp"
 #include "grading/build/kernel_cache.hpp"
 
 namespace course::classroom {
@@ -105,12 +106,16 @@ bool is_unfit_for_folder(const Utf8Unit& unit) {
 bool may_be_a_result(std::string_view name) {
   constexpr std::array kEndings = {".csv", ".html", ".json", ".md",  ".xml",  ".txt",  ".css",
                                    ".js",  ".log",  ".lock", ".tmp", ".part", ".jsonl"};
-  const std::string lower = ascii_lower(name);
+  const std::string lower = grading::ascii_lower(name);
   return lower == "similarity" || std::any_of(kEndings.begin(), kEndings.end(),
                                               [&](const char* ending) { return lower.ends_with(ending); });
 }
 
 }  // namespace
+
+bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
+bool is_alphanumeric(char c) { return is_digit(c) || ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z'); }
 
 Utf8Unit first_unit(std::string_view text) {
   const unsigned char lead = byte_of(text[0]);
@@ -205,13 +210,6 @@ std::string percent_encoded(std::string_view text) {
       append_percent(result, text.substr(at, 1));
   }
   return result;
-}
-
-std::string ascii_lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
 }
 
 std::string safe_folder_name(std::string_view name) {

@@ -23,6 +23,12 @@ Utf8Unit first_unit(std::string_view text);
 /// @brief The character as UTF-8; 1 to 4 bytes.
 std::string to_utf8(char32_t code_point);
 
+/// @brief 0 to 9, whatever the locale.
+bool is_digit(char c);
+
+/// @brief 0 to 9, a to z, A to Z, whatever the locale.
+bool is_alphanumeric(char c);
+
 /// @brief The text with U+FFFD for every invalid piece. Cost: linear, as for all functions of this file.
 std::string valid_utf8(std::string_view text);
 
@@ -57,8 +63,5 @@ std::string percent_encoded(std::string_view text);
 /// has 1 to 100 bytes; a longer one is cut and ends with ~ and the hash of the whole. Different names give
 /// different folders, but for a collision of 64-bit hashes among names that were cut.
 std::string safe_folder_name(std::string_view name);
-
-/// @brief With A-Z as a-z; other bytes stay.
-std::string ascii_lower(std::string_view text);
 
 }  // namespace course::classroom

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/words.hpp"
+#include "cli/shell_word.hpp"
 #include "grading/build/bench_build.hpp"
 #include "grading/project/gpu_probe.hpp"
 
@@ -13,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace course::grading;
-
-std::string numbers_of(const std::vector<Lesson>& lessons) {
-  std::string text;
-  for (const Lesson& lesson : lessons) text += (text.empty() ? "" : ", ") + lesson.two_digits();
-  return text;
-}
 
 std::vector<Lesson> with_benchmark(std::vector<Lesson> lessons, bool benchmark = true) {
   std::erase_if(lessons,

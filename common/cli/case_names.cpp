@@ -10,21 +10,12 @@
 
 #include "cli/workspace.hpp"
 #include "grading/base/machine_error.hpp"
+#include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
 
 namespace course::cli {
 
 using namespace course::grading;
-
-namespace {
-
-std::string in_small_letters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return text;
-}
-
-}  // namespace
 
 std::vector<ListedCase> list_cases(const Toolchain& toolchain, const Lesson& lesson) try {
   Command command;
@@ -41,7 +32,7 @@ std::vector<ListedCase> choose_cases(const Lesson& lesson, const std::vector<Lis
                                      const std::string& words) {
   std::vector<ListedCase> chosen;
   std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen), [&](const ListedCase& one) {
-    return in_small_letters(one.name).find(in_small_letters(words)) != std::string::npos;
+    return ascii_lower(one.name).find(ascii_lower(words)) != std::string::npos;
   });
   if (!chosen.empty()) return chosen;
   std::string text =

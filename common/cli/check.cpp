@@ -12,7 +12,7 @@
 #include "cli/kernel_queue.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
-#include "cli/words.hpp"
+#include "cli/shell_word.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/judging/sanitize.hpp"

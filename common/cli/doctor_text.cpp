@@ -11,8 +11,8 @@
 namespace course::cli {
 namespace {
 
-constexpr std::size_t kMarkColumns = 8, kNameColumns = 21;
-constexpr std::size_t kDetail = kMarkColumns + kNameColumns;
+constexpr std::size_t kMarkColumns = 8, kFindingColumns = 21;
+constexpr std::size_t kDetail = kMarkColumns + kFindingColumns;
 
 struct Mark {
   const char* word;
@@ -57,7 +57,7 @@ std::string finding_text(const Terminal& terminal, const Finding& finding) {
   const Mark mark = mark_of(finding.state);
   std::string text = "  " + terminal.paint(mark.style, mark.word) +
                      std::string(kMarkColumns - 2 - std::string_view(mark.word).size(), ' ') +
-                     fmt::format("{:<{}} ", finding.name, kNameColumns - 1) +
+                     fmt::format("{:<{}} ", finding.name, kFindingColumns - 1) +
                      behind(finding.detail, terminal.width());
   if (!finding.gives.empty()) text += wrap("For: " + finding.gives + ".", kDetail, terminal.width());
   if (finding.remedy.empty()) return text;
@@ -74,14 +74,15 @@ std::string verdict_of(const Examination& examination) {
                                : "Kernels run nowhere on this machine; what fails is marked above.";
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// Replaces a path or name where it is not a part of a longer name.
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
   if (what.size() < 2) return;
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;) {
     const std::size_t end = at + what.size();
-    const bool whole = (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
+    const bool whole = (at == 0 || !is_name_character(text[at - 1])) &&
+                       (end == text.size() || !is_name_character(text[end]));
     if (whole) text.replace(at, what.size(), with);
     at += whole ? with.size() : 1;
   }

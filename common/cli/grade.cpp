@@ -13,8 +13,8 @@
 #include "classroom/similarity.hpp"
 #include "classroom/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/words.hpp"
 #include "cli/workspace.hpp"
+#include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/confinement/sandbox.hpp"
 

@@ -54,7 +54,7 @@ std::vector<ShownGroup> grouped(const CLI::App& app) {
   return shown;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -63,9 +63,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 /// The first line of a text that may be too long for one.
 std::string one_line(const std::string& text, std::size_t width) {
-  const std::vector<std::string> lines = lines_of(wrap(text, 0, width));
+  const std::vector<std::string> lines = split_lines(wrap(text, 0, width));
   if (lines.size() <= 1) return text;
-  return lines_of(wrap(text, 0, width - 4)).front() + " ...";
+  return split_lines(wrap(text, 0, width - 4)).front() + " ...";
 }
 
 /// A line for each command, the group's title before the first.
@@ -83,7 +83,7 @@ std::vector<std::string> in_full(const ShownGroup& group) {
 std::vector<std::string> in_short(const ShownGroup& group) {
   std::string names;
   for (const CLI::App* command : group.commands) names += (names.empty() ? "" : ", ") + command->get_name();
-  std::vector<std::string> lines = lines_of(wrap(names, kGroupColumns, kWidth));
+  std::vector<std::string> lines = split_lines(wrap(names, kGroupColumns, kWidth));
   lines.front().replace(0, group.title.size(), group.title);
   return lines;
 }
@@ -104,7 +104,7 @@ std::vector<std::string> command_list(const CLI::App& app, const Density& densit
   };
   for (std::size_t i = 0; i < shown.size(); ++i)
     add(i + density.in_short < shown.size() ? in_full(shown[i]) : in_short(shown[i]));
-  add(lines_of(app.get_footer()));
+  add(split_lines(app.get_footer()));
   return lines;
 }
 
@@ -180,7 +180,7 @@ std::string help_of_command(const CLI::App& command, const std::string& name) {
     else
       text += left + "\n" + right;
   }
-  if (!command.get_footer().empty()) text += "\n" + joined(lines_of(command.get_footer()));
+  if (!command.get_footer().empty()) text += "\n" + joined(split_lines(command.get_footer()));
   return text;
 }
 

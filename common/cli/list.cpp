@@ -12,28 +12,28 @@ namespace {
 
 using namespace course::grading;
 
-struct Row {
+struct LessonRow {
   Lesson lesson;
   Standing standing;
 };
 
-std::vector<Row> make_rows(const std::vector<Lesson>& lessons, const Progress& progress) {
-  std::vector<Row> rows;
+std::vector<LessonRow> make_rows(const std::vector<Lesson>& lessons, const Progress& progress) {
+  std::vector<LessonRow> rows;
   for (const Lesson& lesson : lessons) rows.push_back({lesson, standing_of(lesson, progress)});
   return rows;
 }
 
-std::ptrdiff_t count_passed(const std::vector<Row>& rows) {
-  return std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.standing.passed(); });
+std::ptrdiff_t count_passed(const std::vector<LessonRow>& rows) {
+  return std::count_if(rows.begin(), rows.end(), [](const LessonRow& row) { return row.standing.passed(); });
 }
 
 struct Points {
   int reached = 0, all = 0;
 };
 
-Points sum_points(const std::vector<Row>& rows) {
+Points sum_points(const std::vector<LessonRow>& rows) {
   Points points;
-  for (const Row& row : rows) {
+  for (const LessonRow& row : rows) {
     points.reached += row.standing.points();
     points.all += row.lesson.points;
   }
@@ -46,7 +46,7 @@ const char* status_of(const Standing& standing) {
   return standing.begun ? "started" : "new";
 }
 
-std::string describe(const Row& row) {
+std::string describe(const LessonRow& row) {
   const auto& [lesson, standing] = row;
   const LessonProgress& record = standing.record;
   if (record.checked.empty())
@@ -60,7 +60,7 @@ std::string describe(const Row& row) {
   return words + (standing.edited_since ? ", edited since" : "");
 }
 
-void print_row(const Terminal& terminal, const Row& row) {
+void print_row(const Terminal& terminal, const LessonRow& row) {
   const auto& [lesson, standing] = row;
   const char* mark = standing.passed()        ? "[x]"
                      : standing.tests_changed ? "[!]"
@@ -71,15 +71,8 @@ void print_row(const Terminal& terminal, const Row& row) {
              lesson.minutes, terminal.paint(style, describe(row)));
 }
 
-/// Numbers of the lessons, "03, 07".
-std::string numbers_of(const std::vector<Lesson>& lessons) {
-  std::string numbers;
-  for (const Lesson& lesson : lessons) numbers += (numbers.empty() ? "" : ", ") + lesson.two_digits();
-  return numbers;
-}
-
 /// Lessons that passed, with what has changed since: the tests alone, or the student's file as well.
-std::vector<Lesson> changed_since(const std::vector<Row>& rows, bool or_edited) {
+std::vector<Lesson> changed_since(const std::vector<LessonRow>& rows, bool or_edited) {
   std::vector<Lesson> lessons;
   for (const auto& [lesson, standing] : rows) {
     if (standing.tests_changed || (or_edited && standing.record.passed && standing.edited_since))
@@ -88,7 +81,7 @@ std::vector<Lesson> changed_since(const std::vector<Row>& rows, bool or_edited) 
   return lessons;
 }
 
-std::string summary(const std::vector<Row>& rows, const Lesson* next) {
+std::string summary(const std::vector<LessonRow>& rows, const Lesson* next) {
   const Points points = sum_points(rows);
   std::string text = fmt::format("{} of {} lessons passed, {} of {} points\n", count_passed(rows),
                                  rows.size(), points.reached, points.all);
@@ -102,9 +95,9 @@ std::string summary(const std::vector<Row>& rows, const Lesson* next) {
   return text;
 }
 
-void print_table(const Terminal& terminal, const std::vector<Row>& rows, const Lesson* next) {
+void print_table(const Terminal& terminal, const std::vector<LessonRow>& rows, const Lesson* next) {
   int part = 0;
-  for (const Row& row : rows) {
+  for (const LessonRow& row : rows) {
     if (row.lesson.part != part)
       fmt::print("{}\n", terminal.paint(Style::strong, fmt::format("Part {}", row.lesson.part)));
     part = row.lesson.part;
@@ -115,7 +108,7 @@ void print_table(const Terminal& terminal, const std::vector<Row>& rows, const L
   fmt::print("\n\n{}", wrap(summary(rows, next), 0, terminal.width()));
 }
 
-nlohmann::json to_json(const Row& row) {
+nlohmann::json to_json(const LessonRow& row) {
   const auto& [lesson, standing] = row;
   const LessonProgress& record = standing.record;
   return {{"number", lesson.number},
@@ -135,10 +128,10 @@ nlohmann::json to_json(const Row& row) {
           {"hints_shown", record.hints}};
 }
 
-void print_json(const std::vector<Row>& rows, const Lesson* next) {
+void print_json(const std::vector<LessonRow>& rows, const Lesson* next) {
   const Points points = sum_points(rows);
   nlohmann::json lessons = nlohmann::json::array();
-  for (const Row& row : rows) lessons.push_back(to_json(row));
+  for (const LessonRow& row : rows) lessons.push_back(to_json(row));
   fmt::print("{}\n", nlohmann::json{{"version", 1},
                                     {"lessons", lessons},
                                     {"passed", count_passed(rows)},
@@ -149,7 +142,7 @@ void print_json(const std::vector<Row>& rows, const Lesson* next) {
 }
 
 /// Checks again what has changed since it passed.
-int verify(const Terminal& terminal, const std::vector<Row>& rows) {
+int verify(const Terminal& terminal, const std::vector<LessonRow>& rows) {
   CheckArguments arguments;
   for (const Lesson& lesson : changed_since(rows, true)) arguments.lessons.push_back(lesson.two_digits());
   if (arguments.lessons.empty()) {
@@ -174,7 +167,7 @@ int run_list(const Terminal& terminal, const ListArguments& arguments) {
     status = verify(terminal, make_rows(workspace.lessons(), progress));
     progress = load_progress(file);
   }
-  const std::vector<Row> rows = make_rows(workspace.lessons(), progress);
+  const std::vector<LessonRow> rows = make_rows(workspace.lessons(), progress);
   const Lesson* const next = lesson_at(workspace.lessons(), progress);
   if (arguments.json) {
     print_json(rows, next);

@@ -12,7 +12,7 @@
 namespace course::cli {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 /// How often the first character is repeated.
@@ -136,8 +136,8 @@ class Emphasis {
   /// Adds asterisks; `next` is what follows them. Both ends of an emphasis go once the second one is seen.
   void add_asterisks(std::string& words, std::size_t count, char next) {
     const char before = words.empty() ? ' ' : words.back();
-    const bool closes = !is_space(before) && !is_word(next);
-    const bool opens = !is_space(next) && !is_word(before);
+    const bool closes = !is_space(before) && !is_alphanumeric(next);
+    const bool opens = !is_space(next) && !is_alphanumeric(before);
     if (closes) {
       for (std::size_t i = open_.size(); i-- > 0;) {
         if (open_[i].count != count) continue;

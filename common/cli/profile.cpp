@@ -11,7 +11,7 @@
 #include "grading/facts/words.hpp"
 #include "simt/report/document.hpp"
 #include "simt/report/json.hpp"
-#include "simt/report/report.hpp"
+#include "simt/report/text.hpp"
 
 namespace course::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "cli/words.hpp"
+#include "grading/base/messages.hpp"
 #include "grading/facts/words.hpp"
 
 namespace course::cli {

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
 
 namespace course::cli {
@@ -13,13 +14,6 @@ namespace {
 constexpr std::string_view kWords = "<!-- words: ", kCommentEnd = " -->";
 
 bool is_in_word(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0; }
-
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return small;
-}
 
 /// Whether the words stand in the text, not as parts of longer ones.
 bool has_words(std::string_view text, std::string_view words) {
@@ -64,7 +58,7 @@ std::vector<ReportSection> read_report_sections(const std::filesystem::path& pro
 
 std::optional<ReportSection> find_report_section(const std::vector<ReportSection>& sections,
                                                  std::string_view sentence) {
-  const std::string text = in_small_letters(sentence);
+  const std::string text = ascii_lower(sentence);
   const ReportSection* found = nullptr;
   std::size_t longest = 0;
   for (const ReportSection& section : sections)

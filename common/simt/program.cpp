@@ -37,7 +37,7 @@
 #include "simt/control.hpp"
 #include "simt/report/ending.hpp"
 #include "simt/report/json.hpp"
-#include "simt/report/report.hpp"
+#include "simt/report/text.hpp"
 #include "simt/report/trace_wish.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 

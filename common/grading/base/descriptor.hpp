@@ -2,9 +2,16 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace course::grading {
+
+/// @brief Throws what the last call to the system that failed left in errno.
+[[noreturn]] inline void fail_by_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
 
 /// A file descriptor that closes itself.
 class Descriptor {

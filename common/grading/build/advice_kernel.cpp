@@ -96,11 +96,6 @@ std::vector<std::string_view> changed_names(std::string_view line) {
   return names;
 }
 
-std::string without_blanks(std::string text) {
-  std::erase(text, ' ');
-  return text;
-}
-
 /// "add" of "add(float, float)".
 std::string function_name(const std::string& signature) { return signature.substr(0, signature.find('(')); }
 

@@ -39,12 +39,6 @@ std::optional<Launch> find_launch(const Situation& s) {
   return Launch{std::string(callee(text, open))};
 }
 
-std::string without_blanks(std::string_view text) {
-  std::string result(text);
-  std::erase(result, ' ');
-  return result;
-}
-
 /// True if a kernel's name is followed by a '<<' that no third '<' follows.
 bool has_two_brackets(const Situation& s) {
   const std::string line = without_blanks(s.line);

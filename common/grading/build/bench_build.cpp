@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kCompileTimeout = std::chrono::minutes(10);
+constexpr auto kBenchTimeout = std::chrono::minutes(10);
 
 /// One program: what it is made from and what was learned on the way.
 struct Program {
@@ -27,15 +27,6 @@ struct Program {
   std::vector<fs::path> inputs{};
   std::string failure{};
 };
-
-/// Identifies a program without running it.
-std::string identity(const fs::path& program) {
-  std::error_code missing;
-  const fs::path real = fs::canonical(program, missing);
-  if (missing) return program.string();
-  return real.string() + " " + std::to_string(fs::file_size(real, missing)) + " " +
-         std::to_string(fs::last_write_time(real, missing).time_since_epoch().count());
-}
 
 std::string cache_key(const Program& program) {
   const GpuToolchain& gpu = program.toolchain.gpu.value();
@@ -65,7 +56,7 @@ bool run_tool(Program& program, Arguments arguments) {
   command.arguments = std::move(arguments);
   command.directory = program.toolchain.source_dir;
   command.environment = {"LC_ALL=C"};  // messages are searched for English words
-  command.timeout = kCompileTimeout;
+  command.timeout = kBenchTimeout;
   const CommandResult result = run_command(command);
   if (result.ok()) return true;
   if (result.output.find("No space left on device") != std::string::npos)

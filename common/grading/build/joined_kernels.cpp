@@ -20,7 +20,9 @@ bool is_directive(std::string_view line) {
   return !line.starts_with("pragma");
 }
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+bool is_blank_line(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
 
 std::string in_namespace(const std::string& file, const JoinableKernel& code, std::size_t index) {
   return fmt::format("namespace course::kernel_{} {{\n#line {} \"{}\"\n{}}}\n", index, code.body_line, file,
@@ -50,11 +52,11 @@ std::optional<JoinableKernel> take_apart(const std::string& code) {
         kernel.body_line = number + 1;
       } else if (line.starts_with("#include ") || line == "#pragma once") {
         kernel.head += line + "\n";
-      } else if (!is_blank(line) && !line.starts_with("//")) {
+      } else if (!is_blank_line(line) && !line.starts_with("//")) {
         return std::nullopt;
       }
     } else if (closed) {
-      if (!is_blank(line)) return std::nullopt;
+      if (!is_blank_line(line)) return std::nullopt;
     } else if (line == kClosing) {
       closed = true;
     } else if (is_directive(line) || line == kOpening) {

@@ -273,15 +273,6 @@ bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& a
   return run_tool(job, concatenate(link, gpu.link_flags));
 }
 
-/// Identifies a program without running it.
-std::string identity(const fs::path& program) {
-  std::error_code missing;
-  const fs::path real = fs::canonical(program, missing);
-  if (missing) return program.string();
-  return real.string() + " " + std::to_string(fs::file_size(real, missing)) + " " +
-         std::to_string(fs::last_write_time(real, missing).time_since_epoch().count());
-}
-
 /// `linked_in` is the object of ours that goes into the result.
 std::string cache_key(const Job& job, Backend backend, const Arguments& architectures,
                       const fs::path& linked_in) {

@@ -48,6 +48,14 @@ std::string hash_file(const fs::path& file) {
   }
 }
 
+std::string identity(const fs::path& program) {
+  std::error_code missing;
+  const fs::path real = fs::canonical(program, missing);
+  if (missing) return program.string();
+  return real.string() + " " + std::to_string(fs::file_size(real, missing)) + " " +
+         std::to_string(fs::last_write_time(real, missing).time_since_epoch().count());
+}
+
 std::vector<fs::path> read_depfile(const fs::path& file) {
   const std::string text = read_file(file);
   std::vector<fs::path> files;

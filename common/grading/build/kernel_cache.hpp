@@ -26,6 +26,9 @@ class ContentHash {
 /// @brief The file's content hash, or an empty string if it cannot be read.
 std::string hash_file(const std::filesystem::path& file);
 
+/// @brief Identifies a program without running or reading it: its real path, size and time.
+std::string identity(const std::filesystem::path& program);
+
 /// @brief The files named by a compiler's dependency file (make syntax), without the target.
 std::vector<std::filesystem::path> read_depfile(const std::filesystem::path& file);
 

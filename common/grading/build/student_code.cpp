@@ -124,6 +124,12 @@ bool has_word(std::string_view text, std::string_view word) {
 
 bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+std::string without_blanks(std::string_view text) {
+  std::string result(text);
+  std::erase(result, ' ');
+  return result;
+}
+
 std::string collapse(std::string_view text) {
   std::string result;
   for (const char c : text) {

@@ -75,6 +75,9 @@ bool has_word(std::string_view text, std::string_view word);
 /// or if there is no text[end - 1].
 std::string_view word_before(std::string_view text, std::size_t end);
 
+/// The text without its blanks.
+std::string without_blanks(std::string_view text);
+
 /// The text with each run of white space as one blank.
 std::string collapse(std::string_view text);
 

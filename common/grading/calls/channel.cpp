@@ -30,7 +30,7 @@ ssize_t receive_into(int socket, msghdr& header) {
 std::pair<Channel, Channel> Channel::create() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot create a socket pair");
+    fail_by_errno("cannot create a socket pair");
   return {with_patience(Descriptor(ends[0])), with_patience(Descriptor(ends[1]))};
 }
 

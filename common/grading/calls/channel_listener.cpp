@@ -13,11 +13,9 @@
 namespace course::grading {
 namespace {
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
-
 Descriptor make_socket(int flags) {
   Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
-  if (!socket) fail("cannot create a socket");
+  if (!socket) fail_by_errno("cannot create a socket");
   return socket;
 }
 
@@ -29,9 +27,10 @@ ChannelListener::ChannelListener() : socket_(make_socket(SOCK_NONBLOCK)) {
   // An address of no length: the system chooses a name that is free, which begins with a zero byte.
   socklen_t length = sizeof(sa_family_t);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (bind(socket_.get(), any, length) != 0 || listen(socket_.get(), 4) != 0) fail("cannot name a socket");
+  if (bind(socket_.get(), any, length) != 0 || listen(socket_.get(), 4) != 0)
+    fail_by_errno("cannot name a socket");
   length = sizeof address;
-  if (getsockname(socket_.get(), any, &length) != 0) fail("cannot name a socket");
+  if (getsockname(socket_.get(), any, &length) != 0) fail_by_errno("cannot name a socket");
   name_.assign(address.sun_path + 1, length - offsetof(sockaddr_un, sun_path) - 1);
 }
 
@@ -54,7 +53,7 @@ Channel connect_to_listener(const std::string& name) {
   std::copy_n(name.begin(), letters, address.sun_path + 1);
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + letters);
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0)
-    fail("cannot reach the grader");
+    fail_by_errno("cannot reach the grader");
   return Channel::with_patience(std::move(socket));
 }
 

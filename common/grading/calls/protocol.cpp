@@ -49,14 +49,6 @@ void add_profile(json& value, const Profile& profile) {
 }
 
 constexpr std::string_view kPlaces[] = {"device", "host"};
-constexpr std::string_view kStatuses[] = {"returned", "threw", "cuda_error", "fault",
-                                          "timeout",  "died",  "refused"};
-
-Status status_of(const std::string& name) {
-  const auto* found = std::find(std::begin(kStatuses), std::end(kStatuses), name);
-  if (found == std::end(kStatuses)) throw std::invalid_argument("not a status: " + name);
-  return static_cast<Status>(found - std::begin(kStatuses));
-}
 
 /// Tests divide by these, and the worker may be under a submission's command.
 void require_possible(const std::map<std::string, std::int64_t>& counters) {
@@ -71,8 +63,6 @@ void require_possible(const std::map<std::string, std::int64_t>& counters) {
 }
 
 }  // namespace
-
-std::string_view to_string(Status status) { return kStatuses[static_cast<std::size_t>(status)]; }
 
 std::string encode(const CallMessage& message) {
   json arguments = json::array(), arrays = json::array();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "grading/calls/channel.hpp"
-#include "grading/calls/ending.hpp"
+#include "grading/calls/failed_call.hpp"
 
 namespace course::grading {
 namespace {

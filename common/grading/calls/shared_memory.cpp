@@ -10,8 +10,6 @@
 namespace course::grading {
 namespace {
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
-
 constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool add_seals(int fd, int seals) { return fcntl(fd, F_ADD_SEALS, seals) == 0; }
@@ -43,7 +41,7 @@ Mapping Mapping::map(int fd, std::size_t offset, std::size_t bytes, Mode mode) {
   const int flags = (mode == Mode::private_copy ? MAP_PRIVATE : MAP_SHARED) | MAP_POPULATE;
   const int protection = mode == Mode::shared_read ? PROT_READ : PROT_READ | PROT_WRITE;
   void* data = mmap(nullptr, bytes, protection, flags, fd, static_cast<off_t>(offset));
-  if (data == MAP_FAILED) fail("cannot map shared memory");
+  if (data == MAP_FAILED) fail_by_errno("cannot map shared memory");
   Mapping mapping;
   mapping.data_ = static_cast<std::byte*>(data);
   mapping.size_ = bytes;
@@ -52,8 +50,8 @@ Mapping Mapping::map(int fd, std::size_t offset, std::size_t bytes, Mode mode) {
 
 Descriptor create_memory(const char* name, std::size_t bytes) {
   Descriptor memory(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!memory) fail("cannot create shared memory");
-  if (ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) fail("cannot size shared memory");
+  if (!memory) fail_by_errno("cannot create shared memory");
+  if (ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) fail_by_errno("cannot size shared memory");
   return memory;
 }
 
@@ -62,11 +60,11 @@ void seal_contents(int fd) {
   // starting has inherited our mapping until it calls exec.
   if (add_seals(fd, F_SEAL_FUTURE_WRITE | kSizeSeals)) return;
   const bool unknown = errno == EINVAL;  // Linux before 5.1
-  if (!unknown || !add_seals(fd, F_SEAL_WRITE | kSizeSeals)) fail("cannot seal shared memory");
+  if (!unknown || !add_seals(fd, F_SEAL_WRITE | kSizeSeals)) fail_by_errno("cannot seal shared memory");
 }
 
 void seal_size(int fd) {
-  if (!add_seals(fd, kSizeSeals)) fail("cannot seal shared memory");
+  if (!add_seals(fd, kSizeSeals)) fail_by_errno("cannot seal shared memory");
 }
 
 }  // namespace course::grading

@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <stdexcept>
+
+#include "grading/base/messages.hpp"
 
 namespace course::grading {
 namespace {
 
-void add_line(std::string& text, const std::string& line) {
-  if (line.empty()) return;
-  if (!text.empty()) text += '\n';
-  text += line;
-}
+constexpr std::string_view kStatuses[] = {"returned", "threw", "cuda_error", "fault",
+                                          "timeout",  "died",  "refused"};
 
 std::string leak_sentence(const Outcome& outcome) {
   if (outcome.leak_count == 0) return {};
@@ -28,6 +30,14 @@ std::string leak_sentence(const Outcome& outcome) {
 }
 
 }  // namespace
+
+std::string_view to_string(Status status) { return kStatuses[static_cast<std::size_t>(status)]; }
+
+Status status_of(std::string_view name) {
+  const auto* found = std::find(std::begin(kStatuses), std::end(kStatuses), name);
+  if (found == std::end(kStatuses)) throw std::invalid_argument("not a status: " + std::string(name));
+  return static_cast<Status>(found - std::begin(kStatuses));
+}
 
 std::string side_effects(const Outcome& outcome) {
   std::string text;

@@ -26,6 +26,9 @@ enum class Status {
 /// @brief The name used in reports, e.g. "returned".
 std::string_view to_string(Status status);
 
+/// @throws std::invalid_argument for a name that to_string() never gives
+Status status_of(std::string_view name);
+
 /// What check mode did with a call.
 enum class Checking {
   none,      ///< there is no check mode here: a GPU, or a kernel that was not compiled for it

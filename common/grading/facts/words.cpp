@@ -4,18 +4,13 @@
 
 #include <utility>
 
+#include "grading/base/messages.hpp"
 #include "tensor/format.hpp"
 
 namespace course::grading {
 namespace {
 
 constexpr int kPrintedLines = 5;  // a message is read whole; the results file has more of them
-
-void add_line(std::string& text, const std::string& line) {
-  if (line.empty()) return;
-  if (!text.empty()) text += '\n';
-  text += line;
-}
 
 /// How many elements are wrong, where they lie, and what they have in common. More than one was compared.
 std::string describe_all(const WrongValues& values) {

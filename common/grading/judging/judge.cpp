@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/facts/cause.hpp"
 #include "grading/facts/words.hpp"
@@ -15,8 +16,6 @@
 
 namespace course::grading {
 namespace {
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// Everything that a student may read about a failed case: what speaks for each mistake, too, since the cases
 /// judged so far need not be all that choose between them.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "grading/base/machine_error.hpp"
+#include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/facts/words.hpp"
 #include "grading/sanitizer/log.hpp"
@@ -71,8 +72,6 @@ void read_logs(const Job& job, const fs::path& folder, ToolRun& run) {
     if (!is_new) add_log(known->second, log);
   }
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 bool has_machine_error(const Results& results) {
   return std::any_of(results.cases.begin(), results.cases.end(),

@@ -86,6 +86,12 @@ std::optional<std::pair<int, int>> as_range(std::string_view text) {
 
 }  // namespace
 
+std::string numbers_of(const std::vector<Lesson>& lessons) {
+  std::string numbers;
+  for (const Lesson& lesson : lessons) numbers += (numbers.empty() ? "" : ", ") + lesson.two_digits();
+  return numbers;
+}
+
 std::string Lesson::two_digits() const { return (number < 10 ? "0" : "") + std::to_string(number); }
 std::string Lesson::id() const { return two_digits() + "_" + name; }
 std::string Lesson::pristine_stub() const {

@@ -35,6 +35,9 @@ struct Lesson {
   std::vector<std::filesystem::path> alternatives() const;  ///< sorted by name
 };
 
+/// @brief Their numbers as a sentence lists them: "03, 07".
+std::string numbers_of(const std::vector<Lesson>& lessons);
+
 /// @brief All lessons of the project, in the order of their numbers.
 /// @throws std::runtime_error with a sentence that names the file and the field that is wrong.
 std::vector<Lesson> read_lessons(const std::filesystem::path& root);

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "grading/sanitizer/report.hpp"
+#include "grading/sanitizer/finding_of_report.hpp"
 #include "simt/classes.hpp"
 
 namespace course::grading {

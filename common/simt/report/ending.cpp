@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "simt/classes.hpp"
-#include "simt/report/layout.hpp"
+#include "simt/report/text_layout.hpp"
 
 namespace simt::report {
 namespace {

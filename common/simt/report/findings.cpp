@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "simt/report/layout.hpp"
-#include "simt/report/report.hpp"
+#include "simt/report/text.hpp"
+#include "simt/report/text_layout.hpp"
 
 namespace simt::report {
 namespace {

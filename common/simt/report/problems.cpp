@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "simt/report/fields.hpp"
-#include "simt/report/layout.hpp"
+#include "simt/report/text_layout.hpp"
 
 namespace simt::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "simt/profile.hpp"
-#include "simt/report/layout.hpp"
+#include "simt/report/text_layout.hpp"
 #include "simt/report/topics.hpp"
 
 namespace simt::report {

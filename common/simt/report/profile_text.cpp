@@ -5,7 +5,7 @@
 
 #include "simt/report/problems.hpp"
 #include "simt/report/profile_table.hpp"
-#include "simt/report/report.hpp"
+#include "simt/report/text.hpp"
 
 namespace simt::report {
 namespace {

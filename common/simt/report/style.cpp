@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "simt/report/report.hpp"
+#include "simt/report/text.hpp"
 
 namespace simt::report {
 

@@ -9,8 +9,6 @@
 namespace simt::rewriter {
 namespace {
 
-constexpr auto kNone = Sequence::kNone;
-
 /// True if the word at `index` seems to be declared here as something of its own: it follows a type.
 bool looks_declared(const Sequence& tokens, std::uint32_t index) {
   if (index == 0) return false;

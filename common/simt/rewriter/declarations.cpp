@@ -5,8 +5,6 @@
 namespace simt::rewriter {
 namespace {
 
-constexpr auto kNone = Sequence::kNone;
-
 /// Words of a declaration that have an argument list of their own and are no function's name.
 bool is_attribute_word(const Sequence& tokens, std::uint32_t index) {
   static constexpr std::array<std::string_view, 7> kAttributes = {

@@ -26,9 +26,9 @@ bool occurs_outside_functions(const Sequence& code, std::string_view word);
 
 /// A function that is declared behind `__global__`; a token that is missing is kNone.
 struct KernelDeclaration {
-  std::uint32_t name = Sequence::kNone;
-  std::uint32_t open = Sequence::kNone;  // the '(' of its parameters
-  std::uint32_t body = Sequence::kNone;  // the '{' of its body, if it is defined here
+  std::uint32_t name = kNone;
+  std::uint32_t open = kNone;  // the '(' of its parameters
+  std::uint32_t body = kNone;  // the '{' of its body, if it is defined here
 };
 
 /// Reads the declaration in which `__global__` stands at `global`.

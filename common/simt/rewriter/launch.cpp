@@ -6,8 +6,6 @@
 namespace simt::rewriter {
 namespace {
 
-constexpr auto kNone = Sequence::kNone;
-
 constexpr const char* kHowToLaunch = "A launch looks like kernel<<<blocks, threads>>>(arguments);";
 
 bool is_control_word(const Sequence& tokens, std::uint32_t index) {

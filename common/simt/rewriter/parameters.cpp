@@ -7,8 +7,6 @@
 namespace simt::rewriter {
 namespace {
 
-constexpr auto kNone = Sequence::kNone;
-
 /// Words that are part of a type and never a parameter's name.
 bool is_type_word(const Sequence& tokens, std::uint32_t index) {
   static constexpr std::array<std::string_view, 12> kTypes = {"void",   "bool",     "char",  "short",

@@ -129,8 +129,6 @@ class BracketMatcher {
   }
 
  private:
-  static constexpr auto kNone = Sequence::kNone;
-
   struct Conditional {
     std::uint32_t at_start;        // the innermost open bracket at `#if`
     std::uint32_t first;           // its first token

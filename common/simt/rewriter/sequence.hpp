@@ -30,11 +30,12 @@ struct File {
 /// @brief Throws RewriteError with the line at which `offset` lies.
 [[noreturn]] void fail(const File& file, std::uint32_t offset, const std::string& message);
 
+/// The index of no token.
+constexpr std::uint32_t kNone = 0xffffffff;
+
 /// Tokens that are read as one run of C++: the file's code without its directives, or the body of one macro.
 class Sequence {
  public:
-  static constexpr std::uint32_t kNone = 0xffffffff;
-
   /// The file's code.
   explicit Sequence(File& file);
   /// The body of a `#define`.

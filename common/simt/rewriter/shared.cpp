@@ -7,9 +7,7 @@
 namespace simt::rewriter {
 namespace {
 
-constexpr auto kNone = Sequence::kNone;
-
-bool is_attribute_word(const Sequence& tokens, std::uint32_t index) {
+bool is_variable_attribute(const Sequence& tokens, std::uint32_t index) {
   static constexpr std::array<std::string_view, 3> kAttributes = {"alignas", "__align__", "__attribute__"};
   return tokens.kind(index + 1) == TokenKind::open_paren && tokens.is_one_of(index, kAttributes);
 }
@@ -19,7 +17,7 @@ bool is_attribute_word(const Sequence& tokens, std::uint32_t index) {
 bool is_leading_word(const Sequence& tokens, std::uint32_t index) {
   static constexpr std::array<std::string_view, 5> kLeading = {"extern", "static", "volatile", "const",
                                                                "__device__"};
-  return tokens.is_one_of(index, kLeading) || is_attribute_word(tokens, index);
+  return tokens.is_one_of(index, kLeading) || is_variable_attribute(tokens, index);
 }
 
 /// The first token of the declaration in which `__shared__` stands at `shared`.
@@ -34,7 +32,7 @@ std::uint32_t declaration_begin(const Sequence& tokens, std::uint32_t shared) {
       if (is_leading_word(tokens, i)) begin = i;
     } else if (kind == TokenKind::close_paren) {
       const std::uint32_t open = tokens.match(i - 1);
-      if (open == kNone || open == 0 || !is_attribute_word(tokens, open - 1)) break;
+      if (open == kNone || open == 0 || !is_variable_attribute(tokens, open - 1)) break;
       i = open;
     } else if (kind == TokenKind::close_bracket) {  // [[attribute]]
       const std::uint32_t open = tokens.match(i - 1);
@@ -68,7 +66,7 @@ Declaration read_declaration(const Sequence& tokens, std::uint32_t shared) {
   for (; i < tokens.size(); ++i) {
     const TokenKind kind = tokens.kind(i);
     if (kind == TokenKind::word) {
-      if (is_attribute_word(tokens, i) && tokens.match(i + 1) != kNone) {
+      if (is_variable_attribute(tokens, i) && tokens.match(i + 1) != kNone) {
         if (i > shared && tokens.is(i, "alignas")) found.alignas_.push_back(i);
         i = tokens.match(i + 1);
       } else if (tokens.is(i, "extern") || tokens.is(i, "static")) {
@@ -158,7 +156,7 @@ void rewrite_dynamic(Sequence& tokens, const Declaration& declaration, bool in_f
     for (i += 2; tokens.kind(i) == TokenKind::open_bracket && tokens.match(i) != kNone;
          i = tokens.match(i) + 1)
       row += tokens.joined(i, tokens.match(i) + 1);
-    while (is_attribute_word(tokens, i) && tokens.match(i + 1) != kNone) i = tokens.match(i + 1) + 1;
+    while (is_variable_attribute(tokens, i) && tokens.match(i + 1) != kNone) i = tokens.match(i + 1) + 1;
     const bool first = name == declaration.name;
     names += (names.empty() ? "" : ";") + naming(spelled_name(tokens, name));
     if (row.empty()) {
@@ -229,7 +227,7 @@ void check_initialisers(const Sequence& tokens, const Declaration& declaration) 
       case TokenKind::star:
         break;
       case TokenKind::word:
-        if (is_attribute_word(tokens, i)) {
+        if (is_variable_attribute(tokens, i)) {
           if (tokens.match(i + 1) == kNone) return;
           i = tokens.match(i + 1);
         } else {
@@ -263,7 +261,7 @@ void name_variables(Sequence& tokens, const Declaration& declaration) {
       if (tokens.match(i) == kNone) return;
       plain &= kind == TokenKind::open_bracket;
       i = tokens.match(i);
-    } else if (is_attribute_word(tokens, i) && tokens.match(i + 1) != kNone) {
+    } else if (is_variable_attribute(tokens, i) && tokens.match(i + 1) != kNone) {
       i = tokens.match(i + 1);
     } else if (kind == TokenKind::paste && tokens.kind(i + 1) == TokenKind::word) {
       ++i;

@@ -1,5 +1,5 @@
 #include "samples.hpp"
-#include "simt/report/report.hpp"
+#include "simt/report/text.hpp"
 #include "support/catch.hpp"
 
 using simt::report::findings_text;

@@ -2,8 +2,8 @@
 #include <sstream>
 
 #include "samples.hpp"
-#include "simt/report/layout.hpp"
-#include "simt/report/report.hpp"
+#include "simt/report/text.hpp"
+#include "simt/report/text_layout.hpp"
 #include "support/catch.hpp"
 
 using Catch::Matchers::ContainsSubstring;

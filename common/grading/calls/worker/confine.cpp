@@ -22,6 +22,7 @@
 #include <system_error>
 #include <vector>
 
+#include "grading/base/descriptor.hpp"
 #include "grading/calls/worker/fatal_report.hpp"
 
 namespace course::grading {
@@ -198,7 +199,7 @@ class FilterProgram {
     const sock_fprog program{static_cast<unsigned short>(code_.size()), code_.data()};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
-      throw std::system_error(errno, std::generic_category(), "cannot filter system calls");
+      fail_by_errno("cannot filter system calls");
   }
 
  private:
@@ -239,8 +240,7 @@ void limit(__rlimit_resource resource, rlim_t value) {
   getrlimit(resource, &both);
   both.rlim_max = std::min(both.rlim_max, value);
   both.rlim_cur = both.rlim_max;
-  if (setrlimit(resource, &both) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot limit what the worker may use");
+  if (setrlimit(resource, &both) != 0) fail_by_errno("cannot limit what the worker may use");
 }
 
 }  // namespace

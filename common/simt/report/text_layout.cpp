@@ -1,4 +1,4 @@
-#include "simt/report/layout.hpp"
+#include "simt/report/text_layout.hpp"
 
 #include <fmt/format.h>
 

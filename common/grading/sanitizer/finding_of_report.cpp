@@ -1,4 +1,4 @@
-#include "grading/sanitizer/report.hpp"
+#include "grading/sanitizer/finding_of_report.hpp"
 
 #include <fmt/format.h>
 

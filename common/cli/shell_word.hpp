@@ -1,14 +1,10 @@
 #pragma once
 /// @file
-/// Small pieces of messages.
+/// Commands as a person would type them.
 
-#include <cstddef>
 #include <string>
 
 namespace course::cli {
-
-/// @brief "1 case", "2 cases".
-std::string plural(std::size_t count, const std::string& thing);
 
 /// @brief A word of a command line as a shell takes it.
 std::string shell_word(const std::string& word);

@@ -1,12 +1,6 @@
-#include "cli/words.hpp"
-
-#include <fmt/core.h>
+#include "cli/shell_word.hpp"
 
 namespace course::cli {
-
-std::string plural(std::size_t count, const std::string& thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
 
 std::string shell_word(const std::string& word) {
   const std::string plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";

@@ -1,4 +1,4 @@
-#include "grading/calls/ending.hpp"
+#include "grading/calls/failed_call.hpp"
 
 #include <signal.h>
 

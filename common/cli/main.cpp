@@ -1,4 +1,4 @@
-// `course`: checks what a student wrote, and does for authors what lessons need.
+// `course` and `course-staff`: the command that was given, and how it ended.
 
 #include <fmt/core.h>
 

@@ -113,6 +113,7 @@ Lesson Workspace::select_one(const std::string& command, const std::string& sele
 void Workspace::make_ready(const std::vector<Lesson>& lessons) {
   std::vector<std::string> targets;
   for (const Lesson& lesson : lessons) targets.push_back(lesson.id());
+  if (toolchain_.gpu && probe_gpu().answers) targets.emplace_back("course-worker-cuda");
   run_ninja(targets);
 }
 

@@ -136,7 +136,7 @@ function(course_add_workers)
     course_add_kernel_prelude()
   endif()
   foreach(target IN ITEMS simt-rewrite course_simt course-worker-cpu course-prelude-run course-prelude-check
-          course_gpu_ledger course-worker-cuda)
+          course_gpu_ledger)
     if(TARGET ${target})
       add_dependencies(course-workers ${target})
     endif()

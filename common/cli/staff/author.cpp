@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "cli/commands.hpp"
-#include "cli/judge_kernel.hpp"
+#include "cli/staff/judge_kernel.hpp"
 #include "cli/kernel_queue.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/subprocess.hpp"

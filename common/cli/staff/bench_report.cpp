@@ -1,4 +1,4 @@
-#include "cli/bench_report.hpp"
+#include "cli/staff/bench_report.hpp"
 
 #include <fmt/core.h>
 

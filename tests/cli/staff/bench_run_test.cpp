@@ -1,4 +1,4 @@
-#include "cli/bench_run.hpp"
+#include "cli/staff/bench_run.hpp"
 
 #include <sys/stat.h>
 

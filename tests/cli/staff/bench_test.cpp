@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/bench_report.hpp"
+#include "cli/staff/bench_report.hpp"
 #include "support/catch.hpp"
 
 using namespace course::cli;

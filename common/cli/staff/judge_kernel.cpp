@@ -1,4 +1,4 @@
-#include "cli/judge_kernel.hpp"
+#include "cli/staff/judge_kernel.hpp"
 
 #include "grading/judging/mutant.hpp"
 

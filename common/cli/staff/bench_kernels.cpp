@@ -1,4 +1,4 @@
-#include "cli/bench_kernels.hpp"
+#include "cli/staff/bench_kernels.hpp"
 
 #include <fmt/core.h>
 

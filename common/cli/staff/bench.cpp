@@ -8,9 +8,9 @@
 #include <semaphore>
 #include <thread>
 
-#include "cli/bench_kernels.hpp"
-#include "cli/bench_report.hpp"
-#include "cli/bench_run.hpp"
+#include "cli/staff/bench_kernels.hpp"
+#include "cli/staff/bench_report.hpp"
+#include "cli/staff/bench_run.hpp"
 #include "cli/commands.hpp"
 #include "cli/kernel_queue.hpp"
 #include "cli/workspace.hpp"

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "simt/runtime/symbolize.hpp"
+
 namespace simt::check {
-namespace {
-
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-}  // namespace
 
 std::vector<std::string> indexed_names(std::string_view line) {
   line = line.substr(0, line.find("//"));

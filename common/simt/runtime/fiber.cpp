@@ -5,19 +5,13 @@
 
 #include <new>
 
+#include "simt/runtime/memory.hpp"
+
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif
 
 namespace simt {
-namespace {
-
-std::size_t page_bytes() {
-  static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
-
-}  // namespace
 
 Fiber::Fiber(std::size_t index) {
   const std::size_t guard = page_bytes();

@@ -21,8 +21,6 @@ std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
-
 // Half of the machine's memory, so that a greedy kernel gets cudaErrorMemoryAllocation, as on a GPU, and
 // not the attention of the kernel's out-of-memory killer.
 std::size_t arena_bytes() {
@@ -36,6 +34,11 @@ std::size_t rear_zone_bytes(std::size_t bytes) {
 }
 
 }  // namespace
+
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 
 DeviceMemory::DeviceMemory() : capacity_(arena_bytes()) {
   file_ = memfd_create("simt-device-memory", MFD_CLOEXEC);

@@ -23,6 +23,9 @@ inline constexpr std::size_t kRedZoneBytes = 256;
 inline constexpr std::size_t kAllocationAlignment = 256;
 inline constexpr std::size_t kWideCapacity = std::size_t{6} << 30;  ///< of the arena when it is spread out
 
+/// @brief Of a page of this machine's memory.
+std::size_t page_bytes();
+
 /// Bytes as a set of disjoint ranges.
 class ByteRanges {
  public:

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "simt/runtime/device_profile.hpp"
+#include "simt/runtime/memory.hpp"
 #include "simt/runtime/symbolize.hpp"
 
 // Of the dynamic linker: the address of byte `offset` in the calling thread's copy of a module's thread-local
@@ -121,7 +122,7 @@ int visit_module(dl_phdr_info* info, std::size_t, void* out) {
 }  // namespace
 
 void* allocate_dynamic_shared() {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_bytes();
   const std::size_t bytes = (kMaxDynamicSharedBytes + page - 1) / page * page;
   void* memory =
       mmap(nullptr, page + bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -85,8 +85,6 @@ backtrace_state* current_state() {
   return state;
 }
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 bool is_user_file(std::string_view file) {
   for (const std::string_view folder : {"common/simt/shim/", "common/simt/runtime/", "common/simt/check/",
                                         "/sysdeps/", "/nptl/", "/stdlib/", "/csu/"})
@@ -161,6 +159,8 @@ int find_runtime(dl_phdr_info* info, std::size_t, void* out) {
 }
 
 }  // namespace
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 SourceLine user_line(const CallStack& stack) {
   SourceLine line;

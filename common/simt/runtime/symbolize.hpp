@@ -11,6 +11,9 @@
 
 namespace simt {
 
+/// True for what names are made of.
+bool is_name(char c);
+
 struct SourceLine {
   std::string file;  ///< empty if no debug information covers the address
   int line = 0;

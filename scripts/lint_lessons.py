@@ -14,7 +14,6 @@ FIELDS = {"number": int, "name": str, "title": str, "part": int, "minutes": int,
 NEEDS = {"simulator", "gpu", "sm_80", "sm_90a"}
 SHARED_BY_TESTS = ROOT / "tests" / "lessons" / "attention"
 FEWEST_MUTANTS = 4
-PART_OF_GRADIENTS = 5
 PARTS_OF_NOTES = ["What you will be able to do", "The idea", "On the machine", "The contract", "Your turn",
                   "What goes wrong", "How fast, and why", "In Triton", "Going on"]
 HINTS = range(3, 6)
@@ -27,7 +26,9 @@ def check_description(lesson, description, numbers):
         if not isinstance(description.get(field), kind):
             yield f"lesson.json: {field} should be there, as {kind.__name__}"
             return
-    for field in description.keys() - FIELDS.keys():
+    if not isinstance(description.get("gradients", True), bool):
+        yield "lesson.json: gradients should be true, or not be there"
+    for field in description.keys() - FIELDS.keys() - {"gradients"}:
         yield f"lesson.json: {field} is a field that nothing reads"
     if lesson != f"{description['number']:02}_{description['name']}":
         yield "lesson.json: number and name do not make the folder's name"
@@ -57,8 +58,8 @@ def check_points(description, test):
         yield f"lesson.json: points is {description['points']}, but the cases have {total} in all"
     if "COURSE_RUN(" not in text:
         yield f"{test.name}: no COURSE_RUN, so that `./course run` cannot work"
-    if description["part"] == PART_OF_GRADIENTS and not re.search(r"^COURSE_GRADCHECK\(", text, re.MULTILINE):
-        yield f"{test.name}: no line begins with COURSE_GRADCHECK(, so that `./course gradcheck` cannot work"
+    if description.get("gradients", False) != bool(re.search(r"^COURSE_GRADCHECK\(", text, re.MULTILINE)):
+        yield f'{test.name}: a line begins with COURSE_GRADCHECK( if lesson.json has "gradients": true, and only then'
 
 
 def check_stub(stub):

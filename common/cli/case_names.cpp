@@ -17,6 +17,8 @@ namespace course::cli {
 
 using namespace course::grading;
 
+namespace {
+
 std::vector<ListedCase> list_cases(const Toolchain& toolchain, const Lesson& lesson) try {
   Command command;
   command.arguments = {toolchain.lessons.at(lesson.id()).test, "--list-cases"};
@@ -28,20 +30,35 @@ std::vector<ListedCase> list_cases(const Toolchain& toolchain, const Lesson& les
                                  problem.what()));
 }
 
-std::vector<ListedCase> choose_cases(const Lesson& lesson, const std::vector<ListedCase>& cases,
-                                     const std::string& words) {
-  std::vector<ListedCase> chosen;
-  std::copy_if(cases.begin(), cases.end(), std::back_inserter(chosen), [&](const ListedCase& one) {
-    return ascii_lower(one.name).find(ascii_lower(words)) != std::string::npos;
-  });
-  if (!chosen.empty()) return chosen;
-  std::string text =
-      fmt::format("No case of lesson {} has \"{}\" in its name. Its cases:", lesson.two_digits(), words);
-  for (const ListedCase& one : cases) text += "\n  " + one.name;
+[[noreturn]] void throw_no_such_case(const std::vector<CaseChoice>& choices, const std::string& words) {
+  if (choices.size() != 1)
+    throw UsageError(
+        fmt::format("No case of these lessons has \"{}\" in its name; --list shows them.", words));
+  std::string text = fmt::format(
+      "No case of lesson {} has \"{}\" in its name. Its cases:", choices.front().lesson.two_digits(), words);
+  for (const ListedCase& one : choices.front().all) text += "\n  " + one.name;
   throw UsageError(text);
 }
 
-std::string count_points(int points) { return fmt::format("{} point{}", points, points == 1 ? "" : "s"); }
+}  // namespace
+
+std::vector<CaseChoice> choose_cases(const Toolchain& toolchain, const std::vector<Lesson>& lessons,
+                                     const std::string& words) {
+  std::vector<CaseChoice> choices;
+  for (const Lesson& lesson : lessons) {
+    CaseChoice& choice = choices.emplace_back(lesson, list_cases(toolchain, lesson));
+    choice.chosen = choice.all;
+    std::erase_if(choice.chosen, [&](const ListedCase& one) {
+      return ascii_lower(one.name).find(ascii_lower(words)) == std::string::npos;
+    });
+  }
+  const auto has_none = [](const CaseChoice& choice) { return choice.chosen.empty(); };
+  if (std::all_of(choices.begin(), choices.end(), has_none)) throw_no_such_case(choices, words);
+  std::erase_if(choices, has_none);
+  return choices;
+}
+
+std::string count_points(int points) { return plural(static_cast<std::size_t>(points), "point"); }
 
 int sum_points(const std::vector<ListedCase>& cases) {
   return std::accumulate(cases.begin(), cases.end(), 0,

@@ -11,17 +11,18 @@
 
 namespace course::cli {
 
-/// @brief Asks the lesson's test program, which must be built. Cost: its start, some milliseconds.
-/// @throws grading::MachineError if it gives no list
-std::vector<grading::ListedCase> list_cases(const grading::Toolchain& toolchain,
-                                            const grading::Lesson& lesson);
+/// A lesson's cases, and which of them a student means.
+struct CaseChoice {
+  grading::Lesson lesson;
+  std::vector<grading::ListedCase> all, chosen;
+};
 
-/// @brief The cases whose names contain the words, as they stand there; small letters are as good as capital
-/// ones.
-/// @throws UsageError that lists all names if there is none
-std::vector<grading::ListedCase> choose_cases(const grading::Lesson& lesson,
-                                              const std::vector<grading::ListedCase>& cases,
-                                              const std::string& words);
+/// @brief Of each lesson the cases whose names contain the words, as they stand there; small letters are as
+/// good as capital ones. A lesson without such a case is left out. Asks the test programs, which must be
+/// built. Cost: their start, some milliseconds each.
+/// @throws UsageError if no lesson has such a case, and grading::MachineError if a program gives no list
+std::vector<CaseChoice> choose_cases(const grading::Toolchain& toolchain,
+                                     const std::vector<grading::Lesson>& lessons, const std::string& words);
 
 /// @brief "1 point" or "3 points".
 std::string count_points(int points);

@@ -14,6 +14,7 @@
 #include "cli/report.hpp"
 #include "cli/shell_word.hpp"
 #include "cli/workspace.hpp"
+#include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/judging/sanitize.hpp"
 
@@ -37,28 +38,6 @@ std::vector<KernelSource> choose_kernels(const Workspace& workspace, const Check
   for (const Lesson& lesson : lessons)
     kernels.push_back({lesson, arguments.solution ? lesson.solution() : lesson.stub()});
   return kernels;
-}
-
-/// Finds out before the work is done whether its result can be written.
-void require_writable_report(const std::string& json) {
-  if (json.empty() || json == "-") return;
-  const fs::path folder = fs::absolute(json).parent_path();
-  if (!fs::is_directory(folder))
-    throw UsageError(fmt::format("--json {}: there is no folder {}.", json, folder.string()));
-  if (fs::is_directory(json)) throw UsageError(fmt::format("--json {}: that is a folder.", json));
-}
-
-void write_report(const std::string& json, const std::string& content) {
-  if (json.empty()) return;
-  if (json == "-") {
-    fmt::print("{}", content);
-    return;
-  }
-  try {
-    write_file_atomically(fs::absolute(json), content);
-  } catch (const std::system_error& error) {
-    throw MachineError(fmt::format("{}.", error.what()));
-  }
 }
 
 std::string command_again(const CheckArguments& arguments, const LessonReport& report) {
@@ -94,8 +73,8 @@ void remember(const Terminal& terminal, const Workspace& workspace, const Lesson
 /// The cases of a lesson, a line each with its points.
 std::string render_cases(const Terminal& terminal, const Lesson& lesson,
                          const std::vector<ListedCase>& cases) {
-  std::string text = wrap(fmt::format("{} {}: {} case{}, {}", lesson.two_digits(), lesson.title, cases.size(),
-                                      cases.size() == 1 ? "" : "s", count_points(sum_points(cases))),
+  std::string text = wrap(fmt::format("{} {}: {}, {}", lesson.two_digits(), lesson.title,
+                                      plural(cases.size(), "case"), count_points(sum_points(cases))),
                           0, terminal.width());
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
   for (const ListedCase& one : cases) {
@@ -106,11 +85,11 @@ std::string render_cases(const Terminal& terminal, const Lesson& lesson,
   return text;
 }
 
-std::string to_json(const std::vector<std::pair<Lesson, std::vector<ListedCase>>>& lists) {
+std::string to_json(const std::vector<CaseChoice>& choices) {
   nlohmann::json lessons = nlohmann::json::array();
-  for (const auto& [lesson, cases] : lists) {
+  for (const auto& [lesson, all, chosen] : choices) {
     nlohmann::json list = nlohmann::json::array();
-    for (const ListedCase& one : cases)
+    for (const ListedCase& one : chosen)
       list.push_back({{"name", one.name}, {"tags", one.tags}, {"points", one.points}});
     lessons.push_back({{"number", lesson.number}, {"name", lesson.name}, {"cases", list}});
   }
@@ -120,31 +99,26 @@ std::string to_json(const std::vector<std::pair<Lesson, std::vector<ListedCase>>
 /// `--list`: what there is, or what of it `--case` chooses.
 int show_cases(const Terminal& terminal, Workspace& workspace, const CheckArguments& arguments) {
   const std::vector<Lesson> lessons = workspace.select(arguments.lessons);
-  require_writable_report(arguments.json);
+  require_writable("--json", arguments.json);
   workspace.make_ready(lessons);
-  std::vector<std::pair<Lesson, std::vector<ListedCase>>> lists;
-  for (const Lesson& lesson : lessons)
-    lists.emplace_back(lesson,
-                       choose_cases(lesson, list_cases(workspace.toolchain(), lesson), arguments.test_case));
+  const std::vector<CaseChoice> choices = choose_cases(workspace.toolchain(), lessons, arguments.test_case);
   if (arguments.json != "-")
-    for (const auto& [lesson, cases] : lists) fmt::print("{}", render_cases(terminal, lesson, cases));
-  write_report(arguments.json, to_json(lists));
+    for (const auto& [lesson, all, chosen] : choices)
+      fmt::print("{}", render_cases(terminal, lesson, chosen));
+  write_result(arguments.json, to_json(choices));
   return kAllPassed;
 }
 
 /// Makes the options run the cases that `--case` chooses. Returns what is to be said of them.
-std::string choose_part(const Toolchain& toolchain, const CheckArguments& arguments, Lesson& lesson,
-                        CheckOptions& options) {
-  const std::vector<ListedCase> all = list_cases(toolchain, lesson),
-                                part = choose_cases(lesson, all, arguments.test_case);
+std::string run_only(const CaseChoice& choice, Lesson& lesson, CheckOptions& options) {
   options.only_cases.clear();
-  for (const ListedCase& one : part) options.only_cases.push_back(one.name);
-  const int of_part = sum_points(part);
+  for (const ListedCase& one : choice.chosen) options.only_cases.push_back(one.name);
+  const int of_part = sum_points(choice.chosen);
   const std::string words = fmt::format(
       "Only {} of {} cases: {} of the lesson's {} {} theirs. Progress stays as it was; ./course check {} "
       "runs all.",
-      part.size(), all.size(), of_part, count_points(lesson.points), of_part == 1 ? "is" : "are",
-      lesson.two_digits());
+      choice.chosen.size(), choice.all.size(), of_part, count_points(lesson.points),
+      of_part == 1 ? "is" : "are", lesson.two_digits());
   lesson.points = of_part;
   return words;
 }
@@ -185,8 +159,8 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   if (arguments.solution && !arguments.file.empty())
     throw UsageError("--solution and --file exclude each other.");
   if (arguments.list) return show_cases(terminal, workspace, arguments);
-  const std::vector<KernelSource> kernels = choose_kernels(workspace, arguments);
-  require_writable_report(arguments.json);
+  std::vector<KernelSource> kernels = choose_kernels(workspace, arguments);
+  require_writable("--json", arguments.json);
   CheckOptions options = choose_backend(workspace, arguments);
   options.seed = arguments.seed;
   std::optional<Sanitizer> sanitizer;
@@ -199,6 +173,15 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   workspace.make_ready(lessons);
 
   const bool for_people = arguments.json != "-", part = !arguments.test_case.empty();
+  std::vector<CaseChoice> choices;
+  if (part) {
+    choices = choose_cases(workspace.toolchain(), lessons, arguments.test_case);
+    std::erase_if(kernels, [&](const KernelSource& kernel) {
+      return std::none_of(choices.begin(), choices.end(), [&](const CaseChoice& choice) {
+        return choice.lesson.number == kernel.lesson.number;
+      });
+    });
+  }
   const bool may_know = own_files && !part && !arguments.again && !arguments.verbose && !arguments.sanitize &&
                         arguments.json.empty() && arguments.seed == 0;
   const Progress progress =
@@ -208,7 +191,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   KernelQueue queue(workspace.toolchain(), kernels, options);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     Lesson lesson = kernels[i].lesson;
-    const std::string of_part = part ? choose_part(workspace.toolchain(), arguments, lesson, options) : "";
+    const std::string of_part = part ? run_only(choices[i], lesson, options) : "";
     terminal.show_progress(fmt::format("{} compiling", lesson.id()), i, kernels.size());
     const KernelBuilds builds = queue.take(i);
     std::string tool;  // that runs now, and a blank
@@ -245,7 +228,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
     if (own_files && !part && !known) remember(terminal, workspace, report, judged[i], identity);
   }
   if (for_people && reports.size() > 1) fmt::print("{}", render_summary(terminal, reports));
-  write_report(arguments.json, to_json(reports, options.backend));
+  write_result(arguments.json, to_json(reports, options.backend));
   const bool all = std::all_of(reports.begin(), reports.end(),
                                [](const LessonReport& r) { return r.verdict == Verdict::pass; });
   return all ? kAllPassed : kSomethingFailed;

@@ -10,23 +10,16 @@
 namespace course::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using namespace course::grading;
-
-/// Whether the lesson's tests define a gradient check. Its source says so without being built.
-bool has_gradients(const Lesson& lesson) {
-  const fs::path tests = lesson.root / "tests" / "lessons" / (lesson.id() + "_test.cpp");
-  return fs::exists(tests) && read_file(tests).find("\nCOURSE_GRADCHECK(") != std::string::npos;
-}
 
 /// @throws UsageError that names the lessons that have gradients
 void require_gradients(const Workspace& workspace, const Lesson& lesson) {
-  if (has_gradients(lesson)) return;
-  std::string others;
-  for (const Lesson& other : workspace.lessons())
-    if (has_gradients(other)) others += (others.empty() ? "" : ", ") + other.two_digits();
-  throw UsageError(fmt::format("Lesson {} has no gradients to check; {}.", lesson.two_digits(),
-                               others.empty() ? "nor has any other yet" : "these have: " + others));
+  if (lesson.gradients) return;
+  std::vector<Lesson> others = workspace.lessons();
+  std::erase_if(others, [](const Lesson& other) { return !other.gradients; });
+  throw UsageError(
+      fmt::format("Lesson {} has no gradients to check; {}.", lesson.two_digits(),
+                  others.empty() ? "nor has any other yet" : "these have: " + numbers_of(others)));
 }
 
 /// Wraps each line at its own indentation.

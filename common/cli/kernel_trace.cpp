@@ -48,7 +48,7 @@ std::optional<KernelTrace> trace_kernel(const Terminal& terminal, const std::str
   }
 
   const Toolchain& toolchain = workspace.toolchain();
-  choose_cases(kernel.lesson, list_cases(toolchain, kernel.lesson), arguments.test_case);  // there is one
+  choose_cases(toolchain, {kernel.lesson}, arguments.test_case);  // there is one
   const ScratchFolder scratch(toolchain.binary_dir / "kernels");
   const fs::path trace = scratch.path() / "trace.json";
   Command command;

@@ -292,6 +292,13 @@ class Lists(Case):
         self.assertIn('No case of lesson 01 has "zzz" in its name', result.stderr)
         self.assertIn("\n  adds the ten numbers of the notes\n", result.stderr)
 
+    def test_of_several_lessons_those_with_such_a_case_are_checked(self):
+        lessons = json.loads(course("check", "1-4", "--list", "--case", "one ", "--json", "-").stdout)["lessons"]
+        self.assertEqual([lesson["number"] for lesson in lessons], [2, 3])
+        result = course("check", "1-4", "--case", "zzz")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("No case of these lessons", result.stderr)
+
 
 class Doctor(Case):
     def test_it_runs_kernels_and_tells_nobody_s_name(self):
@@ -493,10 +500,8 @@ class Run(Case):
 
 
 class Gradcheck(Case):
-    TESTS = [ROOT / f"tests/lessons/{description.parent.name}_test.cpp"
-             for description in sorted(ROOT.glob("lessons/*/lesson.json"))]
-    GRADIENTS = [test.name[:2] for test in TESTS
-                 if test.is_file() and "\nCOURSE_GRADCHECK(" in test.read_text(encoding="utf-8")]
+    GRADIENTS = [description.parent.name[:2] for description in sorted(ROOT.glob("lessons/*/lesson.json"))
+                 if json.loads(description.read_text(encoding="utf-8")).get("gradients")]
 
     def setUp(self):
         super().setUp()

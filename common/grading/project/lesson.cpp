@@ -39,6 +39,7 @@ Lesson read_lesson(const fs::path& file, const fs::path& root) {
     json.at("part").get_to(lesson.part);
     json.at("minutes").get_to(lesson.minutes);
     json.at("points").get_to(lesson.points);
+    lesson.gradients = json.value("gradients", false);
     json.at("needs").get_to(lesson.needs);
     json.at("prerequisites").get_to(lesson.prerequisites);
     json.at("entries").get_to(lesson.entries);

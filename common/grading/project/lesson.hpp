@@ -14,8 +14,9 @@ struct Lesson {
   std::string name;   ///< "vector_add"
   std::string title;  ///< "Vector add"
   int part = 0;
-  int minutes = 0;  ///< how long the exercise takes
-  int points = 0;   ///< sum over the cases of its test
+  int minutes = 0;         ///< how long the exercise takes
+  int points = 0;          ///< sum over the cases of its test
+  bool gradients = false;  ///< its tests know what `./course gradcheck` does
   std::vector<std::string> needs;
   std::vector<int> prerequisites;
   std::vector<std::string> entries;  ///< the contract's functions, without namespace

@@ -220,9 +220,4 @@ std::size_t files(const ClassMarks& marks) {
   return sum;
 }
 
-bool has_ungraded(const StudentMarks& student) {
-  return std::any_of(student.lessons.begin(), student.lessons.end(),
-                     [](const LessonMark& mark) { return mark.standing == Standing::ungraded; });
-}
-
 }  // namespace course::classroom

@@ -87,7 +87,4 @@ std::size_t hidden_cases(const ClassMarks& marks);
 /// @brief Files that were handed in, over all students.
 std::size_t files(const ClassMarks& marks);
 
-/// @brief Whether the points of a student are not known, as one of the files is not graded.
-bool has_ungraded(const StudentMarks& student);
-
 }  // namespace course::classroom

@@ -27,6 +27,11 @@ std::size_t passed_cases(const LessonMark& mark) {
       std::count_if(mark.cases.begin(), mark.cases.end(), [](const CaseMark& one) { return one.passed; }));
 }
 
+bool has_ungraded(const StudentMarks& student) {
+  return std::any_of(student.lessons.begin(), student.lessons.end(),
+                     [](const LessonMark& mark) { return mark.standing == Standing::ungraded; });
+}
+
 double points(const StudentMarks& student) {
   double sum = 0;
   for (const LessonMark& mark : student.lessons)

@@ -71,6 +71,9 @@ struct ClassMarks {
   bool has_hidden = false;
 };
 
+/// @brief Whether the points of a student are not known, as one of the files is not graded.
+bool has_ungraded(const StudentMarks& student);
+
 double points(const StudentMarks& student);
 double max_points(const StudentMarks& student);
 

@@ -87,11 +87,6 @@ std::string comment(const StudentMarks& student, const std::string& scaled) {
   return spreadsheet_safe(moodle_escape(text));
 }
 
-bool has_ungraded(const StudentMarks& student) {
-  return std::any_of(student.lessons.begin(), student.lessons.end(),
-                     [](const LessonMark& mark) { return mark.standing == Standing::ungraded; });
-}
-
 Edit replace_cell(const CsvCell& cell, const std::string& text) {
   return {cell.begin, cell.end, format_csv_cell(text)};
 }

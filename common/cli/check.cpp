@@ -123,17 +123,6 @@ std::string run_only(const CaseChoice& choice, Lesson& lesson, CheckOptions& opt
   return words;
 }
 
-/// The report on a file that has passed the same tests before.
-LessonReport passed_before(const KernelSource& kernel) {
-  LessonReport report;
-  report.lesson = kernel.lesson;
-  report.source = kernel.file;
-  report.verdict = Verdict::pass;
-  report.compiled = true;
-  report.points = kernel.lesson.points;
-  return report;
-}
-
 /// Where the kernels run. NVIDIA's tools watch a GPU; what a test has put in their place need not.
 CheckOptions choose_backend(const Workspace& workspace, const CheckArguments& arguments) {
   if (!arguments.sanitize || std::getenv(kSanitizerVariable) != nullptr)
@@ -203,7 +192,7 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
                                      ? identify(workspace.toolchain(), lesson, options.backend, builds)
                                      : "";
     const bool known = may_know && has_passed(progress, lesson, identity);
-    reports.push_back(known ? passed_before(kernels[i])
+    reports.push_back(known ? passed_before(lesson, kernels[i].file)
                             : check_kernel(workspace.toolchain(), lesson, kernels[i].file, builds, options));
     const auto on_tool = [&](std::string_view name) {
       tool = std::string(name) + " ";
@@ -217,15 +206,13 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
       const ReportStyle style{.verbose = arguments.verbose, .command = command_again(arguments, report)};
       fmt::print("{}", render_report(terminal, report, style));
       if (known)
-        fmt::print("{}", wrap("This same file has passed the same tests before: none was run (--again runs "
-                              "them).",
-                              2, terminal.width()));
+        fmt::print("{}", wrap(fmt::format("{} (--again runs them).", kPassedBefore), 2, terminal.width()));
       if (part) fmt::print("{}", wrap(of_part, 2, terminal.width()));
       if (own_files && !part && kernels.size() == 1 && report.verdict == Verdict::pass)
         fmt::print("{}", wrap(next_step(workspace, lesson), 2, terminal.width()));
       std::fflush(stdout);
     }
-    if (own_files && !part && !known) remember(terminal, workspace, report, judged[i], identity);
+    if (own_files && !part) remember(terminal, workspace, report, judged[i], identity);
   }
   if (for_people && reports.size() > 1) fmt::print("{}", render_summary(terminal, reports));
   write_result(arguments.json, to_json(reports, options.backend));

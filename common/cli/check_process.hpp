@@ -25,6 +25,8 @@ struct CheckJob {
   grading::CheckOptions options;  ///< where it runs; what it says of single cases is not used
   bool ready = false;             ///< the lesson's tests are built already
   std::string first_case;         ///< name of a case to run before all others; empty: none
+  std::vector<std::string>
+      passes;  ///< identities of what has passed before and is not run again; see identify()
 };
 
 /// @brief The name of the first case that fails, if there was so long to wait for it that it is worth running
@@ -44,6 +46,8 @@ struct CaseDone {
 };
 struct CheckDone {
   grading::LessonReport report;
+  std::string identity;  ///< of what was judged; empty: not known
+  bool known = false;    ///< it has passed before, and was not run again
 };
 struct CheckProblem {
   std::string message;  ///< why the machine did not let the kernel be judged

@@ -98,7 +98,8 @@ void record_check(Progress& progress, const LessonReport& report, const Fingerpr
   } else if (record.passed_tests != judged.tests) {
     record.passed = false;  // the tests that it passed are not those of the lesson any more
   }
-  record.cases = static_cast<int>(report.cases.size());
+  const bool known = report.verdict == Verdict::pass && report.cases.empty();  // passed_before()
+  if (!known) record.cases = static_cast<int>(report.cases.size());
   record.failing.clear();
   for (const CaseResult& result : report.cases)
     if (!result.passed) record.failing.push_back(result.name);
@@ -129,6 +130,16 @@ bool has_passed(const Progress& progress, const Lesson& lesson, const std::strin
   if (identity.empty() || found == progress.lessons.end()) return false;
   const std::vector<std::string>& passes = found->second.passes;
   return std::find(passes.begin(), passes.end(), identity) != passes.end();
+}
+
+LessonReport passed_before(const Lesson& lesson, const fs::path& file) {
+  LessonReport report;
+  report.lesson = lesson;
+  report.source = file;
+  report.verdict = Verdict::pass;
+  report.compiled = true;
+  report.points = lesson.points;
+  return report;
 }
 
 void tell_problem(const Terminal& terminal, const std::string& problem) {

@@ -73,6 +73,10 @@ std::string identify(const grading::Toolchain& toolchain, const grading::Lesson&
 /// @brief Whether that has passed before.
 bool has_passed(const Progress& progress, const grading::Lesson& lesson, const std::string& identity);
 
+/// @brief The report on a file that has passed the same tests before, and what to say with it.
+grading::LessonReport passed_before(const grading::Lesson& lesson, const std::filesystem::path& file);
+inline constexpr const char* kPassedBefore = "This same file has passed the same tests before: none was run";
+
 /// @brief Says it on stderr; says nothing if it is empty.
 void tell_problem(const Terminal& terminal, const std::string& problem);
 

@@ -55,17 +55,18 @@ class Watch {
 
  private:
   void wait();
-  void begin_check(const std::string& why);
+  void begin_check(const std::string& why, bool again = false);
   void on_change(Change change);
   void read_news();
   void on_news(const CheckNews& news);
-  void on_report(const LessonReport& report);
+  void on_report(const CheckDone& done);
   void on_problem(const std::string& problem);
   void on_key(char key);
   void on_signal(int number);
   void go_to_next_lesson();
   void go_to_next_failure();
-  void remember(const LessonReport& report);
+  void remember(const CheckDone& done);
+  std::vector<std::string> passes_of(const KernelSource& kernel) const;
   void show_final();
   void look_at_file();
   void stop();
@@ -99,7 +100,8 @@ void Watch::begin_lesson(const Lesson& lesson, const fs::path& file) {
   begin_check("Started at " + time_of_day());
 }
 
-void Watch::begin_check(const std::string& why) {
+/// `again`: also if the same file has passed.
+void Watch::begin_check(const std::string& why, bool again) {
   // A check that is still building its tests has not read the file yet, and ninja is better not interrupted.
   if (tests_ready_) check_.reset();
   if (view_.stage != Stage::checking) screen_.begin_anew();
@@ -124,7 +126,9 @@ void Watch::begin_check(const std::string& why) {
   judging_ = fingerprint(kernel.lesson);
   try {
     if (!check_)
-      check_ = std::make_unique<CheckProcess>(CheckJob{kernel, options_, tests_ready_, first_case_});
+      check_ =
+          std::make_unique<CheckProcess>(CheckJob{kernel, options_, tests_ready_, first_case_,
+                                                  again ? std::vector<std::string>{} : passes_of(kernel)});
   } catch (const MachineError& error) {
     on_problem(error.what());
   }
@@ -153,11 +157,12 @@ void Watch::on_news(const CheckNews& news) {
   if (std::holds_alternative<TestsReady>(news)) tests_ready_ = true;
   if (const auto* first = std::get_if<FirstCase>(&news)) view_.first = first->result;
   if (const auto* ended = std::get_if<CaseDone>(&news)) view_.report.cases.push_back(ended->result);
-  if (const auto* done = std::get_if<CheckDone>(&news)) on_report(done->report);
+  if (const auto* done = std::get_if<CheckDone>(&news)) on_report(*done);
   if (const auto* problem = std::get_if<CheckProblem>(&news)) on_problem(problem->message);
 }
 
-void Watch::on_report(const LessonReport& report) {
+void Watch::on_report(const CheckDone& done) {
+  const LessonReport& report = done.report;
   if (!watcher_->is_as_seen()) {  // it may be about either content; the save is about to be noticed
     check_.reset();
     view_.step = "saved meanwhile";
@@ -169,7 +174,8 @@ void Watch::on_report(const LessonReport& report) {
   view_.seconds = std::chrono::duration<double>(Clock::now() - asked_).count();
   first_case_ = case_to_run_first(report);
   if (!report.error.empty()) tests_ready_ = !report.compiled;
-  remember(report);
+  remember(done);
+  if (done.known && view_.note.empty()) view_.note = fmt::format("{}.", kPassedBefore);
   show_final();
 }
 
@@ -189,10 +195,16 @@ void Watch::read_news() {
 }
 
 /// Only the student's own file counts.
-void Watch::remember(const LessonReport& report) {
-  if (report.source != report.lesson.stub()) return;
-  view_.note = update_progress(progress_file(workspace_.toolchain().source_dir),
-                               [&](Progress& progress) { record_check(progress, report, judging_); });
+void Watch::remember(const CheckDone& done) {
+  if (done.report.source != done.report.lesson.stub()) return;
+  view_.note = update_progress(progress_file(workspace_.toolchain().source_dir), [&](Progress& progress) {
+    record_check(progress, done.report, judging_, done.identity);
+  });
+}
+
+std::vector<std::string> Watch::passes_of(const KernelSource& kernel) const {
+  if (kernel.file != kernel.lesson.stub()) return {};
+  return load_progress(progress_file(workspace_.toolchain().source_dir)).lessons[kernel.lesson.id()].passes;
 }
 
 void Watch::show_final() {
@@ -239,7 +251,7 @@ void Watch::on_key(char key) {
     look_at_file();
     watcher_->look_again();
     watcher_->settle(Clock::time_point::max());  // what is there now is what is checked
-    begin_check("Run again at " + time_of_day());
+    begin_check("Run again at " + time_of_day(), true);
   } else {
     const Terminal terminal;  // as it is now, and not as the commands would find what they print to
     const HintArguments hint{.lesson = view_.report.lesson.id(), .watching = true};

@@ -102,6 +102,20 @@ class Case(unittest.TestCase):
             os.close(parent)
         return output.decode()
 
+    def first_answer_of_watch(self, lesson):
+        output = self.project / "watch.out"
+        terminal, keyboard = pty.openpty()  # somebody is there who can end it
+        with output.open("w", encoding="utf-8") as file, subprocess.Popen(
+                [self.project / "build/bin/course", "watch", lesson], stdin=keyboard, stdout=file,
+                stderr=subprocess.STDOUT, env=self.environment({})) as process:  # fmt: skip
+            deadline = time.monotonic() + 100
+            while "answered after" not in output.read_text(encoding="utf-8") and time.monotonic() < deadline:
+                time.sleep(0.05)
+            process.terminate()
+        os.close(terminal)
+        os.close(keyboard)
+        return " ".join(output.read_text(encoding="utf-8").split())
+
     def remember(self, lessons):
         self.progress.write_text(json.dumps({"version": 1, "lessons": lessons}), encoding="utf-8")
 
@@ -348,6 +362,7 @@ class Solution(Case):
         self.assertRegex(text, rf"^PASS  01 Vector add +{POINTS} of {POINTS} points")
         self.assertIn("This same file has passed the same tests before", text)
         self.assertNotIn("passed the same tests", self.says(0, "check", "01", "--again"))
+        self.assertIn("This same file has passed the same tests before", self.first_answer_of_watch("01"))
         contract = self.stub().with_suffix(".hpp")
         contract.write_text(contract.read_text(encoding="utf-8") + "// more\n", encoding="utf-8")
         self.assertIn("The tests of lesson 01 have changed", " ".join(self.says(1, "solution", "01").split()))

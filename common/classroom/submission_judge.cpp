@@ -172,9 +172,9 @@ FileVerdict SubmissionJudge::judge_in(const fs::path& scratch, const Lesson& les
         "Your file has a word with \"sanitize\" in it. A kernel that is graded must not ask the "
         "compiler to leave out what watches it: remove that attribute or option.");
   const Builds builds = build(scratch, lesson, content);
-  if (const BuildOutcome& run = builds.libraries.run; !run.ok()) {
-    const std::string hint = explain_missing_header(run.message, lesson);
-    return without_cases(Standing::not_compiled, run.message + (hint.empty() ? "" : "\n" + hint));
+  if (const std::string why = builds.libraries.why_not_compiled(); !why.empty()) {
+    const std::string hint = explain_missing_header(why, lesson);
+    return without_cases(Standing::not_compiled, why + (hint.empty() ? "" : "\n" + hint));
   }
   if (const std::string why = why_refused(lesson, builds); !why.empty())
     return without_cases(Standing::refused, why);

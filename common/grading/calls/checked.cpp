@@ -29,21 +29,20 @@ bool tells_same_fault(const std::vector<Finding>& findings, const Finding& fault
 
 void add_checked(Outcome& outcome, Outcome checked) {
   std::vector<Finding>& findings = checked.findings;
-  const bool only_check_stopped = checked.status == Status::timeout && outcome.status != Status::timeout;
-  if (only_check_stopped)  // instrumented code is slow: that it was stopped says nothing about it
+  const bool same_end = came_back(checked) && checked.status == outcome.status;
+  if (came_back(outcome) && checked.status == Status::timeout)  // slow, perhaps, and not endless
     std::erase_if(findings, [](const Finding& finding) { return finding.kind == "endless_loop"; });
-  const bool differs = checked.status != outcome.status;
-  if (differs && !came_back(checked) && std::none_of(findings.begin(), findings.end(), is_error))
-    findings.push_back(note_not_checked(
-        only_check_stopped ? "Check mode was stopped before the end of a call: it took too long."
-                           : fmt::format("Check mode did not finish a call: {}",
-                                         checked.message.substr(0, checked.message.find('\n')))));
+  if (came_back(outcome) && !same_end && std::none_of(findings.begin(), findings.end(), is_error)) {
+    outcome.message = fmt::format(
+        "The call came to its end, but not when it ran once more in check mode, which must see the same. {}",
+        checked.status == Status::returned ? "There it returned." : why_not_returned(checked));
+    outcome.status = Status::differed;
+  }
 
   std::vector<Finding> all = findings;
   for (Finding& fault : outcome.findings)
     if (!is_error(fault) || !tells_same_fault(findings, fault)) all.push_back(std::move(fault));
   outcome.findings = std::move(all);
-  const bool same_end = came_back(checked) && checked.status == outcome.status;
   outcome.checking = same_end ? Checking::done : Checking::stopped;
   if (same_end) outcome.profile = std::move(checked.profile);
 }

@@ -8,7 +8,8 @@ namespace course::grading {
 
 /// @brief Adds to the outcome of run mode what the same call came to in check mode: findings, and the profile
 /// if both came to the same end. Where both tell of the same fault, the finding of check mode stays. A call
-/// that only check mode did not finish has not failed: a note says so.
+/// that came to another end in check mode has failed, unless an error of check mode fails its case already:
+/// otherwise a file could choose whether check mode looks.
 void add_checked(Outcome& outcome, Outcome checked);
 
 /// @brief Adds the note that check mode could not run the call.

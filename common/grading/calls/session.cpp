@@ -21,8 +21,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // How long check mode may take for a call, instrumented as it is; less after a fault or time-out of run mode,
-// which it is likely to share, and less again once it has timed out itself: a lesson may have many cases.
-constexpr double kCheckSeconds = 20, kFaultSeconds = 2, kLaterSeconds = 0.5;
+// which it is likely to share, or once it has timed out itself: a lesson may have many cases.
+constexpr double kCheckSeconds = 20, kLaterSeconds = 2, kLeastSeconds = 0.5;
 
 /// The memory of a call: where each array's image lies on the way to the worker, and on the way back.
 struct Plan {
@@ -156,8 +156,7 @@ struct Session::State {
   Seat runner, checker;
   std::uint64_t next_id = 1;
 
-  /// Runs the call again in check mode and adds what that finds. Never fails the call for a reason of its
-  /// own.
+  /// Runs the call again in check mode and adds what that finds. A reason of the machine's fails nothing.
   void check(const Plan& plan, const Descriptor& input, Outcome& outcome);
 
   /// Makes the call for the tool alone. What it finds is in its log; the outcome has but a note.
@@ -180,9 +179,11 @@ void Session::State::check(const Plan& plan, const Descriptor& input, Outcome& o
   // Where the process itself ended, it would end again, and tell no more.
   if (outcome.status == Status::died || outcome.status == Status::refused) return;
   if (runner.gave_up()) return;
-  double seconds = kCheckSeconds;
-  if (outcome.status == Status::fault || outcome.status == Status::timeout) seconds = kFaultSeconds;
-  if (checker.timed_out_before()) seconds = kLaterSeconds;
+  const bool likely_to_fail = outcome.status == Status::fault || outcome.status == Status::timeout;
+  const bool slow = checker.timed_out_before();
+  const double seconds = likely_to_fail && slow   ? kLeastSeconds
+                         : likely_to_fail || slow ? kLaterSeconds
+                                                  : kCheckSeconds;
   try {
     const CallMessage message = message_for_checking(plan, config, seconds);
     const Descriptor output = create_memory("course-output", message.output_bytes);

@@ -13,7 +13,7 @@ namespace course::grading {
 namespace {
 
 constexpr std::string_view kStatuses[] = {"returned", "threw", "cuda_error", "fault",
-                                          "timeout",  "died",  "refused"};
+                                          "timeout",  "died",  "refused",    "differed"};
 
 std::string leak_sentence(const Outcome& outcome) {
   if (outcome.leak_count == 0) return {};

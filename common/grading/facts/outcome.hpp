@@ -21,6 +21,7 @@ enum class Status {
   timeout,     ///< it did not come back in time and was stopped
   died,        ///< the process ended: a crash, exit(), abort(), or a channel that it broke
   refused,     ///< nothing was run: the library or the entry cannot be used
+  differed,    ///< it came to another end when it was run once more in check mode
 };
 
 /// @brief The name used in reports, e.g. "returned".

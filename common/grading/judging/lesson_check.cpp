@@ -4,6 +4,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
 
 namespace course::grading {
@@ -34,15 +35,19 @@ std::string catch_pattern(const std::string& name) {
   return pattern;
 }
 
-/// A file that compiles for one mode and not for the other is no fault of its author's.
 std::string why_not_checked(const KernelBuilds& builds) {
-  std::string why = builds.check_problem;
-  if (builds.check && !builds.check->ok()) why = builds.check->message;
-  if (why.empty()) return "";
-  return "Without diagnoses and counters: check mode could not be prepared. " + why.substr(0, why.find('\n'));
+  if (builds.check_problem.empty()) return "";
+  return "Without diagnoses and counters: check mode could not be prepared. " +
+         first_line(builds.check_problem);
 }
 
 }  // namespace
+
+std::string KernelBuilds::why_not_compiled() const {
+  if (!run.ok()) return run.message;
+  if (!check || check->ok()) return {};
+  return "Your file compiles, but not for check mode, in which small calls run once more:\n" + check->message;
+}
 
 const char* verdict_name(Verdict verdict) {
   switch (verdict) {
@@ -118,10 +123,8 @@ LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
   LessonReport report;
   report.lesson = lesson;
   report.source = source;
-  if (!builds.run.ok()) {
-    report.error = builds.run.message;
-    return report;
-  }
+  report.error = builds.why_not_compiled();
+  if (!report.error.empty()) return report;
   report.compiled = true;
   report.not_checked = why_not_checked(builds);
   const auto start = std::chrono::steady_clock::now();

@@ -47,6 +47,10 @@ struct KernelBuilds {
   BuildOutcome run;
   std::optional<BuildOutcome> check;
   std::string check_problem;  ///< the machine's reason why there is no `check`
+
+  /// @brief What the compiler says, of either mode; empty if the file compiles for all that was asked.
+  /// A file for which check mode cannot look would choose what is seen of it.
+  std::string why_not_compiled() const;
 };
 
 /// Where and how kernels are built and run.

@@ -92,6 +92,8 @@ const Profile* profile_of(const Outcome& outcome, TestLine where) {
       "This test asks for counters of a call that was not run in check mode: its arrays are too large, or "
       "CallOptions::check says never.",
       where);
+  detail::report(outcome.checking != Checking::stopped,
+                 "What check mode counts decides here, and it did not see this call to its end.", where);
   return outcome.profile ? &*outcome.profile : nullptr;
 }
 

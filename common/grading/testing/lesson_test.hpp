@@ -43,12 +43,13 @@ struct TestLine {
 /// call left behind comes last.
 void require_ran(const Outcome& outcome, TestLine where = TestLine::here());
 
-/// @brief What check mode counted in this call, or nullptr where it did not run or did not finish:
+/// @brief What check mode counted in this call, or nullptr where there is none, as on a GPU:
 /// ```
 /// if (const Profile* profile = profile_of(outcome))
 ///   require(profile->global_load.bytes <= 8 * n, "Each element should be read once.");
 /// ```
-/// Fails the case if the call was left out as too large: such a test could never fail. Use smaller arrays, or
+/// Fails the case if check mode did not see the call to its end: what was not counted is not right. Fails it
+/// also if the call was left out as too large, since such a test could never fail: use smaller arrays, or
 /// CallOptions::check.
 const Profile* profile_of(const Outcome& outcome, TestLine where = TestLine::here());
 

@@ -8,6 +8,7 @@
 #include "support/findings.hpp"
 
 using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
 using course::test::finding;
 
 namespace {
@@ -60,14 +61,38 @@ TEST_CASE("a fault that check mode did not see stays") {
   CHECK_FALSE(outcome.profile);
 }
 
-TEST_CASE("a call that is too slow for check mode has not failed") {
+TEST_CASE("a call that check mode does not see to its end has failed, however it ended there") {
+  for (const Status before : {Status::returned, Status::threw, Status::cuda_error}) {
+    for (const Status status : {Status::returned, Status::threw, Status::cuda_error, Status::timeout,
+                                Status::died, Status::refused}) {
+      if (status == before) continue;
+      Outcome checked = with_profile(ended(status));
+      checked.message = "How it ended.";
+      const Outcome outcome = joined(ended(before), checked);
+      CAPTURE(to_string(before), to_string(status));
+      CHECK(outcome.status == Status::differed);  // which is neither a return nor an exception
+      CHECK_THAT(outcome.message, ContainsSubstring("in check mode"));
+      CHECK_THAT(outcome.message,
+                 ContainsSubstring(status == Status::returned ? "There it returned." : "How it ended."));
+      CHECK(outcome.checking == Checking::stopped);
+      CHECK_FALSE(outcome.profile);
+    }
+  }
+}
+
+TEST_CASE("a call that takes too long in check mode alone is not called endless") {
   const Outcome outcome =
       joined(ended(Status::returned), ended(Status::timeout, {finding("endless_loop", 5)}));
+  CHECK(outcome.status == Status::differed);
+  CHECK(outcome.findings.empty());
+}
+
+TEST_CASE("an error that check mode found before it stopped is told instead") {
+  const Outcome outcome =
+      joined(ended(Status::returned), ended(Status::fault, {finding("out_of_bounds", 3)}));
   CHECK(outcome.status == Status::returned);
   REQUIRE(outcome.findings.size() == 1);
-  CHECK(outcome.findings[0].kind == kNotChecked);
-  CHECK(outcome.findings[0].severity == Severity::note);
-  CHECK_FALSE(outcome.profile);
+  CHECK(outcome.checking == Checking::stopped);
 }
 
 TEST_CASE("a call that no mode finished has one diagnosis") {
@@ -75,16 +100,6 @@ TEST_CASE("a call that no mode finished has one diagnosis") {
                                  ended(Status::timeout, {finding("endless_loop", 5)}));
   CHECK(outcome.status == Status::timeout);
   CHECK(outcome.findings.size() == 1);
-}
-
-TEST_CASE("a worker that broke only in check mode leaves a note") {
-  Outcome died = ended(Status::died);
-  died.message = "It was killed.\nMore.";
-  const Outcome outcome = joined(ended(Status::returned), died);
-  CHECK(outcome.status == Status::returned);
-  REQUIRE(outcome.findings.size() == 1);
-  CHECK(outcome.findings[0].severity == Severity::note);
-  CHECK(outcome.findings[0].what == "Check mode did not finish a call: It was killed.");
 }
 
 TEST_CASE("an error that was found fails the case, a warning does not") {

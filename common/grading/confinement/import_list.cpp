@@ -83,7 +83,7 @@ const Names kSimulatorNames = words(
     "threadIdx blockIdx blockDim gridDim simt_active_lanes simt_async_commit simt_async_copy "
     "simt_async_wait simt_atomic simt_ballot simt_bound_broken simt_check simt_clock "
     "simt_dynamic_shared simt_fence simt_gather simt_kernel_name simt_lane simt_launch simt_misaligned "
-    "simt_name_pointer simt_name_shared simt_shift_out_of_range simt_shuffle simt_spin_hint "
+    "simt_name_pointer simt_name_shared simt_name_view simt_shift_out_of_range simt_shuffle simt_spin_hint "
     "simt_syncthreads simt_trap simt_wants_names __sanitizer_cov_trace_pc "
     // the functions of which --wrap makes these, in course_checked_kernel_flags
     "__wrap_malloc __wrap_free __wrap_memcpy __wrap_memmove __wrap_memset __wrap__Znwm __wrap__Znam "
@@ -163,12 +163,12 @@ const Names kRefusedCppNames = words("std::locale::global");
 
 /// What the shim headers define in every kernel that uses them. A name that they gain joins the list.
 const Names kShimNames = words(
-    "simt::shim simt::Group simt::Kernel simt::LaunchConfig simt::Name simt::NamedPointer simt::Shape "
-    "simt::StoredAs simt::Unnamed simt::WarpGroup simt::atomic_update simt::block_thread "
+    "simt::Group simt::Kernel simt::LaunchConfig simt::Name simt::NamedPointer simt::OnlyMember "
+    "simt::Shape simt::StoredAs simt::Unnamed simt::WarpGroup simt::atomic_update simt::block_thread "
     "simt::block_threads simt::by_rank simt::dynamic_shared simt::element_bytes simt::from_bits "
-    "simt::launch simt::launch_pointers simt::name_once_a_launch simt::name_parameters "
-    "simt::name_shared simt::nth_lane simt::parameter simt::pointed_to_by simt::rank_among "
-    "simt::segment_first simt::to_bits simt::warp_reduce");
+    "simt::launch simt::launch_pointers simt::name_once_a_launch simt::name_parameters simt::name_shared "
+    "simt::name_view simt::nth_lane simt::object_of simt::parameter simt::pointed_to_by simt::rank_among "
+    "simt::seen_as simt::segment_first simt::shim simt::to_bits simt::warp_reduce");
 
 const Names kLibraries = words("libstdc++.so.6 libm.so.6 libgcc_s.so.1 libc.so.6 ld-linux-x86-64.so.2");
 

@@ -60,6 +60,7 @@ namespace {
 using simt::check::active_recorder;
 using simt::check::Checker;
 using simt::check::FenceScope;
+using simt::check::NameOf;
 
 #define SIMT_CALLER() (reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1)
 
@@ -99,9 +100,12 @@ extern "C" {
 
 int simt_wants_names() { return active_recorder != nullptr && Checker::get().wants_names(); }
 
-void simt_name_shared(const void* address, const char* name, std::size_t element_bytes, int rank,
-                      const std::size_t* extents) {
-  if (active_recorder != nullptr) Checker::get().name_shared(address, name, element_bytes, rank, extents);
+void simt_name_shared(const void* address, const char* name, const SimtArray* array) {
+  if (active_recorder != nullptr) Checker::get().name_shared(address, name, *array, NameOf::variable);
+}
+
+void simt_name_view(const void* address, const char* name, const SimtArray* array) {
+  if (active_recorder != nullptr) Checker::get().name_shared(address, name, *array, NameOf::view);
 }
 
 void simt_name_pointer(const void* address, const char* name, std::size_t element_bytes, int rank,

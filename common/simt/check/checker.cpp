@@ -238,18 +238,17 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
 
 bool Checker::wants_names() { return !std::exchange(named_, true); }
 
-void Checker::name_shared(const void* address, const char* name, std::size_t element_bytes, int rank,
-                          const std::size_t* extents) {
+void Checker::name_shared(const void* address, const char* name, const SimtArray& array, NameOf what) {
   const NothingRecorded guard;
   const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(address));
-  if (!offset) return;
-  if (const ArrayName* known = memory_map().shared_name_at(*offset);
-      known != nullptr && known->source == name)
-    return;
-  ArrayName array{name, *offset, 0, element_bytes, {extents, extents + rank}, name};
-  array.bytes = element_bytes;
-  for (const std::size_t extent : array.extents) array.bytes *= extent;
-  memory_map().name_shared(std::move(array));
+  if (!offset || memory_map().knows_shared(name, *offset)) return;
+  ArrayName named{name, *offset, 0, array.element_bytes, {array.extents, array.extents + array.rank}, name};
+  named.bytes = named.element_bytes;
+  for (const std::size_t extent : named.extents) named.bytes *= extent;
+  named.what = what;
+  named.member = array.member;
+  named.member_rank = static_cast<std::size_t>(array.member_rank);
+  memory_map().name_shared(std::move(named));
 }
 
 void Checker::warp_did(const WarpEvent& event) {

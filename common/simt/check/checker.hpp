@@ -47,8 +47,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
 
   // What kernels tell by calls of their own.
   bool wants_names();
-  void name_shared(const void* address, const char* name, std::size_t element_bytes, int rank,
-                   const std::size_t* extents);
+  void name_shared(const void* address, const char* name, const SimtArray& array, NameOf what);
   void fence(FenceScope scope, std::uintptr_t caller);
   void atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller);
   /// A check that the compiler built in failed, at that instruction.

@@ -82,7 +82,7 @@ std::string Checker::bounded_element(const SourceLine& line, const std::string& 
   const auto dimensions = static_cast<std::size_t>(std::count(type.begin(), type.end(), '['));
   const auto shape_of = [](const std::string& name) -> const ArrayName* {
     for (const ArrayName& known : memory_map().shared_names())
-      if (known.name == name) return &known;
+      if (known.name + known.member == name && !known.moves) return &known;
     return nullptr;
   };
   std::erase_if(names, [&](const std::string& name) {
@@ -132,7 +132,7 @@ void Checker::misaligned(std::uintptr_t caller, std::uintptr_t address, std::uin
   Space space = Space::global;
   if (const auto in_shared = shared_offset(address)) space = Space::shared, offset = *in_shared;
   if (space == Space::shared || offset < kArenaBytes)
-    report.element = memory_map().element(space, offset, static_cast<unsigned>(alignment)).text;
+    report.element = Detector::element(report.here, space, offset, static_cast<unsigned>(alignment)).text;
   report.memory = space == Space::shared ? "shared" : "global";
   report.what = fmt::format(
       "{} accesses {} bytes at {}, which is not a multiple of {}.", subject(report.here), alignment,

@@ -57,6 +57,8 @@ class Detector {
   FindingSide side(const Stamp& stamp) const;
   /// A finding of the running block at that site, of a class of the registry, with its severity and advice.
   Finding finding(const char* kind, unsigned site, unsigned thread) const;
+  /// The element as the side's source has it.
+  static ElementName element(const FindingSide& side, Space space, std::uint64_t offset, unsigned bytes);
 
  private:
   static constexpr std::uint64_t kSharedWindowBytes = 2u << 20;

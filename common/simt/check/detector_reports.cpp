@@ -30,6 +30,12 @@ void advise(Finding& report, const Advice& advice) {
   report.fix = advice.fix;
 }
 
+SourceTexts texts_of(const FindingSide& side) {
+  SourceTexts texts;
+  for (const SourceCall& call : side.calls) texts.push_back(call.text);
+  return texts;
+}
+
 const char* name_of(Space space) { return space == Space::shared ? "shared" : "global"; }
 
 }  // namespace
@@ -66,6 +72,10 @@ Finding Detector::finding(const char* kind, unsigned site, unsigned thread) cons
   return finding;
 }
 
+ElementName Detector::element(const FindingSide& side, Space space, std::uint64_t offset, unsigned bytes) {
+  return memory_map().element(space, offset, bytes, space == Space::shared ? texts_of(side) : SourceTexts{});
+}
+
 void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp& before, bool before_writes,
                                bool same_value) {
   const WarpAccess& access = touch.access;
@@ -80,20 +90,24 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
   Finding report = finding(kind, access.site, thread);
   report.other = side(before);
   report.memory = name_of(access.space);
-  report.element = memory_map().element(access.space, touch.offset, access.bytes).text;
+  const ElementName here = element(report.here, access.space, touch.offset, access.bytes);
+  const ElementName there = element(report.other, access.space, touch.offset, access.bytes);
+  report.element = here.text;
+  const bool other_name = here.by_source && there.by_source && there.array != here.array;
   const std::string other_verb = before.atomic() && before_writes ? "atomically updates"
                                  : before_writes                  ? "writes"
                                                                   : "reads";
   if (one_instruction) {
     report.what = fmt::format("{} and thread {} write {} in {} memory with one instruction{}.",
-                              subject(report.here), index_text(report.other.thread), report.element,
+                              subject(report.here), index_text(report.other.thread), here.full_text(),
                               report.memory, same_value ? ", the same value" : "");
   } else {
     report.what =
-        fmt::format("{} {} {} in {} memory, which {} {} {}{}, and nothing orders the two.",
-                    subject(report.here), verb(access.kind), report.element, report.memory,
+        fmt::format("{} {} {} in {} memory, which {} {}{} {}{}, and nothing orders the two.",
+                    subject(report.here), verb(access.kind), here.full_text(), report.memory,
                     same_block ? "thread " + index_text(report.other.thread) : who(report.other), other_verb,
-                    place_beside(report.other, report.here), same_value ? " with the same value" : "");
+                    other_name ? " as " + there.text : "", place_beside(report.other, report.here),
+                    same_value ? " with the same value" : "");
   }
   if (same_value) {
     advise(report, kHarmlessWrite);
@@ -122,12 +136,12 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
 void Detector::report_out_of_bounds(const WarpAccess& access, unsigned lane) {
   if (log_.repeated(kOutOfBounds, access.site, 0)) return;
   Finding report = finding(kOutOfBounds, access.site, access.warp * 32 + lane);
-  const ElementName element = memory_map().element(access.space, access.offsets[lane], access.bytes);
-  const bool several = element.element_bytes != 0 && access.bytes > element.element_bytes;
+  const ElementName outside = element(report.here, access.space, access.offsets[lane], access.bytes);
+  const bool several = outside.element_bytes != 0 && access.bytes > outside.element_bytes;
   report.memory = name_of(access.space);
-  report.element = element.text;
+  report.element = outside.text;
   report.what = fmt::format("{} {} {}{} out of bounds: {}.", subject(report.here), verb(access.kind),
-                            several ? fmt::format("{} bytes from ", access.bytes) : "", element.text,
+                            several ? fmt::format("{} bytes from ", access.bytes) : "", outside.text,
                             memory_map().describe_bounds(access.space, access.offsets[lane]));
   advise(report, access.space == Space::shared ? kOutOfBoundsShared : kOutOfBoundsGlobal);
   log_.add(kOutOfBounds, std::move(report), access.site, 0);
@@ -138,10 +152,11 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
   const bool shared = read.space == Space::shared;
   Finding report = finding(kUninitialisedRead, read.site, read.thread);
   report.memory = name_of(read.space);
-  report.element = memory_map().element(read.space, read.offset, read.bytes).text;
-  report.what =
-      fmt::format("{} reads {} in {} memory, which {} has written.", subject(report.here), report.element,
-                  report.memory, shared ? "no thread of the block" : "neither the host nor a kernel");
+  const ElementName unwritten = element(report.here, read.space, read.offset, read.bytes);
+  report.element = unwritten.text;
+  report.what = fmt::format("{} reads {} in {} memory, which {} has written.", subject(report.here),
+                            unwritten.full_text(), report.memory,
+                            shared ? "no thread of the block" : "neither the host nor a kernel");
   advise(report, shared ? kUninitialisedShared : kUninitialisedGlobal);
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
 }
@@ -157,7 +172,7 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   Finding report = finding(kMissingWait, access.site, thread);
   report.other = side(copy->site, copy->thread);
   report.memory = name_of(access.space);
-  report.element = memory_map().element(access.space, begin, access.bytes).text;
+  report.element = element(report.here, access.space, begin, access.bytes).text;
   report.what = fmt::format("{} {} {} while the asynchronous copy that {} issued {} may still be under way.",
                             subject(report.here), verb(access.kind), report.element,
                             copy->thread == thread ? "it" : "thread " + index_text(report.other.thread),

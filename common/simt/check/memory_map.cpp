@@ -5,8 +5,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 
 #include "simt/check/recorder.hpp"
+#include "simt/check/source_names.hpp"
 #include "simt/runtime/symbolize.hpp"
 
 namespace simt::check {
@@ -51,6 +54,12 @@ std::string index_text(const std::vector<std::int64_t>& index) {
   std::string text;
   for (const std::int64_t i : index) text += fmt::format("[{}]", i);
   return text;
+}
+
+/// "smem.K[2].at[3][8]"
+std::string indexed(const ArrayName& name, const std::vector<std::int64_t>& index) {
+  const auto member = index.end() - static_cast<std::ptrdiff_t>(name.member_rank);
+  return name.name + index_text({index.begin(), member}) + name.member + index_text({member, index.end()});
 }
 
 std::string plural(std::uint64_t count, const char* thing) {
@@ -182,16 +191,26 @@ const SharedRange* MemoryMap::nearest_shared(std::uint64_t offset) const {
   return best;
 }
 
+// A view that each thread, or each step of a loop, lays elsewhere names nothing that a report could be read
+// by.
 void MemoryMap::name_shared(ArrayName name) {
-  for (const ArrayName& known : shared_names_)
-    if (known.offset == name.offset) return;  // two names for the dynamic buffer: the first stays
+  for (ArrayName& known : shared_names_) {
+    if (known.offset == name.offset) {
+      if (known.name == name.name) return;
+      // Two variables for the dynamic buffer: the first stays.
+      if (known.what == NameOf::variable && name.what == NameOf::variable) return;
+    } else if (known.what == NameOf::view && name.what == NameOf::view && known.name == name.name) {
+      known.moves = true;
+      return;
+    }
+  }
   shared_names_.push_back(std::move(name));
 }
 
-const ArrayName* MemoryMap::shared_name_at(std::uint64_t offset) const {
-  for (const ArrayName& name : shared_names_)
-    if (name.offset == offset) return &name;
-  return nullptr;
+bool MemoryMap::knows_shared(const char* source, std::uint64_t offset) const {
+  return std::any_of(shared_names_.begin(), shared_names_.end(), [&](const ArrayName& known) {
+    return known.source == source && (known.offset == offset || known.moves);
+  });
 }
 
 void MemoryMap::name_global(std::uintptr_t address, const char* name, std::size_t element_bytes,
@@ -201,20 +220,46 @@ void MemoryMap::name_global(std::uintptr_t address, const char* name, std::size_
   global_names_.push_back({name, offset, 0, element_bytes, {0}, name, std::move(view)});
 }
 
-// Of several names that fit, the one that begins last, because it is the most precise; of equals, the first.
-const ArrayName* MemoryMap::name_for(Space space, std::uint64_t offset, std::uint64_t begin,
-                                     std::uint64_t end) const {
-  const ArrayName* best = nullptr;
+// Of the arrays that hold the place, and of what else begins before it, the one that begins last, because it
+// is the most precise; of equals an array before a pointer, a view before a variable, and the first. The
+// source may know better: members of a union lie at one place, and so do a pointer and what it was made from.
+MemoryMap::Choice MemoryMap::name_for(Space space, std::uint64_t offset, std::uint64_t begin,
+                                      std::uint64_t end, const SourceTexts& source) const {
+  const auto rank = [&](const ArrayName& name) {
+    return std::tuple(name.holds(offset), name.offset, name.bytes != 0, name.what == NameOf::view);
+  };
+  Choice choice;
   const ArrayName* first = nullptr;
+  std::vector<const ArrayName*> there;
   for (const ArrayName& name : space == Space::global ? global_names_ : shared_names_) {
-    if (name.offset < begin || name.offset > end) continue;
+    if (name.moves || name.offset < begin || name.offset > end) continue;
     if (first == nullptr || name.offset < first->offset) first = &name;
-    if (name.offset <= offset && (best == nullptr || name.offset > best->offset)) best = &name;
+    if (name.offset > offset) continue;
+    if (name.holds(offset) || name.bytes == 0) there.push_back(&name);
+    if (choice.name == nullptr || rank(name) > rank(*choice.name)) choice.name = &name;
   }
-  return best != nullptr ? best : first;
+  if (choice.name == nullptr) return {first};
+  if (choice.name->holds(offset))  // the whole buffer is what everything in it was made from
+    std::erase_if(there,
+                  [](const ArrayName* name) { return name->bytes == 0 && name->what == NameOf::variable; });
+  for (const std::string& line : source) {
+    std::vector<const ArrayName*> mentioned;
+    std::copy_if(there.begin(), there.end(), std::back_inserter(mentioned),
+                 [&](const ArrayName* name) { return mentions(line, name->name); });
+    if (mentioned.size() == 1) return {mentioned.front(), true};
+  }
+  for (const ArrayName* name : there)
+    if (name != choice.name && name->holds(offset) && choice.name->holds(offset))
+      choice.others.push_back(name);
+  return choice;
 }
 
-ElementName MemoryMap::element(Space space, std::uint64_t offset, unsigned bytes) const {
+std::string ElementName::full_text() const {
+  return also.empty() ? text : fmt::format("{} (which is {}'s memory, too)", text, also);
+}
+
+ElementName MemoryMap::element(Space space, std::uint64_t offset, unsigned bytes,
+                               const SourceTexts& source) const {
   ElementName element;
   std::uint64_t begin = 0, end = 0;
   std::string symbol;
@@ -235,7 +280,8 @@ ElementName MemoryMap::element(Space space, std::uint64_t offset, unsigned bytes
     }
     begin = range->offset, end = range->offset + range->bytes, symbol = range->symbol;
   }
-  const ArrayName* name = name_for(space, offset, begin, end);
+  const Choice choice = name_for(space, offset, begin, end, source);
+  const ArrayName* name = choice.name;
   element.offset = static_cast<std::int64_t>(offset - (name != nullptr ? name->offset : begin));
   if (name == nullptr) {
     if (!symbol.empty()) {
@@ -251,6 +297,9 @@ ElementName MemoryMap::element(Space space, std::uint64_t offset, unsigned bytes
     return element;
   }
   element.array = name->name;
+  element.by_source = choice.by_source;
+  for (const ArrayName* other : choice.others)
+    element.also += (element.also.empty() ? "" : "'s and ") + other->name;
   element.element_bytes = name->element_bytes;
   std::int64_t flat = element.offset / static_cast<std::int64_t>(name->element_bytes);
   if (element.offset < 0 && element.offset % static_cast<std::int64_t>(name->element_bytes) != 0) --flat;
@@ -260,7 +309,7 @@ ElementName MemoryMap::element(Space space, std::uint64_t offset, unsigned bytes
     element.index.insert(element.index.begin(), outermost ? flat : flat % extent);
     if (!outermost) flat /= extent;
   }
-  element.text = element.array + index_text(element.index);
+  element.text = indexed(*name, element.index);
   return element;
 }
 
@@ -268,7 +317,7 @@ std::string MemoryMap::describe_bounds(Space space, std::uint64_t offset) const 
   if (space == Space::shared) {
     const SharedRange* range = nearest_shared(offset);
     if (range == nullptr) return "the kernel has no shared memory there";
-    const ArrayName* name = name_for(space, offset, range->offset, range->offset + range->bytes);
+    const ArrayName* name = name_for(space, offset, range->offset, range->offset + range->bytes).name;
     if (range->symbol.empty())
       return fmt::format("the launch gave the block {} of dynamic shared memory",
                          plural(range->bytes, "byte"));
@@ -286,7 +335,7 @@ std::string MemoryMap::describe_bounds(Space space, std::uint64_t offset) const 
     return fmt::format("{} has {}", short_name(range->symbol), plural(range->bytes, "byte"));
   const std::string origin = range->caller != nullptr ? to_string(user_line(*range->caller)) : "";
   const std::string made = origin.empty() ? "" : fmt::format(", allocated at {}", origin);
-  const ArrayName* name = name_for(space, offset, range->offset, range->end());
+  const ArrayName* name = name_for(space, offset, range->offset, range->end()).name;
   if (name == nullptr || name->offset != range->offset)
     return fmt::format("its memory has {}{}", plural(range->bytes, "byte"), made);
   return fmt::format("{} has {} ({}{})", name->name, plural(range->bytes / name->element_bytes, "element"),

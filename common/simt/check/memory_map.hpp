@@ -34,6 +34,9 @@ struct ViewLayout {
   std::vector<std::int64_t> shape, strides;
 };
 
+/// A view is a pointer or a reference into dynamic shared memory, or a member of the object that lies there.
+enum class NameOf { variable, view };
+
 /// A name for memory, with the shape of its elements.
 struct ArrayName {
   std::string name;
@@ -43,6 +46,12 @@ struct ArrayName {
   std::vector<std::size_t> extents;  ///< empty: a scalar. The first may be 0: unknown
   const char* source = nullptr;      ///< the name in the kernel's own memory
   ViewLayout view = {};              ///< of a parameter that is a strided view
+  NameOf what = NameOf::variable;
+  std::string member = {};      ///< ".at" of `smem.K[2].at[5]`: the array that each element consists of
+  std::size_t member_rank = 0;  ///< how many of the extents are that array's
+  bool moves = false;           ///< of a view: not at the same place for all threads, and so of no use
+
+  bool holds(std::uint64_t at) const { return bytes != 0 && at >= offset && at - offset < bytes; }
 };
 
 /// A `__shared__` variable, or the dynamic buffer.
@@ -59,7 +68,15 @@ struct ElementName {
   std::int64_t offset = 0;        ///< bytes from the array's start, or from its range's
   std::size_t element_bytes = 0;  ///< 0: unknown
   std::string text;
+  bool by_source = false;  ///< of the names that this memory has, the one that the source uses there
+  std::string also;        ///< other arrays in the same memory; not if `by_source`
+
+  /// "smem.K.at[3][8] (which is smem.P's memory, too)"
+  std::string full_text() const;
 };
+
+/// The source text of a line, and of those that called its function, innermost first.
+using SourceTexts = std::vector<std::string>;
 
 class MemoryMap {
  public:
@@ -82,12 +99,14 @@ class MemoryMap {
   const std::vector<SharedRange>& shared_ranges() const { return shared_; }
 
   void name_shared(ArrayName name);
-  /// The last name given to shared memory at that offset.
-  const ArrayName* shared_name_at(std::uint64_t offset) const;
+  /// True if name_shared() has nothing to learn from that name there. Cheap.
+  bool knows_shared(const char* source, std::uint64_t offset) const;
   void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes, ViewLayout view = {});
 
   /// What the access hits or, if it is out of bounds, what it was most likely meant to hit.
-  ElementName element(Space space, std::uint64_t offset, unsigned bytes) const;
+  /// Of several names for the same memory, the one that `source` mentions first.
+  ElementName element(Space space, std::uint64_t offset, unsigned bytes,
+                      const SourceTexts& source = {}) const;
   /// A sentence's end on a range: "which has 1000 elements (4000 bytes, allocated at main.cu:40)".
   std::string describe_bounds(Space space, std::uint64_t offset) const;
 
@@ -108,7 +127,13 @@ class MemoryMap {
   void add_elsewhere(std::uintptr_t begin, std::size_t bytes, Owner owner, GlobalRange range);
   const GlobalRange* nearest_global(std::uint64_t offset) const;
   const SharedRange* nearest_shared(std::uint64_t offset) const;
-  const ArrayName* name_for(Space space, std::uint64_t offset, std::uint64_t begin, std::uint64_t end) const;
+  struct Choice {
+    const ArrayName* name = nullptr;
+    bool by_source = false;
+    std::vector<const ArrayName*> others = {};  ///< arrays that lie there, too
+  };
+  Choice name_for(Space space, std::uint64_t offset, std::uint64_t begin, std::uint64_t end,
+                  const SourceTexts& source = {}) const;
 
   std::vector<GlobalRange> global_;     ///< by offset
   std::vector<SharedRange> shared_;     ///< by offset

@@ -11,10 +11,14 @@
 
 namespace simt::check {
 
-/// @brief The arrays that a line of source indexes, each once: {"tile", "a"} for "tile[i][j] = a[k];".
+/// @brief The arrays that a line of source indexes, each once: {"tile", "s.a"} for "tile[i][j] = s.a[k];".
 std::vector<std::string> indexed_names(std::string_view line);
 
 /// @brief Whether the name stands in the text, and not as a part of a longer one.
 bool has_word(std::string_view text, std::string_view word);
+
+/// @brief Whether the line uses the array `name`. Of a member, `smem.K`, the object may have another name
+/// there: `tiles.K`, `tiles->K`.
+bool mentions(std::string_view line, std::string_view name);
 
 }  // namespace simt::check

@@ -24,6 +24,9 @@ bool holds_statements(const Sequence& tokens, std::uint32_t brace);
 /// True if the word occurs in the file's code outside of functions.
 bool occurs_outside_functions(const Sequence& code, std::string_view word);
 
+/// The name that the tokens [first, last), a type and a declarator, declare; kNone if that cannot be told.
+std::uint32_t declared_name(const Sequence& tokens, std::uint32_t first, std::uint32_t last);
+
 /// A function that is declared behind `__global__`; a token that is missing is kNone.
 struct KernelDeclaration {
   std::uint32_t name = kNone;

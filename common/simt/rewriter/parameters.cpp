@@ -1,62 +1,8 @@
-#include <algorithm>
-#include <array>
-
 #include "simt/rewriter/declarations.hpp"
 #include "simt/rewriter/passes.hpp"
 
 namespace simt::rewriter {
 namespace {
-
-/// Words that are part of a type and never a parameter's name.
-bool is_type_word(const Sequence& tokens, std::uint32_t index) {
-  static constexpr std::array<std::string_view, 12> kTypes = {"void",   "bool",     "char",  "short",
-                                                              "int",    "long",     "float", "double",
-                                                              "signed", "unsigned", "auto",  "wchar_t"};
-  return tokens.is_one_of(index, kTypes);
-}
-
-/// Words that stand beside a type and do not make one.
-bool is_qualifier(const Sequence& tokens, std::uint32_t index) {
-  static constexpr std::array<std::string_view, 11> kQualifiers = {
-      "const",  "volatile", "__restrict__", "__restrict", "restrict", "__grid_constant__",
-      "struct", "class",    "union",        "enum",       "typename"};
-  return tokens.is_one_of(index, kQualifiers);
-}
-
-/// True if the tokens [first, last) have a type in them, so that the word behind them is a name.
-bool has_type(const Sequence& tokens, std::uint32_t first, std::uint32_t last) {
-  if (first == last) return false;
-  const TokenKind before = tokens.kind(last - 1);
-  if (before == TokenKind::scope || before == TokenKind::paste) return false;
-  for (std::uint32_t i = first; i < last; ++i) {
-    const TokenKind kind = tokens.kind(i);
-    if (kind == TokenKind::word && !is_qualifier(tokens, i)) return true;
-    if (kind == TokenKind::open_bracket && tokens.match(i) != kNone) i = tokens.match(i);  // [[attribute]]
-  }
-  return false;
-}
-
-/// The name that the parameter [first, last) declares, or kNone.
-std::uint32_t parameter_name(const Sequence& tokens, std::uint32_t first, std::uint32_t last) {
-  while (last > first && tokens.kind(last - 1) == TokenKind::close_bracket) {
-    const std::uint32_t open = tokens.match(last - 1);
-    if (open == kNone || open < first) return kNone;
-    last = open;
-  }
-  if (last == first) return kNone;
-  std::uint32_t name = last - 1;
-  const std::uint32_t open = tokens.match(name);
-  if (tokens.kind(name) == TokenKind::close_paren && open != kNone && open > first &&
-      tokens.kind(open + 1) == TokenKind::star && tokens.kind(last) == TokenKind::open_bracket) {
-    --name;  // T (*name)[8]
-    last = open + 1;
-  }
-  if (tokens.kind(name) != TokenKind::word || is_type_word(tokens, name) || is_qualifier(tokens, name))
-    return kNone;
-  const std::vector<std::string>& macros = tokens.file().macros;
-  if (std::binary_search(macros.begin(), macros.end(), tokens.text(name))) return kNone;
-  return has_type(tokens, first, std::min(name, last)) ? name : kNone;
-}
 
 /// The end of the parameter's declarator: its default argument, or `last`.
 std::uint32_t declarator_end(const Sequence& tokens, std::uint32_t first, std::uint32_t last) {
@@ -82,7 +28,7 @@ std::string parameter_names(const Sequence& tokens, std::uint32_t open, std::uin
     if (kind == TokenKind::less && tokens.angle_close(i) != kNone && tokens.angle_close(i) < close)
       i = tokens.angle_close(i);
     if (i != close && kind != TokenKind::comma) continue;
-    const std::uint32_t name = parameter_name(tokens, first, declarator_end(tokens, first, i));
+    const std::uint32_t name = declared_name(tokens, first, declarator_end(tokens, first, i));
     first = i + 1;
     if (name == kNone) continue;
     names += (names.empty() ? "SIMT_PARAMETER(" : ", SIMT_PARAMETER(") + tokens.text(name) + ")";

@@ -14,6 +14,11 @@ void rewrite_launches(Sequence& sequence);
 /// @throws RewriteError for a `__shared__` variable that is given a value.
 void rewrite_shared(Sequence& sequence, bool in_function = false);
 
+/// @brief Names what a function makes of its dynamic shared memory between the tokens `first` and `last`:
+/// pointers and references into it, and the members of objects that lie there. See simt_names.h.
+/// @param memory The names of the arrays that the function declares as dynamic shared memory.
+void name_views(Sequence& sequence, std::vector<std::string> memory, std::uint32_t first, std::uint32_t last);
+
 /// @brief Names the parameters of each kernel that is defined here at the start of its body; see
 /// simt_names.h.
 void name_parameters(Sequence& sequence);

@@ -31,8 +31,10 @@ class RewriteError : public std::runtime_error {
 ///   - `__noinline__` becomes the attribute.
 ///   - Names for reports: ` SIMT_NAME_SHARED(s);` is added behind each `__shared__` declaration in a
 ///   function,
-///     and ` SIMT_NAME_PARAMETERS(SIMT_PARAMETER(a), SIMT_PARAMETER(b));` behind the `{` of a kernel's
-///     definition. Declarators in unusual forms stay without a name. See simt_names.h.
+///     ` SIMT_NAME_VIEW(p);` or ` SIMT_NAME_MEMBER(p, ->, member);` behind the declaration of a pointer or a
+///     reference into dynamic shared memory, and ` SIMT_NAME_PARAMETERS(SIMT_PARAMETER(a),
+///     SIMT_PARAMETER(b));` behind the `{` of a kernel's definition. Declarators in unusual forms stay
+///     without a name. See simt_names.h.
 /// Macro definitions are translated as well. The result starts with a `#line` directive, and every line keeps
 /// its number. A byte order mark at the start is dropped.
 ///

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "simt/rewriter/declarations.hpp"
 #include "simt/rewriter/passes.hpp"
@@ -135,7 +137,8 @@ std::string naming(const std::string& variable) { return " SIMT_NAME_SHARED(" + 
 
 /// Translates `extern __shared__ T a[], b[][8]`. All of them begin where the block's dynamic shared memory
 /// begins.
-void rewrite_dynamic(Sequence& tokens, const Declaration& declaration, bool in_function) {
+/// @return Their names.
+std::vector<std::string> rewrite_dynamic(Sequence& tokens, const Declaration& declaration, bool in_function) {
   const auto unsupported = [&](const char* why) {
     tokens.fail_at(declaration.begin, std::string(why) + " Write it as: extern __shared__ float name[];");
   };
@@ -145,6 +148,7 @@ void rewrite_dynamic(Sequence& tokens, const Declaration& declaration, bool in_f
   const std::string type = type_text(tokens, declaration.type);
   std::string text = (in_function ? "SIMT_DYNAMIC_SHARED " : "static thread_local ") + type;
   std::string names;
+  std::vector<std::string> arrays;
   std::uint32_t name = declaration.name;
   std::uint32_t i = declaration.stop;
   while (true) {
@@ -158,7 +162,8 @@ void rewrite_dynamic(Sequence& tokens, const Declaration& declaration, bool in_f
       row += tokens.joined(i, tokens.match(i) + 1);
     while (is_variable_attribute(tokens, i) && tokens.match(i + 1) != kNone) i = tokens.match(i + 1) + 1;
     const bool first = name == declaration.name;
-    names += (names.empty() ? "" : ";") + naming(spelled_name(tokens, name));
+    arrays.push_back(spelled_name(tokens, name));
+    names += (names.empty() ? "" : ";") + naming(arrays.back());
     if (row.empty()) {
       text += (first ? "* const " : "*const ") + spelled_name(tokens, name);
     } else {
@@ -188,6 +193,7 @@ void rewrite_dynamic(Sequence& tokens, const Declaration& declaration, bool in_f
   if (in_function && i >= tokens.size()) text += ";" + names;  // whoever uses the macro ends it
   if (in_function && i < tokens.size()) tokens.append(i, names + ";");
   tokens.replace(declaration.begin, i, text);
+  return arrays;
 }
 
 [[noreturn]] void fail_initialised(const Sequence& tokens, std::uint32_t at, std::uint32_t name) {
@@ -280,12 +286,16 @@ void name_variables(Sequence& tokens, const Declaration& declaration) {
   }
 }
 
-void rewrite_declaration(Sequence& tokens, const Declaration& declaration, bool in_function) {
+/// `body`: the `{` of the function or block that holds the declaration, if it stands in one.
+void rewrite_declaration(Sequence& tokens, const Declaration& declaration, bool in_function,
+                         std::uint32_t body) {
   if (declaration.name == kNone) return;  // the word alone, as in `#define SHARED __shared__`
   const bool array = tokens.kind(declaration.stop) == TokenKind::open_bracket;
   const bool sized = array && tokens.match(declaration.stop) != declaration.stop + 1;
   if (declaration.is_extern && array && !sized) {
-    rewrite_dynamic(tokens, declaration, in_function);
+    std::vector<std::string> arrays = rewrite_dynamic(tokens, declaration, in_function);
+    if (in_function && body != kNone && !tokens.is_macro())
+      name_views(tokens, std::move(arrays), declaration.stop, tokens.match(body));
     return;
   }
   check_initialisers(tokens, declaration);
@@ -308,7 +318,7 @@ void rewrite_shared(Sequence& sequence, bool in_function) {
     const Declaration declaration = read_declaration(sequence, i);
     const std::uint32_t brace = braces.around(i);
     rewrite_declaration(sequence, declaration,
-                        brace == kNone ? in_function : holds_statements(sequence, brace));
+                        brace == kNone ? in_function : holds_statements(sequence, brace), brace);
     i = declaration.stop - 1;
   }
 }

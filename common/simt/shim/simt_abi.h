@@ -80,4 +80,13 @@ const char* simt_kernel_name(const void* function);
 /// Checks and queues a launch. Errors go where CUDA puts them: cudaGetLastError().
 void simt_launch(const SimtLaunch* launch);
 
+/// How an array lies in memory. Dynamic shared memory has extents[0] = 0, what is no array has rank 0.
+struct SimtArray {
+  std::size_t element_bytes;
+  int rank;
+  int member_rank;     ///< the last extents are those of the array `member`, which each element consists of
+  const char* member;  ///< ".at", or nothing
+  const std::size_t* extents;
+};
+
 }  // extern "C"

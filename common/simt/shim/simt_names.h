@@ -1,12 +1,16 @@
 #pragma once
 // The names of shared variables and kernel parameters, which check mode quotes in its reports: `tile[3][5]`.
-// The rewriter writes these macros behind every `__shared__` declaration of a function and at the start of
-// every kernel. Only the check flavour of a kernel does anything there.
+// The rewriter writes these macros behind every `__shared__` declaration of a function, wherever dynamic
+// shared memory gets another name or type, and at the start of every kernel. Only the check flavour of a
+// kernel does anything there.
 
 #ifndef SIMT_CHECK
 
 #define SIMT_DYNAMIC_SHARED static thread_local
 #define SIMT_NAME_SHARED(variable)
+#define SIMT_NAME_VIEW(variable)
+#define SIMT_NAME_MEMBER(variable, access, member)
+#define SIMT_SEEN_AS(pointer, variable, names, ...) pointer
 #define SIMT_NAME_PARAMETERS(...)
 
 #else
@@ -15,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "simt_abi.h"
 #include "simt_qualifiers.h"
 
 // Their own functions, not instrumented, and calls that do not throw: a kernel gets neither a branch nor an
@@ -31,11 +36,12 @@ extern "C" {
 /// Nonzero for the first thread of a launch.
 __attribute__((nothrow)) int simt_wants_names(void);
 
-/// Names a shared variable of the running block; every thread calls it. Dynamic shared memory has
-/// extents[0] = 0, a variable that is no array has rank 0.
-__attribute__((nothrow)) void simt_name_shared(const void* address, const char* name,
-                                               std::size_t element_bytes, int rank,
-                                               const std::size_t* extents);
+/// Names a shared variable of the running block; every thread calls it.
+__attribute__((nothrow)) void simt_name_shared(const void* address, const char* name, const SimtArray* array);
+
+/// Names a part of dynamic shared memory, or does nothing if the address lies elsewhere. Every thread calls
+/// it.
+__attribute__((nothrow)) void simt_name_view(const void* address, const char* name, const SimtArray* array);
 
 /// Names what a kernel's parameter points to. A strided view also has a shape and strides in elements: `rank`
 /// numbers each, one after the other. A plain pointer has rank 0.
@@ -47,11 +53,26 @@ __attribute__((nothrow)) void simt_name_pointer(const void* address, const char*
 
 namespace simt {
 
+/// The array that a class consists of, such as the `at` of a tile; otherwise none.
+template <class T>
+struct OnlyMember {
+  using Array = T;
+  static constexpr const char* kName = "";
+};
+template <class T>
+requires(std::is_array_v<decltype(T::at)> && sizeof(T::at) == sizeof(T)) struct OnlyMember<T> {
+  using Array = decltype(T::at);
+  static constexpr const char* kName = ".at";
+};
+
 /// Rank, extents and element size of an array, known to the compiler.
 template <class T>
 struct Shape {
-  using Element = std::remove_all_extents_t<T>;
-  static constexpr int kRank = static_cast<int>(std::rank_v<T>);
+  using Outer = std::remove_all_extents_t<T>;
+  using Member = typename OnlyMember<Outer>::Array;
+  using Element = std::remove_all_extents_t<Member>;
+  static constexpr int kMemberRank = static_cast<int>(std::rank_v<Member>);
+  static constexpr int kRank = static_cast<int>(std::rank_v<T>) + kMemberRank;
   struct Extents {
     std::size_t of[kRank == 0 ? 1 : kRank];
   };
@@ -66,8 +87,11 @@ struct Shape {
   static constexpr Extents kExtents = [] {
     Extents extents{};
     fill<T>(extents);
+    fill<Member, std::rank_v<T> >(extents);
     return extents;
   }();
+  static constexpr SimtArray kArray = {sizeof(Element), kRank, kMemberRank, OnlyMember<Outer>::kName,
+                                       kExtents.of};
 };
 
 /// Takes the variable's address and reads nothing. A constant pointer is one that the rewriter made of
@@ -76,15 +100,45 @@ template <class T>
 __forceinline__ void name_shared(T& variable, const char* name) {
   const volatile void* address = nullptr;
   if constexpr (std::is_pointer_v<T> && std::is_const_v<T>) {
-    using Array = Shape<std::remove_pointer_t<T>[]>;
     address = variable;
-    simt_name_shared(const_cast<const void*>(address), name, sizeof(typename Array::Element), Array::kRank,
-                     Array::kExtents.of);
+    simt_name_shared(const_cast<const void*>(address), name, &Shape<std::remove_pointer_t<T>[]>::kArray);
   } else {
     address = __builtin_addressof(variable);
-    simt_name_shared(const_cast<const void*>(address), name, sizeof(typename Shape<T>::Element),
-                     Shape<T>::kRank, Shape<T>::kExtents.of);
+    simt_name_shared(const_cast<const void*>(address), name, &Shape<T>::kArray);
   }
+}
+
+/// A class that has members to be named by, and is no array itself.
+template <class T>
+constexpr bool kHasParts = (std::is_class_v<T> || std::is_union_v<T>)&&Shape<T>::kRank == 0;
+
+/// A pointer or a reference into dynamic shared memory, and nothing else.
+template <class Declared>
+__forceinline__ void name_view(std::remove_reference_t<Declared>& variable, const char* name) {
+  using T = std::remove_reference_t<Declared>;
+  if constexpr (std::is_pointer_v<T>) {
+    using Target = std::remove_pointer_t<T>;
+    if constexpr (requires { sizeof(Target); } && std::is_object_v<Target>) {
+      const volatile void* const address = variable;
+      simt_name_view(const_cast<const void*>(address), name, &Shape<Target[]>::kArray);
+    }
+  } else if constexpr (std::is_reference_v<Declared> && std::is_object_v<T> && !kHasParts<T>) {
+    const volatile void* const address = __builtin_addressof(variable);
+    simt_name_view(const_cast<const void*>(address), name, &Shape<T>::kArray);
+  }
+}
+
+template <class T>
+__forceinline__ T& object_of(T& object) {
+  return object;
+}
+template <class T>
+requires(std::is_object_v<T>) __forceinline__ T& object_of(T* object) { return *object; }
+
+template <class T, class Naming>
+__forceinline__ T* seen_as(T* pointer, Naming naming) {
+  naming(const_cast<void*>(static_cast<const volatile void*>(pointer)));
+  return pointer;
 }
 
 /// A name as a template argument.
@@ -200,6 +254,21 @@ __forceinline__ void name_parameters(Parameters... parameters) {
 // Not static: neither the pointer nor the guard of its initialisation may appear among the kernel's accesses.
 #define SIMT_DYNAMIC_SHARED
 #define SIMT_NAME_SHARED(variable) ::simt::name_shared(variable, #variable)
+#define SIMT_NAME_VIEW(variable) ::simt::name_view<decltype(variable)>(variable, #variable)
+// A lambda of its own makes a word that is no member of that type no error.
+#define SIMT_NAME_MEMBER(variable, access, name)                                                  \
+  [](auto& simt_object) __attribute__((always_inline)) {                                          \
+    if constexpr (requires { &simt_object.name; })                                                \
+      ::simt::name_view<decltype((simt_object.name))>(simt_object.name, #variable #access #name); \
+  }                                                                                               \
+  (::simt::object_of(variable))
+// The pointer, whose target is called `variable` where it goes; the type comes last.
+#define SIMT_SEEN_AS(pointer, variable, names, ...)               \
+  ::simt::seen_as(                                                \
+      pointer, [](void* simt_at) __attribute__((always_inline)) { \
+        auto& variable = *static_cast<__VA_ARGS__*>(simt_at);     \
+        names;                                                    \
+      })
 #define SIMT_NAME_PARAMETERS(...) ::simt::name_parameters(__VA_ARGS__)
 #define SIMT_PARAMETER(variable) ::simt::parameter<#variable, #variable ".data">(variable)
 

@@ -29,6 +29,28 @@ std::uint64_t offset_of_table(const MemoryMap& map, std::size_t byte) {
   return offset;
 }
 
+/// A name for a part of dynamic shared memory; extents[0] = 0: of unknown length.
+ArrayName view(const char* name, std::uint64_t offset, std::size_t element_bytes,
+               const std::vector<std::size_t>& extents, std::size_t member_rank = 0) {
+  ArrayName view{name, offset, element_bytes, element_bytes, extents, name};
+  for (const std::size_t extent : extents) view.bytes *= extent;
+  view.what = NameOf::view;
+  view.member_rank = member_rank;
+  if (member_rank != 0) view.member = ".at";
+  return view;
+}
+
+/// struct { Tile Q; union { Tile K; float P[4][8]; }; Tile V[2]; }, where a Tile is { float at[4][4]; }.
+MemoryMap map_with_tiles() {
+  MemoryMap map = map_of_launch();
+  map.name_shared({"shared_memory", kDynamic, 0, 16, {0}, "shared_memory"});
+  map.name_shared(view("smem.Q", kDynamic, 4, {4, 4}, 2));
+  map.name_shared(view("smem.K", kDynamic + 64, 4, {4, 4}, 2));
+  map.name_shared(view("smem.V", kDynamic + 192, 4, {2, 4, 4}, 2));
+  map.name_shared(view("smem.P", kDynamic + 64, 4, {4, 8}));
+  return map;
+}
+
 }  // namespace
 
 TEST_CASE("an element is named by array and index", "[simt][memory]") {
@@ -63,9 +85,64 @@ TEST_CASE("of several names the one that begins last before the element is its o
   map.name_shared({"again", kDynamic, 0, sizeof(int), {0}, "again"});
   CHECK(map.element(Space::shared, kDynamic + 396, 4).text == "keys[99]");
   CHECK(map.element(Space::shared, kDynamic + 404, 4).text == "values[1]");
-  REQUIRE(map.shared_name_at(kDynamic) != nullptr);
-  CHECK(map.shared_name_at(kDynamic)->name == "keys");
-  CHECK(map.shared_name_at(kDynamic + 4) == nullptr);
+  CHECK(map.shared_names().size() == 2);
+}
+
+TEST_CASE("dynamic shared memory is named by the members of what lies there", "[simt][memory]") {
+  MemoryMap map = map_with_tiles();
+  CHECK(map.element(Space::shared, kDynamic + 4 * 5, 4).text == "smem.Q.at[1][1]");
+  CHECK(map.element(Space::shared, kDynamic + 4 * 5, 4).array == "smem.Q");
+  CHECK(map.element(Space::shared, kDynamic + 192 + 4 * (16 + 4 * 1 + 3), 4).text == "smem.V[1].at[1][3]");
+  // Past the last member, and so past the end of the memory.
+  CHECK(map.element(Space::shared, kDynamic + 4096, 4).text.starts_with("smem.V["));
+}
+
+TEST_CASE("a member that shares its memory is the one that the source has, or both are told",
+          "[simt][memory]") {
+  const MemoryMap map = map_with_tiles();
+  const std::uint64_t place = kDynamic + 64 + 4 * 9;
+  const auto element = [&](const SourceTexts& source) {
+    return map.element(Space::shared, place, 4, source);
+  };
+  CHECK(element({"put_tile(S_rmem, smem.P);"}).text == "smem.P[1][1]");
+  CHECK(element({"put_tile(S_rmem, smem.P);"}).full_text() == "smem.P[1][1]");
+  CHECK(element({"tile.at[k][i] = x;", "put(tiles->P, smem.Q);", "smem.K"}).text == "smem.P[1][1]");
+  CHECK(element({"multiply(smem.Q, smem.K);"}).text == "smem.K.at[2][1]");
+  CHECK(element({"multiply(smem.Q, smem.K);"}).by_source);
+  for (const SourceTexts& source : {SourceTexts{},
+                                    {"f(smem.K, smem.P);"},
+                                    {"P = smem.Key;"},
+                                    {"f();  // smem.P"},
+                                    {"g(shared_memory);"}}) {
+    CHECK(element(source).text == "smem.K.at[2][1]");
+    CHECK(element(source).full_text() == "smem.K.at[2][1] (which is smem.P's memory, too)");
+    CHECK_FALSE(element(source).by_source);
+  }
+}
+
+TEST_CASE("pointers into dynamic shared memory name what lies behind them", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  map.name_shared({"memory", kDynamic, 0, 16, {0}, "memory"});
+  map.name_shared(view("K_smem", kDynamic, 4, {0}));
+  map.name_shared(view("V_smem", kDynamic + 256, 4, {0, 8}));
+  CHECK(map.element(Space::shared, kDynamic + 12, 4).text == "K_smem[3]");
+  CHECK(map.element(Space::shared, kDynamic + 256 + 4 * 17, 4).text == "V_smem[2][1]");
+  // An index past the end of one is in the other, unless the source is asked.
+  CHECK(map.element(Space::shared, kDynamic + 260, 4, {"x = K_smem[i];"}).text == "K_smem[65]");
+  CHECK(map.element(Space::shared, kDynamic + 12, 4, {"x = memory[i];"}).text == "memory[0]");
+}
+
+TEST_CASE("a view that is not at the same place for all threads names nothing", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  const char* const row = "row";
+  map.name_shared({"memory", kDynamic, 0, 4, {0}, "memory"});
+  map.name_shared(view(row, kDynamic + 64, 4, {0}));
+  CHECK(map.knows_shared(row, kDynamic + 64));
+  CHECK_FALSE(map.knows_shared(row, kDynamic + 128));
+  CHECK(map.element(Space::shared, kDynamic + 68, 4).text == "row[1]");
+  map.name_shared(view(row, kDynamic + 128, 4, {0}));
+  CHECK(map.knows_shared(row, kDynamic + 192));
+  CHECK(map.element(Space::shared, kDynamic + 68, 4, {"row[1] = x;"}).text == "memory[17]");
 }
 
 TEST_CASE("memory without a name is told by its bytes", "[simt][memory]") {

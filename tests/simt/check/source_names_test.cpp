@@ -15,8 +15,20 @@ using Names = std::vector<std::string>;
 TEST_CASE("the arrays that a line indexes are found, each once and in order", "[simt][names]") {
   CHECK(indexed_names("tile[ty][tx] = a[row * n + tile[0][0]];") == Names{"tile", "a"});
   CHECK(indexed_names("  sum += x [i] * w_2[j];") == Names{"x", "w_2"});
-  CHECK(indexed_names("s.values[i] = p->rows[k];") == Names{"values", "rows"});
+  CHECK(indexed_names("s.values[i] = p->rows[k];") == Names{"s.values", "p->rows"});
   CHECK(indexed_names("x = y + z;").empty());
+}
+
+TEST_CASE("a line mentions an array by its name, and a member whatever its object is called there",
+          "[simt][names]") {
+  CHECK(mentions("tile[i] = 0;", "tile"));
+  CHECK_FALSE(mentions("tiles[i] = 0;  // tile", "tile"));
+  for (const char* line : {"f(smem.K)", "f(tiles->K.at[1])", "tile.K[0]"}) {
+    CHECK(mentions(line, "smem.K"));
+    CHECK(mentions(line, "smem->K"));
+  }
+  for (const char* line : {"f(smem.K_T)", "i > K", "f(K)", "smem.P;  // smem.K", "smem."})
+    CHECK_FALSE(mentions(line, "smem.K"));
 }
 
 TEST_CASE("comments and brackets that index nothing are left alone", "[simt][names]") {

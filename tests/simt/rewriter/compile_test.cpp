@@ -188,25 +188,31 @@ TEST_CASE("a checked program tells the names of its arrays", "[rewriter][compile
 #define SIMT_CHECK 1
 #include <simt_names.h>
 
-void print(const char* name, std::size_t bytes, int rank, const std::size_t* extents) {
+void print(const char* name, std::size_t bytes, const SimtArray& array) {
   std::printf("%s %d", name, int(bytes));
-  for (int i = 0; i < rank; ++i) std::printf("[%d]", int(extents[i]));
+  for (int i = 0; i < array.rank; ++i)
+    std::printf("%s[%d]", i == array.rank - array.member_rank ? array.member : "", int(array.extents[i]));
   std::printf("\n");
 }
 static bool wanted = true;
-alignas(16) static char memory[64];
+alignas(16) static char memory[256];
 const void* last;
 extern "C" int simt_wants_names() { return wanted; }
-extern "C" void simt_name_shared(const void* address, const char* name, std::size_t bytes, int rank,
-                                 const std::size_t* extents) {
+extern "C" void simt_name_shared(const void* address, const char* name, const SimtArray* array) {
   last = address;
-  print(name, bytes, rank, extents);
+  print(name, array->element_bytes, *array);
+}
+extern "C" void simt_name_view(const void* address, const char* name, const SimtArray* array) {
+  const auto offset = static_cast<const char*>(address) - memory;
+  if (offset < 0 || offset >= long{sizeof memory}) return;
+  std::printf("at %d: ", int(offset));
+  print(name, array->element_bytes, *array);
 }
 extern "C" void simt_name_pointer(const void* address, const char* name, std::size_t bytes, int rank,
                                   const long long* sizes) {
   last = address;
   for (int i = 0; i < 2 * rank; ++i) std::printf("%d ", int(sizes[i]));
-  print(name, bytes, 0, nullptr);
+  print(name, bytes, {bytes, 0, 0, "", nullptr});
 }
 namespace simt { template <class T> T* dynamic_shared() { return reinterpret_cast<T*>(memory); } }
 #define expect(condition) if (!(condition)) std::printf("line %d\n", __LINE__)
@@ -238,8 +244,39 @@ __global__ void kernel(T* a, const void* raw, View view, Hidden, Hidden hidden, 
 }
 template <class... T> __global__ void pack(T... pointers) { }
 
+template <int N> struct Tile { float at[N][4]; };
+template <int N>
+struct Tiles {
+  using Type = int;
+  enum { kEnum };
+  static constexpr int kConstant = N;
+  union { Tile<N> K; float P[2][N]; };
+  Tile<2> stages[2];
+  const float scale = 1;
+  int bits : 3;
+  int total() const { return bits; }
+ private:
+  float hidden = 0;
+};
+template <class T> float helper(T& object) { return object.K.at[0][0] + object.scale; }
+template <int N> float also(Tiles<N>& tiles) { return tiles.stages[1].at[1][1]; }
+template <int N> __global__ void views() {
+  extern __shared__ float4_like shared_memory[];
+  auto& smem = *reinterpret_cast<Tiles<N>*>(shared_memory);
+  smem.P[0][0] = smem.bits + smem.total() + smem.kEnum + smem.kConstant;
+  helper(smem), also(smem);
+  float* keys = reinterpret_cast<float*>(shared_memory), *const values = keys + 2;
+  float (&rows)[2][2] = *reinterpret_cast<float (*)[2][2]>(values);
+  const Tile<2>* tile = static_cast<const Tile<2>*>((void*)shared_memory);
+  auto* const object = reinterpret_cast<const Tiles<N>*>(shared_memory);
+  float one = values[0] + object->scale;
+  const float* private_copy = &one;
+  also<N>(*reinterpret_cast<Tiles<N>*>(shared_memory));
+}
+
 int main() {
   double d = 0;
+  (views<3>)();
   (kernel<int, 3>)(nullptr, nullptr, View(&d), {}, {}, {}, {}, 0, nullptr, nullptr, nullptr, nullptr);
   (pack)(1, &d, View(&d));
   expect(last == &d);
@@ -255,6 +292,11 @@ int main() {
                   "-Wno-unused-parameter -I" SIMT_REWRITER_SHIM
                   " program.cpp -o program && (./program > printed.txt)") == "");
   CHECK(read(folder / "printed.txt") ==
+        "shared_memory 16[0]\n"
+        "at 48: smem.stages 4[2].at[2][4]\nat 0: smem.P 4[2][3]\n"
+        "at 0: keys 4[0]\nat 8: values 4[0]\nat 8: rows 4[2][2]\nat 0: tile 4[0].at[2][4]\n"
+        "at 0: object->K 4.at[3][4]\nat 112: object->scale 4\nat 48: object->stages 4[2].at[2][4]\n"
+        "at 48: tiles.stages 4[2].at[2][4]\n"
         "a 4\nraw 1\nview.data 8\nopaque 1\nrows 12\ns 2\ntile 4[3][5]\ndynamic 16[0]\nwide 16[0][7]\none 4\n"
         "flag 1\nlist 8[2]\npointers 8\npointers.data 8\n3 4 5 1 pointers.data 4\n");
 }

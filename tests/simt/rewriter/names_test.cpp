@@ -20,6 +20,19 @@ std::string named(const std::string& parameters) {
   return names.substr(begin.size(), names.size() - begin.size() - end.size());
 }
 
+const std::string local_dynamic =
+    "SIMT_DYNAMIC_SHARED T* const s = ::simt::dynamic_shared<T>(); SIMT_NAME_SHARED(s); ";
+
+/// What is written behind a statement of a function that has dynamic shared memory `s`. The rest of the
+/// function must stay as it is.
+std::string views(const std::string& statement, const std::string& rest = "") {
+  const std::string head = "void f() { " + local_dynamic + statement;
+  const std::string result = rewritten("void f() { extern __shared__ T s[]; " + statement + rest + " }");
+  REQUIRE(result.substr(0, head.size()) == head);
+  REQUIRE(result.ends_with(rest + " }"));
+  return result.substr(head.size(), result.size() - head.size() - rest.size() - 2);
+}
+
 }  // namespace
 
 TEST_CASE("shared variables of a function are named behind their declaration", "[rewriter][names]") {
@@ -47,6 +60,56 @@ TEST_CASE("each variable of a declaration is named on its own line", "[rewriter]
   CHECK(rewritten("void f() { extern __shared__ T a[], b[][2]; }") ==
         "void f() { SIMT_DYNAMIC_SHARED T* const a = ::simt::dynamic_shared<T>(), (*const b)[2] = "
         "::simt::dynamic_shared<T[2]>(); SIMT_NAME_SHARED(a); SIMT_NAME_SHARED(b); }");
+}
+
+TEST_CASE("what is made of dynamic shared memory is named behind its declaration",
+          "[rewriter][names][views]") {
+  CHECK(views("float* K = reinterpret_cast<float*>(s);") == " SIMT_NAME_VIEW(K);");
+  CHECK(views("auto *const K = (float*)s, *V = K + 64 * 32;") == " SIMT_NAME_VIEW(K); SIMT_NAME_VIEW(V);");
+  CHECK(views("float (*K)[33] = reinterpret_cast<float (*)[33]>(s + n);") == " SIMT_NAME_VIEW(K);");
+  CHECK(views("float (&K)[8][N < 3 ? 1 : 2] = *reinterpret_cast<float (*)[8][N < 3 ? 1 : 2]>(&s[0]);") ==
+        " SIMT_NAME_VIEW(K);");
+  CHECK(views("A<B, C>* K = static_cast<A<B, C>*>(static_cast<void*>(s));") == " SIMT_NAME_VIEW(K);");
+}
+
+TEST_CASE("values, uses and what comes from elsewhere get no name", "[rewriter][names][views]") {
+  const std::string statement =
+      GENERATE(as<std::string>{}, "float x = s[3];", "x = s[3];", "*p = s[3];", "p->s = s[3];", "p = s;",
+               "float* p = x.s;", "float* p = ns::s;", "return s;", "using K = decltype(s);", "y[0] = s[1];",
+               "for (float* p = s; p < e; ++p) f(p);", "while (float* p = f(s)) f(p);",
+               "if (float* p = s; p[0] > 0) f(p);", "float* p = q;", "float*\n#if A\np = s\n#endif\n;",
+               "f([&](auto& a) { a = s[0]; });", "f(*reinterpret_cast<T*>(s));", "case 1: float* p = s;");
+  CAPTURE(statement);
+  CHECK(views(statement) == "");
+}
+
+TEST_CASE("an object in dynamic shared memory is named by the members that the file uses",
+          "[rewriter][names][views]") {
+  const std::string names = " SIMT_NAME_MEMBER(smem, ., K); SIMT_NAME_MEMBER(smem, ., P);";
+  CHECK(views("auto& smem = *reinterpret_cast<Tiles<Shape>*>(s);", "f(smem.K); smem.P[0] = other.Q;") ==
+        names);
+  CHECK(views("Tiles<Shape>* smem = reinterpret_cast<Tiles<Shape>*>(s);", "smem->K; smem->K; (*smem).P;") ==
+        " SIMT_NAME_MEMBER(smem, ->, K);");
+}
+
+TEST_CASE("members that only a helper uses are named, whatever the helper calls the object",
+          "[rewriter][names][views]") {
+  const std::string helper =
+      "template <class S> void f(float x, const ns::Tiles<S>& tiles) { g(tiles.V, x.W); }\n";
+  CHECK(rewritten(helper +
+                  "void k() { extern __shared__ T s[]; auto& smem = *reinterpret_cast<Tiles<A, B>*>(s); }") ==
+        helper + "void k() { " + local_dynamic +
+            "auto& smem = *reinterpret_cast<Tiles<A, B>*>(s); SIMT_NAME_MEMBER(smem, ., V); }");
+}
+
+TEST_CASE("an object without a name of its own has the name that a helper gives it",
+          "[rewriter][names][views]") {
+  const std::string helper = "template <class S> void f(Tiles<S>* smem, int n) { g(smem->V[n], smem->K); }\n";
+  CHECK(rewritten(helper +
+                  "void k() { extern __shared__ T s[]; f<A>(static_cast<const Tiles<A, B>*>(s), 1); }") ==
+        helper + "void k() { " + local_dynamic +
+            "f<A>(static_cast<const Tiles<A, B>*>(SIMT_SEEN_AS(s, smem, SIMT_NAME_MEMBER(smem, ->, V); "
+            "SIMT_NAME_MEMBER(smem, ->, K), const Tiles<A, B>)), 1); }");
 }
 
 TEST_CASE("declarators in unusual forms stay without a name", "[rewriter][names]") {

@@ -22,6 +22,9 @@
 
 #define SIMT_DYNAMIC_SHARED static thread_local
 #define SIMT_NAME_SHARED(variable)
+#define SIMT_NAME_VIEW(variable)
+#define SIMT_NAME_MEMBER(variable, access, member)
+#define SIMT_SEEN_AS(pointer, variable, names, ...) pointer
 #define SIMT_NAME_PARAMETERS(...)
 
 struct dim3 {

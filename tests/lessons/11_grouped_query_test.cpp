@@ -403,6 +403,34 @@ Mistakes mistakes_of_groups(const Problem& p, Which which) {
   return found;
 }
 
+/// What is wrong with the blocks of a launch, if the groups of heads are: mistakes say nothing of calls that
+/// leave their arrays, or whose blocks write to the same place.
+std::string what_blocks_did(const Problem& p, const Forward& got, const Outcome& outcome) {
+  const auto found = [&outcome](std::string_view kind) {
+    return std::any_of(outcome.findings.begin(), outcome.findings.end(),
+                       [kind](const Finding& finding) { return finding.kind == kind; });
+  };
+  const Int group = p.H() / std::max<Int>(p.H_kv(), 1);
+  bool all = true, first_group = p.H_kv() > 1;
+  for (Int row = 0; row < got.lse.numel(); ++row) {
+    const bool written = !is_poison(got.lse.at_linear(row));
+    all = all && written;
+    first_group = first_group && written == (row / p.Nq() % p.H() < group);
+  }
+  if (first_group && found("race"))
+    return "Only the heads of the first group were written, by the blocks of all groups: the first head of a "
+           "block's group is its head of K and V times H / H_kv.";
+  const bool has_launch = outcome.profile && outcome.profile->launches.size() == 1;
+  if (all && has_launch && group > 1 && outcome.profile->launches[0].grid[1] == p.H() &&
+      !outcome.violations.empty())
+    return "The launch has " + std::to_string(p.H()) +
+           " blocks along y, as many as there are heads of Q, and they write past the end. A block has a "
+           "head "
+           "of K and V, with the rows of all its heads of Q: there are " +
+           std::to_string(p.H_kv()) + ".";
+  return "";
+}
+
 const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
                        Outcome outcome = call_with(options, ENTRY(grouped_query_attention), in(p.Q, "Q"),
                                                    in(p.K, "K"), in(p.V, "V"), out(got.O, "O"),
@@ -412,7 +440,9 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                      },
                      {Which::lse, Which::O},
                      mistakes_of_groups,
-                     true};
+                     true,
+                     128,
+                     what_blocks_did};
 
 // --- Problems ---
 

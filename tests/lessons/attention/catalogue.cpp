@@ -222,6 +222,12 @@ void add_sink(Catalogue& to) {
   if (p.H() > 1)
     to.add("sink_of_head_0", {.sink_head = [](Int) { return Int{0}; }},
            "Every head takes the sink of head 0.");
+  if (p.H() > 1)
+    for (const Int queries : {128, 64})
+      to.add(
+          "sink_of_tile", {.sink_of = [queries](Int i) { return i / queries; }},
+          "The sink is chosen by the tile of queries: those of tile t take sink[t], in every head. There is "
+          "one for each head.");
   if (group > 1 && p.H_kv() > 1)
     to.add("sink_of_kv_head", {.sink_head = [group](Int h) { return h / group; }},
            "Head h takes the sink of its head of K, h / (H / H_kv). There is one for each head of Q.");

@@ -20,7 +20,8 @@ class Catalogue {
   void add(grading::Mistake mistake);
   void add(const char* name, Deviation how, std::string sentence);
   /// Other keys than the mask shows. Nothing if that is what an earlier one shows;
-  /// ruled out if it makes no difference, or if nothing is left to see.
+  /// ruled out if it makes no difference. Where nothing is left to see, it could be anything: such a problem
+  /// speaks neither for the mistake nor against it.
   void add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
   /// The same, also if an earlier one of another name shows the same keys: other problems tell the two apart.
   void add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
@@ -40,6 +41,7 @@ class Catalogue {
   const Problem& p_;
   Which which_;
   bool makes_a_difference(const std::vector<bool>& view) const;
+  static bool is_empty(const std::vector<bool>& view);
 
   std::vector<bool> shown_;  ///< by the mask
   std::set<std::vector<bool>> views_;

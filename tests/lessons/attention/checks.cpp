@@ -1,11 +1,14 @@
 #include "attention/checks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "attention/check_parts.hpp"
+#include "grading/facts/poison.hpp"
 #include "tensor/format.hpp"
 
 namespace course::attention_tests {
@@ -37,12 +40,9 @@ Forward results_of(const Problem& p) {
   return {Tensor<float>(O, strides_of(O, p.layout_of_O), 0.0f), of_rows, of_rows, of_rows};
 }
 
-void require_results(const Kernel& kernel, const Problem& p, const Forward& got, TestLine where) {
-  if (rehearsing()) {  // to know which mistakes there are takes no results
-    for (const Which which : kernel.outputs)
-      for (const Mistake& mistake : all_mistakes(kernel, p, which)) list_mistake(mistake.name, "");
-    return;
-  }
+namespace {
+
+std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const Forward& got) {
   const reference::Attention reference = attention_of(p);
   const Forward64 expected = expected_of(reference);
   const Baseline baseline = in_float32(p, reference);
@@ -53,8 +53,78 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
                        &expected.of(which),
                        &baseline.results.of(which),
                        [&, which] { return all_mistakes(kernel, p, which); }});
-  grading::detail::report(failures_of(std::move(results)), where);
+  return failures_of(std::move(results));
+}
+
+/// How the call came back, its results, and what its launch says of them.
+void require_right(const Kernel& kernel, const Problem& p, const Forward& got, const Outcome& outcome,
+                   TestLine where) {
+  require_ran(outcome, where);
+  if (!kernel.remark || rehearsing()) return require_results(kernel, p, got, where);
+  std::vector<Failure> failures = failures_in(kernel, p, got);
+  if (!failures.empty() || !outcome.findings.empty() || !outcome.violations.empty())
+    if (std::string remark = kernel.remark(p, got, outcome); !remark.empty())
+      failures.push_back({.kind = Failure::Kind::check, .sentence = std::move(remark)});
+  grading::detail::report(failures, where);
   grading::detail::report(true, {}, where);
+}
+
+}  // namespace
+
+void require_results(const Kernel& kernel, const Problem& p, const Forward& got, TestLine where) {
+  if (rehearsing()) {  // to know which mistakes there are takes no results
+    for (const Which which : kernel.outputs)
+      for (const Mistake& mistake : all_mistakes(kernel, p, which)) list_mistake(mistake.name, "");
+    return;
+  }
+  grading::detail::report(failures_in(kernel, p, got), where);
+  grading::detail::report(true, {}, where);
+}
+
+std::string axes_exchanged(const std::string& order, const Problem& p, const Forward& got,
+                           const Outcome& outcome) {
+  const bool raced = std::any_of(outcome.findings.begin(), outcome.findings.end(),
+                                 [](const Finding& finding) { return finding.kind == "race"; });
+  if (raced || !outcome.profile || outcome.profile->launches.size() != 1 || got.lse.numel() == 0) return "";
+  const auto& launched = outcome.profile->launches[0].grid;
+  std::vector<std::string> orders{order, "thb", "hbt", "bht", "tbh", "htb", "bth"};
+  const std::map<char, std::string> count{{'t', "tiles"}, {'h', "H"}, {'b', "B"}},
+      one{{'t', "the tile"}, {'h', "the head"}, {'b', "the batch"}};
+  for (const Int queries : {128, 64}) {
+    const Int tiles = (p.Nq() + queries - 1) / queries;
+    const std::map<char, Int> sizes{{'t', tiles}, {'h', p.H()}, {'b', p.B()}};
+    std::set<Int> written;  // tiles, counted through all batches and heads
+    for (Int row = 0; row < got.lse.numel(); ++row)
+      if (!is_poison(got.lse.at_linear(row))) written.insert(row / p.Nq() * tiles + row % p.Nq() / queries);
+    if (written.empty() || static_cast<Int>(written.size()) == p.B() * p.H() * tiles) return "";
+    /// What a kernel with this order writes in the grid of that launch; nothing if two blocks write the same.
+    const auto written_by = [&](const std::string& kernel) {
+      std::set<Int> all;
+      for (Int x = 0; x < launched[0]; ++x)
+        for (Int y = 0; y < launched[1]; ++y)
+          for (Int z = 0; z < launched[2]; ++z) {
+            std::map<char, Int> at{{kernel[0], x}, {kernel[1], y}, {kernel[2], z}};
+            const Int head = at['b'] * p.H() + at['h'];
+            if (head >= p.B() * p.H() || at['t'] >= tiles) continue;
+            if (!all.insert(head * tiles + at['t']).second) return std::set<Int>{};
+          }
+      return all;
+    };
+    for (const std::string& launch : orders) {
+      if (launched[0] != sizes.at(launch[0]) || launched[1] != sizes.at(launch[1]) ||
+          launched[2] != sizes.at(launch[2]))
+        continue;
+      for (const std::string& kernel : orders)
+        if (kernel != launch && written_by(kernel) == written)
+          return "The launch has a grid of (" + count.at(launch[0]) + ", " + count.at(launch[1]) + ", " +
+                 count.at(launch[2]) +
+                 ") blocks. What was written is what a kernel gives that takes "
+                 "blockIdx.x for " +
+                 one.at(kernel[0]) + ", blockIdx.y for " + one.at(kernel[1]) + " and blockIdx.z for " +
+                 one.at(kernel[2]) + ". The two have to agree.";
+    }
+  }
+  return "";
 }
 
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {
@@ -63,16 +133,15 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
     options.check = CheckMode::never;
   Forward got = results_of(p);
   const Outcome outcome = kernel.attend(p, got, options);
-  require_ran(outcome, where);
-  require_results(kernel, p, got, where);
+  require_right(kernel, p, got, outcome, where);
   return outcome;
 }
 
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {
   INFO(describe(p));
   Forward first = results_of(p);
-  require_ran(kernel.attend(p, first, {}), where);
-  require_results(kernel, p, first, where);
+  const Outcome outcome = kernel.attend(p, first, {});
+  require_right(kernel, p, first, outcome, where);
   std::uint64_t seed = case_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;

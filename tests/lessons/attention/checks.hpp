@@ -27,6 +27,8 @@ struct Kernel {
   std::function<grading::Mistakes(const Problem&, Which)> own_mistakes{};
   bool grouped = false;  ///< K and V may have fewer heads than Q
   Int max_dim = 128;
+  /// Why the launch of a call that went wrong did so, for what no mistake says: a sentence, or nothing.
+  std::function<std::string(const Problem&, const Forward&, const grading::Outcome&)> remark{};
 };
 
 /// Tensors for a call's results, in the problem's layouts.
@@ -37,6 +39,12 @@ Forward results_of(const Problem& p);
 /// so that who has not come to lse yet hears of O.
 void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
                      TestLine where = TestLine::here());
+
+/// @brief For Kernel::remark where `blockIdx` counts tiles, heads and batches, in this order of its axes as
+/// the lesson has it: "hbt" is (H, B, tiles). Speaks if the launch has one order and what was written is what
+/// a kernel with another one gives.
+std::string axes_exchanged(const std::string& order, const Problem& p, const Forward& got,
+                           const grading::Outcome& outcome);
 
 /// More than so many tiles of 64 queries and 64 keys are not run in check mode, which takes 10 to 20 times as
 /// long.

@@ -148,10 +148,7 @@ class HeadModel {
     if (wants_O)
       v_ = gather(how.V.value_or(right(p.V)), b, how.v_head ? how.v_head(h) : right_head, p.Nk(), p.D(),
                   false);
-    const Int sink_of = how.sink_head ? how.sink_head(h) : h;
-    if (!p.sink) return;
-    const double own = sink_of < 0 || sink_of >= p.H() ? kNan64 : static_cast<double>((*p.sink)(sink_of));
-    sink_ = own == -kInf64 ? own : own * how.sink_factor;
+    sink_ = sink(how.sink_head ? how.sink_head(h) : h);
   }
 
   Recurrence row(Int i) {
@@ -172,11 +169,17 @@ class HeadModel {
     Recurrence row(how_, p_.D(), wants_O_);
     for (Int first = 0; first < end_; first += tile_)
       row.take(S_.data(), seen_, v_.data(), factors, first, std::min(first + tile_, end_), Nk);
-    row.finish(sink_);
+    row.finish(how_.sink_of ? sink(how_.sink_of(i)) : sink_);
     return row;
   }
 
  private:
+  double sink(Int h) const {
+    if (!p_.sink) return -kInf64;
+    const double own = h < 0 || h >= p_.H() ? kNan64 : static_cast<double>((*p_.sink)(h));
+    return own == -kInf64 ? own : own * how_.sink_factor;
+  }
+
   const Problem& p_;
   const Deviation& how_;
   const Int b_, h_, dims_, tile_, end_;

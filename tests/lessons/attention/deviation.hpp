@@ -105,6 +105,7 @@ struct Deviation {
   Int sinks_counted = 1;                  ///< exp(sink) so many times in l; 0: left out
   bool sink_relative = true;              ///< false: exp(sink) instead of exp(sink - m)
   std::function<Int(Int h)> sink_head{};  ///< whose sink head h takes
+  std::function<Int(Int i)> sink_of{};    ///< whose sink query i takes, in every head
 };
 
 /// @brief What a kernel that deviates so gives. O stays empty, of shape (0), unless it is `wanted`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace course::attention_tests {
 namespace {
@@ -142,7 +143,9 @@ void add_scores(GradientCatalogue& to) {
   to.add("k_for_v_in_dp", {.V = right(p.K)}, "dP is dO·Kᵀ here: K is read where V belongs." + product);
   add_exchanged(to, "dp_exchanged", &GradientDeviation::dP_exchanged, "dP",
                 to.is(Gradient::dQ) ? "queries: dP = dO·Vᵀ" : "keys: dPᵀ = V·dOᵀ");
-  for (const Int width : tile_widths(p.Nk()))
+  std::vector<Int> widths = tile_widths(p.Nk());
+  widths.push_back(std::max<Int>(p.Nk(), 1));  // one tile has all: wrong only where delta is NaN or infinite
+  for (const Int width : widths)
     to.add(
         "delta_of_a_tile", {.delta_of_tile = width},
         "What is subtracted from dP is the sum of P ∘ dP over one tile of keys. It has to be over all keys "

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,7 +72,7 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
     };
     const auto masked = [&](const char* name, auto hidden, const std::string& sentence) {
       for (const bool everywhere : {true, false})
-        views.add_view(
+        views.add_view_too(
             name, [=](Int i, Int j) { return meet(i, j) && ((!everywhere && whole(i, j)) || !hidden(i, j)); },
             sentence);
     };
@@ -80,7 +81,7 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
         "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the "
         "last "
         "key.");
-    views.add_view(
+    views.add_view_too(
         "diagonal_tiles_unmasked",
         [=, &p](Int i, Int j) {
           return p.sees(i, j) || (meet(i, j) && j / width * width <= i / width * width + offset);
@@ -88,7 +89,7 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
         "In tiles that the diagonal crosses, keys behind the query's position are seen. (tiles of " +
             std::to_string(width) + " queries and as many keys)");
     if (to.is(Gradient::dQ) && offset > 0)
-      views.add_view(
+      views.add_view_too(
           "keys_end_without_offset",
           [=, &p](Int i, Int j) {
             return p.sees(i, j) && j / width * width < std::min((i / width + 1) * width, Nq);
@@ -96,6 +97,28 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
           "In dQ, the loop over keys ends at the row of the tile's last query. It should end at that query's "
           "position, Nk - Nq farther." +
               of_query_tiles(width));
+  }
+}
+
+/// The windowed mask where the query's row is taken for its position, and the tiles that meet are the right
+/// ones.
+void add_window_top_left(GradientCatalogue& to) {
+  const Problem& p = to.p();
+  const Int Nq = p.Nq(), Nk = p.Nk(), offset = Nk - Nq;
+  if (!p.mask.causal || p.mask.window == kAllKeys || offset == 0) return;
+  for (const Int width : {64, 32}) {
+    std::set<std::pair<Int, Int>> meeting;
+    for (Int i = 0; i < Nq; ++i)
+      for (Int j = 0; j < Nk; ++j)
+        if (p.sees(i, j)) meeting.emplace(i / width, j / width);
+    to.add("mask_top_left",
+           {.sees =
+                [=, mask = p.mask](Int i, Int j) {
+                  return meeting.contains({i / width, j / width}) &&
+                         reference::sees(mask, i - offset, j, Nq, Nk);
+                }},
+           "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the "
+           "last key.");
   }
 }
 
@@ -157,6 +180,7 @@ void add_views(GradientCatalogue& to) {
     to.add("hidden_keys_score_0", {.hidden_score_0 = true, .empty_row_guarded = true},
            "Where a query must not see a key, the score counts as 0 here, and P is exp(0 - lse). P has to be "
            "0.");
+  add_window_top_left(to);
   add_repeated_rows(to);
 }
 

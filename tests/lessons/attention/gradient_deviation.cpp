@@ -134,6 +134,7 @@ class Meeting {
   }
 
   double weight(Int i, Int j) const {
+    if (how_.lse_of_pair && !there(how_.lse_of_pair(i, j))) return 0;  // even if the score is NaN
     const double lse = lse_of(i, j);
     if (lse == -kInf64 && how_.empty_row_guarded) return 0;
     const bool seen = visible(i, j) || how_.hidden_score_0;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,17 @@ std::vector<NamedDeviation> deviations_in(const Problem& p, Which which);
 /// @brief A mistake of a lesson's own: fits if every element is what a kernel that deviates so gives.
 grading::Mistake deviation(std::string name, const Problem& p, Which which, Deviation how,
                            std::string sentence);
+
+/// @brief Whether an element is NaN, and should be. That says nothing of a mistake whose model has a number
+/// there: the kernel may as well have multiplied a NaN that it hides by 0.
+bool is_nan_as_expected(const grading::WrongResult& result, Int i);
+
+/// @brief The sentence if every element is what the mistake gives, but for rounding and for NaN that should
+/// be there. A wrong kernel may round more than a right one; and where the right result needs no rounding,
+/// the test's bound is 0.
+std::optional<std::string> gives_rounded(const std::string& name,
+                                         const std::function<Tensor<double>()>& wrong,
+                                         const std::string& sentence, const grading::WrongResult& result);
 
 /// @brief One mistake for each name. Of those that shared it (the same mistake at several tile widths, say)
 /// the first that fits speaks, so that a result which several of them explain is not left without a

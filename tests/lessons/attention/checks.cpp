@@ -15,6 +15,8 @@ using namespace course::grading;
 namespace {
 
 Mistakes all_mistakes(const Kernel& kernel, const Problem& p, Which which) {
+  const std::vector<Which>& without = kernel.without_mistakes;
+  if (std::find(without.begin(), without.end(), which) != without.end()) return {};
   Mistakes all = mistakes_in(p, which);
   if (!kernel.own_mistakes) return all;
   for (Mistake& mistake : kernel.own_mistakes(p, which)) all.push_back(std::move(mistake));
@@ -37,7 +39,8 @@ Forward results_of(const Problem& p) {
   return {Tensor<float>(O, strides_of(O, p.layout_of_O), 0.0f), of_rows, of_rows, of_rows};
 }
 
-void require_results(const Kernel& kernel, const Problem& p, const Forward& got, TestLine where) {
+void require_results(const Kernel& kernel, const Problem& p, const Forward& got, const Outcome& outcome,
+                     TestLine where) {
   if (rehearsing()) {  // to know which mistakes there are takes no results
     for (const Which which : kernel.outputs)
       for (const Mistake& mistake : all_mistakes(kernel, p, which)) list_mistake(mistake.name, "");
@@ -53,7 +56,17 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
                        &expected.of(which),
                        &baseline.results.of(which),
                        [&, which] { return all_mistakes(kernel, p, which); }});
-  grading::detail::report(failures_of(std::move(results)), where);
+  std::vector<Failure> despite;
+  for (std::size_t i = 0; i < results.size() && despite.empty(); ++i) {
+    std::vector<Misplacement> misplaced = misplacements_in(p);
+    if (kernel.own_misplacements)
+      for (Misplacement& one : kernel.own_misplacements(p, kernel.outputs[i]))
+        misplaced.push_back(std::move(one));
+    despite = despite_findings(outcome, {results[i]}, misplaced);
+  }
+  std::vector<Failure> failures = failures_of(std::move(results));
+  for (Failure& failure : despite) failures.push_back(std::move(failure));
+  grading::detail::report(failures, where);
   grading::detail::report(true, {}, where);
 }
 
@@ -64,15 +77,16 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
   Forward got = results_of(p);
   const Outcome outcome = kernel.attend(p, got, options);
   require_ran(outcome, where);
-  require_results(kernel, p, got, where);
+  require_results(kernel, p, got, outcome, where);
   return outcome;
 }
 
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {
   INFO(describe(p));
   Forward first = results_of(p);
-  require_ran(kernel.attend(p, first, {}), where);
-  require_results(kernel, p, first, where);
+  const Outcome outcome = kernel.attend(p, first, {});
+  require_ran(outcome, where);
+  require_results(kernel, p, first, outcome, where);
   std::uint64_t seed = case_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;
@@ -161,7 +175,7 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
   const Outcome outcome = kernel.attend(p, got, options);
   if (outcome.status == Status::returned) {
     require_ran(outcome, where);
-    require_results(kernel, p, got, where);
+    require_results(kernel, p, got, outcome, where);
     return;
   }
   INFO("This test makes CUDA refuse a launch on purpose"

@@ -27,6 +27,10 @@ struct Kernel {
   std::function<grading::Mistakes(const Problem&, Which)> own_mistakes{};
   bool grouped = false;  ///< K and V may have fewer heads than Q
   Int max_dim = 128;
+  /// Those of a lesson's own that despite_findings() tells, beside misplacements_in().
+  std::function<std::vector<Misplacement>(const Problem&, Which)> own_misplacements{};
+  /// Results of which a case leaves some out: no mistake predicts them.
+  std::vector<Which> without_mistakes{};
 };
 
 /// Tensors for a call's results, in the problem's layouts.
@@ -34,9 +38,10 @@ Forward results_of(const Problem& p);
 
 /// @brief Fails the case unless all outputs are right. Tells one that is wrong: the first in the kernel's
 /// order that one mistake explains, or else the first; but one that was never written comes after the others,
-/// so that who has not come to lse yet hears of O.
+/// so that who has not come to lse yet hears of O. Where check mode found errors in the call, tells where
+/// results went.
 void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
-                     TestLine where = TestLine::here());
+                     const grading::Outcome& outcome, TestLine where = TestLine::here());
 
 /// More than so many tiles of 64 queries and 64 keys are not run in check mode, which takes 10 to 20 times as
 /// long.

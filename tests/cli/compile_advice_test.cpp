@@ -114,6 +114,9 @@ TEST_CASE("the words of each compiler are understood", "[cli][compile_advice]") 
        "a.cu:18:8: error: 'vector' is not a member of 'std'\na.cu:1:1: note: 'std::vector' is defined in "
        "header '<vector>'; this is probably fixable by adding '#include <vector>'\n",
        "missing_include"},
+      {"g++ 14",
+       "a.cu:16:3: error: could not convert 'simt_args#0' from 'View<float>' to 'View<const float>'\n",
+       "launch_arguments"},
       {"nvcc 12", "a.cu(9): error: expected a \";\"\n    }\n    ^\n\n", "missing_semicolon"},
       {"nvcc 12", "a.cu(17): error: identifier \"CUDA_CHECK\" is undefined\n", "missing_include"},
       {"nvcc 12", "a.cu(12): error: return value type does not match the function type\n", "kernel_returns"},

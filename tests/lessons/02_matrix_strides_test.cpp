@@ -76,6 +76,32 @@ Tensor<double> read_with_strides(const Tensor<float>& x, const Shape& shape, std
   return y;
 }
 
+/// dst, with these strides, if a kernel takes both matrices for rows one after the other, without gaps. NaN
+/// where it writes nothing.
+Tensor<double> copied_without_strides(const Tensor<float>& src, const Strides& strides) {
+  const std::int64_t rows = src.shape()[0], cols = src.shape()[1];
+  Tensor<double> y(src.shape(), std::numeric_limits<double>::quiet_NaN());
+  const auto memory = src.storage();
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t col = 0; col < cols; ++col) {
+      const std::int64_t at = row * strides[0] + col * strides[1];
+      if (at < rows * cols) y(row, col) = memory[static_cast<std::size_t>(at)];
+    }
+  }
+  return y;
+}
+
+/// Which rows are copied by blocks that begin kTile rows apart, but go on as if kBlockRows lay between them.
+std::vector<bool> rows_of_far_blocks(std::int64_t rows) {
+  const std::int64_t blocks = std::min<std::int64_t>((rows - 1) / kTile + 1, kMaxGridY);
+  std::vector<bool> copied(static_cast<std::size_t>(rows), false);
+  for (std::int64_t block = 0; block < blocks; ++block)
+    for (std::int64_t thread = 0; thread < kBlockRows; ++thread)
+      for (std::int64_t row = block * kTile + thread; row < rows; row += blocks * kBlockRows)
+        copied[static_cast<std::size_t>(row)] = true;
+  return copied;
+}
+
 /// Whether dst holds what a kernel reads with the two strides of src exchanged. What it reads behind the end
 /// of src may be anything.
 bool read_with_exchanged_strides(const Tensor<float>& dst, const Tensor<float>& src) {
@@ -166,7 +192,7 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides) {
           "src[r, c] was written to where the two strides of dst are exchanged: strides[0] steps from row to "
           "row, strides[1] from column to column."),
       gives(
-          "strides_ignored", [&src, cols] { return read_with_strides(src, src.shape(), cols, 1); },
+          "strides_ignored", [&src, strides] { return copied_without_strides(src, strides); },
           "dst holds the elements of src in the order in which they lie in memory: each of the two matrices "
           "has strides "
           "of its own, and they say where its element (r, c) lies."),
@@ -184,6 +210,24 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides) {
               " only the first 8 are there. A block has kBlockRows rows of threads: either blocks begin "
               "kBlockRows "
               "rows apart, or each thread goes on to the other rows of its tile.")};
+  if (std::min(rows, cols) > 0) {
+    const std::size_t axis = along_columns ? 1 : 0;
+    const std::string lines = along_columns ? "columns" : "rows";
+    const std::vector<bool> copied = rows_of_far_blocks(along_columns ? cols : rows);
+    mistakes.push_back(wrong_where(
+        "blocks_too_far_apart", [=](const Index& i) { return !copied[static_cast<std::size_t>(i[axis])]; },
+        "These " + lines + " are left out if blocks begin kTile " + lines +
+            " apart, but each thread goes on by gridDim.y * kBlockRows. With such a step, blocks begin "
+            "kBlockRows " +
+            lines + " apart: a thread's first is blockIdx.y * kBlockRows + threadIdx.y."));
+    const std::int64_t blocks =
+        std::min<std::int64_t>(((along_columns ? cols : rows) - 1) / kTile + 1, kMaxGridY);
+    mistakes.push_back(wrong_where(
+        "one_pass", [=](const Index& i) { return i[axis] >= blocks * kBlockRows; },
+        "Only as many " + lines +
+            " are there as the grid has rows of threads: each thread has to go on to its "
+            "next, gridDim.y * kBlockRows further, as long as there are some."));
+  }
   for (Mistake& mistake : elements_left_out(rows, cols)) mistakes.push_back(std::move(mistake));
   return mistakes;
 }
@@ -372,6 +416,22 @@ Outcome check_transpose(std::int64_t rows, std::int64_t cols) {
   return transpose_into(x, y);
 }
 
+/// Comes before other sizes, where exchanged strides or guards leave the arrays and nothing else can be told
+/// of them. These stay within, and where one of the two strides is wrong, tell which. dst has its rows side
+/// by side, or its columns.
+void require_strides_and_guard(bool rows_side_by_side) {
+  if (rows_side_by_side) {
+    check_copy(2 * kTile, kTile, {kTile, 1}, {2 * kTile + 3, 1});
+    check_copy(33, 40, row_major(33, 40), row_major(33, 40));
+  } else {
+    check_copy(kTile, 2 * kTile, {1, kTile}, {1, 2 * kTile + 3});
+    check_copy(40, 33, row_major(40, 33), column_major(40, 33));
+  }
+}
+
+/// Comes before other sizes: in a square, wrong indices stay within the matrix and within what was written.
+void require_square() { check_transpose(kBlockRows, kBlockRows); }
+
 CallOptions with_grid_limit(std::int64_t blocks) {
   CallOptions options;
   options.max_grid_x = static_cast<std::uint32_t>(blocks);
@@ -392,6 +452,7 @@ TEST_CASE("copies the matrix of the notes, and its transpose", "[l02][copy_strid
 }
 
 TEST_CASE("copies matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[l02][copy_strided][points:2]") {
+  require_strides_and_guard(true);
   for (const std::int64_t rows : {0, 1, 31, 32, 33, 100})
     for (const std::int64_t cols : {100, 33, 32, 31, 1, 0})
       check_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
@@ -399,6 +460,8 @@ TEST_CASE("copies matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[l02]
 }
 
 TEST_CASE("copies between rows and columns that lie one after the other", "[l02][copy_strided][points:2]") {
+  require_strides_and_guard(true);
+  require_strides_and_guard(false);
   for (const auto& [rows, cols] :
        {std::pair<std::int64_t, std::int64_t>{5, 3}, {33, 65}, {100, 31}, {1, 40}, {40, 1}}) {
     check_copy(rows, cols, column_major(rows, cols), row_major(rows, cols));
@@ -408,6 +471,7 @@ TEST_CASE("copies between rows and columns that lie one after the other", "[l02]
 }
 
 TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_strided][points:3]") {
+  require_strides_and_guard(true);
   // The left 40 columns of a matrix with 70; every second column; every third row and second column.
   check_copy(50, 40, {70, 1}, {40, 1});
   check_copy(50, 40, {40, 1}, {70, 1});
@@ -417,6 +481,7 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
 }
 
 TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {
+  require_strides_and_guard(true);
   const std::int64_t rows = 72, cols = 136;
   const Outcome outcome = check_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
   require_copy_grid(outcome, rows, cols);
@@ -430,6 +495,8 @@ TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_s
 }
 
 TEST_CASE("copies more rows than one grid reaches", "[l02][copy_strided][points:2]") {
+  require_strides_and_guard(true);
+  require_strides_and_guard(false);
   const std::int64_t rows = kBeyondOneGrid, cols = 3;
   const Tensor<float> src = counted(rows, cols);
   Tensor<float> dst({rows, cols});
@@ -446,6 +513,7 @@ TEST_CASE("copies more rows than one grid reaches", "[l02][copy_strided][points:
 
 TEST_CASE("keeps every bit of NaN, infinities, zeros of both signs and tiny numbers",
           "[l02][copy_strided][points:1]") {
+  require_strides_and_guard(false);
   for (const Pattern pattern :
        {Pattern::subnormal, Pattern::signed_zeros, Pattern::infinities, Pattern::one_nan}) {
     INFO("data: " << pattern_name(pattern));
@@ -456,6 +524,7 @@ TEST_CASE("keeps every bit of NaN, infinities, zeros of both signs and tiny numb
 }
 
 TEST_CASE("copies in every order of blocks and threads", "[l02][copy_strided][points:1]") {
+  require_strides_and_guard(true);
   const Tensor<float> src = numbered(70, 130, {1, 71});
   std::uint64_t seed = case_seed();
   for (const Order order : {Order::forward, Order::reverse, Order::random, Order::random}) {
@@ -469,6 +538,7 @@ TEST_CASE("copies in every order of blocks and threads", "[l02][copy_strided][po
 
 TEST_CASE("lets neighbouring threads copy neighbours down a column where the columns lie one after the other",
           "[l02][copy_strided][points:3]") {
+  require_strides_and_guard(false);
   const std::int64_t rows = 136, cols = 72;
   const std::string remedy =
       "Here the smaller stride is strides[0]: the elements of a column lie side by side, and threads with "
@@ -498,6 +568,7 @@ TEST_CASE("lets neighbouring threads copy neighbours down a column where the col
 
 TEST_CASE("copies (3, 4) into (3, 4), but refuses to copy it into (4, 3) or (3, 5)",
           "[l02][copy_strided][points:1]") {
+  require_strides_and_guard(true);
   check_copy(3, 4, row_major(3, 4), row_major(3, 4));
   const Tensor<float> src = numbered(3, 4);
   for (const Shape& shape : {Shape{4, 3}, Shape{3, 5}, Shape{2, 4}}) {
@@ -535,6 +606,7 @@ TEST_CASE("transposes the matrix of the notes", "[l02][transpose][points:1]") {
 }
 
 TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[l02][transpose][points:2]") {
+  require_square();
   check_transpose(5, 100);  // first a flat one: a tile with few rows tells most about who moves which
   for (const std::int64_t rows : {32, 100, 33, 31, 1, 0})
     for (const std::int64_t cols : {32, 100, 33, 31, 1, 0}) check_transpose(rows, cols);
@@ -542,6 +614,7 @@ TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[
 
 TEST_CASE("transposes more rows than blocks fit along one axis of a grid, and as many columns",
           "[l02][transpose][points:2]") {
+  require_square();
   const Tensor<float> tall = counted(kBeyondGridY, 1), wide = counted(1, kBeyondGridY);
   Tensor<float> tall_out({1, kBeyondGridY}), wide_out({kBeyondGridY, 1});
   transpose_into(tall, tall_out);
@@ -550,6 +623,7 @@ TEST_CASE("transposes more rows than blocks fit along one axis of a grid, and as
 
 TEST_CASE("transposes NaN, infinities, zeros of both signs and tiny numbers to the last bit",
           "[l02][transpose][points:1]") {
+  require_square();
   for (const Pattern pattern :
        {Pattern::subnormal, Pattern::signed_zeros, Pattern::infinities, Pattern::one_nan}) {
     INFO("data: " << pattern_name(pattern));
@@ -560,6 +634,7 @@ TEST_CASE("transposes NaN, infinities, zeros of both signs and tiny numbers to t
 }
 
 TEST_CASE("transposes in every order of blocks and threads", "[l02][transpose][points:1]") {
+  require_square();
   const Tensor<float> x = numbered(70, 130);
   std::uint64_t seed = case_seed();
   for (const Order order : {Order::forward, Order::reverse, Order::random, Order::random}) {
@@ -599,6 +674,7 @@ TEST_CASE("transposes without bank conflicts", "[l02][transpose][points:2]") {
 }
 
 TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transpose][points:1]") {
+  require_square();
   check_transpose(3, 4);
   const Tensor<float> x = numbered(3, 4);
   Tensor<float> y({4, 3});

@@ -363,7 +363,9 @@ Mistakes mistakes_of(const Problem& p) {
       parts("max_without_the_last_column", {.in_max = [](Col col, Col cols) { return col + 1 < cols; }},
             "The maximum leaves out the last column."),
       parts("max_of_warp_0", {.in_max = [](Col col, Col) { return by_warp(col) == 0; }},
-            "The maximum is that of warp 0's columns alone."),
+            "The maximum is that of warp 0's columns alone. max_block<...>() combines the warps if its "
+            "argument "
+            "is the number of the block's threads, kBlockThreads, not that of its warps."),
       parts("max_of_lanes_0", {.in_max = [](Col col, Col) { return col % kWarp == 0; }},
             "The maximum is that of lane 0 of each warp: the lanes' maxima were never combined."),
       parts("max_not_combined", {.max_group = by_warp},
@@ -384,8 +386,10 @@ Mistakes mistakes_of(const Problem& p) {
           "The sum leaves out the tail: the last cols % kBlockThreads columns, which do not fill the block."),
       parts("sum_without_the_last_column", {.in_sum = [](Col col, Col cols) { return col + 1 < cols; }},
             "The sum leaves out the last column."),
-      parts("sum_of_warp_0", {.in_sum = [](Col col, Col) { return by_warp(col) == 0; }},
-            "The sum is that of warp 0's columns alone."),
+      parts(
+          "sum_of_warp_0", {.in_sum = [](Col col, Col) { return by_warp(col) == 0; }},
+          "The sum is that of warp 0's columns alone. sum_block<...>() combines the warps if its argument is "
+          "the number of the block's threads, kBlockThreads, not that of its warps."),
       parts("sum_of_lanes_0", {.in_sum = [](Col col, Col) { return col % kWarp == 0; }},
             "The sum is that of lane 0 of each warp: the lanes' sums were never combined."),
       gives(

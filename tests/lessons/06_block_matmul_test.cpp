@@ -352,6 +352,25 @@ void require_product(const Tensor<float>& C, const Problem& p) {
   require_matches(C.contiguous(), "C", expected, in_order_of_k(p, expected), mistakes_of(p));
 }
 
+/// A wrong product of a block with all of its threads along x: findings and numbers tell where a kernel
+/// strayed, but not why. What is said of threadIdx.y holds, whatever else is wrong.
+void require_product_of_flat_block(const Outcome& outcome, const Tensor<float>& C, const Problem& p) {
+  if (!outcome.profile || outcome.profile->launches.empty()) return;
+  const auto& block = outcome.profile->launches[0].block;
+  if (block[0] != kTile * kTile || block[1] != 1) return;
+  const Tensor<double> expected = reference::matmul(p.A, p.B);
+  const Tensor<float> got = C.contiguous();
+  const Comparison comparison = compare(got, "C", expected, in_order_of_k(p, expected));
+  if (comparison.passed) return;
+  Failure numbers = comparison.failure();
+  if (!comparison.wrong.empty()) numbers.attempts = try_mistakes(mistakes_of(p), {got, expected, comparison});
+  const Failure why{.kind = Failure::Kind::check,
+                    .sentence = "The launch has blocks of " + std::to_string(block[0]) +
+                                " x 1 threads, so threadIdx.y is 0 in all of them. A kernel that takes its "
+                                "element from threadIdx.x and threadIdx.y needs dim3(kTile, kTile)."};
+  grading::detail::report({numbers, why}, TestLine::here());
+}
+
 /// One launch, of a block for at least every 256 x 256 elements; none for an empty C.
 void require_launch(const Outcome& outcome, const Problem& p) {
   const std::int64_t launches = outcome.counters.at("launches"), elements = p.M() * p.N();
@@ -381,6 +400,7 @@ Outcome check(Entry<Product> entry, const Problem& p, const CallOptions& options
   Tensor<float> C({p.M(), p.N()}, p.c_strides, -1000.0f);
   const Outcome outcome = multiply(entry, p, C, options);
   require_ran(outcome);
+  if (entry.name == kTiled.name) require_product_of_flat_block(outcome, C, p);
   require_product(C, p);
   require_launch(outcome, p);
   return outcome;

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "cli/commands.hpp"
-#include "cli/staff/judge_kernel.hpp"
 #include "cli/kernel_queue.hpp"
+#include "cli/staff/judge_kernel.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/judging/judge.hpp"

@@ -8,11 +8,11 @@
 #include <semaphore>
 #include <thread>
 
+#include "cli/commands.hpp"
+#include "cli/kernel_queue.hpp"
 #include "cli/staff/bench_kernels.hpp"
 #include "cli/staff/bench_report.hpp"
 #include "cli/staff/bench_run.hpp"
-#include "cli/commands.hpp"
-#include "cli/kernel_queue.hpp"
 #include "cli/workspace.hpp"
 #include "grading/build/bench_build.hpp"
 #include "grading/build/kernel_cache.hpp"

@@ -115,7 +115,8 @@ Sentence launch_configuration(const Situation& s) {
 
 Sentence launch_arguments(const Situation& s) {
   if (!s.says_one_of({"too few arguments", "too many arguments", "invalid conversion", "cannot convert",
-                      "no matching function for call to", "argument of type", "no suitable"}))
+                      "could not convert", "no matching function for call to", "argument of type",
+                      "no suitable"}))
     return std::nullopt;
   const auto launch = find_launch(s);
   const Block* const kernel = launch ? s.code.function_named(launch->kernel) : nullptr;

@@ -1,6 +1,10 @@
 #include "grading/build/compiler_messages.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grading/base/edit_distance.hpp"
@@ -53,7 +57,22 @@ std::string explain_undefined(const std::string& symbol, const Lesson& lesson, c
   return file + " uses " + symbol + ", which is declared but defined nowhere.";
 }
 
+/// The rewriter hands a launch's arguments on in a pack of this name, which is nowhere in the author's file.
+std::string without_our_names(std::string text) {
+  constexpr std::string_view kArgument = "'simt_args#";
+  for (std::size_t at = text.find(kArgument); at != std::string::npos; at = text.find(kArgument, at)) {
+    const std::size_t begin = at + kArgument.size();
+    std::size_t end = begin;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+    if (end == begin || end - begin > 4 || end == text.size() || text[end] != '\'') break;
+    const int number = std::stoi(text.substr(begin, end - begin)) + 1;  // GCC counts from 0
+    text.replace(at, end + 1 - at, "argument " + std::to_string(number) + " of the launch");
+  }
+  return text;
+}
+
 std::string shorten(std::string text) {
+  text = without_our_names(std::move(text));
   if (text.size() > kLongestText) text = text.substr(0, kLongestText) + " ...";
   return text;
 }

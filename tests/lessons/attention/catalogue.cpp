@@ -271,16 +271,8 @@ void add_patterns(Catalogue& to) {
                             "Only rows are wrong in which a query sees no key, or only scores of -inf. There "
                             "the result is " +
                                 wanted + "."));
-  if (p.H() > 1)
-    to.add(only_written(
-        "only_head_0_written", [](const grading::Index& at) { return at[1] == 0; },
-        "Only head 0 of each batch was written. The other heads have no blocks, or their blocks "
-        "write to the place of head 0."));
-  if (p.B() > 1)
-    to.add(only_written(
-        "only_batch_0_written", [](const grading::Index& at) { return at[0] == 0; },
-        "Only batch 0 was written. The other batches have no blocks, or their blocks write to the "
-        "place of batch 0."));
+  if (p.H() > 1) to.add(only_head_0_written());
+  if (p.B() > 1) to.add(only_batch_0_written());
   for (const Int tile : {64, 128})
     if (p.Nq() > tile)
       to.add(only_written(

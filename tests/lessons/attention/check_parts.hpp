@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "attention/checks.hpp"
+#include "attention/mistakes.hpp"
+#include "grading/facts/outcome.hpp"
 #include "grading/testing/mistakes.hpp"
 #include "grading/testing/settings.hpp"
 #include "tensor/tensor.hpp"
@@ -27,6 +29,12 @@ struct Result {
 /// @brief What is wrong with a kernel's results, those that were never written last. Mistakes are held
 /// against each wrong result; once some explain one, only these against the others, which takes less time.
 std::vector<grading::Failure> failures_of(std::vector<Result> results);
+
+/// @brief The first wrong result that one of these explains, said in a failure of its own: findings of check
+/// mode keep other mistakes from being told, but do not make these up. Nothing without such findings.
+std::vector<grading::Failure> despite_findings(const grading::Outcome& outcome,
+                                               const std::vector<Result>& results,
+                                               const std::vector<Misplacement>& misplaced);
 
 /// @brief The names of the axes of results of this rank: batch, head, `row`, column.
 std::vector<std::string> axes_of(std::size_t rank, const char* row);

@@ -18,6 +18,8 @@ using namespace course::grading;
 namespace {
 
 Mistakes all_mistakes(const Kernel& kernel, const Problem& p, Which which) {
+  const std::vector<Which>& without = kernel.without_mistakes;
+  if (std::find(without.begin(), without.end(), which) != without.end()) return {};
   Mistakes all = mistakes_in(p, which);
   if (!kernel.own_mistakes) return all;
   for (Mistake& mistake : kernel.own_mistakes(p, which)) all.push_back(std::move(mistake));
@@ -42,7 +44,10 @@ Forward results_of(const Problem& p) {
 
 namespace {
 
-std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const Forward& got) {
+/// What is wrong with the results; where check mode found errors in the call, where results went; and what
+/// the launch says of them.
+std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const Forward& got,
+                                 const Outcome& outcome) {
   const reference::Attention reference = attention_of(p);
   const Forward64 expected = expected_of(reference);
   const Baseline baseline = in_float32(p, reference);
@@ -53,31 +58,33 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
                        &expected.of(which),
                        &baseline.results.of(which),
                        [&, which] { return all_mistakes(kernel, p, which); }});
-  return failures_of(std::move(results));
-}
-
-/// How the call came back, its results, and what its launch says of them.
-void require_right(const Kernel& kernel, const Problem& p, const Forward& got, const Outcome& outcome,
-                   TestLine where) {
-  require_ran(outcome, where);
-  if (!kernel.remark || rehearsing()) return require_results(kernel, p, got, where);
-  std::vector<Failure> failures = failures_in(kernel, p, got);
-  if (!failures.empty() || !outcome.findings.empty() || !outcome.violations.empty())
-    if (std::string remark = kernel.remark(p, got, outcome); !remark.empty())
-      failures.push_back({.kind = Failure::Kind::check, .sentence = std::move(remark)});
-  grading::detail::report(failures, where);
-  grading::detail::report(true, {}, where);
+  std::vector<Failure> despite;
+  for (std::size_t i = 0; i < results.size() && despite.empty(); ++i) {
+    std::vector<Misplacement> misplaced = misplacements_in(p);
+    if (kernel.own_misplacements)
+      for (Misplacement& one : kernel.own_misplacements(p, kernel.outputs[i]))
+        misplaced.push_back(std::move(one));
+    despite = despite_findings(outcome, {results[i]}, misplaced);
+  }
+  std::vector<Failure> failures = failures_of(std::move(results));
+  for (Failure& failure : despite) failures.push_back(std::move(failure));
+  if (!kernel.remark || (failures.empty() && outcome.findings.empty() && outcome.violations.empty()))
+    return failures;
+  if (std::string remark = kernel.remark(p, got, outcome); !remark.empty())
+    failures.push_back({.kind = Failure::Kind::check, .sentence = std::move(remark)});
+  return failures;
 }
 
 }  // namespace
 
-void require_results(const Kernel& kernel, const Problem& p, const Forward& got, TestLine where) {
+void require_results(const Kernel& kernel, const Problem& p, const Forward& got, const Outcome& outcome,
+                     TestLine where) {
   if (rehearsing()) {  // to know which mistakes there are takes no results
     for (const Which which : kernel.outputs)
       for (const Mistake& mistake : all_mistakes(kernel, p, which)) list_mistake(mistake.name, "");
     return;
   }
-  grading::detail::report(failures_in(kernel, p, got), where);
+  grading::detail::report(failures_in(kernel, p, got, outcome), where);
   grading::detail::report(true, {}, where);
 }
 
@@ -133,7 +140,8 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
     options.check = CheckMode::never;
   Forward got = results_of(p);
   const Outcome outcome = kernel.attend(p, got, options);
-  require_right(kernel, p, got, outcome, where);
+  require_ran(outcome, where);
+  require_results(kernel, p, got, outcome, where);
   return outcome;
 }
 
@@ -141,7 +149,8 @@ void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {
   INFO(describe(p));
   Forward first = results_of(p);
   const Outcome outcome = kernel.attend(p, first, {});
-  require_right(kernel, p, first, outcome, where);
+  require_ran(outcome, where);
+  require_results(kernel, p, first, outcome, where);
   std::uint64_t seed = case_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;
@@ -230,7 +239,7 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
   const Outcome outcome = kernel.attend(p, got, options);
   if (outcome.status == Status::returned) {
     require_ran(outcome, where);
-    require_results(kernel, p, got, where);
+    require_results(kernel, p, got, outcome, where);
     return;
   }
   INFO("This test makes CUDA refuse a launch on purpose"

@@ -29,6 +29,10 @@ struct Kernel {
   Int max_dim = 128;
   /// Why the launch of a call that went wrong did so, for what no mistake says: a sentence, or nothing.
   std::function<std::string(const Problem&, const Forward&, const grading::Outcome&)> remark{};
+  /// Those of a lesson's own that despite_findings() tells, beside misplacements_in().
+  std::function<std::vector<Misplacement>(const Problem&, Which)> own_misplacements{};
+  /// Results of which a case leaves some out: no mistake predicts them.
+  std::vector<Which> without_mistakes{};
 };
 
 /// Tensors for a call's results, in the problem's layouts.
@@ -36,9 +40,10 @@ Forward results_of(const Problem& p);
 
 /// @brief Fails the case unless all outputs are right. Tells one that is wrong: the first in the kernel's
 /// order that one mistake explains, or else the first; but one that was never written comes after the others,
-/// so that who has not come to lse yet hears of O.
+/// so that who has not come to lse yet hears of O. Where check mode found errors in the call, tells where
+/// results went.
 void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
-                     TestLine where = TestLine::here());
+                     const grading::Outcome& outcome, TestLine where = TestLine::here());
 
 /// @brief For Kernel::remark where `blockIdx` counts tiles, heads and batches, in this order of its axes as
 /// the lesson has it: "hbt" is (H, B, tiles). Speaks if the launch has one order and what was written is what

@@ -111,6 +111,35 @@ Mistake only_written(std::string name, std::function<bool(const grading::Index&)
           }};
 }
 
+std::vector<Misplacement> misplacements_in(const Problem& p) {
+  std::vector<Misplacement> found;
+  if (p.H() > 1) found.push_back({only_head_0_written()});
+  if (p.B() > 1) found.push_back({only_batch_0_written()});
+  if (p.H() > 1 && p.B() != p.H())
+    found.push_back({only_written(
+                         "head_and_batch_exchanged",
+                         [B = p.B(), H = p.H()](const grading::Index& at) { return at[1] < B && at[0] < H; },
+                         "Only heads less than B and batches less than H were written: the grid has heads "
+                         "and batches the other way round than the kernel, which takes the one for the "
+                         "other."),
+                     true});
+  return found;
+}
+
+Mistake only_head_0_written() {
+  return only_written(
+      "only_head_0_written", [](const grading::Index& at) { return at[1] == 0; },
+      "Only head 0 of each batch was written. The other heads have no blocks, or their blocks "
+      "write to the place of head 0.");
+}
+
+Mistake only_batch_0_written() {
+  return only_written(
+      "only_batch_0_written", [](const grading::Index& at) { return at[0] == 0; },
+      "Only batch 0 was written. The other batches have no blocks, or their blocks write to the "
+      "place of batch 0.");
+}
+
 Mistake missing_tail(std::string name, std::size_t axis, std::string sentence) {
   grading::list_mistake(name, sentence);
   const auto begin_of_tail = [axis](const WrongResult& result) -> std::optional<Int> {

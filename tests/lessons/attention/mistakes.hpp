@@ -49,9 +49,21 @@ std::optional<std::string> gives_rounded(const std::string& name,
 /// diagnosis.
 grading::Mistakes by_name(grading::Mistakes mistakes);
 
+/// @brief Mistakes of where results go, which no race makes up: to the place of head 0 or of batch 0, or to
+/// that of a grid with head and batch exchanged. Those that mistakes_in() does not have are marked `alone`.
+struct Misplacement {
+  grading::Mistake mistake;
+  bool alone = false;
+};
+std::vector<Misplacement> misplacements_in(const Problem& p);
+
 /// @brief Fits if exactly the elements at these indices were written, rightly or not, and some others never.
 grading::Mistake only_written(std::string name, std::function<bool(const grading::Index&)> where,
                               std::string sentence);
+
+/// Fit if no head but the first of each batch was written, or no batch but the first.
+grading::Mistake only_head_0_written();
+grading::Mistake only_batch_0_written();
 
 /// @brief Fits if the wrong elements are exactly those from some multiple of 8 on, along an axis, and each
 /// was never written or is 0. "{}" in the sentence becomes that multiple.

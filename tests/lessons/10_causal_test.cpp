@@ -285,6 +285,8 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                      own_mistakes,
                      false,
                      128,
+                     {},
+                     {},
                      [](const Problem& p, const Forward& got, const Outcome& outcome) {
                        return axes_exchanged("hbt", p, got, outcome);
                      }};

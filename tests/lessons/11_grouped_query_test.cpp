@@ -442,6 +442,8 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                      mistakes_of_groups,
                      true,
                      128,
+                     {},
+                     {},
                      what_blocks_did};
 
 // --- Problems ---

@@ -483,8 +483,9 @@ TEST_CASE("takes windows and sinks of any size; one that hides nothing gives the
     BackwardProblem p = with_gradient(with_sink(random_problem({1, 2, Nq, 70, 4, 1}, {.causal = causal})));
     Forward all = results_of(static_cast<const Problem&>(p));
     Backward gradients = results_of(p);
-    require_ran(kForwardValues.attend(p, all, {}));
-    require_results(kForward, p, all);
+    const Outcome forward = kForwardValues.attend(p, all, {});
+    require_ran(forward);
+    require_results(kForward, p, all, forward);
     require_ran(kBackwardValues.attend_backward(p, gradients, {}));
     require_results(kBackward, p, gradients);
     for (const Int window : {Int{70}, Int{1} << 40, kAllKeys - 1}) {

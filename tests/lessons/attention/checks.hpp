@@ -27,12 +27,12 @@ struct Kernel {
   std::function<grading::Mistakes(const Problem&, Which)> own_mistakes{};
   bool grouped = false;  ///< K and V may have fewer heads than Q
   Int max_dim = 128;
-  /// Why the launch of a call that went wrong did so, for what no mistake says: a sentence, or nothing.
-  std::function<std::string(const Problem&, const Forward&, const grading::Outcome&)> remark{};
   /// Those of a lesson's own that despite_findings() tells, beside misplacements_in().
   std::function<std::vector<Misplacement>(const Problem&, Which)> own_misplacements{};
   /// Results of which a case leaves some out: no mistake predicts them.
   std::vector<Which> without_mistakes{};
+  /// Why the launch of a call that went wrong did so, for what no mistake says: a sentence, or nothing.
+  std::function<std::string(const Problem&, const Forward&, const grading::Outcome&)> remark{};
 };
 
 /// Tensors for a call's results, in the problem's layouts.

@@ -36,6 +36,7 @@ Checker& Checker::get() {
 
 void Checker::begin_launch(const Launch& launch, const LaunchContext& context, const void* dynamic_buffer) {
   named_ = false;
+  traced_source_.clear();
   facts_ = {launch.name, launch.grid, launch.block};
   memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
                             launch.arguments_bytes);
@@ -326,6 +327,12 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   detector_.access(access);
 }
 
+const SourceTexts& Checker::source_of(unsigned site) {
+  const auto [entry, is_new] = traced_source_.try_emplace(site);
+  if (is_new) entry->second = texts_of(sites_.calls(site).calls);
+  return entry->second;
+}
+
 void Checker::count_access(const WarpAccess& access, Counters& counters) {
   const auto lanes = static_cast<unsigned>(std::popcount(access.lanes));
   Sectors sectors;
@@ -351,7 +358,8 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     traffic.bytes_asked += lanes * access.bytes;
   }
   if (trace_.wants(access.warp))
-    trace_.access(access, sites_[access.site].line, sectors.touched, wavefronts.needed);
+    trace_.access(access, sites_[access.site].line, source_of(access.site), sectors.touched,
+                  wavefronts.needed);
 }
 
 }  // namespace simt::check

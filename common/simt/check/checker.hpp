@@ -4,6 +4,7 @@
 /// into findings, counts and traces.
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +65,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void drain_all();  ///< when no thread of the block can do more before all of them have been heard
   void mark_did(const WarpEvent& event, unsigned site);
   void access_did(const WarpEvent& event, unsigned site);
+  const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
   /// A thread at a barrier.
   struct Arrival {
@@ -86,6 +88,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   Detector detector_{order_, sites_, log_};
   Replay replay_{recorder_, paths_, *this};
   TraceLog trace_;
+  std::map<unsigned, SourceTexts> traced_source_;  ///< by site, of the launch
   LaunchFacts facts_;
   std::vector<LaunchProfile> profiles_;
   std::vector<std::uint8_t> shared_words_;

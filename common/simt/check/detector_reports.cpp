@@ -30,12 +30,6 @@ void advise(Finding& report, const Advice& advice) {
   report.fix = advice.fix;
 }
 
-SourceTexts texts_of(const FindingSide& side) {
-  SourceTexts texts;
-  for (const SourceCall& call : side.calls) texts.push_back(call.text);
-  return texts;
-}
-
 const char* name_of(Space space) { return space == Space::shared ? "shared" : "global"; }
 
 }  // namespace
@@ -73,7 +67,7 @@ Finding Detector::finding(const char* kind, unsigned site, unsigned thread) cons
 }
 
 ElementName Detector::element(const FindingSide& side, Space space, std::uint64_t offset, unsigned bytes) {
-  return memory_map().element(space, offset, bytes, space == Space::shared ? texts_of(side) : SourceTexts{});
+  return memory_map().element(space, offset, bytes, texts_of(side.calls));
 }
 
 void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp& before, bool before_writes,

@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "simt/check/recorder.hpp"
-#include "simt/check/source_names.hpp"
 #include "simt/runtime/symbolize.hpp"
 
 namespace simt::check {
@@ -242,7 +241,7 @@ MemoryMap::Choice MemoryMap::name_for(Space space, std::uint64_t offset, std::ui
   if (choice.name->holds(offset))  // the whole buffer is what everything in it was made from
     std::erase_if(there,
                   [](const ArrayName* name) { return name->bytes == 0 && name->what == NameOf::variable; });
-  for (const std::string& line : source) {
+  for (const std::string& line : space == Space::shared ? source : SourceTexts{}) {
     std::vector<const ArrayName*> mentioned;
     std::copy_if(there.begin(), there.end(), std::back_inserter(mentioned),
                  [&](const ArrayName* name) { return mentions(line, name->name); });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simt/check/event.hpp"
+#include "simt/check/source_names.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/shared_memory.hpp"
 
@@ -75,9 +76,6 @@ struct ElementName {
   std::string full_text() const;
 };
 
-/// The source text of a line, and of those that called its function, innermost first.
-using SourceTexts = std::vector<std::string>;
-
 class MemoryMap {
  public:
   /// `beside`: a little before or behind memory of the kernels.
@@ -104,7 +102,7 @@ class MemoryMap {
   void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes, ViewLayout view = {});
 
   /// What the access hits or, if it is out of bounds, what it was most likely meant to hit.
-  /// Of several names for the same memory, the one that `source` mentions first.
+  /// Of several names for the same shared memory, the one that `source` mentions first.
   ElementName element(Space space, std::uint64_t offset, unsigned bytes,
                       const SourceTexts& source = {}) const;
   /// A sentence's end on a range: "which has 1000 elements (4000 bytes, allocated at main.cu:40)".

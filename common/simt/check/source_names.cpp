@@ -23,6 +23,12 @@ std::size_t path_begin(std::string_view line, std::size_t member) {
 
 }  // namespace
 
+SourceTexts texts_of(const std::vector<SourceCall>& calls) {
+  SourceTexts texts;
+  for (const SourceCall& call : calls) texts.push_back(call.text);
+  return texts;
+}
+
 std::vector<std::string> indexed_names(std::string_view line) {
   line = line.substr(0, line.find("//"));
   std::vector<std::string> names;

@@ -11,6 +11,10 @@
 
 namespace simt::check {
 
+/// The source text of a line, and of those that called its function, innermost first.
+using SourceTexts = std::vector<std::string>;
+SourceTexts texts_of(const std::vector<SourceCall>& calls);
+
 /// @brief The arrays that a line of source indexes, each once: {"tile", "s.a"} for "tile[i][j] = s.a[k];".
 std::vector<std::string> indexed_names(std::string_view line);
 

@@ -60,8 +60,8 @@ void TraceLog::mark(const char* kind, unsigned warp, LaneMask lanes, const Sourc
   add(kind, warp, lanes, line);
 }
 
-void TraceLog::access(const WarpAccess& access, const SourceLine& line, unsigned sectors,
-                      unsigned wavefronts) {
+void TraceLog::access(const WarpAccess& access, const SourceLine& line, const SourceTexts& source,
+                      unsigned sectors, unsigned wavefronts) {
   static constexpr const char* kNames[] = {"load", "store", "atomic"};
   TraceStep* step = add(kNames[static_cast<unsigned>(access.kind)], access.warp, access.lanes, line);
   if (step == nullptr) return;
@@ -75,7 +75,7 @@ void TraceLog::access(const WarpAccess& access, const SourceLine& line, unsigned
     const unsigned thread = access.warp * 32 + lane;
     const std::uint64_t address =
         access.offsets[lane] - (access.space == Space::shared ? Recorder::kMargin : 0);
-    ElementName element = memory_map().element(access.space, access.offsets[lane], access.bytes);
+    ElementName element = memory_map().element(access.space, access.offsets[lane], access.bytes, source);
     if (step->array.empty()) step->array = element.array;
     step->lanes.push_back({lane,
                            {thread % shape[0], thread / shape[0] % shape[1], thread / shape[0] / shape[1]},

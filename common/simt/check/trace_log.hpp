@@ -20,7 +20,9 @@ class TraceLog {
   bool wants(unsigned warp) const {
     return recording_ && (warp_ < 0 || static_cast<unsigned>(warp_) == warp);
   }
-  void access(const WarpAccess& access, const SourceLine& line, unsigned sectors, unsigned wavefronts);
+  /// `source`: what the line and its callers say, which tells arrays in the same memory apart.
+  void access(const WarpAccess& access, const SourceLine& line, const SourceTexts& source, unsigned sectors,
+              unsigned wavefronts);
   void mark(const char* kind, unsigned warp, LaneMask lanes, const SourceLine& line);
 
  private:

@@ -19,6 +19,10 @@ void rewrite_shared(Sequence& sequence, bool in_function = false);
 /// @param memory The names of the arrays that the function declares as dynamic shared memory.
 void name_views(Sequence& sequence, std::vector<std::string> memory, std::uint32_t first, std::uint32_t last);
 
+/// @brief Names the members of an object that a function makes of a parameter `void* memory`: that may be a
+/// kernel's dynamic shared memory.
+void name_handed_on(Sequence& sequence);
+
 /// @brief Names the parameters of each kernel that is defined here at the start of its body; see
 /// simt_names.h.
 void name_parameters(Sequence& sequence);

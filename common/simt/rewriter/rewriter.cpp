@@ -50,6 +50,13 @@ void rewrite_macros(File& file, const Sequence& code) {
   }
 }
 
+/// Functions for the device, in a header that is C++ otherwise.
+bool has_device_code(const File& file) {
+  return std::any_of(file.lexed.code.begin(), file.lexed.code.end(), [&](const Token& token) {
+    return token.kind == TokenKind::word && clean_text(file.lexed.source, token) == "__device__";
+  });
+}
+
 void sort_edits(File& file) {
   const auto earlier = [](const Edit& a, const Edit& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -67,9 +74,11 @@ void sort_edits(File& file) {
 
 std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
   File file{file_name, std::move(lexed), {}, {}, {}, {}};
-  if (!file.lexed.has_cuda) return {};
+  if (!file.lexed.has_cuda && !has_device_code(file)) return {};
   collect_macros(file);
   Sequence code(file);
+  name_handed_on(code);
+  if (!file.lexed.has_cuda) return std::move(file.edits);
   collect_kernels(code);
   check_inline_asm(code);
   rewrite_shared(code);

@@ -88,6 +88,30 @@ std::string member_names(const Sequence& tokens, const std::string& variable, co
   return names;
 }
 
+/// Names the members of what the cast makes of its pointer, by the first of the object's names.
+void name_target(Sequence& tokens, const Cast& cast, const Words& objects) {
+  if (objects.empty()) return;
+  std::string members = member_names(tokens, objects.front(), objects);
+  if (members.empty()) return;
+  members.resize(members.size() - 2);
+  tokens.insert(cast.pointer, "SIMT_SEEN_AS(");
+  tokens.append(cast.pointer, ", " + objects.front() + ", " + members + ", " + cast.target + ")");
+}
+
+/// True if the name at `index` is that of a parameter, `void* name`, the nearest declaration in front of it.
+bool is_void_parameter(const Sequence& tokens, std::uint32_t index) {
+  const std::string name = tokens.text(index);
+  for (std::uint32_t i = index; i-- > 2;) {
+    if (tokens.kind(i) != TokenKind::word || !tokens.is(i, name)) continue;
+    const TokenKind behind = tokens.kind(i + 1);
+    if (behind == TokenKind::open_bracket && tokens.match(i + 1) == i + 2) return false;  // name[]
+    if ((behind == TokenKind::comma || behind == TokenKind::close_paren) &&
+        tokens.kind(i - 1) == TokenKind::star && tokens.is(i - 2, "void"))
+      return true;
+  }
+  return false;
+}
+
 /// The declarations of one statement, `type a = x, *b = y;`: those that have a value.
 struct Variable {
   std::uint32_t name;
@@ -173,20 +197,14 @@ class Views {
     tokens_.append(end, " " + names);
   }
 
-  /// A cast that stands in front of no name, as in `attend(*reinterpret_cast<Tiles*>(memory))`: the object is
+  /// A cast that stands behind no name, as in `attend(*reinterpret_cast<Tiles*>(memory))`: the object is
   /// called what the function that gets it calls it.
   void cast(std::uint32_t index) {
     const Cast cast = read_cast(tokens_, index);
     if (cast.pointer == kNone || declared_.contains(cast.pointer) ||
         !names_.contains(tokens_.text(cast.pointer)))
       return;
-    const Words objects = parameters_of_class(tokens_, cast.class_name);
-    if (objects.empty()) return;
-    std::string members = member_names(tokens_, objects.front(), objects);
-    if (members.empty()) return;
-    members.resize(members.size() - 2);
-    tokens_.insert(cast.pointer, "SIMT_SEEN_AS(");
-    tokens_.append(cast.pointer, ", " + objects.front() + ", " + members + ", " + cast.target + ")");
+    name_target(tokens_, cast, parameters_of_class(tokens_, cast.class_name));
   }
 
  private:
@@ -231,8 +249,25 @@ void name_views(Sequence& sequence, std::vector<std::string> memory, std::uint32
         break;
     }
   }
-  for (std::uint32_t i = first; i < last && i < sequence.size(); ++i)
-    if (sequence.kind(i) == TokenKind::word) views.cast(i);
+  for (std::uint32_t i = first; i < last && i < sequence.size(); ++i) views.cast(i);
+}
+
+void name_handed_on(Sequence& sequence) {
+  for (std::uint32_t i = 3; i < sequence.size(); ++i) {
+    const Cast cast = read_cast(sequence, i);
+    if (cast.pointer == kNone) continue;
+    const std::uint32_t before = sequence.kind(i - 1) == TokenKind::star ? i - 2 : i - 1;
+    const std::uint32_t name = before - 1;
+    const bool declares = sequence.kind(before) == TokenKind::assign;  // auto& name = *static_cast...
+    const bool initialises =                                           // : name(*static_cast...
+        sequence.kind(before) == TokenKind::open_paren &&
+        (sequence.kind(name - 1) == TokenKind::colon || sequence.kind(name - 1) == TokenKind::comma);
+    if (sequence.kind(name) != TokenKind::word || !(declares || initialises)) continue;
+    if (!is_void_parameter(sequence, cast.pointer)) continue;
+    Words objects = {sequence.text(name)};
+    for (std::string& object : parameters_of_class(sequence, cast.class_name)) add(objects, object);
+    name_target(sequence, cast, objects);
+  }
 }
 
 }  // namespace simt::rewriter

@@ -112,6 +112,25 @@ TEST_CASE("an object without a name of its own has the name that a helper gives 
             "SIMT_NAME_MEMBER(smem, ->, K), const Tiles<A, B>)), 1); }");
 }
 
+TEST_CASE("an object that lies in memory which a function got as void* is named by its members",
+          "[rewriter][names][views]") {
+  const std::string use = "__device__ float f() { return smem_.K[0]; } ";
+  const std::string seen = "(SIMT_SEEN_AS(p, smem_, SIMT_NAME_MEMBER(smem_, ., K), Tiles<T>))";
+  CHECK(rewritten(use + "Block(int n, void* p) : smem_(*static_cast<Tiles<T>*>(p)), n_(n) {}") ==
+        use + "Block(int n, void* p) : smem_(*static_cast<Tiles<T>*>" + seen + "), n_(n) {}");
+  CHECK(rewritten(use + "void g(void* p) { auto& smem_ = *static_cast<Tiles<T>*>(p); }") ==
+        use + "void g(void* p) { auto& smem_ = *static_cast<Tiles<T>*>" + seen + "; }");
+  for (const std::string source :
+       {"void g(float* p) { auto& smem_ = *static_cast<Tiles<T>*>(p); }",
+        "void g(void* p) { auto& other = *static_cast<Tiles<T>*>(p); }",
+        "void g(void* p) { f(*static_cast<Tiles<T>*>(p)); }",
+        "void g(void* p); void h() { extern T p[]; auto& smem_ = *static_cast<Tiles<T>*>(p); }"}) {
+    CAPTURE(source);
+    CHECK(rewritten(use + source) == use + source);
+    CHECK(rewritten("float x = smem_.K[0]; " + source) == "float x = smem_.K[0]; " + source);
+  }
+}
+
 TEST_CASE("declarators in unusual forms stay without a name", "[rewriter][names]") {
   CHECK(rewritten("void f() { __shared__ T a, (*rows)[4]; }") ==
         "void f() { __shared__ T a, (*rows)[4]; SIMT_NAME_SHARED(a); }");

@@ -370,6 +370,7 @@ def own_build(folder):
     (folder / "bin").mkdir()
     (folder / "toolchain.json").write_text(json.dumps(toolchain), encoding="utf-8")
     (folder / "build.ninja").touch()  # without it the build counts as not configured
+    shutil.copy2(COURSE.with_name("course-staff"), folder / "bin/course-staff")
     return pathlib.Path(shutil.copy2(COURSE, folder / "bin/course"))
 
 

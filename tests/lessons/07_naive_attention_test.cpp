@@ -500,7 +500,6 @@ Outcome attend(const Problem& p, Steps& got, const CallOptions& options = {}) {
                    out(got.P, "P"), out(got.O, "O"), p.scale);
 }
 
-/// S first, then P, then O: the case ends with the first that is wrong.
 /// What is told of S even where check mode found errors: it is no race that gives it.
 std::vector<Misplacement> misplacements_in_S(const Problem& p, const reference::Attention& expected) {
   std::vector<Misplacement> found = misplacements_in(p);
@@ -513,6 +512,7 @@ std::vector<Misplacement> misplacements_in_S(const Problem& p, const reference::
   return found;
 }
 
+/// S first, then P, then O: the case ends with the first that is wrong.
 void require_steps(const Steps& got, const Problem& p, const Outcome& outcome) {
   const reference::Attention expected = attention_of(p);
   const Baseline baseline = in_float32(p, expected);

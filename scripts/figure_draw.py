@@ -48,7 +48,7 @@ FIGURE_OF = {
         Panel("n = 255: the last warp stores only 31", "255, 256", LAST_WARP, "store", "c")]),
     "02_matrix_strides_draw": ("The same 32 floats, side by side and a row apart", [
         Panel("The transpose loads along a row", TRANSPOSE, FIRST_WARP, "load", "in"),
-        Panel("The strided copy loads down a column, across rows of 33 floats", "between rows and columns", "0,1,0,0,0",
+        Panel("The strided copy loads down a column, across rows of 33 floats", "between rows and columns", "0,2,0,0,0",
               "load", "src.data"),
         Panel("The transpose reads a column of its tile, whose rows have 33 words", TRANSPOSE, FIRST_WARP, "load",
               "tile_smem"),

@@ -1,6 +1,7 @@
 #include "attention/check_parts.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,19 @@ namespace {
 
 /// Where a query has one key, the baseline is exact; a kernel that takes another maximum rounds twice.
 constexpr Bound kBound{.floor = 0x1p-22};
+
+/// Whether all of it is 0, or all -inf, as where no tile was taken in: then many mistakes would give the
+/// same.
+/// Not for lesson 08's m and l, which begin so: there, that says that no tile has written them back.
+bool took_nothing_in(const Result& result) {
+  const Tensor<float>& x = *result.got;
+  if (result.name.name == "m" || result.name.name == "l") return false;
+  const float first = x.at_linear(0);
+  if (first != 0.0f && first != -std::numeric_limits<float>::infinity()) return false;
+  for (Int i = 0; i < x.numel(); ++i)
+    if (x.at_linear(i) != first) return false;
+  return true;
+}
 
 }  // namespace
 
@@ -35,6 +49,7 @@ std::vector<Failure> failures_of(std::vector<Result> results) {
     if (comparison.passed) continue;
     Failure& failure = failures.emplace_back(comparison.failure());
     if (never_written(*result.got) || comparison.wrong.empty()) continue;
+    if (took_nothing_in(result)) continue;
     Mistakes mistakes = result.mistakes();
     if (!explaining.empty())
       std::erase_if(mistakes, [&](const Mistake& one) { return !explaining.contains(one.name); });

@@ -58,7 +58,7 @@ std::vector<ReportSection> read_report_sections(const std::filesystem::path& pro
 
 std::optional<ReportSection> find_report_section(const std::vector<ReportSection>& sections,
                                                  std::string_view sentence) {
-  const std::string text = ascii_lower(sentence);
+  const std::string text = grading::ascii_lower(sentence);
   const ReportSection* found = nullptr;
   std::size_t longest = 0;
   for (const ReportSection& section : sections)

@@ -59,6 +59,8 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   live_ = count;
   at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
+  for (Gathering& gathering : gatherings_) gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
+  find_static_shared(*launch.module);
   running_ = pending_ = kNone;
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
   rewind();
@@ -148,19 +150,21 @@ void BlockRunner::wait(std::uintptr_t caller) {
   threads_[static_cast<std::size_t>(running_)].waits_at = caller;
   if (launch_->stop) raise(FaultKind::endless_loop, "");
   int next = next_ready();
-  if (next == kNone && (release_paused() || release_converged() || release_barrier())) next = next_ready();
+  if (next == kNone && release_any()) next = next_ready();
   if (next == kNone) report_deadlock();
   if (next != running_) run_instead(next);
   if (roll_call_ != nullptr) [[unlikely]]
     answer_roll_call();
 }
 
+void BlockRunner::wait_long(std::uintptr_t caller) { wait(caller); }
+
 // The loop of every fiber: run what is ready. Never returns; a fiber without work is idle in switch_to().
 void BlockRunner::run_threads() {
   for (;;) {
     const int thread = pending_ != kNone ? std::exchange(pending_, kNone) : next_ready();
     if (thread == kNone) {
-      if (release_paused() || release_converged() || release_barrier()) continue;
+      if (release_any()) continue;
       if (!finished()) report_deadlock();
       fibers_.give_back(*fiber_);
       save_context(fcontext::jump_fcontext(home_, &fiber_->context));  // resumed by the next block's run()
@@ -325,11 +329,6 @@ LaneMask BlockRunner::arrive(Rendezvous& meeting, std::uintptr_t caller) {
   }
   if (observer_ != nullptr) observer_->lanes_met({meeting.op, meeting.number, meeting.arrived, caller});
   return meeting.arrived;
-}
-
-void BlockRunner::take_result(Rendezvous& meeting) {
-  meeting.unread &= ~bit_of(running_);
-  if (meeting.unread == 0) meeting.mask = 0;
 }
 
 std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned source,

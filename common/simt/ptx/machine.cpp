@@ -85,9 +85,12 @@ Machine::Machine(std::string_view text, const std::vector<AsmOperand>& operands)
     steps_.push_back(step_of(read, instruction));
     straight_ = straight_ && !steps_.back().branches;
   }
+  single_ = straight_ && steps_.size() == 1 && slots_ == operand_slots_ && steps_.front().guard < 0;
 }
 
 void Machine::run(std::uint64_t* operands, BlockRunner& block, std::uintptr_t caller) const {
+  // The usual statement is one instruction on the operands themselves, maybe in an inner loop.
+  if (single_) return steps_.front().act({operands, block, caller}, steps_.front());
   if (slots_ == operand_slots_) return run_steps({operands, block, caller});
   constexpr unsigned kUsual = 64;
   std::uint64_t usual[kUsual];

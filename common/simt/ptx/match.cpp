@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "simt/ptx/table.hpp"
 
@@ -61,8 +62,8 @@ bool is_vector(std::string_view word) { return word == "v2" || word == "v4"; }
 
 class WordMatcher {
  public:
-  WordMatcher(const std::vector<Item>& items, const Words& words, std::size_t first)
-      : items_(items), words_(words), first_(first) {}
+  WordMatcher(std::vector<Item> items, const Words& words, std::size_t first)
+      : items_(std::move(items)), words_(words), first_(first) {}
 
   bool fits(Match& result) { return step(0, first_, result); }
 
@@ -86,7 +87,7 @@ class WordMatcher {
     return wanted.optional && step(item + 1, word, result);
   }
 
-  const std::vector<Item>& items_;
+  std::vector<Item> items_;
   const Words& words_;
   std::size_t first_;
 };
@@ -443,8 +444,7 @@ Match match(const Template& from, const Instruction& instruction) {
       continue;
     Match result;
     result.row = row;
-    const std::vector<Item> items = items_of(table()[row].modifiers);
-    if (!WordMatcher(items, instruction.words, name.size()).fits(result)) continue;
+    if (!WordMatcher(items_of(table()[row].modifiers), instruction.words, name.size()).fits(result)) continue;
     result.words.assign(instruction.words.begin() + static_cast<std::ptrdiff_t>(name.size()), instruction.words.end());
     OperandCheck check(from, instruction, result);
     if (check.fits()) {
@@ -455,6 +455,19 @@ Match match(const Template& from, const Instruction& instruction) {
   }
   if (why) throw PtxError(*why);
   fail_unknown(instruction);
+}
+
+std::vector<std::size_t> rows_of(std::string_view opcode) {
+  std::vector<std::size_t> rows;
+  const Words words = split(opcode, '.');
+  for (std::size_t row = 0; row < table().size(); ++row) {
+    const Words name = split(table()[row].name, '.');
+    Match unused;
+    if (name.size() <= words.size() && std::equal(name.begin(), name.end(), words.begin()) &&
+        WordMatcher(items_of(table()[row].modifiers), words, name.size()).fits(unused))
+      rows.push_back(row);
+  }
+  return rows;
 }
 
 std::string syntax_of(const Entry& entry) {

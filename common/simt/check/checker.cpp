@@ -24,8 +24,13 @@ Sectors sectors_of(const WarpAccess& access) {
 Wavefronts wavefronts_of(const WarpAccess& access) {
   if (access.kind == Kind::atomic) return count_atomic_wavefronts(access.offsets, access.lanes, access.bytes);
   if (access.at_one_place && access.bytes <= 4) return {1, 1};
-  return count_wavefronts(access.offsets, access.lanes, access.bytes, access.kind == Kind::read);
+  // A matrix is served in a pass of its own, whoever else asks for the same row.
+  const bool joins_lanes = access.kind == Kind::read && access.matrices == 0;
+  return count_wavefronts(access.offsets, access.lanes, access.bytes, joins_lanes);
 }
+
+/// The lanes whose addresses count.
+LaneMask rows_of(unsigned matrices) { return matrices == 1 ? 0xffu : matrices == 2 ? 0xffffu : ~LaneMask{0}; }
 
 }  // namespace
 
@@ -179,7 +184,10 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
 }
 
 void Checker::lanes_met(const LanesMet& met) {
-  const std::uint64_t second = met.lanes | std::uint64_t{static_cast<unsigned>(met.op)} << 32;
+  if (met.op == simt_op_aligned && (met.lanes != ~LaneMask{0} || met.caller != met.first_caller))
+    lanes_apart(met);
+  const std::uint64_t second = met.lanes | std::uint64_t{static_cast<unsigned>(met.op)} << kMetOpShift |
+                               std::uint64_t{met.work} << kMetWorkShift;
   recorder_.append(mark_event(Mark::met) | (met.number & (kWindowBytes - 1)), second, met.caller);
 }
 
@@ -271,8 +279,12 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       return;
     case Mark::met: {
       const auto second = event.seconds[std::countr_zero(event.lanes)];
-      const auto op = static_cast<SimtWarpOp>(second >> 32);
-      if (op == simt_op_syncwarp) {
+      const auto op = static_cast<SimtWarpOp>(second >> kMetOpShift & 0xffu);
+      if (op == simt_op_aligned) {
+        count_matrix_work(MatrixWork::unpacked(static_cast<std::uint32_t>(second >> kMetWorkShift)),
+                          counters);
+        traced = "matrix";
+      } else if (op == simt_op_syncwarp) {
         ++counters.warp_syncs;
         order_.join(event.warp, event.lanes);
         traced = "syncwarp";
@@ -313,15 +325,17 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   WarpAccess access;
   access.kind = kind_of(event.event);
   access.space = space_of(event.event);
-  access.is_volatile = is_volatile(event.event);
+  access.matrices = matrices_of(event.event);
+  (access.matrices == 0 ? access.is_volatile : access.transposed) = is_volatile(event.event);
   access.compares = access.kind == Kind::atomic && (event.event & kCompares) != 0;
   access.bytes = bytes_of(event.event);
   access.site = site;
   access.warp = event.warp;
-  access.lanes = event.lanes;
+  access.lanes = event.lanes & rows_of(access.matrices);
   access.at_one_place = event.at_one_place;
   access.offsets = event.offsets;
   access.values = access.kind == Kind::write ? event.seconds : nullptr;
+  if (access.lanes == 0) return;
   if (access.space == Space::shared && !detector_.watches(access)) return;
   count_access(access, sites_[site].counters);
   detector_.access(access);

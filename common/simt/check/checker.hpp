@@ -14,6 +14,7 @@
 #include "simt/check/recorder.hpp"
 #include "simt/check/replay.hpp"
 #include "simt/check/trace_log.hpp"
+#include "simt/matrix/work.hpp"
 #include "simt/profile.hpp"
 #include "simt/runtime/fiber.hpp"
 #include "simt/runtime/launch.hpp"
@@ -39,6 +40,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void barrier_opens(const std::uintptr_t* waits_at, int threads) override;
   void lanes_met(const LanesMet& met) override;
   void inactive_lane(const InactiveLane& lane) override;
+  void matrix_row(const MatrixRow& row, std::uintptr_t caller) override;
+  void misaligned_row(const MatrixRow& row, std::uintptr_t caller) override;
   void warp_pauses(int warp, LaneMask unfinished) override;
   void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) override;
   void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) override;
@@ -65,6 +68,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void drain_all();  ///< when no thread of the block can do more before all of them have been heard
   void mark_did(const WarpEvent& event, unsigned site);
   void access_did(const WarpEvent& event, unsigned site);
+  void lanes_apart(const LanesMet& met);
+  static void count_matrix_work(MatrixWork work, Counters& counters);
   const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
   /// A thread at a barrier.

@@ -43,7 +43,14 @@ inline constexpr Field<Counters, std::uint64_t> kEventFields[] = {
     {"barriers", &Counters::barriers}, {"warp_syncs", &Counters::warp_syncs},
     {"shuffles", &Counters::shuffles}, {"votes", &Counters::votes},
     {"steps", &Counters::steps},       {"divergent_steps", &Counters::divergent_steps},
-    {"lanes", &Counters::lanes},
+    {"lanes", &Counters::lanes},       {"matrix_instructions", &Counters::matrix_instructions},
+};
+
+/// By MatrixKind: multiply-adds.
+inline constexpr Field<Counters, std::uint64_t> kMatrixFields[] = {
+    {"matrix_float16", &Counters::matrix_float16},   {"matrix_float8", &Counters::matrix_float8},
+    {"matrix_tf32", &Counters::matrix_tf32},         {"matrix_f64", &Counters::matrix_f64},
+    {"matrix_integer8", &Counters::matrix_integer8},
 };
 
 inline void add(GlobalTraffic& sum, const GlobalTraffic& other) {
@@ -58,6 +65,7 @@ inline void add(Counters& sum, const Counters& other) {
   for (const auto& kind : kGlobalKinds) add(sum.*kind.member, other.*kind.member);
   for (const auto& kind : kSharedKinds) add(sum.*kind.member, other.*kind.member);
   for (const auto& field : kEventFields) sum.*field.member += other.*field.member;
+  for (const auto& field : kMatrixFields) sum.*field.member += other.*field.member;
 }
 
 /// @brief Loads, stores and atomics together.

@@ -133,6 +133,9 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
           waiting_text(waiting));
     case FaultKind::illegal_mask:
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
+    case FaultKind::divergent_instruction:
+      return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
+    case FaultKind::misaligned:
     case FaultKind::out_of_bounds:
     case FaultKind::told:
     case FaultKind::told_misaligned:
@@ -174,6 +177,10 @@ const char* kind_name(FaultKind kind) {
       return "deadlock";
     case FaultKind::illegal_mask:
       return "illegal_mask";
+    case FaultKind::divergent_instruction:
+      return "divergent_instruction";
+    case FaultKind::misaligned:
+      return "misaligned";
     case FaultKind::out_of_bounds:
       return "out_of_bounds";
     case FaultKind::told:
@@ -235,6 +242,7 @@ int cuda_error_of(FaultKind kind) {
       return 710;  // cudaErrorAssert
     case FaultKind::stack_overflow:
       return 714;  // cudaErrorHardwareStackError
+    case FaultKind::misaligned:
     case FaultKind::told_misaligned:
       return 716;  // cudaErrorMisalignedAddress
     case FaultKind::illegal_instruction:
@@ -244,6 +252,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::trap:
     case FaultKind::exception:
     case FaultKind::illegal_mask:
+    case FaultKind::divergent_instruction:
       break;
   }
   return 719;  // cudaErrorLaunchFailure

@@ -29,6 +29,8 @@ enum class FaultKind {
   endless_loop,
   deadlock,
   illegal_mask,
+  divergent_instruction,  ///< lanes of a warp at different instructions of the whole warp
+  misaligned,
   out_of_bounds,  ///< a write into the red zone around an allocation
   told,           ///< an illegal address of which check mode has a finding that says it all
   told_misaligned,

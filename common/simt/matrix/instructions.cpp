@@ -170,6 +170,12 @@ void simt_wmma(SimtWmma instruction, void* d, const void* a, const void* b, cons
   start_product("wmma::mma_sync", instruction, {d, a, b, c}, SIMT_CALLER());
 }
 
+void simt_warp_together(const char* name) {
+  char operand = 0;
+  const auto nothing = [](std::uint64_t, LaneOperands&) {};
+  simt::BlockRunner::in_kernel(name).together({name, 0, 0, nothing}, &operand, SIMT_CALLER());
+}
+
 void simt_ldmatrix(unsigned* to, const void* row, int matrices, int transposed) {
   simt::BlockRunner& block = simt::BlockRunner::in_kernel("ldmatrix");
   const Move move{matrices, transposed};

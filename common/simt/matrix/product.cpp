@@ -173,19 +173,20 @@ bool is_known(const SimtMma& mma) {
 
 bool is_known(const SimtWmma& wmma) {
   const auto shape = [&](int m, int n, int k) { return wmma.m == m && wmma.n == n && wmma.k == k; };
+  const auto sums = [&](SimtNumber number) { return wmma.c == number && wmma.d == number; };
+  const bool of_bytes = shape(16, 16, 16) || shape(32, 8, 16) || shape(8, 32, 16);  // and of 16 bits
   switch (wmma.factors) {
     case simt_f16:
-      if (!is_sum_of_floats(wmma.sum)) return false;
-      return shape(16, 16, 16) || shape(32, 8, 16) || shape(8, 32, 16);
+      return of_bytes && is_sum_of_floats(wmma.c) && is_sum_of_floats(wmma.d);
     case simt_bf16:
-      return wmma.sum == simt_f32 && (shape(16, 16, 16) || shape(32, 8, 16) || shape(8, 32, 16));
+      return of_bytes && sums(simt_f32);
     case simt_s8:
     case simt_u8:
-      return wmma.sum == simt_s32 && (shape(16, 16, 16) || shape(32, 8, 16) || shape(8, 32, 16));
+      return of_bytes && sums(simt_s32);
     case simt_tf32:
-      return wmma.sum == simt_f32 && shape(16, 16, 8);
+      return shape(16, 16, 8) && sums(simt_f32);
     case simt_f64:
-      return wmma.sum == simt_f64 && shape(8, 8, 4);
+      return shape(8, 8, 4) && sums(simt_f64);
     default:
       return false;
   }
@@ -196,7 +197,7 @@ std::string name_of(const SimtMma& mma) {
 }
 
 std::string name_of(const SimtWmma& wmma) {
-  return "w" + name_of(SimtMma{wmma.m, wmma.n, wmma.k, wmma.sum, wmma.factors, wmma.factors, wmma.sum, 0});
+  return "w" + name_of(SimtMma{wmma.m, wmma.n, wmma.k, wmma.d, wmma.factors, wmma.factors, wmma.c, 0});
 }
 
 std::uint32_t work_of(const SimtMma& mma) {
@@ -214,9 +215,9 @@ void multiply(const SimtMma& mma, const Operands& operands) {
 
 void multiply(const SimtWmma& wmma, const Operands& operands) {
   multiply_any({wmma.m, wmma.n, wmma.k},
-               {operands.a, wmma.factors, wmma.m, wmma.k, wmma.a_columns != 0, true},
-               {operands.b, wmma.factors, wmma.k, wmma.n, wmma.b_columns != 0, true},
-               {wmma.sum, wmma.sum, wmma.saturates != 0}, operands);
+               {operands.a, wmma.factors, wmma.m, wmma.k, (wmma.columns & 1u) != 0, true},
+               {operands.b, wmma.factors, wmma.k, wmma.n, (wmma.columns & 2u) != 0, true},
+               {wmma.c, wmma.d, wmma.saturates != 0}, operands);
 }
 
 }  // namespace simt::matrix

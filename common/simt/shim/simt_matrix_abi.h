@@ -42,10 +42,14 @@ void simt_mma(SimtMma instruction, void* d, const void* a, const void* b, const 
 /// The product of CUDA's wmma fragments, which lie in registers as mma.h of the simulator lays them.
 struct SimtWmma {
   unsigned char m, n, k;
-  SimtNumber factors, sum;                        ///< of A and B, of C and D
-  unsigned char a_columns, b_columns, saturates;  ///< a_columns: A is col_major
+  SimtNumber factors, d, c;  ///< factors: A and B
+  unsigned char columns;     ///< 1: A is col_major; 2: B is; 3: both are
+  unsigned char saturates;
 };
 void simt_wmma(SimtWmma instruction, void* d, const void* a, const void* b, const void* c);
+
+/// Waits for the whole warp, as loads and stores of fragments do. `name`: of the function, for messages.
+void simt_warp_together(const char* name);
 
 /// `ldmatrix.sync.aligned.m8n8.xN(.trans).shared.b16`: reads N = `matrices` = 1, 2 or 4 matrices of 8 rows of
 /// 16 bytes. Lane 8 i + r names row r of matrix i: a generic address in shared memory, a multiple of 16.

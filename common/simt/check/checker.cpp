@@ -48,6 +48,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   place_windows(context, dynamic_buffer);
   order_.begin_launch();
   sites_.begin_launch(recorder_.code, recorder_.code_bytes);
+  block_work_.begin_launch(recorder_.code, recorder_.code_bytes);
   log_.begin_launch();
   detector_.begin_launch(facts_);
   trace_.begin_launch(facts_);
@@ -276,6 +277,11 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       ++counters.steps;
       counters.lanes += static_cast<unsigned>(std::popcount(event.lanes));
       counters.divergent_steps += event.lanes != event.live;
+      for (const BlockWork::Piece& piece : block_work_.of(code_of(event.event), event.path)) {
+        Counters& of_line = sites_[sites_.find(piece.code, event.path)].counters;
+        of_line.float_instructions += piece.floats;
+        of_line.special_instructions += piece.specials;
+      }
       return;
     case Mark::met: {
       const auto second = event.seconds[std::countr_zero(event.lanes)];
@@ -313,6 +319,9 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
         else
           detector_.copy_lands(thread, site, event.offsets[lane], event.seconds[lane]);
       }
+      return;
+    case Mark::work:
+      counters.special_instructions += offset_of(event.event);
       return;
     case Mark::enter:
     case Mark::leave:

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "simt/check/block_work.hpp"
 #include "simt/check/detector.hpp"
 #include "simt/check/finding_log.hpp"
 #include "simt/check/recorder.hpp"
@@ -42,6 +43,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void inactive_lane(const InactiveLane& lane) override;
   void matrix_row(const MatrixRow& row, std::uintptr_t caller) override;
   void misaligned_row(const MatrixRow& row, std::uintptr_t caller) override;
+  void special_functions(unsigned count, std::uintptr_t caller) override;
   void warp_pauses(int warp, LaneMask unfinished) override;
   void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) override;
   void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) override;
@@ -89,6 +91,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   Order order_;
   CallPaths paths_;
   SiteTable sites_{paths_};
+  BlockWork block_work_{sites_};
   FindingLog log_;
   Detector detector_{order_, sites_, log_};
   Replay replay_{recorder_, paths_, *this};

@@ -33,6 +33,10 @@ void Checker::misaligned_row(const MatrixRow& row, std::uintptr_t caller) {
   misaligned(caller, reinterpret_cast<std::uintptr_t>(row.address), kMatrixRowBytes);
 }
 
+void Checker::special_functions(unsigned count, std::uintptr_t caller) {
+  recorder_.append(mark_event(Mark::work) | count, caller);
+}
+
 // Some lanes are missing, or came by another call. Where the compiler has made two calls of one, both have
 // the same line.
 void Checker::lanes_apart(const LanesMet& met) {
@@ -60,7 +64,7 @@ void Checker::lanes_apart(const LanesMet& met) {
 void Checker::count_matrix_work(MatrixWork work, Counters& counters) {
   if (work.multiply_adds == 0) return;
   ++counters.matrix_instructions;
-  counters.*report::kMatrixFields[static_cast<std::size_t>(work.kind)].member += work.multiply_adds;
+  report::matrix_multiply_adds(counters, work.kind) += work.multiply_adds;
 }
 
 }  // namespace simt::check

@@ -29,6 +29,7 @@ enum class Mark : unsigned {
   fence,  ///< offset: 1 for the whole device, 0 for the block
   copy,   ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: its bytes
   land,   ///< such a copy lands; as above
+  work,   ///< computes special functions; offset: how many
 };
 
 // An access that moves matrices has as its size how many: 16 bytes, a row, for each of the first lanes. It is

@@ -8,7 +8,6 @@ namespace simt {
 
 /// The formats of factors that tensor cores have a rate of their own for.
 enum class MatrixKind : unsigned { float16, float8, tf32, f64, integer8 };
-inline constexpr unsigned kMatrixKinds = 5;
 
 struct MatrixWork {
   MatrixKind kind;

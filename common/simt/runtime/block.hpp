@@ -76,6 +76,10 @@ class BlockRunner {
   void together(const AlignedInstruction& instruction, void* operands, std::uintptr_t caller);
   /// Before an instruction of the warp that moves matrices: what this lane's address is used for.
   void use_matrix_row(const MatrixRow& row, std::uintptr_t caller);
+  /// Counts special functions that the runtime computes; those of compiled code are counted where they are.
+  void special_functions(unsigned count, std::uintptr_t caller) {
+    if (observer_ != nullptr) observer_->special_functions(count, caller);
+  }
   void spin_hint();
   unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
   LaneMask active_lanes(std::uintptr_t caller);

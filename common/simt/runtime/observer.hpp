@@ -58,6 +58,8 @@ class BlockObserver {
   virtual void inactive_lane(const InactiveLane& lane) = 0;
   virtual void matrix_row(const MatrixRow& row, std::uintptr_t caller) = 0;
   virtual void misaligned_row(const MatrixRow& row, std::uintptr_t caller) = 0;
+  /// The running thread has computed so many exponentials, reciprocals, roots or their like within the runtime.
+  virtual void special_functions(unsigned count, std::uintptr_t caller) = 0;
   /// The lanes of a warp have run as far as they can; those of `unfinished` only because they were paused.
   virtual void warp_pauses(int warp, LaneMask unfinished) = 0;
   virtual void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) = 0;

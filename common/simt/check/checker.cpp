@@ -184,6 +184,27 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
   recorder_.switch_to(running);
 }
 
+// The warp's lanes all stand here, so what they did is known in full.
+void Checker::named_barrier_reached(unsigned number, int warp, std::uintptr_t caller) {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  recorder_.switch_to(-1);
+  const auto index = static_cast<unsigned>(warp);
+  replay_.drain(index, 0);
+  order_.hand_over(number, index, replay_.live(index));
+  Site& site = sites_[sites_.find(caller - recorder_.code, replay_.path_of(running))];
+  ++site.counters.barriers;
+  if (trace_.wants(index)) trace_.mark("barrier", index, replay_.live(index), site.line);
+  recorder_.switch_to(running);
+}
+
+void Checker::named_barrier_opens(unsigned number, const std::vector<std::size_t>& waiting_warps) {
+  const NothingRecorded guard;
+  for (const std::size_t warp : waiting_warps)
+    order_.take_over(number, static_cast<unsigned>(warp), replay_.live(static_cast<unsigned>(warp)));
+  order_.end_hand_over(number);
+}
+
 void Checker::lanes_met(const LanesMet& met) {
   if (met.op == simt_op_aligned && (met.lanes != ~LaneMask{0} || met.caller != met.first_caller))
     lanes_apart(met);

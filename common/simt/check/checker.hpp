@@ -39,6 +39,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   }
   void thread_ends(int thread) override;
   void barrier_opens(const std::uintptr_t* waits_at, int threads) override;
+  void named_barrier_reached(unsigned number, int warp, std::uintptr_t caller) override;
+  void named_barrier_opens(unsigned number, const std::vector<std::size_t>& waiting_warps) override;
   void lanes_met(const LanesMet& met) override;
   void inactive_lane(const InactiveLane& lane) override;
   void matrix_row(const MatrixRow& row, std::uintptr_t caller) override;

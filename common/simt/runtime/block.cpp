@@ -66,6 +66,8 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   live_ = count;
   at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
+  for (Gathering& gathering : gatherings_) gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
+  find_static_shared(*launch.module);
   running_ = pending_ = kNone;
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
   rewind();
@@ -155,19 +157,21 @@ void BlockRunner::wait(std::uintptr_t caller) {
   threads_[static_cast<std::size_t>(running_)].waits_at = caller;
   if (launch_->stop) raise(FaultKind::endless_loop, "");
   int next = next_ready();
-  if (next == kNone && (release_paused() || release_converged() || release_barrier())) next = next_ready();
+  if (next == kNone && release_any()) next = next_ready();
   if (next == kNone) report_deadlock();
   if (next != running_) run_instead(next);
   if (roll_call_ != nullptr) [[unlikely]]
     answer_roll_call();
 }
 
+void BlockRunner::wait_long(std::uintptr_t caller) { wait(caller); }
+
 // The loop of every fiber: run what is ready. Never returns; a fiber without work is idle in switch_to().
 void BlockRunner::run_threads() {
   for (;;) {
     const int thread = pending_ != kNone ? std::exchange(pending_, kNone) : next_ready();
     if (thread == kNone) {
-      if (release_paused() || release_converged() || release_barrier()) continue;
+      if (release_any()) continue;
       if (!finished()) report_deadlock();
       fibers_.give_back(*fiber_);
       save_context(fcontext::jump_fcontext(home_, &fiber_->context));  // resumed by the next block's run()
@@ -335,11 +339,6 @@ LaneMask BlockRunner::arrive(Rendezvous& meeting, std::uintptr_t caller) {
   return meeting.arrived;
 }
 
-void BlockRunner::take_result(Rendezvous& meeting) {
-  meeting.unread &= ~bit_of(running_);
-  if (meeting.unread == 0) meeting.mask = 0;
-}
-
 std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned source,
                                    std::uintptr_t caller) {
   Rendezvous& meeting = meet(simt_op_shuffle, mask);
@@ -405,9 +404,7 @@ void BlockRunner::use_matrix_row(const MatrixRow& row, std::uintptr_t caller) {
   if (row.address != nullptr && reinterpret_cast<std::uintptr_t>(row.address) % kMatrixRowBytes != 0) {
     if (observer_ != nullptr) observer_->misaligned_row(row, caller);
     raise(observer_ != nullptr ? FaultKind::told_misaligned : FaultKind::misaligned,
-          "gave an address of a matrix row that is not a multiple of 16 bytes. Each row of ldmatrix and "
-          "stmatrix is "
-          "16 bytes, aligned: make the pitch of the array a multiple of 8 elements of 16 bits.");
+          "a row of ldmatrix or stmatrix is 16 bytes, and begins at a multiple of 16");
   }
   if (observer_ != nullptr) observer_->matrix_row(row, caller);
 }

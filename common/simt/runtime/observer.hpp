@@ -53,6 +53,10 @@ class BlockObserver {
   /// All threads that live wait in __syncthreads(), each in the call at waits_at[thread] (0: it has
   /// returned).
   virtual void barrier_opens(const std::uintptr_t* waits_at, int threads) = 0;
+  /// All lanes of a warp have come to the barrier of that number, from the call at `caller`; those of them that
+  /// wait go on when it opens.
+  virtual void named_barrier_reached(unsigned /*number*/, int /*warp*/, std::uintptr_t /*caller*/) {}
+  virtual void named_barrier_opens(unsigned /*number*/, const std::vector<std::size_t>& /*waiting_warps*/) {}
   /// The running thread comes back from a warp operation.
   virtual void lanes_met(const LanesMet& met) = 0;
   virtual void inactive_lane(const InactiveLane& lane) = 0;

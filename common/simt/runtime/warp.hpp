@@ -39,6 +39,7 @@ struct Warp {
   LaneMask exited = 0;
   LaneMask ready = 0;  ///< may run: not started yet, or what they waited for has come
   LaneMask at_barrier = 0;
+  LaneMask at_named = 0;    ///< of bar.sync with a number: they have come, and wait for others
   LaneMask converging = 0;  ///< in __activemask(), waiting to see who else comes
   LaneMask paused = 0;      ///< until an observer has seen what they did
   std::uint64_t meetings_held = 0;
@@ -46,7 +47,7 @@ struct Warp {
 
   void start(LaneMask existing) {
     lanes = ready = existing;
-    exited = at_barrier = converging = paused = 0;
+    exited = at_barrier = at_named = converging = paused = 0;
     meetings_held = 0;
     for (auto& meeting : meetings) meeting->mask = 0;
   }

@@ -37,12 +37,23 @@ struct LaunchContext {
 /// True for an address within threadIdx and its like, as the calling thread sees them.
 bool is_builtin_variable(std::uintptr_t address);
 
+/// An instruction that the lanes of a warp execute as one (`.sync.aligned`).
+struct AlignedInstruction {
+  const char* name;     ///< as messages say it: "ldmatrix"
+  std::uint64_t which;  ///< shape, types, modifiers: all lanes must agree in it
+  std::uint32_t work;   ///< what it does, for counters: see MatrixWork
+  /// Does it for all lanes that are there. operands[lane] is what the lane gave; null if it is not there.
+  void (*perform)(std::uint64_t which, void* const (&operands)[32]);
+};
+
 class BlockRunner {
  public:
   BlockRunner();
 
   /// The runner that executes a kernel on this operating-system thread right now; null in host code.
   static BlockRunner* current();
+  /// The same, for what exists only inside kernels. Throws std::logic_error in host code.
+  static BlockRunner& in_kernel(const char* what);
 
   /// Runs one block to its end. Returns false if a thread faulted; then fault() tells.
   bool run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
@@ -62,6 +73,14 @@ class BlockRunner {
   LaneMask gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
                   std::uintptr_t caller);
   LaneMask ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller);
+  /// Waits for the whole warp; then the first lane that goes on does it for all.
+  void together(const AlignedInstruction& instruction, void* operands, std::uintptr_t caller);
+  /// Before an instruction of the warp that moves matrices: what this lane's address is used for.
+  void use_matrix_row(const MatrixRow& row, std::uintptr_t caller);
+  /// Counts special functions that the runtime computes; those of compiled code are counted where they are.
+  void special_functions(unsigned count, std::uintptr_t caller) {
+    if (observer_ != nullptr) observer_->special_functions(count, caller);
+  }
   /// bar.sync and bar.arrive: the lanes of a warp come to it as one.
   struct NamedBarrier {
     unsigned number;  ///< 0 to 15

@@ -133,6 +133,8 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
           waiting_text(waiting));
     case FaultKind::illegal_mask:
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
+    case FaultKind::divergent_instruction:
+      return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
     case FaultKind::bad_ptx:
       return fmt::format("cannot run this inline PTX. {}", fault.text);
     case FaultKind::shared_address:
@@ -184,6 +186,8 @@ const char* kind_name(FaultKind kind) {
       return "deadlock";
     case FaultKind::illegal_mask:
       return "illegal_mask";
+    case FaultKind::divergent_instruction:
+      return "divergent_instruction";
     case FaultKind::out_of_bounds:
       return "out_of_bounds";
     case FaultKind::bad_ptx:
@@ -263,6 +267,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::trap:
     case FaultKind::exception:
     case FaultKind::illegal_mask:
+    case FaultKind::divergent_instruction:
       break;
   }
   return 719;  // cudaErrorLaunchFailure

@@ -22,7 +22,13 @@ struct Rendezvous {
   LaneMask bits = 0;     ///< of votes
   SimtWarpOp op = simt_op_syncwarp;
   bool complete = false;
-  std::uint64_t number = 0;  ///< no other meeting of the launch has it
+  // Of an instruction that the warp executes as one.
+  bool performed = false;
+  std::uint64_t instruction = 0;  ///< what its lanes must agree in
+  const char* name = nullptr;     ///< of the instruction
+  std::uint32_t work = 0;         ///< for the observer
+  std::uintptr_t caller = 0;      ///< inside the call of the lane that came first
+  std::uint64_t number = 0;       ///< no other meeting of the launch has it
   std::uint64_t values[32] = {};
 
   bool in_use() const { return mask != 0; }
@@ -61,7 +67,7 @@ struct Warp {
     unused->mask = mask;
     unused->op = op;
     unused->arrived = unused->unread = unused->bits = 0;
-    unused->complete = false;
+    unused->complete = unused->performed = false;
     unused->number = meetings_held++;
     return *unused;
   }

@@ -31,7 +31,8 @@ int print_table() {
                     {"counted", name_of(entry.counted)},
                     {"what", entry.what}});
   for (const simt::ptx::SpecialRegister& known : simt::ptx::special_registers())
-    registers.push_back({{"name", known.name}, {"type", simt::ptx::name_of(known.type)}, {"what", known.what}});
+    registers.push_back(
+        {{"name", known.name}, {"type", simt::ptx::name_of(known.type)}, {"what", known.what}});
   std::cout << nlohmann::json{{"rows", rows}, {"registers", registers}}.dump(1) << "\n";
   return 0;
 }

@@ -45,8 +45,10 @@ std::uint32_t BlockRunner::to_shared(const void* address) {
 }
 
 void* BlockRunner::from_shared(std::uint64_t address) {
-  if (address - kDynamic < kEnd - kDynamic) return static_cast<std::byte*>(dynamic_shared_) + (address - kDynamic);
-  if (address - kStatic < kDynamic - kStatic && static_shared_ != nullptr) return static_shared_ + (address - kStatic);
+  if (address - kDynamic < kEnd - kDynamic)
+    return static_cast<std::byte*>(dynamic_shared_) + (address - kDynamic);
+  if (address - kStatic < kDynamic - kStatic && static_shared_ != nullptr)
+    return static_shared_ + (address - kStatic);
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
   raise(FaultKind::shared_address, text);
@@ -58,7 +60,8 @@ namespace {
 
 simt::BlockRunner& runner() {
   if (simt::BlockRunner* current = simt::BlockRunner::current()) return *current;
-  throw std::logic_error("an address of shared memory was asked for by host code; it exists only inside kernels");
+  throw std::logic_error(
+      "an address of shared memory was asked for by host code; it exists only inside kernels");
 }
 
 }  // namespace

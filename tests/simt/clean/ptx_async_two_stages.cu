@@ -9,9 +9,11 @@ __global__ void kernel(const float* x, float* y) {
   unsigned to[2] = {static_cast<unsigned>(__cvta_generic_to_shared(&stage[0][t])),
                     static_cast<unsigned>(__cvta_generic_to_shared(&stage[1][t]))};
   float sum = 0.0f;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.commit_group;" ::"r"(to[0]), "l"(&x[t]) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.commit_group;" ::"r"(to[0]), "l"(&x[t])
+               : "memory");
   for (int step = 0; step < 2; ++step) {
-    if (step + 1 < 2) asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to[1]), "l"(&x[32 + t]) : "memory");
+    if (step + 1 < 2)
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to[1]), "l"(&x[32 + t]) : "memory");
     asm volatile("cp.async.commit_group; cp.async.wait_group 1;" ::: "memory");
     __syncthreads();
     sum += stage[step][31 - t];

@@ -10,7 +10,8 @@ __global__ void kernel(const float* x, float* y) {
     asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(1) : "memory");
   } else {
     unsigned ready = 0;
-    while (ready == 0) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(ready) : "l"(flag) : "memory");
+    while (ready == 0)
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(ready) : "l"(flag) : "memory");
     y[1] = y[0];
   }
 }

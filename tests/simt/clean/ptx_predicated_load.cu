@@ -7,7 +7,8 @@ __global__ void kernel(const float* x, float* y) {
   const unsigned t = threadIdx.x;
   float value;
   asm volatile("{ .reg .pred p; setp.lt.u32 p, %2, 60; mov.f32 %0, 0f00000000; @p ld.global.f32 %0, [%1]; }"
-               : "=f"(value) : "l"(&x[t]), "r"(t));
+               : "=f"(value)
+               : "l"(&x[t]), "r"(t));
   y[t] = value;
 }
 

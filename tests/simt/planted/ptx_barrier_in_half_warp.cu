@@ -5,8 +5,10 @@
 
 __global__ void kernel(const float* x, float* y) {
   const unsigned t = threadIdx.x;
-  if (t < 48) asm volatile("bar.sync 1, 64;" ::: "memory");  // A
-  else asm volatile("bar.sync 2, 64;" ::: "memory");
+  if (t < 48)
+    asm volatile("bar.sync 1, 64;" ::: "memory");  // A
+  else
+    asm volatile("bar.sync 2, 64;" ::: "memory");
   y[t] = x[t];
 }
 

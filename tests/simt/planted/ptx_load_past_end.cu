@@ -7,7 +7,8 @@ __global__ void kernel(const float* x, float* y) {
   const unsigned t = threadIdx.x;
   float a, b, c, d;
   asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "l"(&x[4 * t]));  // A
+               : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
+               : "l"(&x[4 * t]));  // A
   y[t] = a + b + c + d;
 }
 

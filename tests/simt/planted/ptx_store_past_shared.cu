@@ -6,7 +6,8 @@
 __global__ void kernel(const float* x, float* y) {
   __shared__ alignas(16) float tile[64];
   const unsigned t = threadIdx.x, at = static_cast<unsigned>(__cvta_generic_to_shared(tile));
-  if (t < 32) asm volatile("st.shared.v2.f32 [%0], {%1, %1};" ::"r"(at + 8 * t + 8), "f"(x[t]) : "memory");  // A
+  if (t < 32)
+    asm volatile("st.shared.v2.f32 [%0], {%1, %1};" ::"r"(at + 8 * t + 8), "f"(x[t]) : "memory");  // A
   __syncthreads();
   y[t] = tile[t < 2 ? 2 : t];
 }

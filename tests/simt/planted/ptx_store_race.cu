@@ -7,7 +7,7 @@ __global__ void kernel(const float* x, float* y) {
   __shared__ float tile[64];
   const unsigned t = threadIdx.x, at = static_cast<unsigned>(__cvta_generic_to_shared(tile));
   float value;
-  asm volatile("st.shared.f32 [%0], %1;" ::"r"(at + 4 * t), "f"(x[t]) : "memory");  // B
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(at + 4 * t), "f"(x[t]) : "memory");            // B
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(at + 4 * (63 - t)) : "memory");  // A
   y[t] = value;
 }

@@ -15,12 +15,75 @@ namespace {
 
 using namespace simt::ptx;
 
-constexpr const char* kPieces[] = {
-    "{", "}", "[", "]", ";", ",", "|", "@", "!", "@!", "%0", "%1", "%9", "%", "%%", "%=", "%%laneid", "%%tid.x", ":", "::", ".",
-    "_", "-", "+", "0x", "0f3F800000", "0d", "1.5", "077", "1e", "4294967296", "99999999999999999999999", "16", ".reg", ".pred",
-    ".b32", ".b64", ".f32", "p", "q", "r<4>", "r<99999>", "r1", "L", "L:", "bra", "bra.uni L;", "//", "/*", "*/", "\n", " ", "\\",
-    "add.u32 ", "ex2.approx.ftz.f32 ", "ld.global.v4.f32 ", "cp.async.cg.shared.global ", "setp.lt.s32 ", "mov.b64 ", "\"", "\0x",
-    "{%0, %1}", "[%0+4]", "[%0+-", "WARP_SZ", "$", "\xff", "selp.b32 ", "@p "};
+constexpr const char* kPieces[] = {"{",
+                                   "}",
+                                   "[",
+                                   "]",
+                                   ";",
+                                   ",",
+                                   "|",
+                                   "@",
+                                   "!",
+                                   "@!",
+                                   "%0",
+                                   "%1",
+                                   "%9",
+                                   "%",
+                                   "%%",
+                                   "%=",
+                                   "%%laneid",
+                                   "%%tid.x",
+                                   ":",
+                                   "::",
+                                   ".",
+                                   "_",
+                                   "-",
+                                   "+",
+                                   "0x",
+                                   "0f3F800000",
+                                   "0d",
+                                   "1.5",
+                                   "077",
+                                   "1e",
+                                   "4294967296",
+                                   "99999999999999999999999",
+                                   "16",
+                                   ".reg",
+                                   ".pred",
+                                   ".b32",
+                                   ".b64",
+                                   ".f32",
+                                   "p",
+                                   "q",
+                                   "r<4>",
+                                   "r<99999>",
+                                   "r1",
+                                   "L",
+                                   "L:",
+                                   "bra",
+                                   "bra.uni L;",
+                                   "//",
+                                   "/*",
+                                   "*/",
+                                   "\n",
+                                   " ",
+                                   "\\",
+                                   "add.u32 ",
+                                   "ex2.approx.ftz.f32 ",
+                                   "ld.global.v4.f32 ",
+                                   "cp.async.cg.shared.global ",
+                                   "setp.lt.s32 ",
+                                   "mov.b64 ",
+                                   "\"",
+                                   "\0x",
+                                   "{%0, %1}",
+                                   "[%0+4]",
+                                   "[%0+-",
+                                   "WARP_SZ",
+                                   "$",
+                                   "\xff",
+                                   "selp.b32 ",
+                                   "@p "};
 
 class Maker {
  public:
@@ -55,7 +118,9 @@ class Maker {
   }
 
  private:
-  std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(engine_); }
+  std::size_t below(std::size_t limit) {
+    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(engine_);
+  }
 
   /// A row of the table as its syntax has it, with the braces of what may be left out, and at times changed.
   std::string instruction() {
@@ -85,7 +150,8 @@ bool try_one(const std::string& text, const std::string& constraints) {
     }
   } catch (const PtxError& error) {
     const std::string_view message = error.what();
-    return error.offset <= text.size() && message.size() > 10 && (message.ends_with('.') || message.ends_with(';'));
+    return error.offset <= text.size() && message.size() > 10 &&
+           (message.ends_with('.') || message.ends_with(';'));
   }
   return true;
 }
@@ -105,7 +171,8 @@ int main(int argc, char** argv) {
     Maker maker(seed + count);
     const std::string text = maker.make(), constraints = maker.constraints();
     if (!try_one(text, constraints)) {
-      std::printf("seed %llu, constraints '%s':\n%s\n", static_cast<unsigned long long>(seed + count), constraints.c_str(), text.c_str());
+      std::printf("seed %llu, constraints '%s':\n%s\n", static_cast<unsigned long long>(seed + count),
+                  constraints.c_str(), text.c_str());
       return 1;
     }
   }

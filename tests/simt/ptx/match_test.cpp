@@ -78,5 +78,6 @@ TEST_CASE("addresses, vectors and constants are what their place asks for", "[pt
   CHECK_THAT(refusal("cp.async.wait_group %1;"), ContainsSubstring("a constant"));
   CHECK_THAT(refusal("ld.global.L2::cache_hint.u32 %0, [%6];"), ContainsSubstring("policy"));
   CHECK_THAT(refusal("ld.global.u32 %0, [%6], %6;"), ContainsSubstring("L2::cache_hint"));
-  CHECK_THAT(refusal("atom.global.add.b32 %0, [%6], %1;"), ContainsSubstring("There is no '.add' of type .b32"));
+  CHECK_THAT(refusal("atom.global.add.b32 %0, [%6], %1;"),
+             ContainsSubstring("There is no '.add' of type .b32"));
 }

@@ -25,7 +25,8 @@ std::string refusal(std::string_view text, const char* constraints = "=r r r") {
 }  // namespace
 
 TEST_CASE("a template holds instructions with operands of all kinds", "[ptx][syntax]") {
-  const Template read = parse("mad.lo.s32 %0, %1, -3, 0x10; ld.v2.u32 {%0, _}, [%1+8]; mov.u32 %0, %%laneid;", operands_of("=r r"));
+  const Template read = parse("mad.lo.s32 %0, %1, -3, 0x10; ld.v2.u32 {%0, _}, [%1+8]; mov.u32 %0, %%laneid;",
+                              operands_of("=r r"));
   REQUIRE(read.instructions.size() == 3);
   const Instruction& mad = read.instructions[0];
   CHECK(mad.opcode == "mad.lo.s32");
@@ -44,7 +45,9 @@ TEST_CASE("a template holds instructions with operands of all kinds", "[ptx][syn
 }
 
 TEST_CASE("numbers are read as PTX writes them", "[ptx][syntax]") {
-  const auto number = [](const std::string& text) { return parse("f " + text + ";", {}).instructions[0].operands[0]; };
+  const auto number = [](const std::string& text) {
+    return parse("f " + text + ";", {}).instructions[0].operands[0];
+  };
   CHECK(number("017").value == 15);
   CHECK(number("0b101").value == 5);
   CHECK(number("7U").value == 7);
@@ -84,7 +87,8 @@ TEST_CASE("strings of constant operands become part of the template", "[ptx][syn
 }
 
 TEST_CASE("what cannot be read is refused in one sentence", "[ptx][syntax]") {
-  CHECK_THAT(refusal("add.u32 %0, %1, %7;"), ContainsSubstring("operands %0 to %2") && ContainsSubstring("%7"));
+  CHECK_THAT(refusal("add.u32 %0, %1, %7;"),
+             ContainsSubstring("operands %0 to %2") && ContainsSubstring("%7"));
   CHECK_THAT(refusal("{ add.u32 %0, %1, %2;"), ContainsSubstring("has no '}'"));
   CHECK_THAT(refusal("}"), ContainsSubstring("has no '{'"));
   CHECK_THAT(refusal("add.u32 %0, %1, %2"), ContainsSubstring("needs a ';'"));

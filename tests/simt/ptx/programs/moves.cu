@@ -1,46 +1,52 @@
 // Comparisons, selections, moves, packing, special registers, branches and labels.
 #include "show.cuh"
 
-#define COMPARE_R(op, a, b)                                                         \
-  {                                                                                 \
-    unsigned d, e;                                                                  \
-    asm volatile("{ .reg .pred p, q;\n " op " p|q, %2, %3;\n"                       \
-                 "selp.u32 %0, 1, 0, p; selp.u32 %1, 1, 0, q; }"                    \
-                 : "=r"(d), "=r"(e)                                                 \
-                 : "r"(a), "r"(b));                                                 \
-    printf("%-32s %u %u\n", op, d, e);                                              \
+#define COMPARE_R(op, a, b)                                      \
+  {                                                              \
+    unsigned d, e;                                               \
+    asm volatile("{ .reg .pred p, q;\n " op                      \
+                 " p|q, %2, %3;\n"                               \
+                 "selp.u32 %0, 1, 0, p; selp.u32 %1, 1, 0, q; }" \
+                 : "=r"(d), "=r"(e)                              \
+                 : "r"(a), "r"(b));                              \
+    printf("%-32s %u %u\n", op, d, e);                           \
   }
-#define COMPARE_F(op, a, b)                                                         \
-  {                                                                                 \
-    unsigned d;                                                                     \
-    asm volatile("{ .reg .pred p;\n " op " p, %1, %2;\n selp.u32 %0, 1, 0, p; }"    \
-                 : "=r"(d)                                                          \
-                 : "f"(a), "f"(b));                                                 \
-    printf("%-32s %u\n", op, d);                                                    \
+#define COMPARE_F(op, a, b)                                                      \
+  {                                                                              \
+    unsigned d;                                                                  \
+    asm volatile("{ .reg .pred p;\n " op " p, %1, %2;\n selp.u32 %0, 1, 0, p; }" \
+                 : "=r"(d)                                                       \
+                 : "f"(a), "f"(b));                                              \
+    printf("%-32s %u\n", op, d);                                                 \
   }
 
 __global__ void compare(unsigned a, unsigned b, float x, float y, float nan, float tiny) {
-  COMPARE_R("setp.eq.u32", a, b) COMPARE_R("setp.ne.s32", a, b) COMPARE_R("setp.lt.s32", a, b) COMPARE_R("setp.lt.u32", a, b)
-  COMPARE_R("setp.ge.u32", a, b) COMPARE_R("setp.lo.u32", a, b) COMPARE_R("setp.hs.u32", a, b) COMPARE_R("setp.eq.b32", a, a)
-  COMPARE_F("setp.lt.f32", x, y) COMPARE_F("setp.lt.f32", nan, y) COMPARE_F("setp.ltu.f32", nan, y) COMPARE_F("setp.ne.f32", nan, y)
-  COMPARE_F("setp.neu.f32", nan, y) COMPARE_F("setp.num.f32", nan, y) COMPARE_F("setp.nan.f32", nan, y)
-  COMPARE_F("setp.gt.ftz.f32", tiny, 0.0f) COMPARE_F("setp.gt.f32", tiny, 0.0f)
-  unsigned d;
+  COMPARE_R("setp.eq.u32", a, b)
+  COMPARE_R("setp.ne.s32", a, b) COMPARE_R("setp.lt.s32", a, b) COMPARE_R("setp.lt.u32", a, b)
+      COMPARE_R("setp.ge.u32", a, b) COMPARE_R("setp.lo.u32", a, b) COMPARE_R("setp.hs.u32", a, b)
+          COMPARE_R("setp.eq.b32", a, a) COMPARE_F("setp.lt.f32", x, y) COMPARE_F("setp.lt.f32", nan, y)
+              COMPARE_F("setp.ltu.f32", nan, y) COMPARE_F("setp.ne.f32", nan, y)
+                  COMPARE_F("setp.neu.f32", nan, y) COMPARE_F("setp.num.f32", nan, y)
+                      COMPARE_F("setp.nan.f32", nan, y) COMPARE_F("setp.gt.ftz.f32", tiny, 0.0f)
+                          COMPARE_F("setp.gt.f32", tiny, 0.0f) unsigned d;
   asm volatile(
       "{ .reg .pred p, q, c;\n setp.lt.u32 c, %1, %2;\n setp.lt.and.s32 p|q, %1, %2, !c;\n"
-      "setp.gt.or.f32 q, %3, %4, p;\n setp.eq.xor.u32 p, %1, %1, q;\n and.pred p, p, c; not.pred c, p; or.pred c, c, q;\n"
-      "mov.pred q, c; xor.pred c, c, q; selp.u32 %0, 10, 20, c;\n @q add.u32 %0, %0, 1;\n @!q add.u32 %0, %0, 2; }"
+      "setp.gt.or.f32 q, %3, %4, p;\n setp.eq.xor.u32 p, %1, %1, q;\n and.pred p, p, c; not.pred c, p; "
+      "or.pred c, c, q;\n"
+      "mov.pred q, c; xor.pred c, c, q; selp.u32 %0, 10, 20, c;\n @q add.u32 %0, %0, 1;\n @!q add.u32 %0, "
+      "%0, 2; }"
       : "=r"(d)
       : "r"(a), "r"(b), "f"(x), "f"(y));
   printf("%-32s %u\n", "predicates", d);
-  R2("set.lt.u32.s32", a, b) R2("set.eq.u32.u32", a, b)
-  asm volatile("set.gt.u32.f32 %0, %1, %2;" : "=r"(d) : "f"(x), "f"(y));
+  R2("set.lt.u32.s32", a, b)
+  R2("set.eq.u32.u32", a, b) asm volatile("set.gt.u32.f32 %0, %1, %2;"
+                                          : "=r"(d)
+                                          : "f"(x), "f"(y));
   printf(U32, "set.gt.u32.f32", d);
 }
 
 __global__ void move(unsigned a, unsigned b, unsigned long long la, float x) {
-  R1("mov.b32", a) L1("mov.u64", la) F1("mov.f32", x) H1("mov.u16", 77)
-  unsigned d, e;
+  R1("mov.b32", a) L1("mov.u64", la) F1("mov.f32", x) H1("mov.u16", 77) unsigned d, e;
   unsigned long long ld;
   unsigned short h, i, j, k;
   asm volatile("mov.b64 %0, {%1, %2};" : "=l"(ld) : "r"(a), "r"(b));
@@ -59,8 +65,12 @@ __global__ void move(unsigned a, unsigned b, unsigned long long la, float x) {
   printf(U64, "mov.b64 {}", ld);
   asm volatile("mov.u32 %0, WARP_SZ;" : "=r"(d));
   printf("%-32s %u\n", "WARP_SZ", d);
-  asm volatile("{ .reg .b32 t<3>; mov.b32 t0, %1; mov.b32 t1, %2; { .reg .b32 t0; mov.b32 t0, 0x10; add.u32 t1, t1, t0; }"
-               " add.u32 t2, t0, t1; mov.b32 %0, t2; } // a comment\n /* and one more */" : "=r"(d) : "r"(5), "r"(7));
+  asm volatile(
+      "{ .reg .b32 t<3>; mov.b32 t0, %1; mov.b32 t1, %2; { .reg .b32 t0; mov.b32 t0, 0x10; add.u32 t1, t1, "
+      "t0; }"
+      " add.u32 t2, t0, t1; mov.b32 %0, t2; } // a comment\n /* and one more */"
+      : "=r"(d)
+      : "r"(5), "r"(7));
   printf("%-32s %u\n", ".reg in scopes", d);
 }
 
@@ -104,12 +114,12 @@ __global__ void registers(unsigned* out) {
     for (int i = 0; i < 12; ++i) out[i] = values[i];
     unsigned before, after;
     unsigned long long first, last;
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(before) :: "memory");
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(first) :: "memory");
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(before)::"memory");
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(first)::"memory");
     out[12] = sum_below(100);
     asm volatile("nanosleep.u32 20;");
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(last) :: "memory");
-    asm volatile("mov.u32 %0, %%clock;" : "=r"(after) :: "memory");
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(last)::"memory");
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(after)::"memory");
     out[13] = after != before && last >= first;
   }
 }

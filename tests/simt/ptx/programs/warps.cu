@@ -12,14 +12,28 @@ __global__ void lanes(unsigned* out) {
   asm volatile("shfl.sync.down.b32 %0, %1, %2, 0x181f, -1;" : "=r"(r[2]) : "r"(lane), "r"(3));
   asm volatile("shfl.sync.bfly.b32 %0, %1, 1, 31, 0xffffffff;" : "=r"(r[3]) : "r"(lane));
   asm volatile("{ .reg .pred p; shfl.sync.down.b32 %0|p, %2, 20, 31, -1; selp.u32 %1, 1, 0, p; }"
-               : "=r"(r[4]), "=r"(r[5]) : "r"(lane));
-  asm volatile("{ .reg .pred p; shfl.sync.up.b32 %0|p, %1, 8, 0x1000, -1; selp.u32 %0, 1, 0, p; }" : "=r"(r[6]) : "r"(lane));
-  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 9; vote.sync.all.pred q, p, -1; selp.u32 %0, 1, 0, q; }" : "=r"(r[7]) : "r"(lane));
-  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 9; vote.sync.any.pred q, p, -1; selp.u32 %0, 1, 0, q; }" : "=r"(r[8]) : "r"(lane));
-  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 99; vote.sync.uni.pred q, !p, -1; selp.u32 %0, 1, 0, q; }" : "=r"(r[9]) : "r"(lane));
-  asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 9; vote.sync.ballot.b32 %0, p, -1; }" : "=r"(r[10]) : "r"(lane));
+               : "=r"(r[4]), "=r"(r[5])
+               : "r"(lane));
+  asm volatile("{ .reg .pred p; shfl.sync.up.b32 %0|p, %1, 8, 0x1000, -1; selp.u32 %0, 1, 0, p; }"
+               : "=r"(r[6])
+               : "r"(lane));
+  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 9; vote.sync.all.pred q, p, -1; selp.u32 %0, 1, 0, q; }"
+               : "=r"(r[7])
+               : "r"(lane));
+  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 9; vote.sync.any.pred q, p, -1; selp.u32 %0, 1, 0, q; }"
+               : "=r"(r[8])
+               : "r"(lane));
+  asm volatile(
+      "{ .reg .pred p, q; setp.lt.u32 p, %1, 99; vote.sync.uni.pred q, !p, -1; selp.u32 %0, 1, 0, q; }"
+      : "=r"(r[9])
+      : "r"(lane));
+  asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 9; vote.sync.ballot.b32 %0, p, -1; }"
+               : "=r"(r[10])
+               : "r"(lane));
   asm volatile("match.any.sync.b32 %0, %1, -1;" : "=r"(r[11]) : "r"(value));
-  asm volatile("{ .reg .pred p; match.all.sync.b32 %0|p, %2, -1; selp.u32 %1, 1, 0, p; }" : "=r"(r[12]), "=r"(r[13]) : "r"(5));
+  asm volatile("{ .reg .pred p; match.all.sync.b32 %0|p, %2, -1; selp.u32 %1, 1, 0, p; }"
+               : "=r"(r[12]), "=r"(r[13])
+               : "r"(5));
   asm volatile("match.all.sync.b64 %0, %1, -1;" : "=r"(r[14]) : "l"((unsigned long long)lane));
   asm volatile("redux.sync.add.s32 %0, %1, -1;" : "=r"(r[15]) : "r"(value));
   asm volatile("redux.sync.min.s32 %0, %1, -1;" : "=r"(r[16]) : "r"(lane - 9));
@@ -32,7 +46,8 @@ __global__ void lanes(unsigned* out) {
     asm volatile("bar.warp.sync 0xfffff;" ::: "memory");
   }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  asm volatile("{ .reg .pred p; elect.sync %0|p, 0xffffffff; selp.u32 %1, 1, 0, p; }" : "=r"(r[22]), "=r"(r[23]));
+  asm volatile("{ .reg .pred p; elect.sync %0|p, 0xffffffff; selp.u32 %1, 1, 0, p; }"
+               : "=r"(r[22]), "=r"(r[23]));
 #endif
   for (int row = 0; row < kRows; ++row) out[row * 32 + lane] = r[row];
 }
@@ -54,9 +69,15 @@ __global__ void hand_over(unsigned* out) {
   }
   unsigned count, all, any;
   asm volatile("barrier.sync.aligned 0;" ::: "memory");
-  asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 50; bar.red.popc.u32 %0, 0, p; }" : "=r"(count) : "r"(thread));
-  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 50; bar.red.and.pred q, 0, p; selp.u32 %0, 1, 0, q; }" : "=r"(all) : "r"(thread));
-  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 50; bar.red.or.pred q, 0, !p; selp.u32 %0, 1, 0, q; }" : "=r"(any) : "r"(thread));
+  asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 50; bar.red.popc.u32 %0, 0, p; }"
+               : "=r"(count)
+               : "r"(thread));
+  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 50; bar.red.and.pred q, 0, p; selp.u32 %0, 1, 0, q; }"
+               : "=r"(all)
+               : "r"(thread));
+  asm volatile("{ .reg .pred p, q; setp.lt.u32 p, %1, 50; bar.red.or.pred q, 0, !p; selp.u32 %0, 1, 0, q; }"
+               : "=r"(any)
+               : "r"(thread));
   asm volatile("bar.sync 3;" ::: "memory");
   if (thread == 77) out[192] = count, out[193] = all, out[194] = any;
 }
@@ -66,10 +87,18 @@ int main() {
   cudaMalloc(&out, sizeof host);
   lanes<<<1, 32>>>(out);
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
-  const char* names[kRows] = {"shfl.sync.idx",  "shfl.sync.up",    "shfl.sync.down",  "shfl.sync.bfly",  "shfl.sync.down",  "|p",
-                              "|p of up",       "vote.sync.all",   "vote.sync.any",   "vote.sync.uni",   "vote.sync.ballot", "match.any.sync.b32",
-                              "match.all.sync", "|p",              "match.all.b64",   "redux.sync.add",  "redux.sync.min",  "redux.sync.max",
-                              "redux.sync.xor", "redux.sync.and",  "activemask",      "redux.sync.or",   "elect.sync",      "|p"};
+  const char* names[kRows] = {"shfl.sync.idx",    "shfl.sync.up",
+                              "shfl.sync.down",   "shfl.sync.bfly",
+                              "shfl.sync.down",   "|p",
+                              "|p of up",         "vote.sync.all",
+                              "vote.sync.any",    "vote.sync.uni",
+                              "vote.sync.ballot", "match.any.sync.b32",
+                              "match.all.sync",   "|p",
+                              "match.all.b64",    "redux.sync.add",
+                              "redux.sync.min",   "redux.sync.max",
+                              "redux.sync.xor",   "redux.sync.and",
+                              "activemask",       "redux.sync.or",
+                              "elect.sync",       "|p"};
   for (int row = 0; row < kRows; ++row) {
     printf("%-20s", names[row]);
     for (int lane = 0; lane < 32; lane += 3) printf(" %x", host[row * 32 + lane]);

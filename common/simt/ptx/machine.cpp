@@ -11,10 +11,6 @@
 #include "simt/runtime/block.hpp"
 #include "simt/shim/simt_ptx.h"
 
-// Defined in block.cpp; kernels see them as const.
-extern constinit thread_local uint3 threadIdx, blockIdx;
-extern constinit thread_local dim3 blockDim, gridDim;
-
 namespace simt::ptx {
 namespace {
 
@@ -138,13 +134,12 @@ std::uint64_t Frame::special(std::uint64_t number) const {
     return name.back() == 'x' ? index.x : name.back() == 'y' ? index.y : index.z;
   };
   const std::uint64_t lane = block.lane(), bit = std::uint64_t{1} << lane, all = 0xffffffffu;
-  if (name.starts_with("tid.")) return axis(threadIdx);
-  if (name.starts_with("ntid.")) return axis(blockDim);
-  if (name.starts_with("ctaid.")) return axis(blockIdx);
-  if (name.starts_with("nctaid.")) return axis(gridDim);
+  if (name.starts_with("tid.")) return axis(block.thread_index());
+  if (name.starts_with("ntid.")) return axis(block.launch().block);
+  if (name.starts_with("ctaid.")) return axis(block.block_index());
+  if (name.starts_with("nctaid.")) return axis(block.launch().grid);
   if (name == "laneid") return lane;
-  if (name == "warpid")
-    return (threadIdx.x + blockDim.x * (threadIdx.y + std::uint64_t{blockDim.y} * threadIdx.z)) / 32;
+  if (name == "warpid") return block.warp();
   if (name == "nwarpid") return 64;
   if (name == "smid") return 0;
   if (name == "nsmid") return 1;

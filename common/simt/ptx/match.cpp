@@ -94,16 +94,19 @@ class WordMatcher {
 
 // --- What comes nearest ---
 
+/// How many characters have to be put in, left out, replaced, or exchanged with their neighbour.
 unsigned edit_distance(std::string_view a, std::string_view b) {
-  std::vector<unsigned> row(b.size() + 1);
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i - 1]) == lower(b[j - 1]); };
+  std::vector<unsigned> before_last, last, row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<unsigned>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    unsigned diagonal = row[0];
+    before_last = std::exchange(last, row);
     row[0] = static_cast<unsigned>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      row[j] = std::min({last[j - 1] + (same(i, j) ? 0u : 1u), last[j] + 1, row[j - 1] + 1});
+      const bool exchanged = i > 1 && j > 1 && same(i, j - 1) && same(i - 1, j);
+      if (exchanged) row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -115,8 +118,15 @@ struct Near {
 };
 
 /// The spelling of a row that is nearest to the words from `first` on.
-Near nearest_modifiers(const std::vector<Item>& items, const Words& words, std::size_t first) {
+Near nearest_modifiers(std::vector<Item> items, const Words& words, std::size_t first) {
   const std::size_t count = words.size() - first;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!std::exchange(items[i].has_vector, false)) continue;
+    Item vector;
+    vector.optional = true;
+    vector.choices = {"v2", "v4"};
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++), std::move(vector));
+  }
   // best[j]: for the items so far, after j of the words.
   std::vector<Near> best(count + 1);
   best[0] = {0, ""};
@@ -139,7 +149,6 @@ Near nearest_modifiers(const std::vector<Item>& items, const Words& words, std::
       for (const std::string_view choice : item.choices)
         offer(best[j - 1].cost + 2 * edit_distance(word, choice),
               best[j - 1].spelled + "." + std::string(choice));
-      if (item.has_vector && is_vector(word)) offer(best[j - 1].cost + 1, best[j - 1].spelled);
     }
     best = std::move(next);
   }

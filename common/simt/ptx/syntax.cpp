@@ -15,7 +15,13 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
 bool continues_name(char c) { return begins_name(c) || is_digit(c); }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+/// In quotation marks, and in characters that a terminal can show.
+std::string quoted(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c < ' ' || c > '~') c = '?';
+  return "'" + result + "'";
+}
 
 /// What the register of an operand is, by its letter.
 Type register_type(char letter) {

@@ -9,7 +9,7 @@
 namespace simt::check {
 
 struct MachineInstruction {
-  enum class Kind : std::uint8_t {
+  enum class Does : std::uint8_t {
     other,
     add,      ///< or subtracts floats
     multiply,
@@ -21,7 +21,7 @@ struct MachineInstruction {
     leaves    ///< jumps or returns: what follows is another piece of code
   };
   unsigned bytes = 0;  ///< 0: not understood
-  Kind kind = Kind::other;
+  Does does = Does::other;
   std::uintptr_t target = 0;
 };
 

@@ -103,16 +103,20 @@ void Machine::run_steps(const Frame& frame) const {
   const auto holds = [&](const Step& step) {
     return step.guard < 0 || ((frame.slots[step.guard] & 1u) != 0) != step.guard_negated;
   };
+  const auto carry_out = [&](const Step& step) {
+    if (step.counted == Counted::special_function) frame.block.special_functions(1, frame.caller);
+    step.act(frame, step);
+  };
   if (straight_) {
     for (const Step& step : steps_)
-      if (holds(step)) step.act(frame, step);
+      if (holds(step)) carry_out(step);
     return;
   }
   for (std::size_t i = 0; i < steps_.size();) {
     const Step& step = steps_[i++];
     if (!holds(step)) continue;
     if (!step.branches) {
-      step.act(frame, step);
+      carry_out(step);
       continue;
     }
     const auto target = static_cast<std::size_t>(step.target);

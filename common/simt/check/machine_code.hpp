@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Reads machine code of x86-64, as far as counting its arithmetic asks: how long an instruction is, whether it
-/// computes with float, and what it calls.
+/// Reads machine code of x86-64, as far as counting its arithmetic asks: how long an instruction is, whether
+/// it computes with float, and what it calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace simt::check {
 struct MachineInstruction {
   enum class Does : std::uint8_t {
     other,
-    add,      ///< or subtracts floats
+    add,  ///< or subtracts floats
     multiply,
     fused,    ///< multiplies and adds floats
     special,  ///< divides floats, or takes a root

@@ -32,8 +32,7 @@ void for_each_pair(int rows, int cols, Visit visit) {
   int pair = 0;
   for (int col = 0; col < cols; col += kTile)
     for (int row = 0; row < rows; row += kTile, ++pair)
-      for (int lane = 0; lane < 32; ++lane)
-        visit(((row + lane / 4) * cols + col) / 2 + lane % 4, lane, pair);
+      for (int lane = 0; lane < 32; ++lane) visit(((row + lane / 4) * cols + col) / 2 + lane % 4, lane, pair);
 }
 
 template <int kPairBytes>

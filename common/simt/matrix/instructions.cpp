@@ -1,5 +1,5 @@
-// What one lane brings to an instruction of its warp, and what the first lane to go on does for all; and the entry
-// points of simt_matrix_abi.h.
+// What one lane brings to an instruction of its warp, and what the first lane to go on does for all; and the
+// entry points of simt_matrix_abi.h.
 
 #include "simt/matrix/instructions.hpp"
 
@@ -28,6 +28,11 @@ struct ProductRegisters {
 
 template <class Instruction>
 void perform_product(std::uint64_t which, LaneOperands& operands) {
+  const auto instruction = std::bit_cast<Instruction>(which);
+  if (!is_known(instruction))
+    BlockRunner::current()->raise(
+        FaultKind::assertion,
+        (name_of(instruction) + " is an instruction of a GPU, with these types").c_str());
   Operands all;
   for (int lane = 0; lane < 32; ++lane) {
     ProductRegisters registers{};
@@ -38,16 +43,13 @@ void perform_product(std::uint64_t which, LaneOperands& operands) {
     all.b.of_lane[lane] = bytes(registers.b);
     all.c.of_lane[lane] = bytes(registers.c);
   }
-  multiply(std::bit_cast<Instruction>(which), all);
+  multiply(instruction, all);
 }
 
 template <class Instruction>
 void start_product(BlockRunner& block, const char* name, Instruction instruction, ProductRegisters registers,
                    std::uintptr_t caller) {
   static_assert(sizeof(Instruction) == sizeof(std::uint64_t));
-  if (!is_known(instruction))
-    block.raise(FaultKind::assertion,
-                (name_of(instruction) + " is an instruction of a GPU, with these types").c_str());
   block.together(
       {name, std::bit_cast<std::uint64_t>(instruction), work_of(instruction), perform_product<Instruction>},
       &registers, caller);
@@ -133,8 +135,8 @@ void use_row(BlockRunner& block, const void* row, Move move, bool writes, std::u
 
 }  // namespace
 
-void multiply_together(BlockRunner& block, SimtMma instruction, void* d, const void* a, const void* b, const void* c,
-                       std::uintptr_t caller) {
+void multiply_together(BlockRunner& block, SimtMma instruction, void* d, const void* a, const void* b,
+                       const void* c, std::uintptr_t caller) {
   start_product(block, "mma.sync", instruction, {d, a, b, c}, caller);
 }
 
@@ -196,11 +198,13 @@ void simt_warp_together(const char* name) {
 }
 
 void simt_ldmatrix(unsigned* to, const void* row, int matrices, int transposed) {
-  simt::matrix::load_matrices(BlockRunner::in_kernel("ldmatrix"), {matrices, transposed}, to, row, SIMT_CALLER());
+  simt::matrix::load_matrices(BlockRunner::in_kernel("ldmatrix"), {matrices, transposed}, to, row,
+                              SIMT_CALLER());
 }
 
 void simt_stmatrix(void* row, const unsigned* from, int matrices, int transposed) {
-  simt::matrix::store_matrices(BlockRunner::in_kernel("stmatrix"), {matrices, transposed}, row, from, SIMT_CALLER());
+  simt::matrix::store_matrices(BlockRunner::in_kernel("stmatrix"), {matrices, transposed}, row, from,
+                               SIMT_CALLER());
 }
 
 unsigned simt_movmatrix(unsigned from) {

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The instructions of simt_matrix_abi.h for those who know the running block and where in the kernel they are:
-/// `caller` is an address inside the call, for messages and findings.
+/// The instructions of simt_matrix_abi.h for those who know the running block and where in the kernel they
+/// are: `caller` is an address inside the call, for messages and findings.
 
 #include <cstdint>
 
@@ -13,8 +13,8 @@ class BlockRunner;
 
 namespace simt::matrix {
 
-void multiply_together(BlockRunner& block, SimtMma instruction, void* d, const void* a, const void* b, const void* c,
-                       std::uintptr_t caller);
+void multiply_together(BlockRunner& block, SimtMma instruction, void* d, const void* a, const void* b,
+                       const void* c, std::uintptr_t caller);
 
 struct Move {
   int matrices;    ///< 1, 2 or 4

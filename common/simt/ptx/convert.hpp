@@ -27,8 +27,10 @@ inline double to_whole(double x, unsigned mode) {
 /// Clamped to what the integer holds. What a NaN gives depends on the widths of both.
 template <class To, class From>
 To to_integer(double x) {
-  if constexpr (sizeof(From) == 8) return shim::saturating_cast<To>(x);
-  else return shim::saturating_cast<To>(static_cast<float>(x));
+  if constexpr (sizeof(From) == 8)
+    return shim::saturating_cast<To>(x);
+  else
+    return shim::saturating_cast<To>(static_cast<float>(x));
 }
 
 template <class Format>
@@ -99,11 +101,16 @@ void convert(const Frame& f, const Step& s) {
 template <class Make>
 Bound for_number(Type type, Make make) {
   switch (type) {
-    case Type::f16: return make(Small<Half>{});
-    case Type::bf16: return make(Small<Bfloat16>{});
-    case Type::f32: return make(float{});
-    case Type::f64: return make(double{});
-    default: return for_integer(type, make);
+    case Type::f16:
+      return make(Small<Half>{});
+    case Type::bf16:
+      return make(Small<Bfloat16>{});
+    case Type::f32:
+      return make(float{});
+    case Type::f64:
+      return make(double{});
+    default:
+      return for_integer(type, make);
   }
 }
 inline Bound bind_cvt(const Match& m) {
@@ -137,8 +144,8 @@ inline void convert_tf32(const Frame& f, const Step& s) {
   if (negative && (s.flags & kRelu) != 0) return f.set(s[0], 0u);
   const unsigned mode = (s.flags & kRoundBits) >> kRoundShift;
   if ((bits & 0x7f800000u) != 0x7f800000u) {
-    if (mode == 3) bits += 0x1000u;                                // .rna: halves away from zero
-    if (mode == 0) bits += 0xfffu + (bits >> 13 & 1u);             // .rn: halves to even
+    if (mode == 3) bits += 0x1000u;                     // .rna: halves away from zero
+    if (mode == 0) bits += 0xfffu + (bits >> 13 & 1u);  // .rn: halves to even
     const bool overflow = (bits & 0x7f800000u) == 0x7f800000u;
     if (overflow && (s.flags & kSaturate) != 0) bits = (bits & 0x80000000u) | 0x7f7fe000u;
   }
@@ -146,7 +153,8 @@ inline void convert_tf32(const Frame& f, const Step& s) {
 }
 inline Bound bind_cvt_tf32(const Match& m) {
   const unsigned mode = m.has("rna") ? 3 : m.has("rz") ? 1 : 0;
-  return {convert_tf32, mode << kRoundShift | (m.has("relu") ? kRelu : 0) | (m.has("satfinite") ? kSaturate : 0)};
+  return {convert_tf32,
+          mode << kRoundShift | (m.has("relu") ? kRelu : 0) | (m.has("satfinite") ? kSaturate : 0)};
 }
 
 }  // namespace simt::ptx

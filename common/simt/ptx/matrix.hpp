@@ -18,9 +18,14 @@ constexpr unsigned packed(const SimtMma& mma) {
 }
 constexpr SimtMma unpacked_mma(unsigned flags) {
   const auto number = [flags](unsigned at) { return static_cast<SimtNumber>(flags >> at & 15u); };
-  return {static_cast<unsigned char>(flags & 31u), 8,          static_cast<unsigned char>(flags >> 5 & 63u),
-          number(11),                              number(15), number(19),
-          number(23),                              static_cast<unsigned char>(flags >> 27 & 1u)};
+  return {static_cast<unsigned char>(flags & 31u),
+          8,
+          static_cast<unsigned char>(flags >> 5 & 63u),
+          number(11),
+          number(15),
+          number(19),
+          number(23),
+          static_cast<unsigned char>(flags >> 27 & 1u)};
 }
 
 inline SimtNumber number_named(std::string_view name) {
@@ -40,8 +45,8 @@ inline void multiply(const Frame& f, const Step& s) {
   const SimtMma mma = unpacked_mma(s.flags);
   const int register_bytes = mma.a == simt_f64 ? 8 : 4;
   alignas(8) std::byte registers[4][8 * sizeof(double)];  // d, a, b, c
-  const int counts[] = {simt_mma_registers(mma, 'd'), simt_mma_registers(mma, 'a'), simt_mma_registers(mma, 'b'),
-                        simt_mma_registers(mma, 'c')};
+  const int counts[] = {simt_mma_registers(mma, 'd'), simt_mma_registers(mma, 'a'),
+                        simt_mma_registers(mma, 'b'), simt_mma_registers(mma, 'c')};
   std::size_t value = static_cast<std::size_t>(counts[0]);
   for (int operand = 1; operand < 4; ++operand)
     for (int i = 0; i < counts[operand]; ++i, ++value) {
@@ -105,7 +110,8 @@ inline Bound bind_stmatrix(const Match& m) {
   return {[](const Frame& f, const Step& s) {
             const matrix::Move move = move_of(s);
             unsigned from[4] = {};
-            for (int i = 0; i < move.matrices; ++i) from[i] = f.get<unsigned>(s[static_cast<std::size_t>(i) + 1]);
+            for (int i = 0; i < move.matrices; ++i)
+              from[i] = f.get<unsigned>(s[static_cast<std::size_t>(i) + 1]);
             matrix::store_matrices(f.block, move, row_of(f, s, s[0]), from, f.caller);
           },
           move_flags(m)};

@@ -1,6 +1,6 @@
-// Every matrix instruction of a warp, by inline PTX: what each lane gets from numbers that all formats hold exactly.
-// The sums printed are the same on any GPU that has the instruction; 0 as the exit status says that they are right.
-// sm_90 or later for stmatrix.
+// Every matrix instruction of a warp, by inline PTX: what each lane gets from numbers that all formats hold
+// exactly. The sums printed are the same on any GPU that has the instruction; 0 as the exit status says that
+// they are right. sm_90 or later for stmatrix.
 
 #include <cuda_fp16.h>
 
@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#define CHECK(call)                                                                   \
-  do {                                                                                \
-    const cudaError_t error = (call);                                                 \
-    if (error != cudaSuccess) {                                                       \
-      std::printf("line %d: %s\n", __LINE__, cudaGetErrorString(error));              \
-      std::exit(1);                                                                   \
-    }                                                                                 \
+#define CHECK(call)                                                      \
+  do {                                                                   \
+    const cudaError_t error = (call);                                    \
+    if (error != cudaSuccess) {                                          \
+      std::printf("line %d: %s\n", __LINE__, cudaGetErrorString(error)); \
+      std::exit(1);                                                      \
+    }                                                                    \
   } while (false)
 
 using Word = unsigned;
@@ -45,10 +45,14 @@ struct S8 {
 };
 /// -2 to 2 in e4m3 and in e5m2.
 struct E4m3 {
-  static __device__ Word bits(int i) { return (i < 0 ? 0x80u : 0u) | (i == 0 ? 0u : abs(i) == 1 ? 0x38u : 0x40u); }
+  static __device__ Word bits(int i) {
+    return (i < 0 ? 0x80u : 0u) | (i == 0 ? 0u : abs(i) == 1 ? 0x38u : 0x40u);
+  }
 };
 struct E5m2 {
-  static __device__ Word bits(int i) { return (i < 0 ? 0x80u : 0u) | (i == 0 ? 0u : abs(i) == 1 ? 0x3cu : 0x40u); }
+  static __device__ Word bits(int i) {
+    return (i < 0 ? 0x80u : 0u) | (i == 0 ? 0u : abs(i) == 1 ? 0x3cu : 0x40u);
+  }
 };
 
 /// Registers of A (16 x k) and B (k x 8) with kPacked elements each, as the PTX ISA lays them out.
@@ -69,29 +73,29 @@ __device__ Word b_register(int i) {
 __device__ int c_row(int i) { return threadIdx.x % 32 / 4 + 8 * (i / 2); }
 __device__ int c_col(int i) { return threadIdx.x % 4 * 2 + i % 2; }
 
-#define MMA_4_2(NAME, SHAPE, FORMAT, PACKED)                                                                 \
-  __global__ void NAME##_kernel(float* out) {                                                                   \
-    Word a[4], b[2];                                                                                            \
-    float c[4];                                                                                                 \
-    for (int i = 0; i < 4; ++i) a[i] = a_register<FORMAT, PACKED>(i);                                           \
-    for (int i = 0; i < 2; ++i) b[i] = b_register<FORMAT, PACKED>(i);                                           \
-    for (int i = 0; i < 4; ++i) c[i] = static_cast<float>(c_element(c_row(i), c_col(i)));                       \
-    asm volatile("mma.sync.aligned." SHAPE                                                                      \
-                 " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"                           \
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                               \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                           \
-    for (int i = 0; i < 4; ++i) out[c_row(i) * 8 + c_col(i)] = c[i];                                            \
+#define MMA_4_2(NAME, SHAPE, FORMAT, PACKED)                                              \
+  __global__ void NAME##_kernel(float* out) {                                             \
+    Word a[4], b[2];                                                                      \
+    float c[4];                                                                           \
+    for (int i = 0; i < 4; ++i) a[i] = a_register<FORMAT, PACKED>(i);                     \
+    for (int i = 0; i < 2; ++i) b[i] = b_register<FORMAT, PACKED>(i);                     \
+    for (int i = 0; i < 4; ++i) c[i] = static_cast<float>(c_element(c_row(i), c_col(i))); \
+    asm volatile("mma.sync.aligned." SHAPE                                                \
+                 " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"     \
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                         \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));     \
+    for (int i = 0; i < 4; ++i) out[c_row(i) * 8 + c_col(i)] = c[i];                      \
   }
-#define MMA_2_1(NAME, SHAPE, FORMAT, PACKED)                                                                 \
-  __global__ void NAME##_kernel(float* out) {                                                                   \
-    Word a[2], b = b_register<FORMAT, PACKED>(0);                                                               \
-    float c[4];                                                                                                 \
-    for (int i = 0; i < 2; ++i) a[i] = a_register<FORMAT, PACKED>(i);                                           \
-    for (int i = 0; i < 4; ++i) c[i] = static_cast<float>(c_element(c_row(i), c_col(i)));                       \
-    asm volatile("mma.sync.aligned." SHAPE " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};\n"             \
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                               \
-                 : "r"(a[0]), "r"(a[1]), "r"(b));                                                               \
-    for (int i = 0; i < 4; ++i) out[c_row(i) * 8 + c_col(i)] = c[i];                                            \
+#define MMA_2_1(NAME, SHAPE, FORMAT, PACKED)                                                        \
+  __global__ void NAME##_kernel(float* out) {                                                       \
+    Word a[2], b = b_register<FORMAT, PACKED>(0);                                                   \
+    float c[4];                                                                                     \
+    for (int i = 0; i < 2; ++i) a[i] = a_register<FORMAT, PACKED>(i);                               \
+    for (int i = 0; i < 4; ++i) c[i] = static_cast<float>(c_element(c_row(i), c_col(i)));           \
+    asm volatile("mma.sync.aligned." SHAPE " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};\n" \
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                   \
+                 : "r"(a[0]), "r"(a[1]), "r"(b));                                                   \
+    for (int i = 0; i < 4; ++i) out[c_row(i) * 8 + c_col(i)] = c[i];                                \
   }
 MMA_4_2(f16_k16, "m16n8k16.row.col.f32.f16.f16.f32", F16, 2)
 MMA_4_2(bf16_k16, "m16n8k16.row.col.f32.bf16.bf16.f32", Bf16, 2)
@@ -108,9 +112,10 @@ __global__ void f16_sums_kernel(float* out) {
   for (int i = 0; i < 2; ++i) b[i] = b_register<F16, 2>(i);
   for (int i = 0; i < 2; ++i)
     c[i] = F16::bits(c_element(c_row(2 * i), c_col(0))) | F16::bits(c_element(c_row(2 * i), c_col(1))) << 16;
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};\n"
-               : "+r"(c[0]), "+r"(c[1])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};\n"
+      : "+r"(c[0]), "+r"(c[1])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   for (int i = 0; i < 4; ++i)
     out[c_row(i) * 8 + c_col(i)] =
         __half2float(__ushort_as_half(static_cast<unsigned short>(c[i / 2] >> 16 * (i % 2) & 0xffffu)));
@@ -123,7 +128,8 @@ __global__ void s8_k32_kernel(float* out) {
   for (int i = 0; i < 2; ++i) b[i] = b_register<S8, 4>(i);
   for (int i = 0; i < 4; ++i) c[i] = c_element(c_row(i), c_col(i));
   asm volatile(
-      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+      "%1, %2, %3};\n"
       : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   for (int i = 0; i < 4; ++i) out[c_row(i) * 8 + c_col(i)] = static_cast<float>(c[i]);
@@ -134,7 +140,8 @@ __global__ void s8_k16_kernel(float* out) {
   for (int i = 0; i < 2; ++i) a[i] = a_register<S8, 4>(i);
   for (int i = 0; i < 4; ++i) c[i] = c_element(c_row(i), c_col(i));
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};\n"
+      "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, "
+      "%2, %3};\n"
       : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(b));
   for (int i = 0; i < 4; ++i) out[c_row(i) * 8 + c_col(i)] = static_cast<float>(c[i]);
@@ -168,12 +175,14 @@ __global__ void move_kernel(unsigned short* loaded, unsigned short* transposed, 
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(row));
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\n" : "=r"(t[0]), "=r"(t[1]) : "r"(row));
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];\n"
+               : "=r"(t[0]), "=r"(t[1])
+               : "r"(row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\n" : "=r"(m) : "r"(row));
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;\n" : "=r"(m) : "r"(m));
   const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(&copy[lane][0]));
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(target), "r"(r[0]), "r"(r[1]),
-               "r"(r[2]), "r"(r[3])
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(target), "r"(r[0]),
+               "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
   __syncwarp();
   for (int e = 0; e < 2; ++e) {

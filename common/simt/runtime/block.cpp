@@ -382,7 +382,8 @@ void BlockRunner::together(const AlignedInstruction& instruction, void* operands
     meeting.name = instruction.name;
     meeting.work = instruction.work;
     meeting.caller = caller;
-  } else if (meeting.instruction != instruction.which || std::strcmp(meeting.name, instruction.name) != 0) {
+  } else if (meeting.instruction != instruction.which ||
+             (meeting.name != instruction.name && std::strcmp(meeting.name, instruction.name) != 0)) {
     char text[200];
     std::snprintf(
         text, sizeof text,

@@ -1,14 +1,14 @@
-// Half of a warp comes to bar.sync, which is for whole warps: nobody goes on.
+// The two halves of a warp come to different barriers; bar.sync is for whole warps.
 //
-// expect: deadlock at A
+// expect: illegal_instruction at A
 #include <cuda_runtime.h>
 
 __global__ void kernel(const float* x, float* y) {
   const unsigned t = threadIdx.x;
   if (t < 48)
-    asm volatile("bar.sync 1, 64;" ::: "memory");  // A
+    asm volatile("bar.sync 1, 64;" ::: "memory");
   else
-    asm volatile("bar.sync 2, 64;" ::: "memory");
+    asm volatile("bar.sync 2, 64;" ::: "memory");  // A
   y[t] = x[t];
 }
 

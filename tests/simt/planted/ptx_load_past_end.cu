@@ -6,9 +6,9 @@
 __global__ void kernel(const float* x, float* y) {
   const unsigned t = threadIdx.x;
   float a, b, c, d;
-  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"  // A
                : "=f"(a), "=f"(b), "=f"(c), "=f"(d)
-               : "l"(&x[4 * t]));  // A
+               : "l"(&x[4 * t]));
   y[t] = a + b + c + d;
 }
 

@@ -10,9 +10,11 @@ __global__ void exchange(const unsigned short* in, unsigned* out) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const unsigned value = in[threadIdx.x];
   const unsigned row = static_cast<unsigned>(__cvta_generic_to_shared(&tile[warp][lane][0]));
-  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %1};\n" ::"r"(row), "r"(value)
-               : "memory");                    // A
-  out[threadIdx.x] = tile[1 - warp][lane][0];  // B
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %1};\n"  // A
+               ::"r"(row),
+               "r"(value)
+               : "memory");
+  out[threadIdx.x] = tile[1 - warp][lane % 16][0];  // B
 }
 
 int main() {

@@ -2,7 +2,7 @@
 // keeps the first kilobyte for itself, and the dynamic buffer from 1 MB on. Addresses keep their alignment up
 // to 1 KB, which the swizzles of tensor cores look at.
 
-#include <cstdio>
+#include <stdexcept>
 
 #include "simt/runtime/block.hpp"
 #include "simt/shim/simt_ptx.h"
@@ -49,9 +49,7 @@ void* BlockRunner::from_shared(std::uint64_t address) {
     return static_cast<std::byte*>(dynamic_shared_) + (address - kDynamic);
   if (address - kStatic < kDynamic - kStatic && static_shared_ != nullptr)
     return static_shared_ + (address - kStatic);
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-  raise(FaultKind::shared_address, text);
+  raise(FaultKind::shared_address, "");
 }
 
 }  // namespace simt

@@ -1,6 +1,6 @@
 // The last cp.async of 16 bytes reads past the end of x: src-size does not say how much is left.
 //
-// expect: out_of_bounds at A, other side B
+// expect: out_of_bounds at A
 #include <cuda_runtime.h>
 
 __global__ void kernel(const float* x, float* y) {
@@ -13,7 +13,7 @@ __global__ void kernel(const float* x, float* y) {
 
 int main() {
   float *x, *y;
-  cudaMalloc(&x, 62 * sizeof(float));  // B
+  cudaMalloc(&x, 62 * sizeof(float));
   cudaMalloc(&y, 16 * sizeof(float));
   cudaMemset(x, 0, 62 * sizeof(float));
   kernel<<<1, 16>>>(x, y);

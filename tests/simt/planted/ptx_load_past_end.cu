@@ -1,6 +1,6 @@
 // A vector load through PTX reads past the end of x.
 //
-// expect: out_of_bounds at A, other side B
+// expect: out_of_bounds at A
 #include <cuda_runtime.h>
 
 __global__ void kernel(const float* x, float* y) {
@@ -14,7 +14,7 @@ __global__ void kernel(const float* x, float* y) {
 
 int main() {
   float *x, *y;
-  cudaMalloc(&x, 60 * sizeof(float));  // B
+  cudaMalloc(&x, 60 * sizeof(float));
   cudaMalloc(&y, 16 * sizeof(float));
   cudaMemset(x, 0, 60 * sizeof(float));
   kernel<<<1, 16>>>(x, y);

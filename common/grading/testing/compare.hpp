@@ -39,6 +39,16 @@ requires is_16_bit<T> Tensor<float> widened(const Tensor<T>& x) {
   return wide;
 }
 
+/// @brief Numbers of 16 bits that are held in float32, in their own type. Elements that were never written
+/// stay so.
+template <class T>
+requires is_16_bit<T> Tensor<T> narrowed(const Tensor<float>& x) {
+  Tensor<T> narrow = x.to<T>();
+  for (std::int64_t i = 0; i < x.numel(); ++i)
+    if (is_poison(x.at_linear(i))) narrow.at_linear(i) = poison<T>();
+  return narrow;
+}
+
 /// What reports call an array, and one index of each of its axes: {"O", {"batch", "head", "query",
 /// "column"}}. Without axes, a vector has elements and everything else rows and columns.
 struct ArrayName {

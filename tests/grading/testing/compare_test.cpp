@@ -262,4 +262,6 @@ TEMPLATE_TEST_CASE("widened numbers are the same, and what was never written sta
   CHECK(wide.strides() == x.strides());
   CHECK(wide(0, 2) == static_cast<float>(TestType(0.1f)));
   CHECK(is_poison(wide(1, 1)));
+  CHECK(is_poison(narrowed<TestType>(wide)(1, 1)));
+  CHECK(narrowed<TestType>(wide)(0, 2) == x(0, 2));
 }

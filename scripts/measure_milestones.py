@@ -22,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULT = ROOT / "docs" / "results" / "milestones.json"
 MILESTONES = {1: [4], 2: [3, 5], 3: [5], 5: [7], 6: [4], 11: [7], 14: [2], 15: [1, 9, 14, 20], 16: [7], 17: [7, 10, 5], 18: [5, 4]}
 ORDER = {16: [1, 2, 3, 4, 7, 5, 6, 8], 17: [1, 6, 7, 8, 9, 10, 3, 4, 5, 2], 18: [8, 1, 2, 5, 3, 4, 6, 7]}  # as the notes advise
+# What a part has that belongs to a later TODO, and what stands there until that is answered.
+LATER = {15: [(21, "causal && ", "false && ")]}
 TODO = re.compile(r"^\s*// TODO (\d+)\b")
 
 
@@ -79,7 +81,11 @@ def measure(lesson: dict, folder: str) -> dict:
         for i, todo in enumerate(order):
             if todo not in [*MILESTONES.get(lesson["number"], []), order[-1]]:
                 continue
-            points = points_of(lesson, with_answers(solution, set(order[: i + 1])), pathlib.Path(work))
+            text = with_answers(solution, set(order[: i + 1]))
+            for later, answer, until_then in LATER.get(lesson["number"], []):
+                if later not in order[: i + 1]:
+                    text = text.replace(answer, until_then)
+            points = points_of(lesson, text, pathlib.Path(work))
             rows.append({"todo": todo, "points": points})
             print(f"lesson {lesson['number']:02}, after TODO {todo}: {points} of {lesson['points']} points", flush=True)
     if rows[-1]["points"] != lesson["points"]:

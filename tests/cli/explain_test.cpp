@@ -163,6 +163,7 @@ TEST_CASE("the rows of a page of mistakes are found by words of their first cell
 
 TEST_CASE("too few words name no mistake, more name those of each lesson", "[cli][explain]") {
   const Project project;
+  std::filesystem::create_directories(project.lesson.folder());
   Project::write(project.lesson.folder() / "mistakes.md", "| *all of it is lost* | Nothing is stored. |\n");
   CHECK(page_of_told_mistakes({project.lesson}, "all of").empty());
   CHECK(page_of_told_mistakes({project.lesson}, "all is lost").empty());

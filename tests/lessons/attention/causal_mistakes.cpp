@@ -129,7 +129,7 @@ Mistakes causal_mistakes(const Problem& p, Which which) {
       for (const Int N : {64, 32}) views.add_too(name, seen({M, N, Nq, past}), sentence);
   };
   add("diagonal_tiles_unmasked",
-      "In tiles that the diagonal crosses, keys behind the query's position are seen.",
+      "In tiles that the diagonal crosses, keys past the query's position are seen.",
       [](const Tiling& t) { return [t](Int i, Int j) { return j < t.end(i); }; });
   add("diagonal_tiles_missing",
       "Tiles that the diagonal crosses are left out; queries see a part of their keys.",
@@ -184,7 +184,7 @@ Mistakes causal_mistakes(const Problem& p, Which which) {
         };
       });
   add_too("only_last_tile_masked",
-          "Only the last tile of keys is masked, and in those before it keys behind the query's position are "
+          "Only the last tile of keys is masked, and in those before it keys past the query's position are "
           "seen. The "
           "diagonal crosses several tiles.",
           [&p](const Tiling& t) {

@@ -30,12 +30,17 @@ __global__ void __launch_bounds__(kCopyThreads) copy_kernel(const float* x, floa
   /// Sends for this thread's part of a round, and closes the batch.
   const auto fetch = [&](std::int64_t round) {
     const std::int64_t first = first_of(round);
-    // TODO 1: start one copy of 16 bytes to this round's stage. How many of them are in x? And if none is?
+    // TODO 1: start a copy of 16 bytes to this round's stage. What if fewer than four numbers are left?
     // TODO 2: close the batch. Must it be closed in a round that has nothing to copy?
-    if (first < n) {
-      const std::int64_t missing = first + 4 > n ? first + 4 - n : 0;  // these become 0, and are not read
-      __pipeline_memcpy_async(&x_smem[round % kStages][thread], &x[first], sizeof(float4),
-                              missing * sizeof(float));
+    float4& stage = x_smem[round % kStages][thread];
+    if (first + 4 <= n) {
+      __pipeline_memcpy_async(&stage, &x[first], sizeof(float4));
+    } else {
+      for (int e = 0; e < 4; ++e) {
+        const bool inside = first + e < n;  // outside nothing is read, and the number becomes 0
+        __pipeline_memcpy_async(&stage.x + e, inside ? &x[first + e] : x, sizeof(float),
+                                inside ? 0 : sizeof(float));
+      }
     }
     __pipeline_commit();  // also an empty one: the number of batches says which tile has landed
     // [done]
@@ -63,61 +68,57 @@ constexpr int kThreads = Shape::kThreads;
 constexpr int kSide = kProductTile, kDepth = kProductDepth;
 using Slab = device::SharedTile<kSide, kDepth>;  // at[k][i]: what one step of k needs lies side by side
 
-// [wide]
-/// Whether four neighbouring rows of X, in one column, can be copied at once: from row 0 on, and from every
-/// fourth.
-__device__ bool columns_in_fours(const View<const float, 2>& X) {
-  return X.strides[0] == 1 && X.strides[1] % 4 == 0 &&
-         reinterpret_cast<std::uintptr_t>(X.data) % sizeof(float4) == 0;
-}
-
-/// Starts copies of X[first_row + i][first_k + k] to X_smem.at[k][i], with zeros outside X, four rows at a
-/// time.
-__device__ void fetch_in_fours(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_k,
-                               Slab& X_smem) {
-  static_assert(kSide * kDepth == 4 * kThreads);
-  // TODO 5: one copy of 16 bytes a thread. What is there to read where X ends within the four?
-  const int thread = static_cast<int>(threadIdx.x);
-  const int k = thread / (kSide / 4), i = 4 * (thread % (kSide / 4));
-  const std::int64_t row = first_row + i, col = first_k + k;
-  const std::int64_t inside =
-      col < X.shape[1] ? min(X.shape[0] - row, std::int64_t{4}) : 0;  // of the four rows
-  __pipeline_memcpy_async(&X_smem.at[k][i], inside > 0 ? &X(row, col) : X.data, sizeof(float4),
-                          inside > 0 ? (4 - inside) * sizeof(float) : sizeof(float4));
-  // [done]
-}
-// [wide]
-
-// [single]
-/// The same, one number at a time, for any strides.
-__device__ void fetch_one_by_one(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_k,
-                                 Slab& X_smem) {
-  // Lesson 06: a warp reads 8 neighbours along k in 4 rows, or 32 in a column, whatever lies side by side.
-  const int thread = static_cast<int>(threadIdx.x);
-  const bool along_k = X.strides[1] < X.strides[0];
-  const int own_i = along_k ? thread / kDepth : thread % kSide, i_step = along_k ? kThreads / kDepth : 0;
-  const int own_k = along_k ? thread % kDepth : thread / kSide, k_step = along_k ? 0 : kThreads / kSide;
-#pragma unroll
-  for (int e = 0; e < kSide * kDepth / kThreads; ++e) {
-    const int i = own_i + e * i_step, k = own_k + e * k_step;
-    const std::int64_t row = first_row + i, col = first_k + k;
-    // TODO 6: start the copy of X[row][col], 4 bytes. Which address, if nothing is to be read?
-    const bool inside = row < X.shape[0] && col < X.shape[1];
-    __pipeline_memcpy_async(&X_smem.at[k][i], inside ? &X(row, col) : X.data, sizeof(float),
-                            inside ? 0 : sizeof(float));
-    // [done]
+// [slabs]
+/// The slabs of a matrix, one after the other along k: which of their numbers a thread sends for.
+class Slabs {
+ public:
+  /// Shapes: X is (rows, K), any strides. A warp sends for neighbours in memory: four rows with one copy
+  /// where they lie side by side; else, as in lesson 06, 8 numbers along k in each of 4 rows, or 32 in a
+  /// column.
+  __device__ Slabs(const View<const float, 2>& X, std::int64_t first_row) : X_(X) {
+    const int thread = static_cast<int>(threadIdx.x);
+    in_fours_ = X.strides[0] == 1 && X.strides[1] % 4 == 0 && X.shape[0] % 4 == 0 &&
+                reinterpret_cast<std::uintptr_t>(X.data) % sizeof(float4) == 0;
+    along_k_ = X.strides[1] < X.strides[0];
+    i_ = in_fours_ ? 4 * thread % kSide : along_k_ ? thread / kDepth : thread % kSide;
+    k_ = in_fours_ ? 4 * thread / kSide : along_k_ ? thread % kDepth : thread / kSide;
+    next_ = X.data + (first_row + i_) * X.strides[0] + k_ * X.strides[1];
+    rows_left_ = static_cast<int>(min(X.shape[0] - first_row, std::int64_t{kSide})) - i_;
   }
-}
-// [single]
 
-__device__ void fetch_slab(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_k,
-                           Slab& X_smem) {
-  if (columns_in_fours(X)) {
-    fetch_in_fours(X, first_row, first_k, X_smem);
-  } else {
-    fetch_one_by_one(X, first_row, first_k, X_smem);
+  /// Sends for the next slab, of which X has k_left columns: element (i, k) goes to X_smem.at[k][i], and
+  /// zeros where X has ended.
+  __device__ void send(Slab& X_smem, int k_left) {
+    if (in_fours_) {
+      // TODO 5: one copy of 16 bytes. In whose place, and which address, if X has nothing there?
+      const bool inside = rows_left_ > 0 && k_ < k_left;
+      __pipeline_memcpy_async(&X_smem.at[k_][i_], inside ? next_ : X_.data, sizeof(float4),
+                              inside ? 0 : sizeof(float4));
+      // [done]
+    } else {
+      const int i_step = along_k_ ? kThreads / kDepth : 0, k_step = along_k_ ? 0 : kThreads / kSide;
+      const std::int64_t step = i_step * X_.strides[0] + k_step * X_.strides[1];
+#pragma unroll 1  // unrolled, the addresses would take registers that the sums need
+      for (int e = 0; e < kSide * kDepth / kThreads; ++e) {
+        // TODO 6: one copy of 4 bytes, i_step rows and k_step columns further each time.
+        const bool inside = e * i_step < rows_left_ && k_ + e * k_step < k_left;
+        __pipeline_memcpy_async(&X_smem.at[k_ + e * k_step][i_ + e * i_step],
+                                inside ? next_ + e * step : X_.data, sizeof(float),
+                                inside ? 0 : sizeof(float));
+        // [done]
+      }
+    }
+    next_ += kDepth * X_.strides[1];
   }
-}
+
+ private:
+  const View<const float, 2>& X_;
+  bool in_fours_, along_k_;
+  int i_, k_;          // the thread's first number of a slab
+  const float* next_;  // that number, of the next slab
+  int rows_left_;      // from it to the end of X or of the tile
+};
+// [slabs]
 
 // [product]
 /// Each block of kThreads threads computes a tile of C, row by row; C is tiles_across tiles wide. Slab s of
@@ -127,16 +128,18 @@ __global__ void __launch_bounds__(kThreads, 2)
     matmul_staged_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
                          unsigned tiles_across) {
   __shared__ Slab A_smem[kStages], B_smem[kStages];
-  const std::int64_t first_row = std::int64_t{blockIdx.x / tiles_across} * kSide;
-  const std::int64_t first_col = std::int64_t{blockIdx.x % tiles_across} * kSide;
-  const View<const float, 2> Bt = device::transposed(B);  // (N, K)
-  const std::int64_t slabs = (A.shape[1] + kDepth - 1) / kDepth;
+  const unsigned down = blockIdx.x / tiles_across, across = blockIdx.x % tiles_across;  // the tile's place
+  const View<const float, 2> Bt = device::transposed(B);                                // (N, K)
+  Slabs A_slabs(A, std::int64_t{down} * kSide), B_slabs(Bt, std::int64_t{across} * kSide);
+  const int slabs = static_cast<int>((A.shape[1] + kDepth - 1) / kDepth);
 
   /// Sends for a slab of A and one of B, if there are any, and closes the batch.
-  const auto fetch = [&](std::int64_t slab) {
+  const auto fetch = [&](int slab) {
     if (slab < slabs) {
-      fetch_slab(A, first_row, slab * kDepth, A_smem[slab % kStages]);
-      fetch_slab(Bt, first_col, slab * kDepth, B_smem[slab % kStages]);
+      const int k_left =
+          static_cast<int>(min(A.shape[1] - std::int64_t{slab} * kDepth, std::int64_t{kDepth}));
+      A_slabs.send(A_smem[slab % kStages], k_left);
+      B_slabs.send(B_smem[slab % kStages], k_left);
     }
     __pipeline_commit();
   };
@@ -145,7 +148,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   for (int slab = 0; slab < kStages - 1; ++slab) fetch(slab);
   // [done]
   Shape::Accumulator acc = {};
-  for (std::int64_t slab = 0; slab < slabs; ++slab) {
+  // [loop]
+  for (int slab = 0; slab < slabs; ++slab) {
     // TODO 8: when has the slab landed, for the block? When may the one before it be overwritten?
     // TODO 9: send for another slab and multiply this one, in the order in which they overlap.
     __pipeline_wait_prior(kStages - 2);  // this thread's part of the slab has landed
@@ -154,7 +158,8 @@ __global__ void __launch_bounds__(kThreads, 2)
     device::multiply_add<Shape>(A_smem[slab % kStages], B_smem[slab % kStages], acc);
     // [done]
   }
-  device::store_tile<Shape>(acc, C, first_row, first_col);
+  // [loop]
+  device::store_tile<Shape>(acc, C, std::int64_t{down} * kSide, std::int64_t{across} * kSide);
 }
 // [product]
 

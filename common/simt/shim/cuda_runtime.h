@@ -10,5 +10,6 @@
 #include "simt_launch_api.h"
 #include "simt_math.h"
 #include "simt_names.h"
+#include "simt_ptx.h"
 
 #include "simt_atomics.h"

@@ -38,6 +38,8 @@ bool is_builtin_variable(std::uintptr_t address) {
   return within(blockDim) || within(gridDim) || within(threadIdx) || within(blockIdx);
 }
 
+uint3 BlockRunner::block_index() const { return blockIdx; }
+
 BlockRunner* BlockRunner::current() { return current_runner; }
 
 BlockRunner& BlockRunner::in_kernel(const char* what) {

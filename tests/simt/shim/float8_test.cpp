@@ -1,6 +1,6 @@
 // e4m3 and e5m2: every bit pattern, and roundings, saturation, NaN and infinities.
 
-#include "cuda_fp8.h"
+#include <cuda_fp8.h>
 
 #include <cmath>
 #include <cstdint>

@@ -27,6 +27,11 @@ Wavefronts wavefronts_of(const WarpAccess& access) {
   return count_wavefronts(access.offsets, access.lanes, access.bytes, access.kind == Kind::read);
 }
 
+template <class Visit>
+void for_each_lane(LaneMask lanes, Visit visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
 }  // namespace
 
 Checker& Checker::get() {
@@ -137,11 +142,26 @@ void Checker::note_exit(int thread) {
       last[count++] = static_cast<std::uint32_t>(code_of(*slot));
 }
 
-void Checker::warp_pauses(int warp, LaneMask unfinished) {
+LaneMask Checker::warp_pauses(int warp, LaneMask unfinished) {
   const NothingRecorded guard;
   const int running = recorder_.thread;
   recorder_.switch_to(-1);
   replay_.drain(static_cast<unsigned>(warp), unfinished);
+  LaneMask with_room = 0;
+  for_each_lane(unfinished, [&](unsigned lane) {
+    if (!trace_of(warp, lane).full()) with_room |= LaneMask{1} << lane;
+  });
+  recorder_.switch_to(running);
+  return with_room;
+}
+
+void Checker::lanes_must_go_on(int warp, LaneMask lanes) {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  recorder_.switch_to(-1);
+  for_each_lane(lanes, [&](unsigned lane) {
+    if (ThreadTrace& trace = trace_of(warp, lane); trace.full()) trace.lengthen();
+  });
   recorder_.switch_to(running);
 }
 

@@ -39,7 +39,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void barrier_opens(const std::uintptr_t* waits_at, int threads) override;
   void lanes_met(const LanesMet& met) override;
   void inactive_lane(const InactiveLane& lane) override;
-  void warp_pauses(int warp, LaneMask unfinished) override;
+  LaneMask warp_pauses(int warp, LaneMask unfinished) override;
+  void lanes_must_go_on(int warp, LaneMask lanes) override;
   void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) override;
   void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) override;
 
@@ -62,6 +63,9 @@ class Checker final : public BlockObserver, public Replay::Listener {
 
  private:
   void place_windows(const LaunchContext& context, const void* dynamic_buffer);
+  ThreadTrace& trace_of(int warp, unsigned lane) {
+    return recorder_.threads[static_cast<std::size_t>(warp) * 32 + lane];
+  }
   void drain_all();  ///< when no thread of the block can do more before all of them have been heard
   void mark_did(const WarpEvent& event, unsigned site);
   void access_did(const WarpEvent& event, unsigned site);

@@ -108,8 +108,9 @@ class BlockRunner {
   int pick_in_warp(std::size_t warp_number);
   bool release_barrier();
   bool release_converged(bool though_others_run = false);
-  bool release_paused(bool though_others_run = false);
+  bool release_paused();
   void release_paused_lanes(std::size_t warp_number);
+  void release_all_paused(std::size_t warp_number);
   void tell_barrier();
   bool finished() const { return live_ == 0; }
   [[noreturn]] void report_deadlock();

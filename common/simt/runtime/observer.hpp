@@ -44,7 +44,10 @@ class BlockObserver {
   virtual void lanes_met(const LanesMet& met) = 0;
   virtual void inactive_lane(const InactiveLane& lane) = 0;
   /// The lanes of a warp have run as far as they can; those of `unfinished` only because they were paused.
-  virtual void warp_pauses(int warp, LaneMask unfinished) = 0;
+  /// Returns those that need not go on waiting: at least one of `unfinished`.
+  virtual LaneMask warp_pauses(int warp, LaneMask unfinished) = 0;
+  /// Those lanes go on, although warp_pauses() would let them wait: another lane waits for what they do.
+  virtual void lanes_must_go_on(int warp, LaneMask lanes) = 0;
   virtual void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) = 0;
   virtual void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) = 0;
 };

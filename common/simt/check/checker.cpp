@@ -80,6 +80,7 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
 
 void Checker::end_launch() {
   active_recorder = nullptr;
+  detector_.end_launch();
   LaunchProfile profile;
   profile.kernel = facts_.kernel;
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};

@@ -58,6 +58,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void misaligned(std::uintptr_t caller, std::uintptr_t address, std::uint64_t alignment);
 
   std::vector<Finding> take_findings() { return log_.take(); }
+  std::uint64_t take_unwatched_accesses() { return detector_.take_unwatched_accesses(); }
   std::vector<LaunchProfile> take_profiles();
   TraceLog& trace() { return trace_; }
 

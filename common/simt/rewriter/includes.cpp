@@ -99,7 +99,7 @@ class Files {
     Unit& unit = units_[index];  // stays valid: a deque does not move its elements when it grows
     unit.source = read_text(unit.path);
     const std::string name = unit.path.string();
-    rewriter::Lexed lexed = rewriter::lex_live(unit.source, name);
+    rewriter::Lexed lexed = rewriter::lex_live(unit.source, name, job_.architecture);
     for (const rewriter::Directive& directive : lexed.directives) {
       if (directive.kind != rewriter::DirectiveKind::include || !directive.live) continue;
       if (directive.last_token - directive.first_token != 1) continue;

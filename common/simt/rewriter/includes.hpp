@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "simt/rewriter/rewriter.hpp"
+
 namespace simt {
 
 /// What rewrite_file() is to do.
@@ -11,6 +13,7 @@ struct RewriteJob {
   std::filesystem::path output;  ///< Its folder receives the copies of headers as well.
   std::vector<std::filesystem::path>
       include_dirs;  ///< Where quoted includes are searched after their own folder.
+  int architecture = kDefaultArchitecture;  ///< `__CUDA_ARCH__` in device code.
 };
 
 /// @brief Rewrites a file and those of its headers that need it.

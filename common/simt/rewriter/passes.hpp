@@ -41,6 +41,9 @@ void check_inline_asm(const Sequence& sequence);
 /// and that nvcc refuses there, since it is for the host: std::max, std::numeric_limits<T>::max() ...
 void check_device_calls(const Sequence& sequence);
 
+/// @throws RewriteError for the first launch within a function for the device alone.
+void check_launches_of_kernels(const Sequence& sequence);
+
 /// @throws RewriteError for the first statement that calls one of File::kernels without a launch. See
 /// rewrite() for the rule.
 void check_direct_calls(const Sequence& sequence);

@@ -69,6 +69,7 @@ std::string kernel_of(const SimtLaunch& launch) {
 extern "C" void simt_launch(const SimtLaunch* request) {
   using namespace simt;
   const std::shared_ptr<void> arguments(request->arguments, request->destroy);
+  require_host_code();
   Context& context = Context::get();
   const std::lock_guard lock(context.mutex);
   if (context.sticky() != cudaSuccess) return;

@@ -66,6 +66,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   SIMT_API_ENTRY();
   if (callback == nullptr || flags != 0) return context.fail(cudaErrorInvalidValue);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.let_host_watch();
   context.enqueue(stream, [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
   return cudaSuccess;
 }
@@ -74,6 +75,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   SIMT_API_ENTRY();
   if (function == nullptr) return context.fail(cudaErrorInvalidValue);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.let_host_watch();
   context.enqueue(stream, [&context, function, data] {
     if (context.sticky() == cudaSuccess) function(data);  // as on a GPU: not after an error
   });

@@ -205,6 +205,8 @@ cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream = nullptr);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
+/// What cudaGetSymbolAddress() does for a variable of `bytes` bytes.
+cudaError_t simt_symbol_address(void** pointer, const void* symbol, std::size_t bytes);
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags);
@@ -349,6 +351,10 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
-  *pointer = const_cast<void*>(static_cast<const volatile void*>(&symbol));
-  return cudaSuccess;
+  return simt_symbol_address(pointer, const_cast<const void*>(static_cast<const volatile void*>(&symbol)),
+                             sizeof(T));
+}
+template <class Pointer, class T>
+cudaError_t cudaGetSymbolAddress(Pointer** pointer, T& symbol) {
+  return cudaGetSymbolAddress(reinterpret_cast<void**>(pointer), symbol);
 }

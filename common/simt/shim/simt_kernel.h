@@ -12,12 +12,18 @@
 
 // Set by the scheduler whenever a thread gets its turn. Const, so that `threadIdx.x = 0` does not compile.
 // initial-exec: the runtime is loaded when the program starts, so an access is one instruction.
-#define SIMT_BUILTIN extern constinit thread_local const __attribute__((tls_model("initial-exec")))
+#if __cplusplus >= 202002L
+#define SIMT_CONSTINIT constinit
+#else
+#define SIMT_CONSTINIT __constinit
+#endif
+#define SIMT_BUILTIN extern SIMT_CONSTINIT thread_local const __attribute__((tls_model("initial-exec")))
 SIMT_BUILTIN uint3 threadIdx;
 SIMT_BUILTIN uint3 blockIdx;
 SIMT_BUILTIN dim3 blockDim;
 SIMT_BUILTIN dim3 gridDim;
 #undef SIMT_BUILTIN
+#undef SIMT_CONSTINIT
 inline constexpr int warpSize = 32;
 
 // --- Barriers of the block -------------------------------------------------------------------------------

@@ -104,24 +104,26 @@ class Files {
       if (directive.kind != rewriter::DirectiveKind::include || !directive.live) continue;
       if (directive.last_token - directive.first_token != 1) continue;
       const rewriter::Token header = lexed.directive_tokens[directive.first_token];
-      if (header.kind != rewriter::TokenKind::literal || header.end - header.begin < 3) continue;
+      if (header.end - header.begin < 3) continue;
       add_include(unit, header, rewriter::clean_text(unit.source, header));
     }
     unit.edits = rewriter::find_edits(std::move(lexed), name);
   }
 
   void add_include(Unit& unit, const rewriter::Token& token, const std::string& quoted) {
-    if (quoted.front() != '"') return;
+    const bool quotes = quoted.front() == '"' && quoted.back() == '"';
+    if (!quotes && (quoted.front() != '<' || quoted.back() != '>')) return;
     const fs::path name = quoted.substr(1, quoted.size() - 2);
     const auto exists = [](const fs::path& path) {
       std::error_code error;
       return fs::is_regular_file(path, error);
     };
     const fs::path beside = unit.path.parent_path() / name;
-    if (exists(beside)) {
+    if (quotes && exists(beside)) {
       unit.includes.push_back({token.begin, token.end, add(beside), true});
       return;
     }
+    if (!job_.own_headers.empty() && exists(job_.own_headers / name)) return;
     for (const fs::path& dir : job_.include_dirs) {
       if (!exists(dir / name)) continue;
       unit.includes.push_back({token.begin, token.end, add(dir / name), false});

@@ -222,20 +222,21 @@ bool build_library_for_simulator(Job& job, const fs::path& library) {
          link_simulated(job, {"-shared", "-Wl,--no-undefined", object, entries}, library);
 }
 
-/// Compiles a file of a program that is plain C++, or C.
-bool compile_plain(Job& job, const std::string& object, const Arguments& flags) {
+/// Compiles a file of a program that is plain C.
+bool compile_c(Job& job, const std::string& object) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string deps = job.scratch / "compiler.d";
-  Arguments all = concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), flags);
-  if (fs::path(job.source).extension() == ".c") {
-    std::erase_if(all, [](const std::string& flag) { return flag.starts_with("-std=") || flag == "-fconcepts"; });
-    all.insert(all.end(), {"-x", "c"});
-  }
-  const Arguments compile{"-pipe", "-I", kShim, "-MMD", "-MF", deps, "-c", job.source, "-o", object};
-  if (!run_tool(job, concatenate(all, include_options(job), compile))) return false;
+  Arguments flags = concatenate(cpu.compile_flags(job.flavour), job.program->flags);
+  std::erase_if(flags, [](const std::string& flag) { return flag.starts_with("-std="); });
+  const Arguments compile{"-x", "c", "-pipe", "-I", kShim, "-MMD", "-MF", deps, "-c", job.source, "-o", object};
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, flags, include_options(job), compile))) return false;
   note_inputs(job, deps);
   return true;
 }
+
+/// Those that programs ask for.
+const Arguments kNvccMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12",
+                               "-D__CUDACC_VER_MINOR__=4", "-D__CUDACC_EXTENDED_LAMBDA__"};
 
 /// Compiles and links all files of a program with those flags beside the flavour's.
 bool build_program_with(Job& job, const fs::path& program, const Arguments& standard) {
@@ -244,11 +245,13 @@ bool build_program_with(Job& job, const fs::path& program, const Arguments& stan
   for (const fs::path& file : job.program->files) {
     job.source = relative_to_project(job.toolchain, file);
     const std::string object = job.scratch / fmt::format("program{}.o", objects.size());
-    // nvcc includes CUDA's header by itself.
-    const bool compiled = file.extension() == ".cu"
-                              ? compile_simulated(job, object, {"-include", "cuda_runtime.h"}, flags)
-                              : compile_plain(job, object, flags);
-    if (!compiled) return false;
+    const bool is_cuda = file.extension() == ".cu";
+    if (file.extension() == ".c" ? !compile_c(job, object)
+                                 // nvcc includes CUDA's header by itself.
+                                 : !compile_simulated(job, object,
+                                                      is_cuda ? Arguments{"-include", "cuda_runtime.h"} : Arguments{},
+                                                      is_cuda ? concatenate(kNvccMacros, flags) : flags))
+      return false;
     objects.push_back(object);
   }
   objects.push_back(job.toolchain.cpu.value().program_support);  // last: see program.cpp

@@ -199,6 +199,13 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
   recorder_.switch_to(running);
 }
 
+void Checker::phase_ends() {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  drain_all();
+  recorder_.switch_to(running);
+}
+
 void Checker::lanes_met(const LanesMet& met) {
   const std::uint64_t second = met.lanes | std::uint64_t{static_cast<unsigned>(met.op)} << 32;
   recorder_.append(mark_event(Mark::met) | (met.number & (kWindowBytes - 1)), second, met.caller);

@@ -37,6 +37,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   }
   void thread_ends(int thread) override;
   void barrier_opens(const std::uintptr_t* waits_at, int threads) override;
+  void phase_ends() override;
   void lanes_met(const LanesMet& met) override;
   void inactive_lane(const InactiveLane& lane) override;
   LaneMask warp_pauses(int warp, LaneMask unfinished) override;

@@ -103,6 +103,8 @@ constexpr std::array kHostFunctions = {
 /// write instead. Nothing if it is none.
 std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t index) {
   if (!tokens.is(index, "std") || tokens.kind(index + 1) != TokenKind::scope) return std::nullopt;
+  if (index > 1 && tokens.kind(index - 1) == TokenKind::scope && tokens.is(index - 2, "cuda"))
+    return std::nullopt;  // cuda::std is for both sides
   const std::uint32_t name = index + 2;
   std::uint32_t behind = name + 1;
   if (tokens.kind(behind) == TokenKind::less) behind = tokens.angle_close(behind);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "simt/rewriter/edits.hpp"
+#include "simt/rewriter/refused_headers.hpp"
 
 namespace simt {
 namespace {
@@ -62,6 +63,11 @@ void write_text(const fs::path& path, const std::string& text) {
   std::error_code error;
   fs::rename(temporary, path, error);
   if (error) throw std::runtime_error("cannot write " + path.string() + ": " + error.message());
+}
+
+int line_of(const std::string& source, std::size_t position) {
+  return 1 + static_cast<int>(
+                 std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
 }
 
 class Files {
@@ -124,6 +130,8 @@ class Files {
       return;
     }
     if (!job_.own_headers.empty() && exists(job_.own_headers / name)) return;
+    if (const std::string refusal = rewriter::refusal_of_header(name.string()); !refusal.empty())
+      throw RewriteError(unit.path.string(), line_of(unit.source, token.begin), refusal);
     for (const fs::path& dir : job_.include_dirs) {
       if (!exists(dir / name)) continue;
       unit.includes.push_back({token.begin, token.end, add(dir / name), false});

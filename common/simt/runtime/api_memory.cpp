@@ -160,6 +160,47 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 
+// A pool is a name for the one place that memory comes from; sizes are those of that place.
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  if (pool == nullptr) return Context::get().fail(cudaErrorInvalidValue);
+  return cudaMallocAsync(pointer, bytes, stream);
+}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  SIMT_API_ENTRY();
+  if (device != 0) return context.fail(cudaErrorInvalidDevice);
+  if (pool == nullptr) return context.fail(cudaErrorInvalidValue);
+  static std::byte the_pool;
+  *pool = reinterpret_cast<cudaMemPool_t>(&the_pool);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return cudaDeviceGetDefaultMemPool(pool, device);
+}
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  SIMT_API_ENTRY();
+  if (device != 0) return context.fail(cudaErrorInvalidDevice);
+  return context.fail(pool == nullptr ? cudaErrorInvalidValue : cudaSuccess);
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+  return cudaDeviceGetDefaultMemPool(pool, 0);
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) { return cudaDeviceSetMemPool(0, pool); }
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) { return cudaDeviceSetMemPool(0, pool); }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
+  SIMT_API_ENTRY();
+  return context.fail(pool == nullptr || value == nullptr ? cudaErrorInvalidValue : cudaSuccess);
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  SIMT_API_ENTRY();
+  if (pool == nullptr || value == nullptr) return context.fail(cudaErrorInvalidValue);
+  if (attribute < cudaMemPoolAttrReleaseThreshold)
+    *static_cast<int*>(value) = 1;
+  else
+    *static_cast<std::uint64_t*>(value) =
+        attribute == cudaMemPoolAttrReleaseThreshold ? 0 : device_memory().bytes_in_use();
+  return cudaSuccess;
+}
+
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (pitch == nullptr) return cudaErrorInvalidValue;
   constexpr std::size_t kPitchAlignment = 512;

@@ -61,6 +61,20 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (priority == nullptr) return context.fail(cudaErrorInvalidValue);
+  *priority = 0;
+  return cudaSuccess;
+}
+
+// A hint: managed memory has one place here.
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, std::size_t, unsigned) {
+  SIMT_API_ENTRY();
+  return context.fail(context.is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
   SIMT_API_ENTRY();
@@ -111,6 +125,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return context.fail(cudaErrorInvalidResourceHandle);
   context.record(event, stream);
   return cudaSuccess;
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return cudaEventRecord(event, stream);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -388,7 +388,7 @@ void BlockRunner::spin_hint() {
   const int self = running_;
   Warp& warp = warp_of(self);
   warp.ready &= ~bit_of(self);
-  if (warp.ready == 0) warp_cursor_ = (warp_cursor_ + 1) % warps_.size();
+  if (last_of_its_turn(self)) turn_to_next_warp();
   const int next = next_ready();
   warp.ready |= bit_of(self);
   if (next != kNone) run_instead(next);

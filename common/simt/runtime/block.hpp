@@ -62,6 +62,9 @@ class BlockRunner {
                   std::uintptr_t caller);
   LaneMask ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller);
   void spin_hint();
+  void tell_phase_end() {
+    if (observer_ != nullptr) observer_->phase_ends();
+  }
   unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
   LaneMask active_lanes(std::uintptr_t caller);
   AsyncCopies& async_copies();
@@ -105,6 +108,8 @@ class BlockRunner {
   SIMT_INLINE void switch_to(Fiber& target);
   SIMT_INLINE void make_running(int thread);
   int next_ready();
+  bool last_of_its_turn(int thread) const;
+  void turn_to_next_warp();
   int pick_in_warp(std::size_t warp_number);
   bool release_barrier();
   bool release_converged(bool though_others_run = false);

@@ -55,6 +55,8 @@ void simt_async_wait(unsigned batches_in_flight) {
   runner("a wait for asynchronous copies").land_copies(batches_in_flight, SIMT_CALLER());
 }
 
+void simt_phase_ends() { runner("a barrier").tell_phase_end(); }
+
 void simt_check(int holds, const char* rule) {
   if (holds == 0) runner("a check of the simulator").raise(simt::FaultKind::assertion, rule);
 }

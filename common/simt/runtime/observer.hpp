@@ -40,6 +40,8 @@ class BlockObserver {
   /// All threads that live wait in __syncthreads(), each in the call at waits_at[thread] (0: it has
   /// returned).
   virtual void barrier_opens(const std::uintptr_t* waits_at, int threads) = 0;
+  /// What the block's threads have done so far comes before whatever they do from now on.
+  virtual void phase_ends() = 0;
   /// The running thread comes back from a warp operation.
   virtual void lanes_met(const LanesMet& met) = 0;
   virtual void inactive_lane(const InactiveLane& lane) = 0;

@@ -53,6 +53,16 @@ class thread_block : public thread_group {
 };
 inline thread_block this_thread_block() { return thread_block(); }
 
+/// What tiles of more than one warp exchange values through on a GPU.
+template <unsigned kMaxThreads = 1024>
+struct block_tile_memory {
+  unsigned char bytes[kMaxThreads];
+};
+template <unsigned kMaxThreads>
+thread_block this_thread_block(block_tile_memory<kMaxThreads>&) {
+  return this_thread_block();
+}
+
 class grid_group {
  public:
   static bool is_valid() { return false; }  // it cannot synchronise

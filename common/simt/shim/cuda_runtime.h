@@ -26,3 +26,5 @@
 #include "simt_names.h"
 
 #include "simt_atomics.h"
+
+#define __CUDA_RUNTIME_H__  // the guard of CUDA's own header, which programs ask for

@@ -200,6 +200,34 @@ const void* pointed_to_by([[maybe_unused]] const Kernel& kernel) {
   }
 }
 
+/// A literal 0 among the arguments of a launch: a number or a null pointer, as the parameter has it.
+struct Zero {
+  operator int() const { return 0; }
+  template <class T>
+  operator T*() const {
+    return nullptr;
+  }
+};
+inline int as_number(Zero&) { return 0; }
+template <class T>
+T& as_number(T& argument) {
+  return argument;
+}
+
+/// Values in braces among the arguments of a launch: an object of the parameter's type.
+template <class Make>
+struct Braced {
+  Make make;
+  template <class T>
+  operator T() const {
+    return make.template operator()<T>();
+  }
+};
+template <class Make>
+Braced<Make> braced(Make make) {
+  return {make};
+}
+
 /// @brief Queues `kernel(args...)` for every thread of the grid. The arguments are copied now, as on a GPU;
 /// each thread then gets its own copy of them through the kernel's parameters.
 template <class Kernel, class... Args>

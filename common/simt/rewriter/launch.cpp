@@ -335,6 +335,18 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
 
 }  // namespace
 
+void uncast_kernels(Sequence& sequence) {
+  static constexpr std::array<std::string_view, 2> kFunctions = {"cudaLaunchKernel",
+                                                                 "cudaLaunchCooperativeKernel"};
+  for (std::uint32_t i = 0; i + 6 < sequence.size(); ++i) {
+    if (!sequence.is_one_of(i, kFunctions) || sequence.kind(i + 1) != TokenKind::open_paren) continue;
+    const std::uint32_t open = i + 2, type = sequence.is(open + 1, "const") ? open + 2 : open + 1;
+    if (sequence.kind(open) == TokenKind::open_paren && sequence.is(type, "void") &&
+        sequence.kind(type + 1) == TokenKind::star && sequence.match(open) == type + 2)
+      sequence.replace(open, type + 3, "");
+  }
+}
+
 void rewrite_launches(Sequence& sequence) {
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     // operator<<<T>(out, x) is a call of operator<< with its template argument.

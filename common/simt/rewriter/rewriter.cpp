@@ -91,6 +91,7 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
   rewrite_noinline(code);
   check_launches_of_kernels(code);
   rewrite_launches(code);
+  uncast_kernels(code);
   check_direct_calls(code);
   check_device_calls(code);
   rewrite_macros(file, code);

@@ -78,6 +78,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->textureAlignment = properties->surfaceAlignment = 512;
   properties->texturePitchAlignment = 32;
   properties->memoryPoolsSupported = 1;
+  properties->cooperativeLaunch = !context.settings.check;
   properties->reservedSharedMemPerBlock = simt::kReservedSharedBytes;
   return cudaSuccess;
 }
@@ -123,7 +124,6 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrClockRate:
     case cudaDevAttrMemoryClockRate:
     case cudaDevAttrGlobalMemoryBusWidth:
-    case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrComputeMode:  // cudaComputeModeDefault
     case cudaDevAttrKernelExecTimeout:
     case cudaDevAttrIntegrated:
@@ -143,6 +143,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrMemoryPoolsSupported:
       *value = 1;
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = !context.settings.check;
       break;
     case cudaDevAttrTextureAlignment:
       *value = 512;

@@ -312,6 +312,19 @@ int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller)
   return barrier_result_;  // the next barrier cannot open, and change it, before this thread arrives there
 }
 
+// One thread waits for the other blocks, while those of its own block wait for it.
+void BlockRunner::sync_grid(std::uintptr_t caller) {
+  if (!is_cooperative())
+    raise(FaultKind::assertion, "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
+  grid_opened_ = false;
+  barrier(simt_barrier_plain, 0, caller);
+  if (!std::exchange(grid_opened_, true) && !launch_->grid_barrier->arrive_and_wait(launch_->stop)) {
+    if (launch_->stop) raise(FaultKind::endless_loop, "");
+    leave_block();  // another block has faulted, and tells of it
+  }
+  barrier(simt_barrier_plain, 0, caller);
+}
+
 Rendezvous& BlockRunner::meet(SimtWarpOp op, LaneMask mask) {
   const LaneMask self = bit_of(running_);
   if ((mask & self) == 0) {

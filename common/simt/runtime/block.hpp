@@ -14,6 +14,7 @@
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/fault.hpp"
 #include "simt/runtime/fiber.hpp"
+#include "simt/runtime/grid_barrier.hpp"
 #include "simt/runtime/observer.hpp"
 #include "simt/runtime/shared_memory.hpp"
 #include "simt/runtime/warp.hpp"
@@ -30,6 +31,7 @@ struct LaunchContext {
   void* arguments = nullptr;
   Order order = Order::forward;
   std::uint64_t seed = 0;
+  GridBarrier* grid_barrier = nullptr;  ///< of a cooperative launch
   std::atomic<bool> stop = false;  ///< set by the watchdog: threads give up where the runtime sees them
 };
 
@@ -57,6 +59,8 @@ class BlockRunner {
   // What kernel code calls, through the functions of simt_abi.h.
   // `caller` is the address inside the call, for messages.
   int barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
+  void sync_grid(std::uintptr_t caller);
+  bool is_cooperative() const { return launch_->grid_barrier != nullptr; }
   std::uint64_t shuffle(LaneMask mask, std::uint64_t value, unsigned source, std::uintptr_t caller);
   LaneMask gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
                   std::uintptr_t caller);
@@ -151,6 +155,7 @@ class BlockRunner {
   int at_barrier_ = 0;
   SimtBarrier barrier_kind_ = simt_barrier_plain;
   int barrier_sum_ = 0, barrier_arrived_ = 0, barrier_result_ = 0;
+  bool grid_opened_ = false;  ///< a thread of the block has waited for the other blocks
   std::uint64_t random_state_ = 0;
   RawFault fault_;
   CallStack* roll_call_ = nullptr;  ///< where a waiting thread that is resumed says where it stands

@@ -28,6 +28,9 @@ int simt_syncthreads(SimtBarrier kind, int predicate) {
   return runner("__syncthreads()").barrier(kind, predicate, SIMT_CALLER());
 }
 
+void simt_sync_grid() { runner("grid.sync()").sync_grid(SIMT_CALLER()); }
+int simt_grid_can_sync() { return runner("a grid group").is_cooperative(); }
+
 std::uint64_t simt_shuffle(unsigned mask, std::uint64_t value, unsigned source_lane) {
   return runner("a shuffle").shuffle(mask, value, source_lane, SIMT_CALLER());
 }

@@ -12,6 +12,10 @@ enum SimtBarrier { simt_barrier_plain, simt_barrier_count, simt_barrier_and, sim
 /// Waits until every thread of the block that has not returned is here. Returns the reduction of `predicate`.
 int simt_syncthreads(SimtBarrier kind, int predicate);
 
+/// Waits until every thread of the grid is here; the launch must be a cooperative one.
+void simt_sync_grid(void);
+int simt_grid_can_sync(void);
+
 enum SimtWarpOp {
   simt_op_syncwarp,
   simt_op_shuffle,
@@ -76,6 +80,7 @@ struct SimtLaunch {
   void (*destroy)(void* arguments);  ///< frees the copy of the arguments
   void* arguments;
   std::size_t arguments_bytes;
+  int cooperative;  ///< all blocks run at the same time and may wait for each other
 };
 
 /// The name of the kernel at that address, without template arguments. Lives as long as the program.

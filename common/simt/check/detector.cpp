@@ -107,7 +107,7 @@ void Detector::access(const WarpAccess& access) {
   scope_first_ = shared ? order_.first_of_epoch() : order_.first_of_launch();
   const bool fine = all_in_bounds(access);
   const bool atomic = access.kind == Kind::atomic || (access.is_volatile && !shared);
-  if (access.kind == Kind::read && fine && copies_.empty()) {
+  if (access.kind == Kind::read && access.matrices == 0 && fine && copies_.empty()) {
     read_all(access, atomic);
     return;
   }
@@ -117,10 +117,26 @@ void Detector::access(const WarpAccess& access) {
       return;
     }
     if (shared && !copies_.empty() && meets_copy(access, lane)) return;
+    if (access.matrices != 0) return move_matrix_row(access, lane);
     const std::uint32_t value =
         access.values != nullptr ? static_cast<std::uint32_t>(access.values[lane]) : 0;
     touch({access, access.offsets[lane], LaneMask{1} << lane, access.warp * 32 + lane, atomic, value});
   });
+}
+
+// One lane names the row, but others have its elements in their registers: what they read or wrote must be
+// ordered with the accesses of others. A word of a row belongs to one lane. If the matrix is transposed, each
+// of its two elements belongs to a lane of its own; of the two that write a word, the first stands for both.
+void Detector::move_matrix_row(const WarpAccess& access, unsigned lane) {
+  const unsigned row = lane % 8;
+  WarpAccess words = access;
+  words.bytes = 4;
+  for (unsigned word = 0; word < 4; ++word) {
+    const unsigned owner = access.transposed ? 8 * word + row / 2 : 4 * row + word;
+    LaneMask owners = LaneMask{1} << owner;
+    if (access.transposed && access.kind == Kind::read) owners |= LaneMask{1} << (owner + 4);
+    touch({words, access.offsets[lane] + word * words.bytes, owners, access.warp * 32 + owner, false, 0});
+  }
 }
 
 // Most accesses are reads of words that hold a value and that nobody wrote since the last barrier. Lanes that

@@ -23,6 +23,8 @@ struct WarpAccess {
   bool is_volatile = false;
   bool compares = false;  ///< a compare-and-swap
   unsigned bytes = 4;
+  unsigned matrices = 0;    ///< that are moved, with 16 bytes, a row, for each lane; 0: an ordinary access
+  bool transposed = false;  ///< of such a move
   unsigned site = 0;
   unsigned warp = 0;
   LaneMask lanes = 0;
@@ -104,6 +106,7 @@ class Detector {
 
   static std::uint64_t place_of(const Touch& touch);  ///< offset and space in one
   void read_all(const WarpAccess& access, bool atomic);
+  void move_matrix_row(const WarpAccess& access, unsigned lane);
   void touch(const Touch& touch);
   void read(const Touch& touch, Cell& cell);
   void write(const Touch& touch, Cell& cell);

@@ -83,7 +83,34 @@ void note_range(std::uintptr_t address, std::size_t bytes, std::uintptr_t caller
   }
 }
 
+template <Kind kKind, bool kVolatile>
+void note_access_of(std::uintptr_t address, unsigned bytes, std::uintptr_t caller) {
+  switch (bytes) {
+    case 1:
+      return note_access<kKind, 0, kVolatile>(address, caller);
+    case 2:
+      return note_access<kKind, 1, kVolatile>(address, caller);
+    case 4:
+      return note_access<kKind, 2, kVolatile>(address, caller);
+    case 8:
+      return note_access<kKind, 3, kVolatile>(address, caller);
+    default:
+      return note_access<kKind, 4, kVolatile>(address, caller);
+  }
+}
+
 }  // namespace
+
+void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile, std::uintptr_t caller) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (kind == Kind::write)
+    is_volatile ? note_access_of<Kind::write, true>(at, bytes, caller)
+                : note_access_of<Kind::write, false>(at, bytes, caller);
+  else
+    is_volatile ? note_access_of<Kind::read, true>(at, bytes, caller)
+                : note_access_of<Kind::read, false>(at, bytes, caller);
+}
+
 }  // namespace simt::check
 
 #define SIMT_HERE simt::check::inside_call(__builtin_return_address(0))

@@ -22,20 +22,6 @@ bool looks_declared(const Sequence& tokens, std::uint32_t index) {
   return type == TokenKind::word || type == TokenKind::greater || type == TokenKind::star;
 }
 
-/// A label such as the name in `asm("name")` behind a declaration, or nothing at all, which any compiler
-/// understands.
-bool is_harmless_asm(const Sequence& tokens, std::uint32_t open) {
-  for (std::uint32_t i = open + 1; tokens.kind(i) == TokenKind::literal; ++i) {
-    const std::string text = tokens.text(i);
-    for (std::size_t c = 1; c + 1 < text.size(); ++c) {
-      const bool label = (text[c] >= 'a' && text[c] <= 'z') || (text[c] >= 'A' && text[c] <= 'Z') ||
-                         (text[c] >= '0' && text[c] <= '9') || text[c] == '_';
-      if (!label) return false;
-    }
-  }
-  return tokens.kind(open + 1) == TokenKind::literal;
-}
-
 /// True if a statement begins at `index`; in doubt, false.
 bool begins_statement(const Sequence& tokens, std::uint32_t index) {
   if (index == 0) return false;
@@ -191,22 +177,6 @@ void collect_kernels(Sequence& sequence) {
   std::erase_if(kernels, [&](const std::string& kernel) {
     return std::binary_search(ambiguous.begin(), ambiguous.end(), kernel);
   });
-}
-
-void check_inline_asm(const Sequence& sequence) {
-  static constexpr std::array<std::string_view, 5> kQualifiers = {"volatile", "__volatile__", "__volatile",
-                                                                  "goto", "inline"};
-  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
-    if (sequence[i].word != Word::inline_asm) continue;
-    std::uint32_t open = i + 1;
-    while (sequence.is_one_of(open, kQualifiers)) ++open;
-    if (sequence.kind(open) != TokenKind::open_paren || is_harmless_asm(sequence, open)) continue;
-    sequence.fail_at(
-        i,
-        "The simulator cannot run inline PTX (" + sequence.text(i) +
-            "). Put it between '#ifdef __CUDA_ARCH__' and '#else', and plain C++ that does the same between "
-            "'#else' and '#endif'.");
-  }
 }
 
 void check_direct_calls(const Sequence& sequence) {

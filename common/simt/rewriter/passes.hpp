@@ -38,8 +38,9 @@ void rewrite_noinline(Sequence& sequence);
 /// @brief Notes the functions that the file declares behind `__global__` in File::kernels.
 void collect_kernels(Sequence& sequence);
 
-/// @throws RewriteError for the first inline PTX statement.
-void check_inline_asm(const Sequence& sequence);
+/// @brief Turns inline PTX into calls of the simulator; see simt_ptx.h.
+/// @throws RewriteError for PTX that cannot be, as far as it is written out.
+void rewrite_inline_asm(Sequence& sequence);
 
 /// @throws RewriteError for the first function of namespace std that a function for the device alone calls
 /// and that nvcc refuses there, since it is for the host: std::max, std::numeric_limits<T>::max() ...

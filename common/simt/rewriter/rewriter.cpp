@@ -42,7 +42,7 @@ void rewrite_macros(File& file, const Sequence& code) {
     const auto last = file.lexed.directive_tokens.begin() + directive.last_token;
     if (std::none_of(first, last, concerns)) continue;
     Sequence body(file, directive);
-    check_inline_asm(body);
+    rewrite_inline_asm(body);
     const bool shared = std::any_of(first, last, [](const Token& t) { return t.word == Word::shared; });
     rewrite_shared(body, shared && !occurs_outside_functions(code, clean_text(file.lexed.source, *first)));
     name_parameters(body);
@@ -85,7 +85,7 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
     return std::move(file.edits);
   }
   collect_kernels(code);
-  check_inline_asm(code);
+  rewrite_inline_asm(code);
   rewrite_shared(code);
   name_parameters(code);
   rewrite_noinline(code);

@@ -3,8 +3,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
-#include <string>
 
 #include "simt/runtime/block.hpp"
 
@@ -12,10 +10,7 @@ namespace {
 
 using simt::BlockRunner;
 
-BlockRunner& runner(const char* what) {
-  if (BlockRunner* current = BlockRunner::current()) return *current;
-  throw std::logic_error(std::string(what) + " was called by host code; it exists only inside kernels");
-}
+BlockRunner& runner(const char* what) { return BlockRunner::in_kernel(what); }
 
 /// An address inside the call of the function that uses this macro.
 #define SIMT_CALLER() (reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1)

@@ -24,6 +24,7 @@
 #include "simt_launch_api.h"
 #include "simt_math.h"
 #include "simt_names.h"
+#include "simt_ptx.h"
 
 #include "simt_atomics.h"
 

@@ -23,7 +23,9 @@ enum SimtWarpOp {
   simt_op_all,
   simt_op_any,
   simt_op_match,
-  simt_op_reduce
+  simt_op_reduce,
+  simt_op_aligned,  ///< an instruction that a warp executes as one: see simt_matrix_abi.h
+  simt_op_barrier   ///< the warp comes to a barrier as one: bar.sync, bar.arrive
 };
 
 /// Warp rendezvous: waits for the lanes of `mask`, then returns the value that lane `source` brought.

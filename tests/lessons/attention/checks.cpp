@@ -9,6 +9,7 @@
 
 #include "attention/check_parts.hpp"
 #include "grading/facts/poison.hpp"
+#include "reference/attention_rounding.hpp"
 #include "tensor/format.hpp"
 
 namespace course::attention_tests {
@@ -52,12 +53,17 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
   const Forward64 expected = expected_of(reference);
   const Baseline baseline = in_float32(p, reference);
   std::vector<Result> results;
-  for (const Which which : kernel.outputs)
+  for (const Which which : kernel.outputs) {
     results.push_back({{name_of(which), axes_of(got.of(which).shape().size(), "query")},
                        &got.of(which),
                        &expected.of(which),
                        &baseline.results.of(which),
                        [&, which] { return all_mistakes(kernel, p, which); }});
+    if (which == Which::O && p.format)
+      results.back().bound =
+          bound_of_16_bits(p, reference::rounding_of_output(reference, p.V, *p.format,
+                                                            p.dropout ? &p.dropout->factors : nullptr));
+  }
   std::vector<Failure> despite;
   for (std::size_t i = 0; i < results.size() && despite.empty(); ++i) {
     std::vector<Misplacement> misplaced = misplacements_in(p);
@@ -249,7 +255,9 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
   require_throws<std::runtime_error>(outcome, {}, where);
 }
 
-std::uint64_t bytes_of(const Tensor<float>& x) { return 4 * static_cast<std::uint64_t>(x.numel()); }
+std::uint64_t bytes_of(const Tensor<float>& x, std::optional<Format16> format) {
+  return (format ? 2 : 4) * static_cast<std::uint64_t>(x.numel());
+}
 
 void require_stores_outputs_once(const Kernel& kernel, const Profile& profile, const Problem& p,
                                  TestLine where) {
@@ -257,7 +265,7 @@ void require_stores_outputs_once(const Kernel& kernel, const Profile& profile, c
   std::uint64_t bytes = 0;
   std::string names;
   for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
-    bytes += bytes_of(results.of(kernel.outputs[i]));
+    bytes += bytes_of(results.of(kernel.outputs[i]), kernel.outputs[i] == Which::O ? p.format : std::nullopt);
     names += std::string(i == 0                           ? ""
                          : i + 1 == kernel.outputs.size() ? " and "
                                                           : ", ") +

@@ -226,8 +226,11 @@ SIMT_ATOMIC_HOOKS(64, unsigned long)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-void __tsan_vptr_read(void*) {}
-void __tsan_vptr_update(void*, void*) {}
+// An object's pointer to the table of its virtual functions.
+SIMT_ACCESS_HOOK(__tsan_vptr_read, read, 3, false)
+void __tsan_vptr_update(void* address, void*) {
+  simt::check::note_access<simt::check::Kind::write, 3, false>(reinterpret_cast<std::uintptr_t>(address), SIMT_HERE);
+}
 
 // Clang calls these for copies. g++ calls the C library, which the linker turns into calls of the __wrap_
 // names.

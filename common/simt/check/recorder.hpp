@@ -21,8 +21,10 @@ struct ThreadTrace {
   Event* tail = nullptr;
 
   void make_room();  ///< moves what is left to the front
+  void lengthen();   ///< by as much as a trace has at first
   void clear() { head = tail = slots.data(); }
-  Event* limit() { return slots.data() + kSlots; }
+  Event* limit() { return slots.data() + slots.size() - kSlack; }
+  bool full() { return tail >= limit(); }
 };
 
 /// The hooks' view of the running thread. Plain data, for speed: a hook runs for every access of a kernel.

@@ -1,6 +1,9 @@
 // cvt between all kinds of numbers.
 #include "show.cuh"
 
+// It never comes to rest on lists of macros without semicolons.
+// clang-format off
+
 #define F_TO_R(op, a)                               \
   {                                                 \
     unsigned d;                                     \

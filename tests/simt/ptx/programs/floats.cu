@@ -2,6 +2,9 @@
 // approximates.
 #include "show.cuh"
 
+// It never comes to rest on lists of macros without semicolons.
+// clang-format off
+
 __global__ void exact(float a, float b, float tiny, float nan){
     F2("add.f32", a, b) F2("add.rn.f32", a, b) F2("add.rz.f32", a, b) F2("add.rm.f32", a, b)
         F2("add.rp.f32", a, b) F2("add.ftz.f32", tiny, tiny) F2("add.f32", tiny, tiny) F2("add.sat.f32", a, b)

@@ -1,6 +1,9 @@
 // Arithmetic on f16 and bf16, single and in pairs.
 #include "show.cuh"
 
+// It never comes to rest on lists of macros without semicolons.
+// clang-format off
+
 __global__ void f16(unsigned short a, unsigned short b, unsigned pa, unsigned pb){
     H2("add.f16", a, b) H2("add.rn.f16", a, b) H2("sub.f16", a, b) H2("mul.f16", a, b) H2("add.sat.f16", a, b)
         H2("mul.ftz.f16", 0x0001, 0x3c00) H3("fma.rn.f16", a, b, a) H3("fma.rn.sat.f16", a, b, a)

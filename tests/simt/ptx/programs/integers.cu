@@ -1,6 +1,9 @@
 // Integer arithmetic and bits.
 #include "show.cuh"
 
+// It never comes to rest on lists of macros without semicolons.
+// clang-format off
+
 __global__ void arithmetic(unsigned a, unsigned b, unsigned long long la, unsigned long long lb,
                            unsigned short ha, unsigned short hb){
     R2("add.s32", a, b) R2("add.sat.s32", 0x7fffffffu, b) R2("add.u32", a, b) L2("add.u64", la, lb)

@@ -1,6 +1,9 @@
 // Loads, stores, atomics, fences and addresses.
 #include "show.cuh"
 
+// It never comes to rest on lists of macros without semicolons.
+// clang-format off
+
 struct alignas(16) Words {
   unsigned x, y, z, w;
 };

@@ -1,6 +1,9 @@
 // Comparisons, selections, moves, packing, special registers, branches and labels.
 #include "show.cuh"
 
+// It never comes to rest on lists of macros without semicolons.
+// clang-format off
+
 #define COMPARE_R(op, a, b)                                      \
   {                                                              \
     unsigned d, e;                                               \

@@ -101,7 +101,8 @@ void note_access_of(std::uintptr_t address, unsigned bytes, std::uintptr_t calle
 
 }  // namespace
 
-void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile, std::uintptr_t caller) {
+void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile,
+                         std::uintptr_t caller) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (kind == Kind::write)
     is_volatile ? note_access_of<Kind::write, true>(at, bytes, caller)

@@ -38,6 +38,8 @@ bool is_builtin_variable(std::uintptr_t address) {
   return within(blockDim) || within(gridDim) || within(threadIdx) || within(blockIdx);
 }
 
+uint3 BlockRunner::block_index() const { return blockIdx; }
+
 BlockRunner* BlockRunner::current() { return current_runner; }
 
 BlockRunner& BlockRunner::in_kernel(const char* what) {
@@ -66,7 +68,8 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   live_ = count;
   at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
-  for (Gathering& gathering : gatherings_) gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
+  for (Gathering& gathering : gatherings_)
+    gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
   find_static_shared(*launch.module);
   running_ = pending_ = kNone;
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
@@ -379,7 +382,8 @@ void BlockRunner::together(const AlignedInstruction& instruction, void* operands
     meeting.name = instruction.name;
     meeting.work = instruction.work;
     meeting.caller = caller;
-  } else if (meeting.instruction != instruction.which || std::strcmp(meeting.name, instruction.name) != 0) {
+  } else if (meeting.instruction != instruction.which ||
+             (meeting.name != instruction.name && std::strcmp(meeting.name, instruction.name) != 0)) {
     char text[200];
     std::snprintf(
         text, sizeof text,

@@ -83,19 +83,23 @@ class BlockRunner {
   }
   /// bar.sync and bar.arrive: the lanes of a warp come to it as one.
   struct NamedBarrier {
-    unsigned number;  ///< 0 to 15
+    unsigned number;   ///< 0 to 15
     unsigned threads;  ///< that it waits for; 0: for all of the block
     bool waits;
   };
   void named_barrier(NamedBarrier to, std::uintptr_t caller);
   void spin_hint();
   unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
+  unsigned warp() const { return static_cast<unsigned>(running_) / kWarpSize; }
   LaneMask active_lanes(std::uintptr_t caller);
   AsyncCopies& async_copies();
   void land_copies(unsigned batches_in_flight, std::uintptr_t caller);
   void issue_copy(const AsyncCopy& copy, std::uintptr_t caller);
   void* dynamic_shared() { return dynamic_shared_; }
   std::size_t dynamic_shared_bytes() const { return launch_->dynamic_shared_bytes; }
+  const LaunchContext& launch() const { return *launch_; }
+  uint3 thread_index() const { return thread_indices_[static_cast<std::size_t>(running_)]; }
+  uint3 block_index() const;
   // The 32-bit window through which PTX sees shared memory.
   std::uint32_t to_shared(const void* address);
   void* from_shared(std::uint64_t shared_address);  ///< does not return if nothing is there
@@ -145,7 +149,9 @@ class BlockRunner {
   bool release_named();  ///< those that wait for all threads of the block, of which some have left
   void come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintptr_t caller);
   void open_named(unsigned number);
-  bool release_any() { return release_paused() || release_converged() || release_barrier() || release_named(); }
+  bool release_any() {
+    return release_paused() || release_converged() || release_barrier() || release_named();
+  }
   void release_paused_lanes(std::size_t warp_number);
   void tell_barrier();
   void find_static_shared(const KernelModule& module);
@@ -181,11 +187,12 @@ class BlockRunner {
   std::vector<AsyncCopies> copies_;              ///< one for each thread; empty until a thread uses them
   /// What bar.sync and bar.arrive of one number wait for.
   struct Gathering {
-    unsigned threads = 0, arrived = 0;   ///< of whole warps: 32 each
-    std::vector<std::size_t> waiting;    ///< the warps that wait
+    unsigned threads = 0, arrived = 0;  ///< of whole warps: 32 each
+    std::vector<std::size_t> waiting;   ///< the warps that wait
   };
   std::array<Gathering, 16> gatherings_;
-  std::byte* static_shared_ = nullptr;  ///< where the window's static part lies, at a multiple of its alignment
+  std::byte* static_shared_ =
+      nullptr;  ///< where the window's static part lies, at a multiple of its alignment
   std::size_t warp_cursor_ = 0;
   int lane_cursor_ = 0;
   int running_ = kNone;

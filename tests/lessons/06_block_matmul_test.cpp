@@ -419,6 +419,7 @@ void check_refused_launch(Entry<Product> entry) {
   CallOptions options;
   options.max_grid_x = 1;
   Tensor<float> C({p.M(), p.N()});
+  require_ran(multiply(entry, p, C, {}));
   const Outcome outcome = multiply(entry, p, C, options);
   if (outcome.status == Status::returned) {
     require_ran(outcome);

@@ -68,7 +68,10 @@ def points_of(lesson: dict, text: str, work: pathlib.Path) -> int:
                           cwd=ROOT, capture_output=True, text=True, check=False)
     if not report.is_file():
         raise Unmeasured(done.stderr.strip() or done.stdout.strip())
-    return json.loads(report.read_text(encoding="utf-8"))["lessons"][0]["points"]
+    result = json.loads(report.read_text(encoding="utf-8"))["lessons"][0]
+    if result["cases"][0]["name"] in ("compiles", "the tests run to their end"):  # what stands there if they did not
+        raise Unmeasured(f"lesson {lesson['number']:02}: the tests did not run to their end")
+    return result["points"]
 
 
 def measure(lesson: dict, folder: str) -> dict:

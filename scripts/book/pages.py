@@ -66,6 +66,7 @@ HOW = [
     _guide("architecture", "docs/architecture.md", "Architecture"),
     _guide("grader", "docs/grader.md", "How the grader decides"),
     _guide("simulator", "docs/simulator.md", "How the simulator sees your kernel"),
+    _guide("ptx", "docs/ptx.md", "PTX in the simulator"),
     _guide("counters", "docs/counters.md", "Counters beside the profiler"),
     _guide("diagnostics", "docs/diagnostics.md", "Diagnostics, class by class"),
 ]

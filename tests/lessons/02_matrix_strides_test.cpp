@@ -583,6 +583,7 @@ TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][point
   // it; then the copy must be right.
   const Tensor<float> src = numbered(5, 1000);
   Tensor<float> dst({5, 1000});
+  require_ran(call(ENTRY(copy_strided), in(src, "src"), out(dst, "dst")));
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
   if (outcome.status == Status::returned) {
     require_ran(outcome);
@@ -689,6 +690,7 @@ TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transp
 TEST_CASE("transpose: reports a launch that CUDA refuses", "[l02][transpose][points:1]") {
   const Tensor<float> x = numbered(5, 1000);
   Tensor<float> y({1000, 5});
+  require_ran(call(ENTRY(transpose), in(x, "in"), out(y, "out"), std::int64_t{5}, std::int64_t{1000}));
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(transpose), in(x, "in"), out(y, "out"),
                                     std::int64_t{5}, std::int64_t{1000});
   if (outcome.status == Status::returned) {

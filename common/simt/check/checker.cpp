@@ -29,6 +29,10 @@ Wavefronts wavefronts_of(const WarpAccess& access) {
   return count_wavefronts(access.offsets, access.lanes, access.bytes, joins_lanes);
 }
 
+template <class Visit>
+void for_each_lane(LaneMask lanes, Visit visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
+}
 /// The lanes whose addresses count.
 LaneMask rows_of(unsigned matrices) { return matrices == 1 ? 0xffu : matrices == 2 ? 0xffffu : ~LaneMask{0}; }
 
@@ -81,6 +85,7 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
 
 void Checker::end_launch() {
   active_recorder = nullptr;
+  detector_.end_launch();
   LaunchProfile profile;
   profile.kernel = facts_.kernel;
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
@@ -143,11 +148,26 @@ void Checker::note_exit(int thread) {
       last[count++] = static_cast<std::uint32_t>(code_of(*slot));
 }
 
-void Checker::warp_pauses(int warp, LaneMask unfinished) {
+LaneMask Checker::warp_pauses(int warp, LaneMask unfinished) {
   const NothingRecorded guard;
   const int running = recorder_.thread;
   recorder_.switch_to(-1);
   replay_.drain(static_cast<unsigned>(warp), unfinished);
+  LaneMask with_room = 0;
+  for_each_lane(unfinished, [&](unsigned lane) {
+    if (!trace_of(warp, lane).full()) with_room |= LaneMask{1} << lane;
+  });
+  recorder_.switch_to(running);
+  return with_room;
+}
+
+void Checker::lanes_must_go_on(int warp, LaneMask lanes) {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  recorder_.switch_to(-1);
+  for_each_lane(lanes, [&](unsigned lane) {
+    if (ThreadTrace& trace = trace_of(warp, lane); trace.full()) trace.lengthen();
+  });
   recorder_.switch_to(running);
 }
 
@@ -181,6 +201,13 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
   }
   detector_.end_epoch();
   order_.end_epoch();
+  recorder_.switch_to(running);
+}
+
+void Checker::phase_ends() {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  drain_all();
   recorder_.switch_to(running);
 }
 
@@ -308,6 +335,10 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       const auto second = event.seconds[std::countr_zero(event.lanes)];
       const auto op = static_cast<SimtWarpOp>(second >> kMetOpShift & 0xffu);
       if (op == simt_op_aligned) {
+        if (event.apart != 32)
+          report_lanes_apart(site, event.warp * 32 + static_cast<unsigned>(std::countr_zero(event.lanes)),
+                             sites_.find(code_of(event.event), event.path_apart),
+                             event.warp * 32 + event.apart);
         count_matrix_work(MatrixWork::unpacked(static_cast<std::uint32_t>(second >> kMetWorkShift)),
                           counters);
         traced = "matrix";

@@ -26,6 +26,8 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   blocks_.clear();
   last_range_ = nullptr;
   last_shared_ = nullptr;
+  earlier_guesses_.clear();
+  guessing_sites_.clear();
   if (order_.stamps_expired()) {
     global_.forget_accesses();
     shared_.forget_accesses();
@@ -64,18 +66,36 @@ void Detector::end_epoch() {
 
 void Detector::end_block() {
   end_epoch();
-  for (Guess& guess : guesses_) log_.add(guess.kind, std::move(guess.report), guess.site, guess.other_site);
+  for (Guess& guess : guesses_) {
+    const auto is_same = [&](const Guess& known) { return known.between(guess.site, guess.other_site); };
+    const auto known = std::find_if(earlier_guesses_.begin(), earlier_guesses_.end(), is_same);
+    if (known == earlier_guesses_.end())
+      earlier_guesses_.push_back(std::move(guess));
+    else
+      known->report.count += guess.report.count;
+  }
   guesses_.clear();
+}
+
+void Detector::end_launch() {
+  for (Guess& guess : earlier_guesses_)
+    if (!guessing_sites_.contains(guess.read_site))
+      log_.add(guess.kind, std::move(guess.report), guess.site, guess.other_site);
+  earlier_guesses_.clear();
 }
 
 void Detector::forget_guesses(const Touch& touch, Cell& cell) {
   std::erase_if(guesses_, [&](const Guess& guess) {
-    return guess.space == touch.access.space && guess.offset == touch.offset && guess.thread == touch.thread;
+    const bool is_it = guess.space == touch.access.space && guess.offset == touch.offset &&
+                       guess.thread == touch.thread;
+    if (is_it) guessing_sites_.insert(guess.read_site);
+    return is_it;
   });
   const auto is_own = [&](const Stamp& read) {
     return read.step() >= order_.first_of_block() && read.warp() == touch.access.warp && !read.atomic();
   };
   if (is_own(cell.read)) {
+    guessing_sites_.insert(cell.read.site());
     cell.readers &= ~touch.lanes;
     if (cell.readers == 0) cell.read = Stamp{};
   }

@@ -89,6 +89,8 @@ constexpr std::array kHostFunctions = {
 /// write instead. Nothing if it is none.
 std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t index) {
   if (!tokens.is(index, "std") || tokens.kind(index + 1) != TokenKind::scope) return std::nullopt;
+  if (index > 1 && tokens.kind(index - 1) == TokenKind::scope && tokens.is(index - 2, "cuda"))
+    return std::nullopt;  // cuda::std is for both sides
   const std::uint32_t name = index + 2;
   std::uint32_t behind = name + 1;
   if (tokens.kind(behind) == TokenKind::less) behind = tokens.angle_close(behind);
@@ -108,13 +110,31 @@ std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t inde
 
 }  // namespace
 
+std::uint32_t device_body(const Sequence& sequence, std::uint32_t index) {
+  if (sequence.kind(index) != TokenKind::word) return kNone;
+  if (sequence[index].word != Word::global && !sequence.is(index, "__device__")) return kNone;
+  const std::uint32_t body = read_kernel(sequence, index).body;
+  if (body == kNone || sequence.match(body) == kNone || is_for_host_too(sequence, index, body)) return kNone;
+  return body;
+}
+
+void check_launches_of_kernels(const Sequence& sequence) {
+  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    const std::uint32_t body = device_body(sequence, i);
+    if (body == kNone) continue;
+    for (i = body; i < sequence.match(body); ++i)
+      if (sequence.kind(i) == TokenKind::launch && !sequence.is(i - 1, "operator"))
+        sequence.fail_at(i,
+                         "A kernel launches a kernel here, and the simulator does not run that (CUDA calls it "
+                         "dynamic parallelism). Launch it from host code.");
+  }
+}
+
 void check_device_calls(const Sequence& sequence) {
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
-    if (sequence.kind(i) != TokenKind::word) continue;
+    const std::uint32_t body = device_body(sequence, i);
+    if (body == kNone) continue;
     const bool kernel = sequence[i].word == Word::global;
-    if (!kernel && !sequence.is(i, "__device__")) continue;
-    const std::uint32_t body = read_kernel(sequence, i).body;
-    if (body == kNone || sequence.match(body) == kNone || is_for_host_too(sequence, i, body)) continue;
     for (std::uint32_t k = body; k < sequence.match(body); ++k) {
       if (sequence.kind(k) != TokenKind::word) continue;
       const std::optional<HostFunction> call = host_call(sequence, k);

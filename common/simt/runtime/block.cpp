@@ -38,6 +38,8 @@ bool is_builtin_variable(std::uintptr_t address) {
   return within(blockDim) || within(gridDim) || within(threadIdx) || within(blockIdx);
 }
 
+uint3 BlockRunner::block_index() const { return blockIdx; }
+
 BlockRunner* BlockRunner::current() { return current_runner; }
 
 BlockRunner& BlockRunner::in_kernel(const char* what) {
@@ -66,7 +68,8 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   live_ = count;
   at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
-  for (Gathering& gathering : gatherings_) gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
+  for (Gathering& gathering : gatherings_)
+    gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
   find_static_shared(*launch.module);
   running_ = pending_ = kNone;
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
@@ -224,21 +227,31 @@ void BlockRunner::pause() {
   warp.paused |= bit_of(running_);
   if (warp.ready == 0) {
     release_paused_lanes(static_cast<std::size_t>(running_ / kWarpSize));
-    return;  // it goes on at once: as good as any other lane
+    if ((warp.ready & bit_of(running_)) != 0) return;  // it goes on at once: as good as any other lane
   }
   wait(threads_[static_cast<std::size_t>(running_)].waits_at);
 }
 
 void BlockRunner::release_paused_lanes(std::size_t warp_number) {
   Warp& warp = warps_[warp_number];
-  observer_->warp_pauses(static_cast<int>(warp_number), warp.paused | warp.ready);
+  const LaneMask released =
+      warp.paused & observer_->warp_pauses(static_cast<int>(warp_number), warp.paused | warp.ready);
+  warp.paused &= ~released;
+  warp.ready |= released;
+}
+
+// A lane that waits for what a paused one of its warp does would wait for ever.
+void BlockRunner::release_all_paused(std::size_t warp_number) {
+  Warp& warp = warps_[warp_number];
+  if (warp.paused == 0) return;
+  observer_->lanes_must_go_on(static_cast<int>(warp_number), warp.paused);
   warp.ready |= std::exchange(warp.paused, 0);
 }
 
-bool BlockRunner::release_paused(bool though_others_run) {
+bool BlockRunner::release_paused() {
   bool any = false;
   for (std::size_t w = 0; w < warps_.size(); ++w) {
-    if (warps_[w].paused == 0 || (warps_[w].ready != 0 && !though_others_run)) continue;
+    if (warps_[w].paused == 0 || warps_[w].ready != 0) continue;
     release_paused_lanes(w);
     any = true;
   }
@@ -313,6 +326,19 @@ int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller)
   return barrier_result_;  // the next barrier cannot open, and change it, before this thread arrives there
 }
 
+// One thread waits for the other blocks, while those of its own block wait for it.
+void BlockRunner::sync_grid(std::uintptr_t caller) {
+  if (!is_cooperative())
+    raise(FaultKind::assertion, "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
+  grid_opened_ = false;
+  barrier(simt_barrier_plain, 0, caller);
+  if (!std::exchange(grid_opened_, true) && !launch_->grid_barrier->arrive_and_wait(launch_->stop)) {
+    if (launch_->stop) raise(FaultKind::endless_loop, "");
+    leave_block();  // another block has faulted, and tells of it
+  }
+  barrier(simt_barrier_plain, 0, caller);
+}
+
 Rendezvous& BlockRunner::meet(SimtWarpOp op, LaneMask mask) {
   const LaneMask self = bit_of(running_);
   if ((mask & self) == 0) {
@@ -379,7 +405,8 @@ void BlockRunner::together(const AlignedInstruction& instruction, void* operands
     meeting.name = instruction.name;
     meeting.work = instruction.work;
     meeting.caller = caller;
-  } else if (meeting.instruction != instruction.which || std::strcmp(meeting.name, instruction.name) != 0) {
+  } else if (meeting.instruction != instruction.which ||
+             (meeting.name != instruction.name && std::strcmp(meeting.name, instruction.name) != 0)) {
     char text[200];
     std::snprintf(
         text, sizeof text,
@@ -414,13 +441,15 @@ void BlockRunner::spin_hint() {
   if (launch_->stop) raise(FaultKind::endless_loop, "");
   const unsigned spins = ++threads_[static_cast<std::size_t>(running_)].spins;
   if (spins % kSpinsBeforeYield != 0) return;
-  release_converged(spins % kSpinsBeforeParting == 0);  // this thread may wait for one of those
+  const bool parts = spins % kSpinsBeforeParting == 0;  // this thread may wait for one of those
+  release_converged(parts);
+  if (parts) release_all_paused(static_cast<std::size_t>(running_ / kWarpSize));
   release_paused();
   // Not ready while the next one is chosen, so that all others have their turn before it spins again.
   const int self = running_;
   Warp& warp = warp_of(self);
   warp.ready &= ~bit_of(self);
-  if (warp.ready == 0) warp_cursor_ = (warp_cursor_ + 1) % warps_.size();
+  if (last_of_its_turn(self)) turn_to_next_warp();
   const int next = next_ready();
   warp.ready |= bit_of(self);
   if (next != kNone) run_instead(next);

@@ -27,6 +27,9 @@ wavefronts are explained in [the simulator](simulator.md). `scripts/write_counte
 
 The simulator counts the accesses of the source. The profiler counts those of the machine code, which the compiler may
 merge, move or leave out: so they agree on what is transferred more often than on how many instructions do it.
+
+Matrix products, arithmetic in float and special functions, and the lower bound that follows from them, are counted as
+[the simulator](simulator.md#matrices-and-arithmetic) says; they are not compared here yet.
 """
 TABLES = """Of each counter of a kernel that differs anywhere, the launch in which it differs most, and how many
 launches differ. "Difference" is the simulator's number beside the profiler's; a number in brackets is its cause, above.

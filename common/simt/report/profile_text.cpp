@@ -74,7 +74,8 @@ std::string group_text(const LaunchGroup& group, Sources& sources, const TextSty
     text += "\n" + strong(topics()[topic].title, style) + "\n" + paint_marks(table, style);
   }
   if (!any) return text + "\nNothing to count: no access to memory, no barrier, no shuffle.\n";
-  text += "\n" + bound_text(profile.total);
+  if (const std::string bound = bound_text(profile.total); !bound.empty()) text += "\n" + bound;
+  text += "\n";
   for (const Problem& problem : problems)
     text += wrap(fmt::format("! {}: {}", place_of(profile.lines[problem.line], profile), problem.sentence), 2,
                  kProseWidth);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "../runtime/support.hpp"
-#include "simt_matrix.h"
+#include "simt/shim/simt_matrix.h"
 
 namespace {
 

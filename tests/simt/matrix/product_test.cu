@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "../runtime/support.hpp"
-#include "simt_float16.h"
-#include "simt_float8.h"
-#include "simt_matrix.h"
+#include "simt/shim/simt_float16.h"
+#include "simt/shim/simt_float8.h"
+#include "simt/shim/simt_matrix.h"
 
 namespace {
 

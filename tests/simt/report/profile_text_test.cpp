@@ -127,3 +127,32 @@ TEST_CASE("a profile of nothing says so", "[report][profile]") {
   CHECK(text_of({empty}) ==
         "idle<<<1, 1>>>\n\nNothing to count: no access to memory, no barrier, no shuffle.\n\n");
 }
+
+TEST_CASE(
+    "a profile with arithmetic has the cycles that each unit needs at least, and the unit that needs most",
+    "[report][profile]") {
+  simt::LaunchProfile profile = samples::transpose();
+  simt::Counters& line = profile.lines[0].counters;
+  line.matrix_instructions = 100;
+  line.matrix_float16 = 100 * 2048;             // 100 cycles
+  line.float_instructions = 8;                  // 2
+  line.special_instructions = 1000;             // 2000
+  profile.lines[2].counters.matrix_tf32 = 512;  // half a cycle
+  profile.total.matrix_instructions = line.matrix_instructions;
+  profile.total.matrix_float16 = line.matrix_float16;
+  profile.total.float_instructions = line.float_instructions;
+  profile.total.special_instructions = line.special_instructions;
+  profile.total.matrix_tf32 = profile.lines[2].counters.matrix_tf32;
+  const std::string text = text_of({profile});
+  CHECK_THAT(text, ContainsSubstring(R"(
+Lower bound: cycles of one multiprocessor of an H200
+  line  transpose.cu                     tensor  float32  special  shared  share
+     4  tile[threadIdx.y][threadIdx....     100      2.0    2,000      32   100%
+     6  out[x * n + y] = tile[thread...     0.5                     1,024     0%
+        total                               101      2.0    2,000   1,056   100%
+
+Of these units, the special-function units take longest: at least 2,000 cycles,
+if one multiprocessor ran all blocks. An H200 has 132 of them.
+
+! line 6)"));
+}

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
@@ -180,11 +179,6 @@ const Machine& prepare(SimtPtx& statement, const std::uint64_t* operands, const 
   return *machine.release();  // as long as the statement, which is static
 }
 
-simt::BlockRunner& runner() {
-  if (simt::BlockRunner* current = simt::BlockRunner::current()) return *current;
-  throw std::logic_error("inline PTX was run by host code; it exists only inside kernels");
-}
-
 const Machine& prepare_in_kernel(simt::BlockRunner& block, SimtPtx& statement, const std::uint64_t* operands,
                                  const char* constraints) {
   char text[400] = {};
@@ -202,7 +196,7 @@ const Machine& prepare_in_kernel(simt::BlockRunner& block, SimtPtx& statement, c
 }  // namespace
 
 extern "C" void simt_ptx(SimtPtx* statement, std::uint64_t* operands, const char* constraints) {
-  simt::BlockRunner& block = runner();
+  simt::BlockRunner& block = simt::BlockRunner::in_kernel("inline PTX");
   const void* code = __atomic_load_n(&statement->code, __ATOMIC_ACQUIRE);
   const Machine& machine = code != nullptr ? *static_cast<const Machine*>(code)
                                            : prepare_in_kernel(block, *statement, operands, constraints);

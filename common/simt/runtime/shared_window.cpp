@@ -2,8 +2,6 @@
 // keeps the first kilobyte for itself, and the dynamic buffer from 1 MB on. Addresses keep their alignment up
 // to 1 KB, which the swizzles of tensor cores look at.
 
-#include <cstdio>
-
 #include "simt/runtime/block.hpp"
 #include "simt/shim/simt_ptx.h"
 
@@ -49,26 +47,24 @@ void* BlockRunner::from_shared(std::uint64_t address) {
     return static_cast<std::byte*>(dynamic_shared_) + (address - kDynamic);
   if (address - kStatic < kDynamic - kStatic && static_shared_ != nullptr)
     return static_shared_ + (address - kStatic);
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-  raise(FaultKind::shared_address, text);
+  raise(FaultKind::shared_address, "");
 }
 
 }  // namespace simt
 
 namespace {
 
-simt::BlockRunner& runner() {
-  if (simt::BlockRunner* current = simt::BlockRunner::current()) return *current;
-  throw std::logic_error(
-      "an address of shared memory was asked for by host code; it exists only inside kernels");
-}
+constexpr const char* kWhat = "an address of shared memory";
 
 }  // namespace
 
 extern "C" {
 
-std::uint32_t simt_to_shared(const void* address) { return runner().to_shared(address); }
-void* simt_from_shared(std::uint64_t shared_address) { return runner().from_shared(shared_address); }
+std::uint32_t simt_to_shared(const void* address) {
+  return simt::BlockRunner::in_kernel(kWhat).to_shared(address);
+}
+void* simt_from_shared(std::uint64_t shared_address) {
+  return simt::BlockRunner::in_kernel(kWhat).from_shared(shared_address);
+}
 
 }  // extern "C"

@@ -22,12 +22,13 @@
 
 __global__ void compare(unsigned a, unsigned b, float x, float y, float nan, float tiny) {
   COMPARE_R("setp.eq.u32", a, b)
-  COMPARE_R("setp.ne.s32", a, b) COMPARE_R("setp.lt.s32", a, b) COMPARE_R("setp.lt.u32", a, b)
-      COMPARE_R("setp.ge.u32", a, b) COMPARE_R("setp.lo.u32", a, b) COMPARE_R("setp.hs.u32", a, b)
-          COMPARE_R("setp.eq.b32", a, a) COMPARE_F("setp.lt.f32", x, y) COMPARE_F("setp.lt.f32", nan, y)
-              COMPARE_F("setp.ltu.f32", nan, y) COMPARE_F("setp.ne.f32", nan, y)
-                  COMPARE_F("setp.neu.f32", nan, y) COMPARE_F("setp.num.f32", nan, y)
-                      COMPARE_F("setp.nan.f32", nan, y) COMPARE_F("setp.gt.ftz.f32", tiny, 0.0f)
+  COMPARE_R("setp.ne.s32", a, b)
+  COMPARE_R("setp.lt.s32", a, b) COMPARE_R("setp.lt.u32", a, b) COMPARE_R("setp.ge.u32", a, b)
+      COMPARE_R("setp.lo.u32", a, b) COMPARE_R("setp.hs.u32", a, b) COMPARE_R("setp.eq.b32", a, a)
+          COMPARE_F("setp.lt.f32", x, y) COMPARE_F("setp.lt.f32", nan, y) COMPARE_F("setp.ltu.f32", nan, y)
+              COMPARE_F("setp.ne.f32", nan, y) COMPARE_F("setp.neu.f32", nan, y)
+                  COMPARE_F("setp.num.f32", nan, y) COMPARE_F("setp.nan.f32", nan, y)
+                      COMPARE_F("setp.gt.ftz.f32", tiny, 0.0f)
                           COMPARE_F("setp.gt.f32", tiny, 0.0f) unsigned d;
   asm volatile(
       "{ .reg .pred p, q, c;\n setp.lt.u32 c, %1, %2;\n setp.lt.and.s32 p|q, %1, %2, !c;\n"
@@ -39,9 +40,7 @@ __global__ void compare(unsigned a, unsigned b, float x, float y, float nan, flo
       : "r"(a), "r"(b), "f"(x), "f"(y));
   printf("%-32s %u\n", "predicates", d);
   R2("set.lt.u32.s32", a, b)
-  R2("set.eq.u32.u32", a, b) asm volatile("set.gt.u32.f32 %0, %1, %2;"
-                                          : "=r"(d)
-                                          : "f"(x), "f"(y));
+  R2("set.eq.u32.u32", a, b) asm volatile("set.gt.u32.f32 %0, %1, %2;" : "=r"(d) : "f"(x), "f"(y));
   printf(U32, "set.gt.u32.f32", d);
 }
 
@@ -72,6 +71,17 @@ __global__ void move(unsigned a, unsigned b, unsigned long long la, float x) {
       : "=r"(d)
       : "r"(5), "r"(7));
   printf("%-32s %u\n", ".reg in scopes", d);
+}
+
+__global__ void rarely_used(unsigned long long low, unsigned long long high) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  unsigned __int128 both;
+  asm volatile("mov.b128 %0, {%1, %2};" : "=q"(both) : "l"(low), "l"(high));
+  asm volatile("mov.b128 {%0, %1}, %2;" : "=l"(high), "=l"(low) : "q"(both));
+  printf("%-32s %016llx %016llx\n", "mov.b128", low, high);
+  asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  asm volatile("{ .reg .pred p; setp.ne.u64 p, %0, %0; @p trap; @p brkpt; }" ::"l"(low));
 }
 
 __device__ unsigned sum_below(unsigned n) {
@@ -150,6 +160,7 @@ int main() {
   compare<<<1, 1>>>(5, 0xfffffff0u, 1.5f, 1.0f, __builtin_nanf(""), 1e-40f);
   move<<<1, 1>>>(0x89abcdefu, 0x01234567u, 0xfedcba9876543210ull, 1.5f);
   constants<<<1, 1>>>();
+  rarely_used<<<1, 1>>>(1, 2);
   unsigned *out, host[14];
   cudaMalloc(&out, sizeof host);
   registers<<<dim3(1, 2), 64, 512>>>(out);

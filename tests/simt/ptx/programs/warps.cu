@@ -62,7 +62,7 @@ __global__ void hand_over(unsigned* out) {
       buffer[thread] = 100 * round + thread;
       asm volatile("bar.arrive %0, %1;" ::"r"(1), "n"(128) : "memory");
     } else {
-      asm volatile("bar.arrive 2, 128;" ::: "memory");
+      asm volatile("barrier.cta.arrive.aligned 2, 128;" ::: "memory");
       asm volatile("barrier.sync 1, 128;" ::: "memory");
       out[round * 64 + thread - 64] = buffer[127 - thread];
     }

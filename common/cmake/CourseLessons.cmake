@@ -42,9 +42,10 @@ function(course_add_lesson folder)
   target_link_libraries(${id}_entries PRIVATE course::options)
 
   add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp)
-  set(shared "")
+  # What tests share is linked before lesson_main, whose checks it calls.
+  set(shared course::product_tests)
   if(number GREATER_EQUAL 7)  # from here on, lessons are about attention
-    set(shared course::attention_tests)  # before lesson_main, whose checks it calls
+    list(APPEND shared course::attention_tests)
   endif()
   target_link_libraries(${id}_test PRIVATE course::options ${shared} course::lesson_main course::reference course::tensor)
   course_compile_test(${id}_test -O1)

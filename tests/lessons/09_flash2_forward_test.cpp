@@ -210,7 +210,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
       mistakes.push_back(deviation(
           "key_behind_the_last_counted", p, which,
           {.sees = [Nk = p.Nk()](Int, Int j) { return j <= Nk; }, .tile = width, .tail_counts = true},
-          "One key behind the last one counts, with a score of 0: key Nk is the first that is not there."));
+          "One key past the last one counts, with a score of 0: key Nk is the first that is not there."));
   return mistakes;
 }
 

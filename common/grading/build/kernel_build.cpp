@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "grading/base/subprocess.hpp"
 #include "grading/build/compiler_messages.hpp"
@@ -24,6 +25,7 @@ using Arguments = std::vector<std::string>;
 constexpr auto kCompileTimeout = std::chrono::seconds(120), kJoinedTimeout = std::chrono::seconds(600);
 // By the clock, in a box, where processor time is limited as well: others may be compiled at the same time.
 constexpr auto kLongestInBox = 4 * std::chrono::seconds(kCompileSeconds);
+constexpr const char* kShim = "common/simt/shim";
 constexpr const char* kPrelude = "simt_prelude.h";
 
 /// One build: its inputs, its scratch folder and what was learned on the way.
@@ -37,6 +39,7 @@ struct Job {
   std::vector<fs::path> inputs{};  // every file that went in
   const CompileBox* box = nullptr;
   std::chrono::seconds timeout = kCompileTimeout;
+  const ProgramSources* program = nullptr;  // null: a lesson's kernel
 
   fs::path absolute(const fs::path& file) const {
     return file.is_absolute() ? file : toolchain.source_dir / file;
@@ -51,7 +54,11 @@ std::string relative_to_project(const Toolchain& toolchain, const fs::path& file
 
 /// Relative, because the compiler runs in the project's folder: so messages and debug information are short.
 Arguments include_options(const Job& job) {
-  return {"-I", "common", "-I", "lessons", "-I", "lessons/" + job.lesson.id()};
+  if (job.program == nullptr) return {"-I", "common", "-I", "lessons", "-I", "lessons/" + job.lesson.id()};
+  Arguments options;
+  for (const fs::path& folder : job.program->include_folders) options.insert(options.end(), {"-I", folder});
+  options.insert(options.end(), {"-I", "common"});
+  return options;
 }
 
 /// What the compiler is made of, beside the programs of the system.
@@ -187,11 +194,14 @@ bool compile_simulated(Job& job, const Arguments& output, const Arguments& inclu
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string rewritten = job.scratch / "kernel.cpp";
   const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
-  const Arguments rewrite{cpu.rewriter, job.source, "-o", rewritten, "--depfile", rewriter_deps};
+  Arguments rewrite{cpu.rewriter,  job.source,      "-o", rewritten, "--depfile",
+                    rewriter_deps, "--own-headers", kShim};
+  if (job.program != nullptr && job.program->architecture != 0)
+    rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
   note_inputs(job, rewriter_deps);
   // What lies beside the source would otherwise be looked for beside its rewritten copy.
-  const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", "common/simt/shim"};
+  const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", kShim};
   const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, rewritten};
   if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), flags, included,
                                  folders, include_options(job), compile, output)))
@@ -256,11 +266,67 @@ bool build_library_for_simulator(Job& job, const fs::path& library) {
          link_simulated(job, {"-shared", "-Wl,--no-undefined", object, entries}, library);
 }
 
+/// Compiles a file of a program that is plain C.
+bool compile_c(Job& job, const std::string& object) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const std::string deps = job.scratch / "compiler.d";
+  Arguments flags = concatenate(cpu.compile_flags(job.flavour), job.program->flags);
+  std::erase_if(flags, [](const std::string& flag) { return flag.starts_with("-std="); });
+  const Arguments compile{"-x",  "c",  "-pipe", "-I",       kShim, "-MMD",
+                          "-MF", deps, "-c",    job.source, "-o",  object};
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, flags, include_options(job), compile)))
+    return false;
+  note_inputs(job, deps);
+  return true;
+}
+
+/// Those that programs ask for.
+const Arguments kNvccMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12",
+                               "-D__CUDACC_VER_MINOR__=4", "-D__CUDACC_EXTENDED_LAMBDA__"};
+
+/// Compiles and links all files of a program with those flags beside the flavour's.
+bool build_program_with(Job& job, const fs::path& program, const Arguments& standard) {
+  Arguments objects;
+  const Arguments flags = concatenate(job.program->flags, standard);
+  for (const fs::path& file : job.program->files) {
+    job.source = relative_to_project(job.toolchain, file);
+    const std::string object = job.scratch / fmt::format("program{}.o", objects.size());
+    const bool is_cuda = file.extension() == ".cu";
+    if (file.extension() == ".c"
+            ? !compile_c(job, object)
+            // nvcc includes CUDA's header by itself.
+            : !compile_simulated(job, to_object(object),
+                                 is_cuda ? Arguments{"-include", "cuda_runtime.h"} : Arguments{},
+                                 is_cuda ? concatenate(kNvccMacros, flags) : flags))
+      return false;
+    objects.push_back(object);
+  }
+  objects.push_back(job.toolchain.cpu.value().program_support);  // last: see program.cpp
+  job.source = relative_to_project(job.toolchain, job.program->files.front());
+  return link_simulated(job, objects, program);
+}
+
+/// As -std= and what our headers need with it.
+Arguments standard_options(const std::string& standard) {
+  const std::size_t plus = standard.rfind('+');
+  const std::string year = plus == std::string::npos ? standard : standard.substr(plus + 1);
+  const bool old = year < "20" || year >= "98";
+  // Our headers need C++17 with concepts.
+  return old ? Arguments{"-std=gnu++17", "-fconcepts"} : Arguments{"-std=gnu++" + year};
+}
+
+// nvcc takes a program as C++17 unless it is told otherwise. Some have names of their own that C++20 has as
+// well: what does not compile as C++20 is tried as C++17.
 bool build_program_for_simulator(Job& job, const fs::path& program) {
-  const std::string object = job.scratch / "kernel.o";
-  // nvcc includes CUDA's header by itself.
-  return compile_simulated(job, to_object(object), {"-include", "cuda_runtime.h"}) &&
-         link_simulated(job, {object, job.toolchain.cpu.value().program_support}, program);
+  if (!job.program->standard.empty())
+    return build_program_with(job, program, standard_options(job.program->standard));
+  if (build_program_with(job, program, {})) return true;
+  const std::string failure = std::exchange(job.failure, {});
+  const std::string source = job.source;
+  if (build_program_with(job, program, standard_options("c++17"))) return true;
+  job.failure = failure;
+  job.source = source;
+  return false;
 }
 
 /// Compiles a file of several kernels into an object, and one that is linked behind it. False: job.failure
@@ -522,12 +588,18 @@ BuildOutcome build_submission(const Toolchain& toolchain, const Lesson& lesson, 
   return outcome;
 }
 
-BuildOutcome build_program(const Toolchain& toolchain, const fs::path& source, Flavour flavour) {
+BuildOutcome build_program(const Toolchain& toolchain, const ProgramSources& sources, Flavour flavour) {
   Lesson none;  // a program belongs to no lesson
   none.root = toolchain.source_dir;
-  return build_source(toolchain, none, source, flavour, [&](Job& job) {
-    const std::string key = cache_key(job, Backend::cpu, {}, toolchain.cpu.value().program_support);
-    return build_cached(job, key, build_program_for_simulator);
+  return build_source(toolchain, none, sources.files.front(), flavour, [&](Job& job) {
+    job.program = &sources;
+    ContentHash hash;
+    hash.add(cache_key(job, Backend::cpu, {}, toolchain.cpu.value().program_support));
+    for (const fs::path& file : sources.files) hash.add(file.string());
+    for (const fs::path& folder : sources.include_folders) hash.add("-I").add(folder.string());
+    for (const std::string& flag : sources.flags) hash.add(flag);
+    hash.add(sources.standard).add(std::to_string(sources.architecture));
+    return build_cached(job, hash.hex(), build_program_for_simulator);
   });
 }
 

@@ -107,7 +107,8 @@ void require_no_warnings(const Outcome& outcome, TestLine where) {
 }
 
 void require_matches(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
-                     const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound, TestLine where) {
+                     const Tensor<float>& baseline, const Mistakes& mistakes, const Bound& bound,
+                     TestLine where) {
   if (findings_only()) return;
   const Comparison comparison = compare(got, name, expected, baseline, bound);
   if (comparison.passed) return detail::report(true, {}, where);

@@ -85,6 +85,22 @@ void note_range(std::uintptr_t address, std::size_t bytes, std::uintptr_t caller
   }
 }
 
+template <Kind kKind, bool kVolatile>
+void note_access_of(std::uintptr_t address, unsigned bytes, std::uintptr_t caller) {
+  switch (bytes) {
+    case 1:
+      return note_access<kKind, 0, kVolatile>(address, caller);
+    case 2:
+      return note_access<kKind, 1, kVolatile>(address, caller);
+    case 4:
+      return note_access<kKind, 2, kVolatile>(address, caller);
+    case 8:
+      return note_access<kKind, 3, kVolatile>(address, caller);
+    default:
+      return note_access<kKind, 4, kVolatile>(address, caller);
+  }
+}
+
 enum class AtomicKind { load, store, update };
 
 /// An atomic builtin of the compiler. Nothing to note if the shim has told of it: see simt_atomic().
@@ -103,6 +119,18 @@ void note_atomic(const volatile void* pointer, std::uintptr_t caller) {
 }
 
 }  // namespace
+
+void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile,
+                         std::uintptr_t caller) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (kind == Kind::write)
+    is_volatile ? note_access_of<Kind::write, true>(at, bytes, caller)
+                : note_access_of<Kind::write, false>(at, bytes, caller);
+  else
+    is_volatile ? note_access_of<Kind::read, true>(at, bytes, caller)
+                : note_access_of<Kind::read, false>(at, bytes, caller);
+}
+
 }  // namespace simt::check
 
 #define SIMT_HERE simt::check::inside_call(__builtin_return_address(0))
@@ -198,8 +226,11 @@ SIMT_ATOMIC_HOOKS(64, unsigned long)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-void __tsan_vptr_read(void*) {}
-void __tsan_vptr_update(void*, void*) {}
+// An object's pointer to the table of its virtual functions.
+SIMT_ACCESS_HOOK(__tsan_vptr_read, read, 3, false)
+void __tsan_vptr_update(void* address, void*) {
+  simt::check::note_access<simt::check::Kind::write, 3, false>(reinterpret_cast<std::uintptr_t>(address), SIMT_HERE);
+}
 
 // Clang calls these for copies. g++ calls the C library, which the linker turns into calls of the __wrap_
 // names.

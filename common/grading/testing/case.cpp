@@ -1,5 +1,6 @@
 #include "grading/testing/case.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <string_view>
 
@@ -34,6 +35,11 @@ std::optional<Failure>& failure_to_come() {
   return failure;
 }
 
+bool& only_others_found() {
+  static bool others = false;
+  return others;
+}
+
 int& case_number() {
   static int number = 0;
   return number;
@@ -51,6 +57,10 @@ void record(const Outcome& outcome) {
   const std::lock_guard lock(mutex);
   CaseResult& current = current_case();
   add_new(current.findings, outcome.findings);
+  const auto found_in = [](const std::vector<Finding>& findings) {
+    return std::any_of(findings.begin(), findings.end(), may_explain);
+  };
+  only_others_found() = found_in(current.findings) && !found_in(outcome.findings);
   if (current.findings.size() > kMaxFindings) current.findings.resize(kMaxFindings);
   for (const auto& [name, value] : outcome.counters) current.counters[name] += value;
   if (outcome.profile) {

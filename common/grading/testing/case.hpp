@@ -20,6 +20,9 @@ CaseResult& current_case();
 /// it, and makes a failure of its own for an assertion that nobody described.
 std::optional<Failure>& failure_to_come();
 
+/// @brief Whether calls of the current case have found what may explain a failure, but not the last one.
+bool& only_others_found();
+
 /// @brief How many cases have begun: the number of the one that runs now. The listener counts them.
 int& case_number();
 

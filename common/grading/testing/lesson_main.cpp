@@ -97,6 +97,7 @@ Failure failure_of(const Catch::AssertionStats& stats) {
   for (const Catch::MessageInfo& info : stats.infoMessages)
     if (info.type == Catch::ResultWas::Info)
       failure.context += (failure.context.empty() ? "" : ", ") + info.message;
+  failure.in_other_call = only_others_found();
   return failure;
 }
 
@@ -112,6 +113,7 @@ class JsonLinesListener : public ListenerBase {
     for (const auto& tag : info.tags) current_case().tags.push_back(std::string(tag_text(tag)));
     current_case().points = points_of(current_case().tags);
     failure_to_come().reset();
+    only_others_found() = false;
     start_ = std::chrono::steady_clock::now();
   }
 

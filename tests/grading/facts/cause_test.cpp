@@ -1,5 +1,7 @@
 #include "grading/facts/cause.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "grading/facts/words.hpp"
 #include "support/catch.hpp"
 #include "support/findings.hpp"

@@ -19,7 +19,7 @@ except ImportError:
     print("SKIPPED: NumPy is not installed (Debian and Ubuntu: apt-get install python3-numpy)")
     sys.exit(77)
 
-DTYPES = ["float32", "float64", "int32", "int64"]
+DTYPES = ["float16", "float32", "float64", "int32", "int64", "uint16"]  # uint16: the words of bfloat16
 SHAPES = [(), (0,), (1,), (7,), (3, 0, 2), (4, 1), (5, 3), (2, 3, 4), (2, 3, 4, 5)]
 VERSIONS = [(1, 0), (2, 0), (3, 0)]
 
@@ -53,13 +53,35 @@ def check_what_numpy_writes(helper, folder):
     return len(cases)
 
 
+def words_of_bfloat16(numbers):
+    """Numbers that bfloat16 has, as it stores them: the upper half of a float32."""
+    return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def check_what_the_course_rounds(helper, folder):
+    """Numbers of every size, and those half way between two of float16, become the same float16 as in NumPy."""
+    rng = np.random.default_rng(16)
+    every = np.arange(0x7c00, dtype=np.uint16).view(np.float16).astype(np.float32)
+    half_way = (every[1:] + every[:-1]) / 2
+    numbers = np.concatenate([every, half_way, np.nextafter(half_way, 0), np.nextafter(half_way, 1e9),
+                              rng.standard_normal(10000).astype(np.float32) * np.exp2(rng.integers(-30, 20, 10000))])
+    numbers = np.concatenate([numbers, -numbers, [np.inf, -np.inf, 65519, 65520, 1e30]]).astype(np.float32)
+    np.save(folder / "numbers.npy", numbers)
+    subprocess.run([helper, "round", str(folder / "numbers.npy"), str(folder / "rounded.npy")], check=True)
+    with np.errstate(over="ignore"):
+        wanted = numbers.astype(np.float16)
+    assert np.load(folder / "rounded.npy").tobytes() == wanted.tobytes(), "float16 is rounded in another way"
+    return len(numbers)
+
+
 def check_what_the_course_writes(helper, folder):
     """The course writes arrays that NumPy knows how to compute."""
     subprocess.run([helper, "make", str(folder)], check=True)
     checked = 0
     for dtype, rank in itertools.product(DTYPES, range(5)):
         shape = (5, 4, 3, 2)[:rank]
-        expected = np.arange(np.prod(shape, dtype=np.int64)).reshape(shape).astype(dtype)
+        expected = np.arange(np.prod(shape, dtype=np.int64)).reshape(shape)
+        expected = words_of_bfloat16(expected) if dtype == "uint16" else expected.astype(dtype)
         variants = {f"{dtype}_{rank}.npy": expected}
         if rank >= 2:
             variants[f"{dtype}_{rank}_transposed.npy"] = expected.swapaxes(0, 1)
@@ -81,10 +103,12 @@ def main():
         try:
             read = check_what_numpy_writes(sys.argv[1], folder)
             written = check_what_the_course_writes(sys.argv[1], folder)
+            rounded = check_what_the_course_rounds(sys.argv[1], folder)
         except (AssertionError, subprocess.CalledProcessError) as error:
             print(f"FAILED: {error}")
             return 1
-    print(f"NumPy {np.__version__}: {read} files read and {written} written by the course agree")
+    print(f"NumPy {np.__version__}: {read} files read and {written} written by the course agree, and {rounded} numbers "
+          "rounded to float16")
     return 0
 
 

@@ -11,6 +11,19 @@ void describe_simulate(CLI::App& app, Chosen& chosen) {
       app, "simulate", "runs a CUDA program of your own without a GPU", run_simulate, chosen);
   command->add_option("FILE", arguments.file, "the program's source, with its main()")->required();
   command->add_option("ARGUMENTS", arguments.words, "go to the program, after --");
+  command->add_option("-I", arguments.include_folders, "folder with headers")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  command->add_option("-D", arguments.definitions, "macro")->type_name("NAME=VALUE")->allow_extra_args(false);
+  command->add_option("--std", arguments.standard, "c++17, c++20 ...; also as -std=c++17")->type_name("STANDARD");
+  command->add_option("--arch", arguments.architecture, "sets __CUDA_ARCH__ in kernels; also as -arch=sm_80")
+      ->type_name("SM");
+  for (const auto& [name, list] : {std::pair{"-U", &arguments.undefinitions},
+                                   {"--also", &arguments.also},
+                                   {"--library", &arguments.libraries},
+                                   {"--ignored", &arguments.ignored},
+                                   {"--argument", &arguments.arguments}})
+    command->add_option(name, *list)->allow_extra_args(false)->group("");
   command->add_flag("--check", arguments.check, "names mistakes and their lines");
   command->add_flag("--profile", arguments.profile, "counts memory traffic, line by line");
   command->add_option("--report", arguments.report, "writes findings and counts there as JSON")
@@ -33,6 +46,7 @@ void describe_simulate(CLI::App& app, Chosen& chosen) {
       "Examples:\n"
       "  ./course simulate idea.cu\n"
       "  ./course simulate --check idea.cu -- 1024 verbose\n"
+      "  ./course simulate main.cu kernels.cu util.cpp -I include -DN=64 -- 1024\n"
       "  ./course simulate --profile idea.cu 2>profile.txt\n"
       "  ./course simulate --trace trace.json --at 0,2,0,0 idea.cu\n"
       "Exit status: the program's own, but 1 for 0 if a kernel failed or --check\n"

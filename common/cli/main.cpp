@@ -2,13 +2,18 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/command_line.hpp"
 #include "cli/complete.hpp"
 #include "cli/help.hpp"
+#include "cli/nvcc_words.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
@@ -57,7 +62,13 @@ int run_command_line(const Terminal& terminal, int argc, char** argv) {
   }
   require_known_command(app, argc, argv);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.front() == "simulate") {
+      words = spell_out_nvcc_words({words.begin() + 1, words.end()});
+      words.insert(words.begin(), "simulate");
+    }
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
   } catch (const CLI::ValidationError& error) {
     // The value of an option that there is not was taken for an argument.
     std::vector<std::string> unknown = app.remaining(true);

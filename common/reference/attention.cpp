@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "tensor/format.hpp"
 
@@ -79,6 +80,21 @@ double softmax(const double* S, double* P, Index Nk, double sink, Seen seen) {
   return max + std::log(sum);
 }
 
+/// Makes weights (Nk), which are P at first, what P·V takes: each is rounded before it is divided by the sum.
+/// Shapes: S is (Nk). lse is that of the exact weights; with rounding.sums_rounded, it is changed, too.
+void round_weights(const double* S, std::vector<double>& weights, double sink, const Rounding& rounding,
+                   double& lse) {
+  if (std::isnan(lse) || lse == -kInf) return;  // P is NaN, or 0
+  const double max = std::max(sink, *std::max_element(S, S + weights.size()));
+  double sum = std::exp(sink - max);
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    if (weights[j] > 0) weights[j] = rounded(std::exp(S[j] - max), *rounding.operands);
+    sum += weights[j];
+  }
+  if (rounding.sums_rounded) lse = max + std::log(sum);
+  for (double& weight : weights) weight /= std::exp(lse - max);
+}
+
 }  // namespace
 
 bool sees(const Mask& mask, Index i, Index j, Index Nq, Index Nk) {
@@ -88,7 +104,8 @@ bool sees(const Mask& mask, Index i, Index j, Index Nq, Index Nk) {
 }
 
 Attention attention(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V, double scale,
-                    const Mask& mask, const Tensor<float>* sink, const Tensor<float>* factors) {
+                    const Mask& mask, const Tensor<float>* sink, const Tensor<float>* factors,
+                    const Rounding& rounding) {
   require_shapes(Q, K, V);
   require_mask(mask);
   const Index B = Q.shape()[0], H = Q.shape()[1], Nq = Q.shape()[2], D = Q.shape()[3], Nk = K.shape()[2];
@@ -106,13 +123,16 @@ Attention attention(const Tensor<float>& Q, const Tensor<float>& K, const Tensor
         const auto seen = [&](Index j) { return sees(mask, i, j, Nq, Nk); };
         for (Index j = 0; j < Nk; ++j) S[j] = seen(j) ? scale * dot(q, Row(K, b, h_kv, j), D) : -kInf;
         *lse = softmax(S, P, Nk, own_sink, seen);
+        std::vector<double> weights(P, P + Nk);
+        if (rounding.operands && Nk > 0) round_weights(S, weights, own_sink, rounding, *lse);
         for (Index j = 0; j < Nk; ++j) {
           if (!seen(j)) continue;
           const Row v(V, b, h_kv, j);
-          const double weight =
-              factors == nullptr ? P[j] : P[j] * static_cast<double>((*factors)(b, h, i, j));
+          double weight = weights[static_cast<std::size_t>(j)];
+          if (factors != nullptr) weight *= static_cast<double>((*factors)(b, h, i, j));
           for (Index d = 0; d < D; ++d) O[d] += weight * v[d];
         }
+        for (Index d = 0; rounding.results && d < D; ++d) O[d] = rounded(O[d], *rounding.results);
       }
     }
   }

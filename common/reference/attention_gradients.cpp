@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -22,6 +23,9 @@ void require_shape(const char* name, const Tensor<float>& x, const Shape& wanted
 struct Inputs {
   Tensor<double> Q, K, V, dO;
   const Tensor<float>* factors;
+  std::optional<Format16> operands;  // what P and dS are rounded to before they enter a product
+
+  double operand(double x) const { return operands ? rounded(x, *operands) : x; }
 };
 
 /// Adds what row i of head h in batch b brings to all gradients but dsink.
@@ -42,7 +46,7 @@ void add_row(const Inputs& in, double scale, const Attention& forward, Index b, 
     for (Index d = 0; d < D; ++d) dP += dO[d] * v[d];
     dP *= factor;
     const double dS = to.dS.data()[row * Nk + j] = weight * (dP - row_D);
-    const double scaled = dS * scale, dropped = weight * factor;
+    const double scaled = in.operand(dS) * scale, dropped = in.operand(weight) * factor;
     for (Index d = 0; d < D; ++d) {
       dQ[d] += scaled * k[d];
       dK[d] += scaled * q[d];
@@ -56,15 +60,19 @@ void add_row(const Inputs& in, double scale, const Attention& forward, Index b, 
 AttentionGradients attention_gradients(const Attention& forward, const Tensor<float>& Q,
                                        const Tensor<float>& K, const Tensor<float>& V,
                                        const Tensor<float>& dO, double scale, const Tensor<float>* sink,
-                                       const Tensor<float>* factors) {
+                                       const Tensor<float>* factors, const Rounding& rounding) {
   require_shape("dO", dO, Q.shape());
   const Index B = Q.shape()[0], H = Q.shape()[1], Nq = Q.shape()[2];
   AttentionGradients gradients{
       Tensor<double>({B, H, Nq}), Tensor<double>(forward.P.shape()), Tensor<double>(forward.P.shape()),
       Tensor<double>(Q.shape()),  Tensor<double>(K.shape()),         Tensor<double>(V.shape()),
       Tensor<double>({H})};
-  const Inputs inputs{Q.contiguous().to<double>(), K.contiguous().to<double>(), V.contiguous().to<double>(),
-                      dO.contiguous().to<double>(), factors};
+  const Inputs inputs{Q.contiguous().to<double>(),
+                      K.contiguous().to<double>(),
+                      V.contiguous().to<double>(),
+                      dO.contiguous().to<double>(),
+                      factors,
+                      rounding.operands};
   for (Index b = 0; b < B; ++b) {
     for (Index h = 0; h < H; ++h) {
       for (Index i = 0; i < Nq; ++i) {
@@ -76,14 +84,17 @@ AttentionGradients attention_gradients(const Attention& forward, const Tensor<fl
       }
     }
   }
+  for (Tensor<double>* gradient : {&gradients.dQ, &gradients.dK, &gradients.dV})
+    for (double& x : gradient->storage()) x = rounding.results ? rounded(x, *rounding.results) : x;
   return gradients;
 }
 
 AttentionGradients attention_gradients(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V,
                                        const Tensor<float>& dO, double scale, const Mask& mask,
-                                       const Tensor<float>* sink, const Tensor<float>* factors) {
-  return attention_gradients(attention(Q, K, V, scale, mask, sink, factors), Q, K, V, dO, scale, sink,
-                             factors);
+                                       const Tensor<float>* sink, const Tensor<float>* factors,
+                                       const Rounding& rounding) {
+  return attention_gradients(attention(Q, K, V, scale, mask, sink, factors, rounding), Q, K, V, dO, scale,
+                             sink, factors, rounding);
 }
 
 }  // namespace course::reference

@@ -23,18 +23,22 @@ struct AttentionGradients {
 /// Domain: where a weight is 0, the key has no part in any gradient of that query, whatever it holds;
 /// a query that
 ///         no key reaches gets dQ = 0. NaN in a row of P makes the gradients that it enters NaN.
+/// Rounding: P and dS enter dV, dQ and dK rounded; dS is made of the exact P. D is made of O as the forward
+/// pass
+///         gives it, rounded or not.
 /// Cost:   10 · B · H · Nq · Nk · D operations beyond those of attention(); S, P, dP and dS in full.
 /// @throws std::invalid_argument as attention(), and unless dO has the shape of Q.
 AttentionGradients attention_gradients(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V,
                                        const Tensor<float>& dO, double scale, const Mask& mask = {},
                                        const Tensor<float>* sink = nullptr,
-                                       const Tensor<float>* factors = nullptr);
+                                       const Tensor<float>* factors = nullptr, const Rounding& rounding = {});
 
-/// @brief The same for a forward pass that is there already: what attention() gave for these arguments.
+/// @brief The same for a forward pass that is there already: what attention() gave for these arguments. Where
+/// O is handed to a kernel in 16 bits and nothing else of it is rounded, forward.O is that O.
 AttentionGradients attention_gradients(const Attention& forward, const Tensor<float>& Q,
                                        const Tensor<float>& K, const Tensor<float>& V,
                                        const Tensor<float>& dO, double scale,
                                        const Tensor<float>* sink = nullptr,
-                                       const Tensor<float>* factors = nullptr);
+                                       const Tensor<float>* factors = nullptr, const Rounding& rounding = {});
 
 }  // namespace course::reference

@@ -23,6 +23,7 @@ inline constexpr const char kMissingWait[] = "missing_wait";
 inline constexpr const char kExitedThreads[] = "exited_threads";
 inline constexpr const char kDivergentBarrier[] = "divergent_barrier";
 inline constexpr const char kInactiveLane[] = "inactive_lane";
+inline constexpr const char kDivergentInstruction[] = "divergent_instruction";
 inline constexpr const char kMisaligned[] = "misaligned";
 inline constexpr const char kShift[] = "shift";
 
@@ -91,6 +92,12 @@ inline constexpr Advice kBarrierNotForAll{
 inline constexpr Advice kLaneGivesNothing{
     "What a lane that takes no part would give is undefined.",
     "Name that lane in the mask and let it come to the shuffle, or pass a smaller width."};
+inline constexpr Advice kWarpNotTogether{
+    "Instructions for tensor cores are those of a whole warp (.aligned): all 32 lanes must execute the same "
+    "one together, "
+    "or the result is undefined.",
+    "Move it out of the branch or the loop whose condition differs between lanes, and let no lane return "
+    "before it."};
 inline constexpr Advice kShiftTooFar{"The result of such a shift is undefined in C++.",
                                      "Keep the amount below the number of bits."};
 inline constexpr Advice kNeverFreed{"Every cudaMalloc needs its cudaFree, on every way out.",
@@ -164,6 +171,9 @@ inline constexpr std::array kClasses = {
      "Threads of a block wait at __syncthreads() calls on different lines.", kBarrierNotForAll, true},
     FindingClass{kInactiveLane, Group::barriers, Severity::warning, Finder::check_mode,
      "A shuffle reads from a lane that takes no part in it.", kLaneGivesNothing, true},
+    FindingClass{kDivergentInstruction, Group::barriers, Severity::error, Finder::any_mode,
+     "Lanes of a warp do not come together to an instruction for tensor cores, which all 32 execute as one.",
+     kWarpNotTogether},
     FindingClass{"illegal_mask", Group::barriers, Severity::error, Finder::any_mode,
      "A lane calls a warp operation whose mask leaves it out."},
     FindingClass{"deadlock", Group::barriers, Severity::error, Finder::any_mode,

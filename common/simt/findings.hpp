@@ -114,4 +114,10 @@ inline SourceCall headline(const Finding& finding) { return finding.here.own(); 
 /// which they were made. The same program and input give the same findings, byte for byte.
 std::vector<Finding> take_findings();
 
+/// What check mode remembers of the memory that kernels touch: no more than so much.
+inline constexpr unsigned kMostKeptGigabytes = 4;
+
+/// @brief How many accesses since the last call were to memory beyond that, and were not judged.
+std::uint64_t take_unwatched_accesses();
+
 }  // namespace simt

@@ -35,10 +35,20 @@ struct SharedTraffic {
 struct Counters {
   GlobalTraffic global_load, global_store, global_atomic;
   SharedTraffic shared_load, shared_store, shared_atomic;
-  std::uint64_t barriers = 0;         ///< warps that arrive at __syncthreads()
-  std::uint64_t warp_syncs = 0;       ///< __syncwarp(), by warp
-  std::uint64_t shuffles = 0;         ///< by warp
-  std::uint64_t votes = 0;            ///< ballots, votes, matches and reductions, by warp
+  std::uint64_t barriers = 0;             ///< warps that arrive at __syncthreads()
+  std::uint64_t warp_syncs = 0;           ///< __syncwarp(), by warp
+  std::uint64_t shuffles = 0;             ///< by warp
+  std::uint64_t votes = 0;                ///< ballots, votes, matches and reductions, by warp
+  std::uint64_t matrix_instructions = 0;  ///< matrix products, by warp
+  // The multiply-adds of matrix products, by the format of the factors.
+  std::uint64_t matrix_float16 = 0;  ///< f16 and bf16
+  std::uint64_t matrix_float8 = 0;   ///< e4m3 and e5m2
+  std::uint64_t matrix_tf32 = 0;
+  std::uint64_t matrix_f64 = 0;
+  std::uint64_t matrix_integer8 = 0;  ///< s8 and u8
+  // Arithmetic in float, by warp, as far as it can be seen in the kernel's machine code.
+  std::uint64_t float_instructions = 0;    ///< additions, multiplications and multiply-adds
+  std::uint64_t special_instructions = 0;  ///< exponentials, reciprocals, roots and their like
   std::uint64_t steps = 0;            ///< straight pieces of code (basic blocks), by warp
   std::uint64_t divergent_steps = 0;  ///< of those, with some lanes of the warp elsewhere
   std::uint64_t lanes = 0;            ///< lanes in all steps; 32 * steps is the ideal

@@ -65,6 +65,8 @@ Wishes& wishes() {
 /// end then hits this and not what the C library keeps behind a thread's variables.
 [[gnu::used]] thread_local unsigned char room_behind_shared_memory[64 * 1024];
 
+double launch_seconds = simt::Settings{}.launch_seconds;
+
 pid_t owner = 0;  // a child that the program forks has nothing to report
 
 /// How the program ends. One that gives up need not tidy up: no leaks, no error that nobody looked at.
@@ -89,6 +91,27 @@ void say_what_never_ran(std::size_t dropped) {
                "simulator: %zu queued operation%s never ran: the program ended before anything waited for "
                "%s. Call cudaDeviceSynchronize().\n",
                dropped, dropped == 1 ? "" : "s", dropped == 1 ? "it" : "them");
+}
+
+/// A program that only takes long is told how to go on.
+void say_time_limit(const std::vector<simt::Fault>& faults) {
+  if (std::none_of(faults.begin(), faults.end(),
+                   [](const simt::Fault& fault) { return fault.kind == "endless_loop"; }))
+    return;
+  std::fprintf(stderr,
+               "simulator: a launch may take %g s of processor time. If it only takes long, --seconds N "
+               "(SIMT_LAUNCH_SECONDS=N) allows more, and a smaller input needs less.\n",
+               launch_seconds);
+}
+
+/// What check mode keeps is bounded.
+void say_what_was_not_watched() {
+  const std::uint64_t accesses = simt::take_unwatched_accesses();
+  if (accesses == 0) return;
+  std::fprintf(stderr,
+               "simulator: check mode keeps 32 bytes for each 4 that kernels touch, and no more than %u GB: %llu "
+               "accesses to the memory beyond were not judged. Try a smaller input.\n",
+               simt::kMostKeptGigabytes, static_cast<unsigned long long>(accesses));
 }
 
 /// Counts are of little use to a program that is wrong.
@@ -167,10 +190,13 @@ bool report(Manner manner, std::vector<simt::Finding> findings = {}) {
   bool good =
       std::none_of(faults.begin(), faults.end(), [](const simt::Fault& fault) { return fault.in_kernel; });
   const TextStyle style = TextStyle::of_stream(STDERR_FILENO);
+  const std::vector<simt::Fault> all_faults = faults;
   if (wishes().judge()) good = report_findings(faults, manner, style, findings) && good;
   if (wishes().need_check_mode() && !wishes().judge()) mention_findings(simt::take_findings().size());
   for (const simt::Fault& fault : faults) print(fault);
+  say_time_limit(all_faults);
   say_what_never_ran(dropped);
+  say_what_was_not_watched();
   return report_traffic(findings, style) && good;
 }
 
@@ -228,6 +254,7 @@ void configure_from_environment() {
   if (const char* seed = std::getenv("SIMT_SEED")) settings.seed = std::strtoull(seed, nullptr, 10);
   if (const char* device = std::getenv("SIMT_DEVICE")) settings.device = device;
   if (const char* seconds = std::getenv("SIMT_LAUNCH_SECONDS")) settings.launch_seconds = std::atof(seconds);
+  launch_seconds = settings.launch_seconds;
   wishes() = {.check = is_on("SIMT_CHECK"),
               .profile = is_on("SIMT_PROFILE"),
               .report = path_in("SIMT_REPORT"),

@@ -34,6 +34,22 @@ constexpr std::array kPatterns = {
     NamedPattern{Pattern::one_nan, "one NaN"},
 };
 
+/// The numbers of the patterns that depend on the range of a type.
+struct Extremes {
+  float huge, cancelling;
+  float subnormal_step;         // the smallest number
+  std::int64_t subnormal_most;  // so many times that is subnormal, still
+};
+
+template <class T>
+constexpr Extremes kExtremes{};
+template <>
+constexpr Extremes kExtremes<float> = {0x1p126f, 0x1p24f, std::numeric_limits<float>::denorm_min(), 1000};
+template <>
+constexpr Extremes kExtremes<bfloat16> = {0x1p126f, 0x1p24f, 0x1p-133f, 127};
+template <>
+constexpr Extremes kExtremes<float16> = {0x1p14f, 0x1p12f, 0x1p-24f, 1000};
+
 /// A multiple of 2^-24 in [0, 1): every use below is exact in float or rounds once, so the bits are the same
 /// on every machine.
 float fraction(Random& random) { return static_cast<float>(random.bits() >> 40) * 0x1p-24f; }
@@ -44,14 +60,15 @@ float random_sign(Random& random) { return random.integer(0, 1) == 0 ? 1.0f : -1
 float ordinary(Random& random) { return 2.0f * fraction(random) - 1.0f; }
 
 /// The element at (row, col) of a matrix with rows of `cols` elements.
-float element(Pattern pattern, std::int64_t row, std::int64_t col, std::int64_t cols, Random& random) {
+float element(Pattern pattern, std::int64_t row, std::int64_t col, std::int64_t cols,
+              const Extremes& extremes, Random& random) {
   switch (pattern) {
     case Pattern::large:
       return random_sign(random) * 10000.0f * (0.5f + 0.5f * fraction(random));
     case Pattern::huge:
-      return random_sign(random) * 0x1p126f * (0.5f + 0.5f * fraction(random));
+      return random_sign(random) * extremes.huge * (0.5f + 0.5f * fraction(random));
     case Pattern::cancelling:
-      return col % 2 == 1 ? 1.0f : col % 4 == 0 ? 0x1p24f : -0x1p24f;
+      return col % 2 == 1 ? 1.0f : col % 4 == 0 ? extremes.cancelling : -extremes.cancelling;
     case Pattern::increasing:
       return static_cast<float>(col) + fraction(random);
     case Pattern::decreasing:
@@ -61,8 +78,8 @@ float element(Pattern pattern, std::int64_t row, std::int64_t col, std::int64_t 
     case Pattern::signed_zeros:
       return random_sign(random) * 0.0f;
     case Pattern::subnormal:
-      return random_sign(random) * static_cast<float>(random.integer(1, 1000)) *
-             std::numeric_limits<float>::denorm_min();
+      return random_sign(random) * static_cast<float>(random.integer(1, extremes.subnormal_most)) *
+             extremes.subnormal_step;
     case Pattern::minus_inf_rows:
       return row % 2 == 0 ? -kInfinity : ordinary(random);
     case Pattern::minus_inf_holes:
@@ -76,6 +93,20 @@ float element(Pattern pattern, std::int64_t row, std::int64_t col, std::int64_t 
   }
   throw std::invalid_argument("There is no pattern number " + std::to_string(static_cast<int>(pattern)) +
                               ".");
+}
+
+template <class T>
+Tensor<T> filled(Pattern pattern, Shape shape, std::uint64_t seed) {
+  Tensor<T> result(std::move(shape));
+  const std::int64_t cols = result.rank() == 0 ? 1 : result.shape().back();
+  Random random(seed);
+  for (std::int64_t i = 0; i < result.numel(); ++i) {
+    result.at_linear(i) = static_cast<T>(element(pattern, i / cols, i % cols, cols, kExtremes<T>, random));
+  }
+  if (pattern == Pattern::one_nan && result.numel() > 0) {
+    result.at_linear(random.integer(0, result.numel() - 1)) = static_cast<T>(kNaN);
+  }
+  return result;
 }
 
 }  // namespace
@@ -98,16 +129,15 @@ std::string_view pattern_name(Pattern pattern) {
 }
 
 Tensor<float> adversarial(Pattern pattern, Shape shape, std::uint64_t seed) {
-  Tensor<float> result(std::move(shape));
-  const std::int64_t cols = result.rank() == 0 ? 1 : result.shape().back();
-  Random random(seed);
-  for (std::int64_t i = 0; i < result.numel(); ++i) {
-    result.at_linear(i) = element(pattern, i / cols, i % cols, cols, random);
-  }
-  if (pattern == Pattern::one_nan && result.numel() > 0) {
-    result.at_linear(random.integer(0, result.numel() - 1)) = kNaN;
-  }
-  return result;
+  return filled<float>(pattern, std::move(shape), seed);
 }
+
+template <class T>
+requires is_16_bit<T> Tensor<T> adversarial(Pattern pattern, Shape shape, std::uint64_t seed) {
+  return filled<T>(pattern, std::move(shape), seed);
+}
+
+template Tensor<bfloat16> adversarial(Pattern, Shape, std::uint64_t);
+template Tensor<float16> adversarial(Pattern, Shape, std::uint64_t);
 
 }  // namespace course

@@ -4,16 +4,18 @@
 #include <span>
 #include <string_view>
 
+#include "tensor/float16.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course {
 
 /// Inputs on which wrong kernels go wrong. A row runs along the last axis; a scalar is one row of one
-/// element.
+/// element. What is said of numbers holds for float and bfloat16; float16, which has a smaller range, has
+/// other powers of 2 where these are given in brackets.
 enum class Pattern {
   large,              // ±[5e3, 1e4): exp overflows unless the row's maximum is subtracted first
-  huge,               // ±[0.5, 1) * 2^126: a sum of two is finite, of many or a square is not
-  cancelling,         // 2^24, 1, -2^24, 1 repeated: a long float32 sum loses the ones
+  huge,               // ±[0.5, 1) * 2^126 [2^14]: a sum of two is finite, of many or a square is not
+  cancelling,         // 2^24, 1, -2^24, 1 [2^12] repeated: a long sum in float32 [in float16] loses the ones
   increasing,         // every element is its row's maximum so far: each step of an online softmax rescales
   decreasing,         // a row's maximum comes first: nothing rescales
   alternating_signs,  // +, -, +, -: averages vanish, and an element taken from next door shows
@@ -34,5 +36,13 @@ std::string_view pattern_name(Pattern pattern);
 /// @brief A contiguous tensor filled with a pattern. Same seed, same bits, on every machine.
 /// @throws std::invalid_argument if an axis is negative.
 Tensor<float> adversarial(Pattern pattern, Shape shape, std::uint64_t seed);
+
+/// @brief The same in bfloat16 or float16: adversarial<bfloat16>(...). Elements are rounded, so that
+/// neighbours in increasing and decreasing rows may be equal.
+template <class T>
+requires is_16_bit<T> Tensor<T> adversarial(Pattern pattern, Shape shape, std::uint64_t seed);
+
+extern template Tensor<bfloat16> adversarial(Pattern, Shape, std::uint64_t);
+extern template Tensor<float16> adversarial(Pattern, Shape, std::uint64_t);
 
 }  // namespace course

@@ -36,6 +36,10 @@ template <>
 constexpr std::string_view kDescr<std::int32_t> = "<i4";
 template <>
 constexpr std::string_view kDescr<std::int64_t> = "<i8";
+template <>
+constexpr std::string_view kDescr<float16> = "<f2";
+template <>
+constexpr std::string_view kDescr<bfloat16> = "<u2";
 
 std::string quoted(const std::filesystem::path& path) { return "\"" + path.string() + "\""; }
 
@@ -155,14 +159,27 @@ void swap_bytes(std::span<T> values) {
   }
 }
 
-void check_type(const std::filesystem::path& path, std::string_view descr, std::string_view wanted_descr) {
-  const std::string got = detail::npy_dtype_name(descr), wanted = detail::npy_dtype_name(wanted_descr);
+std::string held_by(const std::string& dtype) {
+  return dtype == "object"       ? "Python objects"
+         : dtype == "structured" ? "structured values"
+                                 : dtype + " values";
+}
+
+template <class T>
+void check_type(const std::filesystem::path& path, std::string_view descr) {
+  const std::string got = detail::npy_dtype_name(descr), wanted = detail::npy_dtype_name(kDescr<T>);
   if (got == wanted) return;
-  const std::string held = got == "object"       ? "Python objects"
-                           : got == "structured" ? "structured values"
-                                                 : got + " values";
-  fail_to_read(path, "it holds " + held + ", but " + wanted + " is needed; convert it with array.astype(\"" +
-                         wanted + "\") before numpy.save");
+  fail_to_read(path, "it holds " + held_by(got) + ", but " + wanted +
+                         " is needed; convert it with array.astype(\"" + wanted + "\") before numpy.save");
+}
+template <>
+void check_type<bfloat16>(const std::filesystem::path& path, std::string_view descr) {
+  const std::string got = detail::npy_dtype_name(descr);
+  if (got == "uint16" || got == "int16" || descr.ends_with("V2")) return;
+  fail_to_read(path,
+               "it holds " + held_by(got) +
+                   ", but bfloat16 is needed, which NumPy lacks and a file holds as words of 16 bits; save "
+                   "a tensor of PyTorch as tensor.bfloat16().view(torch.int16).numpy()");
 }
 
 /// The number of data bytes that the header asks for.
@@ -234,7 +251,7 @@ template <class T>
 Tensor<T> read_npy(const std::filesystem::path& path) {
   const OpenNpy npy = open_npy(path);
   const Shape& shape = npy.header.shape;
-  check_type(path, npy.header.descr, kDescr<T>);
+  check_type<T>(path, npy.header.descr);
   const std::uint64_t bytes = needed_bytes(path, shape, sizeof(T));
   const std::string cut_short = "it is cut short: its shape " + format_shape(shape) + " needs " +
                                 std::to_string(bytes) + " bytes of data, but it has " +
@@ -282,10 +299,14 @@ template Tensor<float> read_npy<float>(const std::filesystem::path&);
 template Tensor<double> read_npy<double>(const std::filesystem::path&);
 template Tensor<std::int32_t> read_npy<std::int32_t>(const std::filesystem::path&);
 template Tensor<std::int64_t> read_npy<std::int64_t>(const std::filesystem::path&);
+template Tensor<bfloat16> read_npy<bfloat16>(const std::filesystem::path&);
+template Tensor<float16> read_npy<float16>(const std::filesystem::path&);
 
 template void write_npy(const std::filesystem::path&, const Tensor<float>&);
 template void write_npy(const std::filesystem::path&, const Tensor<double>&);
 template void write_npy(const std::filesystem::path&, const Tensor<std::int32_t>&);
 template void write_npy(const std::filesystem::path&, const Tensor<std::int64_t>&);
+template void write_npy(const std::filesystem::path&, const Tensor<bfloat16>&);
+template void write_npy(const std::filesystem::path&, const Tensor<float16>&);
 
 }  // namespace course

@@ -3,11 +3,15 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
+#include "tensor/float16.hpp"
 #include "tensor/tensor.hpp"
 
 // Arrays in NumPy's .npy files: format 1.0, 2.0 and 3.0, little and big endian, C and Fortran order.
-// Element types: float (float32), double (float64), int32_t and int64_t.
+// Element types: float (float32), double (float64), int32_t, int64_t, float16, and bfloat16, for which NumPy
+// has no type: a file holds its numbers as words of 16 bits. They are written as uint16, and read from
+// uint16, int16 and the two raw bytes ("V2") as which NumPy saves the bfloat16 of other packages.
 
 namespace course {
 
@@ -17,6 +21,13 @@ class NpyError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// @brief What `tensor` means in a file, where its numbers would be misread: one sentence; else nothing.
+template <class T>
+constexpr std::string_view kNpyRemark = "";
+template <>
+inline constexpr std::string_view kNpyRemark<bfloat16> =
+    "NumPy has no bfloat16: the file holds the numbers as words of 16 bits (uint16).";
 
 /// What the header of an .npy file says.
 struct NpyInfo {
@@ -49,10 +60,14 @@ extern template Tensor<float> read_npy<float>(const std::filesystem::path&);
 extern template Tensor<double> read_npy<double>(const std::filesystem::path&);
 extern template Tensor<std::int32_t> read_npy<std::int32_t>(const std::filesystem::path&);
 extern template Tensor<std::int64_t> read_npy<std::int64_t>(const std::filesystem::path&);
+extern template Tensor<bfloat16> read_npy<bfloat16>(const std::filesystem::path&);
+extern template Tensor<float16> read_npy<float16>(const std::filesystem::path&);
 
 extern template void write_npy(const std::filesystem::path&, const Tensor<float>&);
 extern template void write_npy(const std::filesystem::path&, const Tensor<double>&);
 extern template void write_npy(const std::filesystem::path&, const Tensor<std::int32_t>&);
 extern template void write_npy(const std::filesystem::path&, const Tensor<std::int64_t>&);
+extern template void write_npy(const std::filesystem::path&, const Tensor<bfloat16>&);
+extern template void write_npy(const std::filesystem::path&, const Tensor<float16>&);
 
 }  // namespace course

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
+#include "tensor/float16.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course {
@@ -44,5 +46,16 @@ Tensor<float> uniform(Shape shape, float lo, float hi, std::uint64_t seed);
 /// May differ between machines in the last bit of an element.
 /// @throws std::invalid_argument unless scale is finite and not negative.
 Tensor<float> normal(Shape shape, std::uint64_t seed, float scale = 1.0f);
+
+/// @brief The same tensors rounded to 16 bits: uniform<bfloat16>(...), normal<float16>(...). Rounding passes
+/// lo or hi where the type has no such number.
+template <class T>
+requires is_16_bit<T> Tensor<T> uniform(Shape shape, float lo, float hi, std::uint64_t seed) {
+  return uniform(std::move(shape), lo, hi, seed).to<T>();
+}
+template <class T>
+requires is_16_bit<T> Tensor<T> normal(Shape shape, std::uint64_t seed, float scale = 1.0f) {
+  return normal(std::move(shape), seed, scale).to<T>();
+}
 
 }  // namespace course

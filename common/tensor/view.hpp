@@ -2,11 +2,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define COURSE_HOST_DEVICE __host__ __device__
-#else
-#define COURSE_HOST_DEVICE
-#endif
+#include "tensor/host_device.hpp"
 
 namespace course {
 

@@ -5,12 +5,15 @@
 #include "grading/testing/lesson_test.hpp"
 #include "kernels/contract.hpp"
 #include "kernels/misdeeds.hpp"
+#include "kernels/sixteen_bits.hpp"
 #include "kernels/suspects.hpp"
 
 using namespace course;
 using namespace course::grading;
 
 namespace {
+
+[[maybe_unused]] const bool kOnHost = host_may_compute() = true;  // misbehave.cpp has no kernels
 
 Outcome misbehave_with(Misdeed misdeed) {
   Tensor<float> c({10});
@@ -48,8 +51,13 @@ TEST_CASE("is wrong for some sizes", "[sample][points:1]") {
 }
 
 TEST_CASE("throws as it should", "[sample][points:1]") {
+  require_ran(misbehave_with(kNothing));
   require_throws<std::invalid_argument>(misbehave_with(kThrowInvalidArgument), "n");
   require_throws<std::logic_error>(misbehave_with(kThrowDerived), "n");
+}
+
+TEST_CASE("throws whatever it gets", "[sample]") {
+  require_throws<std::invalid_argument>(misbehave_with(kThrowInvalidArgument), "n");
 }
 
 TEST_CASE("throws another type", "[sample]") {
@@ -114,6 +122,30 @@ TEST_CASE("counts what was left out", "[suspects]") {
   (void)profile_of(call_with(options, ENTRY(copy), in(x, "x"), out(y, "y"), 64));
 }
 
+TEST_CASE("multiplies in 16 bits", "[sixteen_bits]") {
+  const Tensor<bfloat16> A({3, 40}, bfloat16(0.1f)), B({40, 2}, bfloat16(3.0f));
+  const double sum = 40 * 3 * static_cast<double>(bfloat16(0.1f));
+  Tensor<bfloat16> C({3, 2});
+  require_ran(call(ENTRY(multiply_bfloat16), in(A, "A"), in(B, "B"), out(C, "C")));
+  require_matches(C, "C", Tensor<double>({3, 2}, sum), Tensor<float>({3, 2}, static_cast<float>(sum)));
+}
+
+TEST_CASE("sums in 16 bits", "[sixteen_bits]") {
+  const Tensor<float16> A({3, 400}, float16(1.1f)), B({400, 2}, float16(1.0f));
+  const double sum = 400 * static_cast<double>(float16(1.1f));
+  Tensor<float16> C({3, 2});
+  require_ran(call(ENTRY(multiply_narrow_float16), in(A, "A"), in(B, "B"), out(C, "C")));
+  const Mistakes mistakes{off_by_a_factor("scaled", "Every element is {} times what it should be."),
+                          gives(
+                              "sum_of_16_bits",
+                              [] {
+                                return Tensor<double>({3, 2}, 427);
+                              },
+                              "The sum is rounded to 16 bits in every step: keep it in float.")};
+  require_matches(C, "C", Tensor<double>({3, 2}, sum), Tensor<float>({3, 2}, static_cast<float>(sum)),
+                  mistakes);
+}
+
 TEST_CASE("checks nothing", "[sample][points:1]") {}
 
 TEST_CASE("compares numbers", "[sample]") {
@@ -150,7 +182,18 @@ COURSE_GRADCHECK(GradcheckContext& check) {
   check.compare("d" + wanted, c, wanted == "a" ? a : b, [&] { return product_loss(a, b); });
 }
 
+template <class T, class Function>
+void run_multiply(RunContext& run, Entry<Function> entry) {
+  const auto A = run.input<T>("A", {"M", "K"}), B = run.input<T>("B", {"K", "N"});
+  Tensor<T> C({A.shape()[0], B.shape()[1]});
+  run.call(entry, in(A, "A"), in(B, "B"), out(C, "C"));
+  run.output("C", C);
+}
+
 COURSE_RUN(RunContext& run) {
+  if (run.has_input("A"))
+    return run.input_format("A") == Format16::bfloat16 ? run_multiply<bfloat16>(run, ENTRY(multiply_bfloat16))
+                                                       : run_multiply<float16>(run, ENTRY(multiply_float16));
   const auto a = run.input<float>("a", {"n"}), b = run.input<float>("b", {"n"});
   Tensor<float> c(a.shape());
   const auto misbehave_if = [&](std::string_view setting, Misdeed misdeed) {

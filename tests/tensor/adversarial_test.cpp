@@ -152,3 +152,35 @@ TEST_CASE("exactly one element is NaN, in different places for different seeds")
   }
   CHECK(places.size() > 5);
 }
+
+TEMPLATE_TEST_CASE("patterns of 16 bits are what they are called", "", bfloat16, float16) {
+  const auto all = [](const Tensor<TestType>& x, const std::function<bool(float)>& wanted) {
+    return std::all_of(x.storage().begin(), x.storage().end(),
+                       [&](TestType v) { return wanted(static_cast<float>(v)); });
+  };
+  for (const Pattern pattern : all_patterns()) {
+    CAPTURE(pattern_name(pattern));
+    const auto a = adversarial<TestType>(pattern, {4, 33}, 3), b = adversarial<TestType>(pattern, {4, 33}, 3);
+    CHECK(a.shape() == Shape{4, 33});
+    CHECK(std::memcmp(a.data(), b.data(), a.storage().size_bytes()) == 0);
+    if (pattern == Pattern::minus_inf_rows || pattern == Pattern::minus_inf_holes ||
+        pattern == Pattern::infinities || pattern == Pattern::one_nan)
+      continue;
+    CHECK(all(a, [](float v) { return std::isfinite(v); }));
+  }
+  const auto sum = [](float a, float b) { return static_cast<float>(TestType(a + b)); };
+  CHECK(all(adversarial<TestType>(Pattern::huge, {200}, 1), [&](float v) {
+    return std::isfinite(sum(v, v)) && !std::isfinite(static_cast<float>(TestType(v * v)));
+  }));
+  CHECK(all(adversarial<TestType>(Pattern::subnormal, {200}, 1), [](float v) {
+    const double smallest = static_cast<double>(TestType::from_bits(1)),
+                 least = smallest * (1 << TestType::kMantissaBits);
+    return v != 0 && static_cast<double>(std::abs(v)) < least;
+  }));
+  const auto cancelling = adversarial<TestType>(Pattern::cancelling, {1, 4}, 1);
+  CHECK(sum(static_cast<float>(cancelling(0, 0)), 1.0f) == static_cast<float>(cancelling(0, 0)));
+  CHECK(static_cast<float>(cancelling(0, 1)) == 1.0f);
+  const auto up = adversarial<TestType>(Pattern::increasing, {1, 1000}, 1);
+  for (std::int64_t col = 1; col < 1000; ++col)
+    REQUIRE(static_cast<float>(up(0, col)) >= static_cast<float>(up(0, col - 1)));
+}

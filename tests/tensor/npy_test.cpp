@@ -193,3 +193,53 @@ TEST_CASE("ten million floats are read in less than a tenth of a second") {
   INFO("seconds: " << best);
   CHECK(best < 0.1);
 }
+
+TEMPLATE_TEST_CASE("all 65,536 numbers of 16 bits survive writing and reading", "", bfloat16, float16) {
+  const TemporaryFolder folder;
+  Tensor<TestType> x({256, 256});
+  for (std::int64_t i = 0; i < x.numel(); ++i)
+    x.at_linear(i) = TestType::from_bits(static_cast<std::uint16_t>(i));
+  write_npy(folder / "x.npy", x);
+  const auto copy = read_npy<TestType>(folder / "x.npy");
+  CHECK(copy.shape() == x.shape());
+  CHECK(std::memcmp(copy.data(), x.data(), x.storage().size_bytes()) == 0);
+}
+
+TEST_CASE("float16 is NumPy's float16, and bfloat16 a word of 16 bits") {
+  const TemporaryFolder folder;
+  write_npy(folder / "half.npy", Tensor<float16>({3}, float16(1.0f)));
+  write_npy(folder / "brain.npy", Tensor<bfloat16>({3}, bfloat16(1.0f)));
+  CHECK(peek_npy(folder / "half.npy").dtype == "float16");
+  CHECK(read_bytes(folder / "half.npy").ends_with(std::string("\x00\x3c\x00\x3c\x00\x3c", 6)));
+  CHECK(peek_npy(folder / "brain.npy").dtype == "uint16");
+  CHECK(read_bytes(folder / "brain.npy").ends_with("\x80\x3f\x80\x3f\x80\x3f"));
+  CHECK_FALSE(kNpyRemark<bfloat16>.empty());
+  CHECK(kNpyRemark<float16>.empty());
+}
+
+TEST_CASE("bfloat16 is read from words of 16 bits, whatever they are called, in both byte orders") {
+  const TemporaryFolder folder;
+  for (const std::string descr : {"<u2", "<i2", "|V2", "<V2", ">u2", ">i2"}) {
+    INFO(descr);
+    const bool swapped = descr.front() == '>';
+    write_bytes(folder / "x.npy",
+                npy_preamble("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (1,), }") +
+                    (swapped ? "\xc0\x40" : "\x40\xc0"));
+    CHECK(read_npy<bfloat16>(folder / "x.npy")(0) == bfloat16(-3.0f));
+  }
+}
+
+TEST_CASE("other types are refused where 16 bits are wanted, with the way to make them") {
+  const TemporaryFolder folder;
+  write_npy(folder / "x.npy", Tensor<float>({2}));
+  CHECK_THROWS_WITH(
+      read_npy<float16>(folder / "x.npy"),
+      Catch::Matchers::ContainsSubstring("it holds float32 values, but float16 is needed; convert it "
+                                         "with array.astype(\"float16\") before numpy.save"));
+  CHECK_THROWS_WITH(read_npy<bfloat16>(folder / "x.npy"),
+                    Catch::Matchers::ContainsSubstring(
+                        "it holds float32 values, but bfloat16 is needed, which NumPy lacks") &&
+                        Catch::Matchers::ContainsSubstring("tensor.bfloat16().view(torch.int16).numpy()"));
+  write_npy(folder / "x.npy", Tensor<float16>({2}));
+  CHECK_THROWS_AS(read_npy<bfloat16>(folder / "x.npy"), NpyError);
+}

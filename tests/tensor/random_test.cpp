@@ -146,3 +146,11 @@ TEST_CASE("random ranges that make no sense are refused") {
   REQUIRE_THROWS_AS(normal({2}, 1, inf), std::invalid_argument);
   REQUIRE_THROWS_AS(uniform({-2}, 0.0f, 1.0f, 1), std::invalid_argument);
 }
+
+TEMPLATE_TEST_CASE("random tensors of 16 bits are those of float32, rounded", "", bfloat16, float16) {
+  const auto x = normal<TestType>({7, 9}, 3, 2.0f);
+  const Tensor<float> wide = normal({7, 9}, 3, 2.0f);
+  for (std::int64_t i = 0; i < x.numel(); ++i) CHECK(x.at_linear(i) == TestType(wide.at_linear(i)));
+  const auto y = uniform<TestType>({100}, -1.0f, 1.0f, 3);
+  for (const TestType value : y.storage()) CHECK(std::abs(static_cast<float>(value)) <= 1.0f);
+}

@@ -77,6 +77,51 @@ constexpr std::array kHeaders = {
 };
 
 /// The name that the error says is not declared, or "".
+/// Names, by how they begin, of what the simulator leaves out. Longer ones first.
+struct Feature {
+  std::string_view begin, name;
+};
+constexpr std::array kFeatures = {
+    Feature{"cudaGraphics", "graphics interoperability"},
+    Feature{"cudaGraph", "CUDA graphs"},
+    Feature{"cudaStreamBeginCapture", "CUDA graphs"},
+    Feature{"cudaStreamEndCapture", "CUDA graphs"},
+    Feature{"cudaStreamCapture", "CUDA graphs"},
+    Feature{"cudaTexture", "texture memory"},
+    Feature{"cudaCreateTextureObject", "texture memory"},
+    Feature{"cudaBindTexture", "texture memory"},
+    Feature{"cudaResourceDesc", "texture memory"},
+    Feature{"cudaChannelFormat", "texture memory"},
+    Feature{"cudaCreateChannelDesc", "texture memory"},
+    Feature{"cudaArray", "texture memory"},
+    Feature{"cudaMallocArray", "texture memory"},
+    Feature{"cudaMalloc3DArray", "texture memory"},
+    Feature{"cudaMipmappedArray", "texture memory"},
+    Feature{"cudaSurface", "surface memory"},
+    Feature{"cudaCreateSurfaceObject", "surface memory"},
+    Feature{"texture", "texture memory"},
+    Feature{"tex1D", "texture memory"},
+    Feature{"tex2D", "texture memory"},
+    Feature{"tex3D", "texture memory"},
+    Feature{"surf2D", "surface memory"},
+    Feature{"cudaIpc", "memory shared between processes"},
+    Feature{"cudaMemcpyPeer", "the use of several devices"},
+    Feature{"cudaDeviceEnablePeerAccess", "the use of several devices"},
+    Feature{"cudaLaunchCooperativeKernelMultiDevice", "the use of several devices"},
+    Feature{"cudaExternal", "graphics interoperability"},
+    Feature{"cudaImportExternal", "graphics interoperability"},
+    Feature{"CUdevice", "the CUDA driver API"},
+    Feature{"CUcontext", "the CUDA driver API"},
+    Feature{"CUmodule", "the CUDA driver API"},
+    Feature{"CUfunction", "the CUDA driver API"},
+    Feature{"CUresult", "the CUDA driver API"},
+    Feature{"CUlinkState", "the CUDA driver API"},
+    Feature{"cuInit", "the CUDA driver API"},
+    Feature{"cuModule", "the CUDA driver API"},
+    Feature{"cuMem", "the CUDA driver API"},
+    Feature{"cuLaunch", "the CUDA driver API"},
+    Feature{"nvrtc", "NVRTC, which compiles kernels at run time"}};
+
 std::string unknown(const Situation& s) {
   if (s.says("storage class or type specifier")) {  // nvcc, of a word that should be a type
     const std::string_view at = s.error.pointed_at;
@@ -231,6 +276,15 @@ Sentence name_of_another_function(const Situation& s) {
     return name + " belongs to " + other->name + ", on line " + std::to_string(word.line) +
            ": a function sees only its own names, so " + function->name + " needs it as a parameter.";
   }
+  return std::nullopt;
+}
+
+Sentence missing_feature(const Situation& s) {
+  const std::string name = unknown(s);
+  if (name.empty()) return std::nullopt;
+  for (const Feature& feature : kFeatures)
+    if (name.starts_with(feature.begin))
+      return name + " is part of " + std::string(feature.name) + ", which the simulator does not have.";
   return std::nullopt;
 }
 

@@ -44,6 +44,7 @@ Sentence missing_include(const Situation& s);
 Sentence misspelt_name(const Situation& s);
 Sentence missing_type(const Situation& s);
 Sentence name_of_another_function(const Situation& s);
+Sentence missing_feature(const Situation& s);
 Sentence unknown_name(const Situation& s);
 
 // Launches: advice_launch.cpp

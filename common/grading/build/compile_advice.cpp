@@ -64,6 +64,7 @@ constexpr std::array kRules = {
         advice::launch_arguments},
     AdviceRule{{"missing_semicolon", "a `;` is missing"}, advice::missing_semicolon},
     AdviceRule{{"wrong_header", "a header that does not exist"}, advice::wrong_header},
+    AdviceRule{{"missing_feature", "a part of CUDA that the simulator leaves out"}, advice::missing_feature},
     AdviceRule{{"used_before", "a function that is used above its definition"}, advice::used_before},
     AdviceRule{{"missing_include", "a missing `#include`"}, advice::missing_include},
     AdviceRule{{"misspelt_name", "`threadIDx`, `__syncthread()` or another misspelt name"},

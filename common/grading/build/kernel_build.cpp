@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "grading/base/subprocess.hpp"
 #include "grading/build/compiler_messages.hpp"
+#include "grading/build/effects.hpp"
 #include "grading/build/joined_kernels.hpp"
 #include "grading/build/kernel_cache.hpp"
 
@@ -22,6 +25,7 @@ using Arguments = std::vector<std::string>;
 constexpr auto kCompileTimeout = std::chrono::seconds(120), kJoinedTimeout = std::chrono::seconds(600);
 // By the clock, in a box, where processor time is limited as well: others may be compiled at the same time.
 constexpr auto kLongestInBox = 4 * std::chrono::seconds(kCompileSeconds);
+constexpr const char* kShim = "common/simt/shim";
 constexpr const char* kPrelude = "simt_prelude.h";
 
 /// One build: its inputs, its scratch folder and what was learned on the way.
@@ -35,6 +39,7 @@ struct Job {
   std::vector<fs::path> inputs{};  // every file that went in
   const CompileBox* box = nullptr;
   std::chrono::seconds timeout = kCompileTimeout;
+  const ProgramSources* program = nullptr;  // null: a lesson's kernel
 
   fs::path absolute(const fs::path& file) const {
     return file.is_absolute() ? file : toolchain.source_dir / file;
@@ -49,7 +54,11 @@ std::string relative_to_project(const Toolchain& toolchain, const fs::path& file
 
 /// Relative, because the compiler runs in the project's folder: so messages and debug information are short.
 Arguments include_options(const Job& job) {
-  return {"-I", "common", "-I", "lessons", "-I", "lessons/" + job.lesson.id()};
+  if (job.program == nullptr) return {"-I", "common", "-I", "lessons", "-I", "lessons/" + job.lesson.id()};
+  Arguments options;
+  for (const fs::path& folder : job.program->include_folders) options.insert(options.end(), {"-I", folder});
+  options.insert(options.end(), {"-I", "common"});
+  return options;
 }
 
 /// What the compiler is made of, beside the programs of the system.
@@ -178,21 +187,24 @@ Arguments prelude_options(const Job& job) {
   return options;
 }
 
-/// Rewrites and compiles for the simulator, behind the header that `included` names and with flags beside the
-/// flavour's. False: job.failure tells why.
-bool compile_simulated(Job& job, const std::string& object, const Arguments& included,
+/// Rewrites and compiles for the simulator to what `output` names, behind the header that `included` names
+/// and with flags beside the flavour's. False: job.failure tells why.
+bool compile_simulated(Job& job, const Arguments& output, const Arguments& included,
                        const Arguments& flags = {}) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string rewritten = job.scratch / "kernel.cpp";
   const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
-  const Arguments rewrite{cpu.rewriter, job.source, "-o", rewritten, "--depfile", rewriter_deps};
+  Arguments rewrite{cpu.rewriter,  job.source,      "-o", rewritten, "--depfile",
+                    rewriter_deps, "--own-headers", kShim};
+  if (job.program != nullptr && job.program->architecture != 0)
+    rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
   note_inputs(job, rewriter_deps);
   // What lies beside the source would otherwise be looked for beside its rewritten copy.
-  const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", "common/simt/shim"};
-  const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, "-c", rewritten, "-o", object};
+  const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", kShim};
+  const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, rewritten};
   if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), flags, included,
-                                 folders, include_options(job), compile)))
+                                 folders, include_options(job), compile, output)))
     return false;
   note_inputs(job, compiler_deps);
   return true;
@@ -205,18 +217,116 @@ bool link_simulated(Job& job, const Arguments& inputs, const fs::path& output) {
                                    Arguments{"-o", output}));
 }
 
+Arguments to_object(const std::string& object) { return {"-c", "-o", object}; }
+
+/// What the compiler wrote there; empty, and job.failure tells why, if that is too much to look at.
+std::string written(Job& job, const fs::path& file) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;  // lesson 17 takes 4 MB
+  if (fs::is_regular_file(fs::symlink_status(file)) && fs::file_size(file) <= kMostBytes)
+    return read_file(file);
+  job.failure =
+      "What the compiler makes of it is too large. Look for templates or macros that expand too far.";
+  return {};
+}
+
+/// Whether the compiler can write down what it made of each function; of the two that the course takes, g++.
+/// It is the one that has this option.
+bool dumps_functions(const CpuToolchain& cpu) {
+  return std::find(cpu.check_flags.begin(), cpu.check_flags.end(), "-fno-tree-sra") != cpu.check_flags.end();
+}
+
+/// Compiles a kernel as its lesson's is, and makes sure that it is what the compiler makes of CUDA C++: see
+/// effects.hpp. False: job.failure tells why.
+bool compile_examined(Job& job, const std::string& object) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const fs::path assembly = job.scratch / "kernel.s";
+  const std::vector<fs::path> dumps{job.scratch / "kernel.optimized", job.scratch / "kernel.accesses",
+                                    job.scratch / "kernel.blocks"};
+  Arguments flags;
+  const bool dumped = job.flavour == Flavour::check && dumps_functions(cpu);
+  if (dumped)
+    flags = {"-fdump-tree-optimized-lineno=" + dumps[0].string(), "-fdump-tree-tsan=" + dumps[1].string(),
+             "-fdump-tree-sancov=" + dumps[2].string()};
+  if (!compile_simulated(job, {"-S", "-o", assembly.string()}, prelude_options(job), flags)) return false;
+  const std::string text = written(job, assembly);
+  if (job.failure.empty()) job.failure = foreign_assembly(text);
+  if (job.failure.empty() && dumped) {
+    const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
+                      blocks = written(job, dumps[2]);
+    if (job.failure.empty()) job.failure = unseen_accesses({optimized, accesses, blocks}, job.source);
+  }
+  if (!job.failure.empty()) return false;
+  return run_tool(job, concatenate(Arguments{cpu.compiler, assembly.string()}, to_object(object)));
+}
+
 bool build_library_for_simulator(Job& job, const fs::path& library) {
   const std::string object = job.scratch / "kernel.o";
   const fs::path& entries = job.toolchain.lessons.at(job.lesson.id()).entries;
-  return compile_simulated(job, object, prelude_options(job)) &&
+  return compile_examined(job, object) &&
          link_simulated(job, {"-shared", "-Wl,--no-undefined", object, entries}, library);
 }
 
+/// Compiles a file of a program that is plain C.
+bool compile_c(Job& job, const std::string& object) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const std::string deps = job.scratch / "compiler.d";
+  Arguments flags = concatenate(cpu.compile_flags(job.flavour), job.program->flags);
+  std::erase_if(flags, [](const std::string& flag) { return flag.starts_with("-std="); });
+  const Arguments compile{"-x",  "c",  "-pipe", "-I",       kShim, "-MMD",
+                          "-MF", deps, "-c",    job.source, "-o",  object};
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, flags, include_options(job), compile)))
+    return false;
+  note_inputs(job, deps);
+  return true;
+}
+
+/// Those that programs ask for.
+const Arguments kNvccMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12",
+                               "-D__CUDACC_VER_MINOR__=4", "-D__CUDACC_EXTENDED_LAMBDA__"};
+
+/// Compiles and links all files of a program with those flags beside the flavour's.
+bool build_program_with(Job& job, const fs::path& program, const Arguments& standard) {
+  Arguments objects;
+  const Arguments flags = concatenate(job.program->flags, standard);
+  for (const fs::path& file : job.program->files) {
+    job.source = relative_to_project(job.toolchain, file);
+    const std::string object = job.scratch / fmt::format("program{}.o", objects.size());
+    const bool is_cuda = file.extension() == ".cu";
+    if (file.extension() == ".c"
+            ? !compile_c(job, object)
+            // nvcc includes CUDA's header by itself.
+            : !compile_simulated(job, to_object(object),
+                                 is_cuda ? Arguments{"-include", "cuda_runtime.h"} : Arguments{},
+                                 is_cuda ? concatenate(kNvccMacros, flags) : flags))
+      return false;
+    objects.push_back(object);
+  }
+  objects.push_back(job.toolchain.cpu.value().program_support);  // last: see program.cpp
+  job.source = relative_to_project(job.toolchain, job.program->files.front());
+  return link_simulated(job, objects, program);
+}
+
+/// As -std= and what our headers need with it.
+Arguments standard_options(const std::string& standard) {
+  const std::size_t plus = standard.rfind('+');
+  const std::string year = plus == std::string::npos ? standard : standard.substr(plus + 1);
+  const bool old = year < "20" || year >= "98";
+  // Our headers need C++17 with concepts.
+  return old ? Arguments{"-std=gnu++17", "-fconcepts"} : Arguments{"-std=gnu++" + year};
+}
+
+// nvcc takes a program as C++17 unless it is told otherwise. Some have names of their own that C++20 has as
+// well: what does not compile as C++20 is tried as C++17.
 bool build_program_for_simulator(Job& job, const fs::path& program) {
-  const std::string object = job.scratch / "kernel.o";
-  // nvcc includes CUDA's header by itself.
-  return compile_simulated(job, object, {"-include", "cuda_runtime.h"}) &&
-         link_simulated(job, {object, job.toolchain.cpu.value().program_support}, program);
+  if (!job.program->standard.empty())
+    return build_program_with(job, program, standard_options(job.program->standard));
+  if (build_program_with(job, program, {})) return true;
+  const std::string failure = std::exchange(job.failure, {});
+  const std::string source = job.source;
+  if (build_program_with(job, program, standard_options("c++17"))) return true;
+  job.failure = failure;
+  job.source = source;
+  return false;
 }
 
 /// Compiles a file of several kernels into an object, and one that is linked behind it. False: job.failure
@@ -231,7 +341,7 @@ bool compile_joined(Job& job, const std::string& code) {
   job.source = source.string();
   const Arguments of_room{
       job.toolchain.cpu.value().compiler, "-fPIC", "-c", room, "-o", job.scratch / "room.o"};
-  return compile_simulated(job, job.scratch / "kernel.o", prelude_options(job),
+  return compile_simulated(job, to_object(job.scratch / "kernel.o"), prelude_options(job),
                            {"-ffunction-sections", "-fdata-sections"}) &&
          run_tool(job, concatenate(of_room, include_options(job)));
 }
@@ -277,7 +387,7 @@ bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& a
 std::string cache_key(const Job& job, Backend backend, const Arguments& architectures,
                       const fs::path& linked_in) {
   ContentHash hash;
-  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source);
+  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source).add("examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {
@@ -478,12 +588,18 @@ BuildOutcome build_submission(const Toolchain& toolchain, const Lesson& lesson, 
   return outcome;
 }
 
-BuildOutcome build_program(const Toolchain& toolchain, const fs::path& source, Flavour flavour) {
+BuildOutcome build_program(const Toolchain& toolchain, const ProgramSources& sources, Flavour flavour) {
   Lesson none;  // a program belongs to no lesson
   none.root = toolchain.source_dir;
-  return build_source(toolchain, none, source, flavour, [&](Job& job) {
-    const std::string key = cache_key(job, Backend::cpu, {}, toolchain.cpu.value().program_support);
-    return build_cached(job, key, build_program_for_simulator);
+  return build_source(toolchain, none, sources.files.front(), flavour, [&](Job& job) {
+    job.program = &sources;
+    ContentHash hash;
+    hash.add(cache_key(job, Backend::cpu, {}, toolchain.cpu.value().program_support));
+    for (const fs::path& file : sources.files) hash.add(file.string());
+    for (const fs::path& folder : sources.include_folders) hash.add("-I").add(folder.string());
+    for (const std::string& flag : sources.flags) hash.add(flag);
+    hash.add(sources.standard).add(std::to_string(sources.architecture));
+    return build_cached(job, hash.hex(), build_program_for_simulator);
   });
 }
 

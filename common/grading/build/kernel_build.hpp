@@ -71,10 +71,19 @@ BuildOutcome build_submission(const Toolchain& toolchain, const Lesson& lesson, 
                               Backend backend, Flavour flavour,
                               const std::vector<std::string>& architectures);
 
+/// What a program is made of, with absolute paths.
+struct ProgramSources {
+  std::vector<std::filesystem::path> files{};  ///< one of them with main(); what ends in .cu is CUDA
+  std::vector<std::filesystem::path> include_folders{};
+  std::vector<std::string> flags{};  ///< for the compiler: -D, -U
+  std::string standard{};            ///< "c++17"; empty: C++20, and C++17 for what does not compile as that
+  int architecture = 0;              ///< `__CUDA_ARCH__` in device code; 0: the simulator's default
+};
+
 /// @brief Compiles a CUDA program with a main() of its own into a program for the simulator.
 /// Kept and found again as the libraries are; BuildOutcome::library is the program.
 /// @throws MachineError, Interrupted
-BuildOutcome build_program(const Toolchain& toolchain, const std::filesystem::path& source,
+BuildOutcome build_program(const Toolchain& toolchain, const ProgramSources& sources,
                            Flavour flavour = Flavour::run);
 
 }  // namespace course::grading

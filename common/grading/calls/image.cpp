@@ -11,14 +11,17 @@
 namespace course::grading {
 namespace {
 
-/// Different in every word, so that a guard copied elsewhere, or shifted, is noticed. Around inputs the words
-/// are NaNs as float, as bfloat16 and as half: reading one spoils the result. Around outputs they are large
-/// finite floats: a kernel that runs past the end of all its arrays would turn a NaN into the same NaN.
+/// Different from word to word, and from half to half, so that a guard copied elsewhere, or shifted, is
+/// noticed. Around inputs each half is a NaN, as bfloat16 and as half, and so is a word as float and two as
+/// double: reading one spoils the result. Around outputs they are large finite numbers in all of these types:
+/// a kernel that runs past the end of all its arrays would turn a NaN into the same NaN. None is poison, nor
+/// the NaN that a GPU computes, 0x7FFF.
 std::uint32_t guard_word(Access access, std::size_t index) {
   auto mixed = static_cast<std::uint32_t>(index) * 0x9E3779B1U;
   mixed ^= mixed >> 15;
-  const std::uint32_t head = access == Access::in ? 0x7FC00000U : 0x7E800000U;
-  return head | (mixed & 0x003FFFFFU);
+  const std::uint32_t high = mixed >> 16, low = mixed & 0xFFFFU;
+  return access == Access::in ? (0x7FF1U + high % 14) << 16 | (0x7FF1U + low % 14)
+                              : (0x7B80U | (high & 0x7FU)) << 16 | 0x7B80U | (low & 0x7FU);
 }
 
 std::byte guard_byte(Access access, std::size_t position) {
@@ -60,11 +63,11 @@ std::vector<bool> reachable(const ArrayArgument& array) {
 
 void poison_elements(const ArrayArgument& array, std::byte* data) {
   const std::size_t size = array.element_bytes;
-  if (array.contiguous && size == 4) {
-    std::fill_n(reinterpret_cast<std::uint32_t*>(data), array.elements,
-                static_cast<std::uint32_t>(array.poison));
-    return;
-  }
+  const auto fill = [&]<class Word>(Word poison) {
+    std::fill_n(reinterpret_cast<Word*>(data), array.elements, poison);
+  };
+  if (array.contiguous && size == 4) return fill(static_cast<std::uint32_t>(array.poison));
+  if (array.contiguous && size == 2) return fill(static_cast<std::uint16_t>(array.poison));
   for_each_element(array, [&](std::size_t i) { std::memcpy(data + i * size, &array.poison, size); });
 }
 

@@ -35,9 +35,14 @@ std::optional<Failure>& failure_to_come() {
   return failure;
 }
 
-bool& only_others_found() {
-  static bool others = false;
-  return others;
+CallsOfCase& calls_of_case() {
+  static CallsOfCase calls;
+  return calls;
+}
+
+bool& host_may_compute() {
+  static bool may = false;
+  return may;
 }
 
 int& case_number() {
@@ -56,11 +61,12 @@ void record(const Outcome& outcome) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   CaseResult& current = current_case();
+  calls_of_case().returned |= outcome.status == Status::returned;
   add_new(current.findings, outcome.findings);
   const auto found_in = [](const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(), may_explain);
   };
-  only_others_found() = found_in(current.findings) && !found_in(outcome.findings);
+  calls_of_case().only_others_found = found_in(current.findings) && !found_in(outcome.findings);
   if (current.findings.size() > kMaxFindings) current.findings.resize(kMaxFindings);
   for (const auto& [name, value] : outcome.counters) current.counters[name] += value;
   if (outcome.profile) {

@@ -129,8 +129,10 @@ std::string GradientResult::message() const {
   const std::string distance =
       std::isfinite(largest) ? fmt::format(", which is {:.2g} away; {:.2g} is allowed", largest, allowed)
                              : "";
-  return fmt::format("{} is wrong: {} is {}, but central differences give {}{}.{}", name, element,
-                     number(static_cast<double>(got)), number(expected), distance, count_text(*this));
+  return fmt::format(
+      "{} is wrong: {} is {}, but central differences give {}{}.{}", name, element,
+      number(format ? fewest_digits(static_cast<double>(got), *format) : static_cast<double>(got)),
+      number(expected), distance, count_text(*this));
 }
 
 namespace {
@@ -142,6 +144,7 @@ GradientResult compare_elements(const Elements& elements, const std::vector<doub
   result.name = name;
   result.total = static_cast<std::int64_t>(elements.size());
   result.elements = got.numel();
+  result.format = bound.format;
   double magnitude = 0;
   for (const double want : expected) {
     if (!std::isfinite(want))

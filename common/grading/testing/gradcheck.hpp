@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "grading/testing/call.hpp"
+#include "grading/testing/compare.hpp"
 #include "grading/testing/settings.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
@@ -47,9 +49,22 @@ Elements choose_elements(const Tensor<float>& x, std::size_t most, Random& rando
 /// far below; what a wrong formula, index or mask changes is seldom below 1e-1. 1e-3 lies between, with room
 /// for approximate exponentials. The absolute part is for gradients that are zero throughout, such as dQ of
 /// queries that see one key: there, everything cancels, and rounding errors are all that is left.
+///
+/// A gradient of 16 bits is off by its own rounding, half a step, and by as much again and again where P, dS
+/// or other intermediate results were rounded: with 4 such roundings, 1.7e-2 for bfloat16 and 3e-3 for
+/// float16.
 struct GradientBound {
   double relative = 1e-3;
   double absolute = 1e-5;
+  std::optional<Format16> format{};  ///< the gradient's type; nothing: float32
+
+  /// @brief The bound of gradients of 16 bits.
+  static GradientBound of(Format16 format) {
+    GradientBound bound;
+    bound.relative += 4 * half_step(1.0, format);
+    bound.format = format;
+    return bound;
+  }
 };
 
 /// What came of one gradient.
@@ -63,6 +78,7 @@ struct GradientResult {
   double allowed = 0;                 ///< the largest difference that is right
   double largest = 0;                 ///< the largest difference seen; infinite if an element is not finite
   std::vector<std::int64_t> worst{};  ///< its index, one number an axis; empty if there are no elements
+  std::optional<Format16> format{};   ///< of the gradient; nothing: float32
   float got = 0;                      ///< what the gradient has there ...
   double expected = 0;                ///< ... and what the differences give
   std::string where{};                ///< where the wrong elements lie, in words
@@ -122,8 +138,15 @@ class GradcheckContext : public Settings {
   /// @brief Compares a gradient that the kernel wrote with central differences for `input`.
   /// The loss is float64 and reads `input`, usually Σ dO ∘ O with O from the reference. Of a large gradient,
   /// kMostElements are compared, chosen by the seed. Cost: 2 losses for each element that is compared.
+  /// Of a kernel that takes 16 bits, `input` holds the same numbers in float32, which the differences move.
   void compare(std::string_view name, const Tensor<float>& got, Tensor<float>& input, const Loss& loss,
                GradientBound bound = {});
+  template <class T>
+  requires is_16_bit<T>
+  void compare(std::string_view name, const Tensor<T>& got, Tensor<float>& input, const Loss& loss,
+               GradientBound bound = GradientBound::of(format_of<T>)) {
+    compare(name, widened(got), input, loss, bound);
+  }
   static constexpr std::size_t kMostElements = 100;
 
   /// @brief Says whether the case has something that a kernel may get wrong, "more than one tile of keys".

@@ -107,7 +107,8 @@ void require_no_warnings(const Outcome& outcome, TestLine where) {
 }
 
 void require_matches(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
-                     const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound, TestLine where) {
+                     const Tensor<float>& baseline, const Mistakes& mistakes, const Bound& bound,
+                     TestLine where) {
   if (findings_only()) return;
   const Comparison comparison = compare(got, name, expected, baseline, bound);
   if (comparison.passed) return detail::report(true, {}, where);
@@ -120,6 +121,7 @@ namespace detail {
 
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
                    TestLine where) {
+  calls_of_case().was_to_throw = true;
   std::vector<Failure> failures;
   if (const std::string why = why_not_thrown(outcome, demangle(type.name()), mentions); !why.empty())
     failures.push_back(failure_of_call(outcome, why));

@@ -74,9 +74,11 @@ void require_throws(const Outcome& outcome, std::string_view mentions = {},
 }
 
 /// @brief Fails the case unless every element lies within the bound of the float64 reference; see compare().
-inline void require_matches(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
-                            const Tensor<float>& baseline, Bound bound = {},
-                            TestLine where = TestLine::here()) {
+/// T is float, bfloat16 or float16.
+template <class T>
+void require_matches(const Tensor<T>& got, const ArrayName& name, const Tensor<double>& expected,
+                     const Tensor<float>& baseline, const Bound& bound = {},
+                     TestLine where = TestLine::here()) {
   if (findings_only()) return;
   const Comparison comparison = compare(got, name, expected, baseline, bound);
   if (!comparison.passed) detail::report({comparison.failure()}, where);
@@ -86,8 +88,16 @@ inline void require_matches(const Tensor<float>& got, const ArrayName& name, con
 /// @brief The same; the mistakes are held against a wrong result. Of those that explain it, the report tells
 /// the one that no other failed case contradicts.
 void require_matches(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
-                     const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound = {},
+                     const Tensor<float>& baseline, const Mistakes& mistakes, const Bound& bound = {},
                      TestLine where = TestLine::here());
+template <class T>
+requires is_16_bit<T>
+void require_matches(const Tensor<T>& got, const ArrayName& name, const Tensor<double>& expected,
+                     const Tensor<float>& baseline, const Mistakes& mistakes, Bound bound = {},
+                     TestLine where = TestLine::here()) {
+  bound.format = format_of<T>;
+  require_matches(widened(got), name, expected, baseline, mistakes, bound, where);
+}
 
 /// @brief Fails the case unless `got` is the gradient of the loss for `input`, held against central
 /// differences; see central_differences() for what a loss is. `input` is as before afterwards.
@@ -97,6 +107,13 @@ inline void require_gradient(const Tensor<float>& got, std::string_view name, Te
   if (findings_only() || rehearsing()) return;
   const GradientResult result = check_gradient(name, got, input, loss, bound);
   detail::report(result.passed(), result.message(), where);
+}
+template <class T>
+requires is_16_bit<T>
+void require_gradient(const Tensor<T>& got, std::string_view name, Tensor<float>& input, const Loss& loss,
+                      GradientBound bound = GradientBound::of(format_of<T>),
+                      TestLine where = TestLine::here()) {
+  require_gradient(widened(got), name, input, loss, bound, where);
 }
 
 /// @brief Fails the case with this message, a sentence for the student, unless the condition holds.
@@ -121,6 +138,12 @@ inline void require_stores(const Profile& profile, std::uint64_t bytes, std::str
 /// @brief Fails the case if a launch touches more than 1.1 times the sectors that its bytes fill.
 inline void require_whole_sectors(const Profile& profile, TestLine where = TestLine::here()) {
   const std::string why = scattered_accesses(profile);
+  detail::report(why.empty(), why, where);
+}
+
+/// @brief Fails the case if most lanes of the warps have nothing to load; see few_lanes_load().
+inline void require_busy_lanes(const Profile& profile, TestLine where = TestLine::here()) {
+  const std::string why = few_lanes_load(profile);
   detail::report(why.empty(), why, where);
 }
 

@@ -31,6 +31,21 @@ bool RunContext::has_input(std::string_view name) const {
   return std::filesystem::exists(file_of(name), ignored);
 }
 
+Format16 RunContext::input_format(std::string_view name) const {
+  const std::filesystem::path file = file_of(name);
+  try {
+    const std::string dtype = peek_npy(file).dtype;
+    if (dtype == "float16") return Format16::float16;
+    if (dtype == "uint16" || dtype == "int16" || dtype.ends_with("V2")) return Format16::bfloat16;
+    throw RunError(
+        fmt::format("{} holds {} values; the lesson wants float16, or bfloat16 as words of 16 bits.",
+                    file.string(), dtype),
+        true);
+  } catch (const NpyError& error) {
+    throw RunError(error.what(), true);
+  }
+}
+
 template <class T>
 Tensor<T> RunContext::input(std::string_view name, const std::vector<std::string>& dimensions) {
   const std::filesystem::path file = file_of(name);
@@ -84,6 +99,7 @@ void RunContext::output(std::string_view name, const Tensor<T>& tensor) {
     throw RunError(error.what(), true);
   }
   fmt::print("{} {} is in {}\n", name, format_shape(tensor.shape()), file.string());
+  if (!kNpyRemark<T>.empty()) fmt::print("{}\n", kNpyRemark<T>);
 }
 
 bool register_run(RunFunction function) {
@@ -95,10 +111,14 @@ RunFunction registered_run() { return run_slot(); }
 
 template Tensor<float> RunContext::input(std::string_view, const std::vector<std::string>&);
 template Tensor<double> RunContext::input(std::string_view, const std::vector<std::string>&);
+template Tensor<bfloat16> RunContext::input(std::string_view, const std::vector<std::string>&);
+template Tensor<float16> RunContext::input(std::string_view, const std::vector<std::string>&);
 template Tensor<std::int32_t> RunContext::input(std::string_view, const std::vector<std::string>&);
 template Tensor<std::int64_t> RunContext::input(std::string_view, const std::vector<std::string>&);
 template void RunContext::output(std::string_view, const Tensor<float>&);
 template void RunContext::output(std::string_view, const Tensor<double>&);
+template void RunContext::output(std::string_view, const Tensor<bfloat16>&);
+template void RunContext::output(std::string_view, const Tensor<float16>&);
 template void RunContext::output(std::string_view, const Tensor<std::int32_t>&);
 template void RunContext::output(std::string_view, const Tensor<std::int64_t>&);
 

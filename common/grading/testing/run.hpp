@@ -9,6 +9,7 @@
 
 #include "grading/testing/call.hpp"
 #include "grading/testing/settings.hpp"
+#include "tensor/float16.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::grading {
@@ -20,10 +21,15 @@ class RunContext : public Settings {
              std::map<std::string, std::string> settings);
 
   /// @brief Reads `in`/`name`.npy. Dimensions of the same name must agree between inputs.
-  /// T: float, double, int32_t or int64_t.
+  /// T: float, double, bfloat16, float16, int32_t or int64_t.
   /// @throws RunError if the file is missing or its type, rank or dimensions do not fit.
   template <class T>
   Tensor<T> input(std::string_view name, const std::vector<std::string>& dimensions);
+
+  /// @brief Which of the types of 16 bits `in`/`name`.npy has, for kernels that take both: float16, or words
+  /// of 16 bits, which are bfloat16.
+  /// @throws RunError if the file is missing or holds anything else.
+  Format16 input_format(std::string_view name) const;
 
   /// @brief Whether `in`/`name`.npy is there, for arrays that need not be.
   bool has_input(std::string_view name) const;
@@ -38,7 +44,8 @@ class RunContext : public Settings {
     insist(call_in(default_session(), options, entry, arguments...));
   }
 
-  /// @brief Writes `out`/`name`.npy; the file appears complete or not at all.
+  /// @brief Writes `out`/`name`.npy; the file appears complete or not at all. Says where it is, and of
+  /// bfloat16 how to read it.
   /// @throws RunError if the entry left elements unwritten, or if the file cannot be written.
   template <class T>
   void output(std::string_view name, const Tensor<T>& tensor);

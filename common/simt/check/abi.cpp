@@ -38,6 +38,11 @@ std::vector<Finding> take_findings() {
   return Checker::get().take_findings();
 }
 
+std::uint64_t take_unwatched_accesses() {
+  const auto lock = after_all_work();
+  return Checker::get().take_unwatched_accesses();
+}
+
 std::vector<LaunchProfile> take_profiles() {
   const auto lock = after_all_work();
   return Checker::get().take_profiles();
@@ -128,7 +133,9 @@ void simt_atomic(const void* address, unsigned bytes,
   simt::BlockRunner* const runner = simt::BlockRunner::current();
   if (runner == nullptr) return;
   runner->spin_hint();
-  if (active_recorder != nullptr) Checker::get().atomic(address, bytes, operation, SIMT_CALLER());
+  if (active_recorder == nullptr) return;
+  Checker::get().atomic(address, bytes, operation, SIMT_CALLER());  // another thread may run in between
+  active_recorder->told_atomic = address;
 }
 
 void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* data, std::uintptr_t index) {
@@ -140,6 +147,10 @@ void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* data, std::uintptr_t i
 }
 void __ubsan_handle_type_mismatch_v1(const UbsanTypeMismatch* data, std::uintptr_t address) {
   if (active_recorder == nullptr) return;
+  // A local array lies in registers on a GPU, where no element has an address; up to 8 bytes, the host's
+  // processor takes them from anywhere.
+  const bool is_local = address - active_recorder->stack < simt::kStackBytes;
+  if (is_local && data->log2_alignment <= 3) return;
   Checker::get().misaligned(SIMT_CALLER(), address, std::uint64_t{1} << data->log2_alignment);
   simt::BlockRunner::current()->raise(simt::FaultKind::told_misaligned, "");
 }

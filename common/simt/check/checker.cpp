@@ -24,8 +24,17 @@ Sectors sectors_of(const WarpAccess& access) {
 Wavefronts wavefronts_of(const WarpAccess& access) {
   if (access.kind == Kind::atomic) return count_atomic_wavefronts(access.offsets, access.lanes, access.bytes);
   if (access.at_one_place && access.bytes <= 4) return {1, 1};
-  return count_wavefronts(access.offsets, access.lanes, access.bytes, access.kind == Kind::read);
+  // A matrix is served in a pass of its own, whoever else asks for the same row.
+  const bool joins_lanes = access.kind == Kind::read && access.matrices == 0;
+  return count_wavefronts(access.offsets, access.lanes, access.bytes, joins_lanes);
 }
+
+template <class Visit>
+void for_each_lane(LaneMask lanes, Visit visit) {
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+/// The lanes whose addresses count.
+LaneMask rows_of(unsigned matrices) { return matrices == 1 ? 0xffu : matrices == 2 ? 0xffffu : ~LaneMask{0}; }
 
 }  // namespace
 
@@ -43,6 +52,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   place_windows(context, dynamic_buffer);
   order_.begin_launch();
   sites_.begin_launch(recorder_.code, recorder_.code_bytes);
+  block_work_.begin_launch(recorder_.code, recorder_.code_bytes);
   log_.begin_launch();
   detector_.begin_launch(facts_);
   trace_.begin_launch(facts_);
@@ -75,6 +85,7 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
 
 void Checker::end_launch() {
   active_recorder = nullptr;
+  detector_.end_launch();
   LaunchProfile profile;
   profile.kernel = facts_.kernel;
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
@@ -137,11 +148,26 @@ void Checker::note_exit(int thread) {
       last[count++] = static_cast<std::uint32_t>(code_of(*slot));
 }
 
-void Checker::warp_pauses(int warp, LaneMask unfinished) {
+LaneMask Checker::warp_pauses(int warp, LaneMask unfinished) {
   const NothingRecorded guard;
   const int running = recorder_.thread;
   recorder_.switch_to(-1);
   replay_.drain(static_cast<unsigned>(warp), unfinished);
+  LaneMask with_room = 0;
+  for_each_lane(unfinished, [&](unsigned lane) {
+    if (!trace_of(warp, lane).full()) with_room |= LaneMask{1} << lane;
+  });
+  recorder_.switch_to(running);
+  return with_room;
+}
+
+void Checker::lanes_must_go_on(int warp, LaneMask lanes) {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  recorder_.switch_to(-1);
+  for_each_lane(lanes, [&](unsigned lane) {
+    if (ThreadTrace& trace = trace_of(warp, lane); trace.full()) trace.lengthen();
+  });
   recorder_.switch_to(running);
 }
 
@@ -178,8 +204,39 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
   recorder_.switch_to(running);
 }
 
+void Checker::phase_ends() {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  drain_all();
+  recorder_.switch_to(running);
+}
+
+// The warp's lanes all stand here, so what they did is known in full.
+void Checker::named_barrier_reached(unsigned number, int warp, std::uintptr_t caller) {
+  const NothingRecorded guard;
+  const int running = recorder_.thread;
+  recorder_.switch_to(-1);
+  const auto index = static_cast<unsigned>(warp);
+  replay_.drain(index, 0);
+  order_.hand_over(number, index, replay_.live(index));
+  Site& site = sites_[sites_.find(caller - recorder_.code, replay_.path_of(running))];
+  ++site.counters.barriers;
+  if (trace_.wants(index)) trace_.mark("barrier", index, replay_.live(index), site.line);
+  recorder_.switch_to(running);
+}
+
+void Checker::named_barrier_opens(unsigned number, const std::vector<std::size_t>& waiting_warps) {
+  const NothingRecorded guard;
+  for (const std::size_t warp : waiting_warps)
+    order_.take_over(number, static_cast<unsigned>(warp), replay_.live(static_cast<unsigned>(warp)));
+  order_.end_hand_over(number);
+}
+
 void Checker::lanes_met(const LanesMet& met) {
-  const std::uint64_t second = met.lanes | std::uint64_t{static_cast<unsigned>(met.op)} << 32;
+  if (met.op == simt_op_aligned && (met.lanes != ~LaneMask{0} || met.caller != met.first_caller))
+    lanes_apart(met);
+  const std::uint64_t second = met.lanes | std::uint64_t{static_cast<unsigned>(met.op)} << kMetOpShift |
+                               std::uint64_t{met.work} << kMetWorkShift;
   recorder_.append(mark_event(Mark::met) | (met.number & (kWindowBytes - 1)), second, met.caller);
 }
 
@@ -268,11 +325,24 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       ++counters.steps;
       counters.lanes += static_cast<unsigned>(std::popcount(event.lanes));
       counters.divergent_steps += event.lanes != event.live;
+      for (const BlockWork::Piece& piece : block_work_.of(code_of(event.event), event.path)) {
+        Counters& of_line = sites_[sites_.find(piece.code, event.path)].counters;
+        of_line.float_instructions += piece.floats;
+        of_line.special_instructions += piece.specials;
+      }
       return;
     case Mark::met: {
       const auto second = event.seconds[std::countr_zero(event.lanes)];
-      const auto op = static_cast<SimtWarpOp>(second >> 32);
-      if (op == simt_op_syncwarp) {
+      const auto op = static_cast<SimtWarpOp>(second >> kMetOpShift & 0xffu);
+      if (op == simt_op_aligned) {
+        if (event.apart != 32)
+          report_lanes_apart(site, event.warp * 32 + static_cast<unsigned>(std::countr_zero(event.lanes)),
+                             sites_.find(code_of(event.event), event.path_apart),
+                             event.warp * 32 + event.apart);
+        count_matrix_work(MatrixWork::unpacked(static_cast<std::uint32_t>(second >> kMetWorkShift)),
+                          counters);
+        traced = "matrix";
+      } else if (op == simt_op_syncwarp) {
         ++counters.warp_syncs;
         order_.join(event.warp, event.lanes);
         traced = "syncwarp";
@@ -302,6 +372,9 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
           detector_.copy_lands(thread, site, event.offsets[lane], event.seconds[lane]);
       }
       return;
+    case Mark::work:
+      counters.special_instructions += offset_of(event.event);
+      return;
     case Mark::enter:
     case Mark::leave:
       return;
@@ -313,15 +386,17 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   WarpAccess access;
   access.kind = kind_of(event.event);
   access.space = space_of(event.event);
-  access.is_volatile = is_volatile(event.event);
+  access.matrices = matrices_of(event.event);
+  (access.matrices == 0 ? access.is_volatile : access.transposed) = is_volatile(event.event);
   access.compares = access.kind == Kind::atomic && (event.event & kCompares) != 0;
   access.bytes = bytes_of(event.event);
   access.site = site;
   access.warp = event.warp;
-  access.lanes = event.lanes;
+  access.lanes = event.lanes & rows_of(access.matrices);
   access.at_one_place = event.at_one_place;
   access.offsets = event.offsets;
   access.values = access.kind == Kind::write ? event.seconds : nullptr;
+  if (access.lanes == 0) return;
   if (access.space == Space::shared && !detector_.watches(access)) return;
   count_access(access, sites_[site].counters);
   detector_.access(access);

@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "simt/check/block_work.hpp"
 #include "simt/check/detector.hpp"
 #include "simt/check/finding_log.hpp"
 #include "simt/check/recorder.hpp"
 #include "simt/check/replay.hpp"
 #include "simt/check/trace_log.hpp"
+#include "simt/matrix/work.hpp"
 #include "simt/profile.hpp"
 #include "simt/runtime/fiber.hpp"
 #include "simt/runtime/launch.hpp"
@@ -37,9 +39,16 @@ class Checker final : public BlockObserver, public Replay::Listener {
   }
   void thread_ends(int thread) override;
   void barrier_opens(const std::uintptr_t* waits_at, int threads) override;
+  void phase_ends() override;
+  LaneMask warp_pauses(int warp, LaneMask unfinished) override;
+  void lanes_must_go_on(int warp, LaneMask lanes) override;
+  void named_barrier_reached(unsigned number, int warp, std::uintptr_t caller) override;
+  void named_barrier_opens(unsigned number, const std::vector<std::size_t>& waiting_warps) override;
   void lanes_met(const LanesMet& met) override;
   void inactive_lane(const InactiveLane& lane) override;
-  void warp_pauses(int warp, LaneMask unfinished) override;
+  void matrix_row(const MatrixRow& row, std::uintptr_t caller) override;
+  void misaligned_row(const MatrixRow& row, std::uintptr_t caller) override;
+  void special_functions(unsigned count, std::uintptr_t caller) override;
   void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) override;
   void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) override;
 
@@ -57,14 +66,21 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void misaligned(std::uintptr_t caller, std::uintptr_t address, std::uint64_t alignment);
 
   std::vector<Finding> take_findings() { return log_.take(); }
+  std::uint64_t take_unwatched_accesses() { return detector_.take_unwatched_accesses(); }
   std::vector<LaunchProfile> take_profiles();
   TraceLog& trace() { return trace_; }
 
  private:
   void place_windows(const LaunchContext& context, const void* dynamic_buffer);
+  ThreadTrace& trace_of(int warp, unsigned lane) {
+    return recorder_.threads[static_cast<std::size_t>(warp) * 32 + lane];
+  }
   void drain_all();  ///< when no thread of the block can do more before all of them have been heard
   void mark_did(const WarpEvent& event, unsigned site);
   void access_did(const WarpEvent& event, unsigned site);
+  void lanes_apart(const LanesMet& met);
+  void report_lanes_apart(unsigned site, unsigned thread, unsigned other_site, unsigned other_thread);
+  static void count_matrix_work(MatrixWork work, Counters& counters);
   const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
   /// A thread at a barrier.
@@ -84,6 +100,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   Order order_;
   CallPaths paths_;
   SiteTable sites_{paths_};
+  BlockWork block_work_{sites_};
   FindingLog log_;
   Detector detector_{order_, sites_, log_};
   Replay replay_{recorder_, paths_, *this};

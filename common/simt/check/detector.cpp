@@ -26,6 +26,8 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   blocks_.clear();
   last_range_ = nullptr;
   last_shared_ = nullptr;
+  earlier_guesses_.clear();
+  guessing_sites_.clear();
   if (order_.stamps_expired()) {
     global_.forget_accesses();
     shared_.forget_accesses();
@@ -64,18 +66,36 @@ void Detector::end_epoch() {
 
 void Detector::end_block() {
   end_epoch();
-  for (Guess& guess : guesses_) log_.add(guess.kind, std::move(guess.report), guess.site, guess.other_site);
+  for (Guess& guess : guesses_) {
+    const auto is_same = [&](const Guess& known) { return known.between(guess.site, guess.other_site); };
+    const auto known = std::find_if(earlier_guesses_.begin(), earlier_guesses_.end(), is_same);
+    if (known == earlier_guesses_.end())
+      earlier_guesses_.push_back(std::move(guess));
+    else
+      known->report.count += guess.report.count;
+  }
   guesses_.clear();
+}
+
+void Detector::end_launch() {
+  for (Guess& guess : earlier_guesses_)
+    if (!guessing_sites_.contains(guess.read_site))
+      log_.add(guess.kind, std::move(guess.report), guess.site, guess.other_site);
+  earlier_guesses_.clear();
 }
 
 void Detector::forget_guesses(const Touch& touch, Cell& cell) {
   std::erase_if(guesses_, [&](const Guess& guess) {
-    return guess.space == touch.access.space && guess.offset == touch.offset && guess.thread == touch.thread;
+    const bool is_it = guess.space == touch.access.space && guess.offset == touch.offset &&
+                       guess.thread == touch.thread;
+    if (is_it) guessing_sites_.insert(guess.read_site);
+    return is_it;
   });
   const auto is_own = [&](const Stamp& read) {
     return read.step() >= order_.first_of_block() && read.warp() == touch.access.warp && !read.atomic();
   };
   if (is_own(cell.read)) {
+    guessing_sites_.insert(cell.read.site());
     cell.readers &= ~touch.lanes;
     if (cell.readers == 0) cell.read = Stamp{};
   }
@@ -87,7 +107,7 @@ void Detector::access(const WarpAccess& access) {
   scope_first_ = shared ? order_.first_of_epoch() : order_.first_of_launch();
   const bool fine = all_in_bounds(access);
   const bool atomic = access.kind == Kind::atomic || (access.is_volatile && !shared);
-  if (access.kind == Kind::read && fine && copies_.empty()) {
+  if (access.kind == Kind::read && access.matrices == 0 && fine && copies_.empty()) {
     read_all(access, atomic);
     return;
   }
@@ -97,10 +117,26 @@ void Detector::access(const WarpAccess& access) {
       return;
     }
     if (shared && !copies_.empty() && meets_copy(access, lane)) return;
+    if (access.matrices != 0) return move_matrix_row(access, lane);
     const std::uint32_t value =
         access.values != nullptr ? static_cast<std::uint32_t>(access.values[lane]) : 0;
     touch({access, access.offsets[lane], LaneMask{1} << lane, access.warp * 32 + lane, atomic, value});
   });
+}
+
+// One lane names the row, but others have its elements in their registers: what they read or wrote must be
+// ordered with the accesses of others. A word of a row belongs to one lane. If the matrix is transposed, each
+// of its two elements belongs to a lane of its own; of the two that write a word, the first stands for both.
+void Detector::move_matrix_row(const WarpAccess& access, unsigned lane) {
+  const unsigned row = lane % 8;
+  WarpAccess words = access;
+  words.bytes = 4;
+  for (unsigned word = 0; word < 4; ++word) {
+    const unsigned owner = access.transposed ? 8 * word + row / 2 : 4 * row + word;
+    LaneMask owners = LaneMask{1} << owner;
+    if (access.transposed && access.kind == Kind::read) owners |= LaneMask{1} << (owner + 4);
+    touch({words, access.offsets[lane] + word * words.bytes, owners, access.warp * 32 + owner, false, 0});
+  }
 }
 
 // Most accesses are reads of words that hold a value and that nobody wrote since the last barrier. Lanes that

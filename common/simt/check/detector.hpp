@@ -3,6 +3,7 @@
 /// Judges every access: is it within bounds, is what it reads initialised, is it ordered with the others?
 
 #include <cstdint>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct WarpAccess {
   bool is_volatile = false;
   bool compares = false;  ///< a compare-and-swap
   unsigned bytes = 4;
+  unsigned matrices = 0;    ///< that are moved, with 16 bytes, a row, for each lane; 0: an ordinary access
+  bool transposed = false;  ///< of such a move
   unsigned site = 0;
   unsigned warp = 0;
   LaneMask lanes = 0;
@@ -45,6 +48,10 @@ class Detector {
   void begin_block(uint3 index);
   void end_epoch();  ///< before Order::end_epoch
   void end_block();
+  void end_launch();
+
+  /// Those to memory of which there was no room to remember anything.
+  std::uint64_t take_unwatched_accesses() { return global_.take_unwatched(); }
 
   /// False for a variable of the simulator's own that lies among the shared ones.
   bool watches(const WarpAccess& shared_access);
@@ -80,14 +87,17 @@ class Detector {
     bool raced = false;  ///< somebody wrote it meanwhile, and nothing orders the two: that has been told
   };
   /// A plain read that is not ordered with an atomic of another thread. If the reader goes on with an atomic
-  /// on the same element, the read was the first guess of a compare-and-swap loop, and harmless.
+  /// on the same element, the read was the first guess of a compare-and-swap loop, and harmless. So it is if
+  /// other readers at that site go on so: this one was content with what it found, and updates nothing.
   struct Guess {
     Space space;
     std::uint64_t offset;
     unsigned thread;  ///< the reader, of the running block
     const char* kind;
     Finding report;
-    unsigned site, other_site;
+    unsigned site, other_site, read_site;
+
+    bool between(unsigned one, unsigned other) const { return site == one && other_site == other; }
   };
   struct PendingCopy {
     std::uint64_t begin, end;
@@ -96,6 +106,7 @@ class Detector {
 
   static std::uint64_t place_of(const Touch& touch);  ///< offset and space in one
   void read_all(const WarpAccess& access, bool atomic);
+  void move_matrix_row(const WarpAccess& access, unsigned lane);
   void touch(const Touch& touch);
   void read(const Touch& touch, Cell& cell);
   void write(const Touch& touch, Cell& cell);
@@ -127,7 +138,9 @@ class Detector {
   std::vector<UninitialisedRead> uninitialised_;
   std::unordered_multimap<std::uint64_t, std::size_t> uninitialised_at_;  ///< by offset and space
   std::vector<PendingCopy> copies_;
-  std::vector<Guess> guesses_;
+  std::vector<Guess> guesses_;         ///< of the running block
+  std::vector<Guess> earlier_guesses_;  ///< of blocks that have ended: one for each pair of sites
+  std::set<unsigned> guessing_sites_;  ///< of the launch: reads there are first guesses
   const GlobalRange* last_range_ = nullptr;
   const SharedRange* last_shared_ = nullptr;
   Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it

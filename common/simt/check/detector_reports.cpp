@@ -92,6 +92,11 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
                            : same_warp && !one_instruction ? kMissingSyncwarp
                                                            : kRace;
   if (log_.repeated(kind, access.site, before.site())) return;
+  for (Guess& guess : earlier_guesses_) {
+    if (!guess.between(access.site, before.site())) continue;
+    ++guess.report.count;
+    return;
+  }
   Finding report = finding(kind, access.site, thread);
   report.other = side(before);
   report.memory = name_of(access.space);
@@ -136,7 +141,8 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
   const bool updates_read = touch.atomic && !before_writes && !before.atomic();
   if (reads_atomic || (updates_read && same_block))
     guesses_.push_back({access.space, touch.offset, reads_atomic ? thread : before.thread(), kind,
-                        std::move(report), access.site, before.site()});
+                        std::move(report), access.site, before.site(),
+                        reads_atomic ? access.site : before.site()});
   else
     log_.add(kind, std::move(report), access.site, before.site());
 }

@@ -25,11 +25,16 @@ enum class Mark : unsigned {
   block,  ///< begins a basic block
   enter,  ///< enters a function; offset: of the call, in the code
   leave,  ///< leaves it
-  met,    ///< took part in a warp operation; offset: its number; next slot: lanes and operation
+  met,    ///< took part in a warp operation; offset: its number; next slot: lanes, operation, work
   fence,  ///< offset: 1 for the whole device, 0 for the block
   copy,   ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: its bytes
   land,   ///< such a copy lands; as above
+  work,   ///< computes special functions; offset: how many
 };
+
+// An access that moves matrices has as its size how many: 16 bytes, a row, for each of the first lanes. It is
+// `volatile` if it transposes them.
+inline constexpr unsigned kOneMatrix = 5, kTwoMatrices = 6, kFourMatrices = 7;
 
 // From the lowest bit: offset 33, space 1, size (or Mark) 3, kind 2, volatile 1, code 24.
 inline constexpr unsigned kOffsetBits = 33;
@@ -37,6 +42,9 @@ inline constexpr unsigned kSpaceShift = 33, kSizeShift = 34, kKindShift = 37, kV
 inline constexpr unsigned kCodeShift = 40;
 inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << kOffsetBits;
 inline constexpr std::uint64_t kMostCodeBytes = std::uint64_t{1} << (64 - kCodeShift);
+
+// The second slot of a meeting, from the lowest bit: lanes 32, SimtWarpOp 5, and from here the MatrixWork.
+inline constexpr unsigned kMetOpShift = 32, kMetWorkShift = 40;
 
 inline constexpr std::uint64_t kArenaBytes = kWideCapacity;  ///< of the global window
 
@@ -58,8 +66,15 @@ constexpr std::uint64_t code_of(Event event) { return event >> kCodeShift; }
 constexpr Kind kind_of(Event event) { return static_cast<Kind>(event >> kKindShift & 3u); }
 constexpr Space space_of(Event event) { return static_cast<Space>(event >> kSpaceShift & 1u); }
 constexpr Mark mark_of(Event event) { return static_cast<Mark>(event >> kSizeShift & 7u); }
+constexpr unsigned size_of(Event event) { return static_cast<unsigned>(event >> kSizeShift & 7u); }
+/// How many matrices an access moves; 0: it is an ordinary one.
+constexpr unsigned matrices_of(Event event) {
+  const bool plain = kind_of(event) == Kind::atomic || size_of(event) < kOneMatrix;
+  return plain ? 0 : 1u << (size_of(event) - kOneMatrix);
+}
 constexpr unsigned bytes_of(Event event) {
-  return 1u << (event >> kSizeShift & (kind_of(event) == Kind::atomic ? 3u : 7u));
+  if (matrices_of(event) != 0) return 16;
+  return 1u << (size_of(event) & (kind_of(event) == Kind::atomic ? 3u : 7u));
 }
 /// Of an atomic: the bit of its size that says that it compares before it writes.
 inline constexpr Event kCompares = Event{4} << kSizeShift;

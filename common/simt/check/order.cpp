@@ -56,6 +56,7 @@ void Order::begin_block(int threads) {
     scope.threads.assign(count, {});
     scope.pending.assign(count, {});
     scope.block = {};
+    scope.barriers.clear();
     scope.any_thread_knows = false;
   }
 }
@@ -101,6 +102,33 @@ void Order::join(unsigned warp, LaneMask lanes) {
         (*of_threads)[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))] = together;
     }
   }
+}
+
+void Order::hand_over(unsigned barrier, unsigned warp, LaneMask lanes) {
+  const Step now = warp_steps_[warp];
+  for (Scope& scope : scopes_) {
+    Knowledge& handed = scope.barriers[barrier];
+    for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+      const unsigned thread = warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
+      handed.learn(block(), thread, now);
+      handed.learn(scope.threads[thread]);
+      for (unsigned lane = 0; lane < 32; ++lane)
+        if (const Step step = seen(thread, lane); step != 0) handed.learn(block(), warp * 32 + lane, step);
+    }
+  }
+  warp_steps_[warp] = advance();
+}
+
+void Order::take_over(unsigned barrier, unsigned warp, LaneMask lanes) {
+  for (Scope& scope : scopes_) {
+    for (LaneMask rest = lanes; rest != 0; rest &= rest - 1)
+      scope.threads[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))].learn(scope.barriers[barrier]);
+    scope.any_thread_knows = true;
+  }
+}
+
+void Order::end_hand_over(unsigned barrier) {
+  for (Scope& scope : scopes_) scope.barriers.erase(barrier);
 }
 
 void Order::fence(unsigned thread, FenceScope reach) {

@@ -8,16 +8,25 @@ namespace simt::check {
 constinit thread_local Recorder* active_recorder = nullptr;
 
 void ThreadTrace::make_room() {
+  if (head == slots.data()) return;
   const auto left = static_cast<std::size_t>(tail - head);
   if (left > 0) std::memmove(slots.data(), head, left * sizeof(Event));
   head = slots.data();
   tail = head + left;
 }
 
+void ThreadTrace::lengthen() {
+  const auto begin = head - slots.data(), end = tail - slots.data();
+  slots.resize(slots.size() + kSlots);
+  head = slots.data() + begin;
+  tail = slots.data() + end;
+}
+
 void Recorder::start_block(int thread_count) {
   threads.resize(static_cast<std::size_t>(thread_count));
   for (ThreadTrace& trace : threads) {
-    trace.slots.resize(ThreadTrace::kSlots + ThreadTrace::kSlack);
+    if (trace.slots.size() != ThreadTrace::kSlots + ThreadTrace::kSlack)
+      trace.slots.assign(ThreadTrace::kSlots + ThreadTrace::kSlack, 0);
     trace.clear();
   }
   thread = -1;

@@ -21,8 +21,10 @@ struct ThreadTrace {
   Event* tail = nullptr;
 
   void make_room();  ///< moves what is left to the front
+  void lengthen();   ///< by as much as a trace has at first
   void clear() { head = tail = slots.data(); }
-  Event* limit() { return slots.data() + kSlots; }
+  Event* limit() { return slots.data() + slots.size() - kSlack; }
+  bool full() { return tail >= limit(); }
 };
 
 /// The hooks' view of the running thread. Plain data, for speed: a hook runs for every access of a kernel.
@@ -34,6 +36,8 @@ struct Recorder {
   unsigned stored_bytes = 0;
   Event* value = nullptr;    ///< the place for it
   std::uintptr_t stack = 0;  ///< where its stack begins: its lowest address
+  const volatile void* told_atomic =
+      nullptr;  ///< of which simt_atomic() spoke last: what it takes is no more
 
   // Where things are.
   std::uintptr_t code = 0, code_bytes = 0;        ///< of the kernel's module
@@ -108,6 +112,11 @@ struct Recorder {
 
 /// Null unless an instrumented kernel runs on this operating-system thread right now.
 extern constinit thread_local Recorder* active_recorder;
+
+/// @brief Notes an access that the runtime makes for the kernel, as a hook would have. `bytes`: 1, 2, 4, 8
+/// or 16.
+void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile,
+                         std::uintptr_t caller);
 
 /// While one lives, hooks note nothing. For work on a kernel's stack that is not the kernel's: functions of
 /// libraries may be instrumented as well, where a program has brought its own copy of a template.

@@ -4,13 +4,30 @@
 
 namespace simt::check {
 
-void Shadow::make(Page& page) { page.cells = std::make_unique<Cell[]>(page.size()); }
+bool Shadow::make(Page& page) {
+  const std::uint64_t bytes = page.size() * sizeof(Cell);
+  if (kept_bytes_ + bytes > most_bytes_) return false;
+  kept_bytes_ += bytes;
+  page.cells = std::make_unique<Cell[]>(page.size());
+  return true;
+}
 
-void Shadow::split(Page& page) {
-  const std::unique_ptr<Cell[]> words = std::move(page.cells);
-  page.by_byte = true;
-  make(page);
-  for (std::size_t byte = 0; byte < kPageBytes; ++byte) page.cells[byte] = words[byte / 4];
+bool Shadow::split(Page& page) {
+  Page bytes{nullptr, true};
+  if (!make(bytes)) return false;
+  for (std::size_t byte = 0; byte < kPageBytes; ++byte) bytes.cells[byte] = page.cells[byte / 4];
+  kept_bytes_ -= page.size() * sizeof(Cell);
+  page = std::move(bytes);
+  return true;
+}
+
+Shadow::Units Shadow::unwatched(unsigned bytes, bool in_words) {
+  ++unwatched_;
+  for (Cell& cell : spare_) {
+    cell = Cell{};
+    cell.write = Stamp::of_host();
+  }
+  return {spare_, in_words ? bytes / 4 : bytes, in_words ? 4u : 1u};
 }
 
 void Shadow::clear(std::uint64_t begin, std::uint64_t end) {

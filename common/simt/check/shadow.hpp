@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "simt/check/event.hpp"
+#include "simt/findings.hpp"
 
 namespace simt::check {
 
@@ -53,10 +55,12 @@ struct Cell {
 };
 
 /// The cells of one window, in pages that are made when first touched. Memory: 32 bytes for each word of a
-/// touched page of 16 KB; four times that where bytes are told apart.
+/// touched page of 16 KB; four times that where bytes are told apart; never more than `most_bytes`. Memory
+/// beyond that counts as written by the host, and what is done to it is forgotten at once.
 class Shadow {
  public:
-  explicit Shadow(std::uint64_t window_bytes) : pages_(window_bytes / kPageBytes) {}
+  explicit Shadow(std::uint64_t window_bytes, std::uint64_t most_bytes = kMostBytes)
+      : pages_(window_bytes / kPageBytes), most_bytes_(most_bytes) {}
 
   struct Units {
     Cell* cell;
@@ -66,13 +70,14 @@ class Shadow {
   /// at the page's end.
   Units at(std::uint64_t offset, unsigned bytes) {
     Page& page = pages_[offset / kPageBytes];
-    if (page.cells == nullptr) [[unlikely]]
-      make(page);
-    if (((offset | bytes) & 3u) != 0 && !page.by_byte) [[unlikely]]
-      split(page);
     const auto start = static_cast<unsigned>(offset % kPageBytes);
     if (start + bytes > kPageBytes) [[unlikely]]
       bytes = static_cast<unsigned>(kPageBytes) - start;
+    const bool in_words = ((offset | bytes) & 3u) == 0;
+    if (page.cells == nullptr && !make(page)) [[unlikely]]
+      return unwatched(bytes, in_words);
+    if (!in_words && !page.by_byte && !split(page)) [[unlikely]]
+      return unwatched(bytes, in_words);
     if (page.by_byte) return {&page.cells[start], bytes, 1};
     return {&page.cells[start / 4], bytes / 4, 4};
   }
@@ -90,17 +95,25 @@ class Shadow {
   void clear(std::uint64_t begin, std::uint64_t end);
   /// Forgets all accesses, but not which memory holds values.
   void forget_accesses();
+  /// How many accesses since the last call there was no room for.
+  std::uint64_t take_unwatched() { return std::exchange(unwatched_, 0); }
 
  private:
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{kMostKeptGigabytes} << 30;
+  static constexpr unsigned kWidestAccess = 16;
   static constexpr std::uint64_t kPageBytes = 16 * 1024;
   struct Page {
     std::unique_ptr<Cell[]> cells;
     bool by_byte = false;
     std::size_t size() const { return by_byte ? kPageBytes : kPageBytes / 4; }
   };
-  static void make(Page& page);
-  static void split(Page& page);
+  bool make(Page& page);   ///< false: there is no room
+  bool split(Page& page);  ///< false: there is no room
+  Units unwatched(unsigned bytes, bool in_words);
+
   std::vector<Page> pages_;
+  std::uint64_t most_bytes_, kept_bytes_ = 0, unwatched_ = 0;
+  Cell spare_[kWidestAccess];
 };
 
 }  // namespace simt::check

@@ -2,6 +2,7 @@
 /// @file
 /// The counters by name: what sums them, writes them and reads them walks these tables.
 
+#include "simt/matrix/work.hpp"
 #include "simt/profile.hpp"
 
 namespace simt::report {
@@ -40,11 +41,39 @@ inline constexpr Field<Counters, SharedTraffic> kSharedKinds[] = {
 };
 
 inline constexpr Field<Counters, std::uint64_t> kEventFields[] = {
-    {"barriers", &Counters::barriers}, {"warp_syncs", &Counters::warp_syncs},
-    {"shuffles", &Counters::shuffles}, {"votes", &Counters::votes},
-    {"steps", &Counters::steps},       {"divergent_steps", &Counters::divergent_steps},
+    {"barriers", &Counters::barriers},
+    {"warp_syncs", &Counters::warp_syncs},
+    {"shuffles", &Counters::shuffles},
+    {"votes", &Counters::votes},
+    {"steps", &Counters::steps},
+    {"divergent_steps", &Counters::divergent_steps},
     {"lanes", &Counters::lanes},
+    {"matrix_instructions", &Counters::matrix_instructions},
+    {"matrix_float16", &Counters::matrix_float16},
+    {"matrix_float8", &Counters::matrix_float8},
+    {"matrix_tf32", &Counters::matrix_tf32},
+    {"matrix_f64", &Counters::matrix_f64},
+    {"matrix_integer8", &Counters::matrix_integer8},
+    {"float_instructions", &Counters::float_instructions},
+    {"special_instructions", &Counters::special_instructions},
 };
+
+/// Where the multiply-adds of a kind of matrix products are counted.
+constexpr std::uint64_t& matrix_multiply_adds(Counters& counters, MatrixKind kind) {
+  switch (kind) {
+    case MatrixKind::float8:
+      return counters.matrix_float8;
+    case MatrixKind::tf32:
+      return counters.matrix_tf32;
+    case MatrixKind::f64:
+      return counters.matrix_f64;
+    case MatrixKind::integer8:
+      return counters.matrix_integer8;
+    case MatrixKind::float16:
+      break;
+  }
+  return counters.matrix_float16;
+}
 
 inline void add(GlobalTraffic& sum, const GlobalTraffic& other) {
   for (const auto& field : kGlobalFields) sum.*field.member += other.*field.member;

@@ -31,6 +31,15 @@ std::string scattered(const GlobalTraffic& traffic, const Verb& verb) {
                      verb.verb);
 }
 
+/// Of atomics, sectors do not tell whether many threads want one element or each another one, far away.
+std::string scattered_atomics(const GlobalTraffic& traffic) {
+  return fmt::format(
+      "each atomic takes the time of {} sectors where {} would do: threads of a warp update one element, each "
+      "in its turn, or elements that lie apart. For one counter, add up within the warp or the block first; "
+      "else let neighbouring threads update neighbouring elements.",
+      average(traffic.sectors, traffic.requests), average(traffic.ideal_sectors, traffic.requests));
+}
+
 std::string conflicting(const SharedTraffic& traffic, const Verb& verb) {
   return fmt::format(
       "each {} takes {} wavefronts where {} would do: threads of a warp {} different words of one bank. "
@@ -61,7 +70,10 @@ std::vector<Problem> find_problems(const LaunchProfile& profile) {
     for (std::size_t kind = 0; kind < std::size(kGlobalKinds); ++kind) {
       const GlobalTraffic& traffic = counters.*kGlobalKinds[kind].member;
       if (traffic.requests > 0 && traffic.sectors >= 2 * traffic.ideal_sectors)
-        problems.push_back({i, TopicName::global_memory, scattered(traffic, kVerbs[kind])});
+        problems.push_back({i, TopicName::global_memory,
+                            kGlobalKinds[kind].member == &Counters::global_atomic
+                                ? scattered_atomics(traffic)
+                                : scattered(traffic, kVerbs[kind])});
     }
     for (std::size_t kind = 0; kind < std::size(kSharedKinds); ++kind) {
       const SharedTraffic& traffic = counters.*kSharedKinds[kind].member;

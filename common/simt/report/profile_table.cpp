@@ -46,13 +46,13 @@ std::vector<const Column*> columns_to_show(const Topic& topic, const Sums& total
   return columns;
 }
 
-Row make_row(const LineProfile& line, bool marked, const std::vector<const Column*>& columns,
-             Sources& sources) {
+Row make_row(const LineProfile& line, const Counters& whole, bool marked,
+             const std::vector<const Column*>& columns, Sources& sources) {
   Row row;
   row.mark = marked ? "!" : "";
   if (line.line > 0) row.number = std::to_string(line.line);
   row.source = sources.line(line.file, line.line);
-  const Sums sums(line.counters);
+  const Sums sums(line.counters, whole);
   for (const Column* column : columns) row.cells.push_back(column->cell(sums));
   return row;
 }
@@ -128,7 +128,7 @@ std::vector<LaunchGroup> group_launches(const std::vector<LaunchProfile>& profil
 
 std::string table_text(const Topic& topic, const LaunchProfile& profile, const std::vector<bool>& marked,
                        Sources& sources, std::vector<const Column*>& shown) {
-  const Sums sums(profile.total);
+  const Sums sums(profile.total, profile.total);
   const std::vector<const Column*> columns = columns_to_show(topic, sums);
   if (columns.empty()) return {};
   std::vector<Row> rows;
@@ -136,14 +136,14 @@ std::string table_text(const Topic& topic, const LaunchProfile& profile, const s
   std::size_t files = 0;
   for (std::size_t i = 0; i < profile.lines.size(); ++i) {
     const LineProfile& line = profile.lines[i];
-    if (!topic.concerns(Sums(line.counters))) continue;
+    if (!topic.concerns(Sums(line.counters, profile.total))) continue;
     if (line.file != file) {
       rows.push_back(labelled("", file_label(line.file)));
       rows.back().heading = true;
       ++files;
     }
     file = line.file;
-    rows.push_back(make_row(line, marked[i], columns, sources));
+    rows.push_back(make_row(line, profile.total, marked[i], columns, sources));
   }
   dedent(rows);
   Row head = labelled("line", ""), total = labelled("", "total");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "simt/report/problems.hpp"
@@ -43,6 +44,20 @@ std::string heading(const LaunchGroup& group) {
   return group.launches == 1 ? launch : fmt::format("{}, {} launches", launch, group.launches);
 }
 
+/// Which unit bounds the launch from below, and by how much; nothing if no arithmetic was seen.
+std::string bound_text(const Counters& total) {
+  if (!topics()[static_cast<std::size_t>(TopicName::bounds)].concerns(Sums(total, total))) return {};
+  const Cycles cycles = least_cycles(total);
+  const auto unit = static_cast<std::size_t>(busiest(cycles));
+  return wrap(
+      fmt::format(
+          "Of these units, the {} {} longest: at least {} cycles, if one multiprocessor ran all blocks. "
+          "An H200 has 132 of them.",
+          kUnitNames[unit], unit == static_cast<std::size_t>(Unit::shared) ? "takes" : "take",
+          count_text(static_cast<std::uint64_t>(std::ceil(cycles[unit])))),
+      0, kProseWidth);
+}
+
 std::string group_text(const LaunchGroup& group, Sources& sources, const TextStyle& style,
                        std::vector<const Column*>& shown) {
   const LaunchProfile& profile = group.sum;
@@ -59,7 +74,7 @@ std::string group_text(const LaunchGroup& group, Sources& sources, const TextSty
     text += "\n" + strong(topics()[topic].title, style) + "\n" + paint_marks(table, style);
   }
   if (!any) return text + "\nNothing to count: no access to memory, no barrier, no shuffle.\n";
-  text += "\n";
+  text += "\n" + bound_text(profile.total);
   for (const Problem& problem : problems)
     text += wrap(fmt::format("! {}: {}", place_of(profile.lines[problem.line], profile), problem.sentence), 2,
                  kProseWidth);

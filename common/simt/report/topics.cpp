@@ -69,13 +69,47 @@ Topic branch_topic() {
             [](const Sums& s) { return ratio_text(s.events.lanes, s.events.steps); }}}};
 }
 
+std::string cycles_text(double cycles) {
+  if (cycles == 0) return "";
+  return cycles < 9.95 ? fmt::format("{:.1f}", cycles) : count_text(static_cast<std::uint64_t>(cycles + 0.5));
+}
+
+template <Unit kUnit>
+std::string cycles_cell(const Sums& s) {
+  return cycles_text(s.cycles[static_cast<std::size_t>(kUnit)]);
+}
+
+Topic bound_topic() {
+  return {
+      "Lower bound: cycles of one multiprocessor of an H200",
+      [](const Sums& s) { return s.launch_computes && s.cycles != Cycles{}; },
+      {{"tensor", "tensor cores: 4096 dense operations on 16 bits a cycle", cycles_cell<Unit::tensor>},
+       {"float32", "additions, multiplications and multiply-adds: 128 a cycle", cycles_cell<Unit::floats>},
+       {"special", "exponentials, reciprocals, roots and the like: 16 a cycle", cycles_cell<Unit::special>},
+       {"shared", "shared memory: one wavefront of 128 bytes a cycle", cycles_cell<Unit::shared>},
+       {"share", "of the cycles of the unit that takes longest",
+        [](const Sums& s) { return fmt::format("{:.0f}%", 100 * s.share); }}}};
+}
+
+double share_of(const Cycles& part, const Cycles& whole) {
+  const auto unit = static_cast<std::size_t>(busiest(whole));
+  return whole[unit] == 0 ? 0 : part[unit] / whole[unit];
+}
+
 }  // namespace
 
-Sums::Sums(const Counters& counters)
-    : global(global_traffic(counters)), shared(shared_traffic(counters)), events(counters) {}
+Sums::Sums(const Counters& counters, const Counters& whole)
+    : global(global_traffic(counters)),
+      shared(shared_traffic(counters)),
+      events(counters),
+      cycles(least_cycles(counters)),
+      share(share_of(cycles, least_cycles(whole))),
+      launch_computes(whole.matrix_instructions + whole.float_instructions + whole.special_instructions > 0) {
+}
 
 const std::vector<Topic>& topics() {
-  static const std::vector<Topic> all{global_topic(), shared_topic(), cooperation_topic(), branch_topic()};
+  static const std::vector<Topic> all{global_topic(), shared_topic(), cooperation_topic(), branch_topic(),
+                                      bound_topic()};
   return all;
 }
 

@@ -7,19 +7,24 @@
 #include <vector>
 
 #include "simt/profile.hpp"
+#include "simt/report/bounds.hpp"
 
 namespace simt::report {
 
 /// The tables, in their order.
-enum class TopicName : std::size_t { global_memory, shared_memory, cooperation, branches };
+enum class TopicName : std::size_t { global_memory, shared_memory, cooperation, branches, bounds };
 
 /// The counters of a line or a launch, with loads, stores and atomics together.
 struct Sums {
-  explicit Sums(const Counters& counters);
+  /// `whole`: of the launch that they are a part of.
+  Sums(const Counters& counters, const Counters& whole);
 
   GlobalTraffic global;
   SharedTraffic shared;
   Counters events;
+  Cycles cycles;         ///< that the units need at least
+  double share;          ///< of the cycles of the unit that takes longest in the launch
+  bool launch_computes;  ///< some arithmetic was seen in the launch
 };
 
 struct Column {

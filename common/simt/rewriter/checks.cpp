@@ -22,20 +22,6 @@ bool looks_declared(const Sequence& tokens, std::uint32_t index) {
   return type == TokenKind::word || type == TokenKind::greater || type == TokenKind::star;
 }
 
-/// A label such as the name in `asm("name")` behind a declaration, or nothing at all, which any compiler
-/// understands.
-bool is_harmless_asm(const Sequence& tokens, std::uint32_t open) {
-  for (std::uint32_t i = open + 1; tokens.kind(i) == TokenKind::literal; ++i) {
-    const std::string text = tokens.text(i);
-    for (std::size_t c = 1; c + 1 < text.size(); ++c) {
-      const bool label = (text[c] >= 'a' && text[c] <= 'z') || (text[c] >= 'A' && text[c] <= 'Z') ||
-                         (text[c] >= '0' && text[c] <= '9') || text[c] == '_';
-      if (!label) return false;
-    }
-  }
-  return tokens.kind(open + 1) == TokenKind::literal;
-}
-
 /// True if a statement begins at `index`; in doubt, false.
 bool begins_statement(const Sequence& tokens, std::uint32_t index) {
   if (index == 0) return false;
@@ -103,6 +89,8 @@ constexpr std::array kHostFunctions = {
 /// write instead. Nothing if it is none.
 std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t index) {
   if (!tokens.is(index, "std") || tokens.kind(index + 1) != TokenKind::scope) return std::nullopt;
+  if (index > 1 && tokens.kind(index - 1) == TokenKind::scope && tokens.is(index - 2, "cuda"))
+    return std::nullopt;  // cuda::std is for both sides
   const std::uint32_t name = index + 2;
   std::uint32_t behind = name + 1;
   if (tokens.kind(behind) == TokenKind::less) behind = tokens.angle_close(behind);
@@ -122,13 +110,31 @@ std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t inde
 
 }  // namespace
 
+std::uint32_t device_body(const Sequence& sequence, std::uint32_t index) {
+  if (sequence.kind(index) != TokenKind::word) return kNone;
+  if (sequence[index].word != Word::global && !sequence.is(index, "__device__")) return kNone;
+  const std::uint32_t body = read_kernel(sequence, index).body;
+  if (body == kNone || sequence.match(body) == kNone || is_for_host_too(sequence, index, body)) return kNone;
+  return body;
+}
+
+void check_launches_of_kernels(const Sequence& sequence) {
+  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    const std::uint32_t body = device_body(sequence, i);
+    if (body == kNone) continue;
+    for (i = body; i < sequence.match(body); ++i)
+      if (sequence.kind(i) == TokenKind::launch && !sequence.is(i - 1, "operator"))
+        sequence.fail_at(i,
+                         "A kernel launches a kernel here, and the simulator does not run that (CUDA calls it "
+                         "dynamic parallelism). Launch it from host code.");
+  }
+}
+
 void check_device_calls(const Sequence& sequence) {
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
-    if (sequence.kind(i) != TokenKind::word) continue;
+    const std::uint32_t body = device_body(sequence, i);
+    if (body == kNone) continue;
     const bool kernel = sequence[i].word == Word::global;
-    if (!kernel && !sequence.is(i, "__device__")) continue;
-    const std::uint32_t body = read_kernel(sequence, i).body;
-    if (body == kNone || sequence.match(body) == kNone || is_for_host_too(sequence, i, body)) continue;
     for (std::uint32_t k = body; k < sequence.match(body); ++k) {
       if (sequence.kind(k) != TokenKind::word) continue;
       const std::optional<HostFunction> call = host_call(sequence, k);
@@ -171,22 +177,6 @@ void collect_kernels(Sequence& sequence) {
   std::erase_if(kernels, [&](const std::string& kernel) {
     return std::binary_search(ambiguous.begin(), ambiguous.end(), kernel);
   });
-}
-
-void check_inline_asm(const Sequence& sequence) {
-  static constexpr std::array<std::string_view, 5> kQualifiers = {"volatile", "__volatile__", "__volatile",
-                                                                  "goto", "inline"};
-  for (std::uint32_t i = 0; i < sequence.size(); ++i) {
-    if (sequence[i].word != Word::inline_asm) continue;
-    std::uint32_t open = i + 1;
-    while (sequence.is_one_of(open, kQualifiers)) ++open;
-    if (sequence.kind(open) != TokenKind::open_paren || is_harmless_asm(sequence, open)) continue;
-    sequence.fail_at(
-        i,
-        "The simulator cannot run inline PTX (" + sequence.text(i) +
-            "). Put it between '#ifdef __CUDA_ARCH__' and '#else', and plain C++ that does the same between "
-            "'#else' and '#endif'.");
-  }
 }
 
 void check_direct_calls(const Sequence& sequence) {

@@ -1,5 +1,6 @@
 #include "simt/rewriter/conditions.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <span>
@@ -10,11 +11,17 @@ namespace {
 /// A condition's value; empty when it depends on something that is not known here.
 using Value = std::optional<long long>;
 
-/// Whether a macro is defined in the simulator, where that is known.
-Value is_defined(std::string_view name) {
-  if (name == "__CUDA_ARCH__") return 0;
+/// A macro's value where that is known; 0 for one that is not defined. `architecture` is that of the place.
+Value value_of(std::string_view name, int architecture) {
+  if (name == "__CUDA_ARCH__") return architecture;
   if (name == "__SIMT__") return 1;
   return std::nullopt;
+}
+
+/// Whether a macro is defined, where that is known.
+Value is_defined(std::string_view name, int architecture) {
+  const Value value = value_of(name, architecture);
+  return value ? Value(*value != 0) : std::nullopt;
 }
 
 /// Evaluates `#if` expressions over literals, `__CUDA_ARCH__`, `defined`, `!`, `&&`, `||`, comparisons and
@@ -22,7 +29,8 @@ Value is_defined(std::string_view name) {
 /// judged that need not be.
 class Condition {
  public:
-  Condition(std::string_view source, std::span<const Token> tokens) : source_(source), tokens_(tokens) {}
+  Condition(std::string_view source, std::span<const Token> tokens, int architecture)
+      : source_(source), tokens_(tokens), architecture_(architecture) {}
 
   Value evaluate() {
     const Value value = either();
@@ -125,11 +133,11 @@ class Condition {
     if (text == "true" || text == "false") return text == "true" ? 1 : 0;
     if (text != "defined") {
       const bool is_call = next_ < tokens_.size() && tokens_[next_].kind == TokenKind::open_paren;
-      return is_call ? call() : is_defined(text);
+      return is_call ? call() : value_of(text, architecture_);
     }
     const bool parenthesised = take(TokenKind::open_paren);
     if (next_ == tokens_.size() || tokens_[next_].kind != TokenKind::word) return give_up();
-    const Value value = is_defined(clean_text(source_, tokens_[next_++]));
+    const Value value = is_defined(clean_text(source_, tokens_[next_++]), architecture_);
     if (parenthesised && !take(TokenKind::close_paren)) return give_up();
     return value;
   }
@@ -162,6 +170,7 @@ class Condition {
 
   std::string_view source_;
   std::span<const Token> tokens_;
+  int architecture_;
   std::size_t next_ = 0;
   int depth_ = 0;
   bool understood_ = true;
@@ -177,13 +186,17 @@ struct Conditional {
 Value condition_of(const Lexed& file, const Directive& directive) {
   const auto tokens = std::span(file.directive_tokens)
                           .subspan(directive.first_token, directive.last_token - directive.first_token);
+  const bool device = std::any_of(
+      file.device_code.begin(), file.device_code.end(),
+      [&](const Stretch& stretch) { return stretch.begin <= directive.begin && directive.begin < stretch.end; });
+  const int architecture = device ? file.architecture : 0;
   const auto defined = [&]() -> Value {
-    return tokens.size() == 1 ? is_defined(clean_text(file.source, tokens[0])) : std::nullopt;
+    return tokens.size() == 1 ? is_defined(clean_text(file.source, tokens[0]), architecture) : std::nullopt;
   };
   switch (directive.kind) {
     case DirectiveKind::if_:
     case DirectiveKind::elif:
-      return Condition(file.source, tokens).evaluate();
+      return Condition(file.source, tokens, architecture).evaluate();
     case DirectiveKind::ifdef:
     case DirectiveKind::elifdef:
       return defined();

@@ -37,4 +37,8 @@ struct KernelDeclaration {
 /// Reads the declaration in which `__global__` stands at `global`.
 KernelDeclaration read_kernel(const Sequence& tokens, std::uint32_t global);
 
+/// The '{' of the body of the function that is declared for the device alone by the `__global__` or
+/// `__device__` at `index`; kNone for any other word, and for a function that host code may call as well.
+std::uint32_t device_body(const Sequence& tokens, std::uint32_t index);
+
 }  // namespace simt::rewriter

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "simt/rewriter/rewriter.hpp"
 #include "simt/rewriter/sequence.hpp"
 
 namespace simt::rewriter {
 
-/// @brief The file's tokens without the code that is never compiled.
+/// @brief The file's tokens without the code that is never compiled where `__CUDA_ARCH__` is `architecture`.
 /// @throws RewriteError if the file is too large.
-Lexed lex_live(std::string_view source, std::string_view file_name);
+Lexed lex_live(std::string_view source, std::string_view file_name, int architecture = kDefaultArchitecture);
 
 /// @brief Everything that rewrite() changes, in order and without overlaps.
 /// @throws RewriteError as rewrite() does.

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "simt/rewriter/edits.hpp"
+#include "simt/rewriter/refused_headers.hpp"
 
 namespace simt {
 namespace {
@@ -64,6 +65,11 @@ void write_text(const fs::path& path, const std::string& text) {
   if (error) throw std::runtime_error("cannot write " + path.string() + ": " + error.message());
 }
 
+int line_of(const std::string& source, std::size_t position) {
+  return 1 + static_cast<int>(
+                 std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
+}
+
 class Files {
  public:
   explicit Files(const RewriteJob& job) : job_(job) {
@@ -99,29 +105,33 @@ class Files {
     Unit& unit = units_[index];  // stays valid: a deque does not move its elements when it grows
     unit.source = read_text(unit.path);
     const std::string name = unit.path.string();
-    rewriter::Lexed lexed = rewriter::lex_live(unit.source, name);
+    rewriter::Lexed lexed = rewriter::lex_live(unit.source, name, job_.architecture);
     for (const rewriter::Directive& directive : lexed.directives) {
       if (directive.kind != rewriter::DirectiveKind::include || !directive.live) continue;
       if (directive.last_token - directive.first_token != 1) continue;
       const rewriter::Token header = lexed.directive_tokens[directive.first_token];
-      if (header.kind != rewriter::TokenKind::literal || header.end - header.begin < 3) continue;
+      if (header.end - header.begin < 3) continue;
       add_include(unit, header, rewriter::clean_text(unit.source, header));
     }
     unit.edits = rewriter::find_edits(std::move(lexed), name);
   }
 
   void add_include(Unit& unit, const rewriter::Token& token, const std::string& quoted) {
-    if (quoted.front() != '"') return;
+    const bool quotes = quoted.front() == '"' && quoted.back() == '"';
+    if (!quotes && (quoted.front() != '<' || quoted.back() != '>')) return;
     const fs::path name = quoted.substr(1, quoted.size() - 2);
     const auto exists = [](const fs::path& path) {
       std::error_code error;
       return fs::is_regular_file(path, error);
     };
     const fs::path beside = unit.path.parent_path() / name;
-    if (exists(beside)) {
+    if (quotes && exists(beside)) {
       unit.includes.push_back({token.begin, token.end, add(beside), true});
       return;
     }
+    if (!job_.own_headers.empty() && exists(job_.own_headers / name)) return;
+    if (const std::string refusal = rewriter::refusal_of_header(name.string()); !refusal.empty())
+      throw RewriteError(unit.path.string(), line_of(unit.source, token.begin), refusal);
     for (const fs::path& dir : job_.include_dirs) {
       if (!exists(dir / name)) continue;
       unit.includes.push_back({token.begin, token.end, add(dir / name), false});

@@ -155,10 +155,10 @@ struct Configuration {
   std::uint32_t empty_argument = kNone;  // the token in front of which an argument is missing
 };
 
-/// How many '>' follow each other directly from `index` on.
+/// How many '>' follow each other from `index` on, blanks or not: '>> >' ends a launch as well.
 std::uint32_t run_of_greater(const Sequence& tokens, std::uint32_t index) {
   std::uint32_t end = index + 1;
-  while (tokens.kind(end) == TokenKind::greater && tokens.touches_next(end - 1)) ++end;
+  while (tokens.kind(end) == TokenKind::greater) ++end;
   return end - index;
 }
 
@@ -242,19 +242,35 @@ std::string name_literal(const Sequence& tokens, std::uint32_t first, std::uint3
   return result;
 }
 
-void translate_null_arguments(Sequence& tokens, std::uint32_t open, std::uint32_t close) {
-  for (std::uint32_t i = open + 1; i < close; ++i) {
-    const bool starts = i == open + 1 || tokens.kind(i - 1) == TokenKind::comma;
+/// The end of the launch argument that begins at `first`: its comma, or `close`.
+std::uint32_t argument_end(const Sequence& tokens, std::uint32_t first, std::uint32_t close) {
+  std::uint32_t i = first;
+  for (; i < close && tokens.kind(i) != TokenKind::comma; ++i) {
     const TokenKind kind = tokens.kind(i);
-    if (starts && kind == TokenKind::open_brace)
-      tokens.fail_at(
-          i, "A launch argument in bare braces has no type yet. Write its type in front, as in int2{1, 2}.");
-    if (starts && (i + 1 == close || tokens.kind(i + 1) == TokenKind::comma) && tokens.is(i, "NULL"))
-      tokens.replace(i, i + 1, "nullptr");
     const bool bracket =
         kind == TokenKind::open_paren || kind == TokenKind::open_bracket || kind == TokenKind::open_brace;
     if (bracket && tokens.match(i) != kNone) i = tokens.match(i);
   }
+  return i;
+}
+
+/// Arguments that take their type from the parameter: `NULL`, a literal 0, which may be a pointer, and braces.
+/// Returns whether a literal 0 is among them.
+bool translate_untyped_arguments(Sequence& tokens, std::uint32_t open, std::uint32_t close) {
+  bool any_zero = false;
+  for (std::uint32_t first = open + 1, end = 0; first < close; first = end + 1) {
+    end = argument_end(tokens, first, close);
+    if (tokens.kind(first) == TokenKind::open_brace && tokens.match(first) == end - 1) {
+      tokens.insert(first, "::simt::braced([=]<class simt_type>() { return simt_type");
+      tokens.append(end - 1, "; })");
+    } else if (end == first + 1 && tokens.is(first, "NULL")) {
+      tokens.replace(first, end, "nullptr");
+    } else if (end == first + 1 && tokens.is(first, "0")) {
+      tokens.replace(first, end, "::simt::Zero()");
+      any_zero = true;
+    }
+  }
+  return any_zero;
 }
 
 void check_configuration(const Sequence& tokens, std::uint32_t launch, const Configuration& configuration) {
@@ -301,17 +317,35 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
 
   tokens.replace(first, launch, "::simt::launch(" + name_literal(tokens, first, launch) + ", ");
   tokens.replace(launch, launch + 1, "::simt::LaunchConfig(");
-  tokens.replace(configuration.close, open, "), [=](auto&... simt_args) { " + name + "(simt_args...); }");
   std::string separator = ", ";
   if (close == open + 1) separator = "";
   // Variadic arguments may be none, and then the comma has to go. The two spellings do not mix.
   if (close == open + 2 && tokens.is_variadic_parameter(open + 1))
     separator = tokens.is(open + 1, "__VA_ARGS__") ? " __VA_OPT__(,) " : ", ##";
   tokens.replace(open, open + 1, separator);
-  translate_null_arguments(tokens, open, close);
+  const bool zero = translate_untyped_arguments(tokens, open, close);
+  const std::string call = name + "(simt_args...);";
+  tokens.replace(configuration.close, open,
+                 "), [=](auto&... simt_args) { " +
+                     (zero ? "if constexpr (requires { " + name + "(::simt::as_number(simt_args)...); }) " + name +
+                                 "(::simt::as_number(simt_args)...); else " + call
+                           : call) +
+                     " }");
 }
 
 }  // namespace
+
+void uncast_kernels(Sequence& sequence) {
+  static constexpr std::array<std::string_view, 2> kFunctions = {"cudaLaunchKernel",
+                                                                 "cudaLaunchCooperativeKernel"};
+  for (std::uint32_t i = 0; i + 6 < sequence.size(); ++i) {
+    if (!sequence.is_one_of(i, kFunctions) || sequence.kind(i + 1) != TokenKind::open_paren) continue;
+    const std::uint32_t open = i + 2, type = sequence.is(open + 1, "const") ? open + 2 : open + 1;
+    if (sequence.kind(open) == TokenKind::open_paren && sequence.is(type, "void") &&
+        sequence.kind(type + 1) == TokenKind::star && sequence.match(open) == type + 2)
+      sequence.replace(open, type + 3, "");
+  }
+}
 
 void rewrite_launches(Sequence& sequence) {
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {

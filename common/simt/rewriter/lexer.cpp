@@ -338,6 +338,13 @@ void Lexer::punctuation(std::vector<Token>& tokens) {
       result_.has_cuda = true;
       return triple(TokenKind::launch, three);
     }
+    // Nothing else that nvcc accepts has a blank between the two; see rewrite_launches() for operator<< <T>.
+    std::size_t apart = three;
+    while (class_of(at(apart)) == CharClass::blank) ++apart;
+    if (apart != three && at(apart) == '<' && at(apart + 1) != '<' && at(apart + 1) != '=') {
+      result_.has_cuda = true;
+      return triple(TokenKind::launch, apart);
+    }
     return at(three) == '=' ? triple(TokenKind::other, three) : pair(TokenKind::other);
   }
   if (first == '<') return second == '=' ? pair(TokenKind::other) : single(TokenKind::less);

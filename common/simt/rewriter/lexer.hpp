@@ -76,12 +76,20 @@ struct Directive {
   bool live = true;  // false where the simulator's compiler cannot get to; see conditions.hpp
 };
 
+/// A stretch [begin, end) of the source that is compiled for the device alone, where `__CUDA_ARCH__` is defined.
+struct Stretch {
+  std::size_t begin, end;
+  bool whole_lines;  // from one directive to another; else it is the inside of a function's body
+};
+
 /// A source file in tokens. Comments and white space are the gaps between them.
 struct Lexed {
   std::string_view source;
   std::vector<Token> code;
   std::vector<Directive> directives;
   std::vector<Token> directive_tokens;  // of #define, #include and the conditionals; others have none
+  std::vector<Stretch> device_code;     // that asks for the architecture, in order; see architecture.hpp
+  int architecture = 0;                 // what it is told
   bool has_cuda = false;                // any launch or any Word but `other`, anywhere
 };
 

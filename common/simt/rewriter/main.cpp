@@ -1,7 +1,8 @@
-// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--depfile FILE]
+// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--own-headers dir] [--depfile FILE]
 // Makes C++ for a host compiler and the simulator's headers of a CUDA file. Exit status: 0 done, 1 failed, 2
 // wrong usage.
 
+#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace {
 
-constexpr const char* kUsage = "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--depfile FILE]\n";
+constexpr const char* kUsage = "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--own-headers dir] [--depfile FILE]\n";
 
 struct Options {
   simt::RewriteJob job;
@@ -22,11 +23,19 @@ std::optional<Options> parse(int count, char** arguments) {
   Options options;
   for (int i = 1; i < count; ++i) {
     const std::string_view argument = arguments[i];
-    const bool has_value = argument == "-o" || argument == "-I" || argument == "--depfile";
+    const bool has_value = argument == "-o" || argument == "-I" || argument == "--depfile" ||
+                           argument == "--arch" || argument == "--own-headers";
     if (has_value) {
       if (++i == count) return std::nullopt;
       if (argument == "-o") options.job.output = arguments[i];
       if (argument == "-I") options.job.include_dirs.emplace_back(arguments[i]);
+      if (argument == "--arch") {
+        const std::string_view number = arguments[i];
+        const auto [end, error] =
+            std::from_chars(number.data(), number.data() + number.size(), options.job.architecture);
+        if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
+      }
+      if (argument == "--own-headers") options.job.own_headers = arguments[i];
       if (argument == "--depfile") options.depfile = arguments[i];
     } else if (argument.starts_with("-I")) {
       options.job.include_dirs.emplace_back(argument.substr(2));

@@ -8,6 +8,10 @@ namespace simt::rewriter {
 /// @throws RewriteError for a launch that is not complete.
 void rewrite_launches(Sequence& sequence);
 
+/// @brief Takes the cast to `void*` off a kernel that is handed to cudaLaunchKernel() or its like: its type says how
+/// large its arguments are.
+void uncast_kernels(Sequence& sequence);
+
 /// @brief Turns `extern __shared__ T name[]` into a pointer, and puts the words around other `__shared__` in
 /// order. What a function declares is named behind its declaration; see simt_names.h.
 /// @param in_function Whether what stands outside of all braces belongs to a function; for macros.
@@ -34,12 +38,16 @@ void rewrite_noinline(Sequence& sequence);
 /// @brief Notes the functions that the file declares behind `__global__` in File::kernels.
 void collect_kernels(Sequence& sequence);
 
-/// @throws RewriteError for the first inline PTX statement.
-void check_inline_asm(const Sequence& sequence);
+/// @brief Turns inline PTX into calls of the simulator; see simt_ptx.h.
+/// @throws RewriteError for PTX that cannot be, as far as it is written out.
+void rewrite_inline_asm(Sequence& sequence);
 
 /// @throws RewriteError for the first function of namespace std that a function for the device alone calls
 /// and that nvcc refuses there, since it is for the host: std::max, std::numeric_limits<T>::max() ...
 void check_device_calls(const Sequence& sequence);
+
+/// @throws RewriteError for the first launch within a function for the device alone.
+void check_launches_of_kernels(const Sequence& sequence);
 
 /// @throws RewriteError for the first statement that calls one of File::kernels without a launch. See
 /// rewrite() for the rule.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "simt/rewriter/architecture.hpp"
 #include "simt/rewriter/conditions.hpp"
 #include "simt/rewriter/declarations.hpp"
 #include "simt/rewriter/edits.hpp"
@@ -41,7 +42,7 @@ void rewrite_macros(File& file, const Sequence& code) {
     const auto last = file.lexed.directive_tokens.begin() + directive.last_token;
     if (std::none_of(first, last, concerns)) continue;
     Sequence body(file, directive);
-    check_inline_asm(body);
+    rewrite_inline_asm(body);
     const bool shared = std::any_of(first, last, [](const Token& t) { return t.word == Word::shared; });
     rewrite_shared(body, shared && !occurs_outside_functions(code, clean_text(file.lexed.source, *first)));
     name_parameters(body);
@@ -76,15 +77,21 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
   File file{file_name, std::move(lexed), {}, {}, {}, {}};
   if (!file.lexed.has_cuda && !has_device_code(file)) return {};
   collect_macros(file);
+  define_architecture(file);
   Sequence code(file);
   name_handed_on(code);
-  if (!file.lexed.has_cuda) return std::move(file.edits);
+  if (!file.lexed.has_cuda) {
+    sort_edits(file);
+    return std::move(file.edits);
+  }
   collect_kernels(code);
-  check_inline_asm(code);
+  rewrite_inline_asm(code);
   rewrite_shared(code);
   name_parameters(code);
   rewrite_noinline(code);
+  check_launches_of_kernels(code);
   rewrite_launches(code);
+  uncast_kernels(code);
   check_direct_calls(code);
   check_device_calls(code);
   rewrite_macros(file, code);
@@ -111,10 +118,12 @@ std::string apply_edits(std::string_view source, std::string_view file_name, con
   return result;
 }
 
-Lexed lex_live(std::string_view source, std::string_view file_name) {
+Lexed lex_live(std::string_view source, std::string_view file_name, int architecture) {
   if (source.size() > std::numeric_limits<std::int32_t>::max())
     throw RewriteError(file_name, 1, "This file is larger than 2 GiB. Split it into several files.");
   Lexed lexed = lex(source);
+  lexed.architecture = architecture;
+  lexed.device_code = find_device_code(lexed, file_name);
   drop_dead_code(lexed);
   return lexed;
 }
@@ -128,8 +137,8 @@ RewriteError::RewriteError(std::string_view file_name, int line_number, std::str
       line(line_number),
       message(text) {}
 
-std::string rewrite(std::string_view source, std::string_view file_name) {
-  const auto edits = rewriter::find_edits(rewriter::lex_live(source, file_name), file_name);
+std::string rewrite(std::string_view source, std::string_view file_name, int architecture) {
+  const auto edits = rewriter::find_edits(rewriter::lex_live(source, file_name, architecture), file_name);
   return rewriter::apply_edits(source, file_name, edits);
 }
 

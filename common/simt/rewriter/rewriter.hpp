@@ -17,12 +17,15 @@ class RewriteError : public std::runtime_error {
   std::string message;  ///< Without the place.
 };
 
+/// `__CUDA_ARCH__` in device code: 100 times the compute capability, as in 900 for 9.0.
+inline constexpr int kDefaultArchitecture = 900;
+
 /// @brief Translates CUDA C++ into C++ that a host compiler accepts, given the simulator's headers.
 ///
 /// What no host compiler accepts is translated; every other byte stays as it was:
 ///   - `k<T><<<g, b, s, st>>>(x)` becomes `::simt::launch("k<T>", ::simt::LaunchConfig(g, b, s, st),
 ///     [=](auto&... simt_args) { k<T>(simt_args...); }, x)`. An argument that is just `NULL` becomes
-///     `nullptr`.
+///     `nullptr`, a literal 0 and values in braces become objects that convert to the parameter's type.
 ///   - `extern __shared__ T s[];` becomes `static thread_local T* const s = ::simt::dynamic_shared<T>();`, or
 ///     in a function `SIMT_DYNAMIC_SHARED T* const s = ::simt::dynamic_shared<T>();`.
 ///   - `static` and `extern` beside any other `__shared__` go, since that word stands for `static
@@ -39,9 +42,10 @@ class RewriteError : public std::runtime_error {
 /// its number. A byte order mark at the start is dropped.
 ///
 /// Code that the simulator's compiler will not see stays untouched and is not judged: each group of an `#if`
-/// whose condition is false for sure when all that is known is that `__CUDA_ARCH__` is not defined and
-/// `__SIMT__` is 1. So `#ifdef __CUDA_ARCH__`, `#if __CUDA_ARCH__ >= 800`, `#if 0` and the `#else` of
-/// `#ifndef __CUDA_ARCH__` are left out; a condition on anything else counts as code that is compiled.
+/// whose condition is false for sure when all that is known is `__CUDA_ARCH__` and that `__SIMT__` is 1. In code
+/// for the device alone (see architecture.hpp) that macro is `architecture`, and elsewhere it is not defined: for
+/// the host, `#ifdef __CUDA_ARCH__`, `#if __CUDA_ARCH__ >= 800`, `#if 0` and the `#else` of `#ifndef
+/// __CUDA_ARCH__` are left out. A condition on anything else counts as code that is compiled.
 ///
 /// A `__global__` function counts as called without a launch only where there is no doubt: its name, declared
 /// in this file as nothing else, starts a statement of the form `k(...);` or `k<...>(...);`.
@@ -49,9 +53,10 @@ class RewriteError : public std::runtime_error {
 /// @param source    The file's text; below 2 GiB.
 /// @param file_name Stands in the `#line` directive and in errors.
 /// @throws RewriteError for inline PTX, an incomplete launch, a `__shared__` variable with an initialiser, a
-///         kernel called without a launch, a kernel whose result is a number, a call of std::max() or its
+///         kernel called without a launch, a kernel that launches one, a kernel whose result is a number, a call of std::max() or its
 ///         like in a function for the device alone.
 /// Cost: one pass over the text.
-std::string rewrite(std::string_view source, std::string_view file_name);
+std::string rewrite(std::string_view source, std::string_view file_name,
+                    int architecture = kDefaultArchitecture);
 
 }  // namespace simt

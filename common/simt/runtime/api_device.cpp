@@ -76,6 +76,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->globalL1CacheSupported = properties->localL1CacheSupported = 1;
   properties->memPitch = 0x7fffffff;
   properties->textureAlignment = properties->surfaceAlignment = 512;
+  properties->texturePitchAlignment = 32;
+  properties->memoryPoolsSupported = 1;
+  properties->cooperativeLaunch = !context.settings.check;
   properties->reservedSharedMemPerBlock = simt::kReservedSharedBytes;
   return cudaSuccess;
 }
@@ -119,8 +122,36 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       *value = 65536;
       break;
     case cudaDevAttrClockRate:
-    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrMemoryClockRate:
+    case cudaDevAttrGlobalMemoryBusWidth:
+    case cudaDevAttrComputeMode:  // cudaComputeModeDefault
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrEccEnabled:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrPageableMemoryAccess:
+    case cudaDevAttrComputePreemptionSupported:
       *value = 0;
+      break;
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrAsyncEngineCount:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrMemoryPoolsSupported:
+      *value = 1;
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = !context.settings.check;
+      break;
+    case cudaDevAttrTextureAlignment:
+      *value = 512;
+      break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = static_cast<int>(simt::kReservedSharedBytes);
       break;
     case cudaDevAttrMultiProcessorCount:
       *value = profile.multiprocessors;
@@ -155,6 +186,25 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   }
   return cudaSuccess;
 }
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  *flags = cudaDeviceScheduleAuto | cudaDeviceMapHost;
+  return cudaSuccess;
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return cudaGetDevice(device); }
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  SIMT_API_ENTRY();
+  if (device != 0 || peer != 0) return context.fail(cudaErrorInvalidDevice);
+  *can = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }  // banks are 4 bytes wide
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  *config = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }             // how the host waits
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }  // a hint about caches

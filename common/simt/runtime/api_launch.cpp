@@ -14,10 +14,12 @@ namespace simt {
 
 namespace {
 
+std::uint64_t threads_of(const unsigned (&shape)[3]) { return std::uint64_t{shape[0]} * shape[1] * shape[2]; }
+
 using Refusal = std::optional<std::string>;
 
 Refusal check_block(const unsigned (&block)[3]) {
-  const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+  const std::uint64_t threads = threads_of(block);
   const std::string shape = fmt::format("({}, {}, {})", block[0], block[1], block[2]);
   if (threads == 0) return fmt::format("a block of {} has no threads", shape);
   for (int axis = 0; axis < 3; ++axis)
@@ -69,6 +71,7 @@ std::string kernel_of(const SimtLaunch& launch) {
 extern "C" void simt_launch(const SimtLaunch* request) {
   using namespace simt;
   const std::shared_ptr<void> arguments(request->arguments, request->destroy);
+  require_host_code();
   Context& context = Context::get();
   const std::lock_guard lock(context.mutex);
   if (context.sticky() != cudaSuccess) return;
@@ -87,7 +90,26 @@ extern "C" void simt_launch(const SimtLaunch* request) {
                    "cudaErrorInvalidValue (older toolkits: cudaErrorInvalidConfiguration)");
     return;
   }
+  if (request->cooperative != 0) {
+    int resident = 0;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reinterpret_cast<const void*>(request->invoke),
+                                                  static_cast<int>(threads_of(request->block)),
+                                                  request->dynamic_shared_bytes);
+    const std::uint64_t most = static_cast<std::uint64_t>(resident) * context.profile->multiprocessors;
+    const std::uint64_t blocks = threads_of(request->grid);
+    if (context.settings.check)
+      context.misuse(cudaErrorNotSupported, "launch_refused",
+                     fmt::format("the launch of {} is cooperative, and check mode has no such launches: run it "
+                                 "without --check and --profile.",
+                                 kernel_of(*request)));
+    else if (blocks > most)
+      context.misuse(cudaErrorCooperativeLaunchTooLarge, "launch_refused",
+                     fmt::format("the launch of {} has {} blocks, of which only {} fit the device at a time.",
+                                 kernel_of(*request), blocks, most));
+    if (context.settings.check || blocks > most) return;
+  }
   Launch launch;
+  launch.cooperative = request->cooperative != 0;
   launch.name = kernel_of(*request);
   launch.grid = dim3(request->grid[0], request->grid[1], request->grid[2]);
   launch.block = dim3(request->block[0], request->block[1], request->block[2]);

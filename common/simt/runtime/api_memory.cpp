@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -27,12 +28,29 @@ std::map<const std::byte*, SharedAllocation>& shared_allocations() {
   return *allocations;
 }
 
-const SharedAllocation* find_shared(const void* pointer) {
+/// The allocation or variable that holds an address, of those in `map`; null if none does.
+const SharedAllocation* find_in(const std::map<const std::byte*, SharedAllocation>& map, const void* pointer) {
   const auto* byte = static_cast<const std::byte*>(pointer);
-  auto entry = shared_allocations().upper_bound(byte);
-  if (entry == shared_allocations().begin()) return nullptr;
+  auto entry = map.upper_bound(byte);
+  if (entry == map.begin()) return nullptr;
   --entry;
   return byte < entry->first + entry->second.bytes ? &entry->second : nullptr;
+}
+
+const SharedAllocation* find_shared(const void* pointer) { return find_in(shared_allocations(), pointer); }
+
+/// `__device__` and `__constant__` variables whose addresses host code has asked for: memory of the device to
+/// it, wherever they lie.
+std::map<const std::byte*, SharedAllocation>& symbols() {
+  static auto* variables = new std::map<const std::byte*, SharedAllocation>;
+  return *variables;
+}
+bool lies_in_symbol(const void* pointer, std::size_t bytes) {
+  const auto* byte = static_cast<const std::byte*>(pointer);
+  const auto entry = symbols().upper_bound(byte);
+  if (entry == symbols().begin()) return false;
+  const auto& [begin, variable] = *std::prev(entry);
+  return byte + bytes <= begin + variable.bytes;
 }
 
 cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes, cudaMemoryType type) {
@@ -44,6 +62,8 @@ cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes,
   if (memory == nullptr) return context.fail(cudaErrorMemoryAllocation);
   std::memset(memory, 0xff, bytes);
   shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type};
+  context.copies.shared += bytes;
+  if (type == cudaMemoryTypeHost) context.let_host_watch();
   *pointer = memory;
   return cudaSuccess;
 }
@@ -74,7 +94,8 @@ cudaError_t check_copy(Context& context, const void* to, const void* from, std::
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (kind != cudaMemcpyDefault) {
     const auto fits = [](const void* pointer, bool device) {
-      return is_device(pointer) == device || find_shared(pointer) != nullptr;
+      return is_device(pointer) == device || find_shared(pointer) != nullptr ||
+             (device && find_in(symbols(), pointer) != nullptr);
     };
     if (!fits(to, to_device) || !fits(from, from_device))
       return context.misuse(
@@ -85,7 +106,8 @@ cudaError_t check_copy(Context& context, const void* to, const void* from, std::
               side_name(is_device(to)), side_name(is_device(from))));
   }
   for (const void* pointer : {to, from})
-    if (is_device(pointer) && !device_memory().owns(pointer, bytes))
+    if (is_device(pointer) ? !device_memory().owns(pointer, bytes)
+                           : find_in(symbols(), pointer) != nullptr && !lies_in_symbol(pointer, bytes))
       return context.misuse(
           cudaErrorInvalidValue, "bad_copy",
           fmt::format("the copy of {} bytes goes beyond the device allocation of its {} (or that "
@@ -94,14 +116,15 @@ cudaError_t check_copy(Context& context, const void* to, const void* from, std::
   return cudaSuccess;
 }
 
-/// Where the runtime itself writes those bytes.
-std::byte* writable(void* pointer, std::size_t bytes) {
-  if (!is_device(pointer)) return static_cast<std::byte*>(pointer);
-  device_memory().note_written(pointer, bytes);
-  return device_memory().runtime_view(pointer);
-}
-const std::byte* readable(const void* pointer) {
-  return is_device(pointer) ? device_memory().runtime_view(pointer) : static_cast<const std::byte*>(pointer);
+/// For take_host_copies(). A copy from host memory to host memory counts as well: what a `__device__`
+/// variable holds comes to the host by one.
+void note_copy(Context& context, const void* to, const void* from, std::size_t bytes) {
+  const auto offset = [](const void* pointer) {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_memory().base());
+  };
+  if (!is_device(to)) context.copies.to_host += bytes;
+  if (!is_device(to) && is_device(from)) context.copies.read.add(offset(from), offset(from) + bytes);
+  if (is_device(to)) context.copies.written.add(offset(to), offset(to) + bytes);
 }
 
 }  // namespace
@@ -139,6 +162,47 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 
+// A pool is a name for the one place that memory comes from; sizes are those of that place.
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  if (pool == nullptr) return Context::get().fail(cudaErrorInvalidValue);
+  return cudaMallocAsync(pointer, bytes, stream);
+}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  SIMT_API_ENTRY();
+  if (device != 0) return context.fail(cudaErrorInvalidDevice);
+  if (pool == nullptr) return context.fail(cudaErrorInvalidValue);
+  static std::byte the_pool;
+  *pool = reinterpret_cast<cudaMemPool_t>(&the_pool);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return cudaDeviceGetDefaultMemPool(pool, device);
+}
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  SIMT_API_ENTRY();
+  if (device != 0) return context.fail(cudaErrorInvalidDevice);
+  return context.fail(pool == nullptr ? cudaErrorInvalidValue : cudaSuccess);
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+  return cudaDeviceGetDefaultMemPool(pool, 0);
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) { return cudaDeviceSetMemPool(0, pool); }
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) { return cudaDeviceSetMemPool(0, pool); }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
+  SIMT_API_ENTRY();
+  return context.fail(pool == nullptr || value == nullptr ? cudaErrorInvalidValue : cudaSuccess);
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  SIMT_API_ENTRY();
+  if (pool == nullptr || value == nullptr) return context.fail(cudaErrorInvalidValue);
+  if (attribute < cudaMemPoolAttrReleaseThreshold)
+    *static_cast<int*>(value) = 1;
+  else
+    *static_cast<std::uint64_t*>(value) =
+        attribute == cudaMemPoolAttrReleaseThreshold ? 0 : device_memory().bytes_in_use();
+  return cudaSuccess;
+}
+
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (pitch == nullptr) return cudaErrorInvalidValue;
   constexpr std::size_t kPitchAlignment = 512;
@@ -168,6 +232,8 @@ cudaError_t cudaFreeHost(void* pointer) {
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
   SIMT_API_ENTRY();
   shared_allocations()[static_cast<std::byte*>(pointer)] = {bytes, cudaMemoryTypeHost};
+  context.copies.shared += bytes;
+  context.let_host_watch();
   return cudaSuccess;
 }
 
@@ -195,7 +261,9 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   context.enqueue(nullptr, [] {});
   context.run_stream(nullptr);
   if (context.sticky() != cudaSuccess) return context.sticky();
-  if (bytes > 0) std::memmove(writable(to, bytes), readable(from), bytes);
+  if (bytes == 0) return cudaSuccess;
+  note_copy(context, to, from, bytes);
+  device_memory().copy(to, from, bytes);
   return cudaSuccess;
 }
 
@@ -206,15 +274,19 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
     return error;
   if (bytes == 0) return cudaSuccess;
+  note_copy(context, to, from, bytes);
   if (!is_device(from) && find_shared(from) == nullptr) {
     // CUDA reads pageable memory before the call returns.
-    auto staged = std::make_shared<std::vector<std::byte>>(readable(from), readable(from) + bytes);
-    context.enqueue(
-        stream, [to, staged] { std::memcpy(writable(to, staged->size()), staged->data(), staged->size()); });
+    const auto* const begin = static_cast<const std::byte*>(from);
+    auto staged = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
+    context.enqueue(stream, [to, staged] { device_memory().copy(to, staged->data(), staged->size()); });
   } else {
-    context.enqueue(stream, [to, from, bytes] { std::memmove(writable(to, bytes), readable(from), bytes); });
+    context.enqueue(stream, [to, from, bytes] { device_memory().copy(to, from, bytes); });
   }
-  return cudaSuccess;
+  // CUDA returns from a copy to pageable memory only after it.
+  if (!is_device(to) && find_shared(to) == nullptr && find_in(symbols(), to) == nullptr)
+    context.run_stream(stream);
+  return context.sticky();
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -262,16 +334,26 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
   SIMT_API_ENTRY();
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   if (bytes == 0) return cudaSuccess;
-  if (find_shared(pointer) == nullptr && !device_memory().owns(pointer, bytes))
+  if (find_shared(pointer) == nullptr && !lies_in_symbol(pointer, bytes) &&
+      !device_memory().owns(pointer, bytes))
     return context.misuse(
         cudaErrorInvalidValue, "bad_memset",
         fmt::format("cudaMemset of {} bytes does not lie within one device allocation.", bytes));
-  context.enqueue(stream, [pointer, value, bytes] { std::memset(writable(pointer, bytes), value, bytes); });
+  context.enqueue(stream, [pointer, value, bytes] {
+    if (is_device(pointer))
+      device_memory().set(pointer, value, bytes);
+    else
+      std::memset(pointer, value, bytes);
+  });
   return cudaSuccess;
 }
 
+// Returns at once for memory of the device, and only after the work for what the host can see.
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  return cudaMemsetAsync(pointer, value, bytes, nullptr);
+  SIMT_API_ENTRY();
+  const cudaError_t error = cudaMemsetAsync(pointer, value, bytes, nullptr);
+  if (error == cudaSuccess && find_shared(pointer) != nullptr) context.run_stream(nullptr);
+  return error;
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
@@ -281,11 +363,19 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return cudaSuccess;
 }
 
+cudaError_t simt_symbol_address(void** pointer, const void* symbol, std::size_t bytes) {
+  SIMT_API_ENTRY();
+  if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
+  symbols()[static_cast<const std::byte*>(symbol)] = {bytes, cudaMemoryTypeDevice};
+  *pointer = const_cast<void*>(symbol);
+  return cudaSuccess;
+}
+
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   SIMT_API_ENTRY();
   void* plain = const_cast<void*>(pointer);
   const SharedAllocation* shared = find_shared(pointer);
-  if (is_device(pointer))
+  if (is_device(pointer) || find_in(symbols(), pointer) != nullptr)
     *attributes = {cudaMemoryTypeDevice, 0, plain, nullptr};
   else if (shared != nullptr)
     *attributes = {shared->type, 0, plain, plain};

@@ -61,11 +61,26 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (priority == nullptr) return context.fail(cudaErrorInvalidValue);
+  *priority = 0;
+  return cudaSuccess;
+}
+
+// A hint: managed memory has one place here.
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void*, std::size_t, unsigned) {
+  SIMT_API_ENTRY();
+  return context.fail(context.is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
   SIMT_API_ENTRY();
   if (callback == nullptr || flags != 0) return context.fail(cudaErrorInvalidValue);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.let_host_watch();
   context.enqueue(stream, [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
   return cudaSuccess;
 }
@@ -74,6 +89,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   SIMT_API_ENTRY();
   if (function == nullptr) return context.fail(cudaErrorInvalidValue);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  context.let_host_watch();
   context.enqueue(stream, [&context, function, data] {
     if (context.sticky() == cudaSuccess) function(data);  // as on a GPU: not after an error
   });
@@ -109,6 +125,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return context.fail(cudaErrorInvalidResourceHandle);
   context.record(event, stream);
   return cudaSuccess;
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return cudaEventRecord(event, stream);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <typeinfo>
 #include <utility>
 
@@ -36,7 +38,14 @@ bool is_builtin_variable(std::uintptr_t address) {
   return within(blockDim) || within(gridDim) || within(threadIdx) || within(blockIdx);
 }
 
+uint3 BlockRunner::block_index() const { return blockIdx; }
+
 BlockRunner* BlockRunner::current() { return current_runner; }
+
+BlockRunner& BlockRunner::in_kernel(const char* what) {
+  if (current_runner != nullptr) return *current_runner;
+  throw std::logic_error(std::string(what) + " was called by host code; it exists only inside kernels");
+}
 
 BlockRunner::BlockRunner() : dynamic_shared_(allocate_dynamic_shared()) {}
 
@@ -59,6 +68,9 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   live_ = count;
   at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
+  for (Gathering& gathering : gatherings_)
+    gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
+  find_static_shared(*launch.module);
   running_ = pending_ = kNone;
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
   rewind();
@@ -148,19 +160,21 @@ void BlockRunner::wait(std::uintptr_t caller) {
   threads_[static_cast<std::size_t>(running_)].waits_at = caller;
   if (launch_->stop) raise(FaultKind::endless_loop, "");
   int next = next_ready();
-  if (next == kNone && (release_paused() || release_converged() || release_barrier())) next = next_ready();
+  if (next == kNone && release_any()) next = next_ready();
   if (next == kNone) report_deadlock();
   if (next != running_) run_instead(next);
   if (roll_call_ != nullptr) [[unlikely]]
     answer_roll_call();
 }
 
+void BlockRunner::wait_long(std::uintptr_t caller) { wait(caller); }
+
 // The loop of every fiber: run what is ready. Never returns; a fiber without work is idle in switch_to().
 void BlockRunner::run_threads() {
   for (;;) {
     const int thread = pending_ != kNone ? std::exchange(pending_, kNone) : next_ready();
     if (thread == kNone) {
-      if (release_paused() || release_converged() || release_barrier()) continue;
+      if (release_any()) continue;
       if (!finished()) report_deadlock();
       fibers_.give_back(*fiber_);
       save_context(fcontext::jump_fcontext(home_, &fiber_->context));  // resumed by the next block's run()
@@ -213,21 +227,31 @@ void BlockRunner::pause() {
   warp.paused |= bit_of(running_);
   if (warp.ready == 0) {
     release_paused_lanes(static_cast<std::size_t>(running_ / kWarpSize));
-    return;  // it goes on at once: as good as any other lane
+    if ((warp.ready & bit_of(running_)) != 0) return;  // it goes on at once: as good as any other lane
   }
   wait(threads_[static_cast<std::size_t>(running_)].waits_at);
 }
 
 void BlockRunner::release_paused_lanes(std::size_t warp_number) {
   Warp& warp = warps_[warp_number];
-  observer_->warp_pauses(static_cast<int>(warp_number), warp.paused | warp.ready);
+  const LaneMask released =
+      warp.paused & observer_->warp_pauses(static_cast<int>(warp_number), warp.paused | warp.ready);
+  warp.paused &= ~released;
+  warp.ready |= released;
+}
+
+// A lane that waits for what a paused one of its warp does would wait for ever.
+void BlockRunner::release_all_paused(std::size_t warp_number) {
+  Warp& warp = warps_[warp_number];
+  if (warp.paused == 0) return;
+  observer_->lanes_must_go_on(static_cast<int>(warp_number), warp.paused);
   warp.ready |= std::exchange(warp.paused, 0);
 }
 
-bool BlockRunner::release_paused(bool though_others_run) {
+bool BlockRunner::release_paused() {
   bool any = false;
   for (std::size_t w = 0; w < warps_.size(); ++w) {
-    if (warps_[w].paused == 0 || (warps_[w].ready != 0 && !though_others_run)) continue;
+    if (warps_[w].paused == 0 || warps_[w].ready != 0) continue;
     release_paused_lanes(w);
     any = true;
   }
@@ -302,6 +326,19 @@ int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller)
   return barrier_result_;  // the next barrier cannot open, and change it, before this thread arrives there
 }
 
+// One thread waits for the other blocks, while those of its own block wait for it.
+void BlockRunner::sync_grid(std::uintptr_t caller) {
+  if (!is_cooperative())
+    raise(FaultKind::assertion, "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
+  grid_opened_ = false;
+  barrier(simt_barrier_plain, 0, caller);
+  if (!std::exchange(grid_opened_, true) && !launch_->grid_barrier->arrive_and_wait(launch_->stop)) {
+    if (launch_->stop) raise(FaultKind::endless_loop, "");
+    leave_block();  // another block has faulted, and tells of it
+  }
+  barrier(simt_barrier_plain, 0, caller);
+}
+
 Rendezvous& BlockRunner::meet(SimtWarpOp op, LaneMask mask) {
   const LaneMask self = bit_of(running_);
   if ((mask & self) == 0) {
@@ -323,13 +360,9 @@ LaneMask BlockRunner::arrive(Rendezvous& meeting, std::uintptr_t caller) {
     warp.ready &= ~bit_of(running_);
     wait(caller);
   }
-  if (observer_ != nullptr) observer_->lanes_met({meeting.op, meeting.number, meeting.arrived, caller});
+  if (observer_ != nullptr)
+    observer_->lanes_met({meeting.op, meeting.number, meeting.arrived, caller, meeting.caller, meeting.work});
   return meeting.arrived;
-}
-
-void BlockRunner::take_result(Rendezvous& meeting) {
-  meeting.unread &= ~bit_of(running_);
-  if (meeting.unread == 0) meeting.mask = 0;
 }
 
 std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned source,
@@ -365,18 +398,58 @@ LaneMask BlockRunner::ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::
   return bits;
 }
 
+void BlockRunner::together(const AlignedInstruction& instruction, void* operands, std::uintptr_t caller) {
+  Rendezvous& meeting = meet(simt_op_aligned, ~LaneMask{0});
+  if (meeting.arrived == 0) {
+    meeting.instruction = instruction.which;
+    meeting.name = instruction.name;
+    meeting.work = instruction.work;
+    meeting.caller = caller;
+  } else if (meeting.instruction != instruction.which ||
+             (meeting.name != instruction.name && std::strcmp(meeting.name, instruction.name) != 0)) {
+    char text[200];
+    std::snprintf(
+        text, sizeof text,
+        "lane %u comes to %s while others of its warp are at %s: all 32 lanes must execute the same "
+        "instruction, of one shape and with the same types and modifiers",
+        lane(), instruction.name, meeting.name);
+    raise(FaultKind::divergent_instruction, text);
+  }
+  meeting.values[lane()] = reinterpret_cast<std::uintptr_t>(operands);
+  const LaneMask present = arrive(meeting, caller);
+  if (!meeting.performed) {
+    meeting.performed = true;
+    void* of_lane[32];
+    for (unsigned i = 0; i < 32; ++i)
+      of_lane[i] = (present >> i & 1u) != 0 ? reinterpret_cast<void*>(meeting.values[i]) : nullptr;
+    instruction.perform(instruction.which, of_lane);
+  }
+  take_result(meeting);
+}
+
+void BlockRunner::use_matrix_row(const MatrixRow& row, std::uintptr_t caller) {
+  if (row.address != nullptr && reinterpret_cast<std::uintptr_t>(row.address) % kMatrixRowBytes != 0) {
+    if (observer_ != nullptr) observer_->misaligned_row(row, caller);
+    raise(observer_ != nullptr ? FaultKind::told_misaligned : FaultKind::misaligned,
+          "a row of ldmatrix or stmatrix is 16 bytes, and begins at a multiple of 16");
+  }
+  if (observer_ != nullptr) observer_->matrix_row(row, caller);
+}
+
 // Without this, a thread that waits for another of its block by an atomic would never let it run.
 void BlockRunner::spin_hint() {
   if (launch_->stop) raise(FaultKind::endless_loop, "");
   const unsigned spins = ++threads_[static_cast<std::size_t>(running_)].spins;
   if (spins % kSpinsBeforeYield != 0) return;
-  release_converged(spins % kSpinsBeforeParting == 0);  // this thread may wait for one of those
+  const bool parts = spins % kSpinsBeforeParting == 0;  // this thread may wait for one of those
+  release_converged(parts);
+  if (parts) release_all_paused(static_cast<std::size_t>(running_ / kWarpSize));
   release_paused();
   // Not ready while the next one is chosen, so that all others have their turn before it spins again.
   const int self = running_;
   Warp& warp = warp_of(self);
   warp.ready &= ~bit_of(self);
-  if (warp.ready == 0) warp_cursor_ = (warp_cursor_ + 1) % warps_.size();
+  if (last_of_its_turn(self)) turn_to_next_warp();
   const int next = next_ready();
   warp.ready |= bit_of(self);
   if (next != kNone) run_instead(next);

@@ -5,6 +5,7 @@
 /// Every CUDA thread is a fiber that runs until it has to wait. A thread that never waits costs no switch:
 /// the fiber that finished one thread starts the next.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/fault.hpp"
 #include "simt/runtime/fiber.hpp"
+#include "simt/runtime/grid_barrier.hpp"
 #include "simt/runtime/observer.hpp"
 #include "simt/runtime/shared_memory.hpp"
 #include "simt/runtime/warp.hpp"
@@ -30,11 +32,21 @@ struct LaunchContext {
   void* arguments = nullptr;
   Order order = Order::forward;
   std::uint64_t seed = 0;
+  GridBarrier* grid_barrier = nullptr;  ///< of a cooperative launch
   std::atomic<bool> stop = false;  ///< set by the watchdog: threads give up where the runtime sees them
 };
 
 /// True for an address within threadIdx and its like, as the calling thread sees them.
 bool is_builtin_variable(std::uintptr_t address);
+
+/// An instruction that the lanes of a warp execute as one (`.sync.aligned`).
+struct AlignedInstruction {
+  const char* name;     ///< as messages say it: "ldmatrix"
+  std::uint64_t which;  ///< shape, types, modifiers: all lanes must agree in it
+  std::uint32_t work;   ///< what it does, for counters: see MatrixWork
+  /// Does it for all lanes that are there. operands[lane] is what the lane gave; null if it is not there.
+  void (*perform)(std::uint64_t which, void* const (&operands)[32]);
+};
 
 class BlockRunner {
  public:
@@ -42,6 +54,8 @@ class BlockRunner {
 
   /// The runner that executes a kernel on this operating-system thread right now; null in host code.
   static BlockRunner* current();
+  /// The same, for what exists only inside kernels. Throws std::logic_error in host code.
+  static BlockRunner& in_kernel(const char* what);
 
   /// Runs one block to its end. Returns false if a thread faulted; then fault() tells.
   bool run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
@@ -57,17 +71,47 @@ class BlockRunner {
   // What kernel code calls, through the functions of simt_abi.h.
   // `caller` is the address inside the call, for messages.
   int barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
+  void sync_grid(std::uintptr_t caller);
+  bool is_cooperative() const { return launch_->grid_barrier != nullptr; }
   std::uint64_t shuffle(LaneMask mask, std::uint64_t value, unsigned source, std::uintptr_t caller);
   LaneMask gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
                   std::uintptr_t caller);
   LaneMask ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller);
+  /// Waits for the whole warp; then the first lane that goes on does it for all.
+  void together(const AlignedInstruction& instruction, void* operands, std::uintptr_t caller);
+  /// Before an instruction of the warp that moves matrices: what this lane's address is used for.
+  void use_matrix_row(const MatrixRow& row, std::uintptr_t caller);
+  /// Counts special functions that the runtime computes; those of compiled code are counted where they are.
+  void special_functions(unsigned count, std::uintptr_t caller) {
+    if (observer_ != nullptr) observer_->special_functions(count, caller);
+  }
+  /// bar.sync and bar.arrive: the lanes of a warp come to it as one.
+  struct NamedBarrier {
+    unsigned number;   ///< 0 to 15
+    unsigned threads;  ///< that it waits for; 0: for all of the block
+    bool waits;
+  };
+  void named_barrier(NamedBarrier to, std::uintptr_t caller);
   void spin_hint();
+  void tell_phase_end() {
+    if (observer_ != nullptr) observer_->phase_ends();
+  }
   unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
+  unsigned warp() const { return static_cast<unsigned>(running_) / kWarpSize; }
   LaneMask active_lanes(std::uintptr_t caller);
   AsyncCopies& async_copies();
   void land_copies(unsigned batches_in_flight, std::uintptr_t caller);
   void issue_copy(const AsyncCopy& copy, std::uintptr_t caller);
   void* dynamic_shared() { return dynamic_shared_; }
+  std::size_t dynamic_shared_bytes() const { return launch_->dynamic_shared_bytes; }
+  const LaunchContext& launch() const { return *launch_; }
+  uint3 thread_index() const { return thread_indices_[static_cast<std::size_t>(running_)]; }
+  uint3 block_index() const;
+  // The 32-bit window through which PTX sees shared memory.
+  std::uint32_t to_shared(const void* address);
+  void* from_shared(std::uint64_t shared_address);  ///< does not return if nothing is there
+  bool is_shared(const void* address) const;
+  bool is_on_stack(const void* address) const;
   void note_throw() { throw_stack_ = CallStack::here(); }
   [[noreturn]] void raise(FaultKind kind, const char* text);
   /// A fault at an address, noticed before the access.
@@ -105,12 +149,22 @@ class BlockRunner {
   SIMT_INLINE void switch_to(Fiber& target);
   SIMT_INLINE void make_running(int thread);
   int next_ready();
+  bool last_of_its_turn(int thread) const;
+  void turn_to_next_warp();
   int pick_in_warp(std::size_t warp_number);
   bool release_barrier();
   bool release_converged(bool though_others_run = false);
-  bool release_paused(bool though_others_run = false);
+  bool release_paused();
+  bool release_named();  ///< those that wait for all threads of the block, of which some have left
+  void come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintptr_t caller);
+  void open_named(unsigned number);
+  bool release_any() {
+    return release_paused() || release_converged() || release_barrier() || release_named();
+  }
   void release_paused_lanes(std::size_t warp_number);
+  void release_all_paused(std::size_t warp_number);
   void tell_barrier();
+  void find_static_shared(const KernelModule& module);
   bool finished() const { return live_ == 0; }
   [[noreturn]] void report_deadlock();
   std::vector<RawWaiting> call_the_roll();
@@ -119,7 +173,11 @@ class BlockRunner {
   void prepare(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
   SIMT_INLINE Rendezvous& meet(SimtWarpOp op, LaneMask mask);
   SIMT_INLINE LaneMask arrive(Rendezvous& meeting, std::uintptr_t caller);
-  SIMT_INLINE void take_result(Rendezvous& meeting);
+  SIMT_INLINE void take_result(Rendezvous& meeting) {
+    meeting.unread &= ~bit_of(running_);
+    if (meeting.unread == 0) meeting.mask = 0;
+  }
+  void wait_long(std::uintptr_t caller);  ///< wait(), for those in no hurry
 
   Warp& warp_of(int thread) { return warps_[static_cast<std::size_t>(thread / kWarpSize)]; }
   const Warp& warp_of(int thread) const { return warps_[static_cast<std::size_t>(thread / kWarpSize)]; }
@@ -137,6 +195,14 @@ class BlockRunner {
   std::vector<Warp> warps_;
   std::vector<std::uintptr_t> barrier_callers_;  ///< for the observer
   std::vector<AsyncCopies> copies_;              ///< one for each thread; empty until a thread uses them
+  /// What bar.sync and bar.arrive of one number wait for.
+  struct Gathering {
+    unsigned threads = 0, arrived = 0;  ///< of whole warps: 32 each
+    std::vector<std::size_t> waiting;   ///< the warps that wait
+  };
+  std::array<Gathering, 16> gatherings_;
+  std::byte* static_shared_ =
+      nullptr;  ///< where the window's static part lies, at a multiple of its alignment
   std::size_t warp_cursor_ = 0;
   int lane_cursor_ = 0;
   int running_ = kNone;
@@ -145,6 +211,7 @@ class BlockRunner {
   int at_barrier_ = 0;
   SimtBarrier barrier_kind_ = simt_barrier_plain;
   int barrier_sum_ = 0, barrier_arrived_ = 0, barrier_result_ = 0;
+  bool grid_opened_ = false;  ///< a thread of the block has waited for the other blocks
   std::uint64_t random_state_ = 0;
   RawFault fault_;
   CallStack* roll_call_ = nullptr;  ///< where a waiting thread that is resumed says where it stands

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
+#include "simt/runtime/block.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/symbolize.hpp"
 
@@ -132,6 +135,27 @@ void Context::run_all() {
   drain(default_stream_, kEverything);
 }
 
+bool Context::is_idle() const {
+  return default_stream_.queue.empty() && std::all_of(streams_.begin(), streams_.end(), [](const auto& entry) {
+           return entry.second->queue.empty();
+         });
+}
+
+void Context::let_host_watch() {
+  if (std::exchange(host_watches_, true)) return;
+  std::thread([this] { make_progress(); }).detach();
+}
+
+// Runs what is queued once the host has neither waited for it nor queued anything else for a while.
+void Context::make_progress() {
+  constexpr auto kPatience = std::chrono::milliseconds(50);
+  for (std::uint64_t seen = 0;;) {
+    std::this_thread::sleep_for(kPatience);
+    const std::lock_guard lock(mutex);
+    if (std::exchange(seen, next_number_) == next_number_ && !is_idle()) run_all();
+  }
+}
+
 std::size_t Context::drop_all() {
   std::size_t dropped = std::exchange(default_stream_.queue, {}).size();
   for (auto& [handle, stream] : streams_) dropped += std::exchange(stream->queue, {}).size();
@@ -177,9 +201,16 @@ void Context::reset() {
   events_.clear();
   faults.clear();
   launches.clear();
+  copies = {};
   dynamic_shared_optin.clear();
   last_ = sticky_ = cudaSuccess;
   device_memory().release_all();
+}
+
+void require_host_code() {
+  if (BlockRunner::current() != nullptr)
+    throw std::logic_error(
+        "a kernel launches a kernel or calls the runtime API, and dynamic parallelism is not simulated");
 }
 
 void configure(const Settings& settings) {
@@ -205,6 +236,19 @@ std::vector<LaunchRecord> take_launches() {
   Context& context = Context::get();
   const std::lock_guard lock(context.mutex);
   return std::exchange(context.launches, {});
+}
+
+HostCopies take_host_copies() {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  const Context::Copies copies = std::exchange(context.copies, {});
+  const auto ranges = [](const ByteRanges& bytes) {
+    std::vector<HostCopies::Range> list;
+    for (const auto& [begin, end] : bytes.all())
+      list.push_back({device_memory().base() + begin, end - begin});
+    return list;
+  };
+  return {ranges(copies.read), ranges(copies.written), copies.to_host, copies.shared};
 }
 
 std::size_t drop_pending() {

@@ -3,7 +3,8 @@
 /// The state behind the runtime API: settings, errors, faults, streams. One device, one context.
 ///
 /// Work is queued and runs when the host waits for it, and no earlier: a program that forgets to wait sees
-/// on every run what it would see on a GPU on a bad day. The order of queues that nothing orders is
+/// on every run what it would see on a GPU on a bad day. Where the host can wait without a call, by looking
+/// at page-locked memory or at what a host function does, a thread runs what nobody has waited for. The order of queues that nothing orders is
 /// deliberately not the order in which the work was queued.
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "simt/runtime/call_stack.hpp"
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/launch.hpp"
+#include "simt/runtime/memory.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
 /// A stream is a queue of operations, each with its number in the order in which all were queued.
@@ -51,6 +53,10 @@ class Context {
   const DeviceProfile* profile = &device_profile("h200");
   std::vector<Fault> faults;
   std::vector<LaunchRecord> launches;
+  struct Copies {
+    ByteRanges read, written;  ///< of the arena
+    std::uint64_t to_host = 0, shared = 0;
+  } copies;                                                 ///< for take_host_copies()
   std::map<std::string, std::size_t> dynamic_shared_optin;  ///< by kernel name without template arguments
 
   std::uint32_t max_grid_x() const;
@@ -79,6 +85,10 @@ class Context {
   void run_all();
   std::size_t drop_all();  ///< returns how many operations were queued
 
+  /// From now on, queued work runs by and by although the host makes no call: it may wait for what that does
+  /// by looking at memory of its own.
+  void let_host_watch();
+
   void run_kernel(const Launch& launch);
   void reset();
 
@@ -87,18 +97,27 @@ class Context {
   SimtStream& resolve(cudaStream_t stream);
   void drain(SimtStream& stream, std::uint64_t last_number);
   void report_red_zones(const std::string& kernel);
+  bool is_idle() const;
+  void make_progress();
 
   cudaError_t last_ = cudaSuccess, sticky_ = cudaSuccess;
   SimtStream default_stream_;
   std::map<cudaStream_t, std::unique_ptr<SimtStream>> streams_;
   std::map<cudaEvent_t, std::unique_ptr<SimtEvent>> events_;
   std::uint64_t next_number_ = 1;
+  bool host_watches_ = false;
 };
 
 }  // namespace simt
 
+namespace simt {
+/// @throws std::logic_error if a kernel runs on this operating-system thread.
+void require_host_code();
+}  // namespace simt
+
 /// First line of an API function: takes the lock, and returns a sticky error to every caller.
 #define SIMT_API_ENTRY()                                               \
+  ::simt::require_host_code();                                         \
   ::simt::Context& context = ::simt::Context::get();                   \
   const std::lock_guard<std::recursive_mutex> api_lock(context.mutex); \
   if (context.sticky() != cudaSuccess) return context.sticky()

@@ -133,6 +133,19 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
           waiting_text(waiting));
     case FaultKind::illegal_mask:
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
+    case FaultKind::divergent_instruction:
+      return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
+    case FaultKind::bad_ptx:
+      return fmt::format("cannot run this inline PTX. {}", fault.text);
+    case FaultKind::shared_address:
+      return fmt::format(
+          "used the shared address {}, and no shared memory is there. The 32-bit address of a shared "
+          "variable "
+          "comes from __cvta_generic_to_shared(&variable).",
+          fault.text);
+    case FaultKind::misaligned:
+      return fmt::format("used an address that is no multiple of the access: {}. {} {}", fault.text,
+                         check::kMisalignedAddress.rule, check::kMisalignedAddress.fix);
     case FaultKind::out_of_bounds:
     case FaultKind::told:
     case FaultKind::told_misaligned:
@@ -174,8 +187,16 @@ const char* kind_name(FaultKind kind) {
       return "deadlock";
     case FaultKind::illegal_mask:
       return "illegal_mask";
+    case FaultKind::divergent_instruction:
+      return "divergent_instruction";
     case FaultKind::out_of_bounds:
       return "out_of_bounds";
+    case FaultKind::bad_ptx:
+      return "illegal_instruction";
+    case FaultKind::shared_address:
+      return "illegal_address";
+    case FaultKind::misaligned:
+      return "misaligned";
     case FaultKind::told:
     case FaultKind::told_misaligned:
       return "told";
@@ -226,6 +247,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::illegal_address:
     case FaultKind::host_pointer:
     case FaultKind::device_pointer:
+    case FaultKind::shared_address:
     case FaultKind::told:
       return 700;  // cudaErrorIllegalAddress
     case FaultKind::endless_loop:
@@ -235,15 +257,18 @@ int cuda_error_of(FaultKind kind) {
       return 710;  // cudaErrorAssert
     case FaultKind::stack_overflow:
       return 714;  // cudaErrorHardwareStackError
+    case FaultKind::misaligned:
     case FaultKind::told_misaligned:
       return 716;  // cudaErrorMisalignedAddress
     case FaultKind::illegal_instruction:
+    case FaultKind::bad_ptx:
       return 715;  // cudaErrorIllegalInstruction
     case FaultKind::division_by_zero:
     case FaultKind::abort_called:
     case FaultKind::trap:
     case FaultKind::exception:
     case FaultKind::illegal_mask:
+    case FaultKind::divergent_instruction:
       break;
   }
   return 719;  // cudaErrorLaunchFailure

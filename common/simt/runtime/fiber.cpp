@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <new>
 
 #include "simt/runtime/memory.hpp"
@@ -13,13 +14,22 @@
 
 namespace simt {
 
-Fiber::Fiber(std::size_t index) {
+namespace {
+
+/// A guard page makes two memory mappings of a stack, of which a process may have 65,530.
+constexpr int kMostGuards = 24000;
+std::atomic<int> guards{0};
+
+}  // namespace
+
+Fiber::Fiber(std::size_t index) : guarded_(guards.fetch_add(1) < kMostGuards) {
   const std::size_t guard = page_bytes();
   void* memory =
       mmap(nullptr, guard + kStackBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<std::byte*>(memory);
-  if (mprotect(base_ + guard, kStackBytes, PROT_READ | PROT_WRITE) != 0) {
+  const std::size_t open = guarded_ ? guard : 0;  // from there on
+  if (mprotect(base_ + open, guard + kStackBytes - open, PROT_READ | PROT_WRITE) != 0) {
     munmap(base_, guard + kStackBytes);
     throw std::bad_alloc();
   }
@@ -27,7 +37,10 @@ Fiber::Fiber(std::size_t index) {
   top_ = base_ + guard + kStackBytes - (index % kColours) * kColourBytes;
 }
 
-Fiber::~Fiber() { munmap(base_, page_bytes() + kStackBytes); }
+Fiber::~Fiber() {
+  munmap(base_, page_bytes() + kStackBytes);
+  guards.fetch_sub(1);
+}
 
 void Fiber::forget_frames() {
   context = nullptr;
@@ -38,7 +51,7 @@ void Fiber::forget_frames() {
 
 bool Fiber::guard_contains(const void* address) const {
   const auto* byte = static_cast<const std::byte*>(address);
-  return byte >= base_ && byte < base_ + page_bytes();
+  return guarded_ && byte >= base_ && byte < base_ + page_bytes();
 }
 
 Fiber& FiberPool::take() {

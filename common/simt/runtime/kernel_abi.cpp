@@ -3,8 +3,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
-#include <string>
 
 #include "simt/runtime/block.hpp"
 
@@ -12,10 +10,7 @@ namespace {
 
 using simt::BlockRunner;
 
-BlockRunner& runner(const char* what) {
-  if (BlockRunner* current = BlockRunner::current()) return *current;
-  throw std::logic_error(std::string(what) + " was called by host code; it exists only inside kernels");
-}
+BlockRunner& runner(const char* what) { return BlockRunner::in_kernel(what); }
 
 /// An address inside the call of the function that uses this macro.
 #define SIMT_CALLER() (reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1)
@@ -27,6 +22,9 @@ extern "C" {
 int simt_syncthreads(SimtBarrier kind, int predicate) {
   return runner("__syncthreads()").barrier(kind, predicate, SIMT_CALLER());
 }
+
+void simt_sync_grid() { runner("grid.sync()").sync_grid(SIMT_CALLER()); }
+int simt_grid_can_sync() { return runner("a grid group").is_cooperative(); }
 
 std::uint64_t simt_shuffle(unsigned mask, std::uint64_t value, unsigned source_lane) {
   return runner("a shuffle").shuffle(mask, value, source_lane, SIMT_CALLER());
@@ -54,6 +52,8 @@ void simt_async_commit() { runner("an asynchronous copy").async_copies().commit(
 void simt_async_wait(unsigned batches_in_flight) {
   runner("a wait for asynchronous copies").land_copies(batches_in_flight, SIMT_CALLER());
 }
+
+void simt_phase_ends() { runner("a barrier").tell_phase_end(); }
 
 void simt_check(int holds, const char* rule) {
   if (holds == 0) runner("a check of the simulator").raise(simt::FaultKind::assertion, rule);

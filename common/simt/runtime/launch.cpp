@@ -71,19 +71,23 @@ struct RunningLaunch {
   RawFault fault;
 
   void take_turns(BlockRunner& runner) {
-    const dim3 grid = context.grid;
     for (;;) {
       const std::uint64_t turn = next_turn.fetch_add(1, std::memory_order_relaxed);
       if (turn >= block_count) return;
-      const std::uint64_t number = order.block(turn);
-      const uint3 index =
-          make_uint3(static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
-                     static_cast<unsigned>(number / grid.x / grid.y));
-      if (runner.run(context, index, number)) continue;
-      next_turn.store(block_count, std::memory_order_relaxed);  // nobody starts another block
-      const std::lock_guard lock(mutex);
-      if (number < fault_block) fault_block = number, fault = runner.fault();
+      if (!run_block(runner, order.block(turn)))
+        next_turn.store(block_count, std::memory_order_relaxed);  // nobody starts another block
     }
+  }
+  /// False if it faulted.
+  bool run_block(BlockRunner& runner, std::uint64_t number) {
+    const dim3 grid = context.grid;
+    const uint3 index =
+        make_uint3(static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+                   static_cast<unsigned>(number / grid.x / grid.y));
+    if (runner.run(context, index, number)) return true;
+    const std::lock_guard lock(mutex);
+    if (number < fault_block) fault_block = number, fault = runner.fault();
+    return false;
   }
 };
 
@@ -237,6 +241,32 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   return running.fault;
 }
 
+/// All blocks at the same time, each on an operating-system thread of its own, so that they can wait for each
+/// other. What they run on is kept for the next such launch, unless one of them was left where it stood.
+RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdog& watchdog) {
+  static auto* const runners = new std::vector<std::unique_ptr<BlockRunner>>;
+  RunningLaunch running(launch, settings);
+  GridBarrier barrier(running.block_count);
+  running.context.grid_barrier = &barrier;
+  while (runners->size() < running.block_count) runners->push_back(std::make_unique<BlockRunner>());
+  std::vector<std::thread> threads;
+  std::vector<pthread_t> handles;
+  for (std::uint64_t number = 0; number < running.block_count; ++number) {
+    threads.emplace_back([&running, &barrier, number] {
+      install_signal_stack();
+      barrier.leave(!running.run_block(*(*runners)[number], number));
+    });
+    handles.push_back(threads.back().native_handle());
+  }
+  watchdog.start(running.context, settings.launch_seconds, std::move(handles));
+  for (std::thread& thread : threads) thread.join();
+  watchdog.stop();
+  if (running.fault.kind != FaultKind::none)
+    for (auto& runner : *runners) (void)runner.release();
+  if (running.fault.kind != FaultKind::none) runners->clear();
+  return running.fault;
+}
+
 Watchdog& the_watchdog() {
   static Watchdog* const watchdog = new Watchdog;
   return *watchdog;
@@ -257,6 +287,7 @@ RawFault run_launch(const Launch& launch, const Settings& settings) {
   Watchdog& watchdog = the_watchdog();
   thread_local BlockRunner* const own_runner = new BlockRunner;
 
+  if (launch.cooperative) return run_cooperative(launch, settings, watchdog);
   if (settings.check) return run_checked(launch, settings, watchdog, *own_runner);
   RunningLaunch running(launch, settings);
   Pool* const pool = worker_count(settings) > 1 ? &the_pool() : nullptr;

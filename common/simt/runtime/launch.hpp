@@ -19,6 +19,7 @@ struct Launch {
   void (*invoke)(void*) = nullptr;
   void* arguments = nullptr;
   std::size_t arguments_bytes = 0;
+  bool cooperative = false;
 };
 
 /// @brief Runs the whole grid and returns when its last block has ended.

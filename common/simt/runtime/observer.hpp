@@ -18,6 +18,19 @@ struct LanesMet {
   std::uint64_t number;   ///< of the meeting: the lanes of one meeting share it, and no other meeting has it
   LaneMask lanes;         ///< that took part
   std::uintptr_t caller;  ///< inside the call
+  std::uintptr_t first_caller;  ///< of an instruction of the whole warp: the call of the lane that came first
+  std::uint32_t work;           ///< of such an instruction: see MatrixWork
+};
+
+inline constexpr unsigned kMatrixRowBytes = 16;
+
+/// What a lane gives ldmatrix or stmatrix: the row of a matrix of 8 x 8 elements of 16 bits, in shared
+/// memory.
+struct MatrixRow {
+  const void* address;  ///< null if this lane's is not looked at
+  unsigned matrices;    ///< 1, 2 or 4
+  bool transposed;
+  bool writes;
 };
 
 /// A shuffle that reads a lane which gives nothing.
@@ -40,11 +53,25 @@ class BlockObserver {
   /// All threads that live wait in __syncthreads(), each in the call at waits_at[thread] (0: it has
   /// returned).
   virtual void barrier_opens(const std::uintptr_t* waits_at, int threads) = 0;
+  /// What the block's threads have done so far comes before whatever they do from now on.
+  virtual void phase_ends() = 0;
+  /// All lanes of a warp have come to the barrier of that number, from the call at `caller`; those of them
+  /// that wait go on when it opens.
+  virtual void named_barrier_reached(unsigned /*number*/, int /*warp*/, std::uintptr_t /*caller*/) {}
+  virtual void named_barrier_opens(unsigned /*number*/, const std::vector<std::size_t>& /*waiting_warps*/) {}
   /// The running thread comes back from a warp operation.
   virtual void lanes_met(const LanesMet& met) = 0;
   virtual void inactive_lane(const InactiveLane& lane) = 0;
+  virtual void matrix_row(const MatrixRow& row, std::uintptr_t caller) = 0;
+  virtual void misaligned_row(const MatrixRow& row, std::uintptr_t caller) = 0;
+  /// The running thread has computed so many exponentials, reciprocals, roots or their like within the
+  /// runtime.
+  virtual void special_functions(unsigned count, std::uintptr_t caller) = 0;
   /// The lanes of a warp have run as far as they can; those of `unfinished` only because they were paused.
-  virtual void warp_pauses(int warp, LaneMask unfinished) = 0;
+  /// Returns those that need not go on waiting: at least one of `unfinished`.
+  virtual LaneMask warp_pauses(int warp, LaneMask unfinished) = 0;
+  /// Those lanes go on, although warp_pauses() would let them wait: another lane waits for what they do.
+  virtual void lanes_must_go_on(int warp, LaneMask lanes) = 0;
   virtual void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) = 0;
   virtual void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) = 0;
 };

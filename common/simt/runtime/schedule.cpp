@@ -49,6 +49,18 @@ int BlockRunner::pick_in_warp(std::size_t warp_number) {
   return static_cast<int>(warp_number) * kWarpSize + lane;
 }
 
+// No lane of its warp that is ready comes behind it. A warp whose lanes all spin would keep the turn otherwise.
+bool BlockRunner::last_of_its_turn(int thread) const {
+  const LaneMask ready = warp_of(thread).ready, self = bit_of(thread);
+  return (launch_->order == Order::reverse ? ready & (self - 1) : ready & ~(self | (self - 1))) == 0;
+}
+
+void BlockRunner::turn_to_next_warp() {
+  const bool reverse = launch_->order == Order::reverse;
+  warp_cursor_ = (warp_cursor_ + (reverse ? warps_.size() - 1 : 1)) % warps_.size();
+  lane_cursor_ = reverse ? kWarpSize : -1;
+}
+
 // A ready thread: of the current warp as long as it has one, so that its lanes stay close together.
 int BlockRunner::next_ready() {
   const std::size_t count = warps_.size();
@@ -60,9 +72,7 @@ int BlockRunner::next_ready() {
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (warps_[warp_cursor_].ready != 0) return pick_in_warp(warp_cursor_);
-    const bool reverse = launch_->order == Order::reverse;
-    warp_cursor_ = (warp_cursor_ + (reverse ? count - 1 : 1)) % count;
-    lane_cursor_ = reverse ? kWarpSize : -1;
+    turn_to_next_warp();
   }
   return kNone;
 }
@@ -107,7 +117,8 @@ std::vector<RawWaiting> BlockRunner::call_the_roll() {
   for (const bool barrier : {false, true}) {
     for (std::size_t w = 0; w < warps_.size(); ++w) {
       const Warp& warp = warps_[w];
-      for (LaneMask rest = barrier ? warp.at_barrier : warp.live() & ~warp.at_barrier; rest != 0;
+      const LaneMask at_any_barrier = warp.at_barrier | warp.at_named;
+      for (LaneMask rest = barrier ? at_any_barrier : warp.live() & ~at_any_barrier; rest != 0;
            rest &= rest - 1) {
         const int thread = static_cast<int>(w) * kWarpSize + std::countr_zero(rest);
         const LaneMask awaited = barrier ? 0 : warp.awaited_by(bit_of(thread));
@@ -133,8 +144,8 @@ std::vector<RawWaiting> BlockRunner::call_the_roll() {
   return groups;
 }
 
-// Nobody can run, and nothing that anybody waits for can come. Who waits in a warp operation tells of it: a
-// deadlock without anybody there is a barrier, which would have opened.
+// Nobody can run, and nothing that anybody waits for can come. Who waits in a warp operation tells of it; if
+// nobody does, threads are missing at a barrier with a count of its own.
 void BlockRunner::report_deadlock() {
   std::vector<RawWaiting> waiting = call_the_roll();
   const LanesOfWarp first = waiting.front().threads.front();

@@ -22,7 +22,13 @@ struct Rendezvous {
   LaneMask bits = 0;     ///< of votes
   SimtWarpOp op = simt_op_syncwarp;
   bool complete = false;
-  std::uint64_t number = 0;  ///< no other meeting of the launch has it
+  // Of an instruction that the warp executes as one.
+  bool performed = false;
+  std::uint64_t instruction = 0;  ///< what its lanes must agree in
+  const char* name = nullptr;     ///< of the instruction
+  std::uint32_t work = 0;         ///< for the observer
+  std::uintptr_t caller = 0;      ///< inside the call of the lane that came first
+  std::uint64_t number = 0;       ///< no other meeting of the launch has it
   std::uint64_t values[32] = {};
 
   bool in_use() const { return mask != 0; }
@@ -33,6 +39,7 @@ struct Warp {
   LaneMask exited = 0;
   LaneMask ready = 0;  ///< may run: not started yet, or what they waited for has come
   LaneMask at_barrier = 0;
+  LaneMask at_named = 0;    ///< of bar.sync with a number: they have come, and wait for others
   LaneMask converging = 0;  ///< in __activemask(), waiting to see who else comes
   LaneMask paused = 0;      ///< until an observer has seen what they did
   std::uint64_t meetings_held = 0;
@@ -40,7 +47,7 @@ struct Warp {
 
   void start(LaneMask existing) {
     lanes = ready = existing;
-    exited = at_barrier = converging = paused = 0;
+    exited = at_barrier = at_named = converging = paused = 0;
     meetings_held = 0;
     for (auto& meeting : meetings) meeting->mask = 0;
   }
@@ -60,7 +67,7 @@ struct Warp {
     unused->mask = mask;
     unused->op = op;
     unused->arrived = unused->unread = unused->bits = 0;
-    unused->complete = false;
+    unused->complete = unused->performed = false;
     unused->number = meetings_held++;
     return *unused;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Cooperative groups: the block, tiles of a warp, and the lanes that run together. Grid-wide and cluster-wide
-// synchronisation, and tiles of more than one warp, are not simulated.
+// Cooperative groups: the grid, the block, tiles of a warp, and the lanes that run together. Clusters, and tiles of
+// more than one warp, are not simulated.
 
 #include <type_traits>
 
@@ -53,15 +53,20 @@ class thread_block : public thread_group {
 };
 inline thread_block this_thread_block() { return thread_block(); }
 
+/// What tiles of more than one warp exchange values through on a GPU.
+template <unsigned kMaxThreads = 1024>
+struct block_tile_memory {
+  unsigned char bytes[kMaxThreads];
+};
+template <unsigned kMaxThreads>
+thread_block this_thread_block(block_tile_memory<kMaxThreads>&) {
+  return this_thread_block();
+}
+
 class grid_group {
  public:
-  static bool is_valid() { return false; }  // it cannot synchronise
-  template <class Never = void>
-  static void sync() {
-    static_assert(
-        !std::is_void_v<Never>,
-        "the simulator runs the blocks of a grid one after the other: grid.sync() is not simulated");
-  }
+  static bool is_valid() { return simt_grid_can_sync() != 0; }
+  static void sync() { simt_sync_grid(); }
   static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
   static unsigned long long block_rank() {
     return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;

@@ -9,6 +9,7 @@
 #define SIMT_T2 __nv_bfloat162
 #define SIMT_RAW __nv_bfloat16_raw
 #define SIMT_RAW2 __nv_bfloat162_raw
+#define SIMT_OTHER __half
 #define SIMT_FORMAT simt::shim::Bfloat16
 #define SIMT_NAME(pre, post) SIMT_PASTE(pre, bfloat16, post)
 #define SIMT_NAME2(pre, post) SIMT_PASTE(pre, bfloat162, post)
@@ -18,6 +19,7 @@
 #undef SIMT_NAME2
 #undef SIMT_NAME
 #undef SIMT_FORMAT
+#undef SIMT_OTHER
 #undef SIMT_RAW2
 #undef SIMT_RAW
 #undef SIMT_T2

@@ -8,6 +8,7 @@
 #define SIMT_T2 __half2
 #define SIMT_RAW __half_raw
 #define SIMT_RAW2 __half2_raw
+#define SIMT_OTHER __nv_bfloat16
 #define SIMT_FORMAT simt::shim::Half
 #define SIMT_NAME(pre, post) SIMT_PASTE(pre, half, post)
 #define SIMT_NAME2(pre, post) SIMT_PASTE(pre, half2, post)
@@ -17,6 +18,7 @@
 #undef SIMT_NAME2
 #undef SIMT_NAME
 #undef SIMT_FORMAT
+#undef SIMT_OTHER
 #undef SIMT_RAW2
 #undef SIMT_RAW
 #undef SIMT_T2

@@ -1,6 +1,20 @@
 #pragma once
 // Stands in for CUDA's header of the same name when a .cu file is compiled for the simulator.
 
+// What nvcc knows without an include.
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
 #include "simt_qualifiers.h"
 #include "simt_vector_types.h"
 
@@ -10,5 +24,8 @@
 #include "simt_launch_api.h"
 #include "simt_math.h"
 #include "simt_names.h"
+#include "simt_ptx.h"
 
 #include "simt_atomics.h"
+
+#define __CUDA_RUNTIME_H__  // the guard of CUDA's own header, which programs ask for

@@ -8,8 +8,13 @@
 
 #include "simt_vector_types.h"
 
+// The guards of CUDA's own headers, which programs ask for.
+#define __CUDA_RUNTIME_API_H__
+#define __DRIVER_TYPES_H__
+
 #define CUDART_VERSION 12040
 #define CUDART_CB
+#define CUDARTAPI
 
 // Error codes: only those that the simulator can return, with CUDA's numbers.
 enum cudaError {
@@ -34,6 +39,7 @@ enum cudaError {
   cudaErrorIllegalInstruction = 715,
   cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
+  cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorNotSupported = 801,
   cudaErrorUnknown = 999
 };
@@ -72,6 +78,7 @@ typedef struct SimtEvent* cudaEvent_t;
 #define cudaDeviceScheduleSpin 0x01
 #define cudaDeviceScheduleYield 0x02
 #define cudaDeviceScheduleBlockingSync 0x04
+#define cudaDeviceBlockingSync 0x04
 #define cudaDeviceMapHost 0x08
 #define cudaOccupancyDefault 0x00
 
@@ -144,18 +151,74 @@ enum cudaDeviceAttr {
   cudaDevAttrWarpSize = 10,
   cudaDevAttrMaxRegistersPerBlock = 12,
   cudaDevAttrClockRate = 13,
+  cudaDevAttrTextureAlignment = 14,
+  cudaDevAttrGpuOverlap = 15,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrKernelExecTimeout = 17,
+  cudaDevAttrIntegrated = 18,
+  cudaDevAttrCanMapHostMemory = 19,
+  cudaDevAttrComputeMode = 20,
+  cudaDevAttrConcurrentKernels = 31,
+  cudaDevAttrEccEnabled = 32,
+  cudaDevAttrMemoryClockRate = 36,
+  cudaDevAttrGlobalMemoryBusWidth = 37,
   cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrAsyncEngineCount = 40,
+  cudaDevAttrUnifiedAddressing = 41,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrStreamPrioritiesSupported = 78,
+  cudaDevAttrGlobalL1CacheSupported = 79,
+  cudaDevAttrLocalL1CacheSupported = 80,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrMaxRegistersPerMultiprocessor = 82,
   cudaDevAttrManagedMemory = 83,
   cudaDevAttrConcurrentManagedAccess = 89,
+  cudaDevAttrComputePreemptionSupported = 90,
+  cudaDevAttrHostNativeAtomicSupported = 86,
+  cudaDevAttrPageableMemoryAccess = 88,
   cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMaxBlocksPerMultiprocessor = 106
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrReservedSharedMemoryPerBlock = 111,
+  cudaDevAttrMemoryPoolsSupported = 115
+};
+
+enum cudaComputeMode {
+  cudaComputeModeDefault = 0,
+  cudaComputeModeExclusive = 1,
+  cudaComputeModeProhibited = 2,
+  cudaComputeModeExclusiveProcess = 3
+};
+
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault = 0,
+  cudaSharedMemBankSizeFourByte = 1,
+  cudaSharedMemBankSizeEightByte = 2
+};
+
+// Pools of memory. There is one place that all of it comes from; a pool is a name for it.
+typedef struct SimtMemPool* cudaMemPool_t;
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1,
+  cudaMemPoolReuseAllowOpportunistic = 2,
+  cudaMemPoolReuseAllowInternalDependencies = 3,
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6,
+  cudaMemPoolAttrUsedMemCurrent = 7,
+  cudaMemPoolAttrUsedMemHigh = 8
+};
+enum cudaMemAllocationType { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
+struct cudaMemPoolProps {
+  enum cudaMemAllocationType allocType;
+  enum cudaMemAllocationHandleType handleTypes;
+  struct cudaMemLocation location;
+  void* win32SecurityAttributes;
+  std::size_t maxSize;
+  unsigned char reserved[56];
 };
 
 struct cudaDeviceProp {
@@ -168,9 +231,14 @@ struct cudaDeviceProp {
   int canMapHostMemory, concurrentManagedAccess, pageableMemoryAccess, asyncEngineCount, deviceOverlap;
   int cooperativeLaunch, kernelExecTimeoutEnabled, computeMode, tccDriver, isMultiGpuBoard;
   int globalL1CacheSupported, localL1CacheSupported, hostNativeAtomicSupported, streamPrioritiesSupported;
+  int computePreemptionSupported, cooperativeMultiDeviceLaunch, pageableMemoryAccessUsesHostPageTables;
+  int directManagedMemAccessFromHost, canUseHostPointerForRegisteredMem, memoryPoolsSupported;
+  int persistingL2CacheMaxSize, accessPolicyMaxWindowSize, singleToDoublePrecisionPerfRatio;
+  int maxTexture1D, maxTexture1DLinear, maxTexture2D[2], maxTexture3D[3], maxTexture1DLayered[2],
+      maxTexture2DLayered[3];  // 0: there are no textures
   int pciBusID, pciDeviceID, pciDomainID;
   int clockRate, memoryClockRate, memoryBusWidth;  // 0: the simulator has no clock and no bus
-  std::size_t memPitch, textureAlignment, surfaceAlignment, reservedSharedMemPerBlock;
+  std::size_t memPitch, textureAlignment, texturePitchAlignment, surfaceAlignment, reservedSharedMemPerBlock;
 };
 
 struct cudaFuncAttributes {
@@ -185,6 +253,15 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes_to_keep);
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes);
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void* pointer);
@@ -205,6 +282,8 @@ cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream = nullptr);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
+/// What cudaGetSymbolAddress() does for a variable of `bytes` bytes.
+cudaError_t simt_symbol_address(void** pointer, const void* symbol, std::size_t bytes);
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags);
@@ -224,6 +303,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t bytes = 0,
+                                     unsigned flags = 0x04);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
@@ -232,6 +314,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned flags = 0);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop);
@@ -247,6 +330,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaSetDeviceFlags(unsigned flags);
+cudaError_t cudaGetDeviceFlags(unsigned* flags);
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties);
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config);
+cudaError_t cudaThreadSynchronize(void);
+cudaError_t cudaThreadExit(void);
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit);
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value);
@@ -270,8 +360,19 @@ cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream)
   return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
 }
 template <class T>
-cudaError_t cudaMallocHost(T** pointer, std::size_t bytes) {
+cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+}
+template <class T>
+cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned = 0) {
   return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes);
+}
+inline cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
+  return cudaMallocHost(pointer, bytes);
 }
 template <class T>
 cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags) {
@@ -292,6 +393,10 @@ cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, uns
 template <class... P>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value) {
   return cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
+}
+template <class... P>
+cudaError_t cudaFuncSetSharedMemConfig(void (*)(P...), cudaSharedMemConfig) {
+  return cudaSuccess;  // banks are 4 bytes wide since compute capability 5.0
 }
 template <class... P>
 cudaError_t cudaFuncSetCacheConfig(void (*kernel)(P...), cudaFuncCache config) {
@@ -349,6 +454,10 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
-  *pointer = const_cast<void*>(static_cast<const volatile void*>(&symbol));
-  return cudaSuccess;
+  return simt_symbol_address(pointer, const_cast<const void*>(static_cast<const volatile void*>(&symbol)),
+                             sizeof(T));
+}
+template <class Pointer, class T>
+cudaError_t cudaGetSymbolAddress(Pointer** pointer, T& symbol) {
+  return cudaGetSymbolAddress(reinterpret_cast<void**>(pointer), symbol);
 }

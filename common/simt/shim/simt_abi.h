@@ -12,6 +12,10 @@ enum SimtBarrier { simt_barrier_plain, simt_barrier_count, simt_barrier_and, sim
 /// Waits until every thread of the block that has not returned is here. Returns the reduction of `predicate`.
 int simt_syncthreads(SimtBarrier kind, int predicate);
 
+/// Waits until every thread of the grid is here; the launch must be a cooperative one.
+void simt_sync_grid(void);
+int simt_grid_can_sync(void);
+
 enum SimtWarpOp {
   simt_op_syncwarp,
   simt_op_shuffle,
@@ -19,7 +23,9 @@ enum SimtWarpOp {
   simt_op_all,
   simt_op_any,
   simt_op_match,
-  simt_op_reduce
+  simt_op_reduce,
+  simt_op_aligned,  ///< an instruction that a warp executes as one: see simt_matrix_abi.h
+  simt_op_barrier   ///< the warp comes to a barrier as one: bar.sync, bar.arrive
 };
 
 /// Warp rendezvous: waits for the lanes of `mask`, then returns the value that lane `source` brought.
@@ -43,6 +49,10 @@ enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare 
 
 /// Comes before every atomic operation: what it is about to touch. A place to give way as well.
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation);
+
+/// What the threads of the block have done so far comes before whatever they do from now on: threads that meet by
+/// other means than __syncthreads() are judged in this order.
+void simt_phase_ends(void);
 
 enum SimtFence { simt_fence_block, simt_fence_device };
 void simt_fence(SimtFence scope);
@@ -72,6 +82,7 @@ struct SimtLaunch {
   void (*destroy)(void* arguments);  ///< frees the copy of the arguments
   void* arguments;
   std::size_t arguments_bytes;
+  int cooperative;  ///< all blocks run at the same time and may wait for each other
 };
 
 /// The name of the kernel at that address, without template arguments. Lives as long as the program.

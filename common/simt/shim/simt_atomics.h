@@ -20,10 +20,10 @@ __forceinline__ T atomic_update(T* address, Change change, SimtAtomic operation 
   Bits expected = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
   for (;;) {
     T before;
-    std::memcpy(&before, &expected, sizeof(T));
+    __builtin_memcpy(&before, &expected, sizeof(T));
     const T after = change(before);
     Bits desired;
-    std::memcpy(&desired, &after, sizeof(T));
+    __builtin_memcpy(&desired, &after, sizeof(T));
     if (__atomic_compare_exchange_n(bits, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
       return before;
   }
@@ -84,6 +84,12 @@ SIMT_ATOMIC(Dec, unsigned, old == 0u || old > value ? value : old - 1u)
     simt_atomic(address, sizeof(TYPE), simt_atomic_compare);                                          \
     __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     return compare; /* the exchange wrote what it found there */                                      \
+  }                                                                                                   \
+  __forceinline__ TYPE atomicCAS_block(TYPE* address, TYPE compare, TYPE value) {                     \
+    return atomicCAS(address, compare, value);                                                        \
+  }                                                                                                   \
+  __forceinline__ TYPE atomicCAS_system(TYPE* address, TYPE compare, TYPE value) {                    \
+    return atomicCAS(address, compare, value);                                                        \
   }
 SIMT_ATOMIC_CAS(int)
 SIMT_ATOMIC_CAS(unsigned)

@@ -2,10 +2,13 @@
 // __nv_bfloat16 share. Included once for each type, with these macros defined:
 //   SIMT_T, SIMT_T2            the type and the pair, as in __half, __half2
 //   SIMT_RAW, SIMT_RAW2        their bit patterns, as in __half_raw, __half2_raw
+//   SIMT_OTHER                 the other of the two types
 //   SIMT_FORMAT                simt::shim::Half or simt::shim::Bfloat16
 //   SIMT_NAME(pre, post)       pre, the type's name within CUDA's function names (half, bfloat16), post
 //   SIMT_NAME2(pre, post)      the same for the pair (half2, bfloat162)
 // There is deliberately no include guard.
+
+struct SIMT_OTHER;
 
 struct alignas(2) SIMT_RAW {
   unsigned short x;
@@ -23,6 +26,9 @@ struct alignas(2) SIMT_T {
   constexpr SIMT_SHIM_INLINE SIMT_T(const SIMT_RAW& raw) noexcept : __x(raw.x) {}
   SIMT_SHIM_INLINE SIMT_T(float x) noexcept : __x(SIMT_FORMAT::from_float(x)) {}
   SIMT_SHIM_INLINE SIMT_T(double x) noexcept : __x(simt::shim::from_double<SIMT_FORMAT>(x)) {}
+  /// A cast from the other 16-bit type, which goes through float.
+  template <class Other, std::enable_if_t<std::is_same_v<Other, SIMT_OTHER>, int> = 0>
+  explicit SIMT_SHIM_INLINE SIMT_T(const Other& other) noexcept : SIMT_T(static_cast<float>(other)) {}
   constexpr SIMT_SHIM_INLINE operator SIMT_RAW() const noexcept { return {__x}; }
   SIMT_SHIM_INLINE operator float() const noexcept { return SIMT_FORMAT::to_float(__x); }
   constexpr SIMT_SHIM_INLINE operator bool() const noexcept { return (__x & 0x7fffu) != 0; }

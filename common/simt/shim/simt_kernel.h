@@ -12,12 +12,18 @@
 
 // Set by the scheduler whenever a thread gets its turn. Const, so that `threadIdx.x = 0` does not compile.
 // initial-exec: the runtime is loaded when the program starts, so an access is one instruction.
-#define SIMT_BUILTIN extern constinit thread_local const __attribute__((tls_model("initial-exec")))
+#if __cplusplus >= 202002L
+#define SIMT_CONSTINIT constinit
+#else
+#define SIMT_CONSTINIT __constinit
+#endif
+#define SIMT_BUILTIN extern SIMT_CONSTINIT thread_local const __attribute__((tls_model("initial-exec")))
 SIMT_BUILTIN uint3 threadIdx;
 SIMT_BUILTIN uint3 blockIdx;
 SIMT_BUILTIN dim3 blockDim;
 SIMT_BUILTIN dim3 gridDim;
 #undef SIMT_BUILTIN
+#undef SIMT_CONSTINIT
 inline constexpr int warpSize = 32;
 
 // --- Barriers of the block -------------------------------------------------------------------------------
@@ -174,6 +180,7 @@ struct LaunchConfig {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes;
   void* stream;
+  bool cooperative = false;
 
   LaunchConfig(dim3 grid_, dim3 block_ = dim3(), std::size_t bytes = 0, void* stream_ = nullptr)
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
@@ -192,6 +199,34 @@ const void* pointed_to_by([[maybe_unused]] const Kernel& kernel) {
     __builtin_memcpy(&function, &kernel, sizeof(function));
     return function;
   }
+}
+
+/// A literal 0 among the arguments of a launch: a number or a null pointer, as the parameter has it.
+struct Zero {
+  operator int() const { return 0; }
+  template <class T>
+  operator T*() const {
+    return nullptr;
+  }
+};
+inline int as_number(Zero&) { return 0; }
+template <class T>
+T& as_number(T& argument) {
+  return argument;
+}
+
+/// Values in braces among the arguments of a launch: an object of the parameter's type.
+template <class Make>
+struct Braced {
+  Make make;
+  template <class T>
+  operator T() const {
+    return make.template operator()<T>();
+  }
+};
+template <class Make>
+Braced<Make> braced(Make make) {
+  return {make};
 }
 
 /// @brief Queues `kernel(args...)` for every thread of the grid. The arguments are copied now, as on a GPU;
@@ -218,7 +253,8 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
                                },
                            .destroy = [](void* call) { delete static_cast<Call*>(call); },
                            .arguments = new Call{kernel, {args...}},
-                           .arguments_bytes = sizeof(Call)};
+                           .arguments_bytes = sizeof(Call),
+                           .cooperative = config.cooperative};
   simt_launch(&request);
 }
 

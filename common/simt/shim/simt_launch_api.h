@@ -37,11 +37,15 @@ cudaError_t
 cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                  std::size_t dynamic_shared_bytes = 0, cudaStream_t stream = nullptr);
 
-/// Not simulated: the blocks of a grid run one after the other, so they cannot wait for each other.
-template <class Kernel>
-__attribute__((error("cooperative launches (grid-wide synchronisation) are not simulated"))) cudaError_t
-cudaLaunchCooperativeKernel(Kernel kernel, dim3 grid, dim3 block, void** arguments,
-                            std::size_t dynamic_shared_bytes = 0, cudaStream_t stream = nullptr);
+/// All blocks run at the same time, and may wait for each other by grid.sync().
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                        std::size_t dynamic_shared_bytes = 0, cudaStream_t stream = nullptr) {
+  simt::LaunchConfig config(grid, block, dynamic_shared_bytes, stream);
+  config.cooperative = true;
+  simt::launch_pointers(kernel, config, arguments, std::index_sequence_for<Parameters...>());
+  return cudaPeekAtLastError();
+}
 
 struct cudaLaunchAttribute;  // clusters and their kin: none is simulated
 

@@ -43,7 +43,26 @@ SIMT_SHIM_INLINE double min(double a, float b) noexcept { return fmin(a, static_
 
 // ---- What the C library lacks. noexcept, because newer C libraries declare some of these. ----
 
+#ifdef SIMT_CHECK
+// In check mode, what a GPU does with one fast instruction is a function of its own, so that it can be
+// counted.
+#define SIMT_FAST(function) simt_fast_##function
+extern "C" {
+float simt_fast_rsqrtf(float x) noexcept;
+float simt_fast_logf(float x) noexcept;
+float simt_fast_log2f(float x) noexcept;
+float simt_fast_log10f(float x) noexcept;
+float simt_fast_powf(float x, float y) noexcept;
+float simt_fast_sinf(float x) noexcept;
+float simt_fast_cosf(float x) noexcept;
+float simt_fast_tanf(float x) noexcept;
+float simt_fast_tanhf(float x) noexcept;
+}
+inline float rsqrtf(float x) noexcept { return simt_fast_rsqrtf(x); }
+#else
+#define SIMT_FAST(function) function
 inline float rsqrtf(float x) noexcept { return 1.0f / sqrtf(x); }
+#endif
 inline double rsqrt(double x) noexcept { return 1.0 / sqrt(x); }
 inline float rsqrt(float x) noexcept { return rsqrtf(x); }
 inline float rcbrtf(float x) noexcept { return 1.0f / cbrtf(x); }
@@ -76,18 +95,19 @@ inline void sincospif(float x, float* sine, float* cosine) noexcept {
 
 SIMT_SHIM_INLINE float __expf(float x) noexcept { return expf(x); }
 SIMT_SHIM_INLINE float __exp10f(float x) noexcept { return exp2f(x * 3.321928095f); }
-SIMT_SHIM_INLINE float __logf(float x) noexcept { return logf(x); }
-SIMT_SHIM_INLINE float __log2f(float x) noexcept { return log2f(x); }
-SIMT_SHIM_INLINE float __log10f(float x) noexcept { return log10f(x); }
-SIMT_SHIM_INLINE float __powf(float x, float y) noexcept { return powf(x, y); }
-SIMT_SHIM_INLINE float __sinf(float x) noexcept { return sinf(x); }
-SIMT_SHIM_INLINE float __cosf(float x) noexcept { return cosf(x); }
-SIMT_SHIM_INLINE float __tanf(float x) noexcept { return tanf(x); }
-SIMT_SHIM_INLINE float __tanhf(float x) noexcept { return tanhf(x); }
+SIMT_SHIM_INLINE float __logf(float x) noexcept { return SIMT_FAST(logf)(x); }
+SIMT_SHIM_INLINE float __log2f(float x) noexcept { return SIMT_FAST(log2f)(x); }
+SIMT_SHIM_INLINE float __log10f(float x) noexcept { return SIMT_FAST(log10f)(x); }
+SIMT_SHIM_INLINE float __powf(float x, float y) noexcept { return SIMT_FAST(powf)(x, y); }
+SIMT_SHIM_INLINE float __sinf(float x) noexcept { return SIMT_FAST(sinf)(x); }
+SIMT_SHIM_INLINE float __cosf(float x) noexcept { return SIMT_FAST(cosf)(x); }
+SIMT_SHIM_INLINE float __tanf(float x) noexcept { return SIMT_FAST(tanf)(x); }
+SIMT_SHIM_INLINE float __tanhf(float x) noexcept { return SIMT_FAST(tanhf)(x); }
 SIMT_SHIM_INLINE void __sincosf(float x, float* sine, float* cosine) noexcept {
-  *sine = sinf(x), *cosine = cosf(x);
+  *sine = SIMT_FAST(sinf)(x), *cosine = SIMT_FAST(cosf)(x);
 }
 SIMT_SHIM_INLINE float __fdividef(float x, float y) noexcept { return x / y; }
+#undef SIMT_FAST
 /// x clamped to [0, 1]; NaN becomes 0.
 SIMT_SHIM_INLINE float __saturatef(float x) noexcept { return fminf(fmaxf(x, 0.0f), 1.0f); }
 

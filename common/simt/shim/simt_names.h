@@ -141,32 +141,29 @@ __forceinline__ T* seen_as(T* pointer, Naming naming) {
   return pointer;
 }
 
-/// A name as a template argument.
-template <std::size_t kBytes>
+/// A name as a type: "tile"_simt_name. C++17, which some programs are written in, has no strings as template
+/// arguments.
+template <class Char, Char... kCharacters>
 struct Name {
-  char text[kBytes]{};
-
-  consteval Name(const char (&characters)[kBytes]) {
-    for (std::size_t i = 0; i < kBytes; ++i) text[i] = characters[i];
-  }
+  static constexpr Char text[] = {kCharacters..., 0};
 };
 
 /// A kernel's parameter, or the member `data` of one, that points to elements of `kElementBytes`.
-template <Name kName, std::size_t kElementBytes>
+template <class Named, std::size_t kElementBytes>
 struct NamedPointer {
   const volatile void* address;
   SIMT_NOT_INSTRUMENTED void tell() const {
-    simt_name_pointer(const_cast<const void*>(address), kName.text, kElementBytes, 0, nullptr);
+    simt_name_pointer(const_cast<const void*>(address), Named::text, kElementBytes, 0, nullptr);
   }
 };
 
 /// The member `data` of a parameter that has arrays `shape` and `strides` beside it.
-template <Name kName, std::size_t kElementBytes, int kRank>
+template <class Named, std::size_t kElementBytes, int kRank>
 struct NamedView {
   const volatile void* address;
   long long shape_and_strides[2 * kRank];
   SIMT_NOT_INSTRUMENTED void tell() const {
-    simt_name_pointer(const_cast<const void*>(address), kName.text, kElementBytes, kRank, shape_and_strides);
+    simt_name_pointer(const_cast<const void*>(address), Named::text, kElementBytes, kRank, shape_and_strides);
   }
 };
 
@@ -204,34 +201,34 @@ constexpr std::size_t element_bytes() {
 }
 
 /// Without a loop: that would be a branch of the kernel's.
-template <Name kName, std::size_t kElementBytes, class T, std::size_t... kAxis>
+template <class Named, std::size_t kElementBytes, class T, std::size_t... kAxis>
 __forceinline__ auto strided_view(const T& object, std::index_sequence<kAxis...>) {
-  return NamedView<kName, kElementBytes, static_cast<int>(sizeof...(kAxis))>{
+  return NamedView<Named, kElementBytes, static_cast<int>(sizeof...(kAxis))>{
       object.data,
       {static_cast<long long>(object.shape[kAxis])..., static_cast<long long>(object.strides[kAxis])...}};
 }
 
-template <Name kName, Name kMember, class T>
+template <class Named, class Member, class T>
 __forceinline__ auto parameter(T* pointer) {
   if constexpr (std::is_function_v<T>) {
     return Unnamed{};
   } else {
-    return NamedPointer<kName, element_bytes<T>()>{pointer};
+    return NamedPointer<Named, element_bytes<T>()>{pointer};
   }
 }
 
-template <Name kName, Name kMember, class T>
+template <class Named, class Member, class T>
 requires(!std::is_class_v<T> && !std::is_union_v<T>) __forceinline__ auto parameter(T) { return Unnamed{}; }
 
-template <Name kName, Name kMember, class T>
+template <class Named, class Member, class T>
 requires(std::is_class_v<T> || std::is_union_v<T>) __forceinline__ auto parameter(const T& object) {
   if constexpr (requires { requires std::is_pointer_v<decltype(T::data)>; }) {
     using Target = std::remove_pointer_t<decltype(T::data)>;
     if constexpr (is_strided_view<T>() && !std::is_function_v<Target>) {
       constexpr std::size_t kRank = std::extent_v<decltype(T::shape)>;
-      return strided_view<kMember, element_bytes<Target>()>(object, std::make_index_sequence<kRank>{});
+      return strided_view<Member, element_bytes<Target>()>(object, std::make_index_sequence<kRank>{});
     } else {
-      return parameter<kMember, kMember>(object.data);
+      return parameter<Member, Member>(object.data);
     }
   } else {
     return Unnamed{};
@@ -250,6 +247,14 @@ __forceinline__ void name_parameters(Parameters... parameters) {
 
 }  // namespace simt
 #undef SIMT_NOT_INSTRUMENTED
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"  // g++ and clang have such operators, the standard has not
+template <class Char, Char... kCharacters>
+constexpr simt::Name<Char, kCharacters...> operator""_simt_name() {
+  return {};
+}
+#pragma GCC diagnostic pop
 
 // Not static: neither the pointer nor the guard of its initialisation may appear among the kernel's accesses.
 #define SIMT_DYNAMIC_SHARED
@@ -270,6 +275,7 @@ __forceinline__ void name_parameters(Parameters... parameters) {
         names;                                                    \
       })
 #define SIMT_NAME_PARAMETERS(...) ::simt::name_parameters(__VA_ARGS__)
-#define SIMT_PARAMETER(variable) ::simt::parameter<#variable, #variable ".data">(variable)
+#define SIMT_PARAMETER(variable)                                                              \
+  ::simt::parameter<decltype(#variable ""_simt_name), decltype(#variable ".data" ""_simt_name)>(variable)
 
 #endif

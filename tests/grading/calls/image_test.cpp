@@ -1,11 +1,13 @@
 #include "grading/calls/image.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "grading/facts/poison.hpp"
 #include "support/catch.hpp"
+#include "tensor/float16.hpp"
 
 using namespace course;
 using namespace course::grading;
@@ -13,19 +15,20 @@ using namespace course::grading;
 namespace {
 
 /// An array on its way through a call, without the call.
+template <class T = float>
 struct Trip {
-  Trip(Tensor<float>& tensor, Access access)
+  Trip(Tensor<T>& tensor, Access access)
       : array(grading::detail::describe("c", access, Place::device, tensor,
                                         access == Access::in ? nullptr : &tensor)),
         image(image_bytes(array)) {
     fill_image(array, image.data());
   }
-  float read(std::int64_t element) const {
-    float value = 0;
+  T read(std::int64_t element) const {
+    T value{};
     std::memcpy(&value, at(element), sizeof value);
     return value;
   }
-  void write(std::int64_t element, float value) { std::memcpy(at(element), &value, sizeof value); }
+  void write(std::int64_t element, T value) { std::memcpy(at(element), &value, sizeof value); }
   std::vector<std::string> violations() const { return image_violations(array, image.data(), "c"); }
 
   ArrayArgument array;
@@ -35,7 +38,8 @@ struct Trip {
   std::byte* at(std::int64_t element) { return image.data() + position(element); }
   const std::byte* at(std::int64_t element) const { return image.data() + position(element); }
   static std::size_t position(std::int64_t element) {
-    return static_cast<std::size_t>(static_cast<std::int64_t>(kGuardBytes) + 4 * element);
+    return static_cast<std::size_t>(static_cast<std::int64_t>(kGuardBytes) +
+                                    std::int64_t{sizeof(T)} * element);
   }
 };
 
@@ -175,4 +179,34 @@ TEST_CASE("outputs of a call that did not come back hold poison") {
   poison_output(trip.array);
   CHECK(is_poison(tensor(1, 1)));
   CHECK(tensor.storage()[2] == 2.0f);
+}
+
+TEMPLATE_TEST_CASE("arrays of 16 bits have poison, guards and gaps as others have", "", bfloat16, float16) {
+  const auto number = [](TestType x) { return static_cast<double>(x); };
+  Tensor<TestType> tensor({7}, TestType(1.5f));
+  const Trip input(tensor, Access::in), output(tensor, Access::out);
+  CHECK(input.read(6) == TestType(1.5f));
+  CHECK(is_poison(output.read(6)));
+  for (std::int64_t i = 7; i < 4096; ++i) {
+    REQUIRE(number(input.read(i)) != number(input.read(i)));  // NaN: reading it spoils a result
+    REQUIRE(std::isfinite(number(output.read(i))));
+    REQUIRE_FALSE(is_poison(input.read(i)));
+    REQUIRE(input.read(i).bits != 0x7fff);  // the NaN that a GPU computes, which must not pass for the guard
+  }
+  for (std::int64_t i = -1; i > -4096; --i) REQUIRE(number(input.read(i)) != number(input.read(i)));
+
+  Trip over(tensor, Access::out);
+  for (std::int64_t i = 7; i < 32; ++i)
+    over.write(i, input.read(i));  // a copy that runs past the end of both
+  CHECK_THAT(over.violations().at(0),
+             Catch::Matchers::ContainsSubstring(
+                 "25 elements past the end of c, which has room for 7: elements 7 to 31"));
+
+  Tensor<TestType> strided({2, 3}, {5, 1}, TestType(2.0f));
+  Trip gap(strided, Access::out);
+  CHECK(is_poison(gap.read(7)));
+  CHECK(gap.read(4) == TestType(2.0f));
+  gap.write(4, TestType(3.0f));
+  CHECK_THAT(gap.violations().at(0),
+             Catch::Matchers::ContainsSubstring("into the gaps between the rows of c"));
 }

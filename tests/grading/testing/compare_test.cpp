@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "grading/facts/poison.hpp"
@@ -164,4 +166,102 @@ TEST_CASE("bits are compared exactly, NaNs included") {
   CHECK_THAT(result.message, ContainsSubstring("c[1] is 1.0000001, expected 1, bit for bit."));
   CHECK(compare_bits(Tensor<std::int32_t>::from({2}, {1, 2}), Tensor<std::int32_t>::from({2}, {1, 2}), "i")
             .passed);
+}
+
+namespace {
+
+template <class T>
+Tensor<T> sixteen(const std::vector<double>& values) {
+  Tensor<T> x({static_cast<std::int64_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i) x.at_linear(static_cast<std::int64_t>(i)) = T(values[i]);
+  return x;
+}
+
+/// Compares numbers of 16 bits with an exact baseline in float32.
+template <class T>
+Comparison against_16(const std::vector<double>& got, const std::vector<double>& expected, Bound bound = {}) {
+  const auto n = static_cast<std::int64_t>(expected.size());
+  const auto want = Tensor<double>::from({n}, expected);
+  return compare(sixteen<T>(got), "O", want, want.to<float>(), std::move(bound));
+}
+
+constexpr double kStepOf1[] = {0x1p-7, 0x1p-10};  // of bfloat16 and float16
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a result of 16 bits may be off by half a step of its own, in each element", "", bfloat16,
+                   float16) {
+  const double step = kStepOf1[std::is_same_v<TestType, float16> ? 1 : 0];
+  CHECK(against_16<TestType>({1, 100}, {1 + 0.5 * step, 100}).passed);
+  const Comparison off = against_16<TestType>({1, 100}, {1 + 0.51 * step, 100});
+  CHECK_FALSE(off.passed);  // though 100 might be off by more
+  CHECK(off.wrong == std::vector<std::int64_t>{0});
+  CHECK(off.allowed >= 32 * step);
+  CHECK(off.values.allowed < 0.501 * step);
+}
+
+TEMPLATE_TEST_CASE("what the next power of 2 rounds to is right", "", bfloat16, float16) {
+  // 2 - 1e-7 in float64 is 2 + 1e-7 in a right kernel whose baseline is off by as much.
+  const auto expected = Tensor<double>::from({1}, {2 - 1e-6});
+  const auto baseline = Tensor<float>::from({1}, {2.0f});
+  CHECK(compare(sixteen<TestType>({2}), "O", expected, baseline).passed);
+}
+
+TEST_CASE("rounding on the way widens the bound of its element alone") {
+  const auto rounding = Tensor<double>::from({2}, {0.1, 0});
+  CHECK(against_16<float16>({1.1, 2}, {1, 2}, {.rounding = rounding}).passed);
+  CHECK_FALSE(against_16<float16>({1, 2.1}, {1, 2}, {.rounding = rounding}).passed);
+  const auto expected = Tensor<double>::from({2}, {1, 2});
+  CHECK(compare(floats({1.09f, 2}), "c", expected, floats({1, 2}), {.rounding = rounding}).passed);
+  CHECK_THROWS_AS(compare(floats({1, 2}), "c", expected, floats({1, 2}), {.rounding = Tensor<double>({3})}),
+                  std::invalid_argument);
+}
+
+TEST_CASE("the message prints 16 bits with as many digits as they have") {
+  CHECK(against_16<bfloat16>({0.1, 1}, {0.25, 1}).message ==
+        "O[0] is 0.1, expected 0.25. The other element is right.");
+  CHECK(against_16<bfloat16>({1, 2}, {1.0078125 + 1e-4, 2}).message ==
+        "O[0] is 1, expected 1.0079 (off by 0.0079; at most 0.0039 is allowed). The other element is right.");
+  CHECK(against_16<float16>({1.2, 1}, {1.2056789, 1}).message ==
+        "O[0] is 1.2, expected 1.20568 (off by 0.0055; at most 0.00049 is allowed). The other element is "
+        "right.");
+  CHECK(compare_bits(sixteen<bfloat16>({0.1, 3.14}), sixteen<bfloat16>({0.1, 3.16}), "O").message ==
+        "O[1] is 3.14, expected 3.16, bit for bit. The other element is right.");
+}
+
+TEMPLATE_TEST_CASE("NaN, infinities and elements never written are told of 16 bits, too", "", bfloat16,
+                   float16) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(against_16<TestType>({nan, inf, -inf}, {nan, inf, -inf}).passed);
+  CHECK(against_16<TestType>({nan, 1}, {1, 1}).message ==
+        "O[0] is NaN, expected 1. The other element is right.");
+  CHECK(against_16<TestType>({-inf, 1}, {1, 1}).message ==
+        "O[0] is -inf, expected 1. The other element is right.");
+  Tensor<TestType> unwritten = sixteen<TestType>({1, 2, 3});
+  unwritten(1) = poison<TestType>();
+  const auto expected = Tensor<double>::from({3}, {1, 2, 3});
+  const Comparison result = compare(unwritten, "O", expected, expected.to<float>());
+  CHECK(result.message == "O[1] was never written; it should be 2. The other 2 elements are right.");
+  CHECK(result.values.unwritten == 1);
+  unwritten(1) = TestType(nan);
+  CHECK(compare(unwritten, "O", expected, expected.to<float>()).values.unwritten == 0);
+  CHECK_FALSE(compare_bits(unwritten, sixteen<TestType>({1, 2, 3}), "O").passed);
+}
+
+TEST_CASE("what float16 cannot hold is infinite") {
+  CHECK(against_16<float16>({1e5}, {1e5}).passed);
+  CHECK_FALSE(against_16<float16>({65504}, {1e5}).passed);
+  CHECK(against_16<bfloat16>({1e5}, {1e5}).passed);
+}
+
+TEMPLATE_TEST_CASE("widened numbers are the same, and what was never written stays so", "", bfloat16,
+                   float16) {
+  Tensor<TestType> x({2, 3}, {5, 1}, TestType(0.1f));
+  x(1, 1) = poison<TestType>();
+  const Tensor<float> wide = widened(x);
+  CHECK(wide.strides() == x.strides());
+  CHECK(wide(0, 2) == static_cast<float>(TestType(0.1f)));
+  CHECK(is_poison(wide(1, 1)));
+  CHECK(is_poison(narrowed<TestType>(wide)(1, 1)));
+  CHECK(narrowed<TestType>(wide)(0, 2) == x(0, 2));
 }

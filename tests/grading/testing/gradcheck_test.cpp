@@ -278,3 +278,22 @@ TEST_CASE("a gradient that is 0 everywhere is said to be, and not to be right") 
         "dQ is 0 everywhere, as it should be here (6 elements): this case says little about it.");
   CHECK_FALSE(compare_gradient("dQ", Tensor<float>({2, 3}), Tensor<double>({2, 3}, 1.0)).all_zero);
 }
+
+TEMPLATE_TEST_CASE("a gradient of 16 bits may be off by what its roundings cost, and by no more", "",
+                   bfloat16, float16) {
+  Tensor<float> x = normal({4, 5}, 3);
+  const Tensor<float> weight = normal({4, 5}, 4);
+  const Loss loss = [&] { return weighed(weight, x.to<double>()); };  // whose gradient is the weight
+  const GradientBound bound = GradientBound::of(format_of<TestType>);
+  CHECK(check_gradient("dX", widened(weight.to<TestType>()), x, loss, bound).passed());
+  Tensor<TestType> wrong = weight.to<TestType>();
+  wrong(1, 2) = TestType(static_cast<float>(weight(1, 2)) + 0.1f);
+  const GradientResult result = check_gradient("dX", widened(wrong), x, loss, bound);
+  CHECK(result.wrong == 1);
+  wrong(1, 2) = TestType(5.1f);
+  CHECK_THAT(check_gradient("dX", widened(wrong), x, loss, bound).message(),
+             ContainsSubstring("dX[1, 2] is 5.1, but central differences give"));
+  wrong(1, 2) = poison<TestType>();
+  CHECK_THAT(check_gradient("dX", widened(wrong), x, loss, bound).message(),
+             ContainsSubstring("dX[1, 2] was never written"));
+}

@@ -14,6 +14,7 @@
 #include "grading/facts/words.hpp"
 #include "grading/testing/compare.hpp"
 #include "kernels/misdeeds.hpp"
+#include "reference/matmul.hpp"
 #include "support/catch.hpp"
 #include "tensor/npy.hpp"
 #include "tensor/random.hpp"
@@ -28,6 +29,10 @@ namespace {
 /// The last kernel named counts.
 const std::string kSuspects =
     "--kernel " COURSE_TEST_KERNELS "/suspects.so --check-kernel " COURSE_TEST_KERNELS "/suspects_checked.so";
+
+const std::string kSixteenBits =
+    "--kernel " COURSE_TEST_KERNELS "/sixteen_bits.so --check-kernel " COURSE_TEST_KERNELS
+    "/sixteen_bits_checked.so";
 
 /// A folder of this test's own, and the sample program run in it.
 class Sample {
@@ -102,6 +107,9 @@ TEST_CASE("what a test was doing when it failed comes first") {
 TEST_CASE("exceptions are required by type and by the word that they name") {
   const Sample sample;
   CHECK(sample.result_of("throws as it should").passed);
+  const CaseResult always = sample.result_of("throws whatever it gets");
+  CHECK_FALSE(always.passed);
+  CHECK_THAT(words(always), ContainsSubstring("code that always throws would pass it"));
   CHECK_THAT(words(sample.result_of("throws another type")),
              ContainsSubstring("was to throw std::out_of_range"));
   CHECK_THAT(words(sample.result_of("throws without the name")), ContainsSubstring("does not name a"));
@@ -170,7 +178,7 @@ TEST_CASE("all cases of a run are written, in order, each once") {
   CHECK(sample.run("--results " + sample.results().string()) == 1);
   const Results results = read_results(sample.results());
   CHECK_FALSE(results.truncated);
-  CHECK(results.cases.size() == 20);
+  CHECK(results.cases.size() == 22);
   CHECK(results.cases.front().name == "adds");
 }
 
@@ -278,6 +286,47 @@ TEST_CASE("a kernel runs on arrays from disk") {
   Tensor<float> expected({1000});
   for (std::int64_t i = 0; i < 1000; ++i) expected(i) = a(i) + b(i);
   CHECK(compare_bits(read_npy<float>(sample.folder() / "out/c.npy"), expected, "c").passed);
+}
+
+TEMPLATE_TEST_CASE("a kernel of 16 bits runs on arrays from disk, chosen by what the file holds", "",
+                   bfloat16, float16) {
+  const Sample sample;
+  const auto A = normal<TestType>({5, 6}, 1), B = normal<TestType>({6, 7}, 2);
+  write_npy(sample.folder() / "in/A.npy", A);
+  write_npy(sample.folder() / "in/B.npy", B);
+  REQUIRE(sample.run_on_arrays(kSixteenBits) == 0);
+  const auto C = read_npy<TestType>(sample.folder() / "out/C.npy");
+  const Tensor<double> expected = reference::matmul(widened(A), widened(B));
+  CHECK(compare(C, "C", expected, expected.to<float>()).passed);
+  CHECK_THAT(sample.printed(), ContainsSubstring("C (5, 7) is in "));
+  const bool says_how = sample.printed().find("words of 16 bits (uint16)") != std::string::npos;
+  CHECK(says_how == std::is_same_v<TestType, bfloat16>);
+}
+
+TEST_CASE("arrays that are not of 16 bits are told where these are wanted") {
+  const Sample sample;
+  write_npy(sample.folder() / "in/A.npy", Tensor<float>({5, 6}));
+  CHECK(sample.run_on_arrays(kSixteenBits) == 2);
+  CHECK_THAT(
+      sample.printed(),
+      ContainsSubstring("holds float32 values; the lesson wants float16, or bfloat16 as words of 16 bits."));
+  write_npy(sample.folder() / "in/A.npy", Tensor<bfloat16>({5, 6}));
+  write_npy(sample.folder() / "in/B.npy", Tensor<float16>({6, 5}));
+  CHECK(sample.run_on_arrays(kSixteenBits) == 2);
+  CHECK_THAT(sample.printed(), ContainsSubstring("B.npy") && ContainsSubstring("bfloat16 is needed"));
+}
+
+TEST_CASE("a case with a kernel of 16 bits passes, or says what is wrong in numbers of 16 bits") {
+  const Sample sample;
+  const CaseResult right = sample.result_of("multiplies in 16 bits", kSixteenBits);
+  CHECK(right.passed);
+  CHECK(right.findings.empty());
+  CHECK(right.counters.at("global_load.requests") > 0);
+  const CaseResult wrong = sample.result_of("sums in 16 bits", kSixteenBits);
+  CHECK_FALSE(wrong.passed);
+  CHECK_THAT(words(wrong), ContainsSubstring("C[0, 0] is 427, expected 439.844. 6 of 6 elements are wrong."));
+  REQUIRE(wrong.failures.size() == 1);
+  CHECK(wrong.failures[0].explanation("sum_of_16_bits") != nullptr);
 }
 
 TEST_CASE("a setting of true or false, and an array that need not be there, reach the lesson") {

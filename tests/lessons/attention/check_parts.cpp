@@ -14,9 +14,6 @@ using namespace course::grading;
 
 namespace {
 
-/// Where a query has one key, the baseline is exact; a kernel that takes another maximum rounds twice.
-constexpr Bound kBound{.floor = 0x1p-22};
-
 /// Whether all of it is 0, or all -inf, as where no tile was taken in: then many mistakes would give the
 /// same.
 /// Not for lesson 08's m and l, which begin so: there, that says that no tile has written them back.
@@ -32,6 +29,13 @@ bool took_nothing_in(const Result& result) {
 
 }  // namespace
 
+Bound bound_of_16_bits(const Problem& p, Tensor<double> rounding) {
+  Bound bound = kBound;
+  bound.format = p.format;
+  bound.rounding = std::move(rounding);
+  return bound;
+}
+
 bool never_written(const Tensor<float>& x) {
   for (Int i = 0; i < x.numel(); ++i)
     if (!grading::is_poison(x.at_linear(i))) return false;
@@ -45,7 +49,7 @@ std::vector<Failure> failures_of(std::vector<Result> results) {
   std::set<std::string> explaining;
   for (const Result& result : results) {
     const Comparison comparison =
-        compare(*result.got, result.name, *result.expected, *result.baseline, kBound);
+        compare(*result.got, result.name, *result.expected, *result.baseline, result.bound);
     if (comparison.passed) continue;
     Failure& failure = failures.emplace_back(comparison.failure());
     if (never_written(*result.got) || comparison.wrong.empty()) continue;
@@ -71,7 +75,7 @@ std::vector<Failure> despite_findings(const Outcome& outcome, const std::vector<
   if (!found) return {};
   for (const Result& result : results) {
     const Comparison comparison =
-        compare(*result.got, result.name, *result.expected, *result.baseline, kBound);
+        compare(*result.got, result.name, *result.expected, *result.baseline, result.bound);
     if (comparison.passed || comparison.wrong.empty()) continue;
     for (const Misplacement& one : misplaced) {
       if (!(one.alone ? found : hidden)) continue;

@@ -8,6 +8,7 @@
 #include "attention/checks.hpp"
 #include "attention/mistakes.hpp"
 #include "grading/facts/outcome.hpp"
+#include "grading/testing/compare.hpp"
 #include "grading/testing/mistakes.hpp"
 #include "grading/testing/settings.hpp"
 #include "tensor/tensor.hpp"
@@ -17,6 +18,13 @@ namespace course::attention_tests {
 /// Whether a result holds nothing but poison, and anything at all.
 bool never_written(const Tensor<float>& x);
 
+/// Where a query has one key, the baseline is exact; a kernel that takes another maximum rounds twice.
+inline const grading::Bound kBound{.floor = 0x1p-22};
+
+/// @brief The bound of a result of the problem's type, whose parts may be off by `rounding` where operands
+/// are rounded to it.
+grading::Bound bound_of_16_bits(const Problem& p, Tensor<double> rounding);
+
 /// A result of a kernel beside what it should be.
 struct Result {
   grading::ArrayName name;
@@ -24,6 +32,7 @@ struct Result {
   const Tensor<double>* expected;
   const Tensor<float>* baseline;
   std::function<grading::Mistakes()> mistakes;  ///< asked for only if it is wrong
+  grading::Bound bound = kBound;
 };
 
 /// @brief What is wrong with a kernel's results, those that were never written last. Mistakes are held

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -93,12 +94,18 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p,
 // What a contract says about memory, beside require_loads_at_most() and require_whole_sectors(). Loads are
 // counted in whole sectors of 32 bytes, so rows should begin at multiples of 32 bytes.
 
-/// Of all elements, without gaps.
-std::uint64_t bytes_of(const Tensor<float>& x);
+/// Of all elements, without gaps, in float32 or in a type of 16 bits.
+std::uint64_t bytes_of(const Tensor<float>& x, std::optional<Format16> format = {});
 
 /// @brief The outputs are stored once, and nothing else is: no scores, and no partial results.
 void require_stores_outputs_once(const Kernel& kernel, const grading::Profile& profile, const Problem& p,
                                  TestLine where = TestLine::here());
+
+/// @brief Calls a causal kernel, which must be right, and read Q once, and K and V for each tile of queries
+/// as far as one of them sees, rounded up to `key_tile` keys. How many queries a tile has, 64 to 128, says
+/// the launch.
+void require_skips_the_future(const Kernel& kernel, const Problem& p, Int key_tile,
+                              TestLine where = TestLine::here());
 
 // `./course run`.
 
@@ -110,7 +117,16 @@ struct Takes {
   bool window = false, sinks = false;  ///< settings; without them, the mask's defaults
   bool sink_array = false;             ///< sink.npy, if it is there
   bool grouped = false;                ///< K and V may have fewer heads than Q
+  bool sixteen_bits = false;  ///< q, k, v, dout and what is made of them: float16, or words of bfloat16
 };
+
+/// @brief An array of the problem's type, in float32: of 16 bits if `format` says so.
+Tensor<float> read_array(grading::RunContext& run, const char* name,
+                         const std::vector<std::string>& dimensions, std::optional<Format16> format);
+
+/// @brief Writes an array in the problem's type.
+void write_array(grading::RunContext& run, const std::string& name, const Tensor<float>& x,
+                 std::optional<Format16> format);
 
 /// @brief Reads q.npy, k.npy and v.npy, sink.npy if it is taken and there, and the settings scale (1/sqrt(D)
 /// by default), causal, window and sinks.

@@ -48,6 +48,7 @@ reference::AttentionGradients gradients_of(const BackwardProblem& p);
 
 /// @brief The same by name, without what stands between.
 Backward64 expected_of(const BackwardProblem& p);
+Backward64 expected_of(reference::AttentionGradients all);
 
 /// @brief Element by element the worst of five float32 programs, all of which take p.O and p.lse: they add up
 /// in different orders, tile by tile or all at once, and scale sooner or later. In one of them S, P, dP and

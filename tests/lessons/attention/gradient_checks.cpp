@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attention/check_parts.hpp"
+#include "reference/attention_rounding.hpp"
 #include "tensor/format.hpp"
 
 namespace course::attention_tests {
@@ -60,8 +61,14 @@ std::vector<Failure> failures_of(const BackwardKernel& kernel, const BackwardPro
       for (const Mistake& mistake : all_mistakes(kernel, p, which)) list_mistake(mistake.name, "");
     return {};
   }
-  const Backward64 expected = expected_of(p);
+  const reference::AttentionGradients reference = gradients_of(p);
+  const Backward64 expected = expected_of(reference);
   const Backward baseline = in_float32(p, expected);
+  reference::RoundingOfGradients rounding;
+  if (p.format)
+    rounding =
+        reference::rounding_of_gradients(reference, p.exact, p.Q, p.K, p.dO, static_cast<double>(p.scale),
+                                         *p.format, p.dropout ? &p.dropout->factors : nullptr);
   std::vector<Result> results;
   for (const Gradient which : outputs_of(kernel, p)) {
     const bool of_keys = which == Gradient::dK || which == Gradient::dV;
@@ -72,6 +79,10 @@ std::vector<Failure> failures_of(const BackwardKernel& kernel, const BackwardPro
                        &expected.of(which),
                        &baseline.of(which),
                        [&, which] { return all_mistakes(kernel, p, which); }});
+    if (!p.format || which == Gradient::delta || which == Gradient::dsink) continue;  // which are float32
+    results.back().bound = bound_of_16_bits(p, which == Gradient::dQ   ? rounding.dQ
+                                               : which == Gradient::dK ? rounding.dK
+                                                                       : rounding.dV);
   }
   return failures_of(std::move(results));
 }
@@ -207,6 +218,9 @@ void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardPr
   options.max_grid_x = 1;
   options.check = check_mode;
   Backward got = results_of(p);
+  constexpr Int kMostBlocks =
+      65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
+  if (p.B() * p.H() <= kMostBlocks) require_ran(kernel.attend_backward(p, got, {.check = check_mode}), where);
   const Outcome outcome = kernel.attend_backward(p, got, options);
   if (outcome.status == Status::returned) {
     require_ran(outcome, where);
@@ -227,7 +241,8 @@ void require_stores_outputs_once(const BackwardKernel& kernel, const Profile& pr
   std::uint64_t bytes = 0;
   std::string names;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    bytes += bytes_of(results.of(outputs[i]));
+    const bool is_float = outputs[i] == Gradient::delta || outputs[i] == Gradient::dsink;
+    bytes += bytes_of(results.of(outputs[i]), is_float ? std::nullopt : p.format);
     names += std::string(i == 0 ? "" : i + 1 == outputs.size() ? " and " : ", ") + name_of(outputs[i]);
   }
   grading::require_stores(profile, bytes, "to write " + names + " once", where);

@@ -30,6 +30,8 @@ void each_gradient(BackwardProblem& p, const Backward& got, Visit visit) {
   if (p.sink) visit("dsink", got.dsink, *p.sink);
 }
 
+GradientBound bound_of(const Problem& p) { return p.format ? GradientBound::of(*p.format) : GradientBound{}; }
+
 bool chance(GradcheckContext& check) { return check.random().integer(0, 1) == 1; }
 
 Int positive(GradcheckContext& check, const char* name, Int otherwise) {
@@ -102,7 +104,7 @@ void check_differences(const BackwardKernel& kernel, const BackwardProblem& p, T
   BackwardProblem changed = p;
   const Loss loss = loss_of(changed, changed.dO);
   each_gradient(changed, got, [&](const char* name, const Tensor<float>& gradient, Tensor<float>& input) {
-    require_gradient(gradient, name, input, loss, {}, where);
+    require_gradient(gradient, name, input, loss, bound_of(p), where);
   });
 }
 
@@ -118,7 +120,7 @@ void gradcheck_attention_backward(GradcheckContext& check, const BackwardKernel&
   GradcheckContext::insist(kernel.attend_backward(p, got, {}));
   const Loss loss = loss_of(p, p.dO);
   each_gradient(p, got, [&](const char* name, const Tensor<float>& gradient, Tensor<float>& input) {
-    check.compare(name, gradient, input, loss);
+    check.compare(name, gradient, input, loss, bound_of(p));
   });
 }
 

@@ -34,6 +34,10 @@ BackwardProblem with_gradient(const Problem& p, Tensor<float> dO) {
   if (dO.shape() != p.shape_of_O()) throw std::invalid_argument("dO needs the shape of Q");
   BackwardProblem all{p, std::move(dO), {}, {}};
   all.exact = attention_of(p);
+  if (p.format) {
+    round_to(all.dO, *p.format);
+    for (double& x : all.exact.O.storage()) x = rounded(x, *p.format);
+  }
   all.O = lay_out(all.exact.O.to<float>(), p.layout_of_O);
   all.lse = lay_out(all.exact.lse.to<float>(), p.layout_of_lse);
   all.layout_of_delta = p.layout_of_lse;

@@ -16,7 +16,9 @@ struct BackwardProblem : Problem {
   Tensor<float> lse;  ///< (B, H, Nq), in layout_of_lse: the reference's, rounded to float32
   Layout layout_of_delta = Layout::heads_outside, layout_of_dQ = Layout::heads_outside,
          layout_of_dK = Layout::heads_outside, layout_of_dV = Layout::heads_outside;
-  reference::Attention exact{};  ///< the forward pass in float64
+  /// The forward pass in float64; of a problem of 16 bits, O is the one that the kernel is handed, so that
+  /// what its rounding does to delta is right.
+  reference::Attention exact{};
 };
 
 /// @brief A random dO, with values about 1 instead of 0, so that what is left out shows; O and lse in the
@@ -28,7 +30,7 @@ struct BackwardProblem : Problem {
 /// tiles are hidden.
 BackwardProblem with_gradient(const Problem& p);
 
-/// @brief The same with a given dO of shape (B, H, Nq, D).
+/// @brief The same with a given dO of shape (B, H, Nq, D). A problem of 16 bits has dO and O of its type.
 BackwardProblem with_gradient(const Problem& p, Tensor<float> dO);
 
 /// @brief Other layouts for what a forward problem does not have. dO keeps its elements.

@@ -45,6 +45,10 @@ Tensor<float> spread(const Tensor<float>& x) {
   return lay_out(x, strides);
 }
 
+void round_to(Tensor<float>& x, Format16 format) {
+  for (float& value : x.storage()) value = static_cast<float>(rounded(static_cast<double>(value), format));
+}
+
 std::string describe(const Problem& p) {
   std::ostringstream text;
   text << "B = " << p.B() << ", H = " << p.H();
@@ -54,6 +58,7 @@ std::string describe(const Problem& p) {
   if (p.mask.window != kAllKeys) text << ", window = " << p.mask.window;
   if (p.mask.sinks != 0) text << ", sinks = " << p.mask.sinks;
   if (p.sink) text << ", with a learned sink";
+  if (p.format) text << ", " << name_of(*p.format);
   if (p.dropout) text << ", dropout = " << p.dropout->p << ", seed = " << p.dropout->seed;
   return text.str();
 }
@@ -95,6 +100,12 @@ Problem with_dropout(Problem p, float probability, std::uint64_t seed,
 Problem with_layouts(Problem p, Layout Q, Layout K, Layout V, Layout O) {
   p.Q = lay_out(p.Q, Q), p.K = lay_out(p.K, K), p.V = lay_out(p.V, V);
   p.layout_of_O = O;
+  return p;
+}
+
+Problem in_16_bits(Problem p, Format16 format) {
+  p.format = format;
+  for (Tensor<float>* x : {&p.Q, &p.K, &p.V}) round_to(*x, format);
   return p;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "reference/attention.hpp"
+#include "tensor/float16.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::attention_tests {
@@ -41,6 +42,9 @@ Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 100
 /// The same elements, each axis with twice its stride: those of a row do not lie side by side.
 Tensor<float> spread(const Tensor<float>& x);
 
+/// Rounds every element, and the gaps.
+void round_to(Tensor<float>& x, Format16 format);
+
 /// Which weights are dropped, and what the others are multiplied by on their way into O.
 struct Dropout {
   float p = 0;
@@ -56,6 +60,9 @@ struct Problem {
   Layout layout_of_O = Layout::heads_outside;
   Layout layout_of_lse = Layout::heads_outside;  ///< of every result of shape (B, H, Nq)
   std::optional<Dropout> dropout{};              ///< changes O alone; lse, m and l know nothing of it
+  /// The type of Q, K, V, O, dO and their gradients, where it has 16 bits. The tensors hold its numbers in
+  /// float32, which the references and baselines compute with; whoever calls a kernel converts them.
+  std::optional<Format16> format{};
 
   Int B() const { return Q.shape()[0]; }
   Int H() const { return Q.shape()[1]; }
@@ -87,6 +94,9 @@ Problem with_dropout(Problem p, float probability, std::uint64_t seed,
                      const std::function<bool(Int b, Int h, Int i, Int j)>& kept);
 
 Problem with_layouts(Problem p, Layout Q, Layout K, Layout V, Layout O);
+
+/// @brief Q, K and V rounded to 16 bits; O is of that type, too. Comes after whatever else changes a problem.
+Problem in_16_bits(Problem p, Format16 format);
 
 /// @brief All tensors with gaps, which hold `gap` in the inputs.
 Problem with_gaps(const Problem& p, float gap = 1000.0f);

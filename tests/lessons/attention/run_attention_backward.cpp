@@ -13,7 +13,7 @@ void run_attention_backward(RunContext& run, const Takes& takes,
                             const std::function<void(const BackwardProblem&, Backward&)>& call,
                             const std::function<void(const Problem&, Forward&)>& forward) {
   const Problem problem = read_problem(run, takes);
-  Tensor<float> dO = run.input<float>("dout", {"batch", "heads", "queries", "dim"});
+  Tensor<float> dO = read_array(run, "dout", {"batch", "heads", "queries", "dim"}, problem.format);
   BackwardProblem p = with_gradient(problem, std::move(dO));
   if (forward) {
     Forward results = results_of(problem);
@@ -25,12 +25,12 @@ void run_attention_backward(RunContext& run, const Takes& takes,
   }
   Backward got = results_of(p);
   call(p, got);
-  run.output("o", p.O);
+  write_array(run, "o", p.O, p.format);
   run.output("lse", p.lse);
   run.output("delta", got.delta);
-  run.output("dq", got.dQ);
-  run.output("dk", got.dK);
-  run.output("dv", got.dV);
+  write_array(run, "dq", got.dQ, p.format);
+  write_array(run, "dk", got.dK, p.format);
+  write_array(run, "dv", got.dV, p.format);
   if (p.sink) run.output("dsink", got.dsink);
 }
 

@@ -79,17 +79,6 @@ TEST_CASE("a quote that is not closed where text is put together anew is refused
   CHECK_THAT(refusal("k<\"\\\"\n><<<1, 2>>>(x);"), StartsWith("1: A quotation mark opens a text here"));
 }
 
-TEST_CASE("inline PTX is refused with its line and the way out", "[rewriter][error]") {
-  const std::string statement = GENERATE(
-      as<std::string>{}, "asm(\"trap;\");", "asm volatile(\"bar.sync %0;\" :: \"r\"(x));",
-      "__asm__ __volatile__ (\"exit;\");", "asm volatile (\n\"{ mov.u32 %0, %%laneid; }\" : \"=r\"(x));",
-      "__asm (R\"(trap;)\");", "asm(MACRO);", "asm volatile(\"\" \"trap;\");");
-  CAPTURE(statement);
-  CHECK_THAT(refusal("int x;\n\nf(); " + statement), StartsWith("3: The simulator cannot run inline PTX (") &&
-                                                         ContainsSubstring("'#ifdef __CUDA_ARCH__'") &&
-                                                         ContainsSubstring("'#else'"));
-}
-
 TEST_CASE("an empty asm and an assembler label are harmless", "[rewriter][error]") {
   const std::string source = GENERATE(
       as<std::string>{}, "asm volatile(\"\" ::: \"memory\");", "void f() asm(\"other_name\");", "int asm_x;",

@@ -16,17 +16,26 @@ struct aligned_size_t {
 };
 }  // namespace cuda
 
+namespace simt {
+
+/// The copies of the thread with that rank among as many that share the work.
+inline void issue_copies(void* to, const void* from, std::size_t bytes, std::size_t rank, std::size_t threads) {
+  const std::uintptr_t bits =
+      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
+  const std::size_t piece = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;
+  for (std::size_t at = rank * piece; at < bytes; at += threads * piece)
+    simt_async_copy(static_cast<unsigned char*>(to) + at, static_cast<const unsigned char*>(from) + at, piece,
+                    0);
+}
+
+}  // namespace simt
+
 namespace cooperative_groups {
 
 /// Copies `bytes` in pieces of up to 16, dealt out to the threads in turn.
 template <class Group, class To, class From>
 void memcpy_async(const Group& group, To* to, const From* from, std::size_t bytes) {
-  const std::uintptr_t bits =
-      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
-  const std::size_t piece = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;
-  for (std::size_t at = group.thread_rank() * piece; at < bytes; at += group.num_threads() * piece)
-    simt_async_copy(reinterpret_cast<unsigned char*>(to) + at,
-                    reinterpret_cast<const unsigned char*>(from) + at, piece, 0);
+  simt::issue_copies(to, from, bytes, group.thread_rank(), group.num_threads());
   simt_async_commit();
 }
 

@@ -26,6 +26,7 @@
 #define SIMT_NAME_MEMBER(variable, access, member)
 #define SIMT_SEEN_AS(pointer, variable, names, ...) pointer
 #define SIMT_NAME_PARAMETERS(...)
+#define SIMT_PTX(...) std::abort()
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;

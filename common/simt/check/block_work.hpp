@@ -1,0 +1,61 @@
+#pragma once
+/// @file
+/// How much arithmetic in float a basic block holds, read from the kernel's machine code. The compiler for
+/// GPUs fuses multiply-adds as the host's does, but may drop, move or repeat any of it, as it may with
+/// accesses.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "simt/check/sites.hpp"
+
+namespace simt::check {
+
+class BlockWork {
+ public:
+  /// Of one source line.
+  struct Piece {
+    std::uint32_t code = 0;  ///< the offset of an instruction of the line
+    std::uint32_t floats = 0, specials = 0;
+  };
+
+  explicit BlockWork(SiteTable& sites) : sites_(sites) {}
+
+  /// Forgets everything if the code is another module's.
+  void begin_launch(std::uintptr_t code_begin, std::size_t code_bytes);
+
+  /// What a block computes, as its hook's call is at this offset of the code. Cost: a look-up; the first
+  /// time, microseconds. Empty on processors whose code is not understood.
+  std::span<const Piece> of(std::uint64_t code_offset, CallPaths::Path path) {
+    if (code_offset >= code_bytes_) return {};
+    std::uint32_t number = numbers_.get()[code_offset];
+    if (number == 0) number = numbers_.get()[code_offset] = read(code_offset, path);
+    return number == kNothing ? std::span<const Piece>() : blocks_[number - kFirst];
+  }
+
+ private:
+  struct Free {
+    void operator()(std::uint32_t* numbers) const { std::free(numbers); }
+  };
+  static constexpr std::uint32_t kNothing = 1, kFirst = 2;
+  std::uint32_t read(std::uint64_t code_offset, CallPaths::Path path);
+  void add(std::vector<Piece>& pieces, std::uintptr_t at, CallPaths::Path path, std::uint32_t floats,
+           std::uint32_t specials);
+  std::uint32_t specials_of_call(std::uintptr_t target, bool by_pointer) const;
+  void read_imports();
+
+  SiteTable& sites_;
+  std::uintptr_t code_begin_ = 0;
+  std::size_t code_bytes_ = 0;
+  std::unique_ptr<std::uint32_t, Free> numbers_;  ///< by offset: of the block, from kFirst on
+  std::vector<std::vector<Piece>> blocks_;
+  std::unordered_map<std::uintptr_t, std::string_view> imports_;  ///< by the pointer that the linker fills
+};
+
+}  // namespace simt::check

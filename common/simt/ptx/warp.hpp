@@ -1,0 +1,174 @@
+#pragma once
+/// @file
+/// What the lanes of a warp, and the warps of a block, do together. Included by bindings.cpp alone.
+
+#include <numeric>
+
+#include "simt/ptx/memory.hpp"
+
+namespace simt::ptx {
+
+// --- Shuffles, votes, matches, reductions ---
+
+inline constexpr unsigned kUp = 0, kDown = 1, kButterfly = 2, kIndexed = 3;
+
+/// c holds the last lane of a segment in its bits 0 to 4, and in bits 8 to 12 those of a lane's number that
+/// its segment shares.
+inline void shuffle(const Frame& f, const Step& s) {
+  const unsigned lane = f.block.lane(), b = f.get<std::uint32_t>(s[3]) & 31u, c = f.get<std::uint32_t>(s[4]);
+  const unsigned segment = c >> 8 & 31u, last = (lane & segment) | (c & 31u & ~segment);
+  unsigned from = 0;
+  bool inside = true;
+  switch (s.flags) {
+    case kUp:
+      from = lane - b;
+      inside = static_cast<int>(from) >= static_cast<int>(last);
+      break;
+    case kDown:
+      from = lane + b;
+      inside = from <= last;
+      break;
+    case kButterfly:
+      from = lane ^ b;
+      inside = from <= last;
+      break;
+    default:
+      from = (lane & segment) | (b & ~segment);
+      inside = from <= last;
+  }
+  if (!inside) from = lane;
+  const std::uint64_t value =
+      f.block.shuffle(f.get<std::uint32_t>(s[5]), f.get<std::uint32_t>(s[2]), from, f.caller);
+  f.set(s[0], static_cast<std::uint32_t>(value));
+  f.set_bits(s[1], inside);
+}
+inline Bound bind_shuffle(const Match& m) {
+  return {shuffle, m.has("up") ? kUp : m.has("down") ? kDown : m.has("bfly") ? kButterfly : kIndexed};
+}
+
+inline Bound bind_vote(const Match& m) {
+  if (m.has("all"))
+    return {[](const Frame& f, const Step& s) {
+      f.set_bits(s[0],
+                 f.block.ballot(simt_op_all, f.get<std::uint32_t>(s[2]), !f.truth(s[1]), f.caller) == 0);
+    }};
+  if (m.has("any"))
+    return {[](const Frame& f, const Step& s) {
+      f.set_bits(s[0], f.block.ballot(simt_op_any, f.get<std::uint32_t>(s[2]), f.truth(s[1]), f.caller) != 0);
+    }};
+  return {[](const Frame& f, const Step& s) {
+    std::uint64_t brought[32];
+    LaneMask lanes =
+        f.block.gather(simt_op_all, f.get<std::uint32_t>(s[2]), f.truth(s[1]), brought, f.caller);
+    bool same = true;
+    for (; lanes != 0; lanes &= lanes - 1)
+      same = same && brought[std::countr_zero(lanes)] == std::uint64_t{f.truth(s[1])};
+    f.set_bits(s[0], same);
+  }};
+}
+inline Bound bind_ballot(const Match&) {
+  return {[](const Frame& f, const Step& s) {
+    f.set(s[0], f.block.ballot(simt_op_ballot, f.get<std::uint32_t>(s[2]), f.truth(s[1]), f.caller));
+  }};
+}
+
+/// The lanes of a mask that brought what this one did; `all`: those that took part.
+inline LaneMask same_value(const Frame& f, std::uint64_t mine, LaneMask mask, LaneMask& all) {
+  std::uint64_t brought[32];
+  all = f.block.gather(simt_op_match, mask, mine, brought, f.caller);
+  LaneMask same = 0;
+  for (LaneMask rest = all; rest != 0; rest &= rest - 1)
+    if (brought[std::countr_zero(rest)] == mine) same |= rest & -rest;
+  return same;
+}
+template <class T, bool kAll>
+void match_lanes(const Frame& f, const Step& s) {
+  LaneMask all = 0;
+  const auto mask = f.get<std::uint32_t>(s[kAll ? 3 : 2]);
+  const LaneMask same = same_value(f, f.get<T>(s[kAll ? 2 : 1]), mask, all);
+  f.set(s[0], kAll ? (same == all ? mask : 0) : same);
+  if constexpr (kAll) f.set_bits(s[1], same == all);
+}
+inline Bound bind_match(const Match& m) {
+  const bool wide = m.types[0] == Type::b64;
+  if (m.has("all")) return {wide ? match_lanes<std::uint64_t, true> : match_lanes<std::uint32_t, true>};
+  return {wide ? match_lanes<std::uint64_t, false> : match_lanes<std::uint32_t, false>};
+}
+
+template <class Op, class T>
+void reduce(const Frame& f, const Step& s) {
+  std::uint64_t brought[32];
+  LaneMask rest = f.block.gather(simt_op_reduce, f.get<std::uint32_t>(s[2]), f.get<std::uint32_t>(s[1]),
+                                 brought, f.caller);
+  T result = static_cast<T>(brought[std::countr_zero(rest)]);
+  for (rest &= rest - 1; rest != 0; rest &= rest - 1)
+    result = Op::template of<T>(result, static_cast<T>(brought[std::countr_zero(rest)]));
+  f.set(s[0], result);
+}
+inline Bound bind_redux(const Match& m) {
+  const bool is_signed = m.types[0] == Type::s32;
+  if (m.has("add")) return {reduce<Add, std::uint32_t>};
+  if (m.has("min")) return {is_signed ? reduce<Min, std::int32_t> : reduce<Min, std::uint32_t>};
+  if (m.has("max")) return {is_signed ? reduce<Max, std::int32_t> : reduce<Max, std::uint32_t>};
+  if (m.has("and")) return {reduce<AndBits, std::uint32_t>};
+  return {m.has("or") ? reduce<OrBits, std::uint32_t> : reduce<XorBits, std::uint32_t>};
+}
+inline Bound bind_activemask(const Match&) {
+  return {[](const Frame& f, const Step& s) { f.set(s[0], f.block.active_lanes(f.caller)); }};
+}
+inline Bound bind_elect(const Match&) {
+  return {[](const Frame& f, const Step& s) {
+    std::uint64_t brought[32];
+    const LaneMask lanes = f.block.gather(simt_op_any, f.get<std::uint32_t>(s[2]), 0, brought, f.caller);
+    const auto leader = static_cast<unsigned>(std::countr_zero(lanes));
+    f.set(s[0], leader);
+    f.set_bits(s[1], leader == f.block.lane());
+  }};
+}
+inline Bound bind_syncwarp(const Match&) {
+  return {[](const Frame& f, const Step& s) {
+    f.block.ballot(simt_op_syncwarp, f.get<std::uint32_t>(s[0]), false, f.caller);
+  }};
+}
+
+// --- Barriers ---
+
+inline constexpr unsigned kArrives = 1;
+
+/// Barrier 0 for the whole block is __syncthreads().
+inline void barrier(const Frame& f, const Step& s) {
+  const auto number = f.get<std::uint32_t>(s[0]);
+  const bool counted = s[1].slot != Value::kNowhere;
+  if (number == 0 && !counted) {
+    f.block.barrier(simt_barrier_plain, 0, f.caller);
+    return;
+  }
+  f.block.named_barrier({number, counted ? f.get<std::uint32_t>(s[1]) : 0, (s.flags & kArrives) == 0},
+                        f.caller);
+}
+inline Bound bind_barrier(const Match& m) { return {barrier, m.has("arrive") ? kArrives : 0u}; }
+
+inline void barrier_reduction(const Frame& f, const Step& s) {
+  const auto kind = static_cast<SimtBarrier>(s.flags);
+  const bool mine = f.truth(s[2]);
+  if (f.get<std::uint32_t>(s[1]) != 0)
+    f.block.raise(FaultKind::bad_ptx, "the simulator knows bar.red for barrier 0 alone");
+  f.set(s[0], f.block.barrier(kind, mine, f.caller));
+}
+inline Bound bind_barrier_reduction(const Match& m) {
+  return {barrier_reduction, m.has("popc")  ? simt_barrier_count
+                             : m.has("and") ? simt_barrier_and
+                                            : simt_barrier_or};
+}
+
+// --- Control flow, time ---
+
+inline Bound bind_branch(const Match&) { return {nullptr}; }  // the machine's own work
+inline Bound bind_trap(const Match&) {
+  return {[](const Frame& f, const Step&) { f.block.raise(FaultKind::trap, ""); }};
+}
+inline Bound bind_nanosleep(const Match&) {
+  return {[](const Frame& f, const Step&) { f.block.spin_hint(); }};
+}
+
+}  // namespace simt::ptx

@@ -15,7 +15,8 @@ void describe_simulate(CLI::App& app, Chosen& chosen) {
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   command->add_option("-D", arguments.definitions, "macro")->type_name("NAME=VALUE")->allow_extra_args(false);
-  command->add_option("--std", arguments.standard, "c++17, c++20 ...; also as -std=c++17")->type_name("STANDARD");
+  command->add_option("--std", arguments.standard, "c++17, c++20 ...; also as -std=c++17")
+      ->type_name("STANDARD");
   command->add_option("--arch", arguments.architecture, "sets __CUDA_ARCH__ in kernels; also as -arch=sm_80")
       ->type_name("SM");
   for (const auto& [name, list] : {std::pair{"-U", &arguments.undefinitions},

@@ -192,8 +192,8 @@ bool compile_simulated(Job& job, const std::string& object, const Arguments& inc
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string rewritten = job.scratch / "kernel.cpp";
   const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
-  Arguments rewrite{cpu.rewriter,    job.source, "-o",        rewritten, "--depfile", rewriter_deps,
-                    "--own-headers", kShim};
+  Arguments rewrite{cpu.rewriter,  job.source,      "-o", rewritten, "--depfile",
+                    rewriter_deps, "--own-headers", kShim};
   if (job.program != nullptr && job.program->architecture != 0)
     rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
@@ -228,8 +228,10 @@ bool compile_c(Job& job, const std::string& object) {
   const std::string deps = job.scratch / "compiler.d";
   Arguments flags = concatenate(cpu.compile_flags(job.flavour), job.program->flags);
   std::erase_if(flags, [](const std::string& flag) { return flag.starts_with("-std="); });
-  const Arguments compile{"-x", "c", "-pipe", "-I", kShim, "-MMD", "-MF", deps, "-c", job.source, "-o", object};
-  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, flags, include_options(job), compile))) return false;
+  const Arguments compile{"-x",  "c",  "-pipe", "-I",       kShim, "-MMD",
+                          "-MF", deps, "-c",    job.source, "-o",  object};
+  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, flags, include_options(job), compile)))
+    return false;
   note_inputs(job, deps);
   return true;
 }
@@ -246,11 +248,11 @@ bool build_program_with(Job& job, const fs::path& program, const Arguments& stan
     job.source = relative_to_project(job.toolchain, file);
     const std::string object = job.scratch / fmt::format("program{}.o", objects.size());
     const bool is_cuda = file.extension() == ".cu";
-    if (file.extension() == ".c" ? !compile_c(job, object)
-                                 // nvcc includes CUDA's header by itself.
-                                 : !compile_simulated(job, object,
-                                                      is_cuda ? Arguments{"-include", "cuda_runtime.h"} : Arguments{},
-                                                      is_cuda ? concatenate(kNvccMacros, flags) : flags))
+    if (file.extension() == ".c"
+            ? !compile_c(job, object)
+            // nvcc includes CUDA's header by itself.
+            : !compile_simulated(job, object, is_cuda ? Arguments{"-include", "cuda_runtime.h"} : Arguments{},
+                                 is_cuda ? concatenate(kNvccMacros, flags) : flags))
       return false;
     objects.push_back(object);
   }

@@ -11,20 +11,34 @@
 namespace simt::check {
 namespace {
 
-using Kind = MachineInstruction::Kind;
+using InstructionKind = MachineInstruction::Kind;
 
-/// Functions that a GPU computes with its unit for special functions, and how often they use it at least. Logarithms,
-/// sines and cosines of full precision do without. Source: what nvcc 13.0 makes of them for sm_90a. The shim's
-/// intrinsics are called simt_fast_...
+/// Functions that a GPU computes with its unit for special functions, and how often they use it at least.
+/// Logarithms, sines and cosines of full precision do without. Source: what nvcc 13.0 makes of them for
+/// sm_90a. The shim's intrinsics are called simt_fast_...
 struct SpecialFunction {
   std::string_view name;
   std::uint32_t uses;
 };
-constexpr SpecialFunction kSpecialFunctions[] = {
-    {"expf", 1},           {"exp2f", 1},          {"exp10f", 1},         {"expm1f", 1},        {"erff", 1},
-    {"powf", 1},           {"hypotf", 1},         {"tanhf", 2},          {"coshf", 2},         {"cbrtf", 2},
-    {"simt_fast_logf", 1}, {"simt_fast_log2f", 1}, {"simt_fast_log10f", 1}, {"simt_fast_powf", 2}, {"simt_fast_sinf", 1},
-    {"simt_fast_cosf", 1}, {"simt_fast_tanf", 3}, {"simt_fast_tanhf", 1}, {"simt_fast_rsqrtf", 1}};
+constexpr SpecialFunction kSpecialFunctions[] = {{"expf", 1},
+                                                 {"exp2f", 1},
+                                                 {"exp10f", 1},
+                                                 {"expm1f", 1},
+                                                 {"erff", 1},
+                                                 {"powf", 1},
+                                                 {"hypotf", 1},
+                                                 {"tanhf", 2},
+                                                 {"coshf", 2},
+                                                 {"cbrtf", 2},
+                                                 {"simt_fast_logf", 1},
+                                                 {"simt_fast_log2f", 1},
+                                                 {"simt_fast_log10f", 1},
+                                                 {"simt_fast_powf", 2},
+                                                 {"simt_fast_sinf", 1},
+                                                 {"simt_fast_cosf", 1},
+                                                 {"simt_fast_tanf", 3},
+                                                 {"simt_fast_tanhf", 1},
+                                                 {"simt_fast_rsqrtf", 1}};
 
 constexpr int kMostInstructions = 4096;  // of one block
 
@@ -51,27 +65,32 @@ void BlockWork::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes) 
 std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   const std::uintptr_t end = code_begin_ + code_bytes_;
   std::uintptr_t at = code_begin_ + code_offset + 1;  // the offset lies within the call, at its last byte
-  const auto decode_at = [](std::uintptr_t address) { return decode(reinterpret_cast<const std::uint8_t*>(address)); };
+  const auto decode_at = [](std::uintptr_t address) {
+    return decode(reinterpret_cast<const std::uint8_t*>(address));
+  };
   constexpr unsigned kCallBytes = 5, kCallByBytes = 6;
   MachineInstruction hook = decode_at(at - kCallBytes);
-  if (hook.kind != Kind::call || hook.bytes != kCallBytes) hook = decode_at(at - kCallByBytes);
+  if (hook.kind != InstructionKind::call || hook.bytes != kCallBytes) hook = decode_at(at - kCallByBytes);
   std::vector<Piece> pieces;
   for (int i = 0; i < kMostInstructions && at < end; ++i) {
     const MachineInstruction instruction = decode_at(at);
-    if (instruction.bytes == 0 || instruction.kind == Kind::leaves || instruction.kind == Kind::jump_by) break;
+    if (instruction.bytes == 0 || instruction.kind == InstructionKind::leaves ||
+        instruction.kind == InstructionKind::jump_by)
+      break;
     if (instruction.kind == hook.kind && instruction.target == hook.target) break;
     switch (instruction.kind) {
-      case Kind::add:
-      case Kind::multiply:
-      case Kind::fused:
+      case InstructionKind::add:
+      case InstructionKind::multiply:
+      case InstructionKind::fused:
         add(pieces, at, path, 1, 0);
         break;
-      case Kind::special:
+      case InstructionKind::special:
         add(pieces, at, path, 0, 1);
         break;
-      case Kind::call:
-      case Kind::call_by:
-        if (const std::uint32_t uses = specials_of_call(instruction.target, instruction.kind == Kind::call_by))
+      case InstructionKind::call:
+      case InstructionKind::call_by:
+        if (const std::uint32_t uses =
+                specials_of_call(instruction.target, instruction.kind == InstructionKind::call_by))
           add(pieces, at, path, 0, uses);
         break;
       default:
@@ -87,7 +106,9 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
 void BlockWork::add(std::vector<Piece>& pieces, std::uintptr_t at, CallPaths::Path path, std::uint32_t floats,
                     std::uint32_t specials) {
   const auto code = static_cast<std::uint32_t>(at - code_begin_);
-  const auto line_of = [&](std::uint32_t offset) -> const SourceLine& { return sites_[sites_.find(offset, path)].line; };
+  const auto line_of = [&](std::uint32_t offset) -> const SourceLine& {
+    return sites_[sites_.find(offset, path)].line;
+  };
   auto piece = std::find_if(pieces.begin(), pieces.end(),
                             [&](const Piece& other) { return line_of(other.code) == line_of(code); });
   if (piece == pieces.end()) piece = pieces.insert(pieces.end(), {code, 0, 0});
@@ -100,12 +121,12 @@ std::uint32_t BlockWork::specials_of_call(std::uintptr_t target, bool by_pointer
   if (!by_pointer) {
     for (int i = 0; i < 2; ++i) {  // the stub may begin with a mark for indirect branches
       const MachineInstruction instruction = decode(reinterpret_cast<const std::uint8_t*>(target));
-      if (instruction.kind == Kind::jump_by) {
+      if (instruction.kind == InstructionKind::jump_by) {
         target = instruction.target;
         by_pointer = true;
         break;
       }
-      if (instruction.bytes == 0 || instruction.kind != Kind::other) return 0;
+      if (instruction.bytes == 0 || instruction.kind != InstructionKind::other) return 0;
       target += instruction.bytes;
     }
     if (!by_pointer) return 0;
@@ -123,15 +144,16 @@ void BlockWork::read_imports() {
     auto& self = *static_cast<BlockWork*>(data);
     const ElfW(Dyn)* dynamic = nullptr;
     bool is_it = false;
-    for (const ElfW(Phdr)& part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+    for (const ElfW(Phdr) & part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
       const std::uintptr_t begin = object->dlpi_addr + part.p_vaddr;
       if (part.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
-      if (part.p_type == PT_LOAD && self.code_begin_ >= begin && self.code_begin_ - begin < part.p_memsz) is_it = true;
+      if (part.p_type == PT_LOAD && self.code_begin_ >= begin && self.code_begin_ - begin < part.p_memsz)
+        is_it = true;
     }
     if (!is_it || dynamic == nullptr) return 0;
     const ElfW(Sym)* symbols = nullptr;
     const char* names = nullptr;
-    const ElfW(Rela)* tables[2] = {};
+    const ElfW(Rela) * tables[2] = {};
     std::size_t bytes[2] = {};
     for (; dynamic->d_tag != DT_NULL; ++dynamic) {
       // The dynamic linker of glibc has added the base to these.
@@ -161,7 +183,7 @@ void BlockWork::read_imports() {
     }
     if (symbols == nullptr || names == nullptr) return 1;
     for (int table = 0; table < 2; ++table)
-      for (const ElfW(Rela)& entry : std::span(tables[table], bytes[table] / sizeof(ElfW(Rela))))
+      for (const ElfW(Rela) & entry : std::span(tables[table], bytes[table] / sizeof(ElfW(Rela))))
         if (const auto symbol = ELF64_R_SYM(entry.r_info); symbol != 0)
           self.imports_[object->dlpi_addr + entry.r_offset] = names + symbols[symbol].st_name;
     return 1;

@@ -101,7 +101,8 @@ void note_access_of(std::uintptr_t address, unsigned bytes, std::uintptr_t calle
 
 }  // namespace
 
-void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile, std::uintptr_t caller) {
+void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile,
+                         std::uintptr_t caller) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (kind == Kind::write)
     is_volatile ? note_access_of<Kind::write, true>(at, bytes, caller)
@@ -195,7 +196,8 @@ void __tsan_atomic_signal_fence(int) {}
 // An object's pointer to the table of its virtual functions.
 SIMT_ACCESS_HOOK(__tsan_vptr_read, read, 3, false)
 void __tsan_vptr_update(void* address, void*) {
-  simt::check::note_access<simt::check::Kind::write, 3, false>(reinterpret_cast<std::uintptr_t>(address), SIMT_HERE);
+  simt::check::note_access<simt::check::Kind::write, 3, false>(reinterpret_cast<std::uintptr_t>(address),
+                                                               SIMT_HERE);
 }
 
 // Clang calls these for copies. g++ calls the C library, which the linker turns into calls of the __wrap_

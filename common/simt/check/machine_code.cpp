@@ -5,7 +5,7 @@
 namespace simt::check {
 namespace {
 
-using Kind = MachineInstruction::Kind;
+using InstructionKind = MachineInstruction::Kind;
 
 /// Which opcodes are meant.
 enum class Map : unsigned { one_byte, two_bytes, three_bytes_38, three_bytes_3a };
@@ -58,8 +58,10 @@ class Decoder {
     if (*at_ != 0x0f) return;
     ++at_;
     map_ = Map::two_bytes;
-    if (*at_ == 0x38) ++at_, map_ = Map::three_bytes_38;
-    else if (*at_ == 0x3a) ++at_, map_ = Map::three_bytes_3a;
+    if (*at_ == 0x38)
+      ++at_, map_ = Map::three_bytes_38;
+    else if (*at_ == 0x3a)
+      ++at_, map_ = Map::three_bytes_3a;
   }
 
   void read_vex() {
@@ -81,16 +83,18 @@ class Decoder {
   bool known(unsigned opcode) const {
     if (map_ > Map::three_bytes_3a) return false;
     // Not of 64-bit mode, or EVEX.
-    return map_ != Map::one_byte || (opcode != 0x62 && opcode != 0x06 && opcode != 0x07 && opcode != 0x9a && opcode != 0xea);
+    return map_ != Map::one_byte ||
+           (opcode != 0x62 && opcode != 0x06 && opcode != 0x07 && opcode != 0x9a && opcode != 0xea);
   }
 
   bool has_modrm(unsigned opcode) const {
     if (map_ >= Map::three_bytes_38) return true;
     if (map_ == Map::two_bytes) {
       if (prefixes_.vex) return opcode != 0x77;
-      const bool none = (opcode >= 0x05 && opcode <= 0x0b && opcode != 0x0a) || (opcode >= 0x30 && opcode <= 0x37) ||
-                        opcode == 0x77 || (opcode & 0xf0u) == 0x80 || (opcode & 0xf8u) == 0xc8 ||
-                        ((opcode & 0xf6u) == 0xa0) || opcode == 0xa2 || opcode == 0xaa;
+      const bool none = (opcode >= 0x05 && opcode <= 0x0b && opcode != 0x0a) ||
+                        (opcode >= 0x30 && opcode <= 0x37) || opcode == 0x77 || (opcode & 0xf0u) == 0x80 ||
+                        (opcode & 0xf8u) == 0xc8 || ((opcode & 0xf6u) == 0xa0) || opcode == 0xa2 ||
+                        opcode == 0xaa;
       return !none;
     }
     if (opcode < 0x40) return (opcode & 7u) < 4;
@@ -139,11 +143,25 @@ class Decoder {
     if (opcode >= 0xa0 && opcode <= 0xa3) return 8;
     if ((opcode & 0xf0u) == 0x70 || (opcode >= 0xe0 && opcode <= 0xe7)) return 1;
     switch (opcode) {
-      case 0x68: case 0x69: case 0x81: case 0xa9: case 0xc7:
+      case 0x68:
+      case 0x69:
+      case 0x81:
+      case 0xa9:
+      case 0xc7:
         return full;
-      case 0xe8: case 0xe9:
+      case 0xe8:
+      case 0xe9:
         return 4;
-      case 0x6a: case 0x6b: case 0x80: case 0x83: case 0xa8: case 0xc0: case 0xc1: case 0xc6: case 0xcd: case 0xeb:
+      case 0x6a:
+      case 0x6b:
+      case 0x80:
+      case 0x83:
+      case 0xa8:
+      case 0xc0:
+      case 0xc1:
+      case 0xc6:
+      case 0xcd:
+      case 0xeb:
         return 1;
       case 0xc2:
         return 2;
@@ -158,28 +176,32 @@ class Decoder {
     }
   }
 
-  Kind kind_of(unsigned opcode) const {
+  InstructionKind kind_of(unsigned opcode) const {
     if (map_ == Map::one_byte) {
-      if (opcode == 0xe8) return Kind::call;
-      if (opcode == 0xff && reg_ == 2 && relative_) return Kind::call_by;
-      if (opcode == 0xff && reg_ == 4) return relative_ ? Kind::jump_by : Kind::leaves;
-      return opcode == 0xe9 || opcode == 0xeb || opcode == 0xc3 ? Kind::leaves : Kind::other;
+      if (opcode == 0xe8) return InstructionKind::call;
+      if (opcode == 0xff && reg_ == 2 && relative_) return InstructionKind::call_by;
+      if (opcode == 0xff && reg_ == 4) return relative_ ? InstructionKind::jump_by : InstructionKind::leaves;
+      return opcode == 0xe9 || opcode == 0xeb || opcode == 0xc3 ? InstructionKind::leaves
+                                                                : InstructionKind::other;
     }
     // VFMADD, VFMSUB, VFNMADD, VFNMSUB and their kin, of floats: 96 to 9F, A6 to AF, B6 to BF.
     if (map_ == Map::three_bytes_38)
-      return prefixes_.vex && !prefixes_.wide && opcode >= 0x96 && opcode <= 0xbf && (opcode & 0xfu) >= 6 ? Kind::fused
-                                                                                                          : Kind::other;
+      return prefixes_.vex && !prefixes_.wide && opcode >= 0x96 && opcode <= 0xbf && (opcode & 0xfu) >= 6
+                 ? InstructionKind::fused
+                 : InstructionKind::other;
     const bool of_floats = !prefixes_.operand_size && prefixes_.repeat != 0xf2;
-    if (map_ != Map::two_bytes || !of_floats) return Kind::other;
+    if (map_ != Map::two_bytes || !of_floats) return InstructionKind::other;
     switch (opcode) {
-      case 0x58: case 0x5c:
-        return Kind::add;
+      case 0x58:
+      case 0x5c:
+        return InstructionKind::add;
       case 0x59:
-        return Kind::multiply;
-      case 0x51: case 0x5e:
-        return Kind::special;
+        return InstructionKind::multiply;
+      case 0x51:
+      case 0x5e:
+        return InstructionKind::special;
       default:
-        return Kind::other;
+        return InstructionKind::other;
     }
   }
 

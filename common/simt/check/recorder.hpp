@@ -111,8 +111,10 @@ struct Recorder {
 /// Null unless an instrumented kernel runs on this operating-system thread right now.
 extern constinit thread_local Recorder* active_recorder;
 
-/// @brief Notes an access that the runtime makes for the kernel, as a hook would have. `bytes`: 1, 2, 4, 8 or 16.
-void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile, std::uintptr_t caller);
+/// @brief Notes an access that the runtime makes for the kernel, as a hook would have. `bytes`: 1, 2, 4, 8
+/// or 16.
+void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile,
+                         std::uintptr_t caller);
 
 /// While one lives, hooks note nothing. For work on a kernel's stack that is not the kernel's: functions of
 /// libraries may be instrumented as well, where a program has brought its own copy of a template.

@@ -254,8 +254,8 @@ std::uint32_t argument_end(const Sequence& tokens, std::uint32_t first, std::uin
   return i;
 }
 
-/// Arguments that take their type from the parameter: `NULL`, a literal 0, which may be a pointer, and braces.
-/// Returns whether a literal 0 is among them.
+/// Arguments that take their type from the parameter: `NULL`, a literal 0, which may be a pointer, and
+/// braces. Returns whether a literal 0 is among them.
 bool translate_untyped_arguments(Sequence& tokens, std::uint32_t open, std::uint32_t close) {
   bool any_zero = false;
   for (std::uint32_t first = open + 1, end = 0; first < close; first = end + 1) {
@@ -327,8 +327,8 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
   const std::string call = name + "(simt_args...);";
   tokens.replace(configuration.close, open,
                  "), [=](auto&... simt_args) { " +
-                     (zero ? "if constexpr (requires { " + name + "(::simt::as_number(simt_args)...); }) " + name +
-                                 "(::simt::as_number(simt_args)...); else " + call
+                     (zero ? "if constexpr (requires { " + name + "(::simt::as_number(simt_args)...); }) " +
+                                 name + "(::simt::as_number(simt_args)...); else " + call
                            : call) +
                      " }");
 }

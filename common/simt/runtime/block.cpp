@@ -66,7 +66,8 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   live_ = count;
   at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
-  for (Gathering& gathering : gatherings_) gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
+  for (Gathering& gathering : gatherings_)
+    gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
   find_static_shared(*launch.module);
   running_ = pending_ = kNone;
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
@@ -326,7 +327,8 @@ int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller)
 // One thread waits for the other blocks, while those of its own block wait for it.
 void BlockRunner::sync_grid(std::uintptr_t caller) {
   if (!is_cooperative())
-    raise(FaultKind::assertion, "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
+    raise(FaultKind::assertion,
+          "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
   grid_opened_ = false;
   barrier(simt_barrier_plain, 0, caller);
   if (!std::exchange(grid_opened_, true) && !launch_->grid_barrier->arrive_and_wait(launch_->stop)) {

@@ -33,7 +33,7 @@ struct LaunchContext {
   Order order = Order::forward;
   std::uint64_t seed = 0;
   GridBarrier* grid_barrier = nullptr;  ///< of a cooperative launch
-  std::atomic<bool> stop = false;  ///< set by the watchdog: threads give up where the runtime sees them
+  std::atomic<bool> stop = false;       ///< set by the watchdog: threads give up where the runtime sees them
 };
 
 /// True for an address within threadIdx and its like, as the calling thread sees them.
@@ -87,7 +87,7 @@ class BlockRunner {
   }
   /// bar.sync and bar.arrive: the lanes of a warp come to it as one.
   struct NamedBarrier {
-    unsigned number;  ///< 0 to 15
+    unsigned number;   ///< 0 to 15
     unsigned threads;  ///< that it waits for; 0: for all of the block
     bool waits;
   };
@@ -154,7 +154,9 @@ class BlockRunner {
   bool release_named();  ///< those that wait for all threads of the block, of which some have left
   void come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintptr_t caller);
   void open_named(unsigned number);
-  bool release_any() { return release_paused() || release_converged() || release_barrier() || release_named(); }
+  bool release_any() {
+    return release_paused() || release_converged() || release_barrier() || release_named();
+  }
   void release_paused_lanes(std::size_t warp_number);
   void release_all_paused(std::size_t warp_number);
   void tell_barrier();
@@ -191,11 +193,12 @@ class BlockRunner {
   std::vector<AsyncCopies> copies_;              ///< one for each thread; empty until a thread uses them
   /// What bar.sync and bar.arrive of one number wait for.
   struct Gathering {
-    unsigned threads = 0, arrived = 0;   ///< of whole warps: 32 each
-    std::vector<std::size_t> waiting;    ///< the warps that wait
+    unsigned threads = 0, arrived = 0;  ///< of whole warps: 32 each
+    std::vector<std::size_t> waiting;   ///< the warps that wait
   };
   std::array<Gathering, 16> gatherings_;
-  std::byte* static_shared_ = nullptr;  ///< where the window's static part lies, at a multiple of its alignment
+  std::byte* static_shared_ =
+      nullptr;  ///< where the window's static part lies, at a multiple of its alignment
   std::size_t warp_cursor_ = 0;
   int lane_cursor_ = 0;
   int running_ = kNone;

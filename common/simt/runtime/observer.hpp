@@ -55,8 +55,8 @@ class BlockObserver {
   virtual void barrier_opens(const std::uintptr_t* waits_at, int threads) = 0;
   /// What the block's threads have done so far comes before whatever they do from now on.
   virtual void phase_ends() = 0;
-  /// All lanes of a warp have come to the barrier of that number, from the call at `caller`; those of them that
-  /// wait go on when it opens.
+  /// All lanes of a warp have come to the barrier of that number, from the call at `caller`; those of them
+  /// that wait go on when it opens.
   virtual void named_barrier_reached(unsigned /*number*/, int /*warp*/, std::uintptr_t /*caller*/) {}
   virtual void named_barrier_opens(unsigned /*number*/, const std::vector<std::size_t>& /*waiting_warps*/) {}
   /// The running thread comes back from a warp operation.
@@ -64,7 +64,8 @@ class BlockObserver {
   virtual void inactive_lane(const InactiveLane& lane) = 0;
   virtual void matrix_row(const MatrixRow& row, std::uintptr_t caller) = 0;
   virtual void misaligned_row(const MatrixRow& row, std::uintptr_t caller) = 0;
-  /// The running thread has computed so many exponentials, reciprocals, roots or their like within the runtime.
+  /// The running thread has computed so many exponentials, reciprocals, roots or their like within the
+  /// runtime.
   virtual void special_functions(unsigned count, std::uintptr_t caller) = 0;
   /// The lanes of a warp have run as far as they can; those of `unfinished` only because they were paused.
   /// Returns those that need not go on waiting: at least one of `unfinished`.

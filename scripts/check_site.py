@@ -164,7 +164,7 @@ def main() -> int:
         return 2
     site = pathlib.Path(sys.argv[1])
     found = check(site)
-    print("\n".join(found) or f"{len(list(site.glob('*.html')))} pages, nothing to mend")
+    print("\n".join(found) or f"{len(list(site.glob('*.html')))} pages, nothing to fix")
     return 1 if found else 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the lessons' attention kernels on a GPU beside PyTorch, on the same tensors and in the same process; gives JSON.
 
-    scripts/compare_torch.py [--lessons 7-18] [--quick] [--json FILE] [--time-budget SECONDS]
+    scripts/compare_torch.py [--lessons 7-19] [--quick] [--json FILE] [--time-budget SECONDS]
     scripts/compare_torch.py --json FILE --resume         # what FILE does not have yet
     scripts/compare_torch.py --errors --json FILE
     scripts/compare_torch.py --lessons 9 --own            # your file in place of the worked solution
@@ -54,7 +54,7 @@ METHOD = {
 def parse_arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
                                      formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--lessons", default="7-18", help="numbers and ranges: 7-10,17")
+    parser.add_argument("--lessons", default="7-19", help="numbers and ranges: 7-10,17")
     parser.add_argument("--quick", action="store_true", help="few shapes")
     parser.add_argument("--errors", action="store_true", help="errors alone, by length and magnitude (9, 10 and 17)")
     parser.add_argument("--own", action="store_true", help="your files in place of the worked solutions")

@@ -22,11 +22,11 @@ PLACES = {
     4: (0, 3), 5: (0, 4),
     6: (1, 4), 7: (1, 5),
     8: (1, 6), 9: (1, 7), 10: (1, 8), 11: (1, 9), 12: (0, 9), 13: (0, 10),
-    14: (2, 5), 15: (2, 9), 16: (2, 10), 17: (1, 11), 18: (1, 12),
+    14: (2, 5), 15: (2, 9), 16: (2, 10), 17: (1, 11), 18: (1, 12), 19: (0, 12),
 }
 # The text of a part: column, and the storey of its first line.
-LABELS = {1: (0, 1), 2: (0, 5), 3: (2, 4), 4: (0, 7), 5: (2, 12)}
-WIDE = {17: 56, 18: 56}  # what a rung with a long title has more than others
+LABELS = {1: (0, 1), 2: (0, 5), 3: (2, 4), 4: (0, 7), 5: (2, 12), 6: (0, 11)}
+WIDE = {17: 56, 18: 20}  # what a rung with a long title has more than others
 
 WIDTH, LEFT, GAP = 664, 14, 12
 BOX, HIGH, STOREY = 204, 32, 52  # a rung, and from one to the next
@@ -47,6 +47,7 @@ STYLE = """
   .part3 { stroke: #0b7285; } .fill3 { fill: #0b7285; }
   .part4 { stroke: #a45a00; } .fill4 { fill: #a45a00; }
   .part5 { stroke: #c2255c; } .fill5 { fill: #c2255c; }
+  .part6 { stroke: #1a7f37; } .fill6 { fill: #1a7f37; }
   text.part { font-weight: 600; font-size: 14px; stroke: none; }
   @media (prefers-color-scheme: dark) {
     .page { fill: #0d1117; }
@@ -62,6 +63,7 @@ STYLE = """
     .part3 { stroke: #56d4dd; } .fill3 { fill: #56d4dd; }
     .part4 { stroke: #ffb757; } .fill4 { fill: #ffb757; }
     .part5 { stroke: #ff9bb9; } .fill5 { fill: #ff9bb9; }
+    .part6 { stroke: #56d364; } .fill6 { fill: #56d364; }
   }
 """.strip("\n")
 
@@ -148,7 +150,7 @@ def draw_label(part, name, lessons):
     x, y = left_of(column) + max(WIDE.get(lesson["number"], 0) // 2 for lesson in lessons), top_of(storey) + 12
     minutes = sum(lesson["minutes"] for lesson in lessons)
     return [f'<text class="part fill{part}" x="{x}" y="{y}">{part} {html.escape(name)}</text>',
-            f'<text class="small" x="{x}" y="{y + 18}">{len(lessons)} lessons, {duration(minutes)}</text>']
+            f'<text class="small" x="{x}" y="{y + 18}">{len(lessons)} lesson{"s" if len(lessons) > 1 else ""}, {duration(minutes)}</text>']
 
 
 def draw(lessons, parts):

@@ -17,6 +17,9 @@ FEWEST_MUTANTS = 4
 PARTS_OF_NOTES = ["What you will be able to do", "The idea", "On the machine", "The contract", "Your turn",
                   "What goes wrong", "How fast, and why", "In Triton", "Going on"]
 HINTS = range(3, 6)
+MOST_WORDS = 2500  # of the notes, without code
+MOST_MISTAKES = 5  # in the notes; mistakes.md has all
+MOST_TODOS = 5     # without a table of milestones
 TEST_CASE = re.compile(r'\bTEST_CASE\(\s*"((?:[^"\\]|\\.)*)",\s*"([^"]*)"')  # name and tags
 SIMULATOR = ROOT / "common" / "simt"
 
@@ -94,8 +97,38 @@ def check_mutants(folder, test):
                 yield f"{mutant.relative_to(ROOT)}: neither a mistake of the lesson's test nor a finding of the simulator: {name}"
 
 
-def check_notes(notes, hints):
+def words_of(text):
+    """The number of words in a page: without code, comments, numbers, and where links and pictures are."""
+    for pattern in (r"(?ms)^\s*```.*?^\s*```$", r"(?s)<!--.*?-->", r"(?s)<img[^>]*>", r"\]\([^)]*\)"):
+        text = re.sub(pattern, "", text)
+    return sum(bool(re.search("[A-Za-z]", word)) for word in text.split())
+
+
+def rows_of(text):
+    """The rows of a text's tables, heads among them."""
+    return [line for line in text.split("\n") if line.startswith("| ")]
+
+
+def check_mistakes(notes, mistakes):
+    """The commonest stand in the notes, as mistakes.md has them."""
+    told = rows_of(notes.partition("## What goes wrong")[2].partition("\n## ")[0])
+    if len(told) - 1 > MOST_MISTAKES:
+        yield f"README.md: {len(told) - 1} mistakes; the {MOST_MISTAKES} commonest are enough, mistakes.md has all"
+    for row in set(told) - set(rows_of(mistakes)):
+        yield f"mistakes.md: a mistake of the notes is not there, or in other words: {row[:60]}"
+
+
+def check_notes(notes, hints, solution):
     text = notes.read_text(encoding="utf-8")
+    if (count := words_of(text)) > MOST_WORDS:
+        yield f"README.md: {count} words; {MOST_WORDS} at most, and what is for owners of a GPU goes to gpu.md"
+    todos = len(re.findall(r"^\s*// TODO \d+", solution.read_text(encoding="utf-8"), re.MULTILINE))
+    if todos > MOST_TODOS and "<!-- value: milestone:" not in text:
+        yield f"README.md: {todos} TODOs, but no table of milestones"
+    for page in ("gpu.md", "mistakes.md"):
+        if f"]({page}" not in text:
+            yield f"README.md: no link to {page}"
+    yield from check_mistakes(text, (notes.parent / "mistakes.md").read_text(encoding="utf-8"))
     parts = re.findall(r"^## (.*)$", text, re.MULTILINE)
     if parts != PARTS_OF_NOTES:
         yield f"README.md: its parts should be {', '.join(PARTS_OF_NOTES)}; they are {', '.join(parts)}"
@@ -120,7 +153,8 @@ def check_lesson(lesson, descriptions):
     name = lesson[3:]
     solution = ROOT / "solutions" / lesson / f"{name}.cu"
     test = ROOT / "tests" / "lessons" / f"{lesson}_test.cpp"
-    missing = [f for f in (folder / "README.md", folder / "hints.md", folder / f"{name}.hpp", folder / f"{name}.cu",
+    missing = [f for f in (folder / "README.md", folder / "hints.md", folder / "gpu.md",
+                           folder / "mistakes.md", folder / f"{name}.hpp", folder / f"{name}.cu",
                            solution, test) if not f.is_file()]
     for file in missing:
         yield f"{file.relative_to(ROOT)} is missing"
@@ -130,7 +164,7 @@ def check_lesson(lesson, descriptions):
     yield from check_stub(folder / f"{name}.cu")
     yield from check_mutants(ROOT / "tests" / "lessons" / "mutants" / lesson, test)
     yield from check_alternatives(ROOT / "tests" / "lessons" / "alternatives" / lesson)
-    yield from check_notes(folder / "README.md", folder / "hints.md")
+    yield from check_notes(folder / "README.md", folder / "hints.md", solution)
 
 
 def main():

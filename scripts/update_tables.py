@@ -10,11 +10,11 @@ its start, where Markdown takes it for HTML):
     ... reaches <!-- value: matmul_4096_percent -->67 %<!-- /value --> of cuBLAS.
 
 TABLES and VALUES below say what there is and how each is made; the value "bounds:..." is a number of what the profiler
-says of a kernel (scripts/profiling/quoted.py). A table that another program makes stands in ELSEWHERE
+says of a kernel (scripts/profiling/quoted.py), and "milestone:..." one of scripts/measure_milestones.py. A table that another program makes stands in ELSEWHERE
 and is left as it is. Columns of numbers are aligned at the right, and a no-break space keeps a number and its unit on
 one line.
 
-Usage: scripts/update_tables.py [--check] [PAGE.md ...]     (default: all pages in docs, and the lessons' notes)
+Usage: scripts/update_tables.py [--check] [PAGE.md ...]     (default: all pages in docs and of the lessons)
 Exit status: 0 all up to date (or updated), 1 with --check if a page is not, 2 a table or a number cannot be made.
 """
 
@@ -508,9 +508,19 @@ def bounds_value(name):
     return whole(value)
 
 
+def milestone(name):
+    """The points after a TODO, by docs/results/milestones.json; `name` is LESSON:TODO, as in 05:7."""
+    file = RESULTS / "milestones.json"
+    number, _, todo = name.partition(":")
+    lesson = Node(json.loads(file.read_text(encoding="utf-8")), f"docs/results/{file.name}")[number]
+    return whole(lesson["after"].row(todo=int(todo))["points"])
+
+
 def make_value(name):
     if name.startswith("bounds:"):
         return bounds_value(name.partition(":")[2])
+    if name.startswith("milestone:"):
+        return milestone(name.partition(":")[2])
     if name not in VALUES:
         raise TableError(f"there is no value \"{name}\"; there are {', '.join(VALUES)}")
     return VALUES[name]()
@@ -541,7 +551,7 @@ def fill(page: str) -> str:
 
 def all_pages() -> list[pathlib.Path]:
     """The Markdown files that may have tables."""
-    return sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "lessons").glob("*/README.md")])
+    return sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "lessons").glob("*/*.md")])
 
 
 def main() -> int:

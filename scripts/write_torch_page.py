@@ -28,13 +28,22 @@ FIGURES = ("torch_ladder", "torch_time", "torch_memory", "torch_errors")  # and 
 INTRODUCTION = """# Beside PyTorch
 
 The worked solutions' attention kernels and PyTorch on the same tensors in the same process, in float32 without TF32.
-What is measured and how is in [Your own GPU](gpu.md#beside-pytorch). `scripts/write_torch_page.py` writes this page
+"""
+WAYS_OF_PYTORCH = """PyTorch has several ways to compute attention:
+
+- "naive" is three operations, as in lesson 07: a product, a softmax and a product, with all scores in memory.
+- "math" is the same inside `scaled_dot_product_attention`.
+- "efficient" is that function's fused kernel for float32, which keeps scores on the chip. It repeats heads that are
+  grouped.
+- "flex" is `flex_attention`, which compiles a kernel for a mask, and is timed for windows.
+"""
+PROVENANCE = """What is measured and how is in [Your own GPU](gpu.md#beside-pytorch). `scripts/write_torch_page.py` writes this page
 from the files in `docs/results`.
 """
 FLOOR = """"Floor" is the share of the least time that the device allows: the operations at the rate of cuBLAS in
 float32, or the bytes at that of a copy, whichever takes longer; both rates are of the same run. The columns of PyTorch
 are its time divided by the kernel's: above 1 the kernel is faster. Nothing stands where a way refuses the case, has no
-memory for it or was not tried; the results say why. "efficient" repeats heads that are grouped.
+memory for it or was not tried; the results say why.
 """
 CLAIMS = """Notes on FlashAttention say so of a kernel beside naive PyTorch, without a GPU, a shape or a type of
 numbers. Here is where it holds in float32. Factors are PyTorch's number divided by the kernel's; memory is that beside
@@ -99,6 +108,30 @@ def layouts_sentence(run: dict) -> str:
             f"{max(factors):.2f} times as long, in {len(factors)} cases.\n")
 
 
+def factor_of(run: dict, way: str, **wanted) -> str:
+    """PyTorch's time in one way divided by the kernel's, in the one case that has these members; "" if there is none."""
+    found = timed(cases_with(run["cases"], dropout=0.0, sinks=0, **wanted))
+    own = found[0]["ours"]["milliseconds"] if len(found) == 1 else 0
+    other = tables.milliseconds(tables.way_of(found[0], way)) if own else None
+    return check_claims.factor(other / own) if other else ""
+
+
+def findings(forward: dict, backward: dict) -> str:
+    """What was found, in a sentence for each of: no mask, a window, the backward pass."""
+    plain = {"direction": "forward", "lesson": 9, "causal": False, "window": None, "N": 4096}
+    window = {"direction": "forward", "lesson": 12, "window": 1024, "N": 16384, "D": 64}
+    back = {"direction": "backward", "lesson": 15, "causal": True, "window": None, "N": 4096, "D": 64}
+    said = [
+        ("Without a mask, at N = 4096, PyTorch's fused kernel takes {} times as long as lesson 09 with D = 64, and {} times "
+         "with D = 128.", [factor_of(forward, "efficient", D=D, **plain) for D in (64, 128)]),
+        ("With a window of 1024 at N = 16,384, where the kernel skips tiles, PyTorch's three operations take {} times as long "
+         "as lesson 12, and its fused kernel {} times.", [factor_of(forward, way, **window) for way in ("naive", "efficient")]),
+        ("Backward, causal, at N = 4096 and D = 64, naive autograd takes {} times as long as lesson 15, and the fused kernel {} "
+         "times.", [factor_of(backward, way, **back) for way in ("naive", "efficient")]),
+    ]
+    return "\n".join(words.format(*numbers) for words, numbers in said if all(numbers)) + "\n"
+
+
 def problems(results) -> str:
     """What is not in the tables: kernels that were wrong or failed, and cases that no time was left for."""
     lines = []
@@ -118,8 +151,7 @@ def write_page(results, figures: dict) -> str:
     forward, backward = results[RUNS[0]], results[RUNS[1]]
     claims = check_claims.report([forward]).split("\n\n", 1)[1]
     parts = [
-        INTRODUCTION, machine_table(results) + "\n", ceilings_sentence(forward),
-        "## The ladder\n", figures["torch_ladder"],
+        INTRODUCTION, "## What was found\n", findings(forward, backward), figures["torch_ladder"], WAYS_OF_PYTORCH,
         "## Forward\n", FLOOR, times_table(forward, "forward") + "\n", layouts_sentence(forward),
         figures["torch_time"], figures["torch_memory"],
         "## Forward and backward\n",
@@ -129,6 +161,7 @@ def write_page(results, figures: dict) -> str:
         "## Claims of notes\n",
         CLAIMS,
         claims, "## Not in the tables\n", problems(results),
+        "## How it was measured\n", PROVENANCE, machine_table(results) + "\n", ceilings_sentence(forward),
     ]  # fmt: skip
     if "roofline" in figures:
         parts[5:5] = ["## What bounds each kernel\n", figures["roofline"]]

@@ -158,9 +158,24 @@ std::optional<PlatformName> parse_moodle_name(std::string_view name) {
   return result;
 }
 
-std::optional<PlatformName> parse_platform_name(std::string_view name) {
-  if (auto moodle = parse_moodle_name(name)) return moodle;
-  return parse_canvas_name(name);
+std::optional<Platform> platform_of(const std::vector<std::string>& names) {
+  bool only_moodle = false;
+  for (const std::string& name : names) {
+    const bool canvas = parse_canvas_name(name).has_value(), moodle = parse_moodle_name(name).has_value();
+    if (canvas && !moodle) return Platform::canvas;
+    only_moodle = only_moodle || (moodle && !canvas);
+  }
+  return only_moodle ? std::optional(Platform::moodle) : std::nullopt;
+}
+
+std::optional<PlatformName> parse_platform_name(std::string_view name, std::optional<Platform> platform) {
+  auto canvas = parse_canvas_name(name), moodle = parse_moodle_name(name);
+  if (!canvas) return moodle;
+  if (!moodle) return canvas;
+  const bool canvas_ends_first = canvas->file.size() >= moodle->file.size();
+  return platform.value_or(canvas_ends_first ? Platform::canvas : Platform::moodle) == Platform::canvas
+             ? canvas
+             : moodle;
 }
 
 std::optional<LessonName> lesson_of(std::string_view file, const std::vector<std::string>& folders,

@@ -28,8 +28,15 @@ std::optional<PlatformName> parse_canvas_name(std::string_view name);
 /// the name is of another kind.
 std::optional<PlatformName> parse_moodle_name(std::string_view name);
 
-/// @brief parse_moodle_name() or, if that says nothing, parse_canvas_name().
-std::optional<PlatformName> parse_platform_name(std::string_view name);
+enum class Platform { canvas, moodle };
+
+/// @brief The platform that names of one class come from: what only one of the two can have made decides.
+/// Nothing if none does. What a platform makes, it begins; behind that a student may put whatever looks like
+/// the other one's, with a classmate's name.
+std::optional<Platform> platform_of(const std::vector<std::string>& names);
+
+/// @brief What that platform says in the name; where it is not known, the platform whose part ends first.
+std::optional<PlatformName> parse_platform_name(std::string_view name, std::optional<Platform> platform = {});
 
 /// What a file's name says about a lesson.
 struct LessonName {

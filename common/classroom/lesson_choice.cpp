@@ -100,7 +100,8 @@ std::optional<std::int64_t> parse_time(const std::string& text) {
   if (text.empty()) return std::nullopt;
   std::tm parts{};
   std::array<char, 2> rest{};
-  const std::string full = text.size() == 16 ? text + ":00" : text;
+  std::string full = text.size() == 16 ? text + ":00" : text;
+  if (full.size() > 10 && full[10] == 'T') full[10] = ' ';
   const int fields = std::sscanf(full.c_str(), "%4d-%2d-%2d %2d:%2d:%2d%1s", &parts.tm_year, &parts.tm_mon,
                                  &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, rest.data());
   parts.tm_year -= 1900;

@@ -50,7 +50,8 @@ class LessonChoice {
 /// @brief "2026-11-22 17:30:14" in local time; empty for 0.
 std::string format_time(std::int64_t seconds);
 
-/// @brief Seconds since 1970 of "2026-11-22 17:30" or "2026-11-22 17:30:14", local time; nothing for "".
+/// @brief Seconds since 1970 of "2026-11-22 17:30" or "2026-11-22 17:30:14", local time, or with a T as ISO
+/// 8601 has it; nothing for "".
 /// @throws std::invalid_argument in a sentence if it is no such time
 std::optional<std::int64_t> parse_time(const std::string& text);
 

@@ -218,10 +218,17 @@ SubmissionJudge::Builds SubmissionJudge::build(const fs::path& scratch, const Le
   Builds builds{.course = scratch / "course", .libraries = {}};
   fs::copy(view_of(lesson), builds.course, fs::copy_options::recursive | fs::copy_options::create_hard_links);
   write_file_atomically(builds.course / "submission" / (lesson.id() + ".cu"), content);
+  // Each flavour is built in a folder of the same name: the file could ask for the name, and so for the
+  // flavour.
   const auto compile = [&](Flavour flavour, const char* output) {
-    fs::create_directory(scratch / output);
-    const CompileBox box{.sandbox = sandbox_, .course = builds.course, .output = scratch / output};
-    return build_submission(toolchain_, lesson, box, settings_.backend, flavour, settings_.architectures);
+    const fs::path folder = scratch / "kernel";
+    fs::create_directory(folder);
+    const CompileBox box{.sandbox = sandbox_, .course = builds.course, .output = folder};
+    BuildOutcome outcome =
+        build_submission(toolchain_, lesson, box, settings_.backend, flavour, settings_.architectures);
+    fs::rename(folder, scratch / output);
+    if (outcome.ok()) outcome.library = scratch / output / outcome.library.filename();
+    return outcome;
   };
   builds.libraries.run = compile(Flavour::run, "run");
   if (builds.libraries.run.ok() && settings_.backend == Backend::cpu)

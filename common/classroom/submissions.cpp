@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -42,6 +43,12 @@ bool is_folder_behind_link(int folder, const std::string& name) {
   return fstatat(folder, name.c_str(), &info, 0) == 0 && S_ISDIR(info.st_mode);
 }
 
+/// Whether `course grade` has written its results to this folder; then it is no student's.
+bool holds_results(int parent, const std::string& name) {
+  const Descriptor folder = open_folder(parent, {name});
+  return folder && S_ISDIR(mode_of(folder.get(), ".grading")) && S_ISREG(mode_of(folder.get(), "run.json"));
+}
+
 class ClassReader {
  public:
   ClassReader(const std::vector<Lesson>& lessons, const SubmissionOptions& options)
@@ -71,6 +78,7 @@ class ClassReader {
 
   ReadingRules rules_;
   std::map<Key, StudentReader> readers_;
+  std::optional<Platform> platform_;  ///< that the names in the top folder come from
 };
 
 void ClassReader::read_folder(const fs::path& root) {
@@ -103,13 +111,16 @@ std::string ClassReader::read_open(int folder, const std::string& called) {
   if (!inner.empty()) below = open_folder(folder, {inner});
   const int top = below ? below.get() : folder;
   const Names names = names_in(top, kMaxStudents);
+  platform_ = platform_of(names.names);
   for (const std::string& name : names.names) read_entry(top, name);
   return inner;
 }
 
 void ClassReader::read_entry(int folder, const std::string& name) {
   const mode_t mode = mode_of(folder, name);
-  if (S_ISDIR(mode)) {
+  if (S_ISDIR(mode) && holds_results(folder, name)) {
+    note(shown(name) + " holds results of `course grade` and is no student's: put results elsewhere.");
+  } else if (S_ISDIR(mode)) {
     folder_reader(name).add_folder(folder, name);
   } else if (S_ISREG(mode)) {
     read_file(folder, name);
@@ -122,7 +133,7 @@ void ClassReader::read_entry(int folder, const std::string& name) {
 }
 
 void ClassReader::read_file(int folder, const std::string& name) {
-  const auto platform = parse_platform_name(name);
+  const auto platform = parse_platform_name(name, platform_);
   const bool is_zip = ends_with(name, ".zip");
   if (platform) {
     StudentReader& student = reader({platform->student, platform->id});
@@ -142,7 +153,7 @@ void ClassReader::read_left_out(const LeftOut& left_out) {
   if (slash != std::string::npos) {
     return folder_reader(top).add_left_out({left_out.file.substr(slash + 1), left_out.sentence});
   }
-  if (const auto platform = parse_platform_name(top)) {
+  if (const auto platform = parse_platform_name(top, platform_)) {
     return reader({platform->student, platform->id}).add_left_out(left_out);
   }
   if (ends_with(top, ".zip")) return reader({stem_of(top), ""}).add_left_out({"", left_out.sentence});

@@ -78,8 +78,9 @@ void describe_explain(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<ExplainArguments>(
       app, "explain", "says what a finding means, with an example and its fix", run_explain, chosen);
   command->add_option("DIAGNOSTIC", arguments.words,
-                      "its name, or the begin of it; none lists all.\n"
-                      "A lesson's number shows the lesson's notes");
+                      "its name, or the beginning of it; none lists all.\n"
+                      "A lesson's number shows its notes, followed by\n"
+                      "mistakes or gpu these pages of it");
   command->add_flag("--list", arguments.list, "all names, with a line each");
   command->add_flag("--json", arguments.json, "all names and what is known of them, for programs");
   command->footer(
@@ -87,7 +88,9 @@ void describe_explain(CLI::App& app, Chosen& chosen) {
       "  ./course explain race\n"
       "  ./course explain bank conflict\n"
       "  ./course explain key_tail_missing      a mistake that feedback names\n"
-      "  ./course explain 01 | less             the notes of lesson 01");
+      "  ./course explain the sum so far was not rescaled\n"
+      "  ./course explain 01 | less             the notes of lesson 01\n"
+      "  ./course explain 01 mistakes           what goes wrong in lesson 01");
 }
 
 }  // namespace

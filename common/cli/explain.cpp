@@ -11,6 +11,7 @@
 #include "cli/known_mistakes.hpp"
 #include "cli/markdown.hpp"
 #include "cli/report_sections.hpp"
+#include "cli/told_mistakes.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
@@ -71,7 +72,7 @@ std::string page_of(const KnownMistake& mistake, const std::vector<Lesson>& less
   page += "## In the lessons\n\n";
   for (const Lesson& lesson : lessons)
     if (mistake.lessons.contains(lesson.number))
-      page += fmt::format("- Lesson {}, \"What goes wrong\": `lessons/{}/README.md`\n", lesson.two_digits(),
+      page += fmt::format("- Lesson {}, \"What goes wrong\": `lessons/{}/mistakes.md`\n", lesson.two_digits(),
                           lesson.id());
   for (const Lesson& lesson : lessons)
     if (mistake.not_built.contains(lesson.number))
@@ -99,10 +100,19 @@ std::string page_of(const KnownMistake& mistake, const std::vector<Lesson>& less
                                near.empty() ? "" : " Did you mean " + near + "?"));
 }
 
-/// The notes of the lesson that the words name by its number, or nothing.
+/// The page of the lesson that the words begin with, as "05", "05 mistakes" and "05 gpu", or nothing.
 std::optional<std::string> find_notes(const Workspace& workspace, const std::string& words) {
   if (std::isdigit(static_cast<unsigned char>(words[0])) == 0) return std::nullopt;
-  return read_file(workspace.select_one("explain", words).folder() / "README.md");
+  const std::size_t space = std::min(words.find(' '), words.size());
+  const std::string page = words.substr(std::min(space + 1, words.size()));
+  if (!page.empty() && page != "mistakes" && page != "gpu")
+    throw UsageError(
+        fmt::format("A lesson has no page \"{0}\". `./course explain {1}` shows its notes, `./course explain "
+                    "{1} mistakes` "
+                    "what goes wrong, and `./course explain {1} gpu` how fast it is on one.",
+                    page, words.substr(0, space)));
+  const fs::path folder = workspace.select_one("explain", words.substr(0, space)).folder();
+  return read_file(folder / (page.empty() ? "README.md" : page + ".md"));
 }
 
 /// The Markdown that explains what the words name.
@@ -117,6 +127,7 @@ std::string find_text(const Workspace& workspace, const std::vector<DiagnosticPa
   }
   const KnownMistake mistake = find_mistake(workspace.toolchain(), workspace.lessons(), name);
   if (mistake.known()) return page_of(mistake, workspace.lessons());
+  if (const std::string told = page_of_told_mistakes(workspace.lessons(), words); !told.empty()) return told;
   const fs::path project = workspace.toolchain().source_dir;
   if (const auto section = find_report_section(read_report_sections(project), words))
     return section->text + "\n## Source\n\nThis is a section of docs/reports.md.\n";

@@ -42,9 +42,10 @@ function(course_add_lesson folder)
   target_link_libraries(${id}_entries PRIVATE course::options)
 
   add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp)
-  set(shared "")
+  # What tests share is linked before lesson_main, whose checks it calls.
+  set(shared course::product_tests)
   if(number GREATER_EQUAL 7)  # from here on, lessons are about attention
-    set(shared course::attention_tests)  # before lesson_main, whose checks it calls
+    list(APPEND shared course::attention_tests)
   endif()
   target_link_libraries(${id}_test PRIVATE course::options ${shared} course::lesson_main course::reference course::tensor)
   course_compile_test(${id}_test -O1)
@@ -259,6 +260,12 @@ function(course_simulated_kernel_flags compile_variable link_variable)
   # -fno-math-errno -fno-trapping-math: a GPU has neither.
   set(flags -std=c++20 -O2 -g1 -fPIC -fno-strict-aliasing -fno-finite-loops -ffp-contract=fast
             -fno-optimize-sibling-calls -fno-math-errno -fno-trapping-math)
+  # A file may have errors without end; a report has the first.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    list(APPEND flags -ferror-limit=50)
+  else()
+    list(APPEND flags -fmax-errors=50)
+  endif()
   course_processor_flags(processor_flags)
   list(APPEND flags ${processor_flags})
   set(link_flags "")
@@ -306,9 +313,10 @@ function(course_checked_kernel_flags compile_variable link_variable)
     # -fno-tree-sra: a float4 that is loaded, changed and stored stays one access. -fno-reorder-blocks: a warp that has
     # split replays its lowest address first, so code must lie in the order of the source. -fno-tree-sink: a load whose
     # value only one branch uses stays where the source has it.
+    # -fno-builtin-...: a copy of known size stays a call, which is seen.
     # -fno-var-tracking: where locals are is what only a debugger asks, and finding that out takes the compiler long.
     list(APPEND flags --param=tsan-distinguish-volatile=1 -fno-tree-sra -fno-reorder-blocks -fno-tree-sink
-                      -fno-var-tracking)
+                      -fno-var-tracking -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset)
   endif()
   # Memory that a kernel allocates and bytes that it copies by functions of the C library are seen as well.
   foreach(function IN ITEMS malloc free memcpy memmove memset _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm)

@@ -108,7 +108,7 @@ __device__ void hide_scores(typename ScoreShape::Accumulator& S_rmem, Hidden hid
 }
 
 /// @brief The largest score of the thread's row number i, over the whole tile: 16 lanes find it together.
-/// Passes over NaN, as max_warp() does.
+/// Ignores NaN, as max_warp() does.
 template <class ScoreShape>
 __device__ float max_of_row(const typename ScoreShape::Accumulator& S_rmem, int i) {
   float max = -INFINITY;

@@ -128,7 +128,7 @@ class ForwardBlock {
   using Scores = typename Shape::Scores;
   using Output = typename Shape::Output;
 
-  /// Lines 7 and 8: a tile of K and of V, S = Q·Kᵀ·scale; -inf behind the last key.
+  /// Lines 7 and 8: a tile of K and of V, S = Q·Kᵀ·scale; -inf past the last key.
   __device__ void multiply_with_keys(const View<const float, 2>& K, const View<const float, 2>& V,
                                      std::int64_t first_key) {
     __syncthreads();  // every warp has multiplied with the last P and V: K and V may be overwritten

@@ -64,7 +64,7 @@ struct AttentionMask {
     const std::int64_t first_position = first_query + offset();
     keys.begin = max(first_position - window + 1, std::int64_t{0}) / kAttentionTile * kAttentionTile;
     if (causal)
-      keys.end = min(first_query + kAttentionTile, Nq) + offset();  // behind the last query's position
+      keys.end = min(first_query + kAttentionTile, Nq) + offset();  // past the last query's position
     return keys;
   }
 

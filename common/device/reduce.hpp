@@ -30,7 +30,7 @@ __device__ float sum_warp(float value) {
 
 /// @brief The largest `value` of a warp, in every lane; otherwise as sum_warp().
 ///
-/// fmaxf passes over NaN: one that a lane brings is in the result only if all lanes bring one. A softmax may
+/// fmaxf ignores NaN: one that a lane brings is in the result only if all lanes bring one. A softmax may
 /// leave it at that, since exp(NaN - max) is NaN and reaches every element of its row through the sum.
 template <int kLanes = kWarpSize>
 __device__ float max_warp(float value) {

@@ -12,7 +12,7 @@ namespace course::reference {
 /// @brief Which keys a query sees. Positions count from the end: the last query stands beside the last key,
 /// so that query i stands at key i + Nk - Nq (the bottom-right rule of FlashAttention 2.1).
 struct Mask {
-  bool causal = false;  ///< no key behind the query's position
+  bool causal = false;  ///< no key past the query's position
   /// The last so many keys up to the query's position, that one included; at least 1.
   std::int64_t window = std::numeric_limits<std::int64_t>::max();
   std::int64_t sinks = 0;  ///< so many first keys are seen whatever the window; not whatever `causal`

@@ -78,6 +78,21 @@ struct Allocation {
 /// @brief Device memory that was allocated and not yet freed, oldest first.
 std::vector<Allocation> live_allocations();
 
+/// What host code moved between the two sides.
+struct HostCopies {
+  struct Range {
+    const void* begin = nullptr;
+    std::size_t bytes = 0;
+  };
+  std::vector<Range> read;     ///< device memory that was copied to the host
+  std::vector<Range> written;  ///< device memory that a copy filled, from either side; cudaMemset is none
+  std::uint64_t to_host = 0;   ///< bytes that copies brought to the host
+  std::uint64_t shared = 0;    ///< bytes that were made page-locked or managed, so that both sides touch them
+};
+
+/// @brief What host code moved since the last call.
+HostCopies take_host_copies();
+
 /// @brief Like cudaDeviceReset: drops queued work, frees all device memory, clears errors and faults.
 void reset();
 

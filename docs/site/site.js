@@ -56,7 +56,23 @@ const search = {
   empty: new Set(("a an and are be by can do does for from has have how i in is it its my of on or that the they this to " +
     "was what when where which who why with").split(" ")),
 
-  words: (text) => text.toLowerCase().match(/[\p{L}\p{N}_+]+/gu) || [],
+  // The words of a text in small letters. Of a name such as kv_head or FlashAttention, its parts are words as well.
+  words(text) {
+    return (text.match(/[\p{L}\p{N}_+∞]+/gu) || []).flatMap((word) => {
+      const parts = word.split(/_+|(?<=\p{Ll}{2})(?=\p{Lu}\p{Ll})/u).filter(Boolean);
+      const whole = word.replace(/^_+|_+$/g, "");
+      return (parts.length > 1 ? [whole, ...parts] : parts).map((part) => part.toLowerCase());
+    });
+  },
+
+  // What else the pages may say for a word that people type.
+  alike: {
+    logsumexp: ["lse"], fp16: ["float16"], fp32: ["float32"], inf: ["∞"], infinity: ["∞"], infinite: ["∞"],
+    sm: ["multiprocessor"], hbm: ["global"], sram: ["shared"], smem: ["shared"], autograd: ["gradient"],
+    bwd: ["backward"], fwd: ["forward"], oob: ["out_of_bounds"], segfault: ["illegal_address"], hang: ["deadlock"],
+    hangs: ["deadlock"], slow: ["fast"], wrong: ["wrong"], matmul: ["matmul", "product"], gemm: ["matmul"],
+    swa: ["sliding"], mqa: ["multi-query", "grouped"], kvcache: ["cache"], tiling: ["tile"], rng: ["philox"],
+  },
 
   // The words to look for: those of the query that say something, or all.
   wanted(query) {
@@ -71,16 +87,29 @@ const search = {
     return stem.length >= 4 ? stem : word;
   },
 
+  // Whether a page is the one for a phrase that people type: all telling words are in one of its phrases, and they are
+  // more than half of that phrase.
+  phrases: null,
+  answers(address, words) {
+    search.phrases ||= Object.fromEntries(Object.entries(window.searchPhrases || {}).map(([page, list]) =>
+      [page, list.map((phrase) => search.words(phrase).filter((word) => !search.empty.has(word)))]));
+    return (search.phrases[address] || []).some((phrase) => words.length * 2 > phrase.length &&
+      words.every((word) => phrase.some(search.fits(word))));
+  },
+
   prepare() {
     search.sections ||= window.searchData.map(([kind, title, heading, address, text, terms]) => ({
       kind, title, heading, address, text, all: text.toLowerCase(),
-      inTitle: search.words(title), inHeading: search.words(heading), inText: search.words(text),
+      inTitle: search.words(/^diagnostic_/.test(address) ? title.split(":")[0] : title), inHeading: search.words(heading), inText: search.words(text),
       terms: search.words(terms),
     }));
   },
 
-  // A short word stands for itself, a longer one for all that begin as it does.
-  fits: (word) => (word.length < 3 ? (other) => other === word : (other) => other.startsWith(search.stem(word))),
+  // A short word stands for itself, a longer one for all that begin as it does, and for what is alike.
+  fits(word) {
+    const stems = [word, ...(search.alike[word] || [])].map((one) => (one.length < 3 ? one : search.stem(one)));
+    return (other) => stems.some((stem) => (stem.length < 3 ? other === stem : other.startsWith(stem)));
+  },
 
   // How well a section answers, and how many of the words it has. Where a lesson explains counts for more than where it
   // sets a task.
@@ -106,8 +135,9 @@ const search = {
     return {has, sum};
   },
 
-  // The best section of each page. First the pages that have most of the words; among these lessons, pages beside them,
-  // the reference, listings. A lesson that only mentions the words in passing does not come before a page about them.
+  // The best section of each page. First the pages that have most of the words; among these, those that answer such a
+  // question or whose title has all of them; then lessons, pages beside them, the reference, listings. A lesson that only mentions the words in passing
+  // does not come before a page about them.
   find(query) {
     const words = search.wanted(query);
     const phrase = query.trim().toLowerCase();
@@ -116,12 +146,19 @@ const search = {
       const {has, sum} = search.score(section, words, phrase);
       const page = section.address.split("#")[0];
       const other = best.get(page);
-      if (has && (!other || has > other.has || (has === other.has && sum > other.sum))) best.set(page, {section, has, sum});
+      const titled = section.kind < 2 && words.every((word) => section.inTitle.some(search.fits(word)));
+      if (has && (!other || has > other.has || (has === other.has && sum > other.sum)))
+        best.set(page, {section, has, sum, titled});
+    }
+    for (const page of Object.keys(window.searchPhrases || {})) {
+      if (!search.answers(page, words)) continue;
+      const {section, sum} = best.get(page) || {section: search.sections.find(({address}) => address.split("#")[0] === page), sum: 0};
+      best.set(page, {section, has: words.length, sum: sum + 1000, titled: true});
     }
     const most = Math.max(...[...best.values()].map(({has}) => has));
     const found = [...best.values()].filter(({has}) => has === most);
-    const top = Math.max(...found.map(({sum}) => sum));
-    const group = ({section, sum}) => section.kind + (section.kind < 2 && sum < top / 4 ? 1.5 : 0);
+    const top = Math.max(...found.map(({sum}) => sum % 1000));
+    const group = ({section, sum, titled}) => (titled ? -1 : section.kind + (section.kind < 2 && sum < top / 4 ? 1.5 : 0));
     const sections = found.sort((a, b) => group(a) - group(b) || b.sum - a.sum).slice(0, 20).map(({section}) => section);
     return {sections, missing: words.length - Math.max(most, 0), words};
   },
@@ -168,7 +205,7 @@ const search = {
       link.append(line);
       box.append(link);
     }
-    box.dataset.query = search.words(field.value).join(" ");
+    box.dataset.query = field.value.trim();
     box.hidden = !message;
     field.setAttribute("aria-expanded", String(!box.hidden));
   },

@@ -52,7 +52,7 @@ __device__ void multiply_with_keys(const SharedTiles<Shape>& smem, std::int64_t 
   for (auto& row : S_rmem) {
     for (float& s : row) s *= scale;
   }
-  // TODO 2: the columns behind the last key hold 0. What would they weigh?
+  // TODO 2: the columns past the last key hold 0. What would they weigh?
 }
 
 /// Line 12, the product: O += P·V. The warp must have read its rows of Q: its rows of P go where they lay.

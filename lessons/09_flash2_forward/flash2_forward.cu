@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     // TODO 6: who has to wait for whom, before anybody multiplies?
 
     typename Scores::Accumulator S_rmem = {};
-    // TODO 7: compute the tile of S. What stands in the columns behind the last key?
+    // TODO 7: compute the tile of S. What stands in the columns past the last key?
 
     fold_scores<Shape>(S_rmem, O_rmem, m, l);  // line 9, and of line 10: O = diag(exp(m_old - m))·O
 

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
                                     shared_memory);
 
   // TODO 1: which keys does some query of this tile see, and which do all of them see?
-  // TODO 2: at which key does the first tile begin, so that no key is missing and no tile is loaded in vain?
+  // TODO 2: at which key does the first tile begin, so that no key is missing and no tile is superfluous?
   // TODO 3: let the tiles of keys pass by. Which of them need no mask?
   // TODO 4: which keys of the others are hidden from a query?
   block.store(device::matrix_of(O, blockIdx.z, blockIdx.y), device::row_of(lse, blockIdx.z, blockIdx.y));

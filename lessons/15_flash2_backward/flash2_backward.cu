@@ -47,7 +47,7 @@ __device__ float score_gradient(float P, float dP, float delta) {
   return 0.0f;
 }
 
-/// x[i], or `otherwise` behind the end of x.
+/// x[i], or `otherwise` past the end of x.
 __device__ float number_at(const View<const float, 1>& x, std::int64_t i, float otherwise) {
   return i < x.shape[0] ? x(i) : otherwise;
 }
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   device::load_tile<Shape::kThreads>(device::matrix_of(dO, blockIdx.z, blockIdx.y), first_query, 0, smem.dO);
   // TODO 16: where does dQ grow? Which lse and which delta belong to the thread's rows, whatever passes by?
 
-  std::int64_t keys_end = Nk;  // behind the last key that a query of the tile sees
+  std::int64_t keys_end = Nk;  // past the last key that a query of the tile sees
   // TODO 22: with causal, which key is the last that a query of the tile sees?
   for (std::int64_t first_key = 0; first_key < keys_end; first_key += Shape::kBlockN) {
     // TODO 17: load a tile of K and one of V, between which barriers?

@@ -27,7 +27,7 @@ constexpr std::int64_t kTile = device::kAttentionTile;
 static_assert(NarrowShape::kBlockM == kTile);
 
 /// What becomes of the weights of a head: the `weights` that the blocks of device:: ask, as PlainWeights
-/// says. Nothing is stored: whoever needs Z computes it again.
+/// says. Nothing is stored: what needs Z computes it again.
 struct Dropout {
   std::uint32_t threshold;  ///< a weight is dropped if its word is less; 0: none is
   float factor;             ///< what those that are kept are multiplied by

@@ -73,7 +73,7 @@ def _files(page: Page) -> str:
     for listing in listings(page.lesson):
         here = ' aria-current="page"' if listing.name == page.name else ""
         links.append(f'<a href="{listing.address}"{here}>{listing.title}</a>')
-    return f'<p class="files"><span>{"Its" if page.kind == "lesson" else "The lesson’s"} files:</span> {" ".join(links)}</p>'
+    return f'<p class="files"><span>{"Its" if page.kind == "lesson" else "The lesson’s"} pages:</span> {" ".join(links)}</p>'
 
 
 def facts(page: Page, titles: dict[int, str]) -> str:
@@ -82,7 +82,7 @@ def facts(page: Page, titles: dict[int, str]) -> str:
     titles   of lessons, by number
     """
     reading = f"{minutes_to_read(page.text())} min to read"
-    if page.kind == "code":
+    if page.kind in ("beside", "code"):
         return _files(page)
     if page.kind != "lesson":
         return f'<p class="facts">{reading}</p>' if page.kind == "guide" and page.name not in LOOKED_UP else ""

@@ -25,7 +25,7 @@ class Page:
     name     the page's address without ".html"
     source   its file, as a path from the project's folder; for a page that is generated, ""
     title    what links to it say
-    kind     "home", "lesson", "guide", "code" (a listing) or "reference": search lists them in this order
+    kind     "home", "lesson", "guide", "beside" (a page of a lesson), "code" (a listing) or "reference"
     lesson   lesson.json of the lesson that it belongs to
     parent   the name of the page that it belongs to, if it is not one of the chapters
     markdown what a generated page says
@@ -66,6 +66,7 @@ HOW = [
     _guide("architecture", "docs/architecture.md", "Architecture"),
     _guide("grader", "docs/grader.md", "How the grader decides"),
     _guide("simulator", "docs/simulator.md", "How the simulator sees your kernel"),
+    _guide("ptx", "docs/ptx.md", "PTX in the simulator"),
     _guide("counters", "docs/counters.md", "Counters beside the profiler"),
     _guide("diagnostics", "docs/diagnostics.md", "Diagnostics, class by class"),
 ]
@@ -116,7 +117,7 @@ TOLD = {
 
 
 def listings(lesson: dict) -> list[Page]:
-    """The files that belong to a lesson, a page each: contract, hints, stub, solution and tests."""
+    """What belongs to a lesson, a page each: mistakes, GPU, contract, hints, stub, solution and tests."""
     folder, name, parent = lesson["folder"], lesson["name"], name_of(lesson)
     number = f"Lesson {lesson['number']:02}"
 
@@ -126,9 +127,14 @@ def listings(lesson: dict) -> list[Page]:
                     f"\\include{{lineno}} {path}\n")
         return Page(f"{parent}_{what}", path, what, "code", lesson, markdown, parent)
 
+    def beside(what: str, file: str, kind: str) -> Page:
+        return Page(f"{parent}_{file}", f"lessons/{folder}/{file}.md", what, kind, lesson, None, parent)
+
     return [
+        beside("what goes wrong", "mistakes", "beside"),
+        beside("on a GPU", "gpu", "beside"),
         listing("contract", f"lessons/{folder}/{name}.hpp"),
-        Page(f"{parent}_hints", f"lessons/{folder}/hints.md", "hints", "code", lesson, None, parent),
+        beside("hints", "hints", "code"),
         listing("stub", f"lessons/{folder}/{name}.cu"),
         listing("solution", f"solutions/{folder}/{name}.cu"),
         listing("tests", f"tests/lessons/{folder}_test.cpp"),
@@ -141,5 +147,6 @@ def groups(reference: Page) -> list[tuple[str, list[Page]]]:
     for page in lesson_pages():
         by_part.setdefault(page.lesson["part"], []).append(page)
     shown = [(f"{part} {PARTS[part]}", pages) for part, pages in sorted(by_part.items())]
-    return [("", [Page("index", "docs/home.md", "Home", "home")]), *shown, ("Beside the lessons", BESIDE), ("How it works", HOW),
+    first = [Page("index", "docs/home.md", "Home", "home"), _guide("before", "docs/before.md", "Before you begin")]
+    return [("", first), *shown, ("Beside the lessons", BESIDE), ("How it works", HOW),
             ("To teach and to write", OTHERS), ("Reference", [reference])]

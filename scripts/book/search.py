@@ -10,10 +10,28 @@ import re
 
 from .pages import Page
 
-KINDS = {"home": 1, "lesson": 0, "guide": 1, "code": 3, "reference": 2}  # the lower comes first among equals
+KINDS = {"home": 1, "lesson": 0, "guide": 1, "beside": 1, "code": 3, "reference": 2}  # the lower comes first among equals
 SKIPPED = {"script", "style", "nav", "svg", "button"}
 QUIET = {"here", "toc", "facts", "files", "lineno", "ttc", "navpath", "copy"}  # classes of what is no text of the page
 REFERENCE_LETTERS = 2500
+# Phrases that people type, where other pages have the words more often than the page that answers.
+PHRASES = {
+    "before": ["what is a gpu", "cpu vs gpu", "gpu versus cpu", "memory hierarchy"],
+    "gpu": ["how do I run on gpu", "run on my own gpu", "which card", "install cuda"],
+    "lesson_01": ["warp divergence", "what is a warp", "thread block grid", "launch a kernel"],
+    "lesson_02": ["row major", "column major", "non contiguous"],
+    "lesson_03": ["warp shuffle", "parallel reduction"],
+    "lesson_06": ["matrix multiplication tiles", "tiled matmul"],
+    "lesson_07": ["attention formula", "why divide by sqrt d", "scaled dot product attention"],
+    "lesson_14": ["finite differences", "gradient check"],
+    "lesson_15": ["backward dK", "backward dV", "backward dQ", "flash attention backward"],
+    "reports": ["never written", "wrong answer last block", "wrong values"],
+    "diagnostic_race": ["race condition", "data race"],
+    "pytorch": ["pytorch comparison", "compare with pytorch", "faster than pytorch"],
+    "instructors": ["how points are counted"],
+    "class_submissions": ["plagiarism", "copied submissions"],
+    "authors": ["add a lesson", "how to contribute"],
+}
 VOID = {"img", "br", "hr", "input", "meta", "link", "col", "area", "wbr"}
 
 
@@ -99,5 +117,7 @@ def data(finished: dict[str, str], by_address: dict[str, Page]) -> str:
         for heading, anchor, words, terms in sections:
             if words or heading:
                 entries.append([KINDS[kind], title, heading, address + (f"#{anchor}" if anchor else ""), words, terms])
+    phrases = {f"{name}.html": phrases for name, phrases in PHRASES.items() if f"{name}.html" in finished}
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
-    return f"window.searchData=[\n{lines}\n];\n"
+    return (f"window.searchPhrases={json.dumps(phrases, ensure_ascii=False)};\n"
+            f"window.searchData=[\n{lines}\n];\n")

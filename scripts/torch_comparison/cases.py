@@ -14,7 +14,7 @@ FORWARD, BACKWARD = "forward", "backward"
 FOLDERS = {
     7: "07_naive_attention", 8: "08_flash1_forward", 9: "09_flash2_forward", 10: "10_causal", 11: "11_grouped_query",
     12: "12_sliding_window", 13: "13_attention_sinks", 15: "15_flash2_backward", 16: "16_grouped_query_backward",
-    17: "17_full_backward", 18: "18_dropout",
+    17: "17_full_backward", 18: "18_dropout", 19: "19_register_tiling",
 }  # fmt: skip
 
 
@@ -107,6 +107,8 @@ def cases_of(lesson: int, N: int, D: int) -> list[Case]:
         return [problem(10, FORWARD, N, D, causal=True)]
     if lesson == 11:
         return [problem(11, FORWARD, N, D, grouped=True, causal=causal) for causal in (True, False)]
+    if lesson == 19:
+        return [problem(19, FORWARD, N, D, causal=causal) for causal in (False, True)]
     if lesson in (12, 13):
         return [problem(lesson, FORWARD, N, D, causal=True, window=window, sinks=SINKS if lesson == 13 else 0)
                 for window in _windows(N)]
@@ -172,6 +174,6 @@ def read_lessons(text: str) -> list[int]:
         known = [number for number in numbers if number in FOLDERS]
         if not known:
             raise ValueError(f"--lessons {text}: there is nothing to compare in {part.strip()}; the lessons with "
-                             "attention are 7-13 and 15-18.")
+                             "attention are 7-13 and 15-19.")
         found.update(known)
     return sorted(found)

@@ -28,6 +28,7 @@ ENTRIES = {
     (18, "forward"): ("attention_forward", "Q K V sink O lse scale causal window sinks dropout seed"),
     (18, "backward"): ("attention_backward",
                        "Q K V sink O lse dO delta dQ dK dV dsink scale causal window sinks dropout seed"),
+    (19, "forward"): ("flash2_forward_fast", "Q K V O lse scale causal"),
 }  # fmt: skip
 SETTINGS = {"scale": ctypes.c_float, "causal": ctypes.c_bool, "window": ctypes.c_int64, "sinks": ctypes.c_int64,
             "dropout": ctypes.c_float, "seed": ctypes.c_uint64}

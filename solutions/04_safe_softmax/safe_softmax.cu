@@ -17,7 +17,7 @@ constexpr int kBlockWarps = kBlockThreads / device::kWarpSize;
 
 // [maximum]
 /// The largest of this thread's columns, which are threadIdx.x, threadIdx.x + kBlockThreads, ... below cols;
-/// -inf if there are none. Passes over NaN.
+/// -inf if there are none. Ignores NaN.
 /// Shapes: x_row is (cols).
 __device__ float max_own_columns(const float* x_row, std::int64_t cols) {
   float max = -INFINITY;

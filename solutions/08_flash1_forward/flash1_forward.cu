@@ -63,8 +63,8 @@ __device__ void multiply_with_keys(const SharedTiles<Shape>& smem, std::int64_t 
   for (auto& row : S_rmem) {
     for (float& s : row) s *= scale;
   }
-  // TODO 2: the columns behind the last key hold 0. What would they weigh?
-  if (keys_left < Shape::kBlockN) {  // the columns behind the last key hold 0, and exp(0) is 1
+  // TODO 2: the columns past the last key hold 0. What would they weigh?
+  if (keys_left < Shape::kBlockN) {  // the columns past the last key hold 0, and exp(0) is 1
     device::hide_scores<Scores>(S_rmem, [=](int, int col) { return col >= keys_left; });
   }
   // [done]

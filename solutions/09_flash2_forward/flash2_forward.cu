@@ -98,12 +98,12 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     // [done]
 
     typename Scores::Accumulator S_rmem = {};
-    // TODO 7: compute the tile of S. What stands in the columns behind the last key?
+    // TODO 7: compute the tile of S. What stands in the columns past the last key?
     device::multiply_add<Scores>(smem.Q, smem.K, S_rmem);  // line 8: S = Q·Kᵀ
     for (auto& row : S_rmem) {
       for (float& s : row) s *= scale;
     }
-    if (first_key + Shape::kBlockN > Nk) {  // the columns behind the last key hold 0, not -inf
+    if (first_key + Shape::kBlockN > Nk) {  // the columns past the last key hold 0, not -inf
       device::hide_scores<Scores>(S_rmem, [=](int, int col) { return first_key + col >= Nk; });
     }
     // [done]

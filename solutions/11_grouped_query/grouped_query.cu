@@ -31,7 +31,7 @@ struct GroupRows {
 
   __device__ std::int64_t query(std::int64_t row) const { return row / group; }
 
-  /// Where the row begins in X, of shape (B, H, Nq, D) or (B, H, Nq); nullptr behind the last row.
+  /// Where the row begins in X, of shape (B, H, Nq, D) or (B, H, Nq); nullptr past the last row.
   template <class T, int kRank>
   __device__ T* begin(const View<T, kRank>& X, std::int64_t row) const {
     T* place = nullptr;

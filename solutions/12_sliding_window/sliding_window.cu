@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
                                     shared_memory);
 
   // TODO 1: which keys does some query of this tile see, and which do all of them see?
-  // TODO 2: at which key does the first tile begin, so that no key is missing and no tile is loaded in vain?
+  // TODO 2: at which key does the first tile begin, so that no key is missing and no tile is superfluous?
   // TODO 3: let the tiles of keys pass by. Which of them need no mask?
   // TODO 4: which keys of the others are hidden from a query?
   const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], offset = Nk - Nq;  // query i stands at key i + offset

@@ -66,7 +66,7 @@ __device__ float score_gradient(float P, float dP, float delta) {
   // [done]
 }
 
-/// x[i], or `otherwise` behind the end of x.
+/// x[i], or `otherwise` past the end of x.
 __device__ float number_at(const View<const float, 1>& x, std::int64_t i, float otherwise) {
   return i < x.shape[0] ? x(i) : otherwise;
 }
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   }
   // [done]
 
-  std::int64_t keys_end = Nk;  // behind the last key that a query of the tile sees
+  std::int64_t keys_end = Nk;  // past the last key that a query of the tile sees
   // TODO 22: with causal, which key is the last that a query of the tile sees?
   if (causal) keys_end = min(first_query + Shape::kBlockM, Nq) + offset;  // its last query's position, and 1
   // [done]

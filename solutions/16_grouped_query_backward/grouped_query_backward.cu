@@ -19,7 +19,7 @@ using NarrowShape = device::BackwardShape<64>;
 using WideShape = device::BackwardShape<128>;
 static_assert(WideShape::kDim >= kMaxDim);
 
-/// Hides the keys behind the query's position; query i stands at key i + offset.
+/// Hides the keys past the query's position; query i stands at key i + offset.
 struct BehindPosition {
   std::int64_t offset;
   __device__ bool operator()(std::int64_t query, std::int64_t key) const { return key > query + offset; }

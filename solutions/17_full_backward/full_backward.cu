@@ -67,7 +67,7 @@ struct Mask {
     // TODO 3: so all tiles pass by. Which keys does no query of this tile see? Leave the sinks to TODO 4.
     const std::int64_t first_position = first_query + offset();
     keys.begin = max(first_position - window + 1, std::int64_t{0}) / kTile * kTile;
-    if (causal) keys.end = min(first_query + kTile, Nq) + offset();  // behind the last query's position
+    if (causal) keys.end = min(first_query + kTile, Nq) + offset();  // past the last query's position
     // [done]
     return keys;
   }

@@ -127,3 +127,22 @@ TEST_CASE("names in sentences stay on one line and short", "[classroom][names]")
   CHECK(shown_list({"a", "b"}) == "a, b");
   CHECK(shown_list(std::vector<std::string>(11, "x")) == "x, x, x, x, x, x, x, x, x, x and 1 other");
 }
+
+TEST_CASE("what a student puts behind the platform's part names nobody else") {
+  const std::string crafted = "mallory_12345_678_Ada Lovelace_99_assignsubmission_file_01_vector_add.cu";
+  CHECK(parse_platform_name(crafted)->student == "mallory");
+  CHECK(parse_platform_name(crafted)->id == "12345");
+  const std::string other = "Mallory_7_assignsubmission_file_lovelaceada_12_34_01_vector_add.cu";
+  CHECK(parse_platform_name(other)->student == "Mallory");
+  CHECK(parse_platform_name(other)->id == "7");
+}
+
+TEST_CASE("what only one platform can have made tells the platform of a class") {
+  CHECK(platform_of({"ada_1_2_a.cu", "mallory_3_4_Ada_9_assignsubmission_file_a.cu"}) == Platform::canvas);
+  CHECK(platform_of({"Ada_1_assignsubmission_file_a.cu", "notes.txt"}) == Platform::moodle);
+  CHECK_FALSE(platform_of({"Ada Lovelace", "Grace Hopper.zip"}));
+  const std::string name =
+      "Ada_1_2_b_3_assignsubmission_file_a.cu";  // of a student of Moodle's called "Ada_1_2_b"
+  CHECK(parse_platform_name(name, Platform::moodle)->student == "Ada_1_2_b");
+  CHECK(parse_platform_name(name, Platform::canvas)->student == "Ada");
+}

@@ -112,10 +112,11 @@ TEST_CASE("a file is late if it is newer than the deadline", "[classroom][submis
   ClassFolder folder;
   folder.write("ada/vector_add.cu", "x", noon(1));
   CHECK(folder.student("2026-11-20 12:00").by_lesson.at(1).late);
+  CHECK(folder.student("2026-11-20T12:00").by_lesson.at(1).late);
   CHECK_FALSE(folder.student("2026-11-20 12:00:01").by_lesson.at(1).late);
   CHECK_FALSE(folder.student().by_lesson.at(1).late);
   for (const char* wrong : {"tomorrow", "2026-11-31 12:00", "2026-11-20", "2026-11-20 25:00",
-                            "2026-11-20 12:00:00x", "2026-11-20T12:00", " 2026-11-20 12:0"}) {
+                            "2026-11-20 12:00:00x", "2026-11-20t12:00", " 2026-11-20 12:0"}) {
     CAPTURE(wrong);
     CHECK_THAT(message_of([&] { folder.read(folder.root(), wrong); }),
                ContainsSubstring("write it like 2026-11-22"));
@@ -220,4 +221,27 @@ TEST_CASE("what cannot be read for want of rights is told", "[classroom][submiss
   CHECK(students[1].notes ==
         Strings{"The student's folder cannot be read on the grading machine (Permission denied); "
                 "tell your instructor."});
+}
+
+TEST_CASE("results that were written among the submissions are no student's", "[classroom][submissions]") {
+  ClassFolder folder;
+  folder.write("ada/01_vector_add.cu", "add");
+  folder.write("results/run.json", "{}");
+  folder.write("results/.grading/verdict.json", "{}");
+  folder.write("results/ada/01_vector_add.cu", "add");
+  folder.write("run/run.json", "{}");  // a student may be called so, and have such a file
+  CHECK(names(folder.read()) == Strings{"ada", "run"});
+  REQUIRE(folder.notes.size() == 1);
+  CHECK_THAT(folder.notes[0], ContainsSubstring("results holds results of `course grade`"));
+}
+
+TEST_CASE("an upload that is called after a classmate stays with who uploaded it",
+          "[classroom][submissions]") {
+  ClassFolder folder;
+  folder.write("lovelaceada_4711_1_05_online_softmax.cu", "softmax");
+  folder.write("mallory_12_2_Ada Lovelace_4711_assignsubmission_file_01_vector_add.cu", "add");
+  const auto students = folder.read();
+  REQUIRE(names(students) == Strings{"lovelaceada", "mallory"});
+  CHECK(students[0].by_lesson.count(1) == 0);
+  CHECK(students[1].id == "12");
 }

@@ -206,6 +206,11 @@ class Explain(Case):
     def test_a_number_shows_the_notes_of_a_lesson(self):
         self.assertIn("Lesson 01: Vector add\n", course("explain", "01").stdout)
         self.assert_one_message(course("explain", "99"), 'no lesson "99"', "./course list")
+        self.assertIn("Lesson 05: what goes wrong\n", course("explain", "5", "mistakes").stdout)
+        self.assertIn("Lesson 05: on a GPU\n", course("explain", "05", "gpu").stdout)
+        self.assert_one_message(course("explain", "05", "notes"), 'no page "notes"', "`./course explain 05 mistakes`")
+        self.assertIn("the old terms still refer to the old maximum",
+                      " ".join(course("explain", "the", "sum", "so", "far", "was", "not", "rescaled").stdout.split()))
 
     def test_unknown_and_ambiguous_names(self):
         result = course("explain", "rcae")
@@ -220,7 +225,7 @@ class Explain(Case):
         result = course("explain", "weights_ignored")
         self.assertEqual(result.returncode, 0)
         self.assertIn("This is the sum of x alone: the weights are missing.", result.stdout)
-        self.assertIn("lessons/03_weighted_row_sum/README.md", result.stdout)
+        self.assertIn("lessons/03_weighted_row_sum/mistakes.md", result.stdout)
         self.assertEqual(course("explain", "not_checked").returncode, 0)
 
     def test_without_a_terminal_there_are_no_colours_and_with_one_there_are(self):

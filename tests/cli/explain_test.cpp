@@ -5,6 +5,7 @@
 #include "cli/known_mistakes.hpp"
 #include "cli/markdown.hpp"
 #include "cli/report_sections.hpp"
+#include "cli/told_mistakes.hpp"
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
@@ -145,6 +146,30 @@ TEST_CASE("each sentence that a report begins with leads to a section", "[cli][e
   CHECK(title("warnings") == "Warnings");
   CHECK(title("not_checked") == "Not checked");
   CHECK(title("channels").empty());  // "nan" is no word of it
+}
+
+TEST_CASE("the rows of a page of mistakes are found by words of their first cell", "[cli][explain]") {
+  const auto rows = parse_told_mistakes(
+      "# Lesson\n\n| what you read | what it comes from |\n|---|---|\n"
+      "| *the sum so far was not rescaled* | `l + 1`, always. |\n| *race: ...* | No barrier. |\nText | no "
+      "row |\n");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].read == "*the sum so far was not rescaled*");
+  CHECK(rows[0].source == "`l + 1`, always.");
+  CHECK(matching_told_mistakes(rows, "The SUM so far, was not").size() == 1);
+  CHECK(matching_told_mistakes(rows, "sum so fa").empty());  // whole words only
+  CHECK(matching_told_mistakes(rows, "race").size() == 1);
+}
+
+TEST_CASE("too few words name no mistake, more name those of each lesson", "[cli][explain]") {
+  const Project project;
+  std::filesystem::create_directories(project.lesson.folder());
+  Project::write(project.lesson.folder() / "mistakes.md", "| *all of it is lost* | Nothing is stored. |\n");
+  CHECK(page_of_told_mistakes({project.lesson}, "all of").empty());
+  CHECK(page_of_told_mistakes({project.lesson}, "all is lost").empty());
+  CHECK(page_of_told_mistakes({project.lesson}, "all of it") ==
+        "# What a report says, and what it comes from\n\n## Lesson 01: *all of it is lost*\n\nNothing is "
+        "stored.\n\n");
 }
 
 TEST_CASE("of every page, nothing but code is wider than a terminal of 80 columns", "[cli][explain]") {

@@ -161,8 +161,18 @@ class Search(unittest.TestCase):
     def test_data_is_a_script_with_one_entry_for_each_section(self):
         lesson = pages.Page("lesson_05", "", "05", "lesson")
         script = search.data({"lesson_05.html": self.TEXT}, {"lesson_05.html": lesson})
-        entries = json.loads(script.removeprefix("window.searchData=").removesuffix(";\n"))
+        entries = json.loads(script.partition("window.searchData=")[2].removesuffix(";\n"))
         self.assertEqual(entries[1], [0, "Lesson 5 & more", "The idea", "lesson_05.html#idea", "Rescale <it>.", ""])
+
+    def test_phrases_are_those_of_pages_that_are_there(self):
+        script = search.data({"lesson_15.html": self.TEXT}, {"lesson_15.html": pages.Page("lesson_15", "", "15", "lesson")})
+        phrases = json.loads(script.removeprefix("window.searchPhrases=").partition(";\n")[0])
+        self.assertEqual(phrases, {"lesson_15.html": search.PHRASES["lesson_15"]})
+
+    def test_phrases_belong_to_pages_of_the_site(self):
+        names = {page.name for _, group in pages.groups(page("")) for page in group}
+        names |= {page.name for page in pages.diagnostic_pages()}
+        self.assertEqual(set(search.PHRASES) - names, set())
 
 
 class CheckSite(unittest.TestCase):

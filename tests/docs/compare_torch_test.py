@@ -94,7 +94,7 @@ class Arguments(unittest.TestCase):
         self.assertEqual(compare_torch.parse_arguments([]).lessons, sorted(cases.FOLDERS))
 
     def test_lessons_without_attention_and_words_that_are_none(self):
-        self.assertIn("7-13 and 15-18", self.says("--lessons", "3"))
+        self.assertIn("7-13 and 15-19", self.says("--lessons", "3"))
         self.assertIn("nine is neither a number nor a range", self.says("--lessons", "nine"))
         self.assertIn("neither a number", self.says("--lessons", "9,"))
 

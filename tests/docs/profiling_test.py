@@ -366,10 +366,11 @@ class Quoted(unittest.TestCase):
             with self.assertRaisesRegex(quoted.QuoteError, why):
                 quoted.quoted(self.entries, name)
 
-    def test_the_notes_of_every_lesson_quote_the_bounds(self):
-        for notes in sorted((ROOT / "lessons").glob("*/README.md")):
-            self.assertIn("<!-- value: bounds:", notes.read_text(encoding="utf-8"), notes)
-            self.assertIn(notes, update_tables.all_pages())
+    def test_every_lesson_quotes_the_bounds_on_its_page_for_a_gpu(self):
+        for folder in sorted(path.parent for path in (ROOT / "lessons").glob("*/lesson.json")):
+            page = folder / "gpu.md"
+            self.assertIn("<!-- value: bounds:", page.read_text(encoding="utf-8"), page)
+            self.assertIn(page, update_tables.all_pages())
 
 
 class Shown(unittest.TestCase):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hands in every hostile submission, each as a student of one class, and holds what comes out against its first lines.
 
-    hostile_test.py COURSE [--all] [--only NAME...] [--every N] [--keep FOLDER]
+    hostile_test.py COURSE [--right] [--all] [--only NAME...] [--every N] [--keep FOLDER]
 
 An honest student comes first and last, and must have all points. Files that are slow to judge are left out, and named,
 unless --all is given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
@@ -47,6 +47,8 @@ class Hostile:
         full = lesson["points"] == lesson["max_points"]
         if full != (self.verdict == "pass"):
             yield f"has {lesson['points']:g} of {lesson['max_points']:g} points, verdict: {self.verdict}; {told[:300]}"
+        if (most := self.one("most")) and lesson["points"] > float(most):
+            yield f"has {lesson['points']:g} points, and may have {most}; {told[:300]}"
         for words in self.fields.get("says", []):
             if " ".join(words.split()) not in told:
                 yield f'nothing says "{words}": {told[:300]}'
@@ -104,10 +106,11 @@ def main():
     parser.add_argument("course")
     parser.add_argument("--all", action="store_true", help="also those that are slow to judge")
     parser.add_argument("--only", nargs="+", default=[], help="names of files, or patterns such as [a-l]*")
+    parser.add_argument("--right", action="store_true", help="hand in the right submissions of tests/grading/right")
     parser.add_argument("--every", type=int, default=1, help="about one in so many, the same whichever others there are")
     parser.add_argument("--keep", help="folder for the class and its results")
     arguments = parser.parse_args()
-    corpus = [Hostile(file) for file in edits.hostile_files()]
+    corpus = [Hostile(file) for file in (edits.right_files() if arguments.right else edits.hostile_files())]
     patterns = arguments.only or ["*"]
     chosen = [hostile for hostile in corpus if any(fnmatch.fnmatch(hostile.name, pattern) for pattern in patterns)]
     if not arguments.all:
@@ -131,7 +134,7 @@ def main():
         problems.append(f"{CANARY} was written")
     for problem in problems:
         print(problem)
-    print(f"{len(chosen)} hostile submissions judged, {len(problems)} problems")
+    print(f"{len(chosen)} submissions judged, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -13,6 +13,8 @@ using namespace course::grading;
 
 namespace {
 
+[[maybe_unused]] const bool kOnHost = host_may_compute() = true;  // misbehave.cpp has no kernels
+
 Outcome misbehave_with(Misdeed misdeed) {
   Tensor<float> c({10});
   return call(ENTRY(misbehave), static_cast<std::int32_t>(misdeed), out(c, "c"), c.numel());
@@ -49,8 +51,13 @@ TEST_CASE("is wrong for some sizes", "[sample][points:1]") {
 }
 
 TEST_CASE("throws as it should", "[sample][points:1]") {
+  require_ran(misbehave_with(kNothing));
   require_throws<std::invalid_argument>(misbehave_with(kThrowInvalidArgument), "n");
   require_throws<std::logic_error>(misbehave_with(kThrowDerived), "n");
+}
+
+TEST_CASE("throws whatever it gets", "[sample]") {
+  require_throws<std::invalid_argument>(misbehave_with(kThrowInvalidArgument), "n");
 }
 
 TEST_CASE("throws another type", "[sample]") {

@@ -185,6 +185,7 @@ void require_no_short_steps(Side side) {
 void require_side_by_side(const Outcome& outcome) {
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
+  require_busy_lanes(*profile);
   const simt::GlobalTraffic &load = profile->global_load, &store = profile->global_store;
   require(load.sectors + store.sectors == load.ideal_sectors + store.ideal_sectors,
           "Memory moves in whole sectors of 32 bytes. Here " +
@@ -311,6 +312,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l01][vector_add][points:2]") {
   // and accepts it; then the sum must be right.
   const Tensor<float> a = numbers(1000, 0), b = numbers(1000, 1);
   Tensor<float> c({1000});
+  require_ran(call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), std::int64_t{1000}));
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(vector_add), in(a, "a"), in(b, "b"),
                                     out(c, "c"), std::int64_t{1000});
   if (outcome.status == Status::returned) {
@@ -351,6 +353,7 @@ TEST_CASE("host: adds three numbers, but refuses to add -1", "[l01][vector_add_h
 }
 
 TEST_CASE("host: reports that the device has too little memory", "[l01][vector_add_host][points:2]") {
+  check_host(3);
   // The host arrays are short: nobody gets as far as copying them.
   INFO("n = 2^40, so that an array takes 4 TiB and cudaMalloc fails");
   const Tensor<float> a = numbers(3, 0), b = numbers(3, 1);
@@ -360,6 +363,7 @@ TEST_CASE("host: reports that the device has too little memory", "[l01][vector_a
 }
 
 TEST_CASE("host: frees its device memory when a copy fails", "[l01][vector_add_host][points:2]") {
+  check_host(1000);
   const Tensor<float> x = numbers(1000, 1);
   Tensor<float> c({1000});
   INFO("a is a null pointer, so that copying it fails");
@@ -371,6 +375,7 @@ TEST_CASE("host: frees its device memory when a copy fails", "[l01][vector_add_h
 }
 
 TEST_CASE("host: reports that the result cannot be copied back", "[l01][vector_add_host][points:2]") {
+  check_host(1000);
   const Tensor<float> a = numbers(1000, 0), b = numbers(1000, 1);
   INFO("c is a null pointer, so that the copy back fails");
   const Outcome outcome =

@@ -62,7 +62,7 @@ Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
 // ---- what a copy must be ----
 
 /// The elements of a matrix as they come out if row r begins r * row_stride elements into its memory, and
-/// column c lies c * col_stride further. NaN where that is behind its end.
+/// column c lies c * col_stride further. NaN where that is past its end.
 Tensor<double> read_with_strides(const Tensor<float>& x, const Shape& shape, std::int64_t row_stride,
                                  std::int64_t col_stride) {
   Tensor<double> y(shape, std::numeric_limits<double>::quiet_NaN());
@@ -102,7 +102,7 @@ std::vector<bool> rows_of_far_blocks(std::int64_t rows) {
   return copied;
 }
 
-/// Whether dst holds what a kernel reads with the two strides of src exchanged. What it reads behind the end
+/// Whether dst holds what a kernel reads with the two strides of src exchanged. What it reads past the end
 /// of src may be anything.
 bool read_with_exchanged_strides(const Tensor<float>& dst, const Tensor<float>& src) {
   const Tensor<double> read = read_with_strides(src, src.shape(), src.strides()[1], src.strides()[0]);
@@ -583,6 +583,7 @@ TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][point
   // it; then the copy must be right.
   const Tensor<float> src = numbered(5, 1000);
   Tensor<float> dst({5, 1000});
+  require_ran(call(ENTRY(copy_strided), in(src, "src"), out(dst, "dst")));
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
   if (outcome.status == Status::returned) {
     require_ran(outcome);
@@ -689,6 +690,7 @@ TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transp
 TEST_CASE("transpose: reports a launch that CUDA refuses", "[l02][transpose][points:1]") {
   const Tensor<float> x = numbered(5, 1000);
   Tensor<float> y({1000, 5});
+  require_ran(call(ENTRY(transpose), in(x, "in"), out(y, "out"), std::int64_t{5}, std::int64_t{1000}));
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(transpose), in(x, "in"), out(y, "out"),
                                     std::int64_t{5}, std::int64_t{1000});
   if (outcome.status == Status::returned) {

@@ -487,6 +487,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l03][weighted_row_sum][points:
   options.max_grid_x = 1;
   for (const Entry<RowSum> entry : {kTree, kShuffles}) {
     Tensor<float> y({p.rows()});
+    require_ran(sum_rows(entry, p, y, {}));
     const Outcome outcome = sum_rows(entry, p, y, options);
     if (outcome.status == Status::returned) {
       require_ran(outcome);

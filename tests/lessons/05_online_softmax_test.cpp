@@ -1055,6 +1055,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]
   // threads that 32 bits keep only those of one row.
   const std::array many{(Col{1} << 29) + 1, kMaxRows};
   Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
+  require_ran(get_softmax(p, y, {}));
   const Outcome softmax = get_softmax(p, y, options);
   if (softmax.status != Status::returned) {
     require_refusal(softmax);
@@ -1066,6 +1067,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]
   } else {
     require_softmax(y, p);
   }
+  require_ran(get_stats(p, max, sum, {}));
   const Outcome stats = get_stats(p, max, sum, options);
   if (stats.status != Status::returned) {
     require_refusal(stats);

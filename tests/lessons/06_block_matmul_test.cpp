@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "grading/testing/lesson_test.hpp"
+#include "products/problem.hpp"
 #include "reference/matmul.hpp"
 #include "tensor/adversarial.hpp"
 #include "tensor/format.hpp"
@@ -22,6 +23,7 @@
 
 using namespace course;
 using namespace course::grading;
+using namespace course::products;
 
 namespace {
 
@@ -31,75 +33,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 using Product = void(View<const float, 2>, View<const float, 2>, View<float, 2>);
 constexpr Entry<Product> kTiled = ENTRY(matmul_tiled), kRegisters = ENTRY(matmul);
 
-// --- Problems ---
-
-/// What one call is given.
-struct Problem {
-  Tensor<float> A, B;  // (M, K) and (K, N), with strides of their own
-  Strides c_strides;   // of C
-
-  std::int64_t M() const { return A.shape()[0]; }
-  std::int64_t N() const { return B.shape()[1]; }
-  std::int64_t K() const { return A.shape()[1]; }
-};
-
-using Layout = Strides (*)(std::int64_t rows, std::int64_t cols);
-Strides row_major(std::int64_t, std::int64_t cols) { return {cols, 1}; }
-Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
-
-/// The same elements, elsewhere. What lies between them is far from all data, so that it shows.
-Tensor<float> laid_out(const Tensor<float>& dense, Strides strides) {
-  Tensor<float> x(dense.shape(), std::move(strides), 1000.0f);
-  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
-  return x;
-}
-
-Problem problem_of(const Tensor<float>& A, const Tensor<float>& B) {
-  return {A, B, row_major_strides({A.shape()[0], B.shape()[1]})};
-}
-
-Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a = row_major,
-                       Layout b = row_major, Layout c = row_major) {
-  return {laid_out(uniform({M, K}, -1.0f, 2.0f, case_seed()), a(M, K)),
-          laid_out(uniform({K, N}, -2.0f, 1.0f, case_seed() + 1), b(K, N)), c(M, N)};
-}
-
-// --- What a float32 program may lose ---
-
-float sum_float32(const Problem& p, std::int64_t i, std::int64_t j, bool fused) {
-  float sum = 0.0f;
-  for (std::int64_t k = 0; k < p.K(); ++k) {
-    const volatile float product = p.A(i, k) * p.B(k, j);  // rounded, whatever the compiler would fuse
-    sum = fused ? std::fma(p.A(i, k), p.B(k, j), sum) : sum + product;
-  }
-  return sum;
-}
-
-/// C in the order of k, with fused multiply-adds or without, whichever loses more.
-Tensor<float> in_order_of_k(const Problem& p, const Tensor<double>& expected) {
-  Tensor<float> C({p.M(), p.N()});
-  for (std::int64_t i = 0; i < p.M(); ++i) {
-    for (std::int64_t j = 0; j < p.N(); ++j) {
-      const float fused = sum_float32(p, i, j, true), rounded = sum_float32(p, i, j, false);
-      const auto error = [&](float sum) { return std::abs(static_cast<double>(sum) - expected(i, j)); };
-      C(i, j) = error(fused) < error(rounded) ? rounded : fused;
-    }
-  }
-  return C;
-}
-
 // --- Well-known mistakes ---
-
-/// Σ A[i][k] · B[k][j] over begin <= k < end, where a(i, k) and b(k, j) say what was read as A[i][k] and
-/// B[k][j].
-template <class ReadA, class ReadB>
-Tensor<double> product_of(const Problem& p, std::int64_t begin, std::int64_t end, ReadA a, ReadB b) {
-  Tensor<double> C({p.M(), p.N()});
-  for (std::int64_t i = 0; i < p.M(); ++i)
-    for (std::int64_t j = 0; j < p.N(); ++j)
-      for (std::int64_t k = begin; k < end; ++k) C(i, j) += a(i, k) * b(k, j);
-  return C;
-}
 
 /// What lies at an offset of the tensor's storage.
 double stored(const Tensor<float>& x, std::int64_t offset) {
@@ -111,11 +45,6 @@ bool is_known(const Tensor<float>& x, std::int64_t offset) {
   const auto storage = x.storage();
   return offset < static_cast<std::int64_t>(storage.size()) &&
          std::none_of(storage.begin(), storage.end(), [](float value) { return std::isnan(value); });
-}
-
-/// The element of x, 0 outside, as tiles with zeros hold it.
-double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col) {
-  return row < x.shape()[0] && col < x.shape()[1] ? static_cast<double>(x(row, col)) : 0.0;
 }
 
 /// The element of x that takes the place of (row, col) if each square of kTile x kTile is transposed.
@@ -388,12 +317,6 @@ Outcome multiply(Entry<Product> entry, const Problem& p, Tensor<float>& C, const
   return call_with(options, entry, in(p.A, "A"), in(p.B, "B"), out(C, "C"));
 }
 
-std::string describe(const Problem& p) {
-  return "M = " + std::to_string(p.M()) + ", N = " + std::to_string(p.N()) +
-         ", K = " + std::to_string(p.K()) + "; strides of A " + format_shape(p.A.strides()) + ", of B " +
-         format_shape(p.B.strides()) + ", of C " + format_shape(p.c_strides);
-}
-
 /// Multiplies with one of the two entries, and compares.
 Outcome check(Entry<Product> entry, const Problem& p, const CallOptions& options = {}) {
   INFO(describe(p));
@@ -496,6 +419,7 @@ void check_refused_launch(Entry<Product> entry) {
   CallOptions options;
   options.max_grid_x = 1;
   Tensor<float> C({p.M(), p.N()});
+  require_ran(multiply(entry, p, C, {}));
   const Outcome outcome = multiply(entry, p, C, options);
   if (outcome.status == Status::returned) {
     require_ran(outcome);

@@ -306,7 +306,7 @@ Mistakes counted_tails(const Problem& p, Which which) {
     found.push_back(deviation("tail_counted", p, which, {.tile = width, .tail_counts = true},
                               std::string(which_columns) + " counts with a score of 0. It has to be -inf."));
   };
-  add(p.Nk() + 1, "The first column behind the last key");
+  add(p.Nk() + 1, "The first column past the last key");
   for (Int width = 8; width <= 256; width *= 2)
     if (width > p.Nk()) add(width, "The tile of keys reaches beyond Nk, and what lies there");
   return found;

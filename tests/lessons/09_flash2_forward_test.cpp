@@ -210,7 +210,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
       mistakes.push_back(deviation(
           "key_behind_the_last_counted", p, which,
           {.sees = [Nk = p.Nk()](Int, Int j) { return j <= Nk; }, .tile = width, .tail_counts = true},
-          "One key behind the last one counts, with a score of 0: key Nk is the first that is not there."));
+          "One key past the last one counts, with a score of 0: key Nk is the first that is not there."));
   return mistakes;
 }
 
@@ -424,6 +424,7 @@ TEST_CASE("reads K and V once for every 64 queries, and stores only O and lse, o
     const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64);
     require_loads_at_most(*profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
                           "to read Q once, and K and V once for every 64 queries,");
+    require_busy_lanes(*profile);
     require_stores_outputs_once(kKernel, *profile, p);
     require(profile->global_atomic.requests == 0,
             "There are atomic operations on global memory; every element of O and lse has one owner.");

@@ -180,8 +180,7 @@ Mistake rows_missing(const Problem& p) {
 
 /// What the mistakes below ask of the last call besides the result that is wrong.
 struct LastCall {
-  bool overwrote =
-      false;  ///< several blocks wrote the same elements, or something was written behind the end
+  bool overwrote = false;  ///< several blocks wrote the same elements, or something was written past the end
   Forward results{};
 };
 LastCall last_call;
@@ -198,14 +197,13 @@ bool overwrote(const Outcome& outcome) {
 /// Fits if all was written, and some of it by those who should not. What then stands in the outputs may look
 /// like another mistake, but nothing says that it is; that mistake and this one together are not told.
 Mistake rows_behind_the_last() {
-  return {
-      "rows_behind_the_last", [](const WrongResult& result) -> std::optional<std::string> {
-        if (!last_call.overwrote) return std::nullopt;
-        for (Int i = 0; i < result.got.numel(); ++i)
-          if (is_poison(result.got.at_linear(i))) return std::nullopt;
-        return "Rows were written over those of other blocks, or behind the end: groups overlap, or a row "
-               "behind the last of a group, which has no place, is taken for query Nq of its head.";
-      }};
+  return {"rows_behind_the_last", [](const WrongResult& result) -> std::optional<std::string> {
+            if (!last_call.overwrote) return std::nullopt;
+            for (Int i = 0; i < result.got.numel(); ++i)
+              if (is_poison(result.got.at_linear(i))) return std::nullopt;
+            return "Rows were written over those of other blocks, or past the end: groups overlap, or a row "
+                   "past the last of a group, which has no place, is taken for query Nq of its head.";
+          }};
 }
 
 /// What a grid of (H_kv, B, tiles) leaves of a kernel whose tiles are along x, heads along y and batches

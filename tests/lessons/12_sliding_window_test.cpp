@@ -67,7 +67,7 @@ class RangeMistakes {
   void add_diagonal_unmasked(Catalogue& to) const {
     const Int N = N_;
     const std::string sentence =
-        "In tiles that the diagonal crosses, keys behind the query's position are seen. A tile needs no mask "
+        "In tiles that the diagonal crosses, keys past the query's position are seen. A tile needs no mask "
         "only if its last key is seen by the first query, too.";
     add_unmasked(
         to, "diagonal_tiles_unmasked",
@@ -107,7 +107,7 @@ class RangeMistakes {
         },
         "Tiles are taken as whole where all queries see the first key, or all see the last. It takes both: "
         "elsewhere "
-        "keys older than the window are seen, or keys behind the query's position." +
+        "keys older than the window are seen, or keys past the query's position." +
             tiles_);
   }
 
@@ -204,7 +204,7 @@ class RangeMistakes {
     to.add_view(
         "window_on_both_sides",
         [=](Int i, Int j) { return passes(i, j) && std::abs(i + offset - j) < window; },
-        "The window reaches behind the query's position as well. It holds the query's own key and older "
+        "The window reaches past the query's position as well. It holds the query's own key and older "
         "ones." +
             tiles_);
   }
@@ -274,7 +274,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
         "limit.");
   own.add_view(
       "window_on_both_sides", [=](Int i, Int j) { return std::abs(i + offset - j) < window; },
-      "The window reaches behind the query's position as well. It holds the query's own key and older ones.");
+      "The window reaches past the query's position as well. It holds the query's own key and older ones.");
   if (const Int short_one = static_cast<std::int32_t>(p.mask.window); short_one < p.mask.window)
     own.add_view(
         "window_in_32_bits", [=, &p](Int i, Int j) { return p.sees(i, j) && i + offset - j < short_one; },

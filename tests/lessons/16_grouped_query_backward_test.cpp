@@ -53,7 +53,7 @@ Mistake scaled_for_every_head(const BackwardProblem& p) {
   return gives(
       "scaled_for_every_head", wrong,
       "dK is scaled once for every head of the group: store() multiplies the sums by the scale, so it "
-      "belongs behind the last head.");
+      "belongs past the last head.");
 }
 
 /// The heads of a group but the first leave out the first `width` queries that the tile of keys is to meet.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "grading/base/subprocess.hpp"
 #include "grading/build/compiler_messages.hpp"
+#include "grading/build/effects.hpp"
 #include "grading/build/joined_kernels.hpp"
 #include "grading/build/kernel_cache.hpp"
 
@@ -185,9 +187,9 @@ Arguments prelude_options(const Job& job) {
   return options;
 }
 
-/// Rewrites and compiles for the simulator, behind the header that `included` names and with flags beside the
-/// flavour's. False: job.failure tells why.
-bool compile_simulated(Job& job, const std::string& object, const Arguments& included,
+/// Rewrites and compiles for the simulator to what `output` names, behind the header that `included` names
+/// and with flags beside the flavour's. False: job.failure tells why.
+bool compile_simulated(Job& job, const Arguments& output, const Arguments& included,
                        const Arguments& flags = {}) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string rewritten = job.scratch / "kernel.cpp";
@@ -200,9 +202,9 @@ bool compile_simulated(Job& job, const std::string& object, const Arguments& inc
   note_inputs(job, rewriter_deps);
   // What lies beside the source would otherwise be looked for beside its rewritten copy.
   const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", kShim};
-  const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, "-c", rewritten, "-o", object};
+  const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, rewritten};
   if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), flags, included,
-                                 folders, include_options(job), compile)))
+                                 folders, include_options(job), compile, output)))
     return false;
   note_inputs(job, compiler_deps);
   return true;
@@ -215,10 +217,52 @@ bool link_simulated(Job& job, const Arguments& inputs, const fs::path& output) {
                                    Arguments{"-o", output}));
 }
 
+Arguments to_object(const std::string& object) { return {"-c", "-o", object}; }
+
+/// What the compiler wrote there; empty, and job.failure tells why, if that is too much to look at.
+std::string written(Job& job, const fs::path& file) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;  // lesson 17 takes 4 MB
+  if (fs::is_regular_file(fs::symlink_status(file)) && fs::file_size(file) <= kMostBytes)
+    return read_file(file);
+  job.failure =
+      "What the compiler makes of it is too large. Look for templates or macros that expand too far.";
+  return {};
+}
+
+/// Whether the compiler can write down what it made of each function; of the two that the course takes, g++.
+/// It is the one that has this option.
+bool dumps_functions(const CpuToolchain& cpu) {
+  return std::find(cpu.check_flags.begin(), cpu.check_flags.end(), "-fno-tree-sra") != cpu.check_flags.end();
+}
+
+/// Compiles a kernel as its lesson's is, and makes sure that it is what the compiler makes of CUDA C++: see
+/// effects.hpp. False: job.failure tells why.
+bool compile_examined(Job& job, const std::string& object) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const fs::path assembly = job.scratch / "kernel.s";
+  const std::vector<fs::path> dumps{job.scratch / "kernel.optimized", job.scratch / "kernel.accesses",
+                                    job.scratch / "kernel.blocks"};
+  Arguments flags;
+  const bool dumped = job.flavour == Flavour::check && dumps_functions(cpu);
+  if (dumped)
+    flags = {"-fdump-tree-optimized-lineno=" + dumps[0].string(), "-fdump-tree-tsan=" + dumps[1].string(),
+             "-fdump-tree-sancov=" + dumps[2].string()};
+  if (!compile_simulated(job, {"-S", "-o", assembly.string()}, prelude_options(job), flags)) return false;
+  const std::string text = written(job, assembly);
+  if (job.failure.empty()) job.failure = foreign_assembly(text);
+  if (job.failure.empty() && dumped) {
+    const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
+                      blocks = written(job, dumps[2]);
+    if (job.failure.empty()) job.failure = unseen_accesses({optimized, accesses, blocks}, job.source);
+  }
+  if (!job.failure.empty()) return false;
+  return run_tool(job, concatenate(Arguments{cpu.compiler, assembly.string()}, to_object(object)));
+}
+
 bool build_library_for_simulator(Job& job, const fs::path& library) {
   const std::string object = job.scratch / "kernel.o";
   const fs::path& entries = job.toolchain.lessons.at(job.lesson.id()).entries;
-  return compile_simulated(job, object, prelude_options(job)) &&
+  return compile_examined(job, object) &&
          link_simulated(job, {"-shared", "-Wl,--no-undefined", object, entries}, library);
 }
 
@@ -251,7 +295,8 @@ bool build_program_with(Job& job, const fs::path& program, const Arguments& stan
     if (file.extension() == ".c"
             ? !compile_c(job, object)
             // nvcc includes CUDA's header by itself.
-            : !compile_simulated(job, object, is_cuda ? Arguments{"-include", "cuda_runtime.h"} : Arguments{},
+            : !compile_simulated(job, to_object(object),
+                                 is_cuda ? Arguments{"-include", "cuda_runtime.h"} : Arguments{},
                                  is_cuda ? concatenate(kNvccMacros, flags) : flags))
       return false;
     objects.push_back(object);
@@ -296,7 +341,7 @@ bool compile_joined(Job& job, const std::string& code) {
   job.source = source.string();
   const Arguments of_room{
       job.toolchain.cpu.value().compiler, "-fPIC", "-c", room, "-o", job.scratch / "room.o"};
-  return compile_simulated(job, job.scratch / "kernel.o", prelude_options(job),
+  return compile_simulated(job, to_object(job.scratch / "kernel.o"), prelude_options(job),
                            {"-ffunction-sections", "-fdata-sections"}) &&
          run_tool(job, concatenate(of_room, include_options(job)));
 }
@@ -342,7 +387,7 @@ bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& a
 std::string cache_key(const Job& job, Backend backend, const Arguments& architectures,
                       const fs::path& linked_in) {
   ContentHash hash;
-  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source);
+  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source).add("examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {

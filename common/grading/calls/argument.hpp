@@ -16,6 +16,7 @@ namespace course::grading {
 
 enum class Access { in, out, inout };
 enum class Place { device, host };
+enum class Number { real, integer, other };
 
 /// One array of a call, free of its element type.
 struct ArrayArgument {
@@ -26,7 +27,8 @@ struct ArrayArgument {
   std::byte* output = nullptr;       ///< the same storage where results go; nullptr for inputs
   std::size_t elements = 0;          ///< of the storage, gaps included
   std::size_t element_bytes = 0;
-  std::uint64_t poison = 0;  ///< its low element_bytes bytes
+  Number number = Number::other;  ///< what an element is: float or double, an integer, or something else
+  std::uint64_t poison = 0;       ///< its low element_bytes bytes
   Shape shape;
   Strides strides;
   bool contiguous = true;  ///< no gaps, row-major
@@ -66,6 +68,9 @@ ArrayArgument describe(std::string_view name, Access access, Place place, const 
   array.output = output ? reinterpret_cast<std::byte*>(output->storage().data()) : nullptr;
   array.elements = input.storage().size();
   array.element_bytes = sizeof(T);
+  array.number = std::is_floating_point_v<T> ? Number::real
+                 : std::is_integral_v<T>     ? Number::integer
+                                             : Number::other;
   const T poisoned = poison<T>();
   std::memcpy(&array.poison, &poisoned, sizeof(T));
   array.shape = input.shape();

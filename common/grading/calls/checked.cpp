@@ -27,7 +27,7 @@ bool tells_same_fault(const std::vector<Finding>& findings, const Finding& fault
 
 }  // namespace
 
-void add_checked(Outcome& outcome, Outcome checked) {
+void add_checked(Outcome& outcome, Outcome checked, std::string_view differs) {
   std::vector<Finding>& findings = checked.findings;
   const bool same_end = came_back(checked) && checked.status == outcome.status;
   if (came_back(outcome) && checked.status == Status::timeout)  // slow, perhaps, and not endless
@@ -36,6 +36,14 @@ void add_checked(Outcome& outcome, Outcome checked) {
     outcome.message = fmt::format(
         "The call came to its end, but not when it ran once more in check mode, which must see the same. {}",
         checked.status == Status::returned ? "There it returned." : why_not_returned(checked));
+    outcome.status = Status::differed;
+  }
+
+  if (same_end && !differs.empty() && std::none_of(findings.begin(), findings.end(), is_error) &&
+      std::none_of(outcome.findings.begin(), outcome.findings.end(), is_error)) {
+    outcome.message = fmt::format(
+        "The call did something else when it ran once more in check mode, which must see the same. {}",
+        differs);
     outcome.status = Status::differed;
   }
 

@@ -10,7 +10,8 @@ namespace course::grading {
 /// if both came to the same end. Where both tell of the same fault, the finding of check mode stays. A call
 /// that came to another end in check mode has failed, unless an error of check mode fails its case already:
 /// otherwise a file could choose whether check mode looks.
-void add_checked(Outcome& outcome, Outcome checked);
+/// A call that returned in both, but `differs` in how it did (a sentence), has failed as well.
+void add_checked(Outcome& outcome, Outcome checked, std::string_view differs = {});
 
 /// @brief Adds the note that check mode could not run the call.
 void add_not_checked(Outcome& outcome, std::string_view why);

@@ -1,6 +1,7 @@
 #include "grading/calls/protocol.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -48,6 +49,20 @@ void add_profile(json& value, const Profile& profile) {
   if (dump(launches).size() <= room) value["profile"] = std::move(launches);
 }
 
+json to_json(const HostMoves& moves) {
+  return {
+      {"read", moves.read}, {"filled", moves.filled}, {"to_host", moves.to_host}, {"shared", moves.shared}};
+}
+
+HostMoves moves_from_json(const json& value) {
+  HostMoves moves;
+  value.at("read").get_to(moves.read);
+  value.at("filled").get_to(moves.filled);
+  value.at("to_host").get_to(moves.to_host);
+  value.at("shared").get_to(moves.shared);
+  return moves;
+}
+
 constexpr std::string_view kPlaces[] = {"device", "host"};
 
 /// Tests divide by these, and the worker may be under a submission's command.
@@ -56,8 +71,13 @@ void require_possible(const std::map<std::string, std::int64_t>& counters) {
     const auto found = counters.find(name);
     return found == counters.end() ? 0 : found->second;
   };
-  for (const auto& [name, value] : counters)
-    if (value < 0) throw std::invalid_argument("a counter is negative");
+  constexpr std::string_view kCounted[] = {"launches", "blocks", "threads"};
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  for (const auto& [name, value] : counters) {
+    if (std::find(std::begin(kCounted), std::end(kCounted), name) == std::end(kCounted))
+      throw std::invalid_argument("a counter that no worker has");
+    if (value < 0 || value > kMost) throw std::invalid_argument("a counter that no call comes to");
+  }
   if (count("launches") > 0 && (count("blocks") < 1 || count("threads") < count("blocks")))
     throw std::invalid_argument("a launch has no blocks, or no threads");
 }
@@ -170,6 +190,7 @@ std::string encode(const ReplyMessage& message) {
                 {"unusable", message.unusable},
                 {"copied", message.copied},
                 {"reusable", message.reusable},
+                {"moves", to_json(message.moves)},
                 {"status", to_string(outcome.status)},
                 {"message", cut(outcome.message)},
                 {"exception_type", cut(outcome.exception_type)},
@@ -194,6 +215,7 @@ ReplyMessage decode_reply(std::string_view text) {
   value.at("unusable").get_to(message.unusable);
   value.at("copied").get_to(message.copied);
   value.at("reusable").get_to(message.reusable);
+  message.moves = moves_from_json(value.at("moves"));
   outcome.status = status_of(value.at("status").get<std::string>());
   value.at("message").get_to(outcome.message);
   value.at("exception_type").get_to(outcome.exception_type);
@@ -206,6 +228,8 @@ ReplyMessage decode_reply(std::string_view text) {
   outcome.findings = findings_from_json(value.at("findings"));
   value.at("counters").get_to(outcome.counters);
   require_possible(outcome.counters);
+  if (outcome.leaks.size() > kMaxListed || outcome.findings.size() > kMaxListed)
+    throw std::invalid_argument("more leaks or findings than a worker tells of");
   if (value.contains("profile")) outcome.profile = make_profile(launches_from_json(value["profile"]));
   return message;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grading/calls/argument.hpp"
+#include "grading/calls/host_moves.hpp"
 #include "grading/calls/session.hpp"
 #include "grading/facts/outcome.hpp"
 
@@ -49,8 +50,9 @@ struct CallMessage {
   std::uint64_t seed = 0;
   std::uint32_t max_grid_x = 0;
   double launch_seconds = 10;
-  bool check = false;         ///< check mode
-  bool bare = false;          ///< arrays get no guards, so that who watches the call knows where they end
+  bool check = false;  ///< check mode
+  bool bare =
+      false;  ///< arrays get no guards, so that who watches the call knows where they end; results neither
   std::uint32_t threads = 0;  ///< operating-system threads that run blocks; 0: as many as there are cores
 };
 
@@ -62,6 +64,7 @@ struct ReplyMessage {
   bool unusable = false;  ///< the backend cannot work on this machine; `outcome.message` says why
   bool copied = false;    ///< the output memory holds the results
   bool reusable = false;  ///< the worker may serve another call
+  HostMoves moves;
   Outcome outcome;
 };
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "grading/calls/agreement.hpp"
 #include "grading/calls/checked.hpp"
 #include "grading/calls/image.hpp"
 #include "grading/calls/protocol.hpp"
@@ -101,7 +102,7 @@ bool is_small(const Plan& plan) {
   return bytes <= kSmallCallBytes;
 }
 
-/// The same call for one who watches it, and whose outputs nobody reads.
+/// The same call for one who watches it. Its outputs come back only if somebody asks for them.
 CallMessage message_for_watching(const Plan& plan) {
   CallMessage message = plan.message;
   message.bare = true;
@@ -116,7 +117,46 @@ CallMessage message_for_checking(const Plan& plan, const SessionConfig& config, 
   message.check = true;
   message.order = Order::forward;  // check mode judges by order, not by luck
   message.launch_seconds = seconds;
+  message.output_bytes = 0;
+  for (std::size_t i = 0; i < plan.arrays.size(); ++i) {
+    if (plan.arrays[i]->access == Access::in) continue;
+    message.arrays[i].result = message.output_bytes;
+    message.output_bytes += whole_pages(data_bytes(*plan.arrays[i]));
+  }
+  message.output_bytes = std::max<std::uint64_t>(message.output_bytes, whole_pages(1));
   return message;
+}
+
+/// How a call in check mode differs from the same call in run mode, though both returned; empty if it does
+/// not.
+std::string difference(const Plan& plan, const Descriptor& run_output, const ReplyMessage& run,
+                       const CallMessage& check_message, const Descriptor& check_output,
+                       const ReplyMessage& check) {
+  if (!run.copied || !check.copied) return {};
+  if (std::string found = disagreement(run.outcome.counters, check.outcome.counters); !found.empty())
+    return found;
+  if (run.moves != check.moves) return "There it copied something else between the host and the device.";
+  const Mapping before =
+      Mapping::map(run_output.get(), 0, plan.message.output_bytes, Mapping::Mode::shared_read);
+  const Mapping there =
+      Mapping::map(check_output.get(), 0, check_message.output_bytes, Mapping::Mode::shared_read);
+  for (std::size_t i = 0; i < plan.arrays.size(); ++i) {
+    if (!check_message.arrays[i].result) continue;
+    if (std::string found =
+            disagreement(*plan.arrays[i], before.data() + plan.message.arrays[i].result.value() + kGuardBytes,
+                         there.data() + *check_message.arrays[i].result, plan.labels[i]);
+        !found.empty())
+      return found;
+  }
+  return {};
+}
+
+/// What an entry on device memory left to the host; empty if some array lies there.
+std::vector<std::string> computed_by_host(const Plan& plan, const HostMoves& moves) {
+  const bool on_device = std::all_of(plan.arrays.begin(), plan.arrays.end(), [](const ArrayArgument* array) {
+    return array->place == Place::device;
+  });
+  return on_device ? computed_by_host(moves, plan.message.entry, plan.labels) : std::vector<std::string>();
 }
 
 Finding note_not_watched(const SanitizerRun& run, const std::string& why) {
@@ -157,7 +197,9 @@ struct Session::State {
   std::uint64_t next_id = 1;
 
   /// Runs the call again in check mode and adds what that finds. A reason of the machine's fails nothing.
-  void check(const Plan& plan, const Descriptor& input, Outcome& outcome);
+  /// `reply`, whose outputs are in `output`, is what run mode came to.
+  void check(const Plan& plan, const Descriptor& input, const Descriptor& output, const ReplyMessage& reply,
+             Outcome& outcome);
 
   /// Makes the call for the tool alone. What it finds is in its log; the outcome has but a note.
   Outcome watch(const Plan& plan, const Descriptor& input);
@@ -174,7 +216,8 @@ Outcome Session::State::watch(const Plan& plan, const Descriptor& input) {
   return outcome;
 }
 
-void Session::State::check(const Plan& plan, const Descriptor& input, Outcome& outcome) {
+void Session::State::check(const Plan& plan, const Descriptor& input, const Descriptor& run_output,
+                           const ReplyMessage& run, Outcome& outcome) {
   outcome.checking = Checking::stopped;
   // Where the process itself ended, it would end again, and tell no more.
   if (outcome.status == Status::died || outcome.status == Status::refused) return;
@@ -187,7 +230,10 @@ void Session::State::check(const Plan& plan, const Descriptor& input, Outcome& o
   try {
     const CallMessage message = message_for_checking(plan, config, seconds);
     const Descriptor output = create_memory("course-output", message.output_bytes);
-    add_checked(outcome, checker.exchange(config, message, input, output).outcome);
+    seal_size(output.get());
+    ReplyMessage reply = checker.exchange(config, message, input, output);
+    const std::string how = difference(plan, run_output, run, message, output, reply);
+    add_checked(outcome, std::move(reply.outcome), how);
   } catch (const std::exception& problem) {
     checker.end();
     add_not_checked(outcome, problem.what());
@@ -240,16 +286,19 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   const Descriptor output = create_memory("course-output", plan.message.output_bytes);
   seal_size(output.get());
   ReplyMessage reply = state_->runner.exchange(config, plan.message, input, output);
-  Outcome outcome = std::move(reply.outcome);
+  Outcome outcome = reply.outcome;
   if (reply.copied)
     take_results(plan, output, outcome);
   else
     poison_outputs(plan);
+  if (config.kernels_only)
+    for (std::string& sentence : computed_by_host(plan, reply.moves))
+      outcome.violations.push_back(std::move(sentence));
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!config.check_kernel.empty()) {
     outcome.checking = Checking::left_out;
     if (options.check == CheckMode::always || (options.check == CheckMode::if_small && is_small(plan)))
-      state_->check(plan, input, outcome);
+      state_->check(plan, input, output, reply, outcome);
   }
   tell(config, outcome);
   return outcome;

@@ -51,6 +51,8 @@ struct SessionConfig {
                            ///< has not had a processor for that long
   std::optional<Confinement> confinement;  ///< for code that nobody trusts
   std::optional<SanitizerRun> sanitizer;   ///< a tool watches the calls: what it finds is all that counts
+  bool kernels_only =
+      false;  ///< where all arrays lie on the device, the host may not compute: see computed_by_host()
   bool rehearse = false;        ///< no worker: each call returns at once, and its outputs stay as they were
   bool pass_output_on = false;  ///< what the code prints goes to our standard output, too, all of it
   std::function<void(const Outcome&)> on_outcome;  ///< told what each call came to; may be empty

@@ -34,6 +34,16 @@ std::optional<Failure>& failure_to_come() {
   return failure;
 }
 
+CallsOfCase& calls_of_case() {
+  static CallsOfCase calls;
+  return calls;
+}
+
+bool& host_may_compute() {
+  static bool may = false;
+  return may;
+}
+
 int& case_number() {
   static int number = 0;
   return number;
@@ -50,6 +60,7 @@ void record(const Outcome& outcome) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   CaseResult& current = current_case();
+  calls_of_case().returned |= outcome.status == Status::returned;
   add_new(current.findings, outcome.findings);
   if (current.findings.size() > kMaxFindings) current.findings.resize(kMaxFindings);
   for (const auto& [name, value] : outcome.counters) current.counters[name] += value;

@@ -20,6 +20,17 @@ CaseResult& current_case();
 /// it, and makes a failure of its own for an assertion that nobody described.
 std::optional<Failure>& failure_to_come();
 
+/// @brief Whether entries on device memory may compute on the host. Not so in lessons; a test of ours whose
+/// library has no kernels sets it before main().
+bool& host_may_compute();
+
+/// @brief What the calls of the current case were to do, and did. The listener resets it.
+struct CallsOfCase {
+  bool returned = false;      ///< one came back
+  bool was_to_throw = false;  ///< one was to throw
+};
+CallsOfCase& calls_of_case();
+
 /// @brief How many cases have begun: the number of the one that runs now. The listener counts them.
 int& case_number();
 

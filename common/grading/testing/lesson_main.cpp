@@ -112,6 +112,7 @@ class JsonLinesListener : public ListenerBase {
     for (const auto& tag : info.tags) current_case().tags.push_back(std::string(tag_text(tag)));
     current_case().points = points_of(current_case().tags);
     failure_to_come().reset();
+    calls_of_case() = {};
     start_ = std::chrono::steady_clock::now();
   }
 
@@ -137,6 +138,12 @@ class JsonLinesListener : public ListenerBase {
     result.passed = stats.totals.assertions.failed == 0 && stats.totals.assertions.total() > 0;
     if (stats.totals.assertions.total() == 0)
       add({.kind = Failure::Kind::test, .sentence = "This test case checks nothing."});
+    if (result.passed && calls_of_case().was_to_throw && !calls_of_case().returned) {
+      result.passed = false;
+      add({.kind = Failure::Kind::test,
+           .sentence = "This test asks for an exception, and never for a call that returns: code that always "
+                       "throws would pass it."});
+    }
     ++tally.cases;
     // What calls left behind comes last.
     std::stable_partition(result.failures.begin(), result.failures.end(),
@@ -259,6 +266,7 @@ int main_of_lesson(int argc, char** argv) {
                           ? find_worker(options.backend, std::filesystem::read_symlink("/proc/self/exe"))
                           : options.worker;
       config.pass_output_on = for_user;
+      config.kernels_only = !for_user && !host_may_compute();
       config.on_outcome = record;
       config.case_number = [] { return case_number(); };
       if (options.backend == "cpu") config.busy_factor = kBusyFactor;

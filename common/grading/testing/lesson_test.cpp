@@ -121,6 +121,7 @@ namespace detail {
 
 void require_threw(const Outcome& outcome, const std::type_info& type, std::string_view mentions,
                    TestLine where) {
+  calls_of_case().was_to_throw = true;
   std::vector<Failure> failures;
   if (const std::string why = why_not_thrown(outcome, demangle(type.name()), mentions); !why.empty())
     failures.push_back(failure_of_call(outcome, why));

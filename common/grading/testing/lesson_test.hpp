@@ -141,6 +141,12 @@ inline void require_whole_sectors(const Profile& profile, TestLine where = TestL
   detail::report(why.empty(), why, where);
 }
 
+/// @brief Fails the case if most lanes of the warps have nothing to load; see few_lanes_load().
+inline void require_busy_lanes(const Profile& profile, TestLine where = TestLine::here()) {
+  const std::string why = few_lanes_load(profile);
+  detail::report(why.empty(), why, where);
+}
+
 /// @brief Fails the case unless both tensors have the same bits.
 template <class T>
 void require_same_bits(const Tensor<T>& got, const Tensor<T>& expected, const ArrayName& name,

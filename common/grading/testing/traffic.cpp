@@ -80,4 +80,15 @@ std::string scattered_accesses(const Profile& profile) {
   return {};
 }
 
+std::string few_lanes_load(const Profile& profile) {
+  constexpr std::uint64_t kLeastNumbers = 8;
+  const std::uint64_t numbers = profile.global_load.bytes_asked / 4, loads = profile.global_load.requests;
+  if (loads * kLeastNumbers <= numbers) return {};
+  return fmt::format(
+      "The warps load {} numbers with {} instructions, though each could bring 32 of them: most lanes have "
+      "nothing "
+      "to do. Share the work out to all threads of a block.",
+      numbers, loads);
+}
+
 }  // namespace course::grading

@@ -133,7 +133,9 @@ void simt_atomic(const void* address, unsigned bytes,
   simt::BlockRunner* const runner = simt::BlockRunner::current();
   if (runner == nullptr) return;
   runner->spin_hint();
-  if (active_recorder != nullptr) Checker::get().atomic(address, bytes, operation, SIMT_CALLER());
+  if (active_recorder == nullptr) return;
+  Checker::get().atomic(address, bytes, operation, SIMT_CALLER());  // another thread may run in between
+  active_recorder->told_atomic = address;
 }
 
 void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* data, std::uintptr_t index) {

@@ -11,7 +11,7 @@
 namespace simt::check {
 namespace {
 
-using InstructionKind = MachineInstruction::Kind;
+using Does = MachineInstruction::Does;
 
 /// Functions that a GPU computes with its unit for special functions, and how often they use it at least.
 /// Logarithms, sines and cosines of full precision do without. Source: what nvcc 13.0 makes of them for
@@ -70,27 +70,26 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   };
   constexpr unsigned kCallBytes = 5, kCallByBytes = 6;
   MachineInstruction hook = decode_at(at - kCallBytes);
-  if (hook.kind != InstructionKind::call || hook.bytes != kCallBytes) hook = decode_at(at - kCallByBytes);
+  if (hook.does != Does::call || hook.bytes != kCallBytes) hook = decode_at(at - kCallByBytes);
   std::vector<Piece> pieces;
   for (int i = 0; i < kMostInstructions && at < end; ++i) {
     const MachineInstruction instruction = decode_at(at);
-    if (instruction.bytes == 0 || instruction.kind == InstructionKind::leaves ||
-        instruction.kind == InstructionKind::jump_by)
+    if (instruction.bytes == 0 || instruction.does == Does::leaves || instruction.does == Does::jump_by)
       break;
-    if (instruction.kind == hook.kind && instruction.target == hook.target) break;
-    switch (instruction.kind) {
-      case InstructionKind::add:
-      case InstructionKind::multiply:
-      case InstructionKind::fused:
+    if (instruction.does == hook.does && instruction.target == hook.target) break;
+    switch (instruction.does) {
+      case Does::add:
+      case Does::multiply:
+      case Does::fused:
         add(pieces, at, path, 1, 0);
         break;
-      case InstructionKind::special:
+      case Does::special:
         add(pieces, at, path, 0, 1);
         break;
-      case InstructionKind::call:
-      case InstructionKind::call_by:
+      case Does::call:
+      case Does::call_by:
         if (const std::uint32_t uses =
-                specials_of_call(instruction.target, instruction.kind == InstructionKind::call_by))
+                specials_of_call(instruction.target, instruction.does == Does::call_by))
           add(pieces, at, path, 0, uses);
         break;
       default:
@@ -121,12 +120,12 @@ std::uint32_t BlockWork::specials_of_call(std::uintptr_t target, bool by_pointer
   if (!by_pointer) {
     for (int i = 0; i < 2; ++i) {  // the stub may begin with a mark for indirect branches
       const MachineInstruction instruction = decode(reinterpret_cast<const std::uint8_t*>(target));
-      if (instruction.kind == InstructionKind::jump_by) {
+      if (instruction.does == Does::jump_by) {
         target = instruction.target;
         by_pointer = true;
         break;
       }
-      if (instruction.bytes == 0 || instruction.kind != InstructionKind::other) return 0;
+      if (instruction.bytes == 0 || instruction.does != Does::other) return 0;
       target += instruction.bytes;
     }
     if (!by_pointer) return 0;

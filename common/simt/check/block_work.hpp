@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// How much arithmetic in float a basic block holds, read from the kernel's machine code. The compiler for GPUs fuses
-/// multiply-adds as the host's does, but may drop, move or repeat any of it, as it may with accesses.
+/// How much arithmetic in float a basic block holds, read from the kernel's machine code. The compiler for
+/// GPUs fuses multiply-adds as the host's does, but may drop, move or repeat any of it, as it may with
+/// accesses.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,8 +30,8 @@ class BlockWork {
   /// Forgets everything if the code is another module's.
   void begin_launch(std::uintptr_t code_begin, std::size_t code_bytes);
 
-  /// What a block computes, as its hook's call is at this offset of the code. Cost: a look-up; the first time,
-  /// microseconds. Empty on processors whose code is not understood.
+  /// What a block computes, as its hook's call is at this offset of the code. Cost: a look-up; the first
+  /// time, microseconds. Empty on processors whose code is not understood.
   std::span<const Piece> of(std::uint64_t code_offset, CallPaths::Path path) {
     if (code_offset >= code_bytes_) return {};
     std::uint32_t number = numbers_.get()[code_offset];

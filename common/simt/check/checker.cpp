@@ -335,6 +335,10 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       const auto second = event.seconds[std::countr_zero(event.lanes)];
       const auto op = static_cast<SimtWarpOp>(second >> kMetOpShift & 0xffu);
       if (op == simt_op_aligned) {
+        if (event.apart != 32)
+          report_lanes_apart(site, event.warp * 32 + static_cast<unsigned>(std::countr_zero(event.lanes)),
+                             sites_.find(code_of(event.event), event.path_apart),
+                             event.warp * 32 + event.apart);
         count_matrix_work(MatrixWork::unpacked(static_cast<std::uint32_t>(second >> kMetWorkShift)),
                           counters);
         traced = "matrix";

@@ -79,6 +79,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void mark_did(const WarpEvent& event, unsigned site);
   void access_did(const WarpEvent& event, unsigned site);
   void lanes_apart(const LanesMet& met);
+  void report_lanes_apart(unsigned site, unsigned thread, unsigned other_site, unsigned other_thread);
   static void count_matrix_work(MatrixWork work, Counters& counters);
   const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);

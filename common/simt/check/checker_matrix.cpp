@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "simt/check/checker.hpp"
 #include "simt/check/phrases.hpp"
@@ -37,28 +39,39 @@ void Checker::special_functions(unsigned count, std::uintptr_t caller) {
   recorder_.append(mark_event(Mark::work) | count, caller);
 }
 
-// Some lanes are missing, or came by another call. Where the compiler has made two calls of one, both have
-// the same line.
+// Some lanes are missing, or came by another call.
 void Checker::lanes_apart(const LanesMet& met) {
   const NothingRecorded guard;
-  const unsigned site = sites_.find_here(met.caller), first = sites_.find_here(met.first_caller);
-  const LaneMask missing = ~met.lanes;
-  if (missing == 0 && sites_[site].line == sites_[first].line) return;
-  if (log_.repeated(kDivergentInstruction, site, first)) return;
+  const unsigned site = sites_.find_here(met.caller);
   const auto thread = static_cast<unsigned>(recorder_.thread);
+  const LaneMask missing = ~met.lanes;
+  if (missing == 0)
+    return report_lanes_apart(site, thread, sites_.find_here(met.first_caller), thread / 32 * 32);
+  if (log_.repeated(kDivergentInstruction, site, 0)) return;
   Finding report = detector_.finding(kDivergentInstruction, site, thread);
-  if (missing != 0) {
-    report.what = fmt::format(
-        "{} of the 32 lanes of a warp do not come to this instruction, lane {} for one, while {} "
-        "and others of that warp execute it.",
-        std::popcount(missing), std::countr_zero(missing), who(report.here));
-  } else {
-    report.other = detector_.side(first, thread / 32 * 32);
-    report.what =
-        fmt::format("{} executes this instruction while other lanes of its warp execute another one, at {}.",
-                    subject(report.here), place_text(report.other));
-  }
-  log_.add(kDivergentInstruction, std::move(report), site, first);
+  report.what = fmt::format(
+      "{} of the 32 lanes of a warp do not come to this instruction, lane {} for one, while {} and others of "
+      "that warp "
+      "execute it.",
+      std::popcount(missing), std::countr_zero(missing), who(report.here));
+  log_.add(kDivergentInstruction, std::move(report), site, 0);
+}
+
+// Where the compiler has made two calls of one, both have the same lines, and all is well.
+void Checker::report_lanes_apart(unsigned site, unsigned thread, unsigned other_site, unsigned other_thread) {
+  if (site == other_site || log_.repeated(kDivergentInstruction, site, other_site)) return;
+  Finding report = detector_.finding(kDivergentInstruction, site, thread);
+  report.other = detector_.side(other_site, other_thread);
+  const auto same = [](const SourceCall& a, const SourceCall& b) {
+    return a.line == b.line && a.file == b.file;
+  };
+  if (std::equal(report.here.calls.begin(), report.here.calls.end(), report.other.calls.begin(),
+                 report.other.calls.end(), same))
+    return;
+  report.what =
+      fmt::format("{} executes this instruction while thread {} of its warp executes another one, at {}.",
+                  subject(report.here), index_text(report.other.thread), place_text(report.other));
+  log_.add(kDivergentInstruction, std::move(report), site, other_site);
 }
 
 void Checker::count_matrix_work(MatrixWork work, Counters& counters) {

@@ -1,5 +1,5 @@
-// The fast intrinsics of kernels in check mode (simt_math.h): functions of their own, so that BlockWork tells their
-// calls from those of the precise ones.
+// The fast intrinsics of kernels in check mode (simt_math.h): functions of their own, so that BlockWork tells
+// their calls from those of the precise ones.
 
 #include <cmath>
 

@@ -2,8 +2,10 @@
 // names them, and one for each basic block. Host code of the same file calls them as well, so the first thing
 // that each does is to find out whether a kernel runs.
 
+#include <bit>
 #include <cstring>
 
+#include "simt/check/checker.hpp"
 #include "simt/check/memory_map.hpp"
 #include "simt/check/recorder.hpp"
 #include "simt/runtime/block.hpp"
@@ -99,6 +101,23 @@ void note_access_of(std::uintptr_t address, unsigned bytes, std::uintptr_t calle
   }
 }
 
+enum class AtomicKind { load, store, update };
+
+/// An atomic builtin of the compiler. Nothing to note if the shim has told of it: see simt_atomic().
+template <AtomicKind kKind, unsigned kBytes>
+void note_atomic(const volatile void* pointer, std::uintptr_t caller) {
+  Recorder* const r = active_recorder;
+  if (r == nullptr || r->told_atomic == pointer) return;
+  constexpr auto kLog2Bytes = static_cast<unsigned>(std::countr_zero(kBytes));
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if constexpr (kKind == AtomicKind::load)
+    note_access<Kind::read, kLog2Bytes, true>(address, caller);
+  else if constexpr (kKind == AtomicKind::store)
+    note_access<Kind::write, kLog2Bytes, true>(address, caller);
+  else
+    Checker::get().atomic(const_cast<const void*>(pointer), kBytes, simt_atomic_compare, caller);
+}
+
 }  // namespace
 
 void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile,
@@ -137,39 +156,53 @@ void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is
                                                      SIMT_HERE);                                       \
   }
 
-// The atomics of the shim say themselves what they do (simt_atomic), so these only do it.
+// The atomics of the shim say themselves what they do (simt_atomic), and then these only do it. A builtin of
+// the compiler that a kernel uses by itself is noted here.
+#define SIMT_NOTE_ATOMIC(KIND, BITS) \
+  simt::check::note_atomic<simt::check::AtomicKind::KIND, (BITS) / 8>(p, SIMT_HERE)
 #define SIMT_ATOMIC_HOOKS(BITS, TYPE)                                                                     \
   TYPE __tsan_atomic##BITS##_load(const volatile TYPE* p, int) {                                          \
+    SIMT_NOTE_ATOMIC(load, BITS);                                                                         \
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                          \
   }                                                                                                       \
   void __tsan_atomic##BITS##_store(volatile TYPE* p, TYPE v, int) {                                       \
+    SIMT_NOTE_ATOMIC(store, BITS);                                                                        \
     __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                             \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_exchange(volatile TYPE* p, TYPE v, int) {                                    \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                                                   \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_fetch_add(volatile TYPE* p, TYPE v, int) {                                   \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);                                                    \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_fetch_sub(volatile TYPE* p, TYPE v, int) {                                   \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST);                                                    \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_fetch_and(volatile TYPE* p, TYPE v, int) {                                   \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST);                                                    \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_fetch_or(volatile TYPE* p, TYPE v, int) {                                    \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST);                                                     \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_fetch_xor(volatile TYPE* p, TYPE v, int) {                                   \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                    \
   }                                                                                                       \
   int __tsan_atomic##BITS##_compare_exchange_strong(volatile TYPE* p, TYPE* expected, TYPE v, int, int) { \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
   }                                                                                                       \
   int __tsan_atomic##BITS##_compare_exchange_weak(volatile TYPE* p, TYPE* expected, TYPE v, int, int) {   \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_compare_exchange_val(volatile TYPE* p, TYPE expected, TYPE v, int, int) {    \
+    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
     __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);              \
     return expected;                                                                                      \
   }

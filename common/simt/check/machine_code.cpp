@@ -5,7 +5,7 @@
 namespace simt::check {
 namespace {
 
-using InstructionKind = MachineInstruction::Kind;
+using Does = MachineInstruction::Does;
 
 /// Which opcodes are meant.
 enum class Map : unsigned { one_byte, two_bytes, three_bytes_38, three_bytes_3a };
@@ -29,7 +29,7 @@ class Decoder {
     if (has_modrm(opcode)) read_modrm();
     at_ += immediate_bytes(opcode);
     MachineInstruction found;
-    found.kind = kind_of(opcode);
+    found.does = what_does(opcode);
     found.target = target_;
     if (map_ == Map::one_byte && opcode == 0xe8) {
       std::int32_t distance;
@@ -176,32 +176,31 @@ class Decoder {
     }
   }
 
-  InstructionKind kind_of(unsigned opcode) const {
+  Does what_does(unsigned opcode) const {
     if (map_ == Map::one_byte) {
-      if (opcode == 0xe8) return InstructionKind::call;
-      if (opcode == 0xff && reg_ == 2 && relative_) return InstructionKind::call_by;
-      if (opcode == 0xff && reg_ == 4) return relative_ ? InstructionKind::jump_by : InstructionKind::leaves;
-      return opcode == 0xe9 || opcode == 0xeb || opcode == 0xc3 ? InstructionKind::leaves
-                                                                : InstructionKind::other;
+      if (opcode == 0xe8) return Does::call;
+      if (opcode == 0xff && reg_ == 2 && relative_) return Does::call_by;
+      if (opcode == 0xff && reg_ == 4) return relative_ ? Does::jump_by : Does::leaves;
+      return opcode == 0xe9 || opcode == 0xeb || opcode == 0xc3 ? Does::leaves : Does::other;
     }
     // VFMADD, VFMSUB, VFNMADD, VFNMSUB and their kin, of floats: 96 to 9F, A6 to AF, B6 to BF.
     if (map_ == Map::three_bytes_38)
       return prefixes_.vex && !prefixes_.wide && opcode >= 0x96 && opcode <= 0xbf && (opcode & 0xfu) >= 6
-                 ? InstructionKind::fused
-                 : InstructionKind::other;
+                 ? Does::fused
+                 : Does::other;
     const bool of_floats = !prefixes_.operand_size && prefixes_.repeat != 0xf2;
-    if (map_ != Map::two_bytes || !of_floats) return InstructionKind::other;
+    if (map_ != Map::two_bytes || !of_floats) return Does::other;
     switch (opcode) {
       case 0x58:
       case 0x5c:
-        return InstructionKind::add;
+        return Does::add;
       case 0x59:
-        return InstructionKind::multiply;
+        return Does::multiply;
       case 0x51:
       case 0x5e:
-        return InstructionKind::special;
+        return Does::special;
       default:
-        return InstructionKind::other;
+        return Does::other;
     }
   }
 

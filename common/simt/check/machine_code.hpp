@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Reads machine code of x86-64, as far as counting its arithmetic asks: how long an instruction is, whether it
-/// computes with float, and what it calls.
+/// Reads machine code of x86-64, as far as counting its arithmetic asks: how long an instruction is, whether
+/// it computes with float, and what it calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace simt::check {
 
 struct MachineInstruction {
-  enum class Kind : std::uint8_t {
+  enum class Does : std::uint8_t {
     other,
-    add,      ///< or subtracts floats
+    add,  ///< or subtracts floats
     multiply,
     fused,    ///< multiplies and adds floats
     special,  ///< divides floats, or takes a root
@@ -21,7 +21,7 @@ struct MachineInstruction {
     leaves    ///< jumps or returns: what follows is another piece of code
   };
   unsigned bytes = 0;  ///< 0: not understood
-  Kind kind = Kind::other;
+  Does does = Does::other;
   std::uintptr_t target = 0;
 };
 

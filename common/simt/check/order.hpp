@@ -61,8 +61,8 @@ class Order {
   bool trivial() const { return !any_fence_; }
 
   void join(unsigned warp, LaneMask lanes);  ///< a __syncwarp() of those lanes
-  // bar.sync and bar.arrive with a number: what the threads of a warp know is handed over there, and taken over
-  // by those that wait until it opens.
+  // bar.sync and bar.arrive with a number: what the threads of a warp know is handed over there, and taken
+  // over by those that wait until it opens.
   void hand_over(unsigned barrier, unsigned warp, LaneMask lanes);
   void take_over(unsigned barrier, unsigned warp, LaneMask lanes);
   void end_hand_over(unsigned barrier);
@@ -82,11 +82,11 @@ class Order {
   /// One of the two scopes: fences of the device, and those of the block (which the former are as well).
   struct Scope {
     std::unordered_map<std::uint64_t, Knowledge> locations;
-    std::vector<Fences> fences;      ///< by thread
-    std::vector<unsigned> fenced;    ///< the threads that have an entry there
-    std::vector<Knowledge> threads;  ///< what a thread has acquired
-    std::vector<Knowledge> pending;  ///< what it will have acquired with its next fence
-    Knowledge block;                 ///< what all threads know since the last barrier
+    std::vector<Fences> fences;              ///< by thread
+    std::vector<unsigned> fenced;            ///< the threads that have an entry there
+    std::vector<Knowledge> threads;          ///< what a thread has acquired
+    std::vector<Knowledge> pending;          ///< what it will have acquired with its next fence
+    Knowledge block;                         ///< what all threads know since the last barrier
     std::map<unsigned, Knowledge> barriers;  ///< by number: what was handed over
     bool any_thread_knows = false;
   };

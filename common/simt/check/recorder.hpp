@@ -36,6 +36,8 @@ struct Recorder {
   unsigned stored_bytes = 0;
   Event* value = nullptr;    ///< the place for it
   std::uintptr_t stack = 0;  ///< where its stack begins: its lowest address
+  const volatile void* told_atomic =
+      nullptr;  ///< of which simt_atomic() spoke last: what it takes is no more
 
   // Where things are.
   std::uintptr_t code = 0, code_bytes = 0;        ///< of the kernel's module

@@ -160,8 +160,13 @@ void Replay::execute(unsigned warp, LaneMask lanes, Event event, bool at_one_pla
       return;
     }
   }
-  listener_.warp_did(
-      {warp, lanes, live_[warp], event, at_one_place, offsets_, seconds_, of_warp[first].path()});
+  WarpEvent done{warp, lanes, live_[warp], event, at_one_place, offsets_, seconds_, of_warp[first].path()};
+  if (is_meeting(event))
+    for (LaneMask rest = lanes; rest != 0 && done.apart == 32; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      if (of_warp[lane].path() != done.path) done.apart = lane, done.path_apart = of_warp[lane].path();
+    }
+  listener_.warp_did(done);
 }
 
 }  // namespace simt::check

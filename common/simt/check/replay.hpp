@@ -26,6 +26,8 @@ struct WarpEvent {
   const std::uint64_t* offsets = nullptr;  ///< [32]
   const std::uint64_t* seconds = nullptr;  ///< [32], of events with a second slot
   CallPaths::Path path = 0;                ///< the calls in which the first of the lanes stands
+  unsigned apart = 32;                     ///< of a warp operation: a lane that stands in others; 32: none
+  CallPaths::Path path_apart = 0;          ///< its calls
 };
 
 class Replay {

@@ -6,35 +6,33 @@
 namespace simt::matrix {
 namespace {
 
-constexpr int kTile = 8;
-
-/// Calls move(matrix byte, register byte, lane) for every register of an operand of mma.sync.
+/// For registers of that many bytes.
 template <int kRegisterBytes>
 void collect_lines_of(const Registers& from, int lines, int line_bytes, std::byte* to) {
-  const int tiles = lines / kTile, count = tiles * line_bytes / (4 * kRegisterBytes);
+  constexpr int kStepBytes = 4 * kRegisterBytes;  // along a line, from one register of a lane to the next
   for (int lane = 0; lane < 32; ++lane) {
-    const std::byte* const registers = from.of_lane[lane];
-    for (int r = 0; r < count; ++r) {
-      const int line = lane / 4 + kTile * (r % tiles), place = lane % 4 + 4 * (r / tiles);
-      std::byte* const target = to + line * line_bytes + place * kRegisterBytes;
-      if (registers != nullptr)
-        std::memcpy(target, registers + r * kRegisterBytes, kRegisterBytes);
-      else
-        std::memset(target, 0xff, kRegisterBytes);
-    }
+    const std::byte* next = from.of_lane[lane];
+    std::byte* const first = to + lane / 4 * line_bytes + lane % 4 * kRegisterBytes;
+    for (int place = 0; place < line_bytes; place += kStepBytes)
+      for (int line = 0; line < lines; line += kTile) {
+        std::byte* const target = first + line * line_bytes + place;
+        if (next == nullptr) {
+          std::memset(target, 0xff, kRegisterBytes);
+          continue;
+        }
+        std::memcpy(target, next, kRegisterBytes);
+        next += kRegisterBytes;
+      }
   }
 }
 
 /// Calls visit(offset of the pair in the matrix, lane, number of the pair in the lane), offsets in pairs.
 template <class Visit>
 void for_each_pair(int rows, int cols, Visit visit) {
-  const int tiles_down = rows / kTile, pairs = rows * cols / 64;
-  for (int pair = 0; pair < pairs; ++pair)
-    for (int lane = 0; lane < 32; ++lane) {
-      const int row = lane / 4 + kTile * (pair % tiles_down),
-                col = 2 * (lane % 4) + kTile * (pair / tiles_down);
-      visit((row * cols + col) / 2, lane, pair);
-    }
+  int pair = 0;
+  for (int col = 0; col < cols; col += kTile)
+    for (int row = 0; row < rows; row += kTile, ++pair)
+      for (int lane = 0; lane < 32; ++lane) visit(((row + lane / 4) * cols + col) / 2 + lane % 4, lane, pair);
 }
 
 template <int kPairBytes>

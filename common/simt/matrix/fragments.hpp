@@ -7,6 +7,8 @@
 
 namespace simt::matrix {
 
+constexpr int kTile = 8;  ///< rows and columns of what all products are made of
+
 /// The registers of the 32 lanes for one operand, one after the other. Null for a lane that takes no part:
 /// its elements are poison (all bits set: NaN), and it gets none.
 struct Registers {

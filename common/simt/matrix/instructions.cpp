@@ -1,4 +1,7 @@
-// The entry points of simt_matrix_abi.h: what one lane brings, and what the first lane to go on does for all.
+// What one lane brings to an instruction of its warp, and what the first lane to go on does for all; and the
+// entry points of simt_matrix_abi.h.
+
+#include "simt/matrix/instructions.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -25,6 +28,11 @@ struct ProductRegisters {
 
 template <class Instruction>
 void perform_product(std::uint64_t which, LaneOperands& operands) {
+  const auto instruction = std::bit_cast<Instruction>(which);
+  if (!is_known(instruction))
+    BlockRunner::current()->raise(
+        FaultKind::assertion,
+        (name_of(instruction) + " is an instruction of a GPU, with these types").c_str());
   Operands all;
   for (int lane = 0; lane < 32; ++lane) {
     ProductRegisters registers{};
@@ -35,17 +43,13 @@ void perform_product(std::uint64_t which, LaneOperands& operands) {
     all.b.of_lane[lane] = bytes(registers.b);
     all.c.of_lane[lane] = bytes(registers.c);
   }
-  multiply(std::bit_cast<Instruction>(which), all);
+  multiply(instruction, all);
 }
 
 template <class Instruction>
-void start_product(const char* name, Instruction instruction, ProductRegisters registers,
+void start_product(BlockRunner& block, const char* name, Instruction instruction, ProductRegisters registers,
                    std::uintptr_t caller) {
   static_assert(sizeof(Instruction) == sizeof(std::uint64_t));
-  BlockRunner& block = BlockRunner::in_kernel(name);
-  if (!is_known(instruction))
-    block.raise(FaultKind::assertion,
-                (name_of(instruction) + " is an instruction of a GPU, with these types").c_str());
   block.together(
       {name, std::bit_cast<std::uint64_t>(instruction), work_of(instruction), perform_product<Instruction>},
       &registers, caller);
@@ -69,12 +73,6 @@ struct Tile {
 };
 constexpr std::size_t kRowBytes = sizeof Tile{}.at[0];
 constexpr unsigned kPoison = ~0u;  // of a lane that is not there
-
-/// What ldmatrix and stmatrix have in common, as the lanes must agree in it.
-struct Move {
-  int matrices;
-  int transposed;
-};
 
 struct LoadOperands {
   unsigned* to;
@@ -136,16 +134,38 @@ void use_row(BlockRunner& block, const void* row, Move move, bool writes, std::u
 }
 
 }  // namespace
+
+void multiply_together(BlockRunner& block, SimtMma instruction, void* d, const void* a, const void* b,
+                       const void* c, std::uintptr_t caller) {
+  start_product(block, "mma.sync", instruction, {d, a, b, c}, caller);
+}
+
+void load_matrices(BlockRunner& block, Move move, unsigned* to, const void* row, std::uintptr_t caller) {
+  use_row(block, row, move, false, caller);
+  LoadOperands operands{to, row};
+  block.together({"ldmatrix", std::bit_cast<std::uint64_t>(move), 0, perform_load}, &operands, caller);
+}
+
+void store_matrices(BlockRunner& block, Move move, void* row, const unsigned* from, std::uintptr_t caller) {
+  use_row(block, row, move, true, caller);
+  StoreOperands operands{row, from};
+  block.together({"stmatrix", std::bit_cast<std::uint64_t>(move), 0, perform_store}, &operands, caller);
+}
+
+unsigned transpose_matrix(BlockRunner& block, unsigned from, std::uintptr_t caller) {
+  block.together({"movmatrix", 0, 0, perform_transpose}, &from, caller);
+  return from;
+}
+
 }  // namespace simt::matrix
 
-using namespace simt::matrix;  // NOLINT: the functions below are of no namespace
-
+using simt::BlockRunner;
 extern "C" {
 
 int simt_mma_registers(SimtMma instruction, char operand) {
-  if (!is_known(instruction)) return 0;
+  if (!simt::matrix::is_known(instruction)) return 0;
   const auto registers = [](int elements, SimtNumber number) {
-    const int bytes = bytes_of(number);
+    const int bytes = simt::matrix::bytes_of(number);
     return elements / 32 * bytes / std::max(4, bytes);
   };
   switch (operand) {
@@ -163,40 +183,32 @@ int simt_mma_registers(SimtMma instruction, char operand) {
 }
 
 void simt_mma(SimtMma instruction, void* d, const void* a, const void* b, const void* c) {
-  start_product("mma.sync", instruction, {d, a, b, c}, SIMT_CALLER());
+  simt::matrix::multiply_together(BlockRunner::in_kernel("mma.sync"), instruction, d, a, b, c, SIMT_CALLER());
 }
 
 void simt_wmma(SimtWmma instruction, void* d, const void* a, const void* b, const void* c) {
-  start_product("wmma::mma_sync", instruction, {d, a, b, c}, SIMT_CALLER());
+  constexpr const char* kName = "wmma::mma_sync";
+  simt::matrix::start_product(BlockRunner::in_kernel(kName), kName, instruction, {d, a, b, c}, SIMT_CALLER());
 }
 
 void simt_warp_together(const char* name) {
   char operand = 0;
-  const auto nothing = [](std::uint64_t, LaneOperands&) {};
-  simt::BlockRunner::in_kernel(name).together({name, 0, 0, nothing}, &operand, SIMT_CALLER());
+  const auto nothing = [](std::uint64_t, simt::matrix::LaneOperands&) {};
+  BlockRunner::in_kernel(name).together({name, 0, 0, nothing}, &operand, SIMT_CALLER());
 }
 
 void simt_ldmatrix(unsigned* to, const void* row, int matrices, int transposed) {
-  simt::BlockRunner& block = simt::BlockRunner::in_kernel("ldmatrix");
-  const Move move{matrices, transposed};
-  use_row(block, row, move, false, SIMT_CALLER());
-  LoadOperands operands{to, row};
-  block.together({"ldmatrix", std::bit_cast<std::uint64_t>(move), 0, perform_load}, &operands, SIMT_CALLER());
+  simt::matrix::load_matrices(BlockRunner::in_kernel("ldmatrix"), {matrices, transposed}, to, row,
+                              SIMT_CALLER());
 }
 
 void simt_stmatrix(void* row, const unsigned* from, int matrices, int transposed) {
-  simt::BlockRunner& block = simt::BlockRunner::in_kernel("stmatrix");
-  const Move move{matrices, transposed};
-  use_row(block, row, move, true, SIMT_CALLER());
-  StoreOperands operands{row, from};
-  block.together({"stmatrix", std::bit_cast<std::uint64_t>(move), 0, perform_store}, &operands,
-                 SIMT_CALLER());
+  simt::matrix::store_matrices(BlockRunner::in_kernel("stmatrix"), {matrices, transposed}, row, from,
+                               SIMT_CALLER());
 }
 
 unsigned simt_movmatrix(unsigned from) {
-  simt::BlockRunner::in_kernel("movmatrix")
-      .together({"movmatrix", 0, 0, perform_transpose}, &from, SIMT_CALLER());
-  return from;
+  return simt::matrix::transpose_matrix(BlockRunner::in_kernel("movmatrix"), from, SIMT_CALLER());
 }
 
 }  // extern "C"

@@ -10,7 +10,6 @@
 namespace simt::matrix {
 namespace {
 
-constexpr int kTile = 8;
 constexpr int kMostFactors = 512;  ///< elements of A or B: 16 x 32, 32 x 16
 constexpr int kMostSums = 256;     ///< of C: 16 x 16
 

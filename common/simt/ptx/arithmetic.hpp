@@ -26,8 +26,8 @@ inline unsigned rounding(const Match& match) {
   return word.empty() ? 0 : word[1] == 'z' ? 1 : word[1] == 'm' ? 2 : 3;
 }
 inline unsigned float_flags(const Match& match) {
-  return (match.has("ftz") ? kFlush : 0) | (match.has("sat") ? kSaturate : 0) | (match.has("NaN") ? kNaN : 0) |
-         (match.has("relu") ? kRelu : 0) | rounding(match) << kRoundShift;
+  return (match.has("ftz") ? kFlush : 0) | (match.has("sat") ? kSaturate : 0) |
+         (match.has("NaN") ? kNaN : 0) | (match.has("relu") ? kRelu : 0) | rounding(match) << kRoundShift;
 }
 
 /// Another rounding as long as one lives. The operation in between has to be opaque to the compiler.
@@ -55,22 +55,28 @@ T saturated(T x) {
 struct Add {
   template <class T>
   static T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-    else return a + b;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    else
+      return a + b;
   }
 };
 struct Sub {
   template <class T>
   static T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-    else return a - b;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+    else
+      return a - b;
   }
 };
 struct Mul {
   template <class T>
   static T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-    else return a * b;
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+    else
+      return a * b;
   }
 };
 struct Div {
@@ -98,39 +104,87 @@ struct Rem {
 struct Min {
   template <class T>
   static T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return a < b ? a : b;
-    else return a != a ? b : b != b ? a : a < b || (a == b && std::signbit(a)) ? a : b;
+    if constexpr (std::is_integral_v<T>)
+      return a < b ? a : b;
+    else
+      return a != a ? b : b != b ? a : a < b || (a == b && std::signbit(a)) ? a : b;
   }
 };
 struct Max {
   template <class T>
   static T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) return a > b ? a : b;
-    else return a != a ? b : b != b ? a : a > b || (a == b && !std::signbit(a)) ? a : b;
+    if constexpr (std::is_integral_v<T>)
+      return a > b ? a : b;
+    else
+      return a != a ? b : b != b ? a : a > b || (a == b && !std::signbit(a)) ? a : b;
   }
 };
 struct Abs {
   template <class T>
   static T of(T a) {
-    if constexpr (std::is_integral_v<T>) return a < 0 ? Sub::of(T(0), a) : a;
-    else return std::fabs(a);
+    if constexpr (std::is_integral_v<T>)
+      return a < 0 ? Sub::of(T(0), a) : a;
+    else
+      return std::fabs(a);
   }
 };
 struct Neg {
   template <class T>
   static T of(T a) {
-    if constexpr (std::is_integral_v<T>) return Sub::of(T(0), a);
-    else return -a;
+    if constexpr (std::is_integral_v<T>)
+      return Sub::of(T(0), a);
+    else
+      return -a;
   }
 };
-struct Rcp { template <class T> static T of(T a) { return T(1) / a; } };
-struct Sqrt { template <class T> static T of(T a) { return std::sqrt(a); } };
-struct Rsqrt { template <class T> static T of(T a) { return T(1) / std::sqrt(a); } };
-struct Sin { template <class T> static T of(T a) { return std::sin(a); } };
-struct Cos { template <class T> static T of(T a) { return std::cos(a); } };
-struct Lg2 { template <class T> static T of(T a) { return std::log2(a); } };
-struct Ex2 { template <class T> static T of(T a) { return std::exp2(a); } };
-struct Tanh { template <class T> static T of(T a) { return std::tanh(a); } };
+struct Rcp {
+  template <class T>
+  static T of(T a) {
+    return T(1) / a;
+  }
+};
+struct Sqrt {
+  template <class T>
+  static T of(T a) {
+    return std::sqrt(a);
+  }
+};
+struct Rsqrt {
+  template <class T>
+  static T of(T a) {
+    return T(1) / std::sqrt(a);
+  }
+};
+struct Sin {
+  template <class T>
+  static T of(T a) {
+    return std::sin(a);
+  }
+};
+struct Cos {
+  template <class T>
+  static T of(T a) {
+    return std::cos(a);
+  }
+};
+struct Lg2 {
+  template <class T>
+  static T of(T a) {
+    return std::log2(a);
+  }
+};
+struct Ex2 {
+  template <class T>
+  static T of(T a) {
+    return std::exp2(a);
+  }
+};
+struct Tanh {
+  template <class T>
+  static T of(T a) {
+    return std::tanh(a);
+  }
+};
 
 // --- Integers ---
 
@@ -138,21 +192,36 @@ struct Tanh { template <class T> static T of(T a) { return std::tanh(a); } };
 template <class Make>
 Bound for_integer(Type type, Make make) {
   switch (type) {
-    case Type::u8: case Type::b8: return make(std::uint8_t{});
-    case Type::s8: return make(std::int8_t{});
-    case Type::u16: case Type::b16: return make(std::uint16_t{});
-    case Type::s16: return make(std::int16_t{});
-    case Type::s32: return make(std::int32_t{});
-    case Type::u64: case Type::b64: return make(std::uint64_t{});
-    case Type::s64: return make(std::int64_t{});
-    default: return make(std::uint32_t{});
+    case Type::u8:
+    case Type::b8:
+      return make(std::uint8_t{});
+    case Type::s8:
+      return make(std::int8_t{});
+    case Type::u16:
+    case Type::b16:
+      return make(std::uint16_t{});
+    case Type::s16:
+      return make(std::int16_t{});
+    case Type::s32:
+      return make(std::int32_t{});
+    case Type::u64:
+    case Type::b64:
+      return make(std::uint64_t{});
+    case Type::s64:
+      return make(std::int64_t{});
+    default:
+      return make(std::uint32_t{});
   }
 }
 
 template <class Op, class T>
-void binary(const Frame& f, const Step& s) { f.set<T>(s[0], Op::template of<T>(f.get<T>(s[1]), f.get<T>(s[2]))); }
+void binary(const Frame& f, const Step& s) {
+  f.set<T>(s[0], Op::template of<T>(f.get<T>(s[1]), f.get<T>(s[2])));
+}
 template <class Op, class T>
-void unary(const Frame& f, const Step& s) { f.set<T>(s[0], Op::template of<T>(f.get<T>(s[1]))); }
+void unary(const Frame& f, const Step& s) {
+  f.set<T>(s[0], Op::template of<T>(f.get<T>(s[1])));
+}
 
 template <class Op>
 Bound bind_integer(const Match& m) {
@@ -165,12 +234,17 @@ Bound bind_integer_unary(const Match& m) {
 
 template <class Op>
 void saturating(const Frame& f, const Step& s) {
-  const std::int64_t sum = Op::template of<std::int64_t>(f.get<std::int32_t>(s[1]), f.get<std::int32_t>(s[2]));
+  const std::int64_t sum =
+      Op::template of<std::int64_t>(f.get<std::int32_t>(s[1]), f.get<std::int32_t>(s[2]));
   using Limits = std::numeric_limits<std::int32_t>;
   f.set(s[0], static_cast<std::int32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max())));
 }
-inline Bound bind_integer_add(const Match& m) { return {m.has("sat") ? saturating<Add> : binary<Add, std::int32_t>}; }
-inline Bound bind_integer_sub(const Match& m) { return {m.has("sat") ? saturating<Sub> : binary<Sub, std::int32_t>}; }
+inline Bound bind_integer_add(const Match& m) {
+  return {m.has("sat") ? saturating<Add> : binary<Add, std::int32_t>};
+}
+inline Bound bind_integer_sub(const Match& m) {
+  return {m.has("sat") ? saturating<Sub> : binary<Sub, std::int32_t>};
+}
 
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 Uint128;
@@ -223,8 +297,9 @@ float rounded_float(unsigned flags, Operands... operands) {
   };
   float result;
   if ((flags & kFlush) != 0) {
-    result = (flags & kRoundBits) == 0 ? Op::template of<float>(flushed(operands)...)
-                                       : (Rounding((flags & kRoundBits) >> kRoundShift), act(flushed(operands)...));
+    result = (flags & kRoundBits) == 0
+                 ? Op::template of<float>(flushed(operands)...)
+                 : (Rounding((flags & kRoundBits) >> kRoundShift), act(flushed(operands)...));
     result = flushed(result);
   } else if ((flags & kRoundBits) != 0) {
     const Rounding mode((flags & kRoundBits) >> kRoundShift);
@@ -236,7 +311,9 @@ float rounded_float(unsigned flags, Operands... operands) {
 }
 struct Fma {
   template <class T>
-  static T of(T a, T b, T c) { return std::fma(a, b, c); }
+  static T of(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
 };
 
 template <class Op>
@@ -251,9 +328,13 @@ inline void float_fma(const Frame& f, const Step& s) {
   f.set(s[0], rounded_float<Fma>(s.flags, f.get<float>(s[1]), f.get<float>(s[2]), f.get<float>(s[3])));
 }
 template <class Op>
-Bound bind_float_unary(const Match& m) { return {float_unary<Op>, float_flags(m)}; }
+Bound bind_float_unary(const Match& m) {
+  return {float_unary<Op>, float_flags(m)};
+}
 template <class Op>
-Bound bind_float(const Match& m) { return {float_binary<Op>, float_flags(m)}; }
+Bound bind_float(const Match& m) {
+  return {float_binary<Op>, float_flags(m)};
+}
 inline Bound bind_float_fma(const Match& m) { return {float_fma, float_flags(m)}; }
 
 template <class Op>
@@ -263,7 +344,9 @@ void float_extreme(const Frame& f, const Step& s) {
   f.set(s[0], poisoned ? std::bit_cast<float>(0x7fffffffu) : rounded_float<Op>(s.flags, a, b));
 }
 template <class Op>
-Bound bind_float_extreme(const Match& m) { return {float_extreme<Op>, float_flags(m)}; }
+Bound bind_float_extreme(const Match& m) {
+  return {float_extreme<Op>, float_flags(m)};
+}
 
 template <class Op, class... Operands>
 double rounded_double(unsigned flags, Operands... operands) {
@@ -276,7 +359,9 @@ double rounded_double(unsigned flags, Operands... operands) {
   return act(operands...);
 }
 template <class Op>
-void double_unary(const Frame& f, const Step& s) { f.set(s[0], rounded_double<Op>(s.flags, f.get<double>(s[1]))); }
+void double_unary(const Frame& f, const Step& s) {
+  f.set(s[0], rounded_double<Op>(s.flags, f.get<double>(s[1])));
+}
 template <class Op>
 void double_binary(const Frame& f, const Step& s) {
   f.set(s[0], rounded_double<Op>(s.flags, f.get<double>(s[1]), f.get<double>(s[2])));
@@ -285,14 +370,22 @@ inline void double_fma(const Frame& f, const Step& s) {
   f.set(s[0], rounded_double<Fma>(s.flags, f.get<double>(s[1]), f.get<double>(s[2]), f.get<double>(s[3])));
 }
 template <class Op>
-Bound bind_double_unary(const Match& m) { return {double_unary<Op>, float_flags(m)}; }
+Bound bind_double_unary(const Match& m) {
+  return {double_unary<Op>, float_flags(m)};
+}
 template <class Op>
-Bound bind_double(const Match& m) { return {double_binary<Op>, float_flags(m)}; }
+Bound bind_double(const Match& m) {
+  return {double_binary<Op>, float_flags(m)};
+}
 inline Bound bind_double_fma(const Match& m) { return {double_fma, float_flags(m)}; }
 
 template <class T>
-void copy_sign(const Frame& f, const Step& s) { f.set(s[0], std::copysign(f.get<T>(s[2]), f.get<T>(s[1]))); }
-inline Bound bind_copysign(const Match& m) { return {m.types[0] == Type::f64 ? copy_sign<double> : copy_sign<float>}; }
+void copy_sign(const Frame& f, const Step& s) {
+  f.set(s[0], std::copysign(f.get<T>(s[2]), f.get<T>(s[1])));
+}
+inline Bound bind_copysign(const Match& m) {
+  return {m.types[0] == Type::f64 ? copy_sign<double> : copy_sign<float>};
+}
 
 // --- 16-bit numbers ---
 
@@ -336,7 +429,8 @@ void each_half(const Frame& f, const Step& s, Operation operation) {
 }
 template <class Format, bool kPair, class Op>
 void half_unary(const Frame& f, const Step& s) {
-  each_half<Format, kPair>(f, s, [&](auto part, unsigned at) { return on_halves<Format, Op>(s.flags, part(1, at)); });
+  each_half<Format, kPair>(
+      f, s, [&](auto part, unsigned at) { return on_halves<Format, Op>(s.flags, part(1, at)); });
 }
 template <class Format, bool kPair, class Op>
 void half_binary(const Frame& f, const Step& s) {
@@ -352,7 +446,8 @@ void half_ternary(const Frame& f, const Step& s) {
 template <class Format, bool kPair, class Op>
 void half_extreme(const Frame& f, const Step& s) {
   each_half<Format, kPair>(f, s, [&](auto part, unsigned at) -> std::uint16_t {
-    const bool any = (part(1, at) & 0x7fffu) > Format::from_float(INFINITY) || (part(2, at) & 0x7fffu) > Format::from_float(INFINITY);
+    const bool any = (part(1, at) & 0x7fffu) > Format::from_float(INFINITY) ||
+                     (part(2, at) & 0x7fffu) > Format::from_float(INFINITY);
     if ((s.flags & kNaN) != 0 && any) return kNaN16;
     return on_halves<Format, Op>(s.flags, part(1, at), part(2, at));
   });
@@ -364,17 +459,25 @@ void half_sign(const Frame& f, const Step& s) {
   f.set(s[0], kNegates ? bits ^ signs : bits & ~signs);
 }
 
-#define SIMT_BY_FORMAT(ACTION, ...)                                                        \
-  switch (m.types[0]) {                                                                    \
-    case Type::f16: return {ACTION<Half, false, __VA_ARGS__>, float_flags(m)};             \
-    case Type::f16x2: return {ACTION<Half, true, __VA_ARGS__>, float_flags(m)};            \
-    case Type::bf16: return {ACTION<Bfloat16, false, __VA_ARGS__>, float_flags(m)};        \
-    default: return {ACTION<Bfloat16, true, __VA_ARGS__>, float_flags(m)};                 \
+#define SIMT_BY_FORMAT(ACTION, ...)                                  \
+  switch (m.types[0]) {                                              \
+    case Type::f16:                                                  \
+      return {ACTION<Half, false, __VA_ARGS__>, float_flags(m)};     \
+    case Type::f16x2:                                                \
+      return {ACTION<Half, true, __VA_ARGS__>, float_flags(m)};      \
+    case Type::bf16:                                                 \
+      return {ACTION<Bfloat16, false, __VA_ARGS__>, float_flags(m)}; \
+    default:                                                         \
+      return {ACTION<Bfloat16, true, __VA_ARGS__>, float_flags(m)};  \
   }
 template <class Op>
-Bound bind_half(const Match& m) { SIMT_BY_FORMAT(half_binary, Op) }
+Bound bind_half(const Match& m) {
+  SIMT_BY_FORMAT(half_binary, Op)
+}
 template <class Op>
-Bound bind_half_extreme(const Match& m) { SIMT_BY_FORMAT(half_extreme, Op) }
+Bound bind_half_extreme(const Match& m) {
+  SIMT_BY_FORMAT(half_extreme, Op)
+}
 inline Bound bind_half_fma(const Match& m) { SIMT_BY_FORMAT(half_ternary, Fma) }
 template <class Op>
 Bound bind_half_unary(const Match& m) {

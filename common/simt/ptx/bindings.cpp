@@ -6,6 +6,7 @@
 #include "simt/ptx/bits.hpp"
 #include "simt/ptx/convert.hpp"
 #include "simt/ptx/machine.hpp"
+#include "simt/ptx/matrix.hpp"
 #include "simt/ptx/memory.hpp"
 #include "simt/ptx/warp.hpp"
 

@@ -10,19 +10,34 @@ namespace simt::ptx {
 
 // --- Counting and finding bits ---
 
-struct Popc { template <class T> static unsigned of(T a) { return static_cast<unsigned>(std::popcount(a)); } };
-struct Clz { template <class T> static unsigned of(T a) { return static_cast<unsigned>(std::countl_zero(a)); } };
+struct Popc {
+  template <class T>
+  static unsigned of(T a) {
+    return static_cast<unsigned>(std::popcount(a));
+  }
+};
+struct Clz {
+  template <class T>
+  static unsigned of(T a) {
+    return static_cast<unsigned>(std::countl_zero(a));
+  }
+};
 template <class Op, class T>
-void count_bits(const Frame& f, const Step& s) { f.set(s[0], Op::of(f.get<T>(s[1]))); }
+void count_bits(const Frame& f, const Step& s) {
+  f.set(s[0], Op::of(f.get<T>(s[1])));
+}
 template <class Op>
-Bound bind_bits(const Match& m) { return {m.types[0] == Type::b64 ? count_bits<Op, std::uint64_t> : count_bits<Op, std::uint32_t>}; }
+Bound bind_bits(const Match& m) {
+  return {m.types[0] == Type::b64 ? count_bits<Op, std::uint64_t> : count_bits<Op, std::uint32_t>};
+}
 
 template <class T, bool kShiftAmount>
 void find_bit(const Frame& f, const Step& s) {
   using U = std::make_unsigned_t<T>;
   const T a = f.get<T>(s[1]);
   const U bits = static_cast<U>(std::is_signed_v<T> && a < T(0) ? ~a : a);
-  const auto width = static_cast<unsigned>(8 * sizeof(T)), zeros = static_cast<unsigned>(std::countl_zero(bits));
+  const auto width = static_cast<unsigned>(8 * sizeof(T)),
+             zeros = static_cast<unsigned>(std::countl_zero(bits));
   f.set(s[0], bits == 0 ? 0xffffffffu : kShiftAmount ? zeros : width - 1 - zeros);
 }
 inline Bound bind_bfind(const Match& m) {
@@ -34,10 +49,13 @@ inline Bound bind_bfind(const Match& m) {
 template <class T>
 void reverse_bits(const Frame& f, const Step& s) {
   T from = f.get<T>(s[1]), to = 0;
-  for (std::size_t i = 0; i < 8 * sizeof(T); ++i, from = static_cast<T>(from >> 1)) to = static_cast<T>(to << 1 | (from & 1u));
+  for (std::size_t i = 0; i < 8 * sizeof(T); ++i, from = static_cast<T>(from >> 1))
+    to = static_cast<T>(to << 1 | (from & 1u));
   f.set(s[0], to);
 }
-inline Bound bind_brev(const Match& m) { return {m.types[0] == Type::b64 ? reverse_bits<std::uint64_t> : reverse_bits<std::uint32_t>}; }
+inline Bound bind_brev(const Match& m) {
+  return {m.types[0] == Type::b64 ? reverse_bits<std::uint64_t> : reverse_bits<std::uint32_t>};
+}
 
 /// Positions and lengths count modulo 256; past the sign bit there is more sign.
 template <class T>
@@ -72,7 +90,9 @@ void insert_bits(const Frame& f, const Step& s) {
   const T mask = static_cast<T>((length >= kWidth ? ~T{0} : (T{1} << length) - 1) << position);
   f.set(s[0], static_cast<T>((b & ~mask) | (static_cast<T>(a << position) & mask)));
 }
-inline Bound bind_bfi(const Match& m) { return {m.types[0] == Type::b64 ? insert_bits<std::uint64_t> : insert_bits<std::uint32_t>}; }
+inline Bound bind_bfi(const Match& m) {
+  return {m.types[0] == Type::b64 ? insert_bits<std::uint64_t> : insert_bits<std::uint32_t>};
+}
 
 template <class A, class B>
 void dot_of_bytes(const Frame& f, const Step& s) {
@@ -90,13 +110,23 @@ inline Bound bind_dp4a(const Match& m) {
 
 // --- Logic and shifts ---
 
-struct And { static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a & b; } };
-struct Or { static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a | b; } };
-struct Xor { static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a ^ b; } };
+struct And {
+  static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a & b; }
+};
+struct Or {
+  static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a | b; }
+};
+struct Xor {
+  static std::uint64_t of(std::uint64_t a, std::uint64_t b) { return a ^ b; }
+};
 template <class Op>
-void logic(const Frame& f, const Step& s) { f.set_bits(s[0], Op::of(f.bits(s[1]), f.bits(s[2]))); }
+void logic(const Frame& f, const Step& s) {
+  f.set_bits(s[0], Op::of(f.bits(s[1]), f.bits(s[2])));
+}
 template <class Op>
-Bound bind_logic(const Match&) { return {logic<Op>}; }
+Bound bind_logic(const Match&) {
+  return {logic<Op>};
+}
 inline Bound bind_not(const Match&) {
   return {[](const Frame& f, const Step& s) { f.set_bits(s[0], ~f.bits(s[1])); }};
 }
@@ -111,7 +141,12 @@ inline Bound bind_lop3(const Match&) {
     f.set(s[0], result);
   }};
 }
-struct Shl { template <class T> static T of(T a, unsigned by) { return by >= 8 * sizeof(T) ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << by); } };
+struct Shl {
+  template <class T>
+  static T of(T a, unsigned by) {
+    return by >= 8 * sizeof(T) ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << by);
+  }
+};
 struct Shr {
   template <class T>
   static T of(T a, unsigned by) {
@@ -121,7 +156,9 @@ struct Shr {
   }
 };
 template <class Op, class T>
-void shift(const Frame& f, const Step& s) { f.set(s[0], Op::of(f.get<T>(s[1]), f.get<std::uint32_t>(s[2]))); }
+void shift(const Frame& f, const Step& s) {
+  f.set(s[0], Op::of(f.get<T>(s[1]), f.get<std::uint32_t>(s[2])));
+}
 template <class Op>
 Bound bind_shift(const Match& m) {
   return for_integer(m.types[0], [](auto t) { return Bound{shift<Op, decltype(t)>}; });
@@ -135,7 +172,8 @@ void funnel(const Frame& f, const Step& s) {
 }
 inline Bound bind_shf(const Match& m) {
   const bool clamps = m.has("clamp");
-  return {m.has("l") ? (clamps ? funnel<true, true> : funnel<true, false>) : (clamps ? funnel<false, true> : funnel<false, false>)};
+  return {m.has("l") ? (clamps ? funnel<true, true> : funnel<true, false>)
+                     : (clamps ? funnel<false, true> : funnel<false, false>)};
 }
 
 /// Which byte of {b, a} comes to each of the four places, and whether its sign takes its place.
@@ -178,33 +216,53 @@ template <class T>
 bool compares(Relation relation, T a, T b) {
   const bool unordered = a != a || b != b;
   switch (relation) {
-    case Relation::eq: return !unordered && a == b;
-    case Relation::ne: return !unordered && a != b;
-    case Relation::lt: return a < b;
-    case Relation::le: return a <= b;
-    case Relation::gt: return a > b;
-    case Relation::ge: return a >= b;
-    case Relation::equ: return unordered || a == b;
-    case Relation::neu: return a != b;
-    case Relation::ltu: return unordered || a < b;
-    case Relation::leu: return unordered || a <= b;
-    case Relation::gtu: return unordered || a > b;
-    case Relation::geu: return unordered || a >= b;
-    case Relation::num: return !unordered;
-    case Relation::nan: return unordered;
+    case Relation::eq:
+      return !unordered && a == b;
+    case Relation::ne:
+      return !unordered && a != b;
+    case Relation::lt:
+      return a < b;
+    case Relation::le:
+      return a <= b;
+    case Relation::gt:
+      return a > b;
+    case Relation::ge:
+      return a >= b;
+    case Relation::equ:
+      return unordered || a == b;
+    case Relation::neu:
+      return a != b;
+    case Relation::ltu:
+      return unordered || a < b;
+    case Relation::leu:
+      return unordered || a <= b;
+    case Relation::gtu:
+      return unordered || a > b;
+    case Relation::geu:
+      return unordered || a >= b;
+    case Relation::num:
+      return !unordered;
+    case Relation::nan:
+      return unordered;
   }
   return false;
 }
 // Flags: the relation, and how c takes part.
 inline constexpr unsigned kWithAnd = 1u << 4, kWithOr = 2u << 4, kWithXor = 3u << 4, kFlushes = 1u << 6;
 inline unsigned relation_flags(const Match& m) {
-  static constexpr std::pair<std::string_view, unsigned> kOld[] = {{"lo", 2}, {"ls", 3}, {"hi", 4}, {"hs", 5}};
+  static constexpr std::pair<std::string_view, unsigned> kOld[] = {
+      {"lo", 2}, {"ls", 3}, {"hi", 4}, {"hs", 5}};
   unsigned flags = 0;
   for (unsigned i = 0; i < std::size(kRelations); ++i)
     if (m.has(kRelations[i])) flags = i;
   for (const auto& [word, number] : kOld)
     if (m.has(word)) flags = number;
-  return flags | (m.has("and") ? kWithAnd : m.has("or") ? kWithOr : m.has("xor") ? kWithXor : 0) | (m.has("ftz") ? kFlushes : 0);
+  return flags |
+         (m.has("and")   ? kWithAnd
+          : m.has("or")  ? kWithOr
+          : m.has("xor") ? kWithXor
+                         : 0) |
+         (m.has("ftz") ? kFlushes : 0);
 }
 template <class T>
 bool compare(const Frame& f, const Step& s, std::size_t first) {
@@ -218,10 +276,14 @@ void set_predicate(const Frame& f, const Step& s) {
   const bool holds = compare<T>(f, s, 2);
   const auto with_c = [&](bool value) {
     switch (s.flags & kWithXor) {
-      case kWithAnd: return value && f.truth(s[4]);
-      case kWithOr: return value || f.truth(s[4]);
-      case kWithXor: return value != f.truth(s[4]);
-      default: return value;
+      case kWithAnd:
+        return value && f.truth(s[4]);
+      case kWithOr:
+        return value || f.truth(s[4]);
+      case kWithXor:
+        return value != f.truth(s[4]);
+      default:
+        return value;
     }
   };
   const bool p = with_c(holds), q = with_c(!holds);
@@ -241,7 +303,9 @@ inline Bound bind_setp(const Match& m) {
   return bound;
 }
 template <class T>
-void set_mask(const Frame& f, const Step& s) { f.set(s[0], compare<T>(f, s, 1) ? 0xffffffffu : 0u); }
+void set_mask(const Frame& f, const Step& s) {
+  f.set(s[0], compare<T>(f, s, 1) ? 0xffffffffu : 0u);
+}
 inline Bound bind_set(const Match& m) {
   if (m.types[1] == Type::f32) return {set_mask<float>, relation_flags(m)};
   return {m.types[1] == Type::s32 ? set_mask<std::int32_t> : set_mask<std::uint32_t>, relation_flags(m)};

@@ -4,6 +4,7 @@
 
 #include "simt/ptx/arithmetic.hpp"
 #include "simt/ptx/bits.hpp"
+#include "simt/shim/simt_float8.h"
 
 namespace simt::ptx {
 
@@ -27,8 +28,10 @@ inline double to_whole(double x, unsigned mode) {
 /// Clamped to what the integer holds. What a NaN gives depends on the widths of both.
 template <class To, class From>
 To to_integer(double x) {
-  if constexpr (sizeof(From) == 8) return shim::saturating_cast<To>(x);
-  else return shim::saturating_cast<To>(static_cast<float>(x));
+  if constexpr (sizeof(From) == 8)
+    return shim::saturating_cast<To>(x);
+  else
+    return shim::saturating_cast<To>(static_cast<float>(x));
 }
 
 template <class Format>
@@ -99,11 +102,16 @@ void convert(const Frame& f, const Step& s) {
 template <class Make>
 Bound for_number(Type type, Make make) {
   switch (type) {
-    case Type::f16: return make(Small<Half>{});
-    case Type::bf16: return make(Small<Bfloat16>{});
-    case Type::f32: return make(float{});
-    case Type::f64: return make(double{});
-    default: return for_integer(type, make);
+    case Type::f16:
+      return make(Small<Half>{});
+    case Type::bf16:
+      return make(Small<Bfloat16>{});
+    case Type::f32:
+      return make(float{});
+    case Type::f64:
+      return make(double{});
+    default:
+      return for_integer(type, make);
   }
 }
 inline Bound bind_cvt(const Match& m) {
@@ -137,8 +145,8 @@ inline void convert_tf32(const Frame& f, const Step& s) {
   if (negative && (s.flags & kRelu) != 0) return f.set(s[0], 0u);
   const unsigned mode = (s.flags & kRoundBits) >> kRoundShift;
   if ((bits & 0x7f800000u) != 0x7f800000u) {
-    if (mode == 3) bits += 0x1000u;                                // .rna: halves away from zero
-    if (mode == 0) bits += 0xfffu + (bits >> 13 & 1u);             // .rn: halves to even
+    if (mode == 3) bits += 0x1000u;                     // .rna: halves away from zero
+    if (mode == 0) bits += 0xfffu + (bits >> 13 & 1u);  // .rn: halves to even
     const bool overflow = (bits & 0x7f800000u) == 0x7f800000u;
     if (overflow && (s.flags & kSaturate) != 0) bits = (bits & 0x80000000u) | 0x7f7fe000u;
   }
@@ -146,7 +154,46 @@ inline void convert_tf32(const Frame& f, const Step& s) {
 }
 inline Bound bind_cvt_tf32(const Match& m) {
   const unsigned mode = m.has("rna") ? 3 : m.has("rz") ? 1 : 0;
-  return {convert_tf32, mode << kRoundShift | (m.has("relu") ? kRelu : 0) | (m.has("satfinite") ? kSaturate : 0)};
+  return {convert_tf32,
+          mode << kRoundShift | (m.has("relu") ? kRelu : 0) | (m.has("satfinite") ? kSaturate : 0)};
+}
+
+// --- Numbers of 8 bits, in pairs ---
+
+inline double rectified(double x, unsigned flags) {
+  return (flags & kRelu) != 0 && x == x && !(x > 0) ? 0.0 : x;
+}
+
+template <class Format, bool kOfHalves>
+void convert_to_bytes(const Frame& f, const Step& s) {
+  const auto half = [&](unsigned at) {
+    return Half::to_float(static_cast<std::uint16_t>(f.bits(s[1]) >> at));
+  };
+  const double upper = kOfHalves ? half(16) : f.get<float>(s[1]),
+               lower = kOfHalves ? half(0) : f.get<float>(s[2]);
+  const auto byte = [&](double x) -> unsigned {
+    return shim::to_float8<Format>(rectified(x, s.flags), true);
+  };
+  f.set(s[0], byte(upper) << 8 | byte(lower));
+}
+inline Bound bind_cvt_to_bytes(const Match& m) {
+  const bool halves = m.types[1] == Type::f16x2;
+  if (m.types[0] == Type::e4m3x2)
+    return {halves ? convert_to_bytes<shim::E4m3, true> : convert_to_bytes<shim::E4m3, false>,
+            float_flags(m)};
+  return {halves ? convert_to_bytes<shim::E5m2, true> : convert_to_bytes<shim::E5m2, false>, float_flags(m)};
+}
+template <class Format>
+void convert_from_bytes(const Frame& f, const Step& s) {
+  const auto half = [&](unsigned at) -> std::uint32_t {
+    return narrowed<Half>(rectified(Format::to_float(static_cast<std::uint8_t>(f.bits(s[1]) >> at)), s.flags),
+                          0);
+  };
+  f.set(s[0], half(8) << 16 | half(0));
+}
+inline Bound bind_cvt_from_bytes(const Match& m) {
+  return {m.types[1] == Type::e4m3x2 ? convert_from_bytes<shim::E4m3> : convert_from_bytes<shim::E5m2>,
+          float_flags(m)};
 }
 
 }  // namespace simt::ptx

@@ -11,10 +11,6 @@
 #include "simt/runtime/block.hpp"
 #include "simt/shim/simt_ptx.h"
 
-// Defined in block.cpp; kernels see them as const.
-extern constinit thread_local uint3 threadIdx, blockIdx;
-extern constinit thread_local dim3 blockDim, gridDim;
-
 namespace simt::ptx {
 namespace {
 
@@ -85,9 +81,16 @@ Machine::Machine(std::string_view text, const std::vector<AsmOperand>& operands)
     steps_.push_back(step_of(read, instruction));
     straight_ = straight_ && !steps_.back().branches;
   }
+  single_ = straight_ && steps_.size() == 1 && slots_ == operand_slots_ && steps_.front().guard < 0;
 }
 
 void Machine::run(std::uint64_t* operands, BlockRunner& block, std::uintptr_t caller) const {
+  // The usual statement is one instruction on the operands themselves, maybe in an inner loop.
+  if (single_) {
+    const Step& step = steps_.front();
+    if (step.counted == Counted::special_function) block.special_functions(1, caller);
+    return step.act({operands, block, caller}, step);
+  }
   if (slots_ == operand_slots_) return run_steps({operands, block, caller});
   constexpr unsigned kUsual = 64;
   std::uint64_t usual[kUsual];
@@ -103,16 +106,20 @@ void Machine::run_steps(const Frame& frame) const {
   const auto holds = [&](const Step& step) {
     return step.guard < 0 || ((frame.slots[step.guard] & 1u) != 0) != step.guard_negated;
   };
+  const auto carry_out = [&](const Step& step) {
+    if (step.counted == Counted::special_function) frame.block.special_functions(1, frame.caller);
+    step.act(frame, step);
+  };
   if (straight_) {
     for (const Step& step : steps_)
-      if (holds(step)) step.act(frame, step);
+      if (holds(step)) carry_out(step);
     return;
   }
   for (std::size_t i = 0; i < steps_.size();) {
     const Step& step = steps_[i++];
     if (!holds(step)) continue;
     if (!step.branches) {
-      step.act(frame, step);
+      carry_out(step);
       continue;
     }
     const auto target = static_cast<std::size_t>(step.target);
@@ -127,12 +134,12 @@ std::uint64_t Frame::special(std::uint64_t number) const {
     return name.back() == 'x' ? index.x : name.back() == 'y' ? index.y : index.z;
   };
   const std::uint64_t lane = block.lane(), bit = std::uint64_t{1} << lane, all = 0xffffffffu;
-  if (name.starts_with("tid.")) return axis(threadIdx);
-  if (name.starts_with("ntid.")) return axis(blockDim);
-  if (name.starts_with("ctaid.")) return axis(blockIdx);
-  if (name.starts_with("nctaid.")) return axis(gridDim);
+  if (name.starts_with("tid.")) return axis(block.thread_index());
+  if (name.starts_with("ntid.")) return axis(block.launch().block);
+  if (name.starts_with("ctaid.")) return axis(block.block_index());
+  if (name.starts_with("nctaid.")) return axis(block.launch().grid);
   if (name == "laneid") return lane;
-  if (name == "warpid") return (threadIdx.x + blockDim.x * (threadIdx.y + std::uint64_t{blockDim.y} * threadIdx.z)) / 32;
+  if (name == "warpid") return block.warp();
   if (name == "nwarpid") return 64;
   if (name == "smid") return 0;
   if (name == "nsmid") return 1;
@@ -143,7 +150,9 @@ std::uint64_t Frame::special(std::uint64_t number) const {
   if (name == "lanemask_ge") return all & ~(bit - 1);
   if (name == "dynamic_smem_size") return block.dynamic_shared_bytes();
   const auto time = static_cast<std::uint64_t>(simt_clock());
-  return name.ends_with("hi") ? time >> 32 : name.ends_with("64") || name == "globaltimer" ? time : time & all;
+  return name.ends_with("hi")                            ? time >> 32
+         : name.ends_with("64") || name == "globaltimer" ? time
+                                                         : time & all;
 }
 
 }  // namespace simt::ptx
@@ -157,7 +166,8 @@ using simt::ptx::Machine;
 const Machine& prepare(SimtPtx& statement, const std::uint64_t* operands, const char* constraints) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (const void* done = __atomic_load_n(&statement.code, __ATOMIC_ACQUIRE)) return *static_cast<const Machine*>(done);
+  if (const void* done = __atomic_load_n(&statement.code, __ATOMIC_ACQUIRE))
+    return *static_cast<const Machine*>(done);
   std::vector<AsmOperand> given = simt::ptx::operands_of(constraints);
   for (AsmOperand& operand : given) {
     operand.known = true;

@@ -100,6 +100,7 @@ class Machine {
   std::vector<Step> steps_;
   unsigned slots_ = 0, operand_slots_ = 0;
   bool straight_ = true;  ///< no branch
+  bool single_ = false;   ///< one step without a predicate, and no registers of its own
 };
 
 }  // namespace simt::ptx

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "simt/ptx/table.hpp"
 
@@ -61,8 +62,8 @@ bool is_vector(std::string_view word) { return word == "v2" || word == "v4"; }
 
 class WordMatcher {
  public:
-  WordMatcher(const std::vector<Item>& items, const Words& words, std::size_t first)
-      : items_(items), words_(words), first_(first) {}
+  WordMatcher(std::vector<Item> items, const Words& words, std::size_t first)
+      : items_(std::move(items)), words_(words), first_(first) {}
 
   bool fits(Match& result) { return step(0, first_, result); }
 
@@ -86,23 +87,26 @@ class WordMatcher {
     return wanted.optional && step(item + 1, word, result);
   }
 
-  const std::vector<Item>& items_;
+  std::vector<Item> items_;
   const Words& words_;
   std::size_t first_;
 };
 
 // --- What comes nearest ---
 
+/// How many characters have to be put in, left out, replaced, or exchanged with their neighbour.
 unsigned edit_distance(std::string_view a, std::string_view b) {
-  std::vector<unsigned> row(b.size() + 1);
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i - 1]) == lower(b[j - 1]); };
+  std::vector<unsigned> before_last, last, row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<unsigned>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    unsigned diagonal = row[0];
+    before_last = std::exchange(last, row);
     row[0] = static_cast<unsigned>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      row[j] = std::min({last[j - 1] + (same(i, j) ? 0u : 1u), last[j] + 1, row[j - 1] + 1});
+      const bool exchanged = i > 1 && j > 1 && same(i, j - 1) && same(i - 1, j);
+      if (exchanged) row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -114,8 +118,15 @@ struct Near {
 };
 
 /// The spelling of a row that is nearest to the words from `first` on.
-Near nearest_modifiers(const std::vector<Item>& items, const Words& words, std::size_t first) {
+Near nearest_modifiers(std::vector<Item> items, const Words& words, std::size_t first) {
   const std::size_t count = words.size() - first;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!std::exchange(items[i].has_vector, false)) continue;
+    Item vector;
+    vector.optional = true;
+    vector.choices = {"v2", "v4"};
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++), std::move(vector));
+  }
   // best[j]: for the items so far, after j of the words.
   std::vector<Near> best(count + 1);
   best[0] = {0, ""};
@@ -136,8 +147,8 @@ Near nearest_modifiers(const std::vector<Item>& items, const Words& words, std::
       const std::string_view word = words[first + j - 1];
       offer(next[j - 1].cost + static_cast<unsigned>(word.size()) + 1, next[j - 1].spelled);
       for (const std::string_view choice : item.choices)
-        offer(best[j - 1].cost + 2 * edit_distance(word, choice), best[j - 1].spelled + "." + std::string(choice));
-      if (item.has_vector && is_vector(word)) offer(best[j - 1].cost + 1, best[j - 1].spelled);
+        offer(best[j - 1].cost + 2 * edit_distance(word, choice),
+              best[j - 1].spelled + "." + std::string(choice));
     }
     best = std::move(next);
   }
@@ -169,9 +180,10 @@ Near nearest(const Words& words) {
   };
   const bool known = std::any_of(table().begin(), table().end(), named);
   const std::string opcode(instruction.opcode);
-  throw PtxError(instruction.at, (known ? "The simulator knows no form '" + opcode + "' of this PTX instruction"
-                                        : "The simulator does not know the PTX instruction '" + opcode + "'") +
-                                     ". The nearest one that it knows is '" + nearest(instruction.words).spelled + "'.");
+  throw PtxError(instruction.at,
+                 (known ? "The simulator knows no form '" + opcode + "' of this PTX instruction"
+                        : "The simulator does not know the PTX instruction '" + opcode + "'") +
+                     ". The nearest one that it knows is '" + nearest(instruction.words).spelled + "'.");
 }
 
 // --- Operands ---
@@ -215,7 +227,10 @@ std::string listed(const std::vector<Slot>& slots) {
 class OperandCheck {
  public:
   OperandCheck(const Template& from, const Instruction& instruction, Match& match)
-      : from_(from), instruction_(instruction), match_(match), slots_(slots_of(table()[match.row].operands)) {}
+      : from_(from),
+        instruction_(instruction),
+        match_(match),
+        slots_(slots_of(table()[match.row].operands)) {}
 
   /// False: another row with the same modifiers may fit; why() says what is wrong.
   bool fits() {
@@ -240,8 +255,9 @@ class OperandCheck {
     for (const Slot& slot : slots_)
       if (!slot.paired) ++possible, needed += !is_optional(slot);
     if (given < needed || given > possible)
-      return fail(instruction_.at, opcode() + " takes " + (slots_.empty() ? "no operands" : "the operands " + listed(slots_)) +
-                                       ", and here " + (given == 1 ? "is 1" : "are " + std::to_string(given)) + ".");
+      return fail(instruction_.at,
+                  opcode() + " takes " + (slots_.empty() ? "no operands" : "the operands " + listed(slots_)) +
+                      ", and here " + (given == 1 ? "is 1" : "are " + std::to_string(given)) + ".");
     std::size_t extra = given - needed, next = 0;
     const Operand* last = nullptr;
     for (const Slot& slot : slots_) {
@@ -251,13 +267,16 @@ class OperandCheck {
                           last->kind != Operand::Kind::address && !last->parts.empty();
         if (pair) operand = &last->parts.front();
         if (!pair && !slot.optional)
-          return fail(last->at, opcode() + " takes the operands " + listed(slots_) + ": a '|' and a predicate are missing.");
+          return fail(last->at, opcode() + " takes the operands " + listed(slots_) +
+                                    ": a '|' and a predicate are missing.");
       } else if (!is_optional(slot) || extra > 0) {
         if (is_optional(slot)) --extra;
         operand = last = &instruction_.operands[next++];
         const bool pairs = &slot != &slots_.back() && (&slot + 1)->paired;
-        if (!pairs && (last->kind == Operand::Kind::reg || last->kind == Operand::Kind::nothing) && !last->parts.empty())
-          return fail(last->at, "Operand '" + std::string(slot.name) + "' of " + opcode() + " is no pair of results.");
+        if (!pairs && (last->kind == Operand::Kind::reg || last->kind == Operand::Kind::nothing) &&
+            !last->parts.empty())
+          return fail(last->at,
+                      "Operand '" + std::string(slot.name) + "' of " + opcode() + " is no pair of results.");
       }
       match_.operands.push_back(operand);
     }
@@ -289,9 +308,11 @@ class OperandCheck {
     const Type type = from_.registers[base.reg].type;
     const unsigned bits = bits_of(type);
     if (sort_of(type) == Sort::real || (bits != 32 && bits != 64))
-      return fail(base.at, wanted(slot) + " a register of 32 or 64 bits in its brackets, and " + described(base) + ".");
+      return fail(base.at, wanted(slot) + " a register of 32 or 64 bits in its brackets, and " +
+                               described(base) + ".");
     if (bits == 32 && !in_shared(slot))
-      return fail(base.at, "An address of " + std::string(in_global(slot) ? "global memory" : "no particular memory") +
+      return fail(base.at, "An address of " +
+                               std::string(in_global(slot) ? "global memory" : "no particular memory") +
                                " has 64 bits, and " + described(base) + ". Pass the pointer as an \"l\".");
     return true;
   }
@@ -341,7 +362,8 @@ class OperandCheck {
     else
       type = *type_named(spec);
     if (operand.negated && !may_negate)
-      return fail(operand.at, "Operand '" + std::string(slot.name) + "' of " + opcode() + " cannot be negated.");
+      return fail(operand.at,
+                  "Operand '" + std::string(slot.name) + "' of " + opcode() + " cannot be negated.");
     const std::string needs = wanted(slot) + " of type ." + std::string(name_of(type));
     switch (operand.kind) {
       case Operand::Kind::nothing:
@@ -353,28 +375,34 @@ class OperandCheck {
       case Operand::Kind::special: {
         const int number = special_register(operand.text);
         if (number < 0)
-          return fail(operand.at, "The simulator knows no special register '%" + std::string(operand.text) + "'; the nearest one is '%" +
-                                      nearest_special(operand.text) + "'.");
+          return fail(operand.at, "The simulator knows no special register '%" + std::string(operand.text) +
+                                      "'; the nearest one is '%" + nearest_special(operand.text) + "'.");
         if (!may_be_special)
-          return fail(operand.at, "A special register can be read with 'mov' alone: mov.u32 r, %" + std::string(operand.text) + ";");
+          return fail(operand.at, "A special register can be read with 'mov' alone: mov.u32 r, %" +
+                                      std::string(operand.text) + ";");
         if (takes(type, special_registers()[static_cast<std::size_t>(number)].type, false)) return true;
-        return fail(operand.at, needs + ", and '%" + std::string(operand.text) + "' is of type ." +
-                                    std::string(name_of(special_registers()[static_cast<std::size_t>(number)].type)) + ".");
+        return fail(operand.at,
+                    needs + ", and '%" + std::string(operand.text) + "' is of type ." +
+                        std::string(name_of(special_registers()[static_cast<std::size_t>(number)].type)) +
+                        ".");
       }
       case Operand::Kind::integer:
         if (slot.written) return fail(operand.at, needs + ", and a number cannot be written to.");
         if (sort_of(type) == Sort::real)
-          return fail(operand.at, needs + ": write a number with a point, such as 1.0, or its bits, such as 0f3F800000.");
+          return fail(operand.at,
+                      needs + ": write a number with a point, such as 1.0, or its bits, such as 0f3F800000.");
         if (type == Type::pred) return fail(operand.at, needs + ": a register that '.reg .pred' declares.");
         return true;
       case Operand::Kind::real:
         if (slot.written) return fail(operand.at, needs + ", and a number cannot be written to.");
-        if ((type == Type::f32 || type == Type::f64) && (operand.type == Type::none || operand.type == type)) return true;
+        if ((type == Type::f32 || type == Type::f64) && (operand.type == Type::none || operand.type == type))
+          return true;
         if (type == Type::b32 && operand.type == Type::f32) return true;
         if (type == Type::b64 && operand.type == Type::f64) return true;
         return fail(operand.at, needs + ", and '" + std::string(operand.text) + "' is a real number.");
       case Operand::Kind::name:
-        return fail(operand.at, "No '.reg' of this asm statement declares '" + std::string(operand.text) + "'.");
+        return fail(operand.at,
+                    "No '.reg' of this asm statement declares '" + std::string(operand.text) + "'.");
       case Operand::Kind::address:
       case Operand::Kind::vector:
         break;
@@ -394,7 +422,8 @@ class OperandCheck {
     const auto nearer = [&](const SpecialRegister& a, const SpecialRegister& b) {
       return edit_distance(a.name, name) < edit_distance(b.name, name);
     };
-    return std::string(std::min_element(special_registers().begin(), special_registers().end(), nearer)->name);
+    return std::string(
+        std::min_element(special_registers().begin(), special_registers().end(), nearer)->name);
   }
 
   const Template& from_;
@@ -411,18 +440,21 @@ void check_combination(const Instruction& instruction, const Match& match) {
   if (match.types.empty()) return;
   const Type type = match.types[0];
   if (match.vector * bits_of(type) > 128)
-    throw PtxError(instruction.at, "A load or store moves at most 16 bytes; '" + std::string(instruction.opcode) +
-                                       "' would move " + std::to_string(match.vector * bits_of(type) / 8) + ".");
+    throw PtxError(instruction.at, "A load or store moves at most 16 bytes; '" +
+                                       std::string(instruction.opcode) + "' would move " +
+                                       std::to_string(match.vector * bits_of(type) / 8) + ".");
   const std::string_view op = match.one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch"});
   if ((name != "atom" && name != "red") || op.empty() || match.has("noftz")) return;
   const bool bits = sort_of(type) == Sort::bits, real = sort_of(type) == Sort::real;
   const bool of_bits = op == "and" || op == "or" || op == "xor" || op == "exch";
   const bool counts = op == "inc" || op == "dec";
-  if (of_bits != bits || (real && op != "add") || (counts && type != Type::u32) || (op == "add" && type == Type::s64))
-    throw PtxError(instruction.at, "There is no '." + std::string(op) + "' of type ." + std::string(name_of(type)) +
-                                       " in '" + std::string(name) +
-                                       "': .and, .or, .xor and .exch take .b32 or .b64, .inc and .dec take .u32, .add "
-                                       "takes .u32, .s32, .u64, .f32 or .f64, .min and .max take integers.");
+  if (of_bits != bits || (real && op != "add") || (counts && type != Type::u32) ||
+      (op == "add" && type == Type::s64))
+    throw PtxError(instruction.at,
+                   "There is no '." + std::string(op) + "' of type ." + std::string(name_of(type)) + " in '" +
+                       std::string(name) +
+                       "': .and, .or, .xor and .exch take .b32 or .b64, .inc and .dec take .u32, .add "
+                       "takes .u32, .s32, .u64, .f32 or .f64, .min and .max take integers.");
 }
 
 }  // namespace
@@ -439,13 +471,14 @@ Match match(const Template& from, const Instruction& instruction) {
   std::optional<PtxError> why;
   for (std::size_t row = 0; row < table().size(); ++row) {
     const Words name = split(table()[row].name, '.');
-    if (name.size() > instruction.words.size() || !std::equal(name.begin(), name.end(), instruction.words.begin()))
+    if (name.size() > instruction.words.size() ||
+        !std::equal(name.begin(), name.end(), instruction.words.begin()))
       continue;
     Match result;
     result.row = row;
-    const std::vector<Item> items = items_of(table()[row].modifiers);
-    if (!WordMatcher(items, instruction.words, name.size()).fits(result)) continue;
-    result.words.assign(instruction.words.begin() + static_cast<std::ptrdiff_t>(name.size()), instruction.words.end());
+    if (!WordMatcher(items_of(table()[row].modifiers), instruction.words, name.size()).fits(result)) continue;
+    result.words.assign(instruction.words.begin() + static_cast<std::ptrdiff_t>(name.size()),
+                        instruction.words.end());
     OperandCheck check(from, instruction, result);
     if (check.fits()) {
       check_combination(instruction, result);
@@ -457,11 +490,25 @@ Match match(const Template& from, const Instruction& instruction) {
   fail_unknown(instruction);
 }
 
+std::vector<std::size_t> rows_of(std::string_view opcode) {
+  std::vector<std::size_t> rows;
+  const Words words = split(opcode, '.');
+  for (std::size_t row = 0; row < table().size(); ++row) {
+    const Words name = split(table()[row].name, '.');
+    Match unused;
+    if (name.size() <= words.size() && std::equal(name.begin(), name.end(), words.begin()) &&
+        WordMatcher(items_of(table()[row].modifiers), words, name.size()).fits(unused))
+      rows.push_back(row);
+  }
+  return rows;
+}
+
 std::string syntax_of(const Entry& entry) {
   std::string text(entry.name);
   for (const Item& item : items_of(entry.modifiers)) {
     std::string choices;
-    for (const std::string_view choice : item.choices) choices += (choices.empty() ? "." : "|.") + std::string(choice);
+    for (const std::string_view choice : item.choices)
+      choices += (choices.empty() ? "." : "|.") + std::string(choice);
     if (item.has_vector) text += "{.v2|.v4}";
     text += item.optional ? "{" + choices + "}" : item.choices.size() > 1 ? "(" + choices + ")" : choices;
   }

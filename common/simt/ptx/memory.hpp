@@ -20,13 +20,16 @@ inline void* address_in(const Frame& f, const Value& v, bool shared) {
   const std::uint64_t address = base + static_cast<std::uint64_t>(v.offset);
   return shared ? f.block.from_shared(address) : reinterpret_cast<void*>(address);
 }
-inline void* address_of(const Frame& f, const Step& s, const Value& v) { return address_in(f, v, (s.flags & kShared) != 0); }
+inline void* address_of(const Frame& f, const Step& s, const Value& v) {
+  return address_in(f, v, (s.flags & kShared) != 0);
+}
 
 inline unsigned memory_flags(const Match& m) {
   const bool shared = m.has("shared") || m.has("shared::cta");
-  return (shared ? kShared : 0) | (m.has("volatile") || m.has("relaxed") || m.has("acquire") || m.has("release") ? kVolatile : 0) |
-         (m.has("acquire") || m.has("acq_rel") ? kAcquire : 0) | (m.has("release") || m.has("acq_rel") ? kRelease : 0) |
-         (m.has("cta") ? kOfBlock : 0);
+  return (shared ? kShared : 0) |
+         (m.has("volatile") || m.has("relaxed") || m.has("acquire") || m.has("release") ? kVolatile : 0) |
+         (m.has("acquire") || m.has("acq_rel") ? kAcquire : 0) |
+         (m.has("release") || m.has("acq_rel") ? kRelease : 0) | (m.has("cta") ? kOfBlock : 0);
 }
 
 /// A GPU refuses an address that is no multiple of the size.
@@ -61,7 +64,9 @@ inline void fence(const Frame& f, unsigned flags) {
 inline Bound bind_fence(const Match& m) {
   return {[](const Frame& f, const Step& s) { fence(f, s.flags); }, m.has("cta") ? kOfBlock : 0u};
 }
-inline Bound bind_nothing(const Match&) { return {[](const Frame&, const Step&) {}}; }
+inline Bound bind_nothing(const Match&) {
+  return {[](const Frame&, const Step&) {}};
+}
 inline Bound bind_policy(const Match&) {
   return {[](const Frame& f, const Step& s) { f.set_bits(s[0], 0); }};
 }
@@ -134,12 +139,42 @@ inline Bound bind_atomic_store(const Match& m) {
 
 // --- Atomics ---
 
-struct Exchange { template <class T> static T of(T, T b) { return b; } };
-struct Increase { template <class T> static T of(T a, T b) { return a >= b ? T(0) : static_cast<T>(a + 1); } };
-struct Decrease { template <class T> static T of(T a, T b) { return a == 0 || a > b ? b : static_cast<T>(a - 1); } };
-struct AndBits { template <class T> static T of(T a, T b) { return static_cast<T>(a & b); } };
-struct OrBits { template <class T> static T of(T a, T b) { return static_cast<T>(a | b); } };
-struct XorBits { template <class T> static T of(T a, T b) { return static_cast<T>(a ^ b); } };
+struct Exchange {
+  template <class T>
+  static T of(T, T b) {
+    return b;
+  }
+};
+struct Increase {
+  template <class T>
+  static T of(T a, T b) {
+    return a >= b ? T(0) : static_cast<T>(a + 1);
+  }
+};
+struct Decrease {
+  template <class T>
+  static T of(T a, T b) {
+    return a == 0 || a > b ? b : static_cast<T>(a - 1);
+  }
+};
+struct AndBits {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct OrBits {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct XorBits {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
 
 inline void announce_atomic(const Frame& f, void* address, unsigned bytes, SimtAtomic operation) {
   need_aligned(f, address, bytes);
@@ -154,14 +189,16 @@ Bits update(const Frame& f, const Step& s, const Value& where, SimtAtomic operat
   auto* const at = static_cast<Bits*>(address_of(f, s, where));
   announce_atomic(f, at, sizeof(Bits), operation);
   Bits before = __atomic_load_n(at, __ATOMIC_SEQ_CST);
-  while (!__atomic_compare_exchange_n(at, &before, change(before), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  while (
+      !__atomic_compare_exchange_n(at, &before, change(before), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
   }
   if ((s.flags & kAcquire) != 0) fence(f, s.flags);
   return before;
 }
 
 template <class T>
-using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
+using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                  std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
 
 /// kReturns: `atom d, [a], b`, else `red [a], b`.
 template <class Op, class T, bool kReturns>
@@ -177,10 +214,15 @@ void combine(const Frame& f, const Step& s) {
 template <bool kReturns, class Op>
 Bound combine_integers(Type type) {
   switch (type) {
-    case Type::s32: return {combine<Op, std::int32_t, kReturns>};
-    case Type::u64: case Type::b64: return {combine<Op, std::uint64_t, kReturns>};
-    case Type::s64: return {combine<Op, std::int64_t, kReturns>};
-    default: return {combine<Op, std::uint32_t, kReturns>};
+    case Type::s32:
+      return {combine<Op, std::int32_t, kReturns>};
+    case Type::u64:
+    case Type::b64:
+      return {combine<Op, std::uint64_t, kReturns>};
+    case Type::s64:
+      return {combine<Op, std::int64_t, kReturns>};
+    default:
+      return {combine<Op, std::uint32_t, kReturns>};
   }
 }
 template <bool kReturns>
@@ -188,17 +230,28 @@ Bound bind_combination(const Match& m) {
   const Type type = m.types[0];
   const std::string_view op = m.one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch"});
   Bound bound{};
-  if (type == Type::f32) bound = {combine<Add, float, kReturns>};
-  else if (type == Type::f64) bound = {combine<Add, double, kReturns>};
-  else if (op == "add") bound = combine_integers<kReturns, Add>(type);
-  else if (op == "min") bound = combine_integers<kReturns, Min>(type);
-  else if (op == "max") bound = combine_integers<kReturns, Max>(type);
-  else if (op == "inc") bound = combine_integers<kReturns, Increase>(type);
-  else if (op == "dec") bound = combine_integers<kReturns, Decrease>(type);
-  else if (op == "and") bound = combine_integers<kReturns, AndBits>(type);
-  else if (op == "or") bound = combine_integers<kReturns, OrBits>(type);
-  else if (op == "xor") bound = combine_integers<kReturns, XorBits>(type);
-  else bound = combine_integers<kReturns, Exchange>(type);
+  if (type == Type::f32)
+    bound = {combine<Add, float, kReturns>};
+  else if (type == Type::f64)
+    bound = {combine<Add, double, kReturns>};
+  else if (op == "add")
+    bound = combine_integers<kReturns, Add>(type);
+  else if (op == "min")
+    bound = combine_integers<kReturns, Min>(type);
+  else if (op == "max")
+    bound = combine_integers<kReturns, Max>(type);
+  else if (op == "inc")
+    bound = combine_integers<kReturns, Increase>(type);
+  else if (op == "dec")
+    bound = combine_integers<kReturns, Decrease>(type);
+  else if (op == "and")
+    bound = combine_integers<kReturns, AndBits>(type);
+  else if (op == "or")
+    bound = combine_integers<kReturns, OrBits>(type);
+  else if (op == "xor")
+    bound = combine_integers<kReturns, XorBits>(type);
+  else
+    bound = combine_integers<kReturns, Exchange>(type);
   bound.flags = memory_flags(m);
   return bound;
 }
@@ -212,7 +265,9 @@ void compare_and_swap(const Frame& f, const Step& s) {
 }
 inline Bound bind_cas(const Match& m) {
   const unsigned bits = bits_of(m.types[0]);
-  return {bits == 64 ? compare_and_swap<std::uint64_t> : bits == 16 ? compare_and_swap<std::uint16_t> : compare_and_swap<std::uint32_t>,
+  return {bits == 64   ? compare_and_swap<std::uint64_t>
+          : bits == 16 ? compare_and_swap<std::uint16_t>
+                       : compare_and_swap<std::uint32_t>,
           memory_flags(m)};
 }
 
@@ -222,7 +277,9 @@ void add_halves(const Frame& f, const Step& s) {
   const Bits before = update<Bits>(f, s, s[kReturns ? 1 : 0], simt_atomic_update, [&](Bits old) {
     Bits sum = on_halves<Format, Add>(0, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b));
     if constexpr (sizeof(Bits) == 4)
-      sum |= static_cast<Bits>(on_halves<Format, Add>(0, static_cast<std::uint16_t>(old >> 16), static_cast<std::uint16_t>(b >> 16))) << 16;
+      sum |= static_cast<Bits>(on_halves<Format, Add>(0, static_cast<std::uint16_t>(old >> 16),
+                                                      static_cast<std::uint16_t>(b >> 16)))
+             << 16;
     return sum;
   });
   if constexpr (kReturns) f.set(s[0], before);
@@ -231,10 +288,14 @@ template <bool kReturns>
 Bound bind_add_halves(const Match& m) {
   const unsigned flags = memory_flags(m);
   switch (m.types[0]) {
-    case Type::f16: return {add_halves<Half, std::uint16_t, kReturns>, flags};
-    case Type::f16x2: return {add_halves<Half, std::uint32_t, kReturns>, flags};
-    case Type::bf16: return {add_halves<Bfloat16, std::uint16_t, kReturns>, flags};
-    default: return {add_halves<Bfloat16, std::uint32_t, kReturns>, flags};
+    case Type::f16:
+      return {add_halves<Half, std::uint16_t, kReturns>, flags};
+    case Type::f16x2:
+      return {add_halves<Half, std::uint32_t, kReturns>, flags};
+    case Type::bf16:
+      return {add_halves<Bfloat16, std::uint16_t, kReturns>, flags};
+    default:
+      return {add_halves<Bfloat16, std::uint32_t, kReturns>, flags};
   }
 }
 inline Bound bind_atomic_half(const Match& m) { return bind_add_halves<true>(m); }

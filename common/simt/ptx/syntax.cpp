@@ -12,12 +12,16 @@ namespace {
 constexpr std::size_t kMostOperands = 512, kMostRegisters = 4096, kMostDepth = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool begins_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
+bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
 bool continues_name(char c) { return begins_name(c) || is_digit(c); }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+/// In quotation marks, and in characters that a terminal can show.
+std::string quoted(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c < ' ' || c > '~') c = '?';
+  return "'" + result + "'";
+}
 
 /// What the register of an operand is, by its letter.
 Type register_type(char letter) {
@@ -39,8 +43,8 @@ Type register_type(char letter) {
   }
 }
 
-/// The template with the strings of its 'C' operands in place, and a number for `%=`: labels of a statement are
-/// its own anyway.
+/// The template with the strings of its 'C' operands in place, and a number for `%=`: labels of a statement
+/// are its own anyway.
 std::string with_strings(std::string_view text, const std::vector<AsmOperand>& operands) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -141,13 +145,15 @@ class Parser {
     return true;
   }
   void expect(char c, const char* where) {
-    if (!accept(c)) fail(position_, std::string("PTX needs a '") + c + "' " + where + ", and here is " + found() + ".");
+    if (!accept(c))
+      fail(position_, std::string("PTX needs a '") + c + "' " + where + ", and here is " + found() + ".");
   }
   /// What stands here, in words.
   std::string found() const {
     if (at_end()) return "the end of the template";
     std::size_t end = position_;
-    while (end < text_.size() && (continues_name(text_[end]) || text_[end] == '.' || text_[end] == '%')) ++end;
+    while (end < text_.size() && (continues_name(text_[end]) || text_[end] == '.' || text_[end] == '%'))
+      ++end;
     return quoted(text_.substr(position_, std::max<std::size_t>(end - position_, 1)));
   }
   std::string_view name() {
@@ -197,17 +203,20 @@ class Parser {
     const std::size_t at = position_++;
     const std::string_view what = name();
     if (what != "reg")
-      fail(at, "The simulator knows one declaration inside of asm, '.reg', and this is '." + std::string(what) + "'.");
+      fail(at, "The simulator knows one declaration inside of asm, '.reg', and this is '." +
+                   std::string(what) + "'.");
     skip_blanks();
     const std::size_t type_at = position_;
     if (!accept('.')) fail(position_, "'.reg' needs a type, as in '.reg .b32 r;'.");
     const std::string_view type_name = name();
     const std::optional<Type> type = type_named(type_name);
     const bool declarable = type && sort_of(*type) != Sort::predicate && bits_of(*type) >= 16;
-    const bool packed = type_name.find('x') != std::string_view::npos || type_name == "bf16" || type_name == "tf32";
+    const bool packed =
+        type_name.find('x') != std::string_view::npos || type_name == "bf16" || type_name == "tf32";
     if (!type || packed || !(declarable || *type == Type::pred))
-      fail(type_at, "A register cannot be of type '." + std::string(type_name) +
-                        "'. Take .pred, .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f16, .f32 or .f64.");
+      fail(type_at,
+           "A register cannot be of type '." + std::string(type_name) +
+               "'. Take .pred, .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f16, .f32 or .f64.");
     do {
       skip_blanks();
       const std::size_t name_at = position_;
@@ -219,7 +228,8 @@ class Parser {
         skip_blanks();
         const std::uint64_t count = number_of_registers(name_at);
         expect('>', "behind the number of registers");
-        for (std::uint64_t i = 0; i < count; ++i) declare(std::string(base) + std::to_string(i), *type, name_at);
+        for (std::uint64_t i = 0; i < count; ++i)
+          declare(std::string(base) + std::to_string(i), *type, name_at);
       } else {
         declare(std::string(base), *type, name_at);
       }
@@ -230,12 +240,14 @@ class Parser {
     std::uint64_t count = 0;
     const char* const end = text_.data() + text_.size();
     const auto [rest, error] = std::from_chars(text_.data() + position_, end, count);
-    if (error != std::errc() || count > kMostRegisters) fail(at, "This is no number of registers that PTX can have.");
+    if (error != std::errc() || count > kMostRegisters)
+      fail(at, "This is no number of registers that PTX can have.");
     position_ = static_cast<std::size_t>(rest - text_.data());
     return count;
   }
   void declare(std::string spelled, Type type, std::size_t at) {
-    if (result_.registers.size() >= kMostRegisters) fail(at, "This asm statement declares too many registers.");
+    if (result_.registers.size() >= kMostRegisters)
+      fail(at, "This asm statement declares too many registers.");
     const auto index = static_cast<unsigned>(result_.registers.size());
     for (const Name& known : scopes_[scope_].names)
       if (result_.registers[known.reg].name == spelled)
@@ -278,7 +290,8 @@ class Parser {
     if (peek() != ';' && !at_end()) {
       do {
         instruction.operands.push_back(operand());
-        if (instruction.operands.size() > kMostOperands) fail(begin, "This instruction has too many operands.");
+        if (instruction.operands.size() > kMostOperands)
+          fail(begin, "This instruction has too many operands.");
       } while (accept(','));
     }
     expect(';', ("behind the operands of " + quoted(instruction.opcode)).c_str());
@@ -350,7 +363,8 @@ class Parser {
     } else if (begins_name(c)) {
       word(result);
     } else {
-      fail(begin, "An operand of PTX is a register, a number, [an address] or {a vector}, and here is " + found() + ".");
+      fail(begin, "An operand of PTX is a register, a number, [an address] or {a vector}, and here is " +
+                      found() + ".");
     }
     if (result.kind != Operand::Kind::special) result.text = text_.substr(begin, position_ - begin);
     result.at = begin;
@@ -394,9 +408,9 @@ class Parser {
         index = index * 10 + static_cast<std::size_t>(text_[position_++] - '0');
       if (index >= operands_.size())
         fail(at, "The asm statement has " +
-                     (operands_.empty() ? std::string("no operands")
-                                        : operands_.size() == 1 ? std::string("one operand, %0")
-                                                                : "operands %0 to %" + std::to_string(operands_.size() - 1)) +
+                     (operands_.empty()       ? std::string("no operands")
+                      : operands_.size() == 1 ? std::string("one operand, %0")
+                                              : "operands %0 to %" + std::to_string(operands_.size() - 1)) +
                      ", and here is %" + std::to_string(index) + ".");
       const AsmOperand& given = operands_[index];
       if (given.letter == 'n') {
@@ -413,7 +427,8 @@ class Parser {
       return;
     }
     std::string_view spelled = name();
-    if (spelled.empty()) fail(at, "Behind '%' stands the number of an operand or a name, and here is " + found() + ".");
+    if (spelled.empty())
+      fail(at, "Behind '%' stands the number of an operand or a name, and here is " + found() + ".");
     if (const int reg = find_register(spelled); reg >= 0) {
       result.kind = Operand::Kind::reg;
       result.reg = static_cast<unsigned>(reg);
@@ -450,12 +465,16 @@ class Parser {
     }
     const std::size_t begin = position_;
     while (continues_name(peek()) || peek() == '.' ||
-           ((peek() == '+' || peek() == '-') && (text_[position_ - 1] == 'e' || text_[position_ - 1] == 'E') &&
+           ((peek() == '+' || peek() == '-') &&
+            (text_[position_ - 1] == 'e' || text_[position_ - 1] == 'E') &&
             !(text_.substr(begin, 2) == "0x" || text_.substr(begin, 2) == "0X")))
       ++position_;
     std::string_view digits = text_.substr(begin, position_ - begin);
-    const auto bad = [&] { fail(at, quoted(text_.substr(at, std::max<std::size_t>(position_ - at, 1))) + " is no number of PTX."); };
-    if (digits.size() > 2 && digits[0] == '0' && std::string_view("fFdD").find(digits[1]) != std::string_view::npos) {
+    const auto bad = [&] {
+      fail(at, quoted(text_.substr(at, std::max<std::size_t>(position_ - at, 1))) + " is no number of PTX.");
+    };
+    if (digits.size() > 2 && digits[0] == '0' &&
+        std::string_view("fFdD").find(digits[1]) != std::string_view::npos) {
       const bool is_double = digits[1] == 'd' || digits[1] == 'D';
       digits.remove_prefix(2);
       std::uint64_t bits = 0;

@@ -24,8 +24,8 @@ class PtxError : public std::runtime_error {
 
 /// An operand of the asm statement.
 struct AsmOperand {
-  char way = ' ';     ///< '=' written, '+' read and written, ' ' read
-  char letter = 'r';  ///< of its constraint
+  char way = ' ';              ///< '=' written, '+' read and written, ' ' read
+  char letter = 'r';           ///< of its constraint
   const char* text = nullptr;  ///< of a 'C', if it is known
   std::uint64_t value = 0;     ///< of an 'n', if it is known
   bool known = false;
@@ -42,22 +42,22 @@ struct Register {
 struct Operand {
   enum class Kind : std::uint8_t { reg, integer, real, special, address, vector, nothing, name };
   Kind kind = Kind::nothing;
-  std::size_t at = 0;           ///< in the template
-  bool negated = false;         ///< !p
-  unsigned reg = 0;             ///< index into Template::registers
-  std::uint64_t value = 0;      ///< of an integer; of a real number, its bits
-  bool known = true;            ///< false of an 'n' whose value is not known
-  Type type = Type::none;       ///< of a real number: f32 or f64, `none` if it can be either
-  std::int64_t offset = 0;      ///< [reg + offset]
-  std::string_view text;        ///< as written; the name of a label or a special register
-  std::vector<Operand> parts;   ///< of a vector; of an address, its base; of d|p, the second
+  std::size_t at = 0;          ///< in the template
+  bool negated = false;        ///< !p
+  unsigned reg = 0;            ///< index into Template::registers
+  std::uint64_t value = 0;     ///< of an integer; of a real number, its bits
+  bool known = true;           ///< false of an 'n' whose value is not known
+  Type type = Type::none;      ///< of a real number: f32 or f64, `none` if it can be either
+  std::int64_t offset = 0;     ///< [reg + offset]
+  std::string_view text;       ///< as written; the name of a label or a special register
+  std::vector<Operand> parts;  ///< of a vector; of an address, its base; of d|p, the second
 };
 
 struct Instruction {
   std::size_t at = 0;
   int guard = -1;  ///< index of the register in front, as in @p; -1: none
   bool guard_negated = false;
-  std::string_view opcode;            ///< as written: "ex2.approx.ftz.f32"
+  std::string_view opcode;              ///< as written: "ex2.approx.ftz.f32"
   std::vector<std::string_view> words;  ///< of the opcode: "ex2", "approx", "ftz", "f32"
   std::vector<Operand> operands;
   int target = -1;  ///< of a branch: the index of the instruction that it leads to

@@ -44,6 +44,9 @@ struct Match {
 /// @throws PtxError for an unknown name or modifier, or operands that do not fit, with the nearest known one.
 Match match(const Template& from, const Instruction& instruction);
 
+/// @brief The rows that an opcode such as "ex2.approx.f32" may be, whatever its operands are.
+std::vector<std::size_t> rows_of(std::string_view opcode);
+
 /// How a row is written: "ex2.approx{.ftz}.f32 d, a;"
 std::string syntax_of(const Entry& entry);
 

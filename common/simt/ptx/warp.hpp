@@ -12,8 +12,8 @@ namespace simt::ptx {
 
 inline constexpr unsigned kUp = 0, kDown = 1, kButterfly = 2, kIndexed = 3;
 
-/// c holds the last lane of a segment in its bits 0 to 4, and in bits 8 to 12 those of a lane's number that its
-/// segment shares.
+/// c holds the last lane of a segment in its bits 0 to 4, and in bits 8 to 12 those of a lane's number that
+/// its segment shares.
 inline void shuffle(const Frame& f, const Step& s) {
   const unsigned lane = f.block.lane(), b = f.get<std::uint32_t>(s[3]) & 31u, c = f.get<std::uint32_t>(s[4]);
   const unsigned segment = c >> 8 & 31u, last = (lane & segment) | (c & 31u & ~segment);
@@ -37,7 +37,8 @@ inline void shuffle(const Frame& f, const Step& s) {
       inside = from <= last;
   }
   if (!inside) from = lane;
-  const std::uint64_t value = f.block.shuffle(f.get<std::uint32_t>(s[5]), f.get<std::uint32_t>(s[2]), from, f.caller);
+  const std::uint64_t value =
+      f.block.shuffle(f.get<std::uint32_t>(s[5]), f.get<std::uint32_t>(s[2]), from, f.caller);
   f.set(s[0], static_cast<std::uint32_t>(value));
   f.set_bits(s[1], inside);
 }
@@ -48,7 +49,8 @@ inline Bound bind_shuffle(const Match& m) {
 inline Bound bind_vote(const Match& m) {
   if (m.has("all"))
     return {[](const Frame& f, const Step& s) {
-      f.set_bits(s[0], f.block.ballot(simt_op_all, f.get<std::uint32_t>(s[2]), !f.truth(s[1]), f.caller) == 0);
+      f.set_bits(s[0],
+                 f.block.ballot(simt_op_all, f.get<std::uint32_t>(s[2]), !f.truth(s[1]), f.caller) == 0);
     }};
   if (m.has("any"))
     return {[](const Frame& f, const Step& s) {
@@ -56,9 +58,11 @@ inline Bound bind_vote(const Match& m) {
     }};
   return {[](const Frame& f, const Step& s) {
     std::uint64_t brought[32];
-    LaneMask lanes = f.block.gather(simt_op_all, f.get<std::uint32_t>(s[2]), f.truth(s[1]), brought, f.caller);
+    LaneMask lanes =
+        f.block.gather(simt_op_all, f.get<std::uint32_t>(s[2]), f.truth(s[1]), brought, f.caller);
     bool same = true;
-    for (; lanes != 0; lanes &= lanes - 1) same = same && brought[std::countr_zero(lanes)] == std::uint64_t{f.truth(s[1])};
+    for (; lanes != 0; lanes &= lanes - 1)
+      same = same && brought[std::countr_zero(lanes)] == std::uint64_t{f.truth(s[1])};
     f.set_bits(s[0], same);
   }};
 }
@@ -94,7 +98,8 @@ inline Bound bind_match(const Match& m) {
 template <class Op, class T>
 void reduce(const Frame& f, const Step& s) {
   std::uint64_t brought[32];
-  LaneMask rest = f.block.gather(simt_op_reduce, f.get<std::uint32_t>(s[2]), f.get<std::uint32_t>(s[1]), brought, f.caller);
+  LaneMask rest = f.block.gather(simt_op_reduce, f.get<std::uint32_t>(s[2]), f.get<std::uint32_t>(s[1]),
+                                 brought, f.caller);
   T result = static_cast<T>(brought[std::countr_zero(rest)]);
   for (rest &= rest - 1; rest != 0; rest &= rest - 1)
     result = Op::template of<T>(result, static_cast<T>(brought[std::countr_zero(rest)]));
@@ -138,7 +143,8 @@ inline void barrier(const Frame& f, const Step& s) {
     f.block.barrier(simt_barrier_plain, 0, f.caller);
     return;
   }
-  f.block.named_barrier({number, counted ? f.get<std::uint32_t>(s[1]) : 0, (s.flags & kArrives) == 0}, f.caller);
+  f.block.named_barrier({number, counted ? f.get<std::uint32_t>(s[1]) : 0, (s.flags & kArrives) == 0},
+                        f.caller);
 }
 inline Bound bind_barrier(const Match& m) { return {barrier, m.has("arrive") ? kArrives : 0u}; }
 
@@ -150,7 +156,9 @@ inline void barrier_reduction(const Frame& f, const Step& s) {
   f.set(s[0], f.block.barrier(kind, mine, f.caller));
 }
 inline Bound bind_barrier_reduction(const Match& m) {
-  return {barrier_reduction, m.has("popc") ? simt_barrier_count : m.has("and") ? simt_barrier_and : simt_barrier_or};
+  return {barrier_reduction, m.has("popc")  ? simt_barrier_count
+                             : m.has("and") ? simt_barrier_and
+                                            : simt_barrier_or};
 }
 
 // --- Control flow, time ---

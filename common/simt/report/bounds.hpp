@@ -1,8 +1,8 @@
 #pragma once
 /// @file
-/// How many cycles the units of a multiprocessor need at least for what was counted, each unit by itself and as if
-/// it were never idle. Rates of an H200: NVIDIA H100 Tensor Core GPU Architecture, dense products, at the clock of
-/// the published peaks.
+/// How many cycles the units of a multiprocessor need at least for what was counted, each unit by itself and
+/// as if it were never idle. Rates of an H200: NVIDIA H100 Tensor Core GPU Architecture, dense products, at
+/// the clock of the published peaks.
 
 #include <array>
 #include <cstddef>

@@ -49,11 +49,13 @@ std::string bound_text(const Counters& total) {
   if (!topics()[static_cast<std::size_t>(TopicName::bounds)].concerns(Sums(total, total))) return {};
   const Cycles cycles = least_cycles(total);
   const auto unit = static_cast<std::size_t>(busiest(cycles));
-  return wrap(fmt::format("Of these units, the {} {} longest: at least {} cycles, if one multiprocessor ran all blocks. "
-                          "An H200 has 132 of them.",
-                          kUnitNames[unit], unit == static_cast<std::size_t>(Unit::shared) ? "takes" : "take",
-                          count_text(static_cast<std::uint64_t>(std::ceil(cycles[unit])))),
-              0, kProseWidth);
+  return wrap(
+      fmt::format(
+          "Of these units, the {} {} longest: at least {} cycles, if one multiprocessor ran all blocks. "
+          "An H200 has 132 of them.",
+          kUnitNames[unit], unit == static_cast<std::size_t>(Unit::shared) ? "takes" : "take",
+          count_text(static_cast<std::uint64_t>(std::ceil(cycles[unit])))),
+      0, kProseWidth);
 }
 
 std::string group_text(const LaunchGroup& group, Sources& sources, const TextStyle& style,

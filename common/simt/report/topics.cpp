@@ -80,17 +80,15 @@ std::string cycles_cell(const Sums& s) {
 }
 
 Topic bound_topic() {
-  return {"Lower bound: cycles of one multiprocessor of an H200",
-          [](const Sums& s) {
-            const Counters& e = s.events;
-            return e.matrix_instructions + e.float_instructions + e.special_instructions > 0;
-          },
-          {{"tensor", "tensor cores: 4096 dense operations on 16 bits a cycle", cycles_cell<Unit::tensor>},
-           {"float32", "additions, multiplications and multiply-adds: 128 a cycle", cycles_cell<Unit::floats>},
-           {"special", "exponentials, reciprocals, roots and the like: 16 a cycle", cycles_cell<Unit::special>},
-           {"shared", "shared memory: one wavefront of 128 bytes a cycle", cycles_cell<Unit::shared>},
-           {"share", "of the cycles of the unit that takes longest",
-            [](const Sums& s) { return fmt::format("{:.0f}%", 100 * s.share); }}}};
+  return {
+      "Lower bound: cycles of one multiprocessor of an H200",
+      [](const Sums& s) { return s.launch_computes && s.cycles != Cycles{}; },
+      {{"tensor", "tensor cores: 4096 dense operations on 16 bits a cycle", cycles_cell<Unit::tensor>},
+       {"float32", "additions, multiplications and multiply-adds: 128 a cycle", cycles_cell<Unit::floats>},
+       {"special", "exponentials, reciprocals, roots and the like: 16 a cycle", cycles_cell<Unit::special>},
+       {"shared", "shared memory: one wavefront of 128 bytes a cycle", cycles_cell<Unit::shared>},
+       {"share", "of the cycles of the unit that takes longest",
+        [](const Sums& s) { return fmt::format("{:.0f}%", 100 * s.share); }}}};
 }
 
 double share_of(const Cycles& part, const Cycles& whole) {
@@ -105,7 +103,9 @@ Sums::Sums(const Counters& counters, const Counters& whole)
       shared(shared_traffic(counters)),
       events(counters),
       cycles(least_cycles(counters)),
-      share(share_of(cycles, least_cycles(whole))) {}
+      share(share_of(cycles, least_cycles(whole))),
+      launch_computes(whole.matrix_instructions + whole.float_instructions + whole.special_instructions > 0) {
+}
 
 const std::vector<Topic>& topics() {
   static const std::vector<Topic> all{global_topic(), shared_topic(), cooperation_topic(), branch_topic(),

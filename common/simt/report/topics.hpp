@@ -22,8 +22,9 @@ struct Sums {
   GlobalTraffic global;
   SharedTraffic shared;
   Counters events;
-  Cycles cycles;  ///< that the units need at least
-  double share;   ///< of the cycles of the unit that takes longest in the launch
+  Cycles cycles;         ///< that the units need at least
+  double share;          ///< of the cycles of the unit that takes longest in the launch
+  bool launch_computes;  ///< some arithmetic was seen in the launch
 };
 
 struct Column {

@@ -1,6 +1,7 @@
 // Inline PTX: `asm volatile("..." : "=f"(y) : "f"(x) : "memory")` becomes
-// `SIMT_PTX("..." , ::simt::inline_ptx::out<'f'>(y) , ::simt::inline_ptx::in<'f'>(x) )`, see simt_ptx.h. What the template says
-// is checked here if it is written out; if macros make it, the runtime does so at the statement's first use.
+// `SIMT_PTX("..." , ::simt::inline_ptx::out<'f'>(y) , ::simt::inline_ptx::in<'f'>(x) )`, see simt_ptx.h. What
+// the template says is checked here if it is written out; if macros make it, the runtime does so at the
+// statement's first use.
 
 #include <array>
 #include <optional>
@@ -87,9 +88,11 @@ bool add_literal(const Sequence& tokens, std::uint32_t index, Text& text) {
 
 class Statement {
  public:
-  Statement(Sequence& tokens, std::uint32_t word, std::uint32_t open) : tokens_(tokens), word_(word), open_(open) {
+  Statement(Sequence& tokens, std::uint32_t word, std::uint32_t open)
+      : tokens_(tokens), word_(word), open_(open) {
     close_ = tokens.match(open);
-    if (close_ == kNone) tokens.fail_at(open, "The '(' of this asm statement is never closed. Add the missing ')'.");
+    if (close_ == kNone)
+      tokens.fail_at(open, "The '(' of this asm statement is never closed. Add the missing ')'.");
     find_colons();
   }
 
@@ -128,8 +131,10 @@ class Statement {
         tokens_.fail_at(i, "nvcc knows no names for the operands of asm. Count them: %0, %1 and so on.");
       const std::uint32_t open = i + 1;
       if (tokens_.kind(i) != TokenKind::literal || tokens_.kind(open) != TokenKind::open_paren)
-        tokens_.fail_at(i, "An operand of asm is written as a letter in quotation marks and a value in parentheses, such as "
-                           "\"r\"(x); write it out where a macro stands for it.");
+        tokens_.fail_at(
+            i,
+            "An operand of asm is written as a letter in quotation marks and a value in parentheses, such as "
+            "\"r\"(x); write it out where a macro stands for it.");
       rewrite_constraint(i, outputs);
       i = tokens_.match(open) + 1;
       if (i < end && tokens_.kind(i) != TokenKind::comma)
@@ -148,13 +153,20 @@ class Statement {
     if (!text.empty() && text.front() == '&') text.erase(0, 1);
     if (text.size() != 1 || kLetters.find(text.front()) == std::string_view::npos)
       tokens_.fail_at(at, "The operand " + written +
-                              " of this asm statement is none of PTX, which has \"h\" for 16-bit integers, \"r\" for 32, \"l\" "
-                              "for 64 and \"q\" for 128 bits, \"f\" for float, \"d\" for double, \"n\" for constants and \"C\" for "
+                              " of this asm statement is none of PTX, which has \"h\" for 16-bit integers, "
+                              "\"r\" for 32, \"l\" "
+                              "for 64 and \"q\" for 128 bits, \"f\" for float, \"d\" for double, \"n\" for "
+                              "constants and \"C\" for "
                               "constant strings.");
     if (output && (way == ' ' || text == "n" || text == "C"))
-      tokens_.fail_at(at, "The operand " + written + " of this asm statement stands among its results, which begin with '=' or '+', as in \"=r\".");
+      tokens_.fail_at(
+          at,
+          "The operand " + written +
+              " of this asm statement stands among its results, which begin with '=' or '+', as in \"=r\".");
     if (!output && way != ' ')
-      tokens_.fail_at(at, "The operand " + written + " of this asm statement stands among its inputs. Results stand behind the first colon.");
+      tokens_.fail_at(
+          at, "The operand " + written +
+                  " of this asm statement stands among its inputs. Results stand behind the first colon.");
     const std::string kind = way == '=' ? "out" : way == '+' ? "inout" : "in";
     tokens_.replace(at, at + 1, ", ::simt::inline_ptx::" + kind + "<'" + text + "'>");
     operands_.push_back({way, text.front()});
@@ -191,12 +203,14 @@ class Statement {
 }  // namespace
 
 void rewrite_inline_asm(Sequence& sequence) {
-  static constexpr std::array<std::string_view, 4> kQualifiers = {"volatile", "__volatile__", "__volatile", "inline"};
+  static constexpr std::array<std::string_view, 4> kQualifiers = {"volatile", "__volatile__", "__volatile",
+                                                                  "inline"};
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     if (sequence[i].word != Word::inline_asm) continue;
     std::uint32_t open = i + 1;
     while (sequence.is_one_of(open, kQualifiers)) ++open;
-    if (sequence.is(open, "goto")) sequence.fail_at(open, "PTX has no asm statement that jumps to labels of C++.");
+    if (sequence.is(open, "goto"))
+      sequence.fail_at(open, "PTX has no asm statement that jumps to labels of C++.");
     if (sequence.kind(open) != TokenKind::open_paren || is_harmless(sequence, open)) continue;
     Statement(sequence, i, open).rewrite();
     i = open;

@@ -63,6 +63,7 @@ cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes,
   if (memory == nullptr) return context.fail(cudaErrorMemoryAllocation);
   std::memset(memory, 0xff, bytes);
   shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type};
+  context.copies.shared += bytes;
   if (type == cudaMemoryTypeHost) context.let_host_watch();
   *pointer = memory;
   return cudaSuccess;
@@ -116,14 +117,15 @@ cudaError_t check_copy(Context& context, const void* to, const void* from, std::
   return cudaSuccess;
 }
 
-/// Where the runtime itself writes those bytes.
-std::byte* writable(void* pointer, std::size_t bytes) {
-  if (!is_device(pointer)) return static_cast<std::byte*>(pointer);
-  device_memory().note_written(pointer, bytes);
-  return device_memory().runtime_view(pointer);
-}
-const std::byte* readable(const void* pointer) {
-  return is_device(pointer) ? device_memory().runtime_view(pointer) : static_cast<const std::byte*>(pointer);
+/// For take_host_copies(). A copy from host memory to host memory counts as well: what a `__device__`
+/// variable holds comes to the host by one.
+void note_copy(Context& context, const void* to, const void* from, std::size_t bytes) {
+  const auto offset = [](const void* pointer) {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_memory().base());
+  };
+  if (!is_device(to)) context.copies.to_host += bytes;
+  if (!is_device(to) && is_device(from)) context.copies.read.add(offset(from), offset(from) + bytes);
+  if (is_device(to)) context.copies.written.add(offset(to), offset(to) + bytes);
 }
 
 }  // namespace
@@ -232,6 +234,7 @@ cudaError_t cudaFreeHost(void* pointer) {
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
   SIMT_API_ENTRY();
   shared_allocations()[static_cast<std::byte*>(pointer)] = {bytes, cudaMemoryTypeHost};
+  context.copies.shared += bytes;
   context.let_host_watch();
   return cudaSuccess;
 }
@@ -260,7 +263,9 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   context.enqueue(nullptr, [] {});
   context.run_stream(nullptr);
   if (context.sticky() != cudaSuccess) return context.sticky();
-  if (bytes > 0) std::memmove(writable(to, bytes), readable(from), bytes);
+  if (bytes == 0) return cudaSuccess;
+  note_copy(context, to, from, bytes);
+  device_memory().copy(to, from, bytes);
   return cudaSuccess;
 }
 
@@ -271,13 +276,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
     return error;
   if (bytes == 0) return cudaSuccess;
+  note_copy(context, to, from, bytes);
   if (!is_device(from) && find_shared(from) == nullptr) {
     // CUDA reads pageable memory before the call returns.
-    auto staged = std::make_shared<std::vector<std::byte>>(readable(from), readable(from) + bytes);
-    context.enqueue(
-        stream, [to, staged] { std::memcpy(writable(to, staged->size()), staged->data(), staged->size()); });
+    const auto* const begin = static_cast<const std::byte*>(from);
+    auto staged = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
+    context.enqueue(stream, [to, staged] { device_memory().copy(to, staged->data(), staged->size()); });
   } else {
-    context.enqueue(stream, [to, from, bytes] { std::memmove(writable(to, bytes), readable(from), bytes); });
+    context.enqueue(stream, [to, from, bytes] { device_memory().copy(to, from, bytes); });
   }
   // CUDA returns from a copy to pageable memory only after it.
   if (!is_device(to) && find_shared(to) == nullptr && find_in(symbols(), to) == nullptr)
@@ -335,7 +341,12 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
     return context.misuse(
         cudaErrorInvalidValue, "bad_memset",
         fmt::format("cudaMemset of {} bytes does not lie within one device allocation.", bytes));
-  context.enqueue(stream, [pointer, value, bytes] { std::memset(writable(pointer, bytes), value, bytes); });
+  context.enqueue(stream, [pointer, value, bytes] {
+    if (is_device(pointer))
+      device_memory().set(pointer, value, bytes);
+    else
+      std::memset(pointer, value, bytes);
+  });
   return cudaSuccess;
 }
 

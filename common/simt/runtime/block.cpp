@@ -38,6 +38,8 @@ bool is_builtin_variable(std::uintptr_t address) {
   return within(blockDim) || within(gridDim) || within(threadIdx) || within(blockIdx);
 }
 
+uint3 BlockRunner::block_index() const { return blockIdx; }
+
 BlockRunner* BlockRunner::current() { return current_runner; }
 
 BlockRunner& BlockRunner::in_kernel(const char* what) {
@@ -404,7 +406,8 @@ void BlockRunner::together(const AlignedInstruction& instruction, void* operands
     meeting.name = instruction.name;
     meeting.work = instruction.work;
     meeting.caller = caller;
-  } else if (meeting.instruction != instruction.which || std::strcmp(meeting.name, instruction.name) != 0) {
+  } else if (meeting.instruction != instruction.which ||
+             (meeting.name != instruction.name && std::strcmp(meeting.name, instruction.name) != 0)) {
     char text[200];
     std::snprintf(
         text, sizeof text,

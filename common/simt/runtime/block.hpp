@@ -97,12 +97,16 @@ class BlockRunner {
     if (observer_ != nullptr) observer_->phase_ends();
   }
   unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
+  unsigned warp() const { return static_cast<unsigned>(running_) / kWarpSize; }
   LaneMask active_lanes(std::uintptr_t caller);
   AsyncCopies& async_copies();
   void land_copies(unsigned batches_in_flight, std::uintptr_t caller);
   void issue_copy(const AsyncCopy& copy, std::uintptr_t caller);
   void* dynamic_shared() { return dynamic_shared_; }
   std::size_t dynamic_shared_bytes() const { return launch_->dynamic_shared_bytes; }
+  const LaunchContext& launch() const { return *launch_; }
+  uint3 thread_index() const { return thread_indices_[static_cast<std::size_t>(running_)]; }
+  uint3 block_index() const;
   // The 32-bit window through which PTX sees shared memory.
   std::uint32_t to_shared(const void* address);
   void* from_shared(std::uint64_t shared_address);  ///< does not return if nothing is there

@@ -201,6 +201,7 @@ void Context::reset() {
   events_.clear();
   faults.clear();
   launches.clear();
+  copies = {};
   dynamic_shared_optin.clear();
   last_ = sticky_ = cudaSuccess;
   device_memory().release_all();
@@ -235,6 +236,19 @@ std::vector<LaunchRecord> take_launches() {
   Context& context = Context::get();
   const std::lock_guard lock(context.mutex);
   return std::exchange(context.launches, {});
+}
+
+HostCopies take_host_copies() {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  const Context::Copies copies = std::exchange(context.copies, {});
+  const auto ranges = [](const ByteRanges& bytes) {
+    std::vector<HostCopies::Range> list;
+    for (const auto& [begin, end] : bytes.all())
+      list.push_back({device_memory().base() + begin, end - begin});
+    return list;
+  };
+  return {ranges(copies.read), ranges(copies.written), copies.to_host, copies.shared};
 }
 
 std::size_t drop_pending() {

@@ -20,6 +20,7 @@
 #include "simt/runtime/call_stack.hpp"
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/launch.hpp"
+#include "simt/runtime/memory.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
 /// A stream is a queue of operations, each with its number in the order in which all were queued.
@@ -52,6 +53,10 @@ class Context {
   const DeviceProfile* profile = &device_profile("h200");
   std::vector<Fault> faults;
   std::vector<LaunchRecord> launches;
+  struct Copies {
+    ByteRanges read, written;  ///< of the arena
+    std::uint64_t to_host = 0, shared = 0;
+  } copies;                                                 ///< for take_host_copies()
   std::map<std::string, std::size_t> dynamic_shared_optin;  ///< by kernel name without template arguments
 
   std::uint32_t max_grid_x() const;

@@ -139,7 +139,8 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
       return fmt::format("cannot run this inline PTX. {}", fault.text);
     case FaultKind::shared_address:
       return fmt::format(
-          "used the shared address {}, and no shared memory is there. The 32-bit address of a shared variable "
+          "used the shared address {}, and no shared memory is there. The 32-bit address of a shared "
+          "variable "
           "comes from __cvta_generic_to_shared(&variable).",
           fault.text);
     case FaultKind::misaligned:

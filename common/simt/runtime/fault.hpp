@@ -30,11 +30,11 @@ enum class FaultKind {
   deadlock,
   illegal_mask,
   divergent_instruction,  ///< lanes of a warp at different instructions of the whole warp
-  out_of_bounds,  ///< a write into the red zone around an allocation
-  bad_ptx,        ///< inline PTX that cannot be, or that breaks a rule of its own
-  shared_address, ///< a 32-bit address at which no shared memory is
-  misaligned,     ///< an access whose address is no multiple of its size
-  told,           ///< an illegal address of which check mode has a finding that says it all
+  out_of_bounds,          ///< a write into the red zone around an allocation
+  bad_ptx,                ///< inline PTX that cannot be, or that breaks a rule of its own
+  shared_address,         ///< a 32-bit address at which no shared memory is
+  misaligned,             ///< an access whose address is no multiple of its size
+  told,                   ///< an illegal address of which check mode has a finding that says it all
   told_misaligned,
 };
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/symbolize.hpp"
@@ -45,13 +47,35 @@ DeviceMemory::DeviceMemory() : capacity_(arena_bytes()) {
   if (file_ < 0 || ftruncate(file_, static_cast<off_t>(capacity_)) != 0)
     throw std::runtime_error("the simulator cannot reserve device memory (memfd_create failed)");
   void* device = mmap(nullptr, capacity_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  void* runtime = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  void* runtime = mmap(nullptr, capacity_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (device == MAP_FAILED || runtime == MAP_FAILED)
     throw std::runtime_error(
         "the simulator cannot map device memory; is the address space limited (ulimit -v)?");
   device_ = static_cast<std::byte*>(device);
   runtime_ = static_cast<std::byte*>(runtime);
 }
+
+/// The runtime's view of some bytes of the arena, while one lives. Host code must find no way to device
+/// memory but the runtime: the view would lie at a distance from the device's that can be guessed.
+class DeviceMemory::RuntimeView {
+ public:
+  RuntimeView(const DeviceMemory& memory, std::size_t offset, std::size_t bytes) {
+    const std::size_t begin = offset / page_bytes() * page_bytes();
+    at_ = memory.runtime_ + offset;
+    pages_ = memory.runtime_ + begin;
+    bytes_ = round_up(offset + bytes, page_bytes()) - begin;
+    mprotect(pages_, bytes_, PROT_READ | PROT_WRITE);
+  }
+  ~RuntimeView() { mprotect(pages_, bytes_, PROT_NONE); }
+  RuntimeView(const RuntimeView&) = delete;
+  RuntimeView& operator=(const RuntimeView&) = delete;
+
+  std::byte* begin() const { return at_; }
+
+ private:
+  std::byte *at_ = nullptr, *pages_ = nullptr;
+  std::size_t bytes_ = 0;
+};
 
 DeviceMemory::~DeviceMemory() {
   munmap(device_, capacity_);
@@ -101,9 +125,10 @@ void* DeviceMemory::allocate(std::size_t bytes, const CallStack& caller) {
     high_water_ += span;
   }
   const std::size_t offset = start + kRedZoneBytes;
-  std::memset(runtime_ + start, kRedZoneByte, kRedZoneBytes);
-  std::memset(runtime_ + offset, kFreshByte, bytes);
-  std::memset(runtime_ + offset + bytes, kRedZoneByte, rear_zone_bytes(bytes));
+  const RuntimeView view(*this, start, kRedZoneBytes + bytes + rear_zone_bytes(bytes));
+  std::memset(view.begin(), kRedZoneByte, kRedZoneBytes);
+  std::memset(view.begin() + kRedZoneBytes, kFreshByte, bytes);
+  std::memset(view.begin() + kRedZoneBytes + bytes, kRedZoneByte, rear_zone_bytes(bytes));
   live_[offset] = {bytes, caller, next_serial_++, span, {}};
   in_use_ += bytes;
   return device_ + offset;
@@ -115,7 +140,7 @@ bool DeviceMemory::release(void* pointer) {
   const auto block = live_.find(static_cast<std::size_t>(static_cast<std::byte*>(pointer) - device_));
   if (block == live_.end()) return false;
   std::size_t start = block->first - kRedZoneBytes, span = block->second.span;
-  std::memset(runtime_ + block->first, kFreedByte, block->second.bytes);
+  std::memset(RuntimeView(*this, block->first, block->second.bytes).begin(), kFreedByte, block->second.bytes);
   in_use_ -= block->second.bytes;
   live_.erase(block);
 
@@ -176,8 +201,22 @@ bool DeviceMemory::contains(const void* address) const {
   return byte >= device_ && byte < device_ + capacity_;
 }
 
-std::byte* DeviceMemory::runtime_view(const void* device_pointer) const {
-  return runtime_ + (static_cast<const std::byte*>(device_pointer) - device_);
+void DeviceMemory::copy(void* to, const void* from, std::size_t bytes) {
+  const auto view = [&](const void* pointer) -> std::optional<RuntimeView> {
+    if (!contains(pointer)) return {};
+    return std::optional<RuntimeView>(
+        std::in_place, *this, static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_),
+        bytes);
+  };
+  const std::optional<RuntimeView> to_view = view(to), from_view = view(from);
+  if (to_view) note_written(to, bytes);
+  std::memmove(to_view ? to_view->begin() : to, from_view ? from_view->begin() : from, bytes);
+}
+
+void DeviceMemory::set(void* to, int value, std::size_t bytes) {
+  note_written(to, bytes);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(to) - device_);
+  std::memset(RuntimeView(*this, offset, bytes).begin(), value, bytes);
 }
 
 void DeviceMemory::open() {
@@ -206,8 +245,9 @@ std::vector<Allocation> DeviceMemory::live() const {
 // pattern.
 void DeviceMemory::check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit) {
   const std::size_t unit = hit.allocation_bytes % 4 == 0 ? 4 : 1;
+  const RuntimeView zone(*this, begin, size);
   for (std::size_t i = 0; i < size; i += unit) {
-    std::byte* const bytes = runtime_ + begin + i;
+    std::byte* const bytes = zone.begin() + i;
     if (std::all_of(bytes, bytes + unit, [](std::byte byte) { return byte == std::byte{kRedZoneByte}; }))
       continue;
     if (hit.changed_bytes == 0) hit.first = offset + static_cast<std::ptrdiff_t>(i);

@@ -3,8 +3,8 @@
 /// Device memory: an address range of its own, which host code cannot touch.
 ///
 /// One file in memory is mapped twice. Kernels see the *device view*, which is inaccessible while no kernel
-/// runs; the runtime copies through the *runtime view*, which nobody else knows. Around each allocation lie
-/// red zones with a known pattern.
+/// runs; the runtime copies through the *runtime view*, which is accessible for just as long as it does.
+/// Around each allocation lie red zones with a known pattern.
 
 #include <algorithm>
 #include <cstddef>
@@ -31,6 +31,7 @@ class ByteRanges {
  public:
   void add(std::size_t begin, std::size_t end);
   bool covers(std::size_t begin, std::size_t end) const;
+  const std::map<std::size_t, std::size_t>& all() const { return ends_; }  ///< begin -> end, disjoint
 
  private:
   std::map<std::size_t, std::size_t> ends_;  ///< begin -> end
@@ -81,11 +82,11 @@ class DeviceMemory {
   void spread_out(bool wide) { wide_ = wide; }
   /// The allocations there are, by offset. Valid until the next allocation or release.
   std::vector<DeviceRange> ranges() const;
-  /// Host code wrote these bytes.
-  void note_written(const void* device_pointer, std::size_t bytes);
 
-  /// The runtime's view of a device address.
-  std::byte* runtime_view(const void* device_pointer) const;
+  /// @brief Copies bytes for the runtime. Either side may be device memory; ranges must lie within one
+  /// allocation, and may overlap.
+  void copy(void* to, const void* from, std::size_t bytes);
+  void set(void* to, int value, std::size_t bytes);
 
   /// Opens the device view to kernels, closes it again, both for what was ever allocated.
   void open();
@@ -105,7 +106,9 @@ class DeviceMemory {
     std::size_t span = 0;  ///< with the red zones
     ByteRanges written;
   };
+  class RuntimeView;
   std::size_t block_span(std::size_t bytes) const;
+  void note_written(const void* device_pointer, std::size_t bytes);
   void check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit);
 
   mutable std::mutex mutex_;

@@ -12,11 +12,13 @@ namespace simt {
 void BlockRunner::named_barrier(NamedBarrier to, std::uintptr_t caller) {
   char text[200];
   if (to.number >= gatherings_.size()) {
-    std::snprintf(text, sizeof text, "A block has the barriers 0 to 15, and this names barrier %u.", to.number);
+    std::snprintf(text, sizeof text, "A block has the barriers 0 to 15, and this names barrier %u.",
+                  to.number);
     raise(FaultKind::bad_ptx, text);
   }
   if (to.threads % kWarpSize != 0) {
-    std::snprintf(text, sizeof text, "A barrier counts whole warps, and %u threads are no multiple of 32.", to.threads);
+    std::snprintf(text, sizeof text, "A barrier counts whole warps, and %u threads are no multiple of 32.",
+                  to.threads);
     raise(FaultKind::bad_ptx, text);
   }
   Warp& warp = warp_of(running_);
@@ -38,18 +40,20 @@ void BlockRunner::come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintp
   for (LaneMask rest = meeting.arrived; rest != 0; rest &= rest - 1)
     if (meeting.values[std::countr_zero(rest)] != meeting.values[lane()])
       raise(FaultKind::bad_ptx,
-            "The lanes of one warp have come to different barriers: an aligned instruction is for all of them.");
+            "The lanes of one warp have come to different barriers: an aligned instruction is for all of "
+            "them.");
   Gathering& gathering = gatherings_[to.number];
   if (gathering.arrived > 0 && gathering.threads != to.threads) {
     char text[200];
-    std::snprintf(text, sizeof text, "Threads wait at barrier %u for %u threads, and these for %u.", to.number,
-                  gathering.threads, to.threads);
+    std::snprintf(text, sizeof text, "Threads wait at barrier %u for %u threads, and these for %u.",
+                  to.number, gathering.threads, to.threads);
     raise(FaultKind::bad_ptx, text);
   }
   const auto warp_number = static_cast<std::size_t>(running_ / kWarpSize);
   gathering.threads = to.threads;
   gathering.arrived += kWarpSize;
-  if (observer_ != nullptr) observer_->named_barrier_reached(to.number, static_cast<int>(warp_number), caller);
+  if (observer_ != nullptr)
+    observer_->named_barrier_reached(to.number, static_cast<int>(warp_number), caller);
   if (to.waits) {
     Warp& warp = warps_[warp_number];
     warp.ready &= ~meeting.arrived;
@@ -62,7 +66,8 @@ void BlockRunner::come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintp
 void BlockRunner::open_named(unsigned number) {
   Gathering& gathering = gatherings_[number];
   if (observer_ != nullptr) observer_->named_barrier_opens(number, gathering.waiting);
-  for (const std::size_t warp : gathering.waiting) warps_[warp].ready |= std::exchange(warps_[warp].at_named, 0);
+  for (const std::size_t warp : gathering.waiting)
+    warps_[warp].ready |= std::exchange(warps_[warp].at_named, 0);
   gathering.arrived = 0;
   gathering.waiting.clear();
 }

@@ -118,7 +118,8 @@ std::vector<RawWaiting> BlockRunner::call_the_roll() {
   for (const bool barrier : {false, true}) {
     for (std::size_t w = 0; w < warps_.size(); ++w) {
       const Warp& warp = warps_[w];
-      for (LaneMask rest = barrier ? warp.at_barrier : warp.live() & ~warp.at_barrier; rest != 0;
+      const LaneMask at_any_barrier = warp.at_barrier | warp.at_named;
+      for (LaneMask rest = barrier ? at_any_barrier : warp.live() & ~at_any_barrier; rest != 0;
            rest &= rest - 1) {
         const int thread = static_cast<int>(w) * kWarpSize + std::countr_zero(rest);
         const LaneMask awaited = barrier ? 0 : warp.awaited_by(bit_of(thread));
@@ -144,8 +145,8 @@ std::vector<RawWaiting> BlockRunner::call_the_roll() {
   return groups;
 }
 
-// Nobody can run, and nothing that anybody waits for can come. Who waits in a warp operation tells of it: a
-// deadlock without anybody there is a barrier, which would have opened.
+// Nobody can run, and nothing that anybody waits for can come. Who waits in a warp operation tells of it; if
+// nobody does, threads are missing at a barrier with a count of its own.
 void BlockRunner::report_deadlock() {
   std::vector<RawWaiting> waiting = call_the_roll();
   const LanesOfWarp first = waiting.front().threads.front();

@@ -21,7 +21,7 @@ void BlockRunner::find_static_shared(const KernelModule& module) {
 
 bool BlockRunner::is_shared(const void* address) const {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (at - reinterpret_cast<std::uintptr_t>(dynamic_shared_) < kEnd - kDynamic) return true;
+  if (at - reinterpret_cast<std::uintptr_t>(dynamic_shared_) < kMaxDynamicSharedBytes) return true;
   if (static_shared_ == nullptr) return false;
   const std::uintptr_t storage = reinterpret_cast<std::uintptr_t>(thread_local_storage(*launch_->module));
   for (const SharedVariable& variable : launch_->module->shared)
@@ -36,7 +36,8 @@ bool BlockRunner::is_on_stack(const void* address) const {
 
 std::uint32_t BlockRunner::to_shared(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (const std::uintptr_t offset = at - reinterpret_cast<std::uintptr_t>(dynamic_shared_); offset < kEnd - kDynamic)
+  if (const std::uintptr_t offset = at - reinterpret_cast<std::uintptr_t>(dynamic_shared_);
+      offset < kMaxDynamicSharedBytes)
     return static_cast<std::uint32_t>(kDynamic + offset);
   const std::uintptr_t offset = at - reinterpret_cast<std::uintptr_t>(static_shared_);
   // What lies in neither has no such address; a GPU takes the lower half of the pointer.
@@ -44,8 +45,10 @@ std::uint32_t BlockRunner::to_shared(const void* address) {
 }
 
 void* BlockRunner::from_shared(std::uint64_t address) {
-  if (address - kDynamic < kEnd - kDynamic) return static_cast<std::byte*>(dynamic_shared_) + (address - kDynamic);
-  if (address - kStatic < kDynamic - kStatic && static_shared_ != nullptr) return static_shared_ + (address - kStatic);
+  if (address - kDynamic < kEnd - kDynamic)
+    return static_cast<std::byte*>(dynamic_shared_) + (address - kDynamic);
+  if (address - kStatic < kDynamic - kStatic && static_shared_ != nullptr)
+    return static_shared_ + (address - kStatic);
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
   raise(FaultKind::shared_address, text);
@@ -57,7 +60,8 @@ namespace {
 
 simt::BlockRunner& runner() {
   if (simt::BlockRunner* current = simt::BlockRunner::current()) return *current;
-  throw std::logic_error("an address of shared memory was asked for by host code; it exists only inside kernels");
+  throw std::logic_error(
+      "an address of shared memory was asked for by host code; it exists only inside kernels");
 }
 
 }  // namespace

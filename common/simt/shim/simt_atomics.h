@@ -20,10 +20,10 @@ __forceinline__ T atomic_update(T* address, Change change, SimtAtomic operation 
   Bits expected = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
   for (;;) {
     T before;
-    std::memcpy(&before, &expected, sizeof(T));
+    __builtin_memcpy(&before, &expected, sizeof(T));
     const T after = change(before);
     Bits desired;
-    std::memcpy(&desired, &after, sizeof(T));
+    __builtin_memcpy(&desired, &after, sizeof(T));
     if (__atomic_compare_exchange_n(bits, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
       return before;
   }

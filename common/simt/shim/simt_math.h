@@ -44,7 +44,8 @@ SIMT_SHIM_INLINE double min(double a, float b) noexcept { return fmin(a, static_
 // ---- What the C library lacks. noexcept, because newer C libraries declare some of these. ----
 
 #ifdef SIMT_CHECK
-// In check mode, what a GPU does with one fast instruction is a function of its own, so that it can be counted.
+// In check mode, what a GPU does with one fast instruction is a function of its own, so that it can be
+// counted.
 #define SIMT_FAST(function) simt_fast_##function
 extern "C" {
 float simt_fast_rsqrtf(float x) noexcept;

@@ -1,8 +1,8 @@
 #pragma once
 // Inline PTX. The rewriter turns `asm volatile("..." : "=f"(y) : "f"(x))` into
-// `SIMT_PTX("...", ::simt::inline_ptx::out<'f'>(y), ::simt::inline_ptx::in<'f'>(x))`: only the compiler knows the template,
-// once macros are expanded and strings joined. The runtime reads it at the statement's first use
-// (common/simt/ptx) and keeps what it made of it beside the statement.
+// `SIMT_PTX("...", ::simt::inline_ptx::out<'f'>(y), ::simt::inline_ptx::in<'f'>(x))`: only the compiler knows
+// the template, once macros are expanded and strings joined. The runtime reads it at the statement's first
+// use (common/simt/ptx) and keeps what it made of it beside the statement.
 
 #include <cstdint>
 #include <cstring>
@@ -64,7 +64,8 @@ template <char kWay, char kLetter, class T>
 struct Operand {
   static_assert(kLetter != 'h' || fits<'h', T>(), "asm: an operand of \"h\" is a 16-bit integer");
   static_assert(kLetter != 'r' || fits<'r', T>(), "asm: an operand of \"r\" is a 32-bit integer");
-  static_assert(kLetter != 'l' || fits<'l', T>(), "asm: an operand of \"l\" is a 64-bit integer or a pointer");
+  static_assert(kLetter != 'l' || fits<'l', T>(),
+                "asm: an operand of \"l\" is a 64-bit integer or a pointer");
   static_assert(kLetter != 'q' || fits<'q', T>(), "asm: an operand of \"q\" is a 128-bit integer");
   static_assert(kLetter != 'f' || fits<'f', T>(), "asm: an operand of \"f\" is a float");
   static_assert(kLetter != 'd' || fits<'d', T>(), "asm: an operand of \"d\" is a double");
@@ -135,12 +136,11 @@ __forceinline__ void run(Statement statement, const Operands&... operands) {
 
 }  // namespace simt::inline_ptx
 
-#define SIMT_PTX(TEMPLATE, ...)                                            \
-  ::simt::inline_ptx::run(                                                        \
-      []() -> SimtPtx& {                                                   \
-        static constinit SimtPtx statement{TEMPLATE, __FILE__, __LINE__, nullptr}; \
-        return statement;                                                  \
-      } __VA_OPT__(, ) __VA_ARGS__)
+#define SIMT_PTX(TEMPLATE, ...)                                                \
+  ::simt::inline_ptx::run([]() -> SimtPtx& {                                   \
+    static constinit SimtPtx statement{TEMPLATE, __FILE__, __LINE__, nullptr}; \
+    return statement;                                                          \
+  } __VA_OPT__(, ) __VA_ARGS__)
 
 // --- Addresses of shared memory, as PTX has them ----------------------------------------------------------
 
@@ -149,4 +149,6 @@ __forceinline__ void* __cvta_shared_to_generic(std::size_t address) { return sim
 __forceinline__ std::size_t __cvta_generic_to_global(const void* address) {
   return reinterpret_cast<std::size_t>(address);
 }
-__forceinline__ void* __cvta_global_to_generic(std::size_t address) { return reinterpret_cast<void*>(address); }
+__forceinline__ void* __cvta_global_to_generic(std::size_t address) {
+  return reinterpret_cast<void*>(address);
+}

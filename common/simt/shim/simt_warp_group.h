@@ -76,11 +76,11 @@ class WarpGroup {
     for (std::size_t at = 0; at < sizeof(T); at += 8) {
       const std::size_t bytes = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
       std::uint64_t mine = 0, all[32];
-      std::memcpy(&mine, reinterpret_cast<const char*>(&value) + at, bytes);
+      __builtin_memcpy(&mine, reinterpret_cast<const char*>(&value) + at, bytes);
       present = simt_gather(simt_op_reduce, self().lanes(), mine, all);
       unsigned rank = 0;
       for (unsigned rest = present; rest != 0; rest &= rest - 1u)
-        std::memcpy(reinterpret_cast<char*>(&values[rank++]) + at, &all[__builtin_ctz(rest)], bytes);
+        __builtin_memcpy(reinterpret_cast<char*>(&values[rank++]) + at, &all[__builtin_ctz(rest)], bytes);
     }
     return static_cast<unsigned>(__builtin_popcount(present));
   }
@@ -97,9 +97,9 @@ class WarpGroup {
     for (std::size_t at = 0; at < sizeof(T); at += 8) {
       const std::size_t bytes = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
       std::uint64_t bits = 0;
-      std::memcpy(&bits, reinterpret_cast<const char*>(&value) + at, bytes);
+      __builtin_memcpy(&bits, reinterpret_cast<const char*>(&value) + at, bytes);
       bits = simt_shuffle(self().lanes(), bits, lane);
-      std::memcpy(reinterpret_cast<char*>(&result) + at, &bits, bytes);
+      __builtin_memcpy(reinterpret_cast<char*>(&result) + at, &bits, bytes);
     }
     return result;
   }

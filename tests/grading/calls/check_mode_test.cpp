@@ -73,6 +73,31 @@ TEST_CASE("a race is found where the output is right") {
   CHECK_THAT(race.message(), ContainsSubstring("suspects.cu:"));
 }
 
+TEST_CASE("a call with other results in check mode has failed, and says where they differ") {
+  const Outcome outcome = call_suspect(ENTRY(course::copy_otherwise_if_watched));
+  CHECK(to_string(outcome.status) == to_string(Status::differed));
+  CHECK_THAT(outcome.message, ContainsSubstring("There y[0] was 2, and before it was 1."));
+}
+
+TEST_CASE("a call that launches more in check mode has failed") {
+  const Outcome outcome = call_suspect(ENTRY(course::launch_more_if_watched));
+  CHECK(to_string(outcome.status) == to_string(Status::differed));
+  CHECK_THAT(outcome.message, ContainsSubstring("in check mode, which must see the same"));
+}
+
+TEST_CASE("where kernels are to compute, copies to and from an array are told, and else they are not") {
+  SessionConfig config = suspects();
+  CHECK(why_not_clean(call_suspect(ENTRY(course::copy_by_host), config)).empty());
+  config.kernels_only = true;
+  CHECK(why_not_clean(call_suspect(ENTRY(course::copy), config)).empty());
+  const std::string by_host = why_not_clean(call_suspect(ENTRY(course::copy_by_host), config));
+  CHECK_THAT(by_host, ContainsSubstring("Your code copied x to the host"));
+  CHECK_THAT(by_host, ContainsSubstring("Your code filled y by a copy"));
+  const std::string by_copy = why_not_clean(call_suspect(ENTRY(course::copy_without_kernel), config));
+  CHECK_THAT(by_copy, ContainsSubstring("Your code filled y by a copy"));
+  CHECK(by_copy.find("to the host") == std::string::npos);
+}
+
 TEST_CASE("an output that is read before it is written is found") {
   const Finding read = only_finding(call_suspect(ENTRY(course::add_to_nothing)));
   CHECK(read.kind == "uninitialised_read");

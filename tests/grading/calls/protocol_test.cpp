@@ -150,3 +150,20 @@ TEST_CASE("what is not a reply is not taken for one") {
   wrong_type.replace(wrong_type.find("\"id\":0"), 6, "\"id\":\"x\"");
   CHECK_THROWS(decode_reply(wrong_type));
 }
+
+TEST_CASE("what the host moved survives the wire") {
+  ReplyMessage reply;
+  reply.moves = {{0, 2}, {1}, 4000, 64};
+  CHECK(decode_reply(encode(reply)).moves == reply.moves);
+}
+
+TEST_CASE("a reply with more than a worker tells is not taken for one") {
+  ReplyMessage reply;
+  reply.outcome.counters = {{"launches", 1}, {"blocks", 1}, {"threads", 32}};
+  CHECK(decode_reply(encode(reply)).outcome.counters == reply.outcome.counters);
+  reply.outcome.counters["made_up"] = 1;
+  CHECK_THROWS(decode_reply(encode(reply)));
+  reply.outcome.counters = {
+      {"launches", 1}, {"blocks", std::int64_t{1} << 60}, {"threads", std::int64_t{1} << 60}};
+  CHECK_THROWS(decode_reply(encode(reply)));
+}

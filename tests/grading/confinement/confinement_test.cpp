@@ -2,9 +2,13 @@
 // makes of it.
 #include "grading/confinement/confinement.hpp"
 
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "grading/base/subprocess.hpp"
 #include "support/catch.hpp"
@@ -57,6 +61,54 @@ TEST_CASE("a confined worker that may serve several calls stays") {
 TEST_CASE("confined code that starts a process is ended, and told what it asked for") {
   check_ends(kFork, "Your code asked the system for clone, which a kernel has no need of");
   check_ends(kSpawn, "Your code asked the system");
+}
+
+TEST_CASE("confined code that asks for what no kernel needs is ended, and told the call's name") {
+  const std::pair<int, const char*> calls[] = {{SYS_fork, "fork"},
+                                               {SYS_vfork, "vfork"},
+                                               {SYS_execve, "execve"},
+                                               {SYS_kill, "kill"},
+                                               {SYS_tkill, "tkill"},
+                                               {SYS_ptrace, "ptrace"},
+                                               {SYS_socket, "socket"},
+                                               {SYS_shmget, "shmget"},
+                                               {SYS_bpf, "bpf"},
+                                               {SYS_unshare, "unshare"},
+                                               {SYS_setns, "setns"},
+                                               {SYS_mount, "mount"},
+                                               {SYS_chroot, "chroot"},
+                                               {SYS_setuid, "setuid"},
+                                               {SYS_keyctl, "keyctl"},
+                                               {SYS_add_key, "add_key"},
+                                               {SYS_unlink, "unlink"},
+                                               {SYS_memfd_create, "memfd_create"},
+                                               {SYS_openat2, "openat2"},
+                                               {SYS_pidfd_open, "pidfd_open"},
+                                               {SYS_pidfd_getfd, "pidfd_getfd"},
+                                               {SYS_process_vm_readv, "process_vm_readv"},
+                                               {SYS_process_vm_writev, "process_vm_writev"},
+                                               {SYS_io_uring_setup, "io_uring_setup"},
+                                               {SYS_userfaultfd, "userfaultfd"},
+                                               {SYS_perf_event_open, "perf_event_open"},
+                                               {SYS_personality, "personality"}};
+  for (const auto& [number, name] : calls) {
+    Session session(confined("misbehave"));
+    const Outcome outcome = misbehave(session, static_cast<Misdeed>(kSystemCall + number), 3);
+    CAPTURE(name);
+    CHECK_THAT(why_not_clean(outcome), ContainsSubstring(fmt::format("asked the system for {},", name)));
+  }
+}
+
+TEST_CASE("confined code cannot map memory for code that it writes itself") {
+  check_ends(kMapCode, "Your code asked the system for mmap, which a kernel has no need of");
+}
+
+TEST_CASE("confined code cannot call the system by an instruction of its own") {
+  check_ends(kCallSystem, "by an instruction of its own");
+}
+
+TEST_CASE("confined code has no room for page tables without end") {
+  check_ends(kManyAddresses, "no addresses left");
 }
 
 TEST_CASE("confined code cannot start a thread that outlives its call") {

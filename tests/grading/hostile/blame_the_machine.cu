@@ -1,7 +1,7 @@
 // hostile: Claims that the machine cannot work, so that the call is no fault of the student's.
 // lesson: 01
-// verdict: fail
-// says: lost its connection to your code
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 

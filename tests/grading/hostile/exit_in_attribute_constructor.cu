@@ -1,8 +1,7 @@
 // hostile: Ends the process in a function that the loader calls, marked as a constructor.
 // lesson: 01
-// verdict: fail
-// says: ended the whole program
-// says: while your file was being loaded
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 
 #include "vector_add.hpp"

@@ -1,8 +1,7 @@
 // hostile: Ends the process with status 0 in a static constructor, by a bare system call.
 // lesson: 01
-// verdict: fail
-// says: ended the whole program
-// says: while your file was being loaded
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 
 #include "vector_add.hpp"

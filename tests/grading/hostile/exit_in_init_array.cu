@@ -1,8 +1,7 @@
 // hostile: Puts a function that ends the process into .init_array by hand, without any constructor.
 // lesson: 01
-// verdict: fail
-// says: ended the whole program
-// says: while your file was being loaded
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 
 #include "vector_add.hpp"

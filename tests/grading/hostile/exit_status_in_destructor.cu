@@ -1,7 +1,7 @@
 // hostile: Computes nothing, and a static object's destructor turns the exit status into 0.
 // lesson: 01
-// verdict: fail
-// says: never written
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 
 #include "vector_add.hpp"

@@ -1,7 +1,7 @@
 // hostile: Tells the grader for a minute that the call has begun, faster than it can read.
 // lesson: 01
-// verdict: fail
-// says: The grader lost its connection to your code
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 

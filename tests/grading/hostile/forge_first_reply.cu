@@ -1,7 +1,7 @@
 // hostile: Answers its first call itself and ends at once; nothing was computed.
 // lesson: 01
-// verdict: fail
-// says: before the start of c
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 

@@ -1,7 +1,7 @@
 // hostile: Sends the grader a forged answer for each call that there may be, and computes nothing.
 // lesson: 01
-// verdict: fail
-// says: overwritten
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 

@@ -1,8 +1,7 @@
 // hostile: Writes a forged results file by bare system calls, and computes nothing.
 // lesson: 01
-// verdict: fail
-// says: asked the system
-// says: open
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 

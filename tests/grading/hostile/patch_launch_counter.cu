@@ -1,7 +1,7 @@
 // hostile: Adds on the host and patches the simulator to report the launch that there should have been.
 // lesson: 01
-// verdict: fail
-// says: Your code asked the system for mprotect
+// verdict: not_compiled
+// says: has an asm statement
 // trick: other
 // naive: no
 

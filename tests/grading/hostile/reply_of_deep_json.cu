@@ -1,7 +1,7 @@
 // hostile: Sends the grader an answer of 50,000 nested brackets, to exhaust its parser's stack.
 // lesson: 01
-// verdict: fail
-// says: lost its connection to your code
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 

@@ -1,7 +1,7 @@
 // hostile: Sends an answer whose message holds escape codes and a forged verdict.
 // lesson: 01
-// verdict: fail
-// says: overwritten
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 // never: \x1b

@@ -1,7 +1,7 @@
 // hostile: Doubles the mappings around its inputs by mremap, to keep a way to them after they are gone.
 // lesson: 01
-// verdict: fail
-// says: never written
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 

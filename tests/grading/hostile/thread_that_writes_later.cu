@@ -1,8 +1,7 @@
 // hostile: Returns at once; a thread writes to the output half a second later.
 // lesson: 01
-// verdict: fail
-// says: asked the system
-// says: clone
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 // naive: no
 

@@ -1,7 +1,7 @@
 // hostile: Writes "pass" to every descriptor, and computes nothing.
 // lesson: 01
-// verdict: fail
-// says: lost its connection to your code
+// verdict: not_compiled
+// says: has an asm statement
 // trick: syscall
 
 #include "vector_add.hpp"

@@ -3,8 +3,10 @@
 #include <cuda_runtime.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -60,7 +62,7 @@ void resize_shared_memory() {
 }
 
 std::string forged_reply(std::size_t padding) {
-  return R"({"id":1,"ready":false,"running":false,"unusable":false,"copied":true,"reusable":true,"status":"returned","message":")" +
+  return R"({"id":1,"ready":false,"running":false,"unusable":false,"copied":true,"reusable":true,"moves":{"read":[],"filled":[],"to_host":0,"shared":0},"status":"returned","message":")" +
          std::string(padding, 'x') +
          R"(","exception_type":"","exception_message":"","exception_bases":[],"leaks":[],"leak_count":0,)"
          R"("leak_bytes":0,"findings":[],"counters":{}})";
@@ -73,6 +75,10 @@ void spin() {
 }  // namespace
 
 void misbehave(std::int32_t what, float* out, std::int64_t n) {
+  if (what >= kSystemCall) {
+    syscall(what - kSystemCall, 0, 0, 0, 0, 0, 0);
+    what = kNothing;
+  }
   switch (static_cast<Misdeed>(what)) {
     case kNothing:
       break;
@@ -199,6 +205,19 @@ void misbehave(std::int32_t what, float* out, std::int64_t n) {
     case kLeaveGroupThenHang:
       setsid();
       spin();
+      break;
+    case kMapCode:
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      break;
+    case kCallSystem: {
+      long result = 0;  // getpid, which is allowed to who asks through the C library
+      asm volatile("syscall" : "=a"(result) : "a"(SYS_getpid) : "rcx", "r11", "memory");
+      break;
+    }
+    case kManyAddresses:
+      if (mmap(nullptr, std::size_t{64} << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+               0) == MAP_FAILED)
+        throw std::runtime_error("no addresses left");
       break;
   }
   fill(out, n);

@@ -46,4 +46,8 @@ enum Misdeed : std::int32_t {
   kThreadOutlives,
   kBlockSignals,
   kLeaveGroupThenHang,
+  kMapCode,
+  kCallSystem,
+  kManyAddresses,
+  kSystemCall = 10'000,  ///< plus the number of the call, which is made by the C library, with zeros
 };

@@ -30,6 +30,10 @@ __global__ void reverse_in_warps_kernel(const float* x, float* y) {
   y[threadIdx.x] = tile[threadIdx.x ^ 31];
 }
 
+__global__ void scale_kernel(const float* x, float* y, float factor) {
+  y[threadIdx.x] = factor * x[threadIdx.x];
+}
+
 __global__ void spin_kernel(float* y) {
   while (y != nullptr) *static_cast<volatile float*>(y) = 1;
 }
@@ -48,6 +52,35 @@ void copy_one_more(const float* x, float* y, std::int64_t n) {
 
 void reverse_in_warps(const float* x, float* y, std::int64_t n) {
   reverse_in_warps_kernel<<<1, static_cast<unsigned>(n)>>>(x, y);
+}
+
+void copy_otherwise_if_watched(const float* x, float* y, std::int64_t n) {
+#ifdef SIMT_CHECK
+  const float factor = 2;
+#else
+  const float factor = 1;
+#endif
+  scale_kernel<<<1, static_cast<unsigned>(n)>>>(x, y, factor);
+}
+
+void launch_more_if_watched(const float* x, float* y, std::int64_t n) {
+#ifdef SIMT_CHECK
+  copy(x, y, n);
+#endif
+  copy(x, y, n);
+}
+
+void copy_without_kernel(const float* x, float* y, std::int64_t n) {
+  copy_kernel<<<1, 1>>>(x, y);
+  cudaMemcpyAsync(y, x, static_cast<std::size_t>(n) * sizeof(float), cudaMemcpyDeviceToDevice, nullptr);
+}
+
+void copy_by_host(const float* x, float* y, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    float one = 0;
+    cudaMemcpy(&one, x + i, sizeof one, cudaMemcpyDeviceToHost);
+    cudaMemcpy(y + i, &one, sizeof one, cudaMemcpyHostToDevice);
+  }
 }
 
 void spin(float* y) { spin_kernel<<<1, 1>>>(y); }

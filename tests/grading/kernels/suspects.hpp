@@ -22,6 +22,18 @@ void copy_one_more(const float* x, float* y, std::int64_t n);
 /// y[i] = x[i ^ 31] through shared memory, without the __syncwarp() that it needs.
 void reverse_in_warps(const float* x, float* y, std::int64_t n);
 
+/// y = x, and 2 x where check mode looks.
+void copy_otherwise_if_watched(const float* x, float* y, std::int64_t n);
+
+/// y = x, in one launch more where check mode looks.
+void launch_more_if_watched(const float* x, float* y, std::int64_t n);
+
+/// y = x, by the runtime's own copy beside a launch that does nothing.
+void copy_without_kernel(const float* x, float* y, std::int64_t n);
+
+/// y = x, by way of a variable on the host.
+void copy_by_host(const float* x, float* y, std::int64_t n);
+
 /// Never ends.
 void spin(float* y);
 

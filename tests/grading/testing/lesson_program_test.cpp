@@ -107,6 +107,9 @@ TEST_CASE("what a test was doing when it failed comes first") {
 TEST_CASE("exceptions are required by type and by the word that they name") {
   const Sample sample;
   CHECK(sample.result_of("throws as it should").passed);
+  const CaseResult always = sample.result_of("throws whatever it gets");
+  CHECK_FALSE(always.passed);
+  CHECK_THAT(words(always), ContainsSubstring("code that always throws would pass it"));
   CHECK_THAT(words(sample.result_of("throws another type")),
              ContainsSubstring("was to throw std::out_of_range"));
   CHECK_THAT(words(sample.result_of("throws without the name")), ContainsSubstring("does not name a"));

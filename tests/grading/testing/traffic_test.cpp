@@ -75,3 +75,12 @@ TEST_CASE("writing too much names a line, and writing too little does not") {
         "Your code writes 800 bytes to global memory; to write y once takes 900.");
   CHECK(writes_not_exactly(launch_of({line}), 800, "to write y once").empty());
 }
+
+TEST_CASE("loads that bring one number each are told, and those that bring 8 are not") {
+  simt::LineProfile one = reads(7, 400, 13, 100), eight = one;
+  one.counters.global_load.requests = 100;
+  eight.counters.global_load.requests = 12;
+  CHECK(few_lanes_load(launch_of({one})).starts_with("The warps load 100 numbers with 100 instructions"));
+  CHECK(few_lanes_load(launch_of({eight})).empty());
+  CHECK(few_lanes_load(launch_of({})).empty());
+}

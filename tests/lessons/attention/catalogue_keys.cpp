@@ -54,14 +54,14 @@ void add_mask(Catalogue& to) {
         "key.");
   if (mask.causal) {
     add("causal_ignored", with([](reference::Mask& m) { m.causal = false; }),
-        "Keys behind the query's position are seen.");
+        "Keys past the query's position are seen.");
     const auto move_edge = [=, &p](Int by) {  // leaves window and sinks as they are
       reference::Mask rest = mask;
       rest.causal = false;
       return [=](Int i, Int j) { return reference::sees(rest, i, j, Nq, Nk) && j <= i + past + by; };
     };
     add("diagonal_hidden", move_edge(-1), "A query does not see the key at its own position; it should.");
-    add("key_ahead_seen", move_edge(1), "A query sees the key just behind its position; it must not.");
+    add("key_ahead_seen", move_edge(1), "A query sees the key just past its position; it must not.");
     for (Int width = 16; width <= 128; width *= 2) {
       const std::string tiles = "tiles of " + std::to_string(width) + " queries and as many keys";
       add(
@@ -70,7 +70,7 @@ void add_mask(Catalogue& to) {
             const Int last_query = std::min((i / width + 1) * width, Nq) - 1;
             return p.sees(i, j) || (j > i + past && j < Nk && j / width * width <= last_query + past);
           },
-          "In tiles that the diagonal crosses, keys behind the query's position are seen. (" + tiles + ")");
+          "In tiles that the diagonal crosses, keys past the query's position are seen. (" + tiles + ")");
       add(
           "diagonal_tiles_missing",
           [=, &p](Int i, Int j) {
@@ -104,7 +104,7 @@ void add_mask(Catalogue& to) {
       if (mask.causal)
         add(
             "sinks_ahead_seen", [=, &p](Int i, Int j) { return p.sees(i, j) || j < mask.sinks; },
-            "The first keys are seen even behind the query's position. The causal mask hides them, too.");
+            "The first keys are seen even past the query's position. The causal mask hides them, too.");
       for (const Int width : tile_widths(Nk))  // found when the sinks' tile reaches into the window's
         add(
             "sinks_hide_the_window",

@@ -242,6 +242,9 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
   options.max_grid_x = 1;
   options.check = check_mode;
   Forward got = results_of(p);
+  constexpr Int kMostBlocks =
+      65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
+  if (p.B() * p.H() <= kMostBlocks) require_ran(kernel.attend(p, got, {.check = check_mode}), where);
   const Outcome outcome = kernel.attend(p, got, options);
   if (outcome.status == Status::returned) {
     require_ran(outcome, where);
@@ -272,6 +275,41 @@ void require_stores_outputs_once(const Kernel& kernel, const Profile& profile, c
              name_of(kernel.outputs[i]);
   }
   grading::require_stores(profile, bytes, "to write " + names + " once", where);
+}
+
+namespace {
+
+/// Queries of a tile: from the blocks of the launch, each of which has one. Tiles of more than 128 queries,
+/// and of less than 64, cost as much as they would.
+Int queries_of_a_tile(const Problem& p, const simt::LaunchProfile& launch) {
+  const Int blocks = Int{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  const Int tiles = std::max<Int>(blocks / (p.B() * p.H()), 1);
+  return std::clamp<Int>(((p.Nq() + tiles - 1) / tiles + 15) / 16 * 16, 64, 128);
+}
+
+}  // namespace
+
+void require_skips_the_future(const Kernel& kernel, const Problem& p, Int key_tile, TestLine where) {
+  const Outcome outcome = check(kernel, p, kCounted, where);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  INFO(describe(p));
+  const Int M = queries_of_a_tile(p, profile->launches[0]), past = p.Nk() - p.Nq();
+  Int keys = 0, all = 0;
+  for (Int first = 0; first < p.Nq(); first += M, all += p.Nk()) {
+    const Int seen = std::max<Int>(std::min(first + M, p.Nq()) + past, 0);
+    keys += std::min(p.Nk(), (seen + key_tile - 1) / key_tile * key_tile);
+  }
+  const auto bytes = [&p](Int rows) { return static_cast<std::uint64_t>(4 * p.B() * p.H() * rows * p.D()); };
+  const std::uint64_t read = profile->global_load.bytes, limit = bytes(p.Nq() + 2 * keys);
+  const auto show = [](std::uint64_t n) { return std::to_string(n); };
+  require(read <= limit,
+          "Your code reads " + show(read) + " bytes. Q takes " + show(bytes(p.Nq())) +
+              "; K and V, for each tile of " + std::to_string(M) +
+              " queries up to the tile of the last key that one of them sees, take " + show(bytes(2 * keys)) +
+              ". (All keys for each tile of queries would be " + show(bytes(2 * all)) +
+              ".) Which keys do you load that no query of the tile sees?",
+          where);
 }
 
 }  // namespace course::attention_tests

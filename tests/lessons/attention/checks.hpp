@@ -101,6 +101,12 @@ std::uint64_t bytes_of(const Tensor<float>& x, std::optional<Format16> format = 
 void require_stores_outputs_once(const Kernel& kernel, const grading::Profile& profile, const Problem& p,
                                  TestLine where = TestLine::here());
 
+/// @brief Calls a causal kernel, which must be right, and read Q once, and K and V for each tile of queries
+/// as far as one of them sees, rounded up to `key_tile` keys. How many queries a tile has, 64 to 128, says
+/// the launch.
+void require_skips_the_future(const Kernel& kernel, const Problem& p, Int key_tile,
+                              TestLine where = TestLine::here());
+
 // `./course run`.
 
 enum class Causal { never, choice, always };

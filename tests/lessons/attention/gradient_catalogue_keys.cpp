@@ -86,7 +86,7 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
         [=, &p](Int i, Int j) {
           return p.sees(i, j) || (meet(i, j) && j / width * width <= i / width * width + offset);
         },
-        "In tiles that the diagonal crosses, keys behind the query's position are seen. (tiles of " +
+        "In tiles that the diagonal crosses, keys past the query's position are seen. (tiles of " +
             std::to_string(width) + " queries and as many keys)");
     if (to.is(Gradient::dQ) && offset > 0)
       views.add_view_too(

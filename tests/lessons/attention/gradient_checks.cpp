@@ -218,6 +218,9 @@ void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardPr
   options.max_grid_x = 1;
   options.check = check_mode;
   Backward got = results_of(p);
+  constexpr Int kMostBlocks =
+      65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
+  if (p.B() * p.H() <= kMostBlocks) require_ran(kernel.attend_backward(p, got, {.check = check_mode}), where);
   const Outcome outcome = kernel.attend_backward(p, got, options);
   if (outcome.status == Status::returned) {
     require_ran(outcome, where);

@@ -242,3 +242,25 @@ TEST_CASE("flags of an earlier launch order nothing in a later one", "[simt][ord
   story.acquire(kFlag, 0);
   CHECK_FALSE(story.ordered(before, 0));
 }
+
+TEST_CASE("a named barrier orders what all that come did with what those that wait do", "[simt][order]") {
+  Story story;
+  const Stamp of_producer = story.access(3), of_waiting = story.access(40);
+  story.order.hand_over(1, 0, ~0u);  // bar.arrive
+  story.order.hand_over(1, 1, ~0u);  // bar.sync
+  story.order.take_over(1, 1, ~0u);
+  story.order.end_hand_over(1);
+  CHECK(story.ordered(of_producer, 33));
+  CHECK(story.ordered(of_waiting, 33));
+  CHECK_FALSE(story.ordered(of_waiting, 3));        // the producer went on and knows nothing
+  CHECK_FALSE(story.ordered(story.access(3), 33));  // what it does since is not ordered
+}
+
+TEST_CASE("what is handed over at one named barrier is not taken over at another", "[simt][order]") {
+  Story story;
+  const Stamp before = story.access(3);
+  story.order.hand_over(1, 0, ~0u);
+  story.order.hand_over(2, 1, ~0u);
+  story.order.take_over(2, 1, ~0u);
+  CHECK_FALSE(story.ordered(before, 33));
+}

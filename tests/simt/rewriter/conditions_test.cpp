@@ -55,7 +55,7 @@ TEST_CASE("macros that only a GPU sees are left alone", "[rewriter][conditions]"
   CHECK(refusal("#ifdef __CUDA_ARCH__\n#define STOP asm(\"what;\")\n#else\n#define STOP abort()\n#endif") ==
         "");
   CHECK_THAT(refusal("\n#define STOP asm(\"what;\")"),
-             Catch::Matchers::StartsWith("2: The simulator cannot run inline PTX"));
+             Catch::Matchers::StartsWith("2: The simulator does not know the PTX"));
 }
 
 TEST_CASE("a condition with a thousand parentheses is survived", "[rewriter][conditions]") {

@@ -28,9 +28,11 @@ TEST_CASE("an asm statement in a macro may take its template from parameters", "
 }
 
 TEST_CASE("PTX that is written out is judged at its line", "[rewriter][ptx][error]") {
-  CHECK_THAT(refusal("int x;\n\nf(); asm(\"trap;\\n\"\n  \"trip;\");"),
-             StartsWith("4: The simulator does not know the PTX instruction 'trip'") && ContainsSubstring("'trap'"));
-  CHECK_THAT(refusal("asm(\"add.f32 %0, %0, %1;\" : \"+f\"(x) : \"l\"(p));"), ContainsSubstring("'%1' is a register of type .b64"));
+  CHECK_THAT(
+      refusal("int x;\n\nf(); asm(\"trap;\\n\"\n  \"trip;\");"),
+      StartsWith("4: The simulator does not know the PTX instruction 'trip'") && ContainsSubstring("'trap'"));
+  CHECK_THAT(refusal("asm(\"add.f32 %0, %0, %1;\" : \"+f\"(x) : \"l\"(p));"),
+             ContainsSubstring("'%1' is a register of type .b64"));
   CHECK_THAT(refusal("asm(R\"(\n\n  ex2.aprox.f32 %0, %1;)\" : \"=f\"(y) : \"f\"(x));"),
              StartsWith("3: ") && ContainsSubstring("'ex2.approx.f32'"));
 }

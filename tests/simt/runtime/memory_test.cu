@@ -180,3 +180,30 @@ TEST_CASE("memory info follows allocations", "[simt][memory]") {
   REQUIRE(free_before - free_after == 1 << 20);
   REQUIRE(free_before == total);
 }
+
+TEST_CASE("what host code copies to and from the device is counted until somebody asks", "[simt][memory]") {
+  const FreshDevice device;
+  float *x = nullptr, *y = nullptr;
+  REQUIRE(cudaMalloc(&x, 400) == cudaSuccess);
+  REQUIRE(cudaMalloc(&y, 400) == cudaSuccess);
+  (void)simt::take_host_copies();
+  float host[100] = {};
+  REQUIRE(cudaMemcpy(host, x + 10, 40, cudaMemcpyDeviceToHost) == cudaSuccess);
+  REQUIRE(cudaMemcpyAsync(y, host, 80, cudaMemcpyHostToDevice, nullptr) == cudaSuccess);
+  REQUIRE(cudaMemcpy(y + 50, x, 40, cudaMemcpyDeviceToDevice) == cudaSuccess);
+  REQUIRE(cudaMemset(x, 0, 400) == cudaSuccess);  // writes no numbers that the host has computed
+  void* shared = nullptr;
+  REQUIRE(cudaMallocHost(&shared, 64) == cudaSuccess);
+  const simt::HostCopies copies = simt::take_host_copies();
+  CHECK(copies.to_host == 40);
+  CHECK(copies.shared == 64);
+  REQUIRE(copies.read.size() == 1);
+  CHECK(copies.read[0].begin == x + 10);
+  CHECK(copies.read[0].bytes == 40);
+  REQUIRE(copies.written.size() == 2);
+  CHECK(copies.written[0].begin == y);
+  CHECK(copies.written[0].bytes == 80);
+  CHECK(copies.written[1].begin == y + 50);
+  CHECK(simt::take_host_copies().written.empty());
+  REQUIRE(cudaFreeHost(shared) == cudaSuccess);
+}

@@ -4,11 +4,9 @@
 #include <cstring>
 #include <utility>
 
-#include "grading/calls/worker/backend.hpp"
-
 namespace course::grading {
 
-CallArrays::CallArrays(const CallMessage& call, const Descriptor& input) {
+CallArrays::CallArrays(const CallMessage& call, const Descriptor& input) : bare_(call.bare) {
   arrays_.reserve(call.arrays.size());
   for (const ArrayMessage& message : call.arrays) {
     Placed& placed = arrays_.emplace_back();
@@ -49,14 +47,33 @@ CallArrays::~CallArrays() {
 
 void* CallArrays::data(std::size_t i) const { return arrays_.at(i).data; }
 
+HostMoves CallArrays::moves(const backend::Copies& copies) const {
+  HostMoves moves{{}, {}, copies.to_host, copies.shared};
+  const auto touches = [](const std::vector<backend::Copies::Range>& ranges, const Placed& placed) {
+    const std::byte* const end = placed.data + placed.message.data_bytes;
+    return std::any_of(ranges.begin(), ranges.end(), [&](const backend::Copies::Range& range) {
+      const auto* const begin = static_cast<const std::byte*>(range.begin);
+      return begin < end && placed.data < begin + range.bytes;
+    });
+  };
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (arrays_[i].device == nullptr) continue;
+    if (touches(copies.read, arrays_[i])) moves.read.push_back(i);
+    if (touches(copies.written, arrays_[i])) moves.filled.push_back(i);
+  }
+  return moves;
+}
+
 void CallArrays::copy_results(const Mapping& output) const {
   for (const Placed& placed : arrays_) {
     if (!placed.message.result) continue;
     std::byte* target = output.data() + *placed.message.result;
+    const std::size_t bytes = bare_ ? placed.message.data_bytes : placed.message.bytes;
+    if (bytes == 0) continue;
     if (placed.device)
-      backend::copy_to_host(target, placed.device, placed.message.bytes);
+      backend::copy_to_host(target, placed.device, bytes);
     else
-      std::memcpy(target, placed.host.data(), placed.message.bytes);
+      std::memcpy(target, bare_ ? placed.data : placed.host.data(), bytes);
   }
 }
 

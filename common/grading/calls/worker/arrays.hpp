@@ -6,6 +6,7 @@
 #include "grading/base/descriptor.hpp"
 #include "grading/calls/protocol.hpp"
 #include "grading/calls/shared_memory.hpp"
+#include "grading/calls/worker/backend.hpp"
 
 namespace course::grading {
 
@@ -25,7 +26,10 @@ class CallArrays {
   /// @brief The address of the data of array i.
   void* data(std::size_t i) const;
 
-  /// @brief Writes the images that the grader wants to see into the output memory.
+  /// @brief Which arrays a copy of the entry's touched.
+  HostMoves moves(const backend::Copies& copies) const;
+
+  /// @brief Writes the images that the grader wants to see into the output memory; of a bare call, the data.
   void copy_results(const Mapping& output) const;
 
   void release();
@@ -44,6 +48,7 @@ class CallArrays {
   /// and what was never written.
   static void place_bare(Placed& placed, const Mapping& image);
 
+  bool bare_;
   std::vector<Placed> arrays_;
 };
 

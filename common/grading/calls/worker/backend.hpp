@@ -35,12 +35,23 @@ void configure(const CallMessage& call);
 /// count.
 void begin_call();
 
+/// What the entry's host code moved; see simt::HostCopies.
+struct Copies {
+  struct Range {
+    const void* begin = nullptr;
+    std::size_t bytes = 0;
+  };
+  std::vector<Range> read, written;  ///< of device memory
+  std::uint64_t to_host = 0, shared = 0;
+};
+
 /// How the device was left.
 struct DeviceEnd {
   Outcome outcome;      ///< status fault or timeout with message and findings, or returned; leaks; a profile
   bool broken = false;  ///< the device does not work any more in this process
   std::vector<Finding>
       refusals;  ///< calls that the runtime refused, oldest first; the entry may have handled them
+  Copies copies;
 };
 
 /// @brief After the entry: waits for its kernels, and looks at errors, faults and leaks.

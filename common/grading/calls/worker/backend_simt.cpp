@@ -111,6 +111,7 @@ void begin_call() {
   }
   (void)simt::take_faults();
   (void)simt::take_launches();
+  (void)simt::take_host_copies();
   (void)cudaGetLastError();
   allocated_before.clear();
   for (const simt::Allocation& allocation : simt::live_allocations())
@@ -130,8 +131,17 @@ void count_launches(Outcome& outcome) {
   }
 }
 
+Copies take_copies() {
+  const simt::HostCopies taken = simt::take_host_copies();
+  Copies copies{{}, {}, taken.to_host, taken.shared};
+  for (const auto& [begin, bytes] : taken.read) copies.read.push_back({begin, bytes});
+  for (const auto& [begin, bytes] : taken.written) copies.written.push_back({begin, bytes});
+  return copies;
+}
+
 DeviceEnd end_call() {
   DeviceEnd end;
+  end.copies = take_copies();
   Outcome& outcome = end.outcome;
   outcome.status = Status::returned;
   if (checking) take_diagnosis(outcome);

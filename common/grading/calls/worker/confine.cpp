@@ -1,6 +1,7 @@
 #include "grading/calls/worker/confine.hpp"
 
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -19,7 +20,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <span>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "grading/base/descriptor.hpp"
@@ -145,9 +148,9 @@ constexpr SystemCall kChangesOfFiles[] = {
 };
 
 /// Forbidden only with certain arguments.
-constexpr SystemCall kConditional[] = {COURSE_CALL(clone),        COURSE_CALL(tgkill), COURSE_CALL(prctl),
-                                       COURSE_CALL(openat),       COURSE_CALL(open),   COURSE_CALL(mprotect),
-                                       COURSE_CALL(pkey_mprotect)};
+constexpr SystemCall kConditional[] = {COURSE_CALL(clone),         COURSE_CALL(tgkill), COURSE_CALL(prctl),
+                                       COURSE_CALL(openat),        COURSE_CALL(open),   COURSE_CALL(mprotect),
+                                       COURSE_CALL(pkey_mprotect), COURSE_CALL(mmap)};
 #undef COURSE_CALL
 
 const char* name_of(long number) {
@@ -158,6 +161,35 @@ const char* name_of(long number) {
       if (call.number == number) return call.name;
   return "something that this system has no name for";
 }
+
+/// Addresses [begin, end), all with the same upper half.
+struct CodeRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
+std::uint32_t upper_half(std::uint64_t address) { return static_cast<std::uint32_t>(address >> 32); }
+std::uint32_t lower_half(std::uint64_t address) { return static_cast<std::uint32_t>(address); }
+
+/// Where the code of this process lies now, by the library that has it: "" is the program.
+std::vector<std::pair<std::string, CodeRange>> code_ranges() {
+  std::vector<std::pair<std::string, CodeRange>> ranges;
+  const auto add = [](dl_phdr_info* library, std::size_t, void* list) {
+    for (const ElfW(Phdr) & segment : std::span(library->dlpi_phdr, library->dlpi_phnum)) {
+      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+      const std::uint64_t begin = library->dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
+      const std::uint64_t border = std::uint64_t{upper_half(end)} << 32;
+      auto& to = *static_cast<decltype(ranges)*>(list);
+      if (border > begin) to.push_back({library->dlpi_name, {begin, border - 1}});
+      to.push_back({library->dlpi_name, {std::max(begin, border), end}});
+    }
+    return 0;
+  };
+  dl_iterate_phdr(add, &ranges);
+  return ranges;
+}
+
+/// Code that maps libraries: the dynamic loader.
+bool is_loader(const std::string& library) { return library.find("/ld-linux") != std::string::npos; }
 
 /// A program for the kernel's filter machine. Each rule ends in a verdict or falls through to the next.
 class FilterProgram {
@@ -182,6 +214,31 @@ class FilterProgram {
     answer(SECCOMP_RET_ERRNO | ENOSYS);
   }
   enum class Test : std::uint16_t { equals = BPF_JEQ, has_any_bit_of = BPF_JSET };
+  /// Whatever gets here and was not asked for by code within these ranges is trapped. `reason` is told to the
+  /// handler.
+  void require_code(const std::vector<CodeRange>& ranges, std::uint16_t reason) {
+    constexpr std::size_t kPerRange = 6, kInstructions = offsetof(seccomp_data, instruction_pointer);
+    for (std::size_t left = ranges.size(); const CodeRange& range : ranges) {
+      load(kInstructions + 4);
+      add({BPF_JMP | BPF_JEQ | BPF_K, 0, 4, upper_half(range.begin)});
+      load(kInstructions);
+      add({BPF_JMP | BPF_JGE | BPF_K, 0, 2, lower_half(range.begin)});
+      add({BPF_JMP | BPF_JGE | BPF_K, 1, 0, lower_half(range.end)});
+      add({BPF_JMP | BPF_JA, 0, 0, static_cast<std::uint32_t>(kPerRange * --left + 1)});  // past the trap
+    }
+    answer(SECCOMP_RET_TRAP | reason);
+    load(offsetof(seccomp_data, nr));
+  }
+  /// The next instructions count only for the call with that number whose argument has one of those bits;
+  /// there are to be that many.
+  void only_if(long number, int argument, std::uint32_t bits, std::size_t instructions) {
+    skip_unless_equal(static_cast<std::uint32_t>(number), static_cast<std::uint8_t>(instructions + 3));
+    load(offsetof(seccomp_data, args) + static_cast<std::size_t>(argument) * sizeof(std::uint64_t));
+    add({BPF_JMP | BPF_JSET | BPF_K, 1, 0, bits});
+    add({BPF_JMP | BPF_JA, 0, 0, static_cast<std::uint32_t>(instructions - 1)});  // to the load of the number
+  }
+  static constexpr std::size_t instructions_of_require_code(std::size_t ranges) { return 6 * ranges + 2; }
+
   /// Forbids the call if the low half of its argument passes the test, or, with `only` false, if it does not.
   void forbid_if(long number, int argument, Test test, std::uint32_t value, bool only = true) {
     skip_unless_equal(static_cast<std::uint32_t>(number), 4);
@@ -213,14 +270,25 @@ class FilterProgram {
   std::vector<sock_filter> code_;
 };
 
+/// What the filter tells the handler beside the call: it did not come from code that was there before the
+/// kernel's.
+constexpr std::uint16_t kByItself = 1;
+
 /// Ends the process, which a process that is number 1 of its namespace does not do by itself.
 [[noreturn]] void end_by(int signal) { _exit(128 + signal); }
 
 void on_forbidden_call(int signal, siginfo_t* info, void*) {
   static std::array<char, 256> message;  // the stack may be short
-  std::snprintf(message.data(), message.size(),
-                "Your code asked the system for %s, which a kernel has no need of. Remove that call.",
-                name_of(info->si_syscall));
+  if (info->si_errno == kByItself)
+    std::snprintf(
+        message.data(), message.size(),
+        "Your code made a system call (number %d) by an instruction of its own, which a kernel has no "
+        "need of. Remove it.",
+        info->si_syscall);
+  else
+    std::snprintf(message.data(), message.size(),
+                  "Your code asked the system for %s, which a kernel has no need of. Remove that call.",
+                  name_of(info->si_syscall));
   report_fatal("forbidden_call", message.data(), "", 0);
   end_by(signal);
 }
@@ -245,7 +313,33 @@ void limit(__rlimit_resource resource, rlim_t value) {
 
 }  // namespace
 
+namespace {
+
+/// How much address space this process has now. There is no /proc to ask: the smallest limit under which one
+/// more page can be mapped.
+rlim_t address_space() {
+  constexpr rlim_t kExact = rlim_t{1} << 20;
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  rlim_t too_little = 0, enough = rlim_t{1} << 47;
+  while (enough - too_little > kExact) {
+    const rlim_t middle = too_little + (enough - too_little) / 2;
+    const rlimit trial{std::min(middle, before.rlim_max), before.rlim_max};
+    setrlimit(RLIMIT_AS, &trial);
+    void* const page = mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (page == MAP_FAILED ? too_little : enough) = middle;
+    if (page != MAP_FAILED) munmap(page, 1);
+  }
+  setrlimit(RLIMIT_AS, &before);
+  return enough;
+}
+
+}  // namespace
+
 void confine(const Privileges& privileges) {
+  // Of what is mapped and touched here and there, the page tables take memory that nobody counts.
+  constexpr rlim_t kMoreAddresses = rlim_t{16} << 30;
+  if (!privileges.start_threads) limit(RLIMIT_AS, address_space() + kMoreAddresses);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, 600);  // the grader has shorter limits by the clock; this one outlives the grader
   limit(RLIMIT_NOFILE, privileges.write_files ? 1024 : 64);
@@ -272,6 +366,22 @@ void confine(const Privileges& privileges) {
     filter.forbid_if(SYS_open, 1, Test::has_any_bit_of, kChanging);
     filter.forbid_if(SYS_openat, 2, Test::has_any_bit_of, kChanging);
   }
+  if (!privileges.start_threads) {  // a driver loads libraries when it needs them
+    std::vector<CodeRange> ours, of_loader;
+    for (const auto& [library, range] : code_ranges()) {
+      ours.push_back(range);
+      if (is_loader(library)) of_loader.push_back(range);
+    }
+    filter.only_if(SYS_mmap, 2, PROT_EXEC, FilterProgram::instructions_of_require_code(of_loader.size()));
+    filter.require_code(of_loader, 0);
+    filter.require_code(ours, kByItself);
+  }
+  filter.install();
+}
+
+void forbid_new_code() {
+  FilterProgram filter;
+  filter.forbid_if(SYS_mmap, 2, FilterProgram::Test::has_any_bit_of, PROT_EXEC);
   filter.install();
 }
 

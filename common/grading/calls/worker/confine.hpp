@@ -15,4 +15,9 @@ struct Privileges {
 /// @throws std::system_error if the system does not take the filter.
 void confine(const Privileges& privileges);
 
+/// @brief Gives up, for this process and for good, to map memory that holds code. Call it once the libraries
+/// are loaded: while they are, only the loader may.
+/// @throws std::system_error if the system does not take the filter.
+void forbid_new_code();
+
 }  // namespace course::grading

@@ -99,7 +99,10 @@ class Worker {
   /// Gives up what a kernel has no need of.
   /// @throws std::system_error
   void confine() {
-    if (problem_.empty()) grading::confine(backend::prepare_for_confinement());
+    if (!problem_.empty()) return;
+    const Privileges privileges = backend::prepare_for_confinement();
+    grading::confine(privileges);
+    loads_nothing_more_ = !privileges.start_threads;
   }
 
   /// Says that it is ready.
@@ -144,6 +147,7 @@ class Worker {
     input.close();  // the student's code finds no descriptor of ours but the channel
     output.close();
     void* library = load_kernel_library(call.library);
+    if (loads_nothing_more_) forbid_new_code();
     backend::library_loaded(library);
     const EntryRecord& entry = find_entry(library, call.entry, call.signature);
     ReplyMessage running;
@@ -175,6 +179,7 @@ class Worker {
     const std::string pending_error = backend::take_pending_error();
     backend::DeviceEnd device = backend::end_call();
     const bool works = !device.broken;
+    reply_.moves = arrays.moves(device.copies);
     reply_.outcome = judge_end(std::move(host), std::move(device), pending_error, call.entry);
     if (forked || has_children()) {
       reply_.outcome = Outcome{};
@@ -196,6 +201,7 @@ class Worker {
 
   Channel channel_;
   std::string problem_;
+  bool loads_nothing_more_ = false;  ///< beside the kernel
   ReplyMessage reply_;
 };
 

@@ -1,0 +1,240 @@
+#include "grading/build/effects.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace course::grading {
+namespace {
+
+constexpr std::string_view kSpaces = " \t";
+
+/// Calls visit(line) for each line until it returns false.
+void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (!visit(text.substr(0, end))) return;
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(kSpaces);
+  return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
+}
+
+std::string_view first_word(std::string_view line) { return line.substr(0, line.find_first_of(" \t:;,(")); }
+
+/// A name as it may be shown: hostile ones are long, and hold what a terminal obeys.
+std::string shown(std::string_view name) {
+  constexpr std::size_t kMostShown = 60;
+  std::string text(name.substr(0, kMostShown));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+/// Directives that g++ and clang write, beside those that begin with .cfi_.
+const std::set<std::string_view>& directives() {
+  static const std::set<std::string_view> all{
+      ".file",    ".loc",         ".text",       ".data",     ".bss",     ".section",   ".globl",
+      ".hidden",  ".local",       ".comm",       ".type",     ".size",    ".align",     ".p2align",
+      ".balign",  ".byte",        ".value",      ".2byte",    ".short",   ".long",      ".4byte",
+      ".quad",    ".8byte",       ".string",     ".ascii",    ".asciz",   ".zero",      ".skip",
+      ".set",     ".weak",        ".ident",      ".uleb128",  ".sleb128", ".protected", ".internal",
+      ".addrsig", ".addrsig_sym", ".tbss",       ".tdata",    ".octa",    ".float",     ".double",
+      ".single",  ".pushsection", ".popsection", ".previous", ".base64"};
+  return all;
+}
+
+/// Directives that put bytes where they stand.
+bool is_data(std::string_view directive) {
+  static const std::set<std::string_view> all{
+      ".byte",  ".value", ".2byte", ".short", ".long",   ".4byte",  ".quad",    ".8byte",   ".string",
+      ".ascii", ".asciz", ".octa",  ".float", ".double", ".single", ".uleb128", ".sleb128", ".base64"};
+  return all.contains(directive);
+}
+
+/// The bytes that g++ writes in front of a call for the address of a `__shared__` variable, to make it
+/// longer.
+bool is_padding_of_call(std::string_view line) { return line == ".value\t0x6666" || line == ".byte\t0x66"; }
+
+/// Instructions that no compiler makes of CUDA C++, by the beginning of their names: calls of the system,
+/// what tells the time or the machine, and stores that go past the processor's caches. Masked and gathering
+/// ones are not among them: run mode vectorises loops with these.
+bool is_forbidden_instruction(std::string_view word) {
+  static constexpr std::string_view kBeginnings[] = {
+      "syscall",  "sysenter", "sysret",   "int",      "iret",   "hlt",    "rdtsc",   "rdpmc",   "cpuid",
+      "rdrand",   "rdseed",   "xgetbv",   "xsave",    "xrstor", "fxsave", "fxrstor", "rdpkru",  "wrpkru",
+      "rdfsbase", "wrfsbase", "rdgsbase", "wrgsbase", "movnt",  "vmovnt", "maskmov", "clflush", "clwb",
+      "movdir",   "enqcmd",   "xbegin",   "xtest",    "umwait", "tpause", "lret",    "ljmp",    "lcall"};
+  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                     [&](std::string_view beginning) { return word.starts_with(beginning); });
+}
+
+/// Whether a `.section` line, or one of the short forms, makes code follow.
+bool begins_code(std::string_view word, std::string_view line) {
+  if (word == ".text") return true;
+  if (word != ".section" && word != ".pushsection") return false;
+  if (line.find(".text") != std::string_view::npos) return true;
+  const std::size_t flags = line.find(",\"");
+  return flags != std::string_view::npos &&
+         line.substr(flags, line.find('"', flags + 2) - flags).find('x') != std::string_view::npos;
+}
+
+bool begins_section(std::string_view word) {
+  return word == ".text" || word == ".data" || word == ".bss" || word == ".section" || word == ".pushsection";
+}
+
+/// "_Z3addPf" of ";; Function add (_Z3addPf, funcdef_no=1, ...".
+std::string_view mangled_name(std::string_view line) {
+  constexpr std::string_view kKey = ", funcdef_no=";
+  const std::size_t end = line.rfind(kKey);
+  if (end == std::string_view::npos) return {};
+  const std::size_t begin = line.rfind('(', end);
+  return begin == std::string_view::npos ? std::string_view() : line.substr(begin + 1, end - begin - 1);
+}
+
+constexpr std::string_view kFunction = ";; Function ";
+
+std::set<std::string_view> functions_of(std::string_view dump) {
+  std::set<std::string_view> names;
+  for_each_line(dump, [&](std::string_view line) {
+    if (line.starts_with(kFunction)) names.insert(mangled_name(line));
+    return true;
+  });
+  return names;
+}
+
+bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The functions of the compiler that a statement calls: "__builtin_memcpy" of "__builtin_memcpy (a, b,
+/// 64);". What a string literal says is no call.
+std::vector<std::string_view> builtins_of(std::string_view statement) {
+  constexpr std::string_view kBuiltin = "__builtin_";
+  std::vector<std::string_view> names;
+  bool quoted = false;
+  for (std::size_t i = 0; i < statement.size(); ++i) {
+    if (statement[i] == '\\' && quoted)
+      ++i;
+    else if (statement[i] == '"')
+      quoted = !quoted;
+    if (quoted || i >= statement.size() || !statement.substr(i).starts_with(kBuiltin)) continue;
+    std::size_t end = i;
+    while (end < statement.size() && is_part_of_name(statement[end])) ++end;
+    if (statement.substr(end).starts_with(" (")) names.push_back(statement.substr(i, end - i));
+    i = end - 1;
+  }
+  return names;
+}
+
+/// Functions of the host's processor that only compute, and are what the course's half-precision numbers use.
+bool computes_only(std::string_view name) {
+  return name.find("vcvtph2ps") != std::string_view::npos ||
+         name.find("vcvtps2ph") != std::string_view::npos || name == "__builtin_ia32_pause";
+}
+
+bool touches_unseen(std::string_view name, bool in_source) {
+  if (name.starts_with("__builtin_ia32_")) return !computes_only(name);
+  // Those of headers are the library's own way to copy, and not inlined where their size is not known.
+  return in_source && (name.starts_with("__builtin_mem") || name.starts_with("__builtin_str") ||
+                       name.starts_with("__builtin_b") || name.starts_with("__builtin_stp"));
+}
+
+/// The statement without the places in the source that the compiler writes before it and before its operands.
+std::string without_places(std::string_view line) {
+  static const std::regex place(R"(\[[^\[\]]*:[0-9]+:[0-9]+(?: discrim [0-9]+)?\] )");
+  return std::regex_replace(std::string(trimmed(line)), place, "");
+}
+
+/// Whether a statement touches no memory. The one function without hooks in a file that is honest is the
+/// simulator's own, which tells the names of a kernel's parameters: it has these statements and no others.
+bool touches_nothing(std::string_view line) {
+  static const std::regex harmless(
+      R"((<bb .*|if \(_[0-9]+ [!=]= 0\)|else|goto .*|return;|_[0-9]+ = simt_wants_names \(\);|)"
+      R"(_[0-9]+ = parameters#[0-9]+\.address;|[\w.]+\[[0-9]+\] = parameters#[0-9]+\.[\w.\[\]]+;|)"
+      R"(simt_name_pointer \(.*\);|[\w.]+ =\{v\} \{CLOBBER.*\};)?)");
+  return std::regex_match(without_places(line), harmless);
+}
+
+/// What is wrong in the body of a function, or at its end; "" if nothing is.
+class FunctionReader {
+ public:
+  FunctionReader(const CompilerDumps& dumps, std::string_view source)
+      : with_accesses_(functions_of(dumps.accesses)),
+        with_blocks_(functions_of(dumps.blocks)),
+        in_source_(fmt::format("[{}:", source)) {}
+
+  std::string read(std::string_view line) {
+    if (line.starts_with(kFunction)) {
+      const std::string_view name = mangled_name(line);
+      watched_ = with_accesses_.contains(name) && with_blocks_.contains(name);
+      in_body_ = false;
+      return {};
+    }
+    if (line.starts_with('}')) in_body_ = false;
+    in_body_ = in_body_ || trimmed(line).starts_with("<bb ");
+    if (in_body_ && !watched_ && !touches_nothing(line))
+      return "Your file takes a function out of check mode's sight. Leave out attributes that are no part of "
+             "CUDA.";
+    if (line.find("__builtin_") == std::string_view::npos) return {};
+    const bool in_source = trimmed(line).starts_with(in_source_);
+    for (const std::string_view name : builtins_of(line))
+      if (touches_unseen(name, in_source))
+        return fmt::format(
+            "Your file uses {}, whose accesses to memory check mode cannot see. Use what CUDA has: index "
+            "arrays, "
+            "and leave out builtins and intrinsics of the host's compiler.",
+            shown(name));
+    return {};
+  }
+
+ private:
+  std::set<std::string_view> with_accesses_, with_blocks_;
+  std::string in_source_;
+  bool watched_ = true, in_body_ = false;
+};
+
+}  // namespace
+
+std::string foreign_assembly(std::string_view assembly) {
+  std::string found;
+  bool code = false;
+  for_each_line(assembly, [&](std::string_view line) {
+    line = trimmed(line);
+    const std::string_view word = first_word(line);
+    if (line.starts_with("#APP")) {
+      found = "an asm statement, which is for the processor that the simulator runs on.";
+    } else if (word.starts_with('.') && !line.substr(word.size()).starts_with(':')) {
+      if (begins_section(word)) code = begins_code(word, line);
+      if (!directives().contains(word) && !word.starts_with(".cfi_"))
+        found = fmt::format("the directive {} for the assembler.", shown(word));
+      else if (code && is_data(word) && !is_padding_of_call(line))
+        found = "data among its instructions.";
+    } else if (is_forbidden_instruction(word)) {
+      found = fmt::format("the instruction {}, which no CUDA C++ becomes.", shown(word));
+    }
+    return found.empty();
+  });
+  if (found.empty()) return {};
+  return fmt::format("Your file has {} Leave out asm, attributes and intrinsics that are no part of CUDA.",
+                     found);
+}
+
+std::string unseen_accesses(const CompilerDumps& dumps, std::string_view source) {
+  FunctionReader reader(dumps, source);
+  std::string found;
+  for_each_line(dumps.optimized, [&](std::string_view line) {
+    found = reader.read(line);
+    return found.empty();
+  });
+  return found;
+}
+
+}  // namespace course::grading

@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// What the compiler made of a kernel, held against what it makes of CUDA C++. By effect and not by spelling:
+/// a macro may hide a word, but not what becomes of it.
+
+#include <string>
+#include <string_view>
+
+namespace course::grading {
+
+/// @brief "" or a sentence for the student, if code was written by hand into what goes to the assembler: an
+/// `asm` statement, a directive in a section's or a symbol's name, bytes among the instructions. Cost: one
+/// pass.
+std::string foreign_assembly(std::string_view assembly);
+
+/// What g++ writes of each function with -fdump-tree-...: after all optimisations and with lines, and in the
+/// two passes that put the hooks of check mode in.
+struct CompilerDumps {
+  std::string_view optimized, accesses, blocks;
+};
+
+/// @brief "" or a sentence for the student, if a function has no hooks of check mode, or touches memory by a
+/// builtin of the compiler, of which check mode sees nothing. `source` is the student's file as the compiler
+/// names it. Cost: one pass.
+std::string unseen_accesses(const CompilerDumps& dumps, std::string_view source);
+
+}  // namespace course::grading

@@ -1,0 +1,93 @@
+#include "grading/calls/agreement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace course::grading {
+namespace {
+
+constexpr double kOfItself = 1e-2, kOfTheLargest = 1e-3;
+
+template <class T>
+T load(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+double real_at(const ArrayArgument& array, const std::byte* data, std::size_t element) {
+  const std::byte* const from = data + element * array.element_bytes;
+  return array.element_bytes == sizeof(float) ? load<float>(from) : load<double>(from);
+}
+
+bool agree(double run, double check, double largest) {
+  if (std::isnan(run) || std::isnan(check)) return std::isnan(run) && std::isnan(check);
+  if (std::isinf(run) || std::isinf(check)) return run == check;
+  return std::abs(run - check) <=
+         kOfItself * std::max(std::abs(run), std::abs(check)) + kOfTheLargest * largest;
+}
+
+/// Calls visit(index, storage index) for each element that an index reaches, until it returns false.
+template <class Visit>
+void for_each_element(const ArrayArgument& array, Visit visit) {
+  if (std::find(array.shape.begin(), array.shape.end(), 0) != array.shape.end()) return;
+  std::vector<std::int64_t> index(array.shape.size(), 0);
+  for (std::size_t axis = 1; axis > 0;) {
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < index.size(); ++i) offset += index[i] * array.strides[i];
+    if (!visit(index, static_cast<std::size_t>(offset))) return;
+    for (axis = index.size(); axis > 0 && ++index[axis - 1] == array.shape[axis - 1]; --axis)
+      index[axis - 1] = 0;
+  }
+}
+
+}  // namespace
+
+std::string disagreement(const ArrayArgument& array, const std::byte* run, const std::byte* check,
+                         std::string_view label) {
+  if (array.number == Number::other) return {};
+  const auto written = [&](std::size_t i) {
+    return std::memcmp(run + i * array.element_bytes, &array.poison, array.element_bytes) != 0;
+  };
+  double largest = 0;
+  if (array.number == Number::real)
+    for_each_element(array, [&](const auto&, std::size_t i) {
+      const double value = std::abs(real_at(array, run, i));
+      if (std::isfinite(value) && written(i)) largest = std::max(largest, value);
+      return true;
+    });
+
+  std::string sentence;
+  for_each_element(array, [&](const std::vector<std::int64_t>& index, std::size_t i) {
+    if (!written(i)) return true;
+    const auto element = [&] { return fmt::format("{}[{}]", label, fmt::join(index, ", ")); };
+    if (array.number == Number::real) {
+      const double there = real_at(array, check, i), here = real_at(array, run, i);
+      if (agree(here, there, largest)) return true;
+      sentence = fmt::format("There {} was {:.7g}, and before it was {:.7g}.", element(), there, here);
+    } else {
+      const std::size_t at = i * array.element_bytes;
+      if (std::memcmp(run + at, check + at, array.element_bytes) == 0) return true;
+      sentence = fmt::format("There {} was another number.", element());
+    }
+    return false;
+  });
+  return sentence;
+}
+
+std::string disagreement(const std::map<std::string, std::int64_t>& run,
+                         const std::map<std::string, std::int64_t>& check) {
+  for (const auto& [name, count] : run) {
+    const auto there = check.find(name);
+    const std::int64_t other = there == check.end() ? 0 : there->second;
+    if (other != count) return fmt::format("There were {} {} in it, and {} before.", other, name, count);
+  }
+  return {};
+}
+
+}  // namespace course::grading

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace course::grading {
+
+/// What the host code of a call moved between the host and the device, as the worker counted it.
+struct HostMoves {
+  std::vector<std::uint64_t> read;    ///< arrays of the call of which something was copied to the host
+  std::vector<std::uint64_t> filled;  ///< arrays that something was copied into
+  std::uint64_t to_host = 0;          ///< bytes that copies brought to the host
+  std::uint64_t shared = 0;           ///< bytes that were made managed or page-locked
+
+  bool operator==(const HostMoves&) const = default;
+};
+
+/// Bytes that the host of an entry on device memory may see: a flag, or how many there are of something.
+inline constexpr std::uint64_t kFewBytes = 64;
+
+/// @brief Why the call may have been computed by the host, though all of its arrays lie on the device and
+/// kernels are to do it; one sentence each. `labels` are the names of the arrays.
+std::vector<std::string> computed_by_host(const HostMoves& moves, std::string_view entry,
+                                          const std::vector<std::string>& labels);
+
+}  // namespace course::grading

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Writes docs/ptx.md from the simulator's table of PTX instructions.
+
+    write_ptx_page.py --table build/bin/simt-ptx-table [--check]
+
+--check: writes nothing, and fails if the page is not what the table says.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/ptx.md"
+
+HEAD = """# PTX in the simulator
+
+<!-- Written by scripts/write_ptx_page.py from the simulator's table of instructions. -->
+
+`asm` statements in device code run in the simulator as they are: the template may hold several instructions,
+`{ }` scopes with `.reg` declarations, predicates, labels and branches. Operands take the constraints `h` (16-bit
+integers), `r` (32), `l` (64, and pointers), `q` (128), `f`, `d`, `n` (constants) and `C` (constant strings), with `=`
+and `+` for results; a `"memory"` clobber is understood. What is written out in a statement is checked before anything
+is compiled; a template that macros put together is checked at its first use. Either way one message names the line,
+what is wrong, and the nearest instruction that exists.
+
+```cpp
+__device__ float exp2_approx(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+```
+
+Check mode sees what PTX reads and writes as it sees any access: bounds, alignment, initialisation and races, at the
+line of the statement. A cache hint changes nothing. Addresses of shared memory are those of
+`__cvta_generic_to_shared()`, 32 bits wide; an address that is no multiple of the access ends the launch, as on a GPU.
+`bar.sync` and `bar.arrive` are for whole warps: lanes that have parted wait for each other.
+
+Below, `{.x}` may be left out, and of `(.x|.y)` one is written. The headings are those of the PTX ISA.
+"""
+
+
+def row_text(row):
+    text = f"| `{row['syntax']}` | {row['what']}"
+    if row["counted"]:
+        text += f" Counted with the {row['counted']}."
+    return text.replace("|.", "\\|.").replace("|p", "\\|p").replace("|q", "\\|q") + " |"
+
+
+def page_of(table):
+    lines = [HEAD]
+    sections = dict.fromkeys(row["section"] for row in table["rows"])
+    for section in sections:
+        lines += [f"## {section} Instructions", "", "| instruction | what it does |", "|---|---|"]
+        lines += [row_text(row) for row in table["rows"] if row["section"] == section]
+        lines.append("")
+    lines += ["## Special Registers", "", "Read with `mov`: `mov.u32 %0, %%laneid;`", "", "| register | type | |", "|---|---|---|"]
+    lines += [f"| `%{known['name']}` | `.{known['type']}` | {known['what']} |" for known in table["registers"]]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", required=True, type=pathlib.Path, help="the program simt-ptx-table")
+    parser.add_argument("--check", action="store_true", help="only compare")
+    arguments = parser.parse_args()
+    table = json.loads(subprocess.run([arguments.table], check=True, capture_output=True, text=True).stdout)
+    page = page_of(table)
+    if not arguments.check:
+        PAGE.write_text(page, encoding="utf-8")
+        return 0
+    if PAGE.read_text(encoding="utf-8") == page:
+        return 0
+    print(f"{PAGE} is not what the table says. Run: scripts/write_ptx_page.py --table {arguments.table}")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

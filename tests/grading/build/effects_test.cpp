@@ -1,0 +1,100 @@
+// What a compiler made of a file, held against what it makes of CUDA C++. The texts are as g++ 12 writes
+// them.
+#include "grading/build/effects.hpp"
+
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A function of one instruction, with lines before and after it.
+std::string function_with(const std::string& lines) {
+  return "\t.file\t\"kernel.cpp\"\n\t.text\n\t.globl\tadd\n\t.type\tadd, @function\nadd:\n.LFB1:\n"
+         "\t.cfi_startproc\n\tmovss\t(%rdi), %xmm0\n" +
+         lines + "\tret\n\t.cfi_endproc\n.LFE1:\n\t.size\tadd, .-add\n";
+}
+
+/// The dump of a function with these statements.
+std::string dumped(const std::string& name, const std::string& statements = "") {
+  return "\n;; Function course::" + name + " (" + name +
+         ", funcdef_no=7, decl_uid=76, cgraph_uid=6, symbol_order=9)\n\nvoid " + name + " ()\n{\n" +
+         statements + "}\n";
+}
+
+std::string unseen(const std::string& statements) {
+  const std::string add = dumped("add", statements);
+  return unseen_accesses({add, add, add}, "submission/add.cu");
+}
+
+}  // namespace
+
+TEST_CASE("what compilers write of an ordinary function is no foreign assembly") {
+  CHECK(foreign_assembly(function_with("")).empty());
+  CHECK(foreign_assembly(function_with("\t.value\t0x6666\n\trex64\n\tcall\t__tls_get_addr@PLT\n")).empty());
+  CHECK(
+      foreign_assembly("\t.section\t.rodata.str1.1,\"aMS\",@progbits,1\n.LC0:\n\t.string\t\"syscall #APP\"\n")
+          .empty());
+  CHECK(foreign_assembly(
+            "\t.section\t.tbss,\"awT\",@nobits\nx:\n\t.zero\t4\n\t.text\n\tvmovups\t(%rdi), %ymm0\n")
+            .empty());
+}
+
+TEST_CASE("an asm statement is found by the marks around it") {
+  CHECK_THAT(foreign_assembly(function_with("#APP\n# 3 \"a.cu\" 1\n\tnop\n# 0 \"\" 2\n#NO_APP\n")),
+             ContainsSubstring("has an asm statement"));
+}
+
+TEST_CASE("a directive that a name brought along is found") {
+  CHECK_THAT(foreign_assembly(function_with("\t.incbin \"/etc/passwd\"\n")), ContainsSubstring(".incbin"));
+  CHECK_THAT(foreign_assembly(".macro movss\n"), ContainsSubstring(".macro"));
+}
+
+TEST_CASE("bytes among the instructions are found, in whatever section is executable") {
+  CHECK_THAT(foreign_assembly(function_with("\t.byte\t0x0f\n")),
+             ContainsSubstring("data among its instructions"));
+  CHECK_THAT(foreign_assembly("\t.section\tmine,\"awx\",@progbits\ncode:\n\t.long\t5\n"),
+             ContainsSubstring("data among its instructions"));
+  CHECK(foreign_assembly("\t.section\tmine,\"aw\",@progbits\ndata:\n\t.long\t5\n").empty());
+}
+
+TEST_CASE("instructions that no kernel needs are found") {
+  for (const char* instruction : {"syscall", "movntps\t%xmm0, (%rdi)", "rdtsc", "int\t$128"})
+    CHECK_THAT(foreign_assembly(function_with(std::string("\t") + instruction + "\n")),
+               ContainsSubstring("which no CUDA C++ becomes"));
+}
+
+TEST_CASE("a function without hooks of check mode is found, unless it touches nothing") {
+  const std::string store =
+      "  <bb 2> [local count: 1073741824]:\n  [a.cu:3:7] *y_2(D) = 1.0e+0;\n  return;\n\n";
+  const std::string both = dumped("add", store) + dumped("scale", store), one = dumped("add", store);
+  const std::string names =
+      dumped("names",
+             "  int _1;\n\n  <bb 2> [local count: 99]:\n"
+             "  [common/n.h:3:2] _1 = simt_wants_names ();\n  [common/n.h:3:3] if (_1 != 0)\n"
+             "    goto <bb 3>; [33.00%]\n  else\n    goto <bb 4>; [67.00%]\n\n  <bb 3>:\n"
+             "  [common/n.h:4:7] _9 = [common/n.h:4:7] parameters#0.address;\n"
+             "  [common/n.h:4:8] simt_name_pointer (_9, [common/n.h:4:9] &x.text, 4, 0, 0B);\n\n");
+  CHECK(unseen_accesses({both + names, both, both}, "a.cu").empty());
+  CHECK(unseen_accesses({both, both, both}, "a.cu").empty());
+  CHECK_THAT(unseen_accesses({both, one, both}, "a.cu"), ContainsSubstring("out of check mode's sight"));
+  CHECK_THAT(unseen_accesses({both, both, one}, "a.cu"), ContainsSubstring("out of check mode's sight"));
+}
+
+TEST_CASE("functions of the host's processor are found, wherever they are called") {
+  CHECK_THAT(
+      unseen("  [/usr/include/avx2intrin.h:7:1] _7 = __builtin_ia32_gathersiv8sf (_1, b_2(D), _6, _4, 4);\n"),
+      ContainsSubstring("uses __builtin_ia32_gathersiv8sf"));
+  CHECK(unseen("  _1 = __builtin_ia32_vcvtps2ph (_2, 0);\n").empty());
+}
+
+TEST_CASE("copies by a builtin are found in the file itself, and are a header's own affair") {
+  const std::string copy = "__builtin_memcpy (a_2(D), b_3(D), 64);\n";
+  CHECK_THAT(unseen("  [submission/add.cu:13:33] " + copy), ContainsSubstring("uses __builtin_memcpy"));
+  CHECK(unseen("  [/usr/include/c++/12/bits/char_traits.h:431:49] " + copy).empty());
+  CHECK(unseen("  [submission/add.cu:13:33] memcpy (a_2(D), b_3(D), 64);\n").empty());
+  CHECK(unseen("  [submission/add.cu:13:33] puts (&\"__builtin_memcpy (a, b)\"[0]);\n").empty());
+}

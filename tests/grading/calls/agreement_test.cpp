@@ -1,0 +1,75 @@
+// Whether both modes did the same.
+#include "grading/calls/agreement.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grading/facts/poison.hpp"
+#include "support/catch.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+template <class T>
+std::string disagreement_of(const Tensor<T>& shaped, const std::vector<T>& run, const std::vector<T>& check) {
+  Tensor<T> output = shaped;
+  const ArrayArgument array = grading::detail::describe("y", Access::out, Place::device, shaped, &output);
+  return disagreement(array, reinterpret_cast<const std::byte*>(run.data()),
+                      reinterpret_cast<const std::byte*>(check.data()), "y");
+}
+
+std::string of_floats(const std::vector<float>& run, const std::vector<float>& check) {
+  return disagreement_of(Tensor<float>({static_cast<std::int64_t>(run.size())}), run, check);
+}
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+
+}  // namespace
+
+TEST_CASE("what rounding makes of a number is no difference") {
+  CHECK(of_floats({1, 2, 3}, {1, 2.0001f, 3}).empty());
+  CHECK(of_floats({1000, 1e-3f}, {1000, 2e-3f}).empty());  // cancelled, where large numbers meet
+  CHECK(of_floats({kNaN, kInf, -kInf}, {kNaN, kInf, -kInf}).empty());
+}
+
+TEST_CASE("another number is a difference, and is told with its place") {
+  CHECK_THAT(of_floats({1, 2, 3}, {1, 2.5f, 3}),
+             ContainsSubstring("There y[1] was 2.5, and before it was 2."));
+  CHECK_THAT(of_floats({1, 2}, {1, 0}), ContainsSubstring("y[1]"));
+  CHECK_THAT(of_floats({kInf, 2}, {kNaN, 2}), ContainsSubstring("y[0]"));
+  CHECK_THAT(of_floats({kInf, 2}, {3e38f, 2}), ContainsSubstring("y[0]"));
+}
+
+TEST_CASE(
+    "an element that run mode never wrote is told of elsewhere, and one that check mode never wrote here") {
+  CHECK(of_floats({poison<float>(), 2}, {7, 2}).empty());
+  CHECK_THAT(of_floats({5, 2}, {kNaN, 2}), ContainsSubstring("y[0]"));
+}
+
+TEST_CASE("gaps between rows are not compared") {
+  const Tensor<float> strided({2, 2}, Strides{3, 1});
+  CHECK(disagreement_of<float>(strided, {1, 2, 77, 3, 4}, {1, 2, 88, 3, 4}).empty());
+  CHECK_THAT(disagreement_of<float>(strided, {1, 2, 77, 3, 4}, {1, 2, 77, 3, 9}),
+             ContainsSubstring("y[1, 1]"));
+}
+
+TEST_CASE("integers must be equal") {
+  const Tensor<std::int32_t> three({3});
+  CHECK(disagreement_of<std::int32_t>(three, {1, 2, 3}, {1, 2, 3}).empty());
+  CHECK_THAT(disagreement_of<std::int32_t>(three, {100000, 2, 3}, {100001, 2, 3}), ContainsSubstring("y[0]"));
+}
+
+TEST_CASE("the modes must launch the same") {
+  using Counters = std::map<std::string, std::int64_t>;
+  const Counters one{{"blocks", 4}, {"launches", 1}}, two{{"blocks", 4}, {"launches", 2}};
+  CHECK(disagreement(one, one).empty());
+  CHECK_THAT(disagreement(one, two), ContainsSubstring("2 launches"));
+  CHECK_THAT(disagreement(one, Counters{}), ContainsSubstring("0 blocks"));
+}

@@ -1,0 +1,37 @@
+// What the host may do of a call whose arrays lie on the device.
+#include "grading/calls/host_moves.hpp"
+
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+std::vector<std::string> told(const HostMoves& moves) { return computed_by_host(moves, "scale", {"x", "y"}); }
+
+}  // namespace
+
+TEST_CASE("kernels alone, and a flag that comes to the host, are nothing to tell") {
+  CHECK(told({}).empty());
+  CHECK(told({{}, {}, kFewBytes, kFewBytes}).empty());
+}
+
+TEST_CASE("an array that was copied to the host, or filled by a copy, is told by its name") {
+  const std::vector<std::string> sentences = told({{0}, {1}, 4000, 0});
+  REQUIRE(sentences.size() == 2);
+  CHECK_THAT(sentences[0], ContainsSubstring("copied x to the host") && ContainsSubstring("scale"));
+  CHECK_THAT(sentences[1], ContainsSubstring("filled y by a copy"));
+}
+
+TEST_CASE("what goes to the host by way of other memory is told by its bytes") {
+  CHECK_THAT(told({{}, {}, kFewBytes + 1, 0}).at(0), ContainsSubstring("copied 65 bytes from the device"));
+  CHECK_THAT(told({{}, {}, 0, 4096}).at(0), ContainsSubstring("4096 bytes of managed or page-locked memory"));
+}
+
+TEST_CASE("an array that no call has cannot be made up") {
+  CHECK_THAT(told({{9}, {}, 0, 0}).at(0), ContainsSubstring("copied an array to the host"));
+}

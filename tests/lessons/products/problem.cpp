@@ -1,0 +1,67 @@
+#include "products/problem.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "grading/testing/case.hpp"
+#include "tensor/format.hpp"
+#include "tensor/random.hpp"
+
+namespace course::products {
+
+using grading::case_seed;
+
+Strides row_major(std::int64_t, std::int64_t cols) { return {cols, 1}; }
+Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
+
+Tensor<float> laid_out(const Tensor<float>& dense, Strides strides, float gap) {
+  Tensor<float> x(dense.shape(), std::move(strides), gap);
+  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
+  return x;
+}
+
+Problem problem_of(const Tensor<float>& A, const Tensor<float>& B) {
+  return {A, B, row_major_strides({A.shape()[0], B.shape()[1]})};
+}
+
+Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a, Layout b, Layout c) {
+  return {laid_out(uniform({M, K}, -1.0f, 2.0f, case_seed()), a(M, K)),
+          laid_out(uniform({K, N}, -2.0f, 1.0f, case_seed() + 1), b(K, N)), c(M, N)};
+}
+
+std::string describe(const Problem& p) {
+  return "M = " + std::to_string(p.M()) + ", N = " + std::to_string(p.N()) +
+         ", K = " + std::to_string(p.K()) + "; strides of A " + format_shape(p.A.strides()) + ", of B " +
+         format_shape(p.B.strides()) + ", of C " + format_shape(p.c_strides);
+}
+
+namespace {
+
+float sum_float32(const Problem& p, std::int64_t i, std::int64_t j, bool fused) {
+  float sum = 0.0f;
+  for (std::int64_t k = 0; k < p.K(); ++k) {
+    const volatile float product = p.A(i, k) * p.B(k, j);  // rounded, whatever the compiler would fuse
+    sum = fused ? std::fma(p.A(i, k), p.B(k, j), sum) : sum + product;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Tensor<float> in_order_of_k(const Problem& p, const Tensor<double>& expected) {
+  Tensor<float> C({p.M(), p.N()});
+  for (std::int64_t i = 0; i < p.M(); ++i) {
+    for (std::int64_t j = 0; j < p.N(); ++j) {
+      const float fused = sum_float32(p, i, j, true), rounded = sum_float32(p, i, j, false);
+      const auto error = [&](float sum) { return std::abs(static_cast<double>(sum) - expected(i, j)); };
+      C(i, j) = error(fused) < error(rounded) ? rounded : fused;
+    }
+  }
+  return C;
+}
+
+double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col) {
+  return row < x.shape()[0] && col < x.shape()[1] ? static_cast<double>(x(row, col)) : 0.0;
+}
+
+}  // namespace course::products

@@ -1,0 +1,58 @@
+#pragma once
+/// @file
+/// What the tests of matrix products share: problems with strides of their own, and what float32 may lose.
+
+#include <cstdint>
+#include <string>
+
+#include "tensor/tensor.hpp"
+
+namespace course::products {
+
+/// What one call is given.
+struct Problem {
+  Tensor<float> A, B;  ///< (M, K) and (K, N), with strides of their own
+  Strides c_strides;   ///< of C
+
+  std::int64_t M() const { return A.shape()[0]; }
+  std::int64_t N() const { return B.shape()[1]; }
+  std::int64_t K() const { return A.shape()[1]; }
+};
+
+using Layout = Strides (*)(std::int64_t rows, std::int64_t cols);
+Strides row_major(std::int64_t rows, std::int64_t cols);
+Strides column_major(std::int64_t rows, std::int64_t cols);
+
+/// The same elements, elsewhere. What lies between them holds `gap`, by default far from all data, so that it
+/// shows.
+Tensor<float> laid_out(const Tensor<float>& dense, Strides strides, float gap = 1000.0f);
+
+/// A row-major C.
+Problem problem_of(const Tensor<float>& A, const Tensor<float>& B);
+
+/// Uniform numbers from the seed of the test case, A from -1 to 2, B from -2 to 1.
+Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a = row_major,
+                       Layout b = row_major, Layout c = row_major);
+
+/// Sizes and strides, in words.
+std::string describe(const Problem& problem);
+
+/// @brief C as float32 gives it in the order of k, with fused multiply-adds or without, whichever loses more.
+/// Shapes: `expected`, the product in float64, and the result are (M, N).
+Tensor<float> in_order_of_k(const Problem& problem, const Tensor<double>& expected);
+
+/// The element of x as a tile holds it: 0 outside.
+double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col);
+
+/// @brief Σ a(i, k) · b(k, j) over begin <= k < end, where a and b say what was read as A[i][k] and B[k][j]:
+/// the product of a wrong kernel.
+template <class ReadA, class ReadB>
+Tensor<double> product_of(const Problem& problem, std::int64_t begin, std::int64_t end, ReadA a, ReadB b) {
+  Tensor<double> C({problem.M(), problem.N()});
+  for (std::int64_t i = 0; i < problem.M(); ++i)
+    for (std::int64_t j = 0; j < problem.N(); ++j)
+      for (std::int64_t k = begin; k < end; ++k) C(i, j) += a(i, k) * b(k, j);
+  return C;
+}
+
+}  // namespace course::products

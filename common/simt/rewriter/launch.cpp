@@ -155,10 +155,12 @@ struct Configuration {
   std::uint32_t empty_argument = kNone;  // the token in front of which an argument is missing
 };
 
-/// How many '>' follow each other from `index` on, blanks or not: '>> >' ends a launch as well.
+/// How many '>' follow each other directly from `index` on; '>> >' in front of arguments counts as three.
 std::uint32_t run_of_greater(const Sequence& tokens, std::uint32_t index) {
   std::uint32_t end = index + 1;
-  while (tokens.kind(end) == TokenKind::greater) ++end;
+  while (tokens.kind(end) == TokenKind::greater && tokens.touches_next(end - 1)) ++end;
+  const bool third = end == index + 2 && tokens.kind(end) == TokenKind::greater;
+  if (third && tokens.kind(end + 1) == TokenKind::open_paren) ++end;
   return end - index;
 }
 

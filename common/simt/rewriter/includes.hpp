@@ -13,7 +13,7 @@ struct RewriteJob {
   std::filesystem::path output;  ///< Its folder receives the copies of headers as well.
   std::vector<std::filesystem::path>
       include_dirs;                         ///< Where quoted includes are searched after their own folder.
-  std::filesystem::path own_headers;        ///< Folder with CUDA's headers as the simulator has them.
+  std::filesystem::path own_headers{};      ///< Folder with CUDA's headers as the simulator has them.
   int architecture = kDefaultArchitecture;  ///< `__CUDA_ARCH__` in device code.
 };
 

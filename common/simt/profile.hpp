@@ -49,9 +49,9 @@ struct Counters {
   // Arithmetic in float, by warp, as far as it can be seen in the kernel's machine code.
   std::uint64_t float_instructions = 0;    ///< additions, multiplications and multiply-adds
   std::uint64_t special_instructions = 0;  ///< exponentials, reciprocals, roots and their like
-  std::uint64_t steps = 0;            ///< straight pieces of code (basic blocks), by warp
-  std::uint64_t divergent_steps = 0;  ///< of those, with some lanes of the warp elsewhere
-  std::uint64_t lanes = 0;            ///< lanes in all steps; 32 * steps is the ideal
+  std::uint64_t steps = 0;                 ///< straight pieces of code (basic blocks), by warp
+  std::uint64_t divergent_steps = 0;       ///< of those, with some lanes of the warp elsewhere
+  std::uint64_t lanes = 0;                 ///< lanes in all steps; 32 * steps is the ideal
 
   Counters& operator+=(const Counters& other);
   bool operator==(const Counters&) const = default;

@@ -47,8 +47,10 @@
 __global__ void integers(unsigned a, unsigned long long la) {
   R1("cvt.u8.u32", a)
   R1("cvt.s8.u32", a)
-  R1("cvt.s32.s8", a) R1("cvt.u32.u16", a) R1("cvt.sat.u8.s32", a) R1("cvt.sat.s8.s32", a)
-      R1("cvt.sat.s16.u32", a) R1("cvt.sat.u32.s32", a) unsigned long long d;
+  R1("cvt.s32.s8", a)
+  R1("cvt.u32.u16", a)
+  R1("cvt.sat.u8.s32", a)
+  R1("cvt.sat.s8.s32", a) R1("cvt.sat.s16.u32", a) R1("cvt.sat.u32.s32", a) unsigned long long d;
   asm volatile("cvt.s64.s32 %0, %1;" : "=l"(d) : "r"(a));
   printf(U64, "cvt.s64.s32", d);
   asm volatile("cvt.u64.u32 %0, %1;" : "=l"(d) : "r"(a));
@@ -63,18 +65,18 @@ __global__ void integers(unsigned a, unsigned long long la) {
 __global__ void reals(float a, float large, float tiny, float nan) {
   R_TO_F("cvt.rn.f32.s32", 0xfffffffeu)
   R_TO_F("cvt.rn.f32.u32", 0xfffffffeu)
-  R_TO_F("cvt.rz.f32.u32", 0xfffffffeu) R_TO_F("cvt.rp.f32.s32", 0x1000001u)
-      R_TO_F("cvt.rm.f32.s32", 0x1000001u) R_TO_F("cvt.rn.f32.u8", 0x1ffu)
-          L_TO_F("cvt.rn.f32.u64", 0xfedcba9876543210ull) L_TO_F("cvt.rz.f32.s64", 0xfedcba9876543210ull)
-              F_TO_R("cvt.rni.s32.f32", a) F_TO_R("cvt.rzi.s32.f32", a) F_TO_R("cvt.rmi.s32.f32", -a)
-                  F_TO_R("cvt.rpi.s32.f32", a) F_TO_R("cvt.rni.s32.f32", 2.5f) F_TO_R("cvt.rzi.u32.f32", -a)
-                      F_TO_R("cvt.rzi.s32.f32", large) F_TO_R("cvt.rzi.u32.f32", large)
-                          F_TO_R("cvt.rzi.s32.f32", nan) F_TO_L("cvt.rzi.s64.f32", large)
-                              F_TO_L("cvt.rni.u64.f32", a) F_TO_R("cvt.rni.s8.f32", 300.0f)
-                                  F1("cvt.rni.f32.f32", a) F1("cvt.rzi.f32.f32", -a) F1("cvt.rmi.f32.f32", -a)
-                                      F1("cvt.rpi.f32.f32", a) F1("cvt.sat.f32.f32", a)
-                                          F1("cvt.ftz.f32.f32", tiny)
-                                              F1("cvt.rni.ftz.f32.f32", tiny) double d;
+  R_TO_F("cvt.rz.f32.u32", 0xfffffffeu)
+  R_TO_F("cvt.rp.f32.s32", 0x1000001u)
+  R_TO_F("cvt.rm.f32.s32", 0x1000001u)
+  R_TO_F("cvt.rn.f32.u8", 0x1ffu) L_TO_F("cvt.rn.f32.u64", 0xfedcba9876543210ull)
+      L_TO_F("cvt.rz.f32.s64", 0xfedcba9876543210ull) F_TO_R("cvt.rni.s32.f32", a)
+          F_TO_R("cvt.rzi.s32.f32", a) F_TO_R("cvt.rmi.s32.f32", -a) F_TO_R("cvt.rpi.s32.f32", a)
+              F_TO_R("cvt.rni.s32.f32", 2.5f) F_TO_R("cvt.rzi.u32.f32", -a) F_TO_R("cvt.rzi.s32.f32", large)
+                  F_TO_R("cvt.rzi.u32.f32", large) F_TO_R("cvt.rzi.s32.f32", nan)
+                      F_TO_L("cvt.rzi.s64.f32", large) F_TO_L("cvt.rni.u64.f32", a)
+                          F_TO_R("cvt.rni.s8.f32", 300.0f) F1("cvt.rni.f32.f32", a) F1("cvt.rzi.f32.f32", -a)
+                              F1("cvt.rmi.f32.f32", -a) F1("cvt.rpi.f32.f32", a) F1("cvt.sat.f32.f32", a)
+                                  F1("cvt.ftz.f32.f32", tiny) F1("cvt.rni.ftz.f32.f32", tiny) double d;
   asm volatile("cvt.f64.f32 %0, %1;" : "=d"(d) : "f"(a));
   printf(U64, "cvt.f64.f32", __double_as_longlong(d));
   float f;
@@ -92,13 +94,15 @@ __global__ void reals(float a, float large, float tiny, float nan) {
 __global__ void small(float a, float b) {
   F_TO_H("cvt.rn.f16.f32", a)
   F_TO_H("cvt.rz.f16.f32", a)
-  F_TO_H("cvt.rn.relu.f16.f32", -a) F_TO_H("cvt.rn.bf16.f32", a) F_TO_H("cvt.rz.bf16.f32", a)
-      F_TO_H("cvt.rn.f16.f32", 70000.0f) F_TO_H("cvt.rz.f16.f32", 70000.0f) F_TO_H("cvt.rn.f16.f32", 1e-7f)
-          H_TO_F("cvt.f32.f16", 0x3e66) H_TO_F("cvt.f32.f16", 0x0001) H_TO_F("cvt.f32.bf16", 0x3fcd) FF_TO_R(
-              "cvt.rn.f16x2.f32", a, b) FF_TO_R("cvt.rn.bf16x2.f32", a, b) FF_TO_R("cvt.rz.bf16x2.f32", a, b)
-              FF_TO_R("cvt.rn.relu.bf16x2.f32", -a, b) FF_TO_R("cvt.rn.relu.f16x2.f32", -a, b)
-                  F_TO_R("cvt.rna.tf32.f32", a) F_TO_R("cvt.rna.tf32.f32", __uint_as_float(0x3f801000u))
-                      F_TO_R("cvt.rna.tf32.f32", -b)
+  F_TO_H("cvt.rn.relu.f16.f32", -a)
+  F_TO_H("cvt.rn.bf16.f32", a)
+  F_TO_H("cvt.rz.bf16.f32", a)
+  F_TO_H("cvt.rn.f16.f32", 70000.0f) F_TO_H("cvt.rz.f16.f32", 70000.0f) F_TO_H("cvt.rn.f16.f32", 1e-7f)
+      H_TO_F("cvt.f32.f16", 0x3e66) H_TO_F("cvt.f32.f16", 0x0001) H_TO_F("cvt.f32.bf16", 0x3fcd)
+          FF_TO_R("cvt.rn.f16x2.f32", a, b) FF_TO_R("cvt.rn.bf16x2.f32", a, b)
+              FF_TO_R("cvt.rz.bf16x2.f32", a, b) FF_TO_R("cvt.rn.relu.bf16x2.f32", -a, b)
+                  FF_TO_R("cvt.rn.relu.f16x2.f32", -a, b) F_TO_R("cvt.rna.tf32.f32", a)
+                      F_TO_R("cvt.rna.tf32.f32", __uint_as_float(0x3f801000u)) F_TO_R("cvt.rna.tf32.f32", -b)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
                           F_TO_R("cvt.rn.tf32.f32", __uint_as_float(0x3f801000u)) F_TO_R("cvt.rz.tf32.f32", a)
                               F_TO_R("cvt.rn.relu.tf32.f32", -a)

@@ -23,10 +23,12 @@ __global__ void exact(float a, float b, float tiny, float nan){
 __global__ void doubles(double a, double b) {
   D2("add.f64", a, b)
   D2("add.rz.f64", a, b)
-  D2("sub.rp.f64", a, b) D2("mul.rn.f64", a, b) D2("mul.rm.f64", a, b) D3("fma.rn.f64", a, b, 1.0)
-      D3("fma.rp.f64", a, b, 1.0) D2("div.rn.f64", a, b) D2("div.rz.f64", a, b) D1("rcp.rn.f64", a)
-          D1("sqrt.rn.f64", a) D1("sqrt.rm.f64", a) D1("abs.f64", -a) D1("neg.f64", a) D2("min.f64", a, b)
-              D2("max.f64", a, b) D2("copysign.f64", -1.0, a) double d;
+  D2("sub.rp.f64", a, b)
+  D2("mul.rn.f64", a, b)
+  D2("mul.rm.f64", a, b)
+  D3("fma.rn.f64", a, b, 1.0) D3("fma.rp.f64", a, b, 1.0) D2("div.rn.f64", a, b) D2("div.rz.f64", a, b)
+      D1("rcp.rn.f64", a) D1("sqrt.rn.f64", a) D1("sqrt.rm.f64", a) D1("abs.f64", -a) D1("neg.f64", a)
+          D2("min.f64", a, b) D2("max.f64", a, b) D2("copysign.f64", -1.0, a) double d;
   asm volatile("rsqrt.approx.f64 %0, %1;" : "=d"(d) : "d"(a));
   printf("%-32s %.5g\n", "rsqrt.approx.f64", d);
 }
@@ -34,11 +36,13 @@ __global__ void doubles(double a, double b) {
 __global__ void approximate(float a, float tiny) {
   A1("ex2.approx.f32", a)
   A1("ex2.approx.ftz.f32", -a)
-  A1("ex2.approx.ftz.f32", -200.0f) A1("lg2.approx.f32", a) A1("lg2.approx.ftz.f32", tiny)
-      A1("lg2.approx.f32", tiny) A1("rcp.approx.f32", a) A1("rcp.approx.ftz.f32", tiny)
-          A1("rsqrt.approx.f32", a) A1("rsqrt.approx.ftz.f32", a) A1("sqrt.approx.f32", a)
-              A1("sqrt.approx.ftz.f32", tiny) A1("sin.approx.f32", a) A1("cos.approx.f32", a)
-                  A1("sin.approx.ftz.f32", tiny) A1("tanh.approx.f32", 20.0f) float d;
+  A1("ex2.approx.ftz.f32", -200.0f)
+  A1("lg2.approx.f32", a)
+  A1("lg2.approx.ftz.f32", tiny)
+  A1("lg2.approx.f32", tiny) A1("rcp.approx.f32", a) A1("rcp.approx.ftz.f32", tiny) A1("rsqrt.approx.f32", a)
+      A1("rsqrt.approx.ftz.f32", a) A1("sqrt.approx.f32", a) A1("sqrt.approx.ftz.f32", tiny)
+          A1("sin.approx.f32", a) A1("cos.approx.f32", a) A1("sin.approx.ftz.f32", tiny)
+              A1("tanh.approx.f32", 20.0f) float d;
   asm volatile("div.approx.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(3.0f));
   printf("%-32s %.5g\n", "div.approx.f32", d);
   asm volatile("div.full.ftz.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(3.0f));

@@ -16,15 +16,17 @@ __global__ void f16(unsigned short a, unsigned short b, unsigned pa, unsigned pb
 __global__ void bf16(unsigned short a, unsigned short b, unsigned pa, unsigned pb) {
   H3("fma.rn.bf16", a, b, a)
   H3("fma.rn.relu.bf16", a, b, 0xc080)
-  R3("fma.rn.bf16x2", pa, pb, pa) R3("fma.rn.relu.bf16x2", pa, pb, 0xc080c080u) H1("abs.bf16", 0xbf80)
-      H1("neg.bf16", a) R1("abs.bf16x2", 0xbf80ff80u) R1("neg.bf16x2", pa) H2("min.bf16", a, b)
-          H2("max.bf16", a, b) R2("min.bf16x2", pa, pb) R2("max.bf16x2", pa, pb)
-              R2("max.NaN.bf16x2", 0x7fc03f80u, pb) H1("ex2.approx.ftz.bf16", 0x4000)
-                  R1("ex2.approx.ftz.bf16x2", 0x40003f80u) H1("tanh.approx.bf16", 0x4120)
-                      R1("tanh.approx.bf16x2", 0x4120c120u)
+  R3("fma.rn.bf16x2", pa, pb, pa)
+  R3("fma.rn.relu.bf16x2", pa, pb, 0xc080c080u)
+  H1("abs.bf16", 0xbf80)
+  H1("neg.bf16", a) R1("abs.bf16x2", 0xbf80ff80u) R1("neg.bf16x2", pa) H2("min.bf16", a, b)
+      H2("max.bf16", a, b) R2("min.bf16x2", pa, pb) R2("max.bf16x2", pa, pb)
+          R2("max.NaN.bf16x2", 0x7fc03f80u, pb) H1("ex2.approx.ftz.bf16", 0x4000)
+              R1("ex2.approx.ftz.bf16x2", 0x40003f80u) H1("tanh.approx.bf16", 0x4120)
+                  R1("tanh.approx.bf16x2", 0x4120c120u)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-                          H2("add.bf16", a, b) H2("sub.rn.bf16", a, b) H2("mul.bf16", a, b)
-                              R2("add.bf16x2", pa, pb) R2("sub.bf16x2", pa, pb) R2("mul.rn.bf16x2", pa, pb)
+                      H2("add.bf16", a, b) H2("sub.rn.bf16", a, b) H2("mul.bf16", a, b)
+                          R2("add.bf16x2", pa, pb) R2("sub.bf16x2", pa, pb) R2("mul.rn.bf16x2", pa, pb)
 #endif
 }
 

@@ -25,12 +25,14 @@ printf(U32, "mad.wide.u16", e);
 }
 R3("mad.lo.s32", a, b, 7u)
 R3("mad.hi.u32", a, b, 7u)
-L3("mad.lo.u64", la, lb, 7ull) R2("div.u32", a, b) R2("div.s32", a, b) L2("div.s64", la, lb)
-    H2("div.s16", ha, hb) R2("rem.u32", a, b) R2("rem.s32", a, b) L2("rem.u64", la, lb) R1("abs.s32", a)
-        L1("abs.s64", la) R1("neg.s32", a) L1("neg.s64", la) R2("min.s32", a, b) R2("min.u32", a, b)
-            R2("max.s32", a, b) R2("max.u32", a, b) L2("min.s64", la, lb) L2("max.u64", la, lb)
-                H2("max.s16", ha, hb) R3("dp4a.s32.s32", a, b, 1000u) R3("dp4a.u32.s32", a, b, 1000u)
-                    R3("dp4a.u32.u32", a, b, 1000u)
+L3("mad.lo.u64", la, lb, 7ull)
+R2("div.u32", a, b)
+R2("div.s32", a, b)
+L2("div.s64", la, lb) H2("div.s16", ha, hb) R2("rem.u32", a, b) R2("rem.s32", a, b) L2("rem.u64", la, lb)
+    R1("abs.s32", a) L1("abs.s64", la) R1("neg.s32", a) L1("neg.s64", la) R2("min.s32", a, b)
+        R2("min.u32", a, b) R2("max.s32", a, b) R2("max.u32", a, b) L2("min.s64", la, lb)
+            L2("max.u64", la, lb) H2("max.s16", ha, hb) R3("dp4a.s32.s32", a, b, 1000u)
+                R3("dp4a.u32.s32", a, b, 1000u) R3("dp4a.u32.u32", a, b, 1000u)
 }
 
 __global__ void bits(unsigned a, unsigned b, unsigned long long la, unsigned long long lb,
@@ -47,8 +49,11 @@ __global__ void bits(unsigned a, unsigned b, unsigned long long la, unsigned lon
   }
   R1("brev.b32", a)
   L1("brev.b64", la)
-  R3("bfe.u32", a, 4u, 12u) R3("bfe.s32", a, 4u, 12u) R3("bfe.s32", a, 28u, 12u) R3("bfe.u32", a, 40u, 8u)
-      R3("bfe.u32", a, 4u, 0u) R4("bfi.b32", a, b, 8u, 12u) R4("bfi.b32", a, b, 28u, 12u) {
+  R3("bfe.u32", a, 4u, 12u)
+  R3("bfe.s32", a, 4u, 12u)
+  R3("bfe.s32", a, 28u, 12u)
+  R3("bfe.u32", a, 40u, 8u) R3("bfe.u32", a, 4u, 0u) R4("bfi.b32", a, b, 8u, 12u)
+      R4("bfi.b32", a, b, 28u, 12u) {
     unsigned long long d;
     asm volatile("bfe.s64 %0, %1, %2, %3;" : "=l"(d) : "l"(la), "r"(36), "r"(20));
     printf(U64, "bfe.s64", d);
@@ -74,11 +79,14 @@ __global__ void bits(unsigned a, unsigned b, unsigned long long la, unsigned lon
   }
   R2("shl.b32", a, 5u)
   R2("shl.b32", a, 32u)
-  R2("shr.u32", a, 5u) R2("shr.s32", a, 5u) R2("shr.s32", a, 77u) R2("shr.b32", a, 40u)
-      R3("shf.l.wrap.b32", a, b, 36u) R3("shf.l.clamp.b32", a, b, 36u) R3("shf.r.wrap.b32", a, b, 36u)
-          R3("shf.r.clamp.b32", a, b, 12u) R3("prmt.b32", a, b, 0x7450u) R3("prmt.b32", a, b, 0xf8c1u)
-              R3("prmt.b32.f4e", a, b, 1u) R3("prmt.b32.b4e", a, b, 1u) R3("prmt.b32.rc8", a, b, 2u)
-                  R3("prmt.b32.ecl", a, b, 1u) R3("prmt.b32.ecr", a, b, 2u) R3("prmt.b32.rc16", a, b, 1u)
+  R2("shr.u32", a, 5u)
+  R2("shr.s32", a, 5u)
+  R2("shr.s32", a, 77u)
+  R2("shr.b32", a, 40u) R3("shf.l.wrap.b32", a, b, 36u) R3("shf.l.clamp.b32", a, b, 36u)
+      R3("shf.r.wrap.b32", a, b, 36u) R3("shf.r.clamp.b32", a, b, 12u) R3("prmt.b32", a, b, 0x7450u)
+          R3("prmt.b32", a, b, 0xf8c1u) R3("prmt.b32.f4e", a, b, 1u) R3("prmt.b32.b4e", a, b, 1u)
+              R3("prmt.b32.rc8", a, b, 2u) R3("prmt.b32.ecl", a, b, 1u) R3("prmt.b32.ecr", a, b, 2u)
+                  R3("prmt.b32.rc16", a, b, 1u)
 }
 
 int main() {

@@ -15,15 +15,17 @@ __global__ void loads(const unsigned char* bytes, unsigned* out) {
   printf(U32, op, d);
   LOAD("ld.global.u32")
   LOAD("ld.u32")
-  LOAD("ld.global.b32") LOAD("ld.global.u8") LOAD("ld.global.s8") LOAD("ld.global.s16")
-      LOAD("ld.global.ca.u32") LOAD("ld.global.cg.u32") LOAD("ld.global.cs.u32") LOAD("ld.global.cv.u32")
-          LOAD("ld.volatile.global.u32") LOAD("ld.weak.global.u32") LOAD("ld.global.nc.u32")
-              LOAD("ld.global.nc.L1::no_allocate.L2::128B.u32") LOAD("ld.global.L1::evict_last.u32")
-                  LOAD("ld.relaxed.gpu.global.u32") LOAD("ld.acquire.gpu.global.u32")
-                      LOAD("ld.acquire.sys.u32")
-                          LOAD("ldu.global.u32") asm volatile("ld.global.u32 %0, [%1+4];"
-                                                              : "=r"(d)
-                                                              : "l"(bytes));
+  LOAD("ld.global.b32")
+  LOAD("ld.global.u8")
+  LOAD("ld.global.s8")
+  LOAD("ld.global.s16") LOAD("ld.global.ca.u32") LOAD("ld.global.cg.u32") LOAD("ld.global.cs.u32")
+      LOAD("ld.global.cv.u32") LOAD("ld.volatile.global.u32") LOAD("ld.weak.global.u32")
+          LOAD("ld.global.nc.u32") LOAD("ld.global.nc.L1::no_allocate.L2::128B.u32")
+              LOAD("ld.global.L1::evict_last.u32") LOAD("ld.relaxed.gpu.global.u32")
+                  LOAD("ld.acquire.gpu.global.u32") LOAD("ld.acquire.sys.u32")
+                      LOAD("ldu.global.u32") asm volatile("ld.global.u32 %0, [%1+4];"
+                                                          : "=r"(d)
+                                                          : "l"(bytes));
   printf(U32, "ld.global.u32 [+4]", d);
   asm volatile("ld.global.u32 %0, [%1 + -4];" : "=r"(d) : "l"(bytes + 8));
   printf(U32, "ld.global.u32 [-4]", d);
@@ -79,16 +81,17 @@ __global__ void atomics(unsigned* u, unsigned long long* l, float* f, double* d,
   printf("%-32s %08x %08x\n", op, r, *u);
   ATOM("atom.global.add.u32", 5)
   ATOM("atom.add.s32", -7)
-  ATOM("atom.global.min.s32", -100) ATOM("atom.global.min.u32", 9) ATOM("atom.global.max.u32", 12)
-      ATOM("atom.global.max.s32", -3) ATOM("atom.global.inc.u32", 12) ATOM("atom.global.dec.u32", 3)
-          ATOM("atom.global.and.b32", 2) ATOM("atom.global.or.b32", 0xf0) ATOM("atom.global.xor.b32", 0xff)
-              ATOM("atom.global.exch.b32", 17) ATOM("atom.relaxed.gpu.global.add.u32", 1)
-                  ATOM("atom.acq_rel.gpu.global.add.u32", 1)
-                      ATOM("atom.acquire.cta.global.add.u32", 1) asm volatile(
-                          "atom.global.cas.b32 %0, [%1], %2, %3;"
-                          : "=r"(r)
-                          : "l"(u), "r"(20), "r"(33)
-                          : "memory");
+  ATOM("atom.global.min.s32", -100)
+  ATOM("atom.global.min.u32", 9)
+  ATOM("atom.global.max.u32", 12)
+  ATOM("atom.global.max.s32", -3) ATOM("atom.global.inc.u32", 12) ATOM("atom.global.dec.u32", 3)
+      ATOM("atom.global.and.b32", 2) ATOM("atom.global.or.b32", 0xf0) ATOM("atom.global.xor.b32", 0xff)
+          ATOM("atom.global.exch.b32", 17) ATOM("atom.relaxed.gpu.global.add.u32", 1)
+              ATOM("atom.acq_rel.gpu.global.add.u32", 1) ATOM(
+                  "atom.acquire.cta.global.add.u32", 1) asm volatile("atom.global.cas.b32 %0, [%1], %2, %3;"
+                                                                     : "=r"(r)
+                                                                     : "l"(u), "r"(20), "r"(33)
+                                                                     : "memory");
   printf("%-32s %08x %08x\n", "atom.global.cas.b32", r, *u);
   unsigned long long old;
   asm volatile("atom.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(l), "l"(1ull << 40) : "memory");

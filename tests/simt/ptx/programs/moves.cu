@@ -23,13 +23,14 @@
 __global__ void compare(unsigned a, unsigned b, float x, float y, float nan, float tiny) {
   COMPARE_R("setp.eq.u32", a, b)
   COMPARE_R("setp.ne.s32", a, b)
-  COMPARE_R("setp.lt.s32", a, b) COMPARE_R("setp.lt.u32", a, b) COMPARE_R("setp.ge.u32", a, b)
-      COMPARE_R("setp.lo.u32", a, b) COMPARE_R("setp.hs.u32", a, b) COMPARE_R("setp.eq.b32", a, a)
-          COMPARE_F("setp.lt.f32", x, y) COMPARE_F("setp.lt.f32", nan, y) COMPARE_F("setp.ltu.f32", nan, y)
-              COMPARE_F("setp.ne.f32", nan, y) COMPARE_F("setp.neu.f32", nan, y)
-                  COMPARE_F("setp.num.f32", nan, y) COMPARE_F("setp.nan.f32", nan, y)
-                      COMPARE_F("setp.gt.ftz.f32", tiny, 0.0f)
-                          COMPARE_F("setp.gt.f32", tiny, 0.0f) unsigned d;
+  COMPARE_R("setp.lt.s32", a, b)
+  COMPARE_R("setp.lt.u32", a, b)
+  COMPARE_R("setp.ge.u32", a, b)
+  COMPARE_R("setp.lo.u32", a, b) COMPARE_R("setp.hs.u32", a, b) COMPARE_R("setp.eq.b32", a, a)
+      COMPARE_F("setp.lt.f32", x, y) COMPARE_F("setp.lt.f32", nan, y) COMPARE_F("setp.ltu.f32", nan, y)
+          COMPARE_F("setp.ne.f32", nan, y) COMPARE_F("setp.neu.f32", nan, y) COMPARE_F("setp.num.f32", nan, y)
+              COMPARE_F("setp.nan.f32", nan, y) COMPARE_F("setp.gt.ftz.f32", tiny, 0.0f)
+                  COMPARE_F("setp.gt.f32", tiny, 0.0f) unsigned d;
   asm volatile(
       "{ .reg .pred p, q, c;\n setp.lt.u32 c, %1, %2;\n setp.lt.and.s32 p|q, %1, %2, !c;\n"
       "setp.gt.or.f32 q, %3, %4, p;\n setp.eq.xor.u32 p, %1, %1, q;\n and.pred p, p, c; not.pred c, p; "

@@ -61,6 +61,12 @@ std::string next_step(const Workspace& workspace, const Lesson& passed) {
   return fmt::format("{}; then lesson {}, lessons/{}/README.md.", compare, next->two_digits(), next->id());
 }
 
+/// What makes a pass of another file one of the lesson.
+std::string how_to_keep(const Lesson& lesson, const std::string& file) {
+  const std::string own = lesson.stub().lexically_relative(lesson.root).string();
+  return fmt::format("Next: copy {} to {}, which progress goes by.", shell_word(file), own);
+}
+
 /// Progress that cannot be saved is told, and changes no verdict.
 void remember(const Terminal& terminal, const Workspace& workspace, const LessonReport& report,
               const Fingerprint& judged, const std::string& identity) {
@@ -210,6 +216,8 @@ int run_check(const Terminal& terminal, const CheckArguments& arguments) {
       if (part) fmt::print("{}", wrap(of_part, 2, terminal.width()));
       if (own_files && !part && kernels.size() == 1 && report.verdict == Verdict::pass)
         fmt::print("{}", wrap(next_step(workspace, lesson), 2, terminal.width()));
+      if (!arguments.file.empty() && !part && report.verdict == Verdict::pass)
+        fmt::print("{}", wrap(how_to_keep(lesson, arguments.file), 2, terminal.width()));
       std::fflush(stdout);
     }
     if (own_files && !part) remember(terminal, workspace, report, judged[i], identity);

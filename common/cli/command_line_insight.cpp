@@ -15,7 +15,8 @@ void describe_simulate(CLI::App& app, Chosen& chosen) {
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   command->add_option("-D", arguments.definitions, "macro")->type_name("NAME=VALUE")->allow_extra_args(false);
-  command->add_option("--std", arguments.standard, "c++17, c++20 ...; also as -std=c++17")->type_name("STANDARD");
+  command->add_option("--std", arguments.standard, "c++17, c++20 ...; also as -std=c++17")
+      ->type_name("STANDARD");
   command->add_option("--arch", arguments.architecture, "sets __CUDA_ARCH__ in kernels; also as -arch=sm_80")
       ->type_name("SM");
   for (const auto& [name, list] : {std::pair{"-U", &arguments.undefinitions},
@@ -53,6 +54,12 @@ void describe_simulate(CLI::App& app, Chosen& chosen) {
       "found an error.");
 }
 
+/// What only the simulator sees. Whoever says so everywhere may say so here.
+void add_simulator_only(CLI::App* command) {
+  const std::string what = "cpu: the simulator is what counts and records";
+  command->add_option("--backend", what)->check(CLI::IsMember({"cpu", "auto"}));
+}
+
 void describe_profile(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<ProfileArguments>(
       app, "profile", "counts memory traffic of a kernel, line by line", run_profile, chosen);
@@ -62,6 +69,7 @@ void describe_profile(CLI::App& app, Chosen& chosen) {
   command->add_option("--case", arguments.test_case, "the case with this in its name, not the largest")
       ->type_name("WORDS");
   command->add_flag("--all", arguments.all, "all launches, not each kernel's largest");
+  add_simulator_only(command);
   command->add_option("--json", arguments.json, "writes the counts there, too; - is stdout")
       ->type_name("FILE");
   command->footer(
@@ -80,6 +88,7 @@ void add_trace_options(CLI::App* command, TraceArguments& arguments, const std::
   command->add_option("--at", arguments.at, "launch,x,y,z or launch,x,y,z,warp")
       ->type_name("PLACE")
       ->capture_default_str();
+  add_simulator_only(command);
 }
 
 void describe_trace(CLI::App& app, Chosen& chosen) {

@@ -106,12 +106,12 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments);
 
 struct SimulateArguments {
   std::string file;
-  std::vector<std::string> also;  ///< more source files
+  std::vector<std::string> also;                                         ///< more source files
   std::vector<std::string> include_folders, definitions, undefinitions;  ///< as the compiler's -I, -D, -U
-  std::string standard, architecture;                                    ///< as nvcc's -std, -arch; empty: its default
-  std::vector<std::string> libraries, ignored;                           ///< nvcc's -l, and options without a use
-  std::vector<std::string> arguments;                                    ///< those behind `--`
-  std::string order, seed, device, seconds;  ///< as for the simulator's settings; empty: its default
+  std::string standard, architecture;           ///< as nvcc's -std, -arch; empty: its default
+  std::vector<std::string> libraries, ignored;  ///< nvcc's -l, and options without a use
+  std::vector<std::string> arguments;           ///< those behind `--`
+  std::string order, seed, device, seconds;     ///< as for the simulator's settings; empty: its default
   bool check = false, profile = false;
   std::string report, trace;       ///< where JSON goes; empty: nowhere
   std::string at;                  ///< which block to trace: "launch,x,y,z" or "launch,x,y,z,warp"

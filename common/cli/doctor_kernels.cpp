@@ -71,7 +71,8 @@ std::string why_wrong(const CommandResult& result) {
 std::string why_simulator_fails(Workspace& workspace, Flavour flavour) try {
   const ScratchFolder folder(workspace.toolchain().binary_dir / "doctor");
   workspace.make_simulator_ready();
-  const BuildOutcome build = build_program(workspace.toolchain(), {.files = {write_program(folder.path())}}, flavour);
+  const BuildOutcome build =
+      build_program(workspace.toolchain(), {.files = {write_program(folder.path())}}, flavour);
   if (!build.ok()) return "the kernel does not compile: " + build.message;
   if (flavour == Flavour::run) {
     const CommandResult result = run({build.library.string()});

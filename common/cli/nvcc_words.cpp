@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Our own options that have a value behind them.
-constexpr std::array<std::string_view, 7> kOwnWithValue = {"--report", "--trace", "--at",     "--order",
+constexpr std::array<std::string_view, 7> kOwnWithValue = {"--report", "--trace",  "--at",     "--order",
                                                            "--seed",   "--device", "--seconds"};
 /// Those of nvcc that we have as well, with our spelling.
 struct Spelling {
@@ -115,7 +115,9 @@ class Speller {
   }
 
  private:
-  void add(std::string_view option, const std::string& value) { result_.push_back(std::string(option) + value); }
+  void add(std::string_view option, const std::string& value) {
+    result_.push_back(std::string(option) + value);
+  }
 
   void option(const std::string& word) {
     if (contains(kOwnWithValue, word)) {
@@ -137,8 +139,8 @@ class Speller {
       return add("--ignored=", whole);
     }
     for (const std::string_view ignored : kIgnored)
-      if (name == ignored || ((ignored == "-O" || ignored == "-W" || ignored.ends_with("expt")) &&
-                              name.starts_with(ignored)))
+      if (name == ignored ||
+          ((ignored == "-O" || ignored == "-W" || ignored.ends_with("expt")) && name.starts_with(ignored)))
         return add("--ignored=", word);
     if (word.starts_with("-Xcompiler") || word.starts_with("-L")) return add("--ignored=", word);
     result_.push_back(word);

@@ -9,8 +9,8 @@ namespace course::cli {
 
 /// @brief Spells the words of a command line of `simulate` as its options are declared.
 ///
-/// A source file behind the first becomes --also=FILE, words behind `--` become --argument=WORD, nvcc's options
-/// with one dash and a whole word get their second dash, and those that change nothing here become
+/// A source file behind the first becomes --also=FILE, words behind `--` become --argument=WORD, nvcc's
+/// options with one dash and a whole word get their second dash, and those that change nothing here become
 /// --ignored=WORD. All other words stay as they are.
 /// @param words  what stands behind `simulate`
 std::vector<std::string> spell_out_nvcc_words(const std::vector<std::string>& words);

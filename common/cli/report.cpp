@@ -30,25 +30,22 @@ std::vector<Finding> of_severity(const std::vector<Finding>& findings, Severity 
   return chosen;
 }
 
-/// Findings that may be why the case fails, errors first.
-std::vector<Finding> reasons_of(const CaseResult& result) {
-  std::vector<Finding> reasons;
-  std::copy_if(result.findings.begin(), result.findings.end(), std::back_inserter(reasons), may_explain);
-  std::stable_partition(reasons.begin(), reasons.end(),
-                        [](const Finding& one) { return one.severity == Severity::error; });
-  return reasons;
-}
-
 bool shows(const std::optional<Cause>& cause, const CaseResult& result) {
   return cause && !sentence_for(*cause, result).empty();
 }
 
 /// How near a failed case comes to its cause: 0 is nearest. What a finding says is sure; a mistake that
 /// explains the numbers comes next; then what is only known to be wrong, and then what the lesson asks for
-/// beside right results.
+/// beside right results. Where there is a cause, findings are of accesses outside of arrays alone, to which
+/// it led in some cases.
 int distance_to_cause(const CaseResult& result, const std::optional<Cause>& cause) {
-  const std::vector<Finding> reasons = reasons_of(result);
-  if (!reasons.empty()) return reasons.front().severity == Severity::error ? 0 : 1;
+  const std::vector<Finding> reasons = reasons_in(result.findings);
+  if (!reasons.empty() && cause) return 3;
+  if (!reasons.empty()) {
+    const bool error = std::any_of(reasons.begin(), reasons.end(),
+                                   [](const Finding& one) { return one.severity == Severity::error; });
+    return error ? 0 : 1;
+  }
   if (shows(cause, result)) return 2;
   const bool beside = std::all_of(result.failures.begin(), result.failures.end(),
                                   [](const Failure& one) { return one.kind == Failure::Kind::check; });
@@ -130,7 +127,7 @@ struct Told {
   /// A case with findings fails in the way that they say, and one that shows the cause in that way, whatever
   /// came of it.
   bool knows(const CaseResult& result, const std::optional<Cause>& of_all) const {
-    const std::vector<Finding> reasons = reasons_of(result);
+    const std::vector<Finding> reasons = reasons_in(result.findings);
     if (!reasons.empty())
       return std::all_of(reasons.begin(), reasons.end(), [&](const Finding& one) { return knows(one); });
     const bool explained = cause && shows(of_all, result);
@@ -140,7 +137,7 @@ struct Told {
   }
   void add(const CaseResult& result) {
     for (const Failure& failure : result.failures) ways.insert(failure.way());
-    add_new(findings, reasons_of(result));
+    add_new(findings, reasons_in(result.findings));
   }
 };
 
@@ -150,7 +147,7 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   const std::string worth = plural(static_cast<std::size_t>(std::max(result.points, 0)), "point");
   std::string text = wrap(fmt::format("{} ({})", result.name, worth), 2, terminal.width());
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
-  for (const Finding& reason : reasons_of(result))
+  for (const Finding& reason : reasons_in(result.findings))
     if (!told.knows(reason)) text += render_finding(terminal, report, reason);
   for (const std::string& line : lines_of_failures(result)) text += wrap(line, 4, terminal.width());
   if (shows(report.cause, result) && !told.cause)

@@ -44,10 +44,12 @@ ProgramSources sources_of(const SimulateArguments& arguments) {
   if (!arguments.architecture.empty()) {
     sources.architecture = architecture_number(arguments.architecture);
     if (sources.architecture == 0)
-      throw UsageError(fmt::format("--arch {} is no architecture: write it as sm_80.", arguments.architecture));
+      throw UsageError(
+          fmt::format("--arch {} is no architecture: write it as sm_80.", arguments.architecture));
   }
   sources.standard = arguments.standard;
-  if (!sources.standard.empty() && !sources.standard.starts_with("c++") && !sources.standard.starts_with("gnu++"))
+  if (!sources.standard.empty() && !sources.standard.starts_with("c++") &&
+      !sources.standard.starts_with("gnu++"))
     throw UsageError(fmt::format("--std {} is no standard of C++: write it as c++17.", sources.standard));
   return sources;
 }
@@ -58,7 +60,8 @@ void note_ignored(const SimulateArguments& arguments) {
   std::vector<std::string> words = arguments.ignored;
   for (const std::string& library : arguments.libraries) words.push_back("-l" + library);
   if (words.empty()) return;
-  fmt::print(stderr, "course: {} {} nothing here.\n", fmt::join(words, ", "), words.size() == 1 ? "changes" : "change");
+  fmt::print(stderr, "course: {} {} nothing here.\n", fmt::join(words, ", "),
+             words.size() == 1 ? "changes" : "change");
 }
 
 Flavour flavour_for(const SimulateArguments& arguments) {

@@ -36,7 +36,9 @@ struct Advice {
 // Of classes whose advice depends on the case.
 inline constexpr Advice kOutOfBoundsGlobal{
     "On a GPU this hits other data or ends the launch with cudaErrorIllegalAddress.",
-    "Test the index against the size before the access."};
+    "Test the index against the size before the access; if it is tested, look at the strides and the grid."};
+inline constexpr Advice kOutOfBoundsBefore{kOutOfBoundsGlobal.rule,
+                                           "The index is negative: look at what is subtracted to make it."};
 inline constexpr Advice kOutOfBoundsShared{"On a GPU this hits other shared variables, or ends the launch.",
                                            "Make the array larger, or test the index first."};
 inline constexpr Advice kOutOfBoundsRow{
@@ -49,14 +51,13 @@ inline constexpr Advice kUninitialisedShared{
     "Write every element that is read, by the same index, before any thread reads it; or do not read it."};
 inline constexpr Advice kRaceOfWrites{
     "Threads of different warps run in any order between two __syncthreads().",
-    "Give each thread an element of its own, put a __syncthreads() between, or use an atomic."};
+    "Give each thread an element of its own, or put a __syncthreads() between."};
 inline constexpr Advice kRaceWithReads{
     "Threads of different warps run in any order between two __syncthreads().",
     "Put a __syncthreads() between the two. In a loop it takes two: one before what was written is read, "
     "one before the next round writes again."};
 inline constexpr Advice kRaceOfOneInstruction{
-    "Which of them wins is undefined.",
-    "Give each thread an element of its own, let one thread write, or use an atomic."};
+    "Which of them wins is undefined.", "Give each thread an element of its own, or let one thread write."};
 inline constexpr Advice kRaceWithAtomic{
     "An atomic is ordered with other atomics only, not with plain reads and writes.",
     "Put a __syncthreads() between the two, or make both atomic."};
@@ -64,9 +65,10 @@ inline constexpr Advice kRaceOfBlocks{
     "The blocks of a launch run in any order; only an atomic with a __threadfence() on both sides orders "
     "their accesses.",
     "Split the work into two launches, or publish the value with __threadfence() and an atomic."};
-inline constexpr Advice kRaceOfBlocksThatWrite{
-    kRaceOfBlocks.rule,
-    "Give each block its own elements, use an atomic, or split the work into two launches."};
+inline constexpr Advice kRaceOfBlocksThatWrite{"The blocks of a launch run in any order.",
+                                               "Give each block elements of its own."};
+/// Beside that, of a line that adds to what is there.
+inline constexpr const char kAddAtomically[] = " Where several threads add to one element, use an atomic.";
 
 // Of classes that have one.
 inline constexpr Advice kMisalignedAddress{

@@ -108,10 +108,11 @@ void say_time_limit(const std::vector<simt::Fault>& faults) {
 void say_what_was_not_watched() {
   const std::uint64_t accesses = simt::take_unwatched_accesses();
   if (accesses == 0) return;
-  std::fprintf(stderr,
-               "simulator: check mode keeps 32 bytes for each 4 that kernels touch, and no more than %u GB: %llu "
-               "accesses to the memory beyond were not judged. Try a smaller input.\n",
-               simt::kMostKeptGigabytes, static_cast<unsigned long long>(accesses));
+  std::fprintf(
+      stderr,
+      "simulator: check mode keeps 32 bytes for each 4 that kernels touch, and no more than %u GB: %llu "
+      "accesses to the memory beyond were not judged. Try a smaller input.\n",
+      simt::kMostKeptGigabytes, static_cast<unsigned long long>(accesses));
 }
 
 /// Counts are of little use to a program that is wrong.

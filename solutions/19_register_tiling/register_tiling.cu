@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
       put_part<Scores>(S_rmem, part, smem.P);
       __syncwarp();  // a warp reads the rows of P that it has written
       device::multiply_add<Output>(smem.P, smem.V[part], O_rmem);  // line 10: O += P·V
-      __syncwarp();  // and writes them anew when it has read them
+      __syncwarp();  // and writes them again when it has read them
       keys.put_keys(smem, part * kPart);
     }
     // [done]

@@ -124,6 +124,13 @@ TEST_CASE("threads that never came are told before what came of it, and only the
   CHECK_THAT(text, !ContainsSubstring("It is a."));
 }
 
+TEST_CASE("a mistake that the numbers show is told before where it left an array", "[cli][report]") {
+  const std::string text = rendered(report({found("strays", {finding("out_of_bounds")}, {wrong_values("c")}),
+                                            failed("shows", {wrong_values("c", {{"a", "It is a."}})})}));
+  CHECK(text.find("It is a.") < text.find("out_of_bounds"));
+  CHECK(text.find("out_of_bounds") != std::string::npos);
+}
+
 TEST_CASE("only the first few ways to fail are told in full", "[cli][report]") {
   const std::string text =
       rendered(report({failed("a", "apples"), failed("b", "bananas"), failed("c", "cherries"),

@@ -33,7 +33,7 @@ constexpr std::int64_t kWarp = 32;
 
 /// A row of one column may be exact in float32 by chance, so the floor allows two roundings of the largest
 /// result besides twice the error of the baseline.
-constexpr Bound kBound{2, 2.5e-7};
+const Bound kBound{2, 2.5e-7};
 
 /// What one call is given: x (rows, cols), with a row stride of its own.
 struct Problem {

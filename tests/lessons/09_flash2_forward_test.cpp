@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
 #include "attention/row_mistakes.hpp"
 #include "grading/facts/poison.hpp"
@@ -151,13 +152,64 @@ std::vector<Misplacement> own_misplacements(const Problem& p, Which which) {
   return found;
 }
 
+/// Where Nq stands in the place of Nk, or the last key is taken for one that is not there.
+void add_wrong_ends(Mistakes& to, const Problem& p, Which which) {
+  const Int Nq = p.Nq(), Nk = p.Nk();
+  const std::string rule = " There are Nk keys, and K.shape[2] says how many.";
+  if (Nq < Nk && Nq > 0)
+    to.push_back(deviation("nq_for_nk", p, which, {.sees = [Nq](Int, Int j) { return j < Nq; }},
+                           "The loop over the keys ends with Nq, the number of queries." + rule));
+  if (Nq > Nk && Nk > 0)  // what lies there is loaded as 0
+    to.push_back(deviation("nq_for_nk", p, which,
+                           {.sees = [Nq](Int, Int j) { return j < Nq; }, .tile = Nq, .tail_counts = true},
+                           "The loop over the keys ends with Nq, the number of queries." + rule));
+  for (const Int width : {32, 64, 128}) {
+    if (Nk % width == 0 || Nq == Nk) continue;
+    const Int last = Nk / width * width;
+    to.push_back(deviation(
+        "tail_hidden_by_queries", p, which,
+        {.sees = [Nq, last](Int, Int j) { return j < last || j < Nq; }, .tile = width, .tail_counts = true},
+        "In the last tile of keys, a column is hidden if it lies behind Nq, the number of queries." + rule));
+  }
+  if (Nk > 1)
+    to.push_back(deviation("last_key_hidden", p, which, {.sees = [Nk](Int, Int j) { return j < Nk - 1; }},
+                           "The last key is hidden. Key Nk - 1 is there; key Nk is the first that is not."));
+}
+
+/// Tiles that begin at (0, first_key) where they should begin at (first_key, 0), or the other way round.
+void add_exchanged_starts(Mistakes& to, const Problem& p, Which which) {
+  for (const Int width : tile_widths(p.Nk())) {
+    const auto exchanged = [width](const Tensor<float>& x) {
+      return Reader{&x, [width, dims = x.shape()[3], s = x.strides()](Int b, Int h, Int row, Int d) {
+                      const Int from = row % width, dim = row / width * width + d;
+                      return dim < dims ? b * s[0] + h * s[1] + from * s[2] + dim * s[3] : kZeroAddress;
+                    }};
+    };
+    to.push_back(
+        deviation("k_start_exchanged", p, which, {.K = exchanged(p.K)},
+                  "Every tile of K but the first comes from the wrong place. load_tile() takes the row "
+                  "first: a tile of K begins at (first_key, 0)." +
+                      of_tiles(width)));
+    if (which == Which::O)
+      to.push_back(deviation("v_start_exchanged", p, which, {.V = exchanged(p.V)},
+                             "Every tile of V but the first comes from the wrong place. A tile of "
+                             "device::transposed(V) begins at (0, first_key): its rows are dimensions." +
+                                 of_tiles(width)));
+  }
+}
+
+bool any_score_is_0(const Problem& p) {
+  const Tensor<double> S = attention_of(p).S;
+  return std::find(S.data(), S.data() + S.numel(), 0.0) != S.data() + S.numel();
+}
+
 Mistakes own_mistakes(const Problem& p, Which which) {
   Mistakes mistakes;
   const auto add_slip = [&](const char* name, Slip slip, const std::string& sentence) {
     for (const Int width : tile_widths(p.Nk()))
-      mistakes.push_back(gives(
+      mistakes.push_back(gives_about(
           name, [&p, which, slip, width] { return with_slip(p, width, slip).of(which); },
-          sentence + " (That is what tiles of " + std::to_string(width) + " keys give.)"));
+          sentence + of_tiles(width)));
   };
   add_slip("scores_pile_up", Slip::scores_pile_up,
            "S of a tile is added to what the tile before has left in its place: it has to begin with 0.");
@@ -166,13 +218,12 @@ Mistakes own_mistakes(const Problem& p, Which which) {
            "m_new.");
   for (const Int width : tile_widths(p.Nk()))
     if (p.D() <= width)
-      mistakes.push_back(gives(
+      mistakes.push_back(gives_about(
           "p_over_q", [&p, which, width] { return with_slip(p, width, Slip::p_over_q).of(which); },
           "From the second tile of keys on, P of the tile before stands where Q belongs: P was written over "
           "Q. "
-          "Q is needed until the last tile; P may take the place of K, which every tile loads anew. (That is "
-          "what tiles of " +
-              std::to_string(width) + " keys give.)"));
+          "Q is needed until the last tile; P may take the place of K, which every tile loads anew." +
+              of_tiles(width)));
   if (which == Which::O) {
     add_slip("divided_in_every_tile", Slip::divided_in_every_tile,
              "O is divided by l after every tile. It stays unnormalised until all keys have passed; then it "
@@ -184,10 +235,10 @@ Mistakes own_mistakes(const Problem& p, Which which) {
     for (const Misplacement& one : own_misplacements(p, which)) mistakes.push_back(one.mistake);
     for (const auto& [width, own] :
          {std::pair<Int, Int>{64, 4}, {32, 4}, {128, 4}, {128, 8}, {16, 1}, {32, 1}}) {
-      mistakes.push_back(gives(
+      mistakes.push_back(gives_about(
           "sums_of_threads_not_added", [&p, w = width, o = own] { return lse_of_threads(p, w, o, false); },
           "l is the sum over one thread's keys alone. The threads that share a row have to add theirs."));
-      mistakes.push_back(gives(
+      mistakes.push_back(gives_about(
           "maxima_of_threads_apart", [&p, w = width, o = own] { return lse_of_threads(p, w, o, true); },
           "Each thread has a maximum of its own. The threads that share a row need the same m, the maximum "
           "of all their scores."));
@@ -205,6 +256,18 @@ Mistakes own_mistakes(const Problem& p, Which which) {
                     "In the last tile of keys, the row is compared with the number of keys. It has to be the "
                     "column: the "
                     "second argument of `hidden`."));
+  add_wrong_ends(mistakes, p, which);
+  add_exchanged_starts(mistakes, p, which);
+  if (any_score_is_0(p))
+    mistakes.push_back(gives_about(
+        "zero_scores_hidden",
+        [&p, which, S = attention_of(p).S] {
+          const auto score = [&](Int b, Int h, Int i, Int j) {
+            return S(b, h, i, j) == 0 ? -kInf64 : S(b, h, i, j);
+          };
+          return from_scores(p, score).of(which);
+        },
+        "Scores of 0 are hidden. A score of 0 may be that of a key: what is hidden is told by its column."));
   for (const Int width : {8, 16, 32, 64, 128})
     if (p.Nk() % width != 0)
       mistakes.push_back(deviation(

@@ -625,12 +625,24 @@ void require_gradients(const Tensor<float>& dS, const Rows& p) {
   require_matches(dS, "dS", expected, in_32_parts(p, expected), mistakes_in_ds(p));
 }
 
+/// Where something was found: whether the grid counts columns in the place of rows.
+void require_grid_of_rows(const Outcome& outcome, const Rows& p) {
+  const auto blocks = outcome.counters.find("blocks");
+  const bool of_columns =
+      blocks != outcome.counters.end() && blocks->second == p.cols() && p.cols() != p.rows();
+  require(outcome.findings.empty() || !of_columns,
+          "The grid has " + std::to_string(p.cols()) +
+              " blocks, as many as there are columns. Blocks have rows to do, of which there are " +
+              std::to_string(p.rows()) + ".");
+}
+
 /// Runs softmax_backward and compares.
 Outcome check(const Rows& p, const CallOptions& options = {}) {
   INFO("rows = " << p.rows() << ", cols = " << p.cols() << "; strides of P " << format_shape(p.P.strides())
                  << ", of dP " << format_shape(p.dP.strides()) << ", row stride of dS " << p.ds_row_stride);
   Tensor<float> dS;
   const Outcome outcome = run(p, dS, options);
+  require_grid_of_rows(outcome, p);
   require_ran(outcome);
   if (dS.numel() > 0) require_gradients(dS, p);
   return outcome;

@@ -1,5 +1,6 @@
 #include "cli/staff/judge_kernel.hpp"
 
+#include "cli/staff/first_check.hpp"
 #include "grading/judging/mutant.hpp"
 
 namespace course::cli {
@@ -23,9 +24,13 @@ Judgement judge_kernel(const Toolchain& toolchain, KernelQueue& queue, std::size
       options.only_cases = {name};
     options.enough = [&](const auto& so_far) { return rejected_already(variant, so_far, Backend::cpu); };
   }
-  const auto judged = [&] {
-    return judge(variant, check_kernel(toolchain, kernel.lesson, kernel.file, builds, options),
-                 options.backend);
+  const auto judged = [&]() -> Judgement {
+    const LessonReport report = check_kernel(toolchain, kernel.lesson, kernel.file, builds, options);
+    const Judgement judgement = judge(variant, report, options.backend);
+    if (variant.kind != VariantKind::stub || !judgement.as_expected || options.backend == Backend::gpu)
+      return judgement;
+    const std::string why = why_notes_differ(report);
+    return why.empty() ? judgement : Judgement{false, why};
   };
   const Judgement first = judged();
   if (first.as_expected || kernel.purpose == Purpose::outputs_and_check || !builds.run.ok()) return first;

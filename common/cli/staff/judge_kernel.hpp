@@ -14,7 +14,8 @@ KernelSource quick_source(const grading::Lesson& lesson, const grading::Variant&
 
 /// @brief Judges kernels[index] of the queue. A kernel that was built for its outputs alone is judged by run
 /// mode; only what is not as expected there is built for check mode, too, and judged once more by both. With
-/// `quick`, the case that a mutant names runs alone, and the cases end where a mutant is rejected already.
+/// `quick`, the case that a mutant names runs alone, and the cases end where a mutant is rejected already. In
+/// the simulator, what the lesson's notes print of the stub's first check has to be what it says.
 /// @throws grading::MachineError, grading::Interrupted
 grading::Judgement judge_kernel(const grading::Toolchain& toolchain, KernelQueue& queue, std::size_t index,
                                 const KernelSource& kernel, const grading::Variant& variant,

@@ -209,7 +209,15 @@ bool is_declaration(const StudentCode& code, const Word& word) {
 
 Sentence used_before(const Situation& s) {
   const std::string name = unknown(s);
-  const Block* const function = name.empty() ? nullptr : s.code.function_named(name);
+  if (name.empty()) return std::nullopt;
+  const Block* const here = s.code.function_around(s.error.line);
+  for (const Word& word : s.code.words()) {
+    if (word.text != name || word.line <= s.error.line || here == nullptr) continue;
+    if (s.code.function_around(word.line) != here || !is_declaration(s.code, word)) continue;
+    return name + " is declared only on line " + std::to_string(word.line) +
+           ", and C++ reads from top to bottom: declare it before line " + std::to_string(s.error.line) + ".";
+  }
+  const Block* const function = s.code.function_named(name);
   if (function == nullptr || function->head_line <= s.error.line) return std::nullopt;
   return name + " begins only on line " + std::to_string(function->head_line) +
          ", and C++ reads from top to bottom: move it above line " + std::to_string(s.error.line) + ".";

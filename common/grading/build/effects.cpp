@@ -205,11 +205,14 @@ class FunctionReader {
 
 std::string foreign_assembly(std::string_view assembly) {
   std::string found;
-  bool code = false;
+  bool code = false, by_hand = false;
   for_each_line(assembly, [&](std::string_view line) {
     line = trimmed(line);
     const std::string_view word = first_word(line);
-    if (line.starts_with("#APP")) {
+    if (line.starts_with("#APP") || line.starts_with("#NO_APP")) {
+      by_hand = line.starts_with("#APP");
+    } else if (by_hand && !line.empty() &&
+               !line.starts_with('#')) {  // an empty one only orders what is around it
       found = "an asm statement, which is for the processor that the simulator runs on.";
     } else if (word.starts_with('.') && !line.substr(word.size()).starts_with(':')) {
       if (begins_section(word)) code = begins_code(word, line);

@@ -166,13 +166,15 @@ std::vector<std::string> image_violations(const ArrayArgument& array, const std:
     const std::vector<bool> mask = reachable(array);
     check_kept(
         array, data, [&](std::size_t i) { return !mask[i]; }, count, first);
+    const bool rows = array.strides.back() == 1;  // an element of a row lies beside the next
     if (count > 0)
-      violations.push_back(
-          fmt::format("Your code wrote {} into the gaps between the rows of {}, the first at position {} of "
-                      "its memory. Rows may "
-                      "lie further apart than they are long: step from row to row with the stride, and stop "
-                      "at the row's length.",
-                      count_of(count, "element"), label, first));
+      violations.push_back(fmt::format(
+          "Your code wrote {} into the gaps between the {} of {}, the first at position {} of its memory. {}",
+          count_of(count, "element"), rows ? "rows" : "elements", label, first,
+          rows ? "Rows may lie further apart than they are long: step from row to row with the stride, and "
+                 "stop "
+                 "at the row's length."
+               : "Neighbours in a row may lie apart, too: take each step with the stride of its axis."));
   }
   return violations;
 }

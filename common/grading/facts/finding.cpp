@@ -1,6 +1,7 @@
 #include "grading/facts/finding.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
@@ -71,6 +72,9 @@ Finding note_not_checked(std::string sentence, std::string tool) {
 
 bool same_mistake(const Finding& a, const Finding& b) {
   if (a.kind != b.kind) return false;
+  // Threads that left by one return are missing at every barrier behind it.
+  if (a.kind == simt::check::kExitedThreads && a.other.line != 0)
+    return a.other.line == b.other.line && a.other.file == b.other.file;
   if (a.here.line == 0 || b.here.line == 0) return a.here.line == b.here.line && a.what == b.what;
   return a.here.line == b.here.line && a.other.line == b.other.line && a.here.file == b.here.file &&
          a.other.file == b.other.file;
@@ -87,6 +91,19 @@ void add_new(std::vector<Finding>& list, const std::vector<Finding>& more) {
 bool may_explain(const Finding& finding) {
   const simt::check::FindingClass* const known = simt::check::find_class(finding.kind);
   return finding.severity == Severity::error || (known != nullptr && known->explains_wrong_results);
+}
+
+std::vector<Finding> reasons_in(const std::vector<Finding>& findings) {
+  std::vector<Finding> reasons;
+  std::copy_if(findings.begin(), findings.end(), std::back_inserter(reasons), may_explain);
+  const auto rank = [](const Finding& one) {
+    const bool of_barrier =
+        one.kind == simt::check::kExitedThreads || one.kind == simt::check::kDivergentBarrier;
+    return of_barrier ? 0 : one.severity == Severity::error ? 1 : 2;
+  };
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
+  return reasons;
 }
 
 json finding_to_json(const Finding& finding) {

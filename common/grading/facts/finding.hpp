@@ -32,6 +32,10 @@ void add_new(std::vector<Finding>& list, const std::vector<Finding>& more);
 /// for each other.
 bool may_explain(const Finding& finding);
 
+/// @brief Those that may_explain(), causes before what follows from them: threads that are missing at a
+/// barrier, whose work then is nowhere; other errors; other warnings.
+std::vector<Finding> reasons_in(const std::vector<Finding>& findings);
+
 /// @brief Everything about a finding, and "message", which is made of it.
 nlohmann::json finding_to_json(const Finding& finding);
 nlohmann::json findings_to_json(const std::vector<Finding>& findings);

@@ -12,6 +12,16 @@ namespace {
 
 constexpr int kPrintedLines = 5;  // a message is read whole; the results file has more of them
 
+/// Whether the places say more than how many there are: of a few elements no rule can be seen, and that some
+/// columns of a single row are wrong is that number again.
+bool places_tell(const WrongValues& values) {
+  constexpr std::int64_t kFewElements = 16;
+  const Positions& where = values.where;
+  if (where.kind == Positions::Kind::nowhere) return values.size > kFewElements;
+  return where.axes.size() != 1 || where.axes.front().kind != AxisRange::Kind::some ||
+         where.axes.front().count != values.count;
+}
+
 /// How many elements are wrong, where they lie, and what they have in common. More than one was compared.
 std::string describe_all(const WrongValues& values) {
   if (values.count == 1)
@@ -19,7 +29,7 @@ std::string describe_all(const WrongValues& values) {
                             : fmt::format(" The other {} elements are right.", values.size - 1);
   std::string text = fmt::format(" {} of {} elements {}", values.count, values.size,
                                  values.unwritten == values.count ? "were never written" : "are wrong");
-  if (values.count < values.size) text += ": " + to_words(values.where);
+  if (values.count < values.size && places_tell(values)) text += ": " + to_words(values.where);
   text += ".";
   if (values.unwritten == values.count) return text;
   if (values.unwritten > 0)
@@ -65,7 +75,10 @@ std::vector<std::string> lines_of_failures(const CaseResult& result) {
       continue;
     }
     first = false;
-    if (std::exchange(context, failure.context) == failure.context) failure.context.clear();
+    if (std::exchange(context, failure.context) == failure.context)
+      failure.context.clear();
+    else if (failure.in_other_call)
+      failure.context = "In another call, " + failure.context;
     lines.push_back(to_words(failure));
   }
   if (unwritten.empty()) return lines;
@@ -78,9 +91,8 @@ std::vector<std::string> lines_of_failures(const CaseResult& result) {
 
 std::string to_words(const CaseResult& result, const std::optional<Cause>& cause) {
   std::string text;
-  for (const Finding& finding : result.findings)
-    if (may_explain(finding) && (finding.severity == Severity::error || !result.passed))
-      add_line(text, finding.message());
+  for (const Finding& finding : reasons_in(result.findings))
+    if (finding.severity == Severity::error || !result.passed) add_line(text, finding.message());
   for (const std::string& line : lines_of_failures(result)) add_line(text, line);
   if (cause) add_line(text, sentence_for(*cause, result));
   if (!result.passed) text += printed_part(result.printed);

@@ -20,8 +20,8 @@ std::string to_words(const WrongValues& values);
 std::string to_words(const Failure& failure);
 
 /// @brief What failed in a case, a line for each thing that no finding tells better. What the test was doing
-/// is said once, and after the first wrong result those that were never written at all share a line: "l and O
-/// were not written, either."
+/// is said once, and that it is not what the findings of the case are from. After the first wrong result
+/// those that were never written at all share a line: "l and O were not written, either."
 std::vector<std::string> lines_of_failures(const CaseResult& result);
 
 /// @brief Everything that a student should read about a failed case, a line for each thing: findings that may

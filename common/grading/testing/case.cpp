@@ -1,5 +1,6 @@
 #include "grading/testing/case.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <string_view>
 
@@ -62,6 +63,10 @@ void record(const Outcome& outcome) {
   CaseResult& current = current_case();
   calls_of_case().returned |= outcome.status == Status::returned;
   add_new(current.findings, outcome.findings);
+  const auto found_in = [](const std::vector<Finding>& findings) {
+    return std::any_of(findings.begin(), findings.end(), may_explain);
+  };
+  calls_of_case().only_others_found = found_in(current.findings) && !found_in(outcome.findings);
   if (current.findings.size() > kMaxFindings) current.findings.resize(kMaxFindings);
   for (const auto& [name, value] : outcome.counters) current.counters[name] += value;
   if (outcome.profile) {

@@ -26,8 +26,9 @@ bool& host_may_compute();
 
 /// @brief What the calls of the current case were to do, and did. The listener resets it.
 struct CallsOfCase {
-  bool returned = false;      ///< one came back
-  bool was_to_throw = false;  ///< one was to throw
+  bool returned = false;           ///< one came back
+  bool was_to_throw = false;       ///< one was to throw
+  bool only_others_found = false;  ///< some found what may explain a failure, but not the last one
 };
 CallsOfCase& calls_of_case();
 

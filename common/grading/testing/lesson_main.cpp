@@ -97,6 +97,7 @@ Failure failure_of(const Catch::AssertionStats& stats) {
   for (const Catch::MessageInfo& info : stats.infoMessages)
     if (info.type == Catch::ResultWas::Info)
       failure.context += (failure.context.empty() ? "" : ", ") + info.message;
+  failure.in_other_call = calls_of_case().only_others_found;
   return failure;
 }
 

@@ -132,8 +132,11 @@ std::vector<Attempt> try_mistakes(const Mistakes& mistakes, const WrongResult& r
     return {};
   }
   std::vector<Attempt> attempts;
-  for (const Mistake& mistake : mistakes)
-    attempts.push_back({mistake.name, mistake.explain(result).value_or("")});
+  for (const Mistake& mistake : mistakes) {
+    std::optional<std::string> sentence = mistake.explain(result);
+    if (sentence && sentence->empty()) continue;
+    attempts.push_back({mistake.name, std::move(sentence).value_or("")});
+  }
   return attempts;
 }
 

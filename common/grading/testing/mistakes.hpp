@@ -23,8 +23,9 @@ struct WrongResult {
 /// A well-known mistake. Its name is what mutants and results files call it.
 struct Mistake {
   std::string name;  ///< "tail_missing"
-  std::function<std::optional<std::string>(const WrongResult&)>
-      explain;  ///< the sentence for the student if it fits
+  /// The sentence for the student if it fits. Nothing if the result contradicts it; an empty sentence if the
+  /// result speaks neither for it nor against it, since rounding hides what it changes.
+  std::function<std::optional<std::string>(const WrongResult&)> explain;
 };
 
 using Mistakes = std::vector<Mistake>;
@@ -51,8 +52,8 @@ Mistake off_by_a_factor(std::string name, std::string sentence);
 /// @brief Fits if the predicate holds, for patterns that the others cannot express.
 Mistake shows(std::string name, std::function<bool(const Tensor<float>& got)> pattern, std::string sentence);
 
-/// @brief Holds all mistakes against a wrong result: which explain it, and which it contradicts.
-/// likeliest_cause() chooses.
+/// @brief Holds all mistakes against a wrong result: which explain it, and which it contradicts. Those that
+/// it says nothing about are left out. likeliest_cause() chooses.
 std::vector<Attempt> try_mistakes(const Mistakes& mistakes, const WrongResult& result);
 
 }  // namespace course::grading

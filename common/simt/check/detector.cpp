@@ -86,8 +86,8 @@ void Detector::end_launch() {
 
 void Detector::forget_guesses(const Touch& touch, Cell& cell) {
   std::erase_if(guesses_, [&](const Guess& guess) {
-    const bool is_it = guess.space == touch.access.space && guess.offset == touch.offset &&
-                       guess.thread == touch.thread;
+    const bool is_it =
+        guess.space == touch.access.space && guess.offset == touch.offset && guess.thread == touch.thread;
     if (is_it) guessing_sites_.insert(guess.read_site);
     return is_it;
   });

@@ -138,9 +138,9 @@ class Detector {
   std::vector<UninitialisedRead> uninitialised_;
   std::unordered_multimap<std::uint64_t, std::size_t> uninitialised_at_;  ///< by offset and space
   std::vector<PendingCopy> copies_;
-  std::vector<Guess> guesses_;         ///< of the running block
+  std::vector<Guess> guesses_;          ///< of the running block
   std::vector<Guess> earlier_guesses_;  ///< of blocks that have ended: one for each pair of sites
-  std::set<unsigned> guessing_sites_;  ///< of the launch: reads there are first guesses
+  std::set<unsigned> guessing_sites_;   ///< of the launch: reads there are first guesses
   const GlobalRange* last_range_ = nullptr;
   const SharedRange* last_shared_ = nullptr;
   Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it

@@ -11,6 +11,8 @@
 namespace simt::check {
 namespace {
 
+constexpr const char* kAdding[] = {"+=", "-=", "|=", "&=", "^=", "++", "--"};
+
 std::string verb(Kind kind) {
   switch (kind) {
     case Kind::read:
@@ -28,6 +30,15 @@ std::string verb(Kind kind) {
 void advise(Finding& report, const Advice& advice) {
   report.rule = advice.rule;
   report.fix = advice.fix;
+}
+
+/// Whether the line that was written for the access adds to an element, as `total += x` does. The step of a
+/// loop that stands there, too, looks alike.
+bool adds_up(const FindingSide& side) {
+  const std::string text = side.own().text;
+  return text.find("for (") == std::string::npos &&
+         std::any_of(std::begin(kAdding), std::end(kAdding),
+                     [&](const char* sign) { return text.find(sign) != std::string::npos; });
 }
 
 const char* name_of(Space space) { return space == Space::shared ? "shared" : "global"; }
@@ -123,6 +134,9 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
   } else {
     advise(report, kRaceWithReads);
   }
+  const bool by_one_line = report.here.own().place() == report.other.own().place();
+  if (kind == kRace && by_one_line && !before.atomic() && !touch.atomic && adds_up(report.here))
+    report.fix += kAddAtomically;
   const bool reads_atomic = access.kind == Kind::read && !touch.atomic && before.atomic();
   const bool updates_read = touch.atomic && !before_writes && !before.atomic();
   if (reads_atomic || (updates_read && same_block))
@@ -143,7 +157,10 @@ void Detector::report_out_of_bounds(const WarpAccess& access, unsigned lane) {
   report.what = fmt::format("{} {} {}{} out of bounds: {}.", subject(report.here), verb(access.kind),
                             several ? fmt::format("{} bytes from ", access.bytes) : "", outside.text,
                             memory_map().describe_bounds(access.space, access.offsets[lane]));
-  advise(report, access.space == Space::shared ? kOutOfBoundsShared : kOutOfBoundsGlobal);
+  const bool before = std::any_of(outside.index.begin(), outside.index.end(), [](auto i) { return i < 0; });
+  advise(report, access.space == Space::shared ? kOutOfBoundsShared
+                 : before                      ? kOutOfBoundsBefore
+                                               : kOutOfBoundsGlobal);
   log_.add(kOutOfBounds, std::move(report), access.site, 0);
 }
 

@@ -15,7 +15,9 @@ bool FindingLog::repeated(const char* kind, unsigned site, unsigned other_site) 
 
 void FindingLog::add(const char* kind, Finding finding, unsigned site, unsigned other_site) {
   finding.kind = kind;
-  const FindingSide &here = finding.here, &other = finding.other;
+  // Threads that left by one return are missing at every barrier behind it: told once.
+  const FindingSide &other = finding.other,
+                    &here = kind == kExitedThreads && other.line != 0 ? other : finding.here;
   // The two sides of a race change places from one pair of threads to the next.
   const auto find = [&](const char* wanted) {
     const auto known = by_line_.find({wanted, here.file, here.line, other.file, other.line});

@@ -229,7 +229,8 @@ void __tsan_atomic_signal_fence(int) {}
 // An object's pointer to the table of its virtual functions.
 SIMT_ACCESS_HOOK(__tsan_vptr_read, read, 3, false)
 void __tsan_vptr_update(void* address, void*) {
-  simt::check::note_access<simt::check::Kind::write, 3, false>(reinterpret_cast<std::uintptr_t>(address), SIMT_HERE);
+  simt::check::note_access<simt::check::Kind::write, 3, false>(reinterpret_cast<std::uintptr_t>(address),
+                                                               SIMT_HERE);
 }
 
 // Clang calls these for copies. g++ calls the C library, which the linker turns into calls of the __wrap_

@@ -55,7 +55,7 @@ struct Operand {
 
 struct Instruction {
   std::size_t at = 0;
-  int guard = -1;  ///< index of the register in front, as in @p; -1: none
+  int guard = -1;  ///< index of the register in front of it; -1: none
   bool guard_negated = false;
   std::string_view opcode;              ///< as written: "ex2.approx.ftz.f32"
   std::vector<std::string_view> words;  ///< of the opcode: "ex2", "approx", "ftz", "f32"

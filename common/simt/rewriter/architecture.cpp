@@ -55,7 +55,7 @@ class DeviceCode {
       guard.last = i;
       guard.alternative |= goes_on(directive.kind);
       guard.asks |= (opens(directive.kind) || goes_on(directive.kind)) &&
-                          text(directive.begin, directive.end).find(kMacro) != std::string_view::npos;
+                    text(directive.begin, directive.end).find(kMacro) != std::string_view::npos;
       if (directive.kind == DirectiveKind::endif) open.pop_back();
     }
   }
@@ -71,8 +71,7 @@ class DeviceCode {
   }
   bool has_word(const Guard& guard, std::string_view word) const {
     for (std::uint32_t i = 0; i < code_.size(); ++i)
-      if (code_[i].begin > begin_of(guard) && code_[i].end < end_of(guard) && code_.is(i, word))
-        return true;
+      if (code_[i].begin > begin_of(guard) && code_[i].end < end_of(guard) && code_.is(i, word)) return true;
     return false;
   }
   bool has_asm(const Guard& guard) const {
@@ -91,8 +90,8 @@ class DeviceCode {
     const std::size_t begin = code_[body].end, end = code_[code_.match(body)].begin;
     if (text(begin, end).find(kMacro) == std::string_view::npos) return;
     for (const Guard& guard : guards_)
-      if (guard.asks && guard.alternative && begin_of(guard) >= begin &&
-          end_of(guard) <= end && has_asm(guard))
+      if (guard.asks && guard.alternative && begin_of(guard) >= begin && end_of(guard) <= end &&
+          has_asm(guard))
         return;
     stretches_.push_back({begin, end, false});
   }
@@ -101,8 +100,7 @@ class DeviceCode {
   void add_declarations(const Guard& guard) {
     if (!guard.asks || is_known(begin_of(guard))) return;
     if (lexed_.directives[guard.last].kind != DirectiveKind::endif) return;
-    if (!has_word(guard, "__device__") || has_word(guard, "__host__") || has_asm(guard))
-      return;
+    if (!has_word(guard, "__device__") || has_word(guard, "__host__") || has_asm(guard)) return;
     std::erase_if(stretches_, [&](const Stretch& known) {
       return known.begin >= begin_of(guard) && known.end <= end_of(guard);
     });
@@ -116,7 +114,8 @@ class DeviceCode {
 };
 
 std::string line_directive(std::string_view source, std::size_t position, int beyond) {
-  const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(position), '\n');
+  const auto line =
+      1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(position), '\n');
   return "#line " + std::to_string(line + beyond);
 }
 

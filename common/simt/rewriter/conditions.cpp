@@ -186,9 +186,10 @@ struct Conditional {
 Value condition_of(const Lexed& file, const Directive& directive) {
   const auto tokens = std::span(file.directive_tokens)
                           .subspan(directive.first_token, directive.last_token - directive.first_token);
-  const bool device = std::any_of(
-      file.device_code.begin(), file.device_code.end(),
-      [&](const Stretch& stretch) { return stretch.begin <= directive.begin && directive.begin < stretch.end; });
+  const bool device =
+      std::any_of(file.device_code.begin(), file.device_code.end(), [&](const Stretch& stretch) {
+        return stretch.begin <= directive.begin && directive.begin < stretch.end;
+      });
   const int architecture = device ? file.architecture : 0;
   const auto defined = [&]() -> Value {
     return tokens.size() == 1 ? is_defined(clean_text(file.source, tokens[0]), architecture) : std::nullopt;

@@ -12,16 +12,16 @@ struct RewriteJob {
   std::filesystem::path source;  ///< Stands in `#line` directives and errors as it is given here.
   std::filesystem::path output;  ///< Its folder receives the copies of headers as well.
   std::vector<std::filesystem::path>
-      include_dirs;  ///< Where quoted includes are searched after their own folder.
-  std::filesystem::path own_headers;  ///< Folder with CUDA's headers as the simulator has them.
+      include_dirs;                         ///< Where quoted includes are searched after their own folder.
+  std::filesystem::path own_headers{};      ///< Folder with CUDA's headers as the simulator has them.
   int architecture = kDefaultArchitecture;  ///< `__CUDA_ARCH__` in device code.
 };
 
 /// @brief Rewrites a file and those of its headers that need it.
 ///
-/// Includes are followed, recursively, if they are found in `include_dirs` and, those in quotes, beside the file
-/// that has them. What `own_headers` has is not followed, wherever else it lies as well. A header that has something to translate, or that includes such a header, is written
-/// beside the output as
+/// Includes are followed, recursively, if they are found in `include_dirs` and, those in quotes, beside the
+/// file that has them. What `own_headers` has is not followed, wherever else it lies as well. A header that
+/// has something to translate, or that includes such a header, is written beside the output as
 /// `<output name>.<number>.<header name>`, and the includes of it name the copy. All other headers are used
 /// from where they are: compile the output with `-iquote <folder of the source>` and with `-I` for each of
 /// `include_dirs`. Includes that are not found, and those in code that is never compiled

@@ -155,10 +155,12 @@ struct Configuration {
   std::uint32_t empty_argument = kNone;  // the token in front of which an argument is missing
 };
 
-/// How many '>' follow each other from `index` on, blanks or not: '>> >' ends a launch as well.
+/// How many '>' follow each other directly from `index` on; '>> >' in front of arguments counts as three.
 std::uint32_t run_of_greater(const Sequence& tokens, std::uint32_t index) {
   std::uint32_t end = index + 1;
-  while (tokens.kind(end) == TokenKind::greater) ++end;
+  while (tokens.kind(end) == TokenKind::greater && tokens.touches_next(end - 1)) ++end;
+  const bool third = end == index + 2 && tokens.kind(end) == TokenKind::greater;
+  if (third && tokens.kind(end + 1) == TokenKind::open_paren) ++end;
   return end - index;
 }
 
@@ -254,8 +256,8 @@ std::uint32_t argument_end(const Sequence& tokens, std::uint32_t first, std::uin
   return i;
 }
 
-/// Arguments that take their type from the parameter: `NULL`, a literal 0, which may be a pointer, and braces.
-/// Returns whether a literal 0 is among them.
+/// Arguments that take their type from the parameter: `NULL`, a literal 0, which may be a pointer, and
+/// braces. Returns whether a literal 0 is among them.
 bool translate_untyped_arguments(Sequence& tokens, std::uint32_t open, std::uint32_t close) {
   bool any_zero = false;
   for (std::uint32_t first = open + 1, end = 0; first < close; first = end + 1) {
@@ -327,8 +329,8 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
   const std::string call = name + "(simt_args...);";
   tokens.replace(configuration.close, open,
                  "), [=](auto&... simt_args) { " +
-                     (zero ? "if constexpr (requires { " + name + "(::simt::as_number(simt_args)...); }) " + name +
-                                 "(::simt::as_number(simt_args)...); else " + call
+                     (zero ? "if constexpr (requires { " + name + "(::simt::as_number(simt_args)...); }) " +
+                                 name + "(::simt::as_number(simt_args)...); else " + call
                            : call) +
                      " }");
 }

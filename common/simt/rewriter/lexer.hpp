@@ -76,7 +76,8 @@ struct Directive {
   bool live = true;  // false where the simulator's compiler cannot get to; see conditions.hpp
 };
 
-/// A stretch [begin, end) of the source that is compiled for the device alone, where `__CUDA_ARCH__` is defined.
+/// A stretch [begin, end) of the source that is compiled for the device alone, where `__CUDA_ARCH__` is
+/// defined.
 struct Stretch {
   std::size_t begin, end;
   bool whole_lines;  // from one directive to another; else it is the inside of a function's body

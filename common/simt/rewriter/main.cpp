@@ -12,7 +12,8 @@
 
 namespace {
 
-constexpr const char* kUsage = "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--own-headers dir] [--depfile FILE]\n";
+constexpr const char* kUsage =
+    "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--own-headers dir] [--depfile FILE]\n";
 
 struct Options {
   simt::RewriteJob job;

@@ -75,7 +75,7 @@ void sort_edits(File& file) {
 
 std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
   File file{file_name, std::move(lexed), {}, {}, {}, {}};
-  if (!file.lexed.has_cuda && !has_device_code(file)) return {};
+  if (!file.lexed.has_cuda && !has_device_code(file) && file.lexed.device_code.empty()) return {};
   collect_macros(file);
   define_architecture(file);
   Sequence code(file);

@@ -42,9 +42,10 @@ inline constexpr int kDefaultArchitecture = 900;
 /// its number. A byte order mark at the start is dropped.
 ///
 /// Code that the simulator's compiler will not see stays untouched and is not judged: each group of an `#if`
-/// whose condition is false for sure when all that is known is `__CUDA_ARCH__` and that `__SIMT__` is 1. In code
-/// for the device alone (see architecture.hpp) that macro is `architecture`, and elsewhere it is not defined: for
-/// the host, `#ifdef __CUDA_ARCH__`, `#if __CUDA_ARCH__ >= 800`, `#if 0` and the `#else` of `#ifndef
+/// whose condition is false for sure when all that is known is `__CUDA_ARCH__` and that `__SIMT__` is 1. In
+/// code for the device alone (see architecture.hpp) that macro is `architecture`, and elsewhere it is not
+/// defined: for the host, `#ifdef __CUDA_ARCH__`, `#if __CUDA_ARCH__ >= 800`, `#if 0` and the `#else` of
+/// `#ifndef
 /// __CUDA_ARCH__` are left out. A condition on anything else counts as code that is compiled.
 ///
 /// A `__global__` function counts as called without a launch only where there is no doubt: its name, declared
@@ -53,8 +54,8 @@ inline constexpr int kDefaultArchitecture = 900;
 /// @param source    The file's text; below 2 GiB.
 /// @param file_name Stands in the `#line` directive and in errors.
 /// @throws RewriteError for inline PTX, an incomplete launch, a `__shared__` variable with an initialiser, a
-///         kernel called without a launch, a kernel that launches one, a kernel whose result is a number, a call of std::max() or its
-///         like in a function for the device alone.
+///         kernel called without a launch, a kernel that launches one, a kernel whose result is a number, a
+///         call of std::max() or its like in a function for the device alone.
 /// Cost: one pass over the text.
 std::string rewrite(std::string_view source, std::string_view file_name,
                     int architecture = kDefaultArchitecture);

@@ -198,7 +198,9 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   *can = 0;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }  // banks are 4 bytes wide
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return cudaSuccess;
+}  // banks are 4 bytes wide
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   *config = cudaSharedMemBankSizeFourByte;
   return cudaSuccess;

@@ -29,7 +29,8 @@ std::map<const std::byte*, SharedAllocation>& shared_allocations() {
 }
 
 /// The allocation or variable that holds an address, of those in `map`; null if none does.
-const SharedAllocation* find_in(const std::map<const std::byte*, SharedAllocation>& map, const void* pointer) {
+const SharedAllocation* find_in(const std::map<const std::byte*, SharedAllocation>& map,
+                                const void* pointer) {
   const auto* byte = static_cast<const std::byte*>(pointer);
   auto entry = map.upper_bound(byte);
   if (entry == map.begin()) return nullptr;
@@ -163,7 +164,8 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 
 // A pool is a name for the one place that memory comes from; sizes are those of that place.
-cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
   if (pool == nullptr) return Context::get().fail(cudaErrorInvalidValue);
   return cudaMallocAsync(pointer, bytes, stream);
 }

@@ -329,7 +329,8 @@ int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller)
 // One thread waits for the other blocks, while those of its own block wait for it.
 void BlockRunner::sync_grid(std::uintptr_t caller) {
   if (!is_cooperative())
-    raise(FaultKind::assertion, "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
+    raise(FaultKind::assertion,
+          "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
   grid_opened_ = false;
   barrier(simt_barrier_plain, 0, caller);
   if (!std::exchange(grid_opened_, true) && !launch_->grid_barrier->arrive_and_wait(launch_->stop)) {

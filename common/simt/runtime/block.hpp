@@ -33,7 +33,7 @@ struct LaunchContext {
   Order order = Order::forward;
   std::uint64_t seed = 0;
   GridBarrier* grid_barrier = nullptr;  ///< of a cooperative launch
-  std::atomic<bool> stop = false;  ///< set by the watchdog: threads give up where the runtime sees them
+  std::atomic<bool> stop = false;       ///< set by the watchdog: threads give up where the runtime sees them
 };
 
 /// True for an address within threadIdx and its like, as the calling thread sees them.

@@ -136,9 +136,9 @@ void Context::run_all() {
 }
 
 bool Context::is_idle() const {
-  return default_stream_.queue.empty() && std::all_of(streams_.begin(), streams_.end(), [](const auto& entry) {
-           return entry.second->queue.empty();
-         });
+  return default_stream_.queue.empty() &&
+         std::all_of(streams_.begin(), streams_.end(),
+                     [](const auto& entry) { return entry.second->queue.empty(); });
 }
 
 void Context::let_host_watch() {

@@ -17,8 +17,8 @@ namespace fcontext = boost::context::detail;
 
 inline constexpr std::size_t kStackBytes = 64 * 1024;  ///< printf of a float takes 10.7 KB of it
 
-/// One stack with a guard page below it. Only the stacks of a grid whose blocks all run at once can be so many
-/// that some have none.
+/// One stack with a guard page below it. Only the stacks of a grid whose blocks all run at once can be so
+/// many that some have none.
 class Fiber {
  public:
   explicit Fiber(std::size_t index);

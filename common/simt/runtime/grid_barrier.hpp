@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// Where the blocks of a cooperative launch wait for each other. Each runs on an operating-system thread of its own.
+/// Where the blocks of a cooperative launch wait for each other. Each runs on an operating-system thread of
+/// its own.
 
 #include <atomic>
 #include <chrono>
@@ -14,7 +15,8 @@ class GridBarrier {
  public:
   explicit GridBarrier(std::uint64_t blocks) : awaited_(blocks), expected_(blocks) {}
 
-  /// Waits for all blocks that have not ended. False if the launch is to stop, or a block cannot come any more.
+  /// Waits for all blocks that have not ended. False if the launch is to stop, or a block cannot come any
+  /// more.
   bool arrive_and_wait(const std::atomic<bool>& stop) {
     constexpr auto kLookAgain = std::chrono::milliseconds(50);  // nobody tells of `stop`
     std::unique_lock lock(mutex_);

@@ -49,7 +49,8 @@ int BlockRunner::pick_in_warp(std::size_t warp_number) {
   return static_cast<int>(warp_number) * kWarpSize + lane;
 }
 
-// No lane of its warp that is ready comes behind it. A warp whose lanes all spin would keep the turn otherwise.
+// No lane of its warp that is ready comes behind it. A warp whose lanes all spin would keep the turn
+// otherwise.
 bool BlockRunner::last_of_its_turn(int thread) const {
   const LaneMask ready = warp_of(thread).ready, self = bit_of(thread);
   return (launch_->order == Order::reverse ? ready & (self - 1) : ready & ~(self | (self - 1))) == 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Cooperative groups: the grid, the block, tiles of a warp, and the lanes that run together. Clusters, and tiles of
-// more than one warp, are not simulated.
+// Cooperative groups: the grid, the block, tiles of a warp, and the lanes that run together. Clusters, and
+// tiles of more than one warp, are not simulated.
 
 #include <type_traits>
 

@@ -50,8 +50,8 @@ enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare 
 /// Comes before every atomic operation: what it is about to touch. A place to give way as well.
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation);
 
-/// What the threads of the block have done so far comes before whatever they do from now on: threads that meet by
-/// other means than __syncthreads() are judged in this order.
+/// What the threads of the block have done so far comes before whatever they do from now on: threads that
+/// meet by other means than __syncthreads() are judged in this order.
 void simt_phase_ends(void);
 
 enum SimtFence { simt_fence_block, simt_fence_device };

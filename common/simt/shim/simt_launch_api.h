@@ -39,8 +39,9 @@ cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
 
 /// All blocks run at the same time, and may wait for each other by grid.sync().
 template <class... Parameters>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                                        std::size_t dynamic_shared_bytes = 0, cudaStream_t stream = nullptr) {
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                        void** arguments, std::size_t dynamic_shared_bytes = 0,
+                                        cudaStream_t stream = nullptr) {
   simt::LaunchConfig config(grid, block, dynamic_shared_bytes, stream);
   config.cooperative = true;
   simt::launch_pointers(kernel, config, arguments, std::index_sequence_for<Parameters...>());

@@ -275,7 +275,8 @@ constexpr simt::Name<Char, kCharacters...> operator""_simt_name() {
         names;                                                    \
       })
 #define SIMT_NAME_PARAMETERS(...) ::simt::name_parameters(__VA_ARGS__)
-#define SIMT_PARAMETER(variable)                                                              \
-  ::simt::parameter<decltype(#variable ""_simt_name), decltype(#variable ".data" ""_simt_name)>(variable)
+#define SIMT_PARAMETER(variable)                                                 \
+  ::simt::parameter<decltype(#variable ""_simt_name), decltype(#variable ".data" \
+                                                                         ""_simt_name)>(variable)
 
 #endif

@@ -2,22 +2,16 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bench_lines.hpp"
 #include "cli/staff/bench_report.hpp"
 #include "support/catch.hpp"
 
 using namespace course::cli;
 using namespace course::grading;
 using Catch::Matchers::ContainsSubstring;
+using course::test::kMachine, course::test::kOne;
 
 namespace {
-
-constexpr const char* kMachine =
-    R"({"gpu": "NVIDIA H200", "driver": "580.1", "cuda": "13.0", "date": "2026-11-22", "pci_bus_id": "0000:18:00.0"})"
-    "\n";
-constexpr const char* kOne =
-    R"({"series": "flash2_forward", "label": "N=1024 D=64", "shape": {"N": 1024, "D": 64}, "milliseconds": 0.5,)"
-    R"( "repetitions": 20, "operations": 17179869184, "bytes": 67371008})"
-    "\n";
 
 Measurement measured(double milliseconds, double operations, double bytes,
                      const std::string& label = "N=1024 D=64") {

@@ -48,6 +48,10 @@ TEST_CASE("an asm statement is found by the marks around it") {
              ContainsSubstring("has an asm statement"));
 }
 
+TEST_CASE("an asm statement without a word in it, which orders memory, is none") {
+  CHECK(foreign_assembly(function_with("#APP\n# 3 \"a.cu\" 1\n#NO_APP\n")).empty());
+}
+
 TEST_CASE("a directive that a name brought along is found") {
   CHECK_THAT(foreign_assembly(function_with("\t.incbin \"/etc/passwd\"\n")), ContainsSubstring(".incbin"));
   CHECK_THAT(foreign_assembly(".macro movss\n"), ContainsSubstring(".macro"));

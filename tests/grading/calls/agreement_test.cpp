@@ -54,7 +54,7 @@ TEST_CASE(
 }
 
 TEST_CASE("gaps between rows are not compared") {
-  const Tensor<float> strided({2, 2}, Strides{3, 1});
+  const Tensor<float> strided({2, 2}, Strides{3, 1}, 0.0f);
   CHECK(disagreement_of<float>(strided, {1, 2, 77, 3, 4}, {1, 2, 88, 3, 4}).empty());
   CHECK_THAT(disagreement_of<float>(strided, {1, 2, 77, 3, 4}, {1, 2, 77, 3, 9}),
              ContainsSubstring("y[1, 1]"));

@@ -155,6 +155,14 @@ TEST_CASE("gaps between rows must stay as they were, for outputs as well") {
   CHECK_THAT(out.violations().at(0), Catch::Matchers::ContainsSubstring("gaps between the rows of c"));
 }
 
+TEST_CASE("gaps within rows are not called gaps between them") {
+  Tensor<float> columns({3, 4}, {1, 5}, 2.0f);  // each column is followed by two other numbers
+  Trip trip(columns, Access::out);
+  trip.write(3, 9);
+  CHECK_THAT(trip.violations().at(0), Catch::Matchers::ContainsSubstring("gaps between the elements of c") &&
+                                          Catch::Matchers::ContainsSubstring("the stride of its axis"));
+}
+
 TEST_CASE("results replace the elements and leave the gaps") {
   Tensor<float> tensor({2, 2}, {3, 1}, 2.0f);
   Trip trip(tensor, Access::out);

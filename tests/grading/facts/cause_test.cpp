@@ -1,10 +1,15 @@
 #include "grading/facts/cause.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "grading/facts/words.hpp"
 #include "support/catch.hpp"
 #include "support/findings.hpp"
 
 using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
+using course::Shape;
 using course::test::failed_check;
 using course::test::finding;
 using course::test::wrong_values;
@@ -101,6 +106,56 @@ TEST_CASE("a case is told with its findings first, then what is wrong, and the c
         "kernel.cu:3: error: out_of_bounds: Here.\nn = 10: c[0] is 5, expected 7. 10 of 10 elements are "
         "wrong.\n"
         "Your code printed:\nhello");
+}
+
+TEST_CASE("threads that are missing at a barrier come before what nobody has written for that") {
+  CaseResult result;
+  result.findings = {finding("missing_syncwarp", 9, Severity::warning), finding("uninitialised_read", 8),
+                     finding("exited_threads", 3, Severity::warning)};
+  const std::vector<Finding> reasons = reasons_in(result.findings);
+  REQUIRE(reasons.size() == 3);
+  CHECK(reasons[0].kind == "exited_threads");
+  CHECK(reasons[1].kind == "uninitialised_read");
+  CHECK(reasons[2].kind == "missing_syncwarp");
+}
+
+TEST_CASE("threads that left by one return are told once, at however many barriers they are missing") {
+  const auto missing_at = [](int line, int line_of_return) {
+    Finding one = finding("exited_threads", line, Severity::warning);
+    one.other.file = "kernel.cu";
+    one.other.line = line_of_return;
+    return one;
+  };
+  std::vector<Finding> list;
+  add_new(list, {missing_at(20, 10), missing_at(30, 10), missing_at(40, 12)});
+  REQUIRE(list.size() == 2);
+  CHECK(list[0].here.line == 20);
+  CHECK(list[1].here.line == 40);
+}
+
+TEST_CASE("a result that is wrong in another call than the findings are of is told so") {
+  CaseResult result;
+  result.findings = {finding("out_of_bounds")};
+  Failure failure = wrong_values("c");
+  failure.context = "n = 33";
+  failure.in_other_call = true;
+  result.failures = {failure};
+  CHECK_THAT(to_words(result, std::nullopt), ContainsSubstring("\nIn another call, n = 33: c[0] is 5"));
+  CHECK(failure_from_json(failure_to_json(failure)).in_other_call);
+}
+
+TEST_CASE("of a few elements the places are told only where they follow a rule") {
+  const auto words = [](const Shape& shape, const std::vector<std::int64_t>& wrong) {
+    WrongValues values{.array = "c", .index = {0}, .got = "5", .expected = "7"};
+    values.count = static_cast<std::int64_t>(wrong.size());
+    values.size = shape[0] * shape[1];
+    values.where = locate(shape, {}, wrong);
+    return to_words(values);
+  };
+  CHECK_THAT(words({2, 2}, {1, 2}), EndsWith("2 of 4 elements are wrong."));
+  CHECK_THAT(words({2, 2}, {0, 1}), EndsWith("2 of 4 elements are wrong: row 0 of 2."));
+  CHECK_THAT(words({1, 12}, {0, 1, 3, 4, 6, 7, 9, 11}),
+             EndsWith("8 of 12 elements are wrong."));  // not twice
 }
 
 TEST_CASE("of several wrong arrays those that were never written share a line") {

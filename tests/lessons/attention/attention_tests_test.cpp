@@ -143,3 +143,43 @@ TEST_CASE("of mistakes with one name the first that fits speaks, and no other is
   CHECK(attempts[0].sentence == "first");
   CHECK(attempts[1].sentence.empty());
 }
+
+TEST_CASE("numbers that a mistake gives, but that lie within rounding of the right ones, say nothing of it",
+          "[attention_tests]") {
+  const Tensor<double> right({4}, 1.0);
+  Tensor<float> baseline({4}, 1.0f);
+  baseline(0) = 1.0005f;  // so that 0.001 passes
+  const auto told = [&](double wrong, float got) {
+    const Tensor<float> result({4}, got);
+    const Comparison comparison = compare(result, "x", right, baseline);
+    REQUIRE_FALSE(comparison.passed);
+    return gives_about(
+               "", [wrong] { return Tensor<double>({4}, wrong); }, "fits")
+        .explain({result, right, comparison});
+  };
+  CHECK(told(1.01, 1.01f) == "fits");
+  CHECK(told(1.002, 1.0025f) == "");          // a mistake that the data hide
+  CHECK(told(1.002, 1.01f) == std::nullopt);  // it does not give that
+  CHECK(told(1.0, 1.0025f) == std::nullopt);  // it changes nothing here, and something is wrong
+}
+
+TEST_CASE("a last tile that counts is told of fewer keys than a tile holds, too", "[attention_tests]") {
+  const Problem p = random_problem({1, 2, 3, 4, 5});
+  const Forward64 expected = expected_of(p);
+  const Baseline baseline = in_float32(p, attention_of(p));
+  const Tensor<float> got = rounded(deviate(p, {.tile = 64, .tail_counts = true}, Which::lse).lse);
+  const Comparison comparison = compare(got, "lse", expected.lse, baseline.results.lse);
+  std::set<std::string> told;
+  for (const Mistake& mistake : mistakes_in(p, Which::lse))
+    if (mistake.explain({got, expected.lse, comparison}).value_or("") != "") told.insert(mistake.name);
+  CHECK(told == std::set<std::string>{"tail_counted"});
+}
+
+TEST_CASE("a query of infinities has a score of NaN with what lies behind the last key",
+          "[attention_tests]") {
+  Problem p = random_problem({1, 1, 2, 4, 3});
+  p.Q(0, 0, 1, 2) = -kInf;
+  const Forward64 counted = deviate(p, {.tile = 8, .tail_counts = true}, Which::lse);
+  CHECK(std::isfinite(counted.lse(0, 0, 0)));
+  CHECK(std::isnan(counted.lse(0, 0, 1)));
+}

@@ -27,6 +27,11 @@ void add_scores(Catalogue& to) {
   to.add("scale_twice", {.score_factor = scale}, "S is scaled twice.");
   to.add("scale_inverted", {.score_factor = 1 / (scale * scale)},
          "S is divided by the scale; it should be multiplied.");
+  if (scale > 0)
+    to.add("scale_root", {.score_factor = 1 / std::sqrt(scale)},
+           "S is multiplied by the root of the scale. The scale itself belongs there: where it is 1/√D, the "
+           "root "
+           "is in it already.");
   if (const double root = 1 / std::sqrt(static_cast<double>(p.D())); std::abs(root - scale) > 1e-3 * scale)
     to.add(
         "scale_from_dim", {.score_factor = root / scale},

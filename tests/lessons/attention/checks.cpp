@@ -1,14 +1,11 @@
 #include "attention/checks.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "attention/check_parts.hpp"
-#include "grading/facts/poison.hpp"
 #include "reference/attention_rounding.hpp"
 #include "tensor/format.hpp"
 
@@ -92,52 +89,6 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
   }
   grading::detail::report(failures_in(kernel, p, got, outcome), where);
   grading::detail::report(true, {}, where);
-}
-
-std::string axes_exchanged(const std::string& order, const Problem& p, const Forward& got,
-                           const Outcome& outcome) {
-  const bool raced = std::any_of(outcome.findings.begin(), outcome.findings.end(),
-                                 [](const Finding& finding) { return finding.kind == "race"; });
-  if (raced || !outcome.profile || outcome.profile->launches.size() != 1 || got.lse.numel() == 0) return "";
-  const auto& launched = outcome.profile->launches[0].grid;
-  std::vector<std::string> orders{order, "thb", "hbt", "bht", "tbh", "htb", "bth"};
-  const std::map<char, std::string> count{{'t', "tiles"}, {'h', "H"}, {'b', "B"}},
-      one{{'t', "the tile"}, {'h', "the head"}, {'b', "the batch"}};
-  for (const Int queries : {128, 64}) {
-    const Int tiles = (p.Nq() + queries - 1) / queries;
-    const std::map<char, Int> sizes{{'t', tiles}, {'h', p.H()}, {'b', p.B()}};
-    std::set<Int> written;  // tiles, counted through all batches and heads
-    for (Int row = 0; row < got.lse.numel(); ++row)
-      if (!is_poison(got.lse.at_linear(row))) written.insert(row / p.Nq() * tiles + row % p.Nq() / queries);
-    if (written.empty() || static_cast<Int>(written.size()) == p.B() * p.H() * tiles) return "";
-    /// What a kernel with this order writes in the grid of that launch; nothing if two blocks write the same.
-    const auto written_by = [&](const std::string& kernel) {
-      std::set<Int> all;
-      for (Int x = 0; x < launched[0]; ++x)
-        for (Int y = 0; y < launched[1]; ++y)
-          for (Int z = 0; z < launched[2]; ++z) {
-            std::map<char, Int> at{{kernel[0], x}, {kernel[1], y}, {kernel[2], z}};
-            const Int head = at['b'] * p.H() + at['h'];
-            if (head >= p.B() * p.H() || at['t'] >= tiles) continue;
-            if (!all.insert(head * tiles + at['t']).second) return std::set<Int>{};
-          }
-      return all;
-    };
-    for (const std::string& launch : orders) {
-      if (launched[0] != sizes.at(launch[0]) || launched[1] != sizes.at(launch[1]) ||
-          launched[2] != sizes.at(launch[2]))
-        continue;
-      for (const std::string& kernel : orders)
-        if (kernel != launch && written_by(kernel) == written)
-          return "The launch has a grid of (" + count.at(launch[0]) + ", " + count.at(launch[1]) + ", " +
-                 count.at(launch[2]) +
-                 ") blocks. What was written is what a kernel gives that takes "
-                 "blockIdx.x for " +
-                 one.at(kernel[0]) + ", blockIdx.y for " + one.at(kernel[1]) + " and blockIdx.z for " +
-                 one.at(kernel[2]) + ". The two have to agree.";
-    }
-  }
-  return "";
 }
 
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {

@@ -157,6 +157,7 @@ class HeadModel {
     for (Int d = 0; d < dims_; ++d) {
       const double q = Q_(b_, h_, i, d);
       for (Int j = 0; j < Nk; ++j) S_[at(j)] += q * k_[at(d * Nk + j)];
+      for (Int j = Nk; j < end_; ++j) S_[at(j)] += q * 0;  // NaN of an infinite query
     }
     const double scale = static_cast<double>(p_.scale) * how_.score_factor;
     for (Int j = 0; j < static_cast<Int>(S_.size()); ++j) {

@@ -155,7 +155,11 @@ TEST_CASE("the intermediates say what went wrong first", "[attention_tests]") {
                           ContainsSubstring("dK is dSᵀ"));
     const std::string of_dP = message({{Gradient::dQ, {.V = right(identity_in_K(8, mask, true).K)}}});
     CHECK_THAT(of_dP, ContainsSubstring("the mistake is in dP = dO·Vᵀ") && ContainsSubstring("dQ is dS ·"));
-    CHECK_THAT(message({{Gradient::dQ, {.factor = 0.5}}}), ContainsSubstring("0.5 times what it should be"));
+    CHECK_THAT(message({{Gradient::dQ, {.factor = 0.25}}}),
+               ContainsSubstring("0.25 times what it should be, so look at the scale in dQ"));
+    // Q is twice the identity here, which dO is: half of dK need not be a matter of the scale.
+    CHECK_THAT(message({{Gradient::dK, {.right = right(identity_in_Q(8, mask, true).dO)}}}),
+               ContainsSubstring("whether dO, the identity, stands in the place of Q"));
   }
   // A key that the mask hides has no part in dS, whatever dP holds.
   const std::string hidden =

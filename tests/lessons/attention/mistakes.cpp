@@ -55,7 +55,21 @@ std::optional<std::string> gives_rounded(const std::string& name,
   const double lost = right > 0 ? kRounding * right : kRoundingOfZeros * grading::largest_magnitude(values);
   rounded.allowed = std::max(4 * rounded.allowed, lost);
   const auto given = [&] { return values; };
-  return grading::gives(name, given, sentence).explain({result.got, result.expected, rounded});
+  if (auto told = grading::gives(name, given, sentence).explain({result.got, result.expected, rounded}))
+    return told;
+  const auto differs_by_more_than = [&](double allowed) {
+    return !grading::elements_off(values.to<float>(), result.expected, allowed).empty();
+  };
+  const bool near = !differs_by_more_than(rounded.allowed) && differs_by_more_than(result.comparison.allowed);
+  if (near && grading::elements_off(result.got, values, rounded.allowed).empty()) return "";
+  return std::nullopt;
+}
+
+Mistake gives_about(std::string name, std::function<Tensor<double>()> wrong, std::string sentence) {
+  grading::list_mistake(name, sentence);
+  return {name, [name, wrong = std::move(wrong), sentence = std::move(sentence)](const WrongResult& result) {
+            return gives_rounded(name, wrong, sentence, result);
+          }};
 }
 
 Mistake deviation(std::string name, const Problem& p, Which which, Deviation how, std::string sentence) {
@@ -86,10 +100,13 @@ Mistakes by_name(Mistakes mistakes) {
   Mistakes merged;
   for (auto& [name, group] : groups)
     merged.push_back({name, [group = std::move(group)](const WrongResult& result) {
-                        std::optional<std::string> sentence;
-                        for (const Mistake& mistake : group)
-                          if ((sentence = mistake.explain(result))) break;
-                        return sentence;
+                        std::optional<std::string> found;
+                        for (const Mistake& mistake : group) {
+                          const std::optional<std::string> sentence = mistake.explain(result);
+                          if (sentence) found = sentence;
+                          if (sentence && !sentence->empty()) break;
+                        }
+                        return found;
                       }});
   return merged;
 }

@@ -39,10 +39,14 @@ bool is_nan_as_expected(const grading::WrongResult& result, Int i);
 
 /// @brief The sentence if every element is what the mistake gives, but for rounding and for NaN that should
 /// be there. A wrong kernel may round more than a right one; and where the right result needs no rounding,
-/// the test's bound is 0.
+/// the test's bound is 0. Empty if the mistake's numbers fit, but differ from the right ones by no more than
+/// that rounding.
 std::optional<std::string> gives_rounded(const std::string& name,
                                          const std::function<Tensor<double>()>& wrong,
                                          const std::string& sentence, const grading::WrongResult& result);
+
+/// @brief grading::gives() with the bound of gives_rounded().
+grading::Mistake gives_about(std::string name, std::function<Tensor<double>()> wrong, std::string sentence);
 
 /// @brief One mistake for each name. Of those that shared it (the same mistake at several tile widths, say)
 /// the first that fits speaks, so that a result which several of them explain is not left without a

@@ -107,3 +107,21 @@ TEST_CASE("forgetting accesses keeps what has a value", "[simt][shadow]") {
   CHECK(shadow.cell(4).write.none());
   CHECK(shadow.cell(4).read.none());
 }
+
+TEST_CASE("memory beyond what may be kept counts as written by the host", "[simt][shadow]") {
+  constexpr std::uint64_t kTwoPagesOfWords = 2 * kPage / 4 * sizeof(Cell);
+  Shadow shadow(8 * kPage, kTwoPagesOfWords);
+  shadow.at(0, 4).cell->write = Stamp(7, 1, 2, false);
+  (void)shadow.at(kPage, 4);
+  CHECK(shadow.take_unwatched() == 0);
+  const Shadow::Units beyond = shadow.at(2 * kPage + 8, 8);
+  CHECK(beyond.count == 2);
+  CHECK_FALSE(beyond.cell[1].write.none());
+  CHECK(beyond.cell[1].write.step() == 0);
+  beyond.cell[0].write = Stamp(9, 1, 2, false);
+  CHECK(shadow.at(2 * kPage + 8, 8).cell[0].write.step() == 0);  // forgotten
+  CHECK(shadow.at(kPage + 1, 1).count == 1);                     // no room to tell its bytes apart
+  CHECK(shadow.take_unwatched() == 3);
+  CHECK(shadow.take_unwatched() == 0);
+  CHECK(shadow.at(0, 4).cell->write.step() == 7);
+}

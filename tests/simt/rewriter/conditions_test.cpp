@@ -61,3 +61,31 @@ TEST_CASE("macros that only a GPU sees are left alone", "[rewriter][conditions]"
 TEST_CASE("a condition with a thousand parentheses is survived", "[rewriter][conditions]") {
   CHECK(refusal("#if " + std::string(100000, '(') + "0\nasm(\"what;\");\n#endif") != "");
 }
+
+TEST_CASE("code for the device alone is compiled for an architecture", "[rewriter][conditions]") {
+  const std::string kernel =
+      "__global__ void k() {\n#if __CUDA_ARCH__ >= 800\n  a();\n#else\n  std::max(1, 2);\n#endif\n}\n";
+  CHECK(rewritten(kernel) ==
+        "__global__ void k() {\n#define __CUDA_ARCH__ 900\n#line 1\n\n#if __CUDA_ARCH__ >= 800\n  "
+        "a();\n#else\n  "
+        "std::max(1, 2);\n#endif\n\n#undef __CUDA_ARCH__\n#line 7\n}\n");
+  CHECK(simt::rewrite(kernel, "file.cu", 890).find("#define __CUDA_ARCH__ 890\n") != std::string::npos);
+  CHECK_THROWS_AS(simt::rewrite(kernel, "file.cu", 750), simt::RewriteError);  // then std::max is compiled
+}
+
+TEST_CASE("functions for the device alone are declared for an architecture", "[rewriter][conditions]") {
+  CHECK(rewritten("\n#if __CUDA_ARCH__ < 600\n__device__ int f();\n#endif\nint x;") ==
+        "\n#define __CUDA_ARCH__ 900\n#line 2\n#if __CUDA_ARCH__ < 600\n__device__ int f();\n#endif\n#undef "
+        "__CUDA_ARCH__\n#line 5\nint x;");
+  const std::string for_both =
+      GENERATE(as<std::string>{}, "#ifdef __CUDA_ARCH__\n__host__ __device__ int f();\n#endif\n",
+               "__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n#endif\n}",
+               "#ifdef __CUDA_ARCH__\nint x;\n#endif\n", "__global__ void k() {\n#ifdef __SIMT__\n#endif\n}");
+  CHECK(rewritten(for_both) == for_both);
+}
+
+TEST_CASE("plain C++ beside inline PTX is what runs", "[rewriter][conditions]") {
+  const std::string source =
+      "__device__ int f() {\n#ifdef __CUDA_ARCH__\n  asm(\"what;\");\n#else\n  return 1;\n#endif\n}\n";
+  CHECK(rewritten(source) == source);
+}

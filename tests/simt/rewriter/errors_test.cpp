@@ -57,10 +57,13 @@ TEST_CASE("a launch without a kernel's name is refused", "[rewriter][error]") {
   CHECK_THAT(refusal(launch), StartsWith("1: There is no kernel name in front of '<<<'."));
 }
 
-TEST_CASE("a launch argument in bare braces is refused", "[rewriter][error]") {
-  CHECK_THAT(refusal("k<<<1, 2>>>(x,\n{1, 2});"),
-             StartsWith("2: A launch argument in bare braces has no type yet."));
-  CHECK(refusal("k<<<1, 2>>>(int2{1, 2}, [] { return 1; }(), f({1}));") == "");
+TEST_CASE("a kernel that launches a kernel is refused", "[rewriter][error]") {
+  CHECK(refusal("__global__ void j(int* p) {}\n__global__ void k(int* p) {\n  j<<<1, 2>>>(p);\n}") ==
+        "3: A kernel launches a kernel here, and the simulator does not run that (CUDA calls it dynamic "
+        "parallelism). Launch it from host code.");
+  CHECK(refusal("__device__ void f() { k<<<1, 2>>>(); }") != "");
+  CHECK(refusal("__host__ __device__ void f() { k<<<1, 2>>>(); }") == "");
+  CHECK(refusal("__global__ void k() {}\nvoid f() { k<<<1, 2>>>(); }") == "");
 }
 
 TEST_CASE("what cannot be translated inside a kernel's name is refused", "[rewriter][error]") {

@@ -60,7 +60,6 @@ TEST_CASE("headers without CUDA stay where they are", "[rewriter][includes]") {
   write(project.in / "a.cu", source);
   write(project.in / "b.hpp", "int b;\n");
   write(project.inc / "c.hpp", "#include \"b.hpp\"\nint c;\n");
-  write(project.inc / "d.hpp", kShared);
   const auto dependencies = project.rewrite();
   CHECK(project.result() == project.line_directive(project.in / "a.cu") + source);
   CHECK(dependencies ==
@@ -190,4 +189,39 @@ TEST_CASE("simt-rewrite exits with 2 when it is used wrongly", "[rewriter][tool]
   CHECK(run_tool(arguments, folder / "log") == 2);
   CHECK_THAT(read(folder / "log"), Catch::Matchers::StartsWith("usage: simt-rewrite IN.cu -o OUT.cpp"));
   CHECK(run_tool("--help", folder / "log") == 0);
+}
+
+TEST_CASE("includes in angle brackets are followed into the given folders", "[rewriter][includes]") {
+  const Project project;
+  write(project.in / "a.cu", "#include <b.cuh>\n#include <vector>\n");
+  write(project.inc / "b.cuh", "k<<<1, 2>>>(x);\n");
+  CHECK(project.rewrite().size() == 2);
+  CHECK_THAT(project.result(),
+             ContainsSubstring("#include \"a.cpp.1.b.cuh\"") && ContainsSubstring("<vector>"));
+}
+
+TEST_CASE("what the simulator has itself is found nowhere else", "[rewriter][includes]") {
+  const Project project;
+  write(project.in / "a.cu", "#include <cuda_runtime.h>\n");
+  write(project.inc / "cuda_runtime.h", "k<<<1, 2>>>(x);\n");
+  write(project.folder / "own" / "cuda_runtime.h", "");
+  const auto read_files = simt::rewrite_file({.source = project.in / "a.cu",
+                                              .output = project.out / "a.cpp",
+                                              .include_dirs = {project.inc},
+                                              .own_headers = project.folder / "own"});
+  CHECK(read_files.size() == 1);
+}
+
+TEST_CASE("a header of a library that is left out is refused by name", "[rewriter][includes]") {
+  const Project project;
+  write(project.in / "a.cu", "\n#include <thrust/device_vector.h>\n");
+  write(project.inc / "thrust" / "device_vector.h", "");
+  try {
+    project.rewrite();
+    FAIL("not refused");
+  } catch (const simt::RewriteError& error) {
+    CHECK(error.line == 2);
+    CHECK(error.message ==
+          "This program uses Thrust (thrust/device_vector.h), which the simulator does not have.");
+  }
 }

@@ -126,3 +126,33 @@ TEST_CASE("operator<< with explicit template arguments is not a launch", "[rewri
   const std::string source = "std::operator<<<char>(out, \"x\"); friend S& operator<<<>(S&, const T<U>&);\n";
   CHECK(rewritten(source) == source);
 }
+
+TEST_CASE("blanks within the signs of a launch are no obstacle", "[rewriter][launch]") {
+  const std::string plain = rewritten("k<<<g, 32>>>(x);");
+  const std::string signs = GENERATE("k<< <g, 32>>>(x);", "k<<<g, 32>> >(x);", "k<< <g, 32>> >(x);");
+  CHECK(rewritten(signs) == plain);
+  CHECK(rewritten("k<A<B<int> > ><< <g, a<b<int> >(3)>> >(x);").find("LaunchConfig(g, a<b<int> >(3))") !=
+        std::string::npos);
+  CHECK(rewritten("std::ostream& operator<< <T>(std::ostream&, T);") ==
+        "std::ostream& operator<< <T>(std::ostream&, T);");
+}
+
+TEST_CASE("a literal 0 and values in braces take the parameter's type", "[rewriter][launch]") {
+  CHECK(
+      rewritten("k<<<1, 2>>>(p, 0);") ==
+      "::simt::launch(\"k\", ::simt::LaunchConfig(1, 2), [=](auto&... simt_args) { if constexpr (requires { "
+      "k(::simt::as_number(simt_args)...); }) k(::simt::as_number(simt_args)...); else k(simt_args...); }, "
+      "p, "
+      "::simt::Zero());");
+  CHECK(rewritten("k<<<1, 2>>>({a, 4}, 10);") ==
+        launch("k", "1, 2", "::simt::braced([=]<class simt_type>() { return simt_type{a, 4}; }), 10") + ";");
+}
+
+TEST_CASE("a kernel that is handed on as void* keeps its type", "[rewriter][launch]") {
+  const std::string rest = ", grid, block, arguments, 0, stream); __global__ void k();";
+  const std::string function = GENERATE("cudaLaunchKernel", "cudaLaunchCooperativeKernel");
+  for (const char* cast : {"(void*)", "(void *) ", "(const void*)"})
+    CHECK_THAT(
+        rewritten(function + "(" + cast + "k<int>" + rest),
+        Catch::Matchers::ContainsSubstring("k<int>, grid") && !Catch::Matchers::ContainsSubstring("void*)k"));
+}

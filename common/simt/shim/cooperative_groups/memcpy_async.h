@@ -19,7 +19,8 @@ struct aligned_size_t {
 namespace simt {
 
 /// The copies of the thread with that rank among as many that share the work.
-inline void issue_copies(void* to, const void* from, std::size_t bytes, std::size_t rank, std::size_t threads) {
+inline void issue_copies(void* to, const void* from, std::size_t bytes, std::size_t rank,
+                         std::size_t threads) {
   const std::uintptr_t bits =
       reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
   const std::size_t piece = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;

@@ -42,6 +42,26 @@ std::size_t body_begin(const rewriter::Lexed& lexed, const rewriter::Directive& 
   return std::min<std::size_t>(i, define.last_token);
 }
 
+/// The lines that an edit adds to those that it replaces: of its own, if it says behind them where the file
+/// goes on. Nothing if it does not say so, or says something else.
+std::optional<std::ptrdiff_t> lines_added(std::string_view text, const rewriter::Edit& edit) {
+  const std::ptrdiff_t before = lines_in(text.substr(edit.begin, edit.end - edit.begin));
+  const std::ptrdiff_t after = lines_in(edit.text);
+  if (after == before) return 0;
+  const std::size_t directive = edit.text.rfind("#line ");
+  if (edit.begin != edit.end || directive == std::string::npos) return std::nullopt;
+  const bool own_line = edit.text.ends_with('\n');  // else the number is that of the line that follows
+  const std::ptrdiff_t line = lines_in(text.substr(0, edit.begin)) + (own_line ? 1 : 2);
+  return std::stol(edit.text.substr(directive + 6)) == line ? std::optional(after) : std::nullopt;
+}
+
+std::ptrdiff_t lines_added(std::string_view text) {
+  std::ptrdiff_t lines = 0;
+  for (const rewriter::Edit& edit : rewriter::find_edits(rewriter::lex_live(text, kName), kName))
+    lines += lines_added(text, edit).value_or(0);
+  return lines;
+}
+
 std::string broken_edits(std::string_view text, const std::string& result) {
   const auto edits = rewriter::find_edits(rewriter::lex_live(text, kName), kName);
   std::string expected(kHeader);
@@ -49,8 +69,7 @@ std::string broken_edits(std::string_view text, const std::string& result) {
   for (const rewriter::Edit& edit : edits) {
     if (edit.begin < position || edit.end < edit.begin || edit.end > text.size())
       return "edits overlap or leave the file";
-    if (lines_in(text.substr(edit.begin, edit.end - edit.begin)) != lines_in(edit.text))
-      return "an edit changes the lines";
+    if (!lines_added(text, edit)) return "an edit changes the lines";
     expected += text.substr(position, edit.begin - position);
     expected += edit.text;
     position = edit.end;
@@ -76,7 +95,7 @@ std::string broken_property(const std::string& text) {
     return "";
   }
   if (!result->starts_with(kHeader)) return "the line directive is missing";
-  if (lines_in(*result) != lines_in(view) + 1) return "lines were lost or added";
+  if (lines_in(*result) != lines_in(view) + 1 + lines_added(view)) return "lines were lost or added";
   if (std::string broken = broken_edits(view, *result); !broken.empty()) return broken;
 
   const rewriter::Lexed lexed = rewriter::lex_live(*result, kName);

@@ -79,10 +79,18 @@ __global__ void reals(float a, float large, float tiny, float nan) {
   F_TO_R("cvt.rmi.s32.f32", -a)
   F_TO_R("cvt.rpi.s32.f32", a)
   F_TO_R("cvt.rni.s32.f32", 2.5f)
-  F_TO_R("cvt.rzi.u32.f32", -a) F_TO_R("cvt.rzi.s32.f32", large) F_TO_R("cvt.rzi.u32.f32", large)
-      F_TO_R("cvt.rzi.s32.f32", nan) F_TO_L("cvt.rzi.s64.f32", large) F_TO_L("cvt.rni.u64.f32", a)
-          F_TO_R("cvt.rni.s8.f32", 300.0f) F1("cvt.rni.f32.f32", a) F1("cvt.rzi.f32.f32", -a)
-              F1("cvt.rmi.f32.f32", -a) F1("cvt.rpi.f32.f32", a) F1("cvt.sat.f32.f32", a)
+  F_TO_R("cvt.rzi.u32.f32", -a)
+  F_TO_R("cvt.rzi.s32.f32", large)
+  F_TO_R("cvt.rzi.u32.f32", large)
+  F_TO_R("cvt.rzi.s32.f32", nan)
+  F_TO_L("cvt.rzi.s64.f32", large)
+  F_TO_L("cvt.rni.u64.f32", a)
+  F_TO_R("cvt.rni.s8.f32", 300.0f)
+  F1("cvt.rni.f32.f32", a)
+  F1("cvt.rzi.f32.f32", -a)
+  F1("cvt.rmi.f32.f32", -a)
+  F1("cvt.rpi.f32.f32", a)
+  F1("cvt.sat.f32.f32", a)
                   F1("cvt.ftz.f32.f32", tiny) F1("cvt.rni.ftz.f32.f32", tiny) double d;
   asm volatile("cvt.f64.f32 %0, %1;" : "=d"(d) : "f"(a));
   printf(U64, "cvt.f64.f32", __double_as_longlong(d));
@@ -112,12 +120,16 @@ __global__ void small(float a, float b) {
   H_TO_F("cvt.f32.bf16", 0x3fcd)
   FF_TO_R("cvt.rn.f16x2.f32", a, b)
   FF_TO_R("cvt.rn.bf16x2.f32", a, b)
-  FF_TO_R("cvt.rz.bf16x2.f32", a, b) FF_TO_R("cvt.rn.relu.bf16x2.f32", -a, b)
-      FF_TO_R("cvt.rn.relu.f16x2.f32", -a, b) F_TO_R("cvt.rna.tf32.f32", a)
-          F_TO_R("cvt.rna.tf32.f32", __uint_as_float(0x3f801000u)) F_TO_R("cvt.rna.tf32.f32", -b)
+  FF_TO_R("cvt.rz.bf16x2.f32", a, b)
+  FF_TO_R("cvt.rn.relu.bf16x2.f32", -a, b)
+  FF_TO_R("cvt.rn.relu.f16x2.f32", -a, b)
+  F_TO_R("cvt.rna.tf32.f32", a)
+  F_TO_R("cvt.rna.tf32.f32", __uint_as_float(0x3f801000u))
+  F_TO_R("cvt.rna.tf32.f32", -b)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-              F_TO_R("cvt.rn.tf32.f32", __uint_as_float(0x3f801000u)) F_TO_R("cvt.rz.tf32.f32", a)
-                  F_TO_R("cvt.rn.relu.tf32.f32", -a)
+  F_TO_R("cvt.rn.tf32.f32", __uint_as_float(0x3f801000u))
+  F_TO_R("cvt.rz.tf32.f32", a)
+  F_TO_R("cvt.rn.relu.tf32.f32", -a)
 #endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
                       const float values[] = {

@@ -29,11 +29,15 @@ __global__ void loads(const unsigned char* bytes, unsigned* out) {
   LOAD("ld.volatile.global.u32")
   LOAD("ld.weak.global.u32")
   LOAD("ld.global.nc.u32")
-  LOAD("ld.global.nc.L1::no_allocate.L2::128B.u32") LOAD("ld.global.L1::evict_last.u32")
-      LOAD("ld.relaxed.gpu.global.u32") LOAD("ld.acquire.gpu.global.u32") LOAD("ld.acquire.sys.u32")
-          LOAD("ldu.global.u32") asm volatile("ld.global.u32 %0, [%1+4];"
-                                              : "=r"(d)
-                                              : "l"(bytes));
+  LOAD("ld.global.nc.L1::no_allocate.L2::128B.u32")
+  LOAD("ld.global.L1::evict_last.u32")
+  LOAD("ld.relaxed.gpu.global.u32")
+  LOAD("ld.acquire.gpu.global.u32")
+  LOAD("ld.acquire.sys.u32")
+  LOAD("ldu.global.u32")
+  asm volatile("ld.global.u32 %0, [%1+4];"
+               : "=r"(d)
+               : "l"(bytes));
   printf(U32, "ld.global.u32 [+4]", d);
   asm volatile("ld.global.u32 %0, [%1 + -4];" : "=r"(d) : "l"(bytes + 8));
   printf(U32, "ld.global.u32 [-4]", d);
@@ -101,10 +105,11 @@ __global__ void atomics(unsigned* u, unsigned long long* l, float* f, double* d,
   ATOM("atom.global.exch.b32", 17)
   ATOM("atom.relaxed.gpu.global.add.u32", 1)
   ATOM("atom.acq_rel.gpu.global.add.u32", 1)
-      ATOM("atom.acquire.cta.global.add.u32", 1) asm volatile("atom.global.cas.b32 %0, [%1], %2, %3;"
-                                                              : "=r"(r)
-                                                              : "l"(u), "r"(20), "r"(33)
-                                                              : "memory");
+  ATOM("atom.acquire.cta.global.add.u32", 1)
+  asm volatile("atom.global.cas.b32 %0, [%1], %2, %3;"
+               : "=r"(r)
+               : "l"(u), "r"(20), "r"(33)
+               : "memory");
   printf("%-32s %08x %08x\n", "atom.global.cas.b32", r, *u);
   unsigned long long old;
   asm volatile("atom.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(l), "l"(1ull << 40) : "memory");

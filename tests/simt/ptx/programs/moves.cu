@@ -37,7 +37,9 @@ __global__ void compare(unsigned a, unsigned b, float x, float y, float nan, flo
   COMPARE_F("setp.ltu.f32", nan, y)
   COMPARE_F("setp.ne.f32", nan, y)
   COMPARE_F("setp.neu.f32", nan, y)
-  COMPARE_F("setp.num.f32", nan, y) COMPARE_F("setp.nan.f32", nan, y) COMPARE_F("setp.gt.ftz.f32", tiny, 0.0f)
+  COMPARE_F("setp.num.f32", nan, y)
+  COMPARE_F("setp.nan.f32", nan, y)
+  COMPARE_F("setp.gt.ftz.f32", tiny, 0.0f)
       COMPARE_F("setp.gt.f32", tiny, 0.0f) unsigned d;
   asm volatile(
       "{ .reg .pred p, q, c;\n setp.lt.u32 c, %1, %2;\n setp.lt.and.s32 p|q, %1, %2, !c;\n"

@@ -251,6 +251,7 @@ bool is_on(const char* variable) {
 
 void configure_from_environment() {
   simt::Settings settings;
+  settings.goes_on_alone = true;
   if (const char* order = std::getenv("SIMT_ORDER")) settings.order = order_named(order);
   if (const char* seed = std::getenv("SIMT_SEED")) settings.seed = std::strtoull(seed, nullptr, 10);
   if (const char* device = std::getenv("SIMT_DEVICE")) settings.device = device;

@@ -142,7 +142,7 @@ bool Context::is_idle() const {
 }
 
 void Context::let_host_watch() {
-  if (std::exchange(host_watches_, true)) return;
+  if (!settings.goes_on_alone || std::exchange(host_watches_, true)) return;
   std::thread([this] { make_progress(); }).detach();
 }
 

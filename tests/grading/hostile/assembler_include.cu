@@ -1,7 +1,7 @@
 // hostile: Lets the assembler include a file, whose lines then stand in its messages.
 // lesson: 01
 // verdict: not_compiled
-// says: passwd
+// says: asm statement
 // trick: compile
 // never: root:
 

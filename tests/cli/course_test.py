@@ -161,7 +161,7 @@ class Help(Case):
             with self.subTest(command):
                 result = course(command, "--help")
                 self.assertEqual(result.returncode, 0)
-                self.assert_fits(result.stdout, 40 if command == "grade" else 24)
+                self.assert_fits(result.stdout, {"grade": 40, "simulate": 30}.get(command, 24))
                 self.assertTrue(result.stdout.startswith(f"Usage: ./course {command}"), result.stdout)
                 self.assertRegex(result.stdout, rf"\nExamples:\n(.*\n)*?  .*\./course {command}")
                 for option in course("__complete", command, "--").stdout.split():

@@ -108,6 +108,16 @@ std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t inde
   return std::nullopt;
 }
 
+/// Whether a function with its body begins at a word, `int f(...) {`: within another one, the compiler will
+/// say that a brace is missing.
+bool begins_function(const Sequence& sequence, std::uint32_t type) {
+  const std::uint32_t name = type + 1, parameters = type + 2;
+  if (sequence.kind(type) != TokenKind::word || sequence.kind(name) != TokenKind::word) return false;
+  if (sequence.is(name, "if") || sequence.is(name, "constexpr")) return false;  // else if, if constexpr
+  if (sequence.kind(parameters) != TokenKind::open_paren || sequence.match(parameters) == kNone) return false;
+  return sequence.kind(sequence.match(parameters) + 1) == TokenKind::open_brace;
+}
+
 }  // namespace
 
 std::uint32_t device_body(const Sequence& sequence, std::uint32_t index) {
@@ -122,7 +132,7 @@ void check_launches_of_kernels(const Sequence& sequence) {
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     const std::uint32_t body = device_body(sequence, i);
     if (body == kNone) continue;
-    for (i = body; i < sequence.match(body); ++i)
+    for (i = body; i < sequence.match(body) && !begins_function(sequence, i); ++i)
       if (sequence.kind(i) == TokenKind::launch && !sequence.is(i - 1, "operator"))
         sequence.fail_at(
             i,

@@ -209,7 +209,12 @@ struct Zero {
     return nullptr;
   }
 };
-inline int as_number(Zero&) { return 0; }
+/// Known to no compiler beforehand, as an argument of a kernel is not.
+inline int as_number(Zero&) {
+  int zero = 0;
+  asm("" : "+r"(zero));
+  return zero;
+}
 template <class T>
 T& as_number(T& argument) {
   return argument;

@@ -178,7 +178,7 @@ TEST_CASE("all cases of a run are written, in order, each once") {
   CHECK(sample.run("--results " + sample.results().string()) == 1);
   const Results results = read_results(sample.results());
   CHECK_FALSE(results.truncated);
-  CHECK(results.cases.size() == 22);
+  CHECK(results.cases.size() == 23);
   CHECK(results.cases.front().name == "adds");
 }
 

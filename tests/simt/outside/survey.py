@@ -33,7 +33,7 @@ MAIN = re.compile(r"^\s*(?:extern\s+\"C\"\s+)?(?:int|void)\s+main\s*\(", re.MULT
 REFUSED = re.compile(r"which the simulator does not have|the simulator does not run that")
 GOOD = re.compile(r"\b(pass(?:ed|es)?|ok|okay|success(?:ful(?:ly)?)?|correct|verified|match(?:es)?|validated)\b",
                   re.IGNORECASE)
-BAD = re.compile(r"\b(fail(?:ed|ure|s)?|mismatch(?:es)?|incorrect|wrong|not correct)\b", re.IGNORECASE)
+BAD = re.compile(r"\b(fail(?:ed|s)?|failures?|mismatch(?:es)?|incorrect|wrong|not correct)\b", re.IGNORECASE)
 NO_FAILURE = re.compile(r"\b(?:0|no) +(?:fail\w*|mismatch\w*|errors?)\b|\bfail\w*\s*[:=]\s*0\b", re.IGNORECASE)
 FINDING = re.compile(r": (?:error|warning|note): (\w+): ")
 STAGES = ("refused", "compile", "time", "run", "ended", "verified")
@@ -67,6 +67,8 @@ def find_programs(root):
 
 
 def first_line(text, pattern=None):
+    """The first line, or the first one with the pattern; lines that a report has broken are whole again."""
+    text = re.sub(r"\n(?=[a-z])", " ", text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if pattern is not None:
         lines = [line for line in lines if pattern.search(line)] or lines

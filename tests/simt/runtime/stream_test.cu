@@ -30,12 +30,24 @@ TEST_CASE("operations of one stream run in order", "[simt][stream]") {
     set_kernel<<<1, 1, 0, stream>>>(value, i * 100);
     add_kernel<<<1, 1, 0, stream>>>(value, i);
   }
-  int host = 0;
-  REQUIRE(cudaMemcpyAsync(&host, value, sizeof host, cudaMemcpyDeviceToHost, stream) == cudaSuccess);
-  REQUIRE(host == 0);
+  int* pinned = nullptr;
+  REQUIRE(cudaMallocHost(&pinned, sizeof(int)) == cudaSuccess);
+  *pinned = 0;
+  REQUIRE(cudaMemcpyAsync(pinned, value, sizeof(int), cudaMemcpyDeviceToHost, stream) == cudaSuccess);
+  REQUIRE(*pinned == 0);
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
-  REQUIRE(host == 1010);
+  REQUIRE(*pinned == 1010);
+  REQUIRE(cudaFreeHost(pinned) == cudaSuccess);
   REQUIRE(cudaStreamDestroy(stream) == cudaSuccess);
+}
+
+TEST_CASE("an asynchronous copy to pageable memory is done when the call returns", "[simt][stream]") {
+  const FreshDevice device;
+  int* value = device_array<int>(1);
+  set_kernel<<<1, 1>>>(value, 42);
+  int host = 0;
+  REQUIRE(cudaMemcpyAsync(&host, value, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+  REQUIRE(host == 42);
 }
 
 TEST_CASE("an asynchronous copy from pageable memory reads it at once", "[simt][stream]") {

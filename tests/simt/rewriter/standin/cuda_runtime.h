@@ -113,6 +113,13 @@ struct LaunchConfig {
 
 inline const char* last_kernel = "";
 
+struct Zero {};
+inline int as_number(Zero&) { return 0; }
+template <class T>
+T& as_number(T& argument) {
+  return argument;
+}
+
 template <class Kernel, class... Arguments>
 void launch(const char* name, const LaunchConfig& config, Kernel kernel, Arguments... arguments) {
   last_kernel = name;

@@ -50,12 +50,12 @@ __global__ void rows_kernel(const float* S, const float* V, float* lse, float* o
     }
     const float P = exp2f(exponent);
     l += P;
-    sum += P * V_row[key];
+    sum = fmaf(P, V_row[key], sum);
   }
   if (kWay == Way::difference_first) {
     lse[row] = fmaf(m, kScale, logf(l));
   } else {
-    lse[row] = (m * to_log2 + log2f(l)) * 0.693147181f;
+    lse[row] = fmaf(m, to_log2, log2f(l)) * 0.693147181f;
   }
   output[row] = sum / l;
 }

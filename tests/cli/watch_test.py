@@ -280,7 +280,7 @@ class Keys(Case):
             session.set_size(50, 50)
             wait_until(lambda: not session.read(0.1) and max(map(len, session.screen.text().splitlines())) <= 50,
                        "lines of 50 columns")
-            session.wait_for("FAIL 01 Vector add 6 of 24 points", "error: race:", "q quit ? keys")
+            session.wait_for("FAIL 01 Vector add 0 of 24 points", "error: race:", "q quit ? keys")
             session.set_size(50, 80)
             wait_until(lambda: not session.read(0.1) and max(map(len, session.screen.text().splitlines())) > 50,
                        "lines of 80 columns")

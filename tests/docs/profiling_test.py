@@ -39,7 +39,9 @@ def names_of_tests(lesson):
 
 
 class Chosen(unittest.TestCase):
-    lessons = sorted(path.name for path in (ROOT / "solutions").iterdir() if path.is_dir())
+    # Those of the last run in which everything was measured.
+    lessons = sorted(f"{lesson['number']:02}_{lesson['name']}" for lesson in json.loads(
+        (ROOT / "docs" / "results" / "bench_h200.json").read_text(encoding="utf-8"))["lessons"])
 
     def test_each_case_is_one_of_its_lesson_and_each_lesson_has_one(self):
         for lesson, case in counters.CASES:

@@ -50,13 +50,13 @@ __global__ void __launch_bounds__(kCopyThreads) copy_kernel(const float* x, floa
   for (int round = 0; round < kStages - 1; ++round) fetch(round);
   // [done]
   for (std::int64_t round = 0; first_of(round) < n; ++round) {
-    // TODO 4: send for one more round. Whose place does it take? Then wait for the present one, and no more.
+    // TODO 4: send for one more round, and wait for the present one, and no more. Then store it.
     fetch(round + kStages - 1);          // its stage was stored in the round before
     __pipeline_wait_prior(kStages - 1);  // all but the last kStages - 1 batches: this round's has landed
-    // [done]
     const float4 four = x_smem[round % kStages][thread];
     const std::int64_t first = first_of(round);
     device::write_four(&four.x, &y[first], 1, n - first, true);
+    // [done]
   }
 }
 // [copy]

@@ -35,10 +35,7 @@ __global__ void __launch_bounds__(kCopyThreads) copy_kernel(const float* x, floa
 
   // TODO 3: the prologue: send for as many rounds as may be ahead of the first one.
   for (std::int64_t round = 0; first_of(round) < n; ++round) {
-    // TODO 4: send for one more round. Whose place does it take? Then wait for the present one, and no more.
-    const float4 four = x_smem[round % kStages][thread];
-    const std::int64_t first = first_of(round);
-    device::write_four(&four.x, &y[first], 1, n - first, true);
+    // TODO 4: send for one more round, and wait for the present one, and no more. Then store it.
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// The command line of nvcc, as far as `./course simulate` takes it.
+/// The command line of nvcc, as far as the command `simulate` takes it.
 
 #include <string>
 #include <vector>

@@ -16,7 +16,7 @@ __global__ void copies(const unsigned* in, unsigned* out) {
   if (lane % 4 == 0) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(a[2]), "l"(in + lane) : "memory");
     asm volatile("cp.async.cg.shared::cta.global.L2::128B [%0], [%1], 16, %2;" ::"r"(a[3]), "l"(in + lane),
-                 "r"(lane)
+                 "r"(lane % 16)
                  : "memory");
   }
   asm volatile("cp.async.commit_group;" ::: "memory");

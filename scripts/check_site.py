@@ -12,7 +12,7 @@ import re
 import sys
 import urllib.parse
 
-MEGABYTES = 30
+MEGABYTES = 40
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 MAY_STAY_OPEN = {"p", "li", "dt", "dd", "tr", "td", "th", "tbody", "thead", "option"}
 LOADS = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}

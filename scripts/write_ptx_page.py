@@ -43,7 +43,8 @@ Below, `{.x}` may be left out, and of `(.x|.y)` one is written. The headings are
 
 
 def row_text(row):
-    text = f"| `{row['syntax']}` | {row['what']}"
+    what = row["what"].replace(" * ", " · ")  # two asterisks would be emphasis
+    text = f"| `{row['syntax']}` | {what}"
     if row["counted"]:
         text += f" Counted with the {row['counted']}."
     return text.replace("|.", "\\|.").replace("|p", "\\|p").replace("|q", "\\|q") + " |"

@@ -75,6 +75,31 @@ __host__ __device__ View<T, 2> transposed(const View<T, 2>& X) {
   return {X.data, {X.shape[1], X.shape[0]}, {X.strides[1], X.strides[0]}};
 }
 
+/// @brief The elements of a (kLength, kDepth) tile that kThreads threads move with one load each: kRows x
+/// kDeep neighbours. Along depth, 8 lanes follow each other in a row; otherwise all lanes of a warp lie in
+/// different rows. Either way, lanes write to 32 different banks of a SharedTile.
+template <int kLength, int kDepth, int kThreads, bool kAlongDepth>
+struct TilePatch {
+  static constexpr int kElements = kLength * kDepth / kThreads;  ///< patches in the tile
+  static constexpr int kFit = kAlongDepth ? kThreads / 8 : kThreads;
+  static constexpr int kRows = kFit < kLength ? kFit : kLength;
+  static constexpr int kDeep = kThreads / kRows;
+  static_assert(kLength * kDepth % kThreads == 0, "threads share the tile evenly");
+  static_assert(kLength % kRows == 0 && kThreads % kRows == 0 && kDepth % kDeep == 0,
+                "patches tile the tile");
+
+  __device__ static int row() {
+    return static_cast<int>((kAlongDepth ? threadIdx.x / 8 : threadIdx.x) % kRows);
+  }
+  __device__ static int depth() {
+    return static_cast<int>(kAlongDepth ? threadIdx.x % 8 + threadIdx.x / 8 / kRows * 8
+                                        : threadIdx.x / kRows);
+  }
+  /// How far patch number e lies from the first.
+  __device__ static constexpr int rows_to(int e) { return e % (kLength / kRows) * kRows; }
+  __device__ static constexpr int depth_to(int e) { return e / (kLength / kRows) * kDeep; }
+};
+
 /// @brief The tiles of kLength rows of a matrix, one after the other along depth, on their way from global
 /// memory to shared memory: in the registers of kThreads threads. Between fetch() and put() a kernel can do
 /// other work, while the loads are under way.
@@ -115,29 +140,9 @@ class TileStream {
 
  private:
   static constexpr int kElements = kLength * kDepth / kThreads;
-  static_assert(kLength * kDepth % kThreads == 0, "threads share the tile evenly");
 
-  /// The elements that all threads move with one load each: kRows x kDeep neighbours. Along depth, 8 lanes
-  /// follow each other in a row; otherwise all lanes of a warp lie in different rows.
   template <bool kAlongDepth>
-  struct Patch {
-    static constexpr int kFit = kAlongDepth ? kThreads / 8 : kThreads;
-    static constexpr int kRows = kFit < kLength ? kFit : kLength;
-    static constexpr int kDeep = kThreads / kRows;
-    static_assert(kLength % kRows == 0 && kThreads % kRows == 0 && kDepth % kDeep == 0,
-                  "patches tile the tile");
-
-    __device__ static int row() {
-      return static_cast<int>((kAlongDepth ? threadIdx.x / 8 : threadIdx.x) % kRows);
-    }
-    __device__ static int depth() {
-      return static_cast<int>(kAlongDepth ? threadIdx.x % 8 + threadIdx.x / 8 / kRows * 8
-                                          : threadIdx.x / kRows);
-    }
-    /// How far patch number e lies from the first.
-    __device__ static constexpr int rows_to(int e) { return e % (kLength / kRows) * kRows; }
-    __device__ static constexpr int depth_to(int e) { return e / (kLength / kRows) * kDeep; }
-  };
+  using Patch = TilePatch<kLength, kDepth, kThreads, kAlongDepth>;
 
   __device__ static int at_most(std::int64_t x, int limit) { return x < limit ? static_cast<int>(x) : limit; }
 

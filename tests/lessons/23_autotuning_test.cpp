@@ -1,0 +1,775 @@
+// Tests of lesson 23: occupancy against pairs from CUDA's own calculator, what is left out, searches with
+// made-up costs and with the bound from what check mode counts, caches that are damaged, and the product.
+
+#include "23_autotuning/autotuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "grading/testing/lesson_test.hpp"
+#include "products/problem.hpp"
+#include "reference/matmul.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::grading;
+using namespace course::products;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::string text_of(const Configuration& c) {
+  return fmt::format("{} {} {} {} {}", c.rows, c.cols, c.depth, c.warps, c.stages);
+}
+
+// --- Devices ---
+
+const Device kH100{.name = "H100"};
+const Device kA100{
+    .name = "A100", .multiprocessors = 108, .shared_bytes = 164 * 1024, .block_shared_bytes = 163 * 1024};
+const Device kL40{.name = "L40",
+                  .multiprocessors = 142,
+                  .warps = 48,
+                  .blocks = 24,
+                  .shared_bytes = 100 * 1024,
+                  .block_shared_bytes = 99 * 1024};
+
+Tensor<int> limits_of(const Device& d) {
+  return Tensor<int>::from(
+      {9}, {d.multiprocessors, d.warps, d.blocks, d.registers, d.shared_bytes, d.block_shared_bytes,
+            d.reserved_shared_bytes, d.block_threads, d.thread_registers});
+}
+
+/// Small whole numbers as results: exact in both types.
+Tensor<float> as_float(const Tensor<int>& x) { return x.to<float>(); }
+
+// --- Occupancy ---
+
+/// A usage, and what cuda_occupancy.h (CUDA 13.0) says of it with all shared memory carved out.
+struct Pair {
+  Usage usage;
+  int blocks;
+};
+
+/// How a wrong calculation counts. By default, it counts right.
+struct Wrong {
+  bool warps_rounded_down = false, blocks_ignored = false, registers_ignored = false, shared_ignored = false,
+       registers_by_block = false, unit_ignored = false, partitions_ignored = false, reserve_ignored = false,
+       shared_unit_ignored = false, limits_of_blocks_ignored = false;
+};
+
+int rounded(int x, int unit) { return (x + unit - 1) / unit * unit; }
+
+int blocks_of(const Usage& u, const Device& d, const Wrong& wrong) {
+  if (!wrong.limits_of_blocks_ignored && (u.threads > d.block_threads || u.registers > d.thread_registers ||
+                                          u.shared_bytes > d.block_shared_bytes))
+    return 0;
+  const int warps = std::max(1, wrong.warps_rounded_down ? u.threads / 32 : (u.threads + 31) / 32);
+  int most = d.warps / warps;
+  if (!wrong.blocks_ignored) most = std::min(most, d.blocks);
+  if (!wrong.registers_ignored) {
+    const int of_warp = wrong.unit_ignored ? 32 * u.registers : rounded(32 * u.registers, kRegisterUnit);
+    if (wrong.registers_by_block) {
+      most = std::min(most, d.registers / (u.threads * u.registers));
+    } else if (wrong.partitions_ignored) {
+      most = std::min(most, d.registers / of_warp / warps);
+    } else if (of_warp * rounded(warps, kPartitions) > d.registers) {
+      return 0;
+    } else {
+      most = std::min(most, d.registers / kPartitions / of_warp * kPartitions / warps);
+    }
+  }
+  if (!wrong.shared_ignored) {
+    const int asked = u.shared_bytes + (wrong.reserve_ignored ? 0 : d.reserved_shared_bytes);
+    const int bytes = wrong.shared_unit_ignored ? asked : rounded(asked, kSharedUnit);
+    if (bytes > 0) most = std::min(most, d.shared_bytes / bytes);
+  }
+  return most;
+}
+
+Mistakes mistakes_of_occupancy(const std::vector<Pair>& pairs, const Device& device) {
+  Mistakes mistakes;
+  const auto counted = [&](const char* name, Wrong wrong, const char* sentence) {
+    mistakes.push_back(gives(
+        name,
+        [=, &pairs, &device] {
+          Tensor<double> blocks({static_cast<std::int64_t>(pairs.size())});
+          for (std::size_t i = 0; i < pairs.size(); ++i) blocks(i) = blocks_of(pairs[i].usage, device, wrong);
+          return blocks;
+        },
+        sentence));
+  };
+  counted("warps_rounded_down", {.warps_rounded_down = true},
+          "The last warp of a block counts even if it is not full: threads / 32 has to be rounded up.");
+  counted("blocks_ignored", {.blocks_ignored = true},
+          "A multiprocessor holds at most device.blocks blocks, however small they are.");
+  counted("registers_ignored", {.registers_ignored = true}, "The registers are not counted.");
+  counted("shared_memory_ignored", {.shared_ignored = true}, "The shared memory is not counted.");
+  counted("registers_by_thread", {.registers_by_block = true},
+          "Registers are given to whole warps: 32 * registers, rounded up to kRegisterUnit.");
+  counted("register_unit_ignored", {.unit_ignored = true},
+          "The registers of a warp are to be rounded up to kRegisterUnit.");
+  counted("partitions_ignored", {.partitions_ignored = true},
+          "A multiprocessor has its registers in kPartitions parts, and no warp has some of two: count the "
+          "warps of one part, then those of all.");
+  counted("reserve_ignored", {.reserve_ignored = true},
+          "Each block takes reserved_shared_bytes of shared memory besides its own.");
+  counted("shared_unit_ignored", {.shared_unit_ignored = true},
+          "The shared memory of a block is to be rounded up to kSharedUnit.");
+  counted(
+      "limits_of_a_block_ignored", {.limits_of_blocks_ignored = true},
+      "A block that is larger than a block may be does not run at all: block_threads, thread_registers and "
+      "block_shared_bytes are limits, too.");
+  return mistakes;
+}
+
+void check_occupancy(const std::vector<Pair>& pairs, const Device& device) {
+  const auto count = static_cast<std::int64_t>(pairs.size());
+  Tensor<int> usages({count, 3}), blocks({count});
+  Tensor<double> expected({count});
+  std::string list;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto& [usage, wanted] = pairs[static_cast<std::size_t>(i)];
+    usages(i, 0) = usage.threads, usages(i, 1) = usage.registers, usages(i, 2) = usage.shared_bytes;
+    expected(i) = wanted;
+    list += fmt::format("{}[{}] {} threads, {} registers, {} bytes", i == 0 ? "" : "; ", i, usage.threads,
+                        usage.registers, usage.shared_bytes);
+  }
+  INFO(device.name << ": " << list);
+  require_ran(call(ENTRY(call_blocks_per_multiprocessor), host_in(usages, "usages"),
+                   host_in(limits_of(device), "limits"), host_out(blocks, "blocks"),
+                   static_cast<int>(count)));
+  require_matches(as_float(blocks), "blocks", expected, expected.to<float>(),
+                  mistakes_of_occupancy(pairs, device));
+}
+
+// --- Configurations ---
+
+Tensor<int> rows_of(const std::vector<Configuration>& list) {
+  Tensor<int> rows({static_cast<std::int64_t>(list.size()), 5});
+  for (std::int64_t i = 0; i < rows.shape()[0]; ++i) {
+    const Configuration& c = list[static_cast<std::size_t>(i)];
+    rows(i, 0) = c.rows, rows(i, 1) = c.cols, rows(i, 2) = c.depth, rows(i, 3) = c.warps,
+            rows(i, 4) = c.stages;
+  }
+  return rows;
+}
+
+Configuration row_of(const Tensor<int>& rows, std::int64_t i) {
+  return {rows(i, 0), rows(i, 1), rows(i, 2), rows(i, 3), rows(i, 4)};
+}
+
+std::vector<Configuration> candidates_of(const ProblemSize& size, const Device& device) {
+  Tensor<int> found({kCompiledCount, 5}), count({1});
+  require_ran(call(ENTRY(call_configurations), size.M, size.N, size.K, host_in(limits_of(device), "limits"),
+                   host_out(found, "found"), host_out(count, "count")));
+  std::vector<Configuration> list;
+  for (int i = 0; i < std::min(count(0), kCompiledCount); ++i) list.push_back(row_of(found, i));
+  return list;
+}
+
+/// expected: places in kCompiled.
+void check_candidates(const ProblemSize& size, const Device& device, const std::vector<int>& expected) {
+  INFO("M = " << size.M << ", N = " << size.N << ", K = " << size.K << "; device: " << device.name);
+  const std::vector<Configuration> found = candidates_of(size, device);
+  const auto has = [](const std::vector<Configuration>& list, const Configuration& c) {
+    return std::find(list.begin(), list.end(), c) != list.end();
+  };
+  std::vector<Configuration> wanted;
+  for (const int i : expected) wanted.push_back(kCompiled[i]);
+  for (const Configuration& c : kCompiled) {
+    const bool too_large =
+        (c.rows > 2 * size.M && c.rows > kSmallestTile) || (c.cols > 2 * size.N && c.cols > kSmallestTile);
+    require(!has(found, c) || has(wanted, c),
+            too_large
+                ? fmt::format("{} is among the configurations, though more than half of its tile lies "
+                              "outside of C along one side.",
+                              text_of(c))
+                : fmt::format("{} is among the configurations, though the device does not hold even one "
+                              "block of it.",
+                              text_of(c)));
+    require(has(found, c) || !has(wanted, c),
+            fmt::format("{} is not among the configurations, though it runs on this device and its tile is "
+                        "not too large.",
+                        text_of(c)));
+  }
+  require(found == wanted, "The configurations are not in the order of kCompiled, or one is there twice.");
+}
+
+// --- Searches ---
+
+std::string cache_text(const std::string& lines) {
+  return fmt::format("course-autotuning 1 {:016x}\n{}", checksum(lines), lines);
+}
+
+Tensor<char> buffer_of(const std::string& text) {
+  Tensor<char> buffer({kTextBytes});
+  for (std::size_t i = 0; i < text.size(); ++i) buffer(i) = text[i];
+  return buffer;
+}
+
+std::string text_in(const Tensor<char>& buffer) {
+  std::string text(buffer.storage().begin(), buffer.storage().end());
+  return text.substr(0, text.find('\0'));
+}
+
+struct Search {
+  Outcome outcome;
+  Configuration best{};
+  std::vector<int> asked;
+  std::string cache;  ///< as text, after the search
+};
+
+/// Costs of kCompiled: `usual`, but for some.
+std::vector<double> costs_with(double usual, std::vector<std::pair<int, double>> some) {
+  std::vector<double> costs(kCompiledCount, usual);
+  for (const auto& [index, cost] : some) costs[static_cast<std::size_t>(index)] = cost;
+  return costs;
+}
+
+Search search(const ProblemSize& size, const Device& device, const std::vector<double>& costs,
+              const std::string& cache = "") {
+  Tensor<int> asked({kCompiledCount}), best({1, 5});
+  Tensor<char> text = buffer_of(cache), name = buffer_of(device.name);
+  const Tensor<double> cost = Tensor<double>::from({kCompiledCount}, costs);
+  Search result;
+  result.outcome = call(ENTRY(call_best_configuration), size.M, size.N, size.K, host_in(name, "device"),
+                        host_in(limits_of(device), "limits"), host_in(cost, "costs"),
+                        host_out(asked, "asked"), host_out(best, "best"), host_inout(text, "cache"));
+  result.best = row_of(best, 0);
+  result.asked.assign(asked.storage().begin(), asked.storage().end());
+  result.cache = text_in(text);
+  return result;
+}
+
+std::string describe(const std::vector<double>& costs) {
+  std::string text = "costs:";
+  for (const double cost : costs)
+    text += cost == kRefused ? " refused" : cost == kBroken ? " broken" : fmt::format(" {}", cost);
+  return text;
+}
+
+void require_asked_once(const Search& found, const std::vector<Configuration>& candidates) {
+  for (int i = 0; i < kCompiledCount; ++i) {
+    const Configuration& c = kCompiled[i];
+    const int asked = found.asked[static_cast<std::size_t>(i)];
+    const int wanted = std::find(candidates.begin(), candidates.end(), c) != candidates.end();
+    require(asked == wanted,
+            fmt::format("The cost of {} was asked for {} times, not {}: {}", text_of(c), asked, wanted,
+                        wanted == 0 ? "it is none of configurations()."
+                        : asked > 1 ? "measuring is what costs time, so once has to do."
+                                    : "each of configurations() has to be tried."));
+  }
+}
+
+/// The search has found kCompiled[wanted], and asked once for the cost of each candidate.
+void check_search(const ProblemSize& size, const Device& device, const std::vector<double>& costs,
+                  int wanted) {
+  INFO("M = " << size.M << ", N = " << size.N << "; " << describe(costs));
+  const Search found = search(size, device, costs);
+  require_ran(found.outcome);
+  require(found.best == kCompiled[wanted],
+          fmt::format("The result is {}, expected {}.", text_of(found.best), text_of(kCompiled[wanted])));
+  require_asked_once(found, candidates_of(size, device));
+}
+
+constexpr ProblemSize kLarge{4096, 4096, 4096};
+
+// --- The product ---
+
+Outcome multiply(const Problem& p, Tensor<float>& C, const Configuration& c,
+                 const CallOptions& options = {}) {
+  return call_with(options, ENTRY(call_matmul_with), in(p.A, "A"), in(p.B, "B"), out(C, "C"), c.rows, c.cols,
+                   c.depth, c.warps, c.stages);
+}
+
+std::int64_t tiles_of(const ProblemSize& size, const Configuration& c) {
+  return ((size.M + c.rows - 1) / c.rows) * ((size.N + c.cols - 1) / c.cols);
+}
+
+Outcome check_product(const Problem& p, const Configuration& c, Tensor<float>& C) {
+  INFO(products::describe(p) << "; configuration " << text_of(c));
+  const Outcome outcome = multiply(p, C, c);
+  require_ran(outcome);
+  const Tensor<double> expected = reference::matmul(p.A, p.B);
+  require_matches(
+      C.contiguous(), "C", expected, in_order_of_k(p, expected),
+      {wrong_where(
+           "first_tile_only", [&](const Index& at) { return at[0] >= c.rows || at[1] >= c.cols; },
+           "Only the first tile of C is right: the grid has a block for each tile, across and down."),
+       wrong_where(
+           "last_tiles_missing",
+           [&](const Index& at) {
+             return at[0] >= p.M() / c.rows * c.rows || at[1] >= p.N() / c.cols * c.cols;
+           },
+           "The tiles that C does not fill are missing: their number has to be rounded up.")});
+  const std::int64_t tiles = tiles_of({p.M(), p.N(), p.K()}, c);
+  const std::int64_t launches = outcome.counters.at("launches");
+  require(launches == (tiles > 0), fmt::format("matmul_with launched {} kernels; it should launch {}.",
+                                               launches, tiles > 0 ? "one" : "none"));
+  if (tiles == 0) return outcome;
+  const std::int64_t blocks = outcome.counters.at("blocks"), threads = outcome.counters.at("threads");
+  require(
+      blocks == tiles && threads == tiles * 32 * c.warps,
+      fmt::format("The launch had {} blocks of {} threads; C has {} tiles, and the configuration {} warps.",
+                  blocks, threads / blocks, tiles, c.warps));
+  return outcome;
+}
+
+Outcome check_product(const Problem& p, const Configuration& c) {
+  Tensor<float> C({p.M(), p.N()}, p.c_strides, -1000.0f);
+  return check_product(p, c, C);
+}
+
+// --- The bound from what check mode counts ---
+
+/// @brief Cycles that a multiprocessor needs at least for what one block does: its four schedulers issue an
+/// instruction of a warp a cycle each, and its shared memory serves a wavefront a cycle.
+double cycles_of(const Profile& block) {
+  const std::uint64_t instructions =
+      block.float_instructions + block.special_instructions + block.shared_load.requests +
+      block.shared_store.requests + block.global_load.requests + block.global_store.requests + block.barriers;
+  return std::max(static_cast<double>(instructions) / 4,
+                  static_cast<double>(block.shared_load.wavefronts + block.shared_store.wavefronts));
+}
+
+/// Blocks that the busiest multiprocessor computes.
+double rounds_of(const ProblemSize& size, const Configuration& c, const Device& device) {
+  return std::ceil(static_cast<double>(tiles_of(size, c)) / device.multiprocessors);
+}
+
+}  // namespace
+
+TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][usage_of][points:2]") {
+  const std::vector<Configuration> all(std::begin(kCompiled), std::end(kCompiled));
+  Tensor<int> usages({kCompiledCount, 3});
+  require_ran(call(ENTRY(call_usage_of), host_in(rows_of(all), "configurations"), host_out(usages, "usages"),
+                   kCompiledCount));
+  Tensor<double> expected({kCompiledCount, 3});
+  /// padding: floats that are left over for each step of k.
+  const auto fill = [](Tensor<double>& x, int padding, bool stages) {
+    for (int i = 0; i < kCompiledCount; ++i) {
+      const Configuration& c = kCompiled[i];
+      x(i, 0) = 32 * c.warps;
+      x(i, 1) = 64 + c.rows * c.cols / (32 * c.warps);
+      x(i, 2) = 4 * (stages ? c.stages : 1) * c.depth * (c.rows + c.cols + padding);
+    }
+  };
+  fill(expected, 8, true);
+  const auto filled_with = [&](int padding, bool stages) {
+    Tensor<double> x({kCompiledCount, 3});
+    fill(x, padding, stages);
+    return x;
+  };
+  require_matches(
+      as_float(usages), ArrayName("usage", {"configuration", "number"}), expected, expected.to<float>(),
+      {gives(
+           "padding_forgotten", [&] { return filled_with(0, true); },
+           "Each step of k has 4 floats of padding, in the slab of A and in that of B."),
+       gives(
+           "padding_once", [&] { return filled_with(4, true); },
+           "Each step of k has 4 floats of padding in the slab of A, and 4 in that of B."),
+       gives(
+           "one_stage", [&] { return filled_with(8, false); }, "Each stage has a slab of A and one of B.")});
+}
+
+TEST_CASE("occupancy: what the notes count by hand", "[l23][blocks_per_multiprocessor][points:1]") {
+  check_occupancy({{{256, 128, 16896}, 2}, {{256, 32, 0}, 8}, {{160, 80, 0}, 4}, {{128, 40, 115712}, 2}},
+                  kH100);
+}
+
+TEST_CASE("occupancy: warps and blocks", "[l23][blocks_per_multiprocessor][points:1]") {
+  check_occupancy({{{32, 16, 0}, 32},
+                   {{64, 16, 0}, 32},
+                   {{1, 1, 0}, 32},
+                   {{96, 16, 0}, 21},
+                   {{33, 16, 0}, 32},
+                   {{1024, 16, 0}, 2},
+                   {{65, 16, 0}, 21}},
+                  kH100);
+  check_occupancy({{{32, 16, 0}, 24}, {{64, 16, 0}, 24}, {{1024, 16, 0}, 1}, {{96, 16, 0}, 16}}, kL40);
+}
+
+TEST_CASE("occupancy: registers, by the warp and by the partition",
+          "[l23][blocks_per_multiprocessor][points:2]") {
+  check_occupancy({{{160, 80, 0}, 4},
+                   {{160, 72, 0}, 5},
+                   {{32, 80, 0}, 24},
+                   {{32, 255, 0}, 8},
+                   {{33, 80, 0}, 12},
+                   {{96, 168, 0}, 4},
+                   {{640, 96, 0}, 1},
+                   {{672, 96, 0}, 0},
+                   {{1024, 64, 0}, 1},
+                   {{1024, 65, 0}, 0}},
+                  kH100);
+}
+
+TEST_CASE("occupancy: shared memory, and what the system takes of it",
+          "[l23][blocks_per_multiprocessor][points:2]") {
+  check_occupancy({{{128, 40, 232448}, 1},
+                   {{128, 40, 115712}, 2},
+                   {{128, 40, 115713}, 1},
+                   {{128, 40, 50177}, 4},
+                   {{128, 40, 0}, 12}},
+                  kH100);
+  check_occupancy(
+      {{{128, 40, 166912}, 1}, {{128, 40, 82944}, 2}, {{128, 40, 82945}, 1}, {{128, 40, 50177}, 3}}, kA100);
+  check_occupancy({{{128, 40, 101376}, 1}, {{128, 40, 50176}, 2}, {{128, 40, 50177}, 1}}, kL40);
+  Device turing = kL40;  // of which the system takes nothing
+  turing.name = "T4";
+  turing.warps = 32, turing.blocks = 16;
+  turing.shared_bytes = turing.block_shared_bytes = 64 * 1024, turing.reserved_shared_bytes = 0;
+  check_occupancy({{{128, 40, 0}, 8}, {{128, 40, 32768}, 2}, {{128, 40, 32769}, 1}, {{128, 40, 65536}, 1}},
+                  turing);
+}
+
+TEST_CASE("occupancy: blocks larger than a block may be", "[l23][blocks_per_multiprocessor][points:1]") {
+  check_occupancy({{{1024, 16, 0}, 2}, {{1056, 16, 0}, 0}, {{128, 40, 232449}, 0}, {{256, 128, 16896}, 2}},
+                  kH100);
+  check_occupancy({{{128, 40, 166912}, 1}, {{128, 40, 166913}, 0}}, kA100);
+  Device few = kH100;  // as a kernel is compiled with -maxrregcount=64
+  few.name = "an H100 with 64 registers a thread";
+  few.thread_registers = 64;
+  check_occupancy({{{256, 64, 0}, 4}, {{256, 65, 0}, 0}}, few);
+}
+
+TEST_CASE("occupancy: refuses a usage that no kernel has", "[l23][blocks_per_multiprocessor][points:1]") {
+  check_occupancy({{{128, 40, 0}, 12}}, kH100);
+  for (const Usage& usage : {Usage{0, 40, 0}, Usage{-32, 40, 0}, Usage{128, 0, 0}, Usage{128, 40, -1}}) {
+    INFO(usage.threads << " threads, " << usage.registers << " registers, " << usage.shared_bytes
+                       << " bytes");
+    const auto usages = Tensor<int>::from({1, 3}, {usage.threads, usage.registers, usage.shared_bytes});
+    Tensor<int> blocks({1});
+    require_throws<std::invalid_argument>(call(ENTRY(call_blocks_per_multiprocessor),
+                                               host_in(usages, "usages"), host_in(limits_of(kH100), "limits"),
+                                               host_out(blocks, "blocks"), 1));
+  }
+}
+
+TEST_CASE("leaves out what the device has no room for", "[l23][configurations][points:2]") {
+  check_candidates(kLarge, kH100, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  check_candidates(kLarge, kL40, {0, 1, 2, 4, 5, 6, 7, 8, 9});  // 135,168 bytes are too many
+  const auto with = [](const char* name, auto change) {
+    Device device = kH100;
+    device.name = name;
+    change(device);
+    return device;
+  };
+  check_candidates(kLarge,
+                   with("32 KB of shared memory",
+                        [](Device& d) { d.shared_bytes = 32 * 1024, d.block_shared_bytes = 31 * 1024; }),
+                   {0, 1, 6, 7, 8, 9});
+  check_candidates(kLarge, with("16,384 registers", [](Device& d) { d.registers = 16384; }), {4, 5, 6, 7, 9});
+  check_candidates(kLarge, with("4 warps", [](Device& d) { d.warps = 4; }), {4, 5, 6, 7, 9});
+  check_candidates(kLarge, with("100 registers a thread", [](Device& d) { d.thread_registers = 100; }),
+                   {7, 8, 9});
+  check_candidates(kLarge, with("nothing", [](Device& d) { d.blocks = 0; }), {});
+}
+
+TEST_CASE("leaves out tiles that lie outside of C for the most part", "[l23][configurations][points:1]") {
+  check_candidates({64, 64, 7}, kH100, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  check_candidates({63, 4096, 7}, kH100, {5, 6, 7, 8, 9});
+  check_candidates({4096, 63, 7}, kH100, {4, 6, 7, 8, 9});
+  check_candidates({32, 32, 7}, kH100, {6, 7, 8, 9});
+  check_candidates({31, 31, 4096}, kH100, {9});
+  check_candidates({1, 4096, 7}, kH100, {9});
+  check_candidates({std::int64_t{1} << 31, std::int64_t{1} << 31, 1}, kH100, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  check_candidates({0, 0, 0}, kH100, {9});
+}
+
+TEST_CASE("search: the least cost, wherever it is", "[l23][best_configuration][points:2]") {
+  for (int least = 0; least < kCompiledCount; ++least)
+    check_search(kLarge, kH100, costs_with(7.5, {{least, 0.25}}), least);
+  check_search(kLarge, kH100, {5, 4, 6, 3, 8, 2, 9, 2.5, 7, 6}, 5);
+  check_search(kLarge, kH100, {1e-9, 2e-9, 5e-10, 1, 1, 1, 1, 1, 1, 1}, 2);
+  check_search(kLarge, kL40, costs_with(4, {{3, 0.5}, {6, 2}}), 6);  // the best does not fit there
+  check_search({32, 32, 32}, kH100, costs_with(4, {{0, 1}, {8, 3}}), 8);
+}
+
+TEST_CASE("search: of equal costs, the first", "[l23][best_configuration][points:1]") {
+  check_search(kLarge, kH100, costs_with(3, {}), 0);
+  check_search(kLarge, kH100, costs_with(3, {{2, 1}, {5, 1}, {9, 1}}), 2);
+  check_search(kLarge, kH100, costs_with(0, {}), 0);
+}
+
+TEST_CASE("search: goes on when a configuration does not run", "[l23][best_configuration][points:2]") {
+  check_search(kLarge, kH100, costs_with(2, {{0, kRefused}}), 1);
+  check_search(kLarge, kH100, costs_with(kRefused, {{6, 100}}), 6);
+  check_search(kLarge, kH100, costs_with(2, {{4, 1}, {9, kRefused}}), 4);
+  check_search(kLarge, kH100, costs_with(kNan, {{3, 5}}), 3);
+  check_search(kLarge, kH100, costs_with(3, {{1, kNan}, {2, -kInf}, {7, 2}, {8, kInf}}), 7);
+  check_search(kLarge, kH100, costs_with(kInf, {{9, 1e300}}), 9);
+}
+
+TEST_CASE("search: says so when nothing runs, and passes on what it does not know",
+          "[l23][best_configuration][points:1]") {
+  check_search(kLarge, kH100, costs_with(2, {{1, 1}}), 1);
+  for (const double cost : {kRefused, kNan, kInf}) {
+    const std::vector<double> costs = costs_with(cost, {});
+    INFO(describe(costs));
+    require_throws<std::runtime_error>(search(kLarge, kH100, costs).outcome);
+  }
+  Device nothing = kH100;
+  nothing.name = "a device that holds no block";
+  nothing.blocks = 0;
+  INFO("Then " << nothing.name);
+  require_throws<std::runtime_error>(search(kLarge, nothing, costs_with(1, {})).outcome);
+  const std::vector<double> broken = costs_with(2, {{4, kBroken}});
+  INFO("Then " << describe(broken));
+  require_throws<std::logic_error>(search(kLarge, kH100, broken).outcome);
+}
+
+TEST_CASE("cache: what has been found is not searched again", "[l23][best_configuration][points:2]") {
+  const std::string entry = "64 64 16 4 3 4096 4096 4096 H100\n";
+  const auto require_cache = [](const Search& found, const std::string& lines) {
+    require(found.cache == cache_text(lines),
+            fmt::format("The cache is then\n{}and should be\n{}", found.cache, cache_text(lines)));
+  };
+  const auto require_best = [](const Search& found, int wanted) {
+    require(found.best == kCompiled[wanted],
+            fmt::format("The result is {}, expected {}.", text_of(found.best), text_of(kCompiled[wanted])));
+  };
+  {
+    INFO("An empty cache");
+    const Search found = search(kLarge, kH100, costs_with(2, {{7, 1}}));
+    require_ran(found.outcome);
+    require_best(found, 7);
+    require_cache(found, entry);
+  }
+  {
+    INFO("The cache has it already");
+    const Search found = search(kLarge, kH100, costs_with(2, {{1, 1}}), cache_text(entry));
+    require_ran(found.outcome);
+    require(std::count(found.asked.begin(), found.asked.end(), 0) == kCompiledCount,
+            "The cache has the answer, and yet the cost was asked for.");
+    require_best(found, 7);
+    require_cache(found, entry);
+  }
+  Device other = kH100;
+  other.name = "H100 of another kind";
+  const auto searched = [&](const char* what, const ProblemSize& size, const Device& device,
+                            const std::string& before, const std::string& after) {
+    INFO(what);
+    const Search found = search(size, device, costs_with(2, {{1, 1}}), cache_text(before));
+    require_ran(found.outcome);
+    require_best(found, 1);
+    require_asked_once(found, candidates_of(size, device));
+    require_cache(found, after);
+  };
+  const std::string best = "128 128 8 8 3 ";
+  searched("The cache knows another device", kLarge, other, entry,
+           entry + best + "4096 4096 4096 H100 of another kind\n");
+  searched("The cache knows another M", {4000, 4096, 4096}, kH100, entry,
+           best + "4000 4096 4096 H100\n" + entry);
+  searched("The cache knows another N", {4096, 4097, 4096}, kH100, entry,
+           entry + best + "4096 4097 4096 H100\n");
+  searched("The cache knows another K", {4096, 4096, 64}, kH100, entry, best + "4096 4096 64 H100\n" + entry);
+  Device smaller = kH100;  // the same name, but a kernel of 135,168 bytes does not fit
+  smaller.block_shared_bytes = 99 * 1024;
+  searched("The cache knows a configuration that does not fit", kLarge, smaller,
+           "128 128 32 8 4 4096 4096 4096 H100\n", best + "4096 4096 4096 H100\n");
+}
+
+namespace {
+
+struct Reread {
+  std::string written, complaint;
+};
+
+Reread reread(const std::string& text) {
+  Tensor<char> written({kTextBytes}), complaint({kTextBytes});
+  require_ran(call(ENTRY(call_read_cache), host_in(buffer_of(text), "text"), host_out(written, "written"),
+                   host_out(complaint, "complaint")));
+  return {text_in(written), text_in(complaint)};
+}
+
+void require_kept(const std::string& text, const std::string& as) {
+  INFO("The text:\n" << text);
+  const Reread got = reread(text);
+  require(got.complaint.empty(), "This is a cache, but the complaint is: " + got.complaint);
+  require(got.written == as,
+          fmt::format("Read and written again, it is\n{}and should be\n{}", got.written, as));
+}
+
+/// Neither a crash nor a wrong configuration: an empty cache, and a sentence.
+void require_refused(const std::string& text) {
+  INFO("The text:\n" << text);
+  const Reread got = reread(text);
+  require(got.written == cache_text(""),
+          "This is no cache that write_cache() has written, but entries are read from it:\n" + got.written);
+  require(got.complaint.size() > 10 && got.complaint.back() == '.' && got.complaint != "no complaint",
+          "The text is left out, but `complaint` is no sentence that says why: \"" + got.complaint + "\".");
+}
+
+const std::string kEntries =
+    "128 128 8 8 2 1024 1024 512 NVIDIA A100-SXM4-80GB\n"
+    "32 32 16 2 2 1 77 0 NVIDIA H100 80GB HBM3\n"
+    "128 64 16 4 3 4096 4096 4096 NVIDIA H100 80GB HBM3\n";
+
+}  // namespace
+
+TEST_CASE("cache: read and written again, the text stays as it is",
+          "[l23][read_cache][write_cache][points:1]") {
+  require_kept(cache_text(kEntries), cache_text(kEntries));
+  require_kept(cache_text("128 128 8 8 2 8589934592 3 4 a device\n"),
+               cache_text("128 128 8 8 2 8589934592 3 4 a device\n"));
+  require_kept(cache_text(""), cache_text(""));
+  require_kept("", cache_text(""));  // before the first search there is no file
+}
+
+TEST_CASE("cache: a damaged text is an empty cache, with a sentence", "[l23][read_cache][points:2]") {
+  const std::string whole = cache_text(kEntries);
+  require_kept(whole, whole);
+  for (std::size_t at = 0; at < whole.size(); at += 5) {  // one character is another one
+    std::string damaged = whole;
+    damaged[at] = damaged[at] == '1' ? '2' : '1';
+    require_refused(damaged);
+  }
+  for (std::size_t length = 1; length < whole.size(); length += 9)  // the end is missing
+    require_refused(whole.substr(0, length));
+  require_refused(whole.substr(0, whole.size() - 1));
+  require_refused(whole + "128 128 8 8 2 7 7 7 a device\n");
+}
+
+TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][read_cache][points:1]") {
+  require_kept(cache_text(kEntries), cache_text(kEntries));
+  require_refused("hello\n");
+  require_refused("\n");
+  require_refused("{\"version\": 1, \"entries\": []}\n");
+  require_refused(fmt::format("course-autotuning 2 {:016x}\n{}", checksum(kEntries), kEntries));
+  // The checksum is right, but the line is not.
+  require_refused(cache_text("128 128 8 8 2 64 64 64\n"));
+  require_refused(cache_text("128 128 8 8 2 64 64 H100\n"));
+  require_refused(cache_text("128 128 eight 8 2 64 64 64 H100\n"));
+  require_refused(cache_text("256 128 8 8 2 64 64 64 H100\n"));         // there is no such kernel
+  require_refused(cache_text(kEntries + "128 128 8 8 2 64 64 64 \n"));  // no device
+  require_refused(cache_text("\n" + kEntries));
+  require_refused(cache_text("99999999999 128 8 8 2 64 64 64 H100\n"));
+}
+
+TEST_CASE("cache: refuses names that it could not read again", "[l23][write_cache][points:1]") {
+  require_ran(search(kLarge, kH100, costs_with(1, {})).outcome);
+  for (const char* name : {"", " H100", "H100\n128 128 8 8 2 1 1 1 H100"}) {
+    Device device = kH100;
+    device.name = name;
+    INFO("The device is called \"" << name << "\"");
+    require_throws<std::invalid_argument>(search(kLarge, device, costs_with(1, {})).outcome);
+  }
+}
+
+TEST_CASE("multiplies with every kernel, and all give the same bits", "[l23][matmul_with][points:3]") {
+  const Problem p = random_problem(70, 135, 45);
+  Tensor<float> first({p.M(), p.N()}), C({p.M(), p.N()});
+  for (const Configuration& c : kCompiled) {
+    check_product(p, c, C);
+    if (c == kCompiled[0]) first = C;
+    INFO("configuration " << text_of(c) << ", beside " << text_of(kCompiled[0]));
+    require_same_bits(C, first, "C");
+  }
+}
+
+TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with][points:2]") {
+  const auto [deepest, wide, tall, smallest] =
+      std::array{kCompiled[3], kCompiled[5], kCompiled[4], kCompiled[9]};
+  check_product(random_problem(128, 128, 40), deepest);
+  check_product(random_problem(72, 44, 50, column_major, row_major, column_major), wide);
+  check_product(random_problem(131, 133, 20, column_major, column_major), tall);
+  check_product(random_problem(65, 96, 33, row_major, column_major), smallest);
+  check_product(random_problem(1, 150, 77), smallest);
+  check_product(random_problem(35, 40, 0), deepest);
+  check_product(random_problem(0, 5, 7), wide);
+  check_product(random_problem(5, 0, 7), wide);
+}
+
+TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a launch that CUDA refuses",
+          "[l23][matmul_with][points:1]") {
+  const Problem p = random_problem(70, 40, 20);
+  check_product(p, kCompiled[9]);
+  Tensor<float> C({70, 40}), wrong({70, 41});
+  Configuration unknown = kCompiled[9];
+  unknown.stages = 3;
+  {
+    INFO("configuration " << text_of(unknown));
+    require_throws<std::invalid_argument>(multiply(p, C, unknown));
+  }
+  {
+    INFO("C: shape (70, 41), where (70, 40) is right");
+    require_throws<std::invalid_argument>(multiply(p, wrong, kCompiled[9]), "C");
+  }
+  CallOptions one_block;
+  one_block.max_grid_x = 1;
+  const Outcome outcome = multiply(p, C, kCompiled[9], one_block);
+  if (outcome.status == Status::returned) return;  // a GPU has no such switch
+  INFO("This test makes CUDA refuse the launch on purpose");
+  require_throws<std::runtime_error>(outcome);
+}
+
+TEST_CASE("times a kernel: once for the caches, then as often as is said", "[l23][milliseconds][points:1]") {
+  const Problem p = random_problem(40, 40, 20);
+  Tensor<float> C({40, 40});
+  Tensor<int> positive({1});
+  const auto time = [&](const CallOptions& options) {
+    return call_with(options, ENTRY(call_milliseconds), in(p.A, "A"), in(p.B, "B"), out(C, "C"), 9,
+                     host_out(positive, "positive"));
+  };
+  const Outcome outcome = time({});
+  require_ran(outcome);
+  require(positive(0) == 1, "milliseconds() did not return a time: it is 0, negative or no number.");
+  const std::int64_t launches = outcome.counters.at("launches");
+  require(
+      launches == 1 + kRepetitions,
+      fmt::format("The kernel was launched {} times; once that does not count and kRepetitions times that "
+                  "do make {}.",
+                  launches, 1 + kRepetitions));
+  const Tensor<double> expected = reference::matmul(p.A, p.B);
+  require_matches(C, "C", expected, in_order_of_k(p, expected));
+  CallOptions one_block;
+  one_block.max_grid_x = 1;
+  const Outcome refused = time(one_block);
+  if (refused.status != Status::returned) require_throws<std::runtime_error>(refused);
+}
+
+TEST_CASE("search: with the bound from what the simulator counts", "[l23][best_configuration][points:2]") {
+  // One block of each kernel is counted; the busiest multiprocessor computes several.
+  const std::int64_t K = 64;
+  std::vector<double> cycles;
+  for (const Configuration& c : kCompiled) {
+    const Outcome outcome = check_product(random_problem(c.rows, c.cols, K), c);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    cycles.push_back(cycles_of(*profile));
+  }
+  const auto costs_for = [&](const ProblemSize& size, const Device& device) {
+    std::vector<double> costs;
+    for (int i = 0; i < kCompiledCount; ++i)
+      costs.push_back(rounds_of(size, kCompiled[i], device) * cycles[static_cast<std::size_t>(i)]);
+    return costs;
+  };
+  const std::vector<double> large = costs_for(kLarge, kH100);
+  INFO("4096 x 4096; " << describe(large));
+  require(large[6] < large[7] && large[7] < large[8],
+          "With fewer elements a thread, a kernel needs more reads of shared memory for its multiply-adds, "
+          "but fewer instructions were counted: does each configuration launch its own kernel?");
+  check_search(kLarge, kH100, large, 3);                                   // one barrier for 32 steps of k
+  check_search(kLarge, kL40, costs_for(kLarge, kL40), 6);                  // 29 rounds, not 4 · 8
+  check_search({256, 256, K}, kH100, costs_for({256, 256, K}, kH100), 9);  // 64 blocks, not 4
+  check_search({640, 640, K}, kH100, costs_for({640, 640, K}, kH100), 6);  // 100 blocks, not 25 or 400
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto a = run.input<float>("a", {"m", "k"}), b = run.input<float>("b", {"k", "n"});
+  Tensor<float> c({a.shape()[0], b.shape()[1]});
+  run.call(ENTRY(call_matmul_with), in(a, "A"), in(b, "B"), out(c, "C"), 64, 64, 16, 4, 3);
+  run.output("c", c);
+}

@@ -19,6 +19,7 @@ Exit status: 0 all up to date (or updated), 1 with --check if a page is not, 2 a
 """
 
 import argparse
+import csv
 import decimal
 import json
 import pathlib
@@ -401,7 +402,21 @@ def table_class():
         class_row(run) for run in [*also, *growth, graded["class"]]]
 
 
+def table_autotuning_bounds():
+    """What one block of each of lesson 23's kernels takes at least, as the simulator counts it."""
+    with open(ROOT / "docs" / "figures" / "23_autotuning_counts.csv", newline="", encoding="utf-8") as file:
+        counted = [{key: int(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    def cells(row):
+        sums = row["rows"] * row["cols"] // (32 * row["warps"])
+        issue, shared = row["instructions"] / 4, row["wavefronts"]
+        return [f"{row['rows']} × {row['cols']}", str(row["depth"]), str(row["warps"]), str(row["stages"]), str(sums),
+                whole(issue), whole(shared), f"{max(issue, shared) / (row['rows'] * row['cols']):.3f}"]
+    return ["tile", "depth", "warps", "stages", "elements a thread", "cycles to issue", "cycles of shared memory",
+            "the larger, for each element of C"], [cells(row) for row in counted]
+
+
 TABLES = {
+    "autotuning-bounds": table_autotuning_bounds,
     "class": table_class,
     "runs": table_runs,
     "moves": table_moves,

@@ -89,8 +89,7 @@ constexpr std::uint64_t checksum(std::string_view text) {
 Usage usage_of(const Configuration& configuration);
 
 /// @brief How many blocks a multiprocessor holds at a time; 0 if not even one.
-/// A warp gets 32 * registers, rounded up to kRegisterUnit, all of them in one partition. A launch is refused
-/// unless the registers of the multiprocessor would do for a multiple of kPartitions warps. A block gets its
+/// A warp gets 32 * registers, rounded up to kRegisterUnit, all of them in one partition. A block gets its
 /// shared memory and reserved_shared_bytes, rounded up together to kSharedUnit.
 /// Source: CUDA C++ Best Practices Guide, "Occupancy"; the result is that of cuda_occupancy.h (CUDA 13.0).
 /// @throws std::invalid_argument if threads or registers is less than 1, or shared_bytes is negative.

@@ -60,7 +60,6 @@ int blocks_per_multiprocessor(const Usage& usage, const Device& device) {
   // [done]
   // TODO 4: and its registers? No warp has registers of two partitions.
   const int warp_registers = round_up(32 * usage.registers, kRegisterUnit);
-  if (warp_registers * round_up(warps, kPartitions) > device.registers) return 0;
   const int partition_warps = device.registers / kPartitions / warp_registers;
   blocks = std::min(blocks, kPartitions * partition_warps / warps);
   // [done]

@@ -83,8 +83,6 @@ int blocks_of(const Usage& u, const Device& d, const Wrong& wrong) {
       most = std::min(most, d.registers / (u.threads * u.registers));
     } else if (wrong.partitions_ignored) {
       most = std::min(most, d.registers / of_warp / warps);
-    } else if (of_warp * rounded(warps, kPartitions) > d.registers) {
-      return 0;
     } else {
       most = std::min(most, d.registers / kPartitions / of_warp * kPartitions / warps);
     }
@@ -302,17 +300,18 @@ Outcome check_product(const Problem& p, const Configuration& c, Tensor<float>& C
   const Outcome outcome = multiply(p, C, c);
   require_ran(outcome);
   const Tensor<double> expected = reference::matmul(p.A, p.B);
-  require_matches(
-      C.contiguous(), "C", expected, in_order_of_k(p, expected),
-      {wrong_where(
-           "first_tile_only", [&](const Index& at) { return at[0] >= c.rows || at[1] >= c.cols; },
-           "Only the first tile of C is right: the grid has a block for each tile, across and down."),
-       wrong_where(
-           "last_tiles_missing",
-           [&](const Index& at) {
-             return at[0] >= p.M() / c.rows * c.rows || at[1] >= p.N() / c.cols * c.cols;
-           },
-           "The tiles that C does not fill are missing: their number has to be rounded up.")});
+  Mistakes mistakes{wrong_where(
+      "first_tile_only", [&](const Index& at) { return at[0] >= c.rows || at[1] >= c.cols; },
+      "Only the first tile of C is right: the grid has a block for each tile, across and down.")};
+  if (p.M() > c.rows)
+    mistakes.push_back(wrong_where(
+        "last_tiles_down_missing", [&](const Index& at) { return at[0] >= p.M() / c.rows * c.rows; },
+        "The last tiles down C, which it does not fill, are missing: their number has to be rounded up."));
+  if (p.N() > c.cols)
+    mistakes.push_back(wrong_where(
+        "last_tiles_across_missing", [&](const Index& at) { return at[1] >= p.N() / c.cols * c.cols; },
+        "The last tiles across C, which it does not fill, are missing: their number has to be rounded up."));
+  require_matches(C.contiguous(), "C", expected, in_order_of_k(p, expected), mistakes);
   const std::int64_t tiles = tiles_of({p.M(), p.N(), p.K()}, c);
   const std::int64_t launches = outcome.counters.at("launches");
   require(launches == (tiles > 0), fmt::format("matmul_with launched {} kernels; it should launch {}.",
@@ -411,6 +410,8 @@ TEST_CASE("occupancy: registers, by the warp and by the partition",
                    {{96, 168, 0}, 4},
                    {{640, 96, 0}, 1},
                    {{672, 96, 0}, 0},
+                   {{128, 33, 0}, 12},
+                   {{256, 41, 0}, 5},
                    {{1024, 64, 0}, 1},
                    {{1024, 65, 0}, 0}},
                   kH100);
@@ -421,6 +422,7 @@ TEST_CASE("occupancy: shared memory, and what the system takes of it",
   check_occupancy({{{128, 40, 232448}, 1},
                    {{128, 40, 115712}, 2},
                    {{128, 40, 115713}, 1},
+                   {{128, 40, 45666}, 4},
                    {{128, 40, 50177}, 4},
                    {{128, 40, 0}, 12}},
                   kH100);
@@ -670,7 +672,7 @@ TEST_CASE("cache: refuses names that it could not read again", "[l23][write_cach
 }
 
 TEST_CASE("multiplies with every kernel, and all give the same bits", "[l23][matmul_with][points:3]") {
-  const Problem p = random_problem(70, 135, 37);
+  const Problem p = random_problem(70, 195, 25);  // by tiles of 64: 4 across, 2 of 128
   Tensor<float> first({p.M(), p.N()}), C({p.M(), p.N()});
   for (const Configuration& c : kCompiled) {
     check_product(p, c, C);

@@ -48,7 +48,6 @@ int blocks_per_multiprocessor(const Usage& usage, const Device& device) {
   const int warps = round_up(usage.threads, 32) / 32;
   const int warp_registers = round_up(32 * usage.registers, kRegisterUnit);
   const int block_bytes = round_up(usage.shared_bytes + device.reserved_shared_bytes, kSharedUnit);
-  if (round_up(warps, kPartitions) * warp_registers > device.registers) return 0;
 
   std::array<int, kPartitions> registers_left;
   registers_left.fill(device.registers / kPartitions);

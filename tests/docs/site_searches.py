@@ -71,6 +71,7 @@ SEARCHES = {
     "roofline": r"results|glossary",
     "pytorch comparison": r"pytorch",
     "triton": r"notes_map|glossary",
+    "autotune": r"lesson_23|glossary|notes_map",
     "num_stages": r"lesson_(06|09|20)|glossary|notes_map",
     "kv cache": r"lesson_11",
     "multi-query attention": r"lesson_11",

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "device/views.hpp"
 #include "tensor/view.hpp"
 
 namespace course::device {
@@ -68,12 +69,6 @@ struct TileShape {
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
 };
-
-/// The same elements with the axes exchanged: what is (rows, cols) becomes (cols, rows), and nothing moves.
-template <class T>
-__host__ __device__ View<T, 2> transposed(const View<T, 2>& X) {
-  return {X.data, {X.shape[1], X.shape[0]}, {X.strides[1], X.strides[0]}};
-}
 
 /// @brief The tiles of kLength rows of a matrix, one after the other along depth, on their way from global
 /// memory to shared memory: in the registers of kThreads threads. Between fetch() and put() a kernel can do

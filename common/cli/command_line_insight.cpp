@@ -113,6 +113,8 @@ void describe_draw(CLI::App& app, Chosen& chosen) {
       ->check(whole_number(0));
   command->add_option("--out", arguments.trace.out, "where the SVG goes; - is stdout; else NN_name.svg")
       ->type_name("FILE");
+  command->add_flag("--fragments", arguments.fragments,
+                    "which lane holds what for tensor cores; of no kernel");
   command->add_flag("--open", arguments.open, "opens the picture, if this is a terminal");
   command->footer(
       "Without --case it takes the first call that launches the block, often a small\n"
@@ -120,7 +122,8 @@ void describe_draw(CLI::App& app, Chosen& chosen) {
       "Examples:\n"
       "  ./course draw 01\n"
       "  ./course draw 02 --solution --case \"without bank conflicts\" --open\n"
-      "  ./course draw 09 --solution --case \"every 64 queries\"");
+      "  ./course draw 09 --solution --case \"every 64 queries\"\n"
+      "  ./course draw 21 --fragments");
 }
 
 }  // namespace

@@ -154,9 +154,10 @@ struct TraceArguments {
 int run_trace(const Terminal& terminal, const TraceArguments& arguments);
 
 struct DrawArguments {
-  TraceArguments trace;  ///< its `out` is where the picture goes; empty: NN_name.svg
-  std::string step;      ///< a step's number in the trace; empty: the first of each kind
-  bool open = false;     ///< in the desktop's viewer, if stdout is a terminal
+  TraceArguments trace;    ///< its `out` is where the picture goes; empty: NN_name.svg
+  std::string step;        ///< a step's number in the trace; empty: the first of each kind
+  bool fragments = false;  ///< no trace, but what lanes hold of the operands of tensor cores
+  bool open = false;       ///< in the desktop's viewer, if stdout is a terminal
 };
 /// @brief Draws the trace of a block as SVG and says in words what the picture shows.
 int run_draw(const Terminal& terminal, const DrawArguments& arguments);

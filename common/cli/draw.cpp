@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "cli/kernel_trace.hpp"
 #include "grading/base/subprocess.hpp"
@@ -29,18 +31,27 @@ void require_python() try {
       "python3.");
 }
 
-/// Draws the trace; gives what the picture shows in words, a paragraph a line.
+/// Runs a program of common/draw that writes a picture; gives what it shows in words, a paragraph a line.
 /// @throws UsageError, MachineError
-std::string draw_trace(const Toolchain& toolchain, const fs::path& trace, const fs::path& picture,
-                       const std::string& step) {
+std::string draw_with(const Toolchain& toolchain, const std::string& program, const fs::path& picture,
+                      const std::vector<std::string>& arguments) {
   Command command;
-  command.arguments = {"python3",      "-B",    (toolchain.source_dir / "common/draw/draw_trace.py").string(),
-                       trace.string(), "--out", picture.string()};
-  if (!step.empty()) command.arguments.insert(command.arguments.end(), {"--step", step});
+  command.arguments = {"python3", "-B", (toolchain.source_dir / "common/draw" / program).string(), "--out",
+                       picture.string()};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   const CommandResult result = run_command(command);
   if (result.exit_code == kWrongUsage) throw UsageError(result.output);
   if (!result.ok()) throw MachineError("The picture cannot be drawn:\n" + result.output);
   return result.output;
+}
+
+/// Draws a trace, or one of its steps.
+/// @throws UsageError, MachineError
+std::string draw_trace(const Toolchain& toolchain, const fs::path& trace, const fs::path& picture,
+                       const std::string& step) {
+  std::vector<std::string> arguments = {trace.string()};
+  if (!step.empty()) arguments.insert(arguments.end(), {"--step", step});
+  return draw_with(toolchain, "draw_trace.py", picture, arguments);
 }
 
 void open_picture(const Terminal& terminal, const std::string& file) try {
@@ -60,15 +71,25 @@ void open_picture(const Terminal& terminal, const std::string& file) try {
 
 int run_draw(const Terminal& terminal, const DrawArguments& arguments) {
   require_python();
-  const auto traced = trace_kernel(terminal, "draw", arguments.trace, kMostSteps);
-  if (!traced) return kSomethingFailed;
-  const Toolchain toolchain = Workspace(terminal).toolchain();
+  const Workspace workspace(terminal);
+  const Toolchain toolchain = workspace.toolchain();
   const ScratchFolder scratch(toolchain.binary_dir / "kernels");
-  const fs::path trace = scratch.path() / "trace.json", picture = scratch.path() / "picture.svg";
-  write_result(trace.string(), traced->json);
-  const std::string words = draw_trace(toolchain, trace, picture, arguments.step), svg = read_file(picture);
+  const fs::path picture = scratch.path() / "picture.svg";
+  std::string words, name;
+  if (arguments.fragments) {
+    name = "fragments";
+    words = draw_with(toolchain, "fragments.py", picture, {});
+  } else {
+    const auto traced = trace_kernel(terminal, "draw", arguments.trace, kMostSteps);
+    if (!traced) return kSomethingFailed;
+    name = traced->lesson.id();
+    const fs::path trace = scratch.path() / "trace.json";
+    write_result(trace.string(), traced->json);
+    words = draw_trace(toolchain, trace, picture, arguments.step);
+  }
+  const std::string svg = read_file(picture);
 
-  const std::string out = arguments.trace.out.empty() ? traced->lesson.id() + ".svg" : arguments.trace.out;
+  const std::string out = arguments.trace.out.empty() ? name + ".svg" : arguments.trace.out;
   write_result(out, svg);
   if (out == "-") return kAllPassed;
   constexpr double kKibibyte = 1024;

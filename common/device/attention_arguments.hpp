@@ -6,26 +6,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "device/views.hpp"
 #include "tensor/view.hpp"
 
 namespace course::device {
-
-template <int kRank>
-std::string text_of_shape(const std::int64_t (&shape)[kRank]) {
-  std::string text;
-  for (const std::int64_t size : shape) text += (text.empty() ? "(" : ", ") + std::to_string(size);
-  return text + ")";
-}
-
-/// @throws std::invalid_argument, naming the argument, unless X has that shape.
-template <class T, int kRank>
-void require_shape(const char* name, const View<T, kRank>& X, const std::int64_t (&wanted)[kRank]) {
-  for (int axis = 0; axis < kRank; ++axis) {
-    if (X.shape[axis] == wanted[axis]) continue;
-    throw std::invalid_argument(std::string(name) + " must have the shape " + text_of_shape(wanted) +
-                                ", but it has " + text_of_shape(X.shape) + ".");
-  }
-}
 
 /// @throws std::invalid_argument, naming the argument, unless the elements along the last axis lie side by
 /// side.

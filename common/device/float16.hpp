@@ -78,6 +78,10 @@ template <>
 struct PairOf<__half> {
   using type = __half2;
 };
+template <>
+struct PairOf<float> {
+  using type = float2;  // of 64 bits: results that stay in float32 come in pairs, too
+};
 template <class T>
 using pair_of = typename PairOf<T>::type;
 
@@ -107,8 +111,10 @@ template <class T>
 __device__ pair_of<T> rounded_to(float x, float y) {
   if constexpr (std::is_same_v<T, __nv_bfloat16>)
     return __floats2bfloat162_rn(x, y);
-  else
+  else if constexpr (std::is_same_v<T, __half>)
     return __floats2half2_rn(x, y);
+  else
+    return make_float2(x, y);
 }
 
 /// @brief The two numbers as the word of 32 bits that an instruction for tensor cores takes.

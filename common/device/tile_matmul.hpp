@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "device/views.hpp"
 #include "tensor/view.hpp"
 
 namespace course::device {
@@ -68,12 +69,6 @@ struct TileShape {
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
 };
-
-/// The same elements with the axes exchanged: what is (rows, cols) becomes (cols, rows), and nothing moves.
-template <class T>
-__host__ __device__ View<T, 2> transposed(const View<T, 2>& X) {
-  return {X.data, {X.shape[1], X.shape[0]}, {X.strides[1], X.strides[0]}};
-}
 
 /// @brief The elements of a (kLength, kDepth) tile that kThreads threads move with one load each: kRows x
 /// kDeep neighbours. Along depth, 8 lanes follow each other in a row; otherwise all lanes of a warp lie in

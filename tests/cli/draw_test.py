@@ -185,6 +185,14 @@ class Draw(unittest.TestCase):
         self.assertIn('No case of lesson 01 has "zzz" in its name. Its cases:', result.stderr)
         self.assertIn("adds the ten numbers of the notes", result.stderr)
 
+    def test_draws_what_lanes_hold_for_tensor_cores_without_a_kernel(self):
+        result = course("draw", "21", "--fragments", folder=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("Which lane holds what", result.stdout)
+        self.assertIn("The picture is in fragments.svg", result.stdout)
+        self.assertEqual((self.folder / "fragments.svg").read_text(encoding="utf-8"),
+                         (ROOT / "docs/figures/21_tensor_cores.svg").read_text(encoding="utf-8"))
+
     def test_what_never_runs_cannot_be_drawn(self):
         for arguments, words in ((("--at", "0,0,7,0"), "No test case makes a call in which 0,0,7,0 is run"),
                                  (("--file", ROOT / "lessons/01_vector_add/vector_add.cu"), "No test case makes a call")):

@@ -13,33 +13,27 @@ import subprocess
 import sys
 import tempfile
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 BLOCK_M, BLOCK_N = 128, 64  # queries and keys of a tile of the solutions
 
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .skipped { fill: #f2f4f7; }
   .whole { fill: #0a58ca; }
   .masked { fill: #f2c48f; }
   .seen { fill: #b35900; }
   .key { stroke: #8c959f; }
   .lines { stroke: #ffffff; stroke-width: 1.5; fill: none; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .skipped { fill: #1b212a; }
     .whole { fill: #4a8ff0; }
     .masked { fill: #6b4520; }
     .seen { fill: #ffb86b; }
     .key { stroke: #6e7681; }
     .lines { stroke: #0d1117; }
-  }
-""".strip("\n")
+""")
 
 
 @dataclasses.dataclass
@@ -158,16 +152,8 @@ def draw(title, panels, cell=12, width=664):
         body.append(f'<text class="small" x="{key_x + len(names) * 14 + 6}" y="{key_y + 11:g}">{text}</text>')
         key_x += len(names) * 14 + 190
     height = round(key_y + 32)
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        f'<title id="title">{title}</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        f'<text class="title" x="24" y="26">{title}</text>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        [f'<text class="title" x="24" y="26">{title}</text>', *body], height, title, STYLE, width=width)
 
 
 def main(usage, lesson, recordings, figure_of):

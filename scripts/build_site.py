@@ -4,12 +4,13 @@
 Usage: scripts/build_site.py --out FOLDER [--steps PROGRAM] [--doxygen PROGRAM]
 
 FOLDER/index.html opens from disk and needs no network. --steps is the program that writes the numbers of the
-interactive page (CMake target export_steps). Needs Doxygen, doxygen-awesome-css and MathJax, as
+interactive pages (CMake target export_steps). Needs Doxygen, doxygen-awesome-css and MathJax, as
 `scripts/setup.sh docs` installs them.
 Exit status: 0 built, 1 a page or a comment has a mistake, 3 something is not installed or the folder cannot be written.
 """
 
 import argparse
+import json
 import pathlib
 import re
 import shutil
@@ -153,11 +154,18 @@ def copy_assets(out: pathlib.Path, links: markdown.Links, steps: str | None) -> 
         target = out / "files" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / path, target)
-    for name in ["steps.js", "steps.css"]:
+    for name in ["steps_widget.js", "steps.js", "backward.js", "steps.css"]:
         shutil.copy2(ROOT / "docs" / "steps" / name, out / name)
     if steps:
-        (out / "steps_data.js").write_text(subprocess.run([steps], capture_output=True, text=True, check=True).stdout,
-                                           encoding="utf-8")
+        numbers = subprocess.run([steps], capture_output=True, text=True, check=True).stdout
+        (out / "steps_data.js").write_text(numbers + reports_script(), encoding="utf-8")
+
+
+def reports_script() -> str:
+    """The reports of docs/steps.md, by the mutants that they are of, as a script that sets window.flashReports."""
+    text = (ROOT / "docs" / "steps.md").read_text(encoding="utf-8")
+    reports = dict(re.findall(r"<!-- mutant: \d\d (\w+) -->\n```\n(.*?)```\n<!-- /mutant -->", text, re.DOTALL))
+    return f"window.flashReports = {json.dumps(reports)};\n"
 
 
 def prepare_pages(everything: list[pages.Page], links: markdown.Links, folder: pathlib.Path) -> None:
@@ -229,7 +237,7 @@ def build(out: pathlib.Path, doxygen: str, steps: str | None) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the site; an older site is replaced")
-    parser.add_argument("--steps", help="the program that writes the numbers of the interactive page")
+    parser.add_argument("--steps", help="the program that writes the numbers of the interactive pages")
     parser.add_argument("--doxygen", default="doxygen")
     arguments = parser.parse_args()
     try:

@@ -10,28 +10,22 @@ Usage: scripts/figure_async_pipeline.py [FIGURE.svg]
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 LATENCY, PRODUCT, SLABS, STAGES = 3, 2, 6, (1, 2, 3)
 
 UNIT, ROW, LEFT, TOP = 18, 20, 96, 58
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .middle { text-anchor: middle; }
   .load { fill: #b6d4fe; stroke: #0a58ca; }
   .product { fill: #ffd8a8; stroke: #b35900; }
   .end { stroke: #59636e; stroke-dasharray: 3 3; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .load { fill: #17386b; stroke: #79b0ff; }
     .product { fill: #5c3a14; stroke: #ffb86b; }
     .end { stroke: #b7bfc9; }
-  }
-""".strip("\n")
+""")
 
 
 def played(stages):
@@ -69,15 +63,8 @@ def draw():
         y += ROW * (places + 1) + 26
     body += box("load", 0, y, LATENCY, "load") + box("product", LATENCY + 1, y, LATENCY + 1, "product")
     width, height = 664, y + 36
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Loads and products of six slabs over time, with one, two and three stages</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        body, height, "Loads and products of six slabs over time, with one, two and three stages", STYLE, width=width)
 
 
 def main():

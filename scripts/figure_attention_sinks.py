@@ -14,6 +14,7 @@ import csv
 
 import attention_tiles
 from attention_tiles import BLOCK_M, FIGURES
+from diagrams import charts
 
 LESSON = "13_attention_sinks"
 WINDOW, SINKS = 192, 4
@@ -81,16 +82,9 @@ def figure():
         body.append(small(key_x + len(names) * 14 + 6, key_y + 11, text))
         key_x += len(names) * 14 + 26 + round(6.2 * len(text))
     height = key_y + 32
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 664 {height}" width="664" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        f'<title id="title">{title}</title>',
-        f"<style>\n{attention_tiles.STYLE}\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        f'<text class="title" x="24" y="30">{title}</text>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        [f'<text class="title" x="24" y="30">{title}</text>', *body], height, title,
+        f"{attention_tiles.STYLE}\n{STYLE}")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 COURSE = pathlib.Path(os.environ.get("COURSE_BUILD_DIR", ROOT / "build")) / "bin" / "course"
@@ -36,22 +38,14 @@ CASES = {"matmul_tiled": "tiled: reads A and B as often as tiles",
          "matmul": "reads A and B as often as tiles of 64 x 64"}
 M, N, K = 128, 256, 64  # of these cases
 
-LEFT, BAR_LEFT, BYTES_WIDE, WIDTH, ROW, TOP = 24, 196, 50, 664, 54, 78
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+LEFT, BAR_LEFT, BYTES_WIDE, ROW, TOP = 24, 196, 50, 54, 78
+STYLE = charts.style("""
   .global { fill: #0a58ca; }
   .shared { fill: #bc4c00; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .global { fill: #79b0ff; }
     .shared { fill: #f0883e; }
-  }
-""".strip("\n")
+""")
 
 
 def first_launch(source, case):
@@ -98,15 +92,7 @@ def draw():
     height = TOP + len(recorded["counts"]) * ROW + 18
     body.append(f'<text class="small" x="{LEFT}" y="{height - 12}">Counted by check mode: M = {recorded["M"]}, '
                 f'N = {recorded["N"]}, K = {recorded["K"]}, row-major</text>')
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        f'<title id="title">{title}, for tiles of five sizes</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(body, height, f"{title}, for tiles of five sizes", STYLE)
 
 
 def main():

@@ -13,6 +13,7 @@ import csv
 import sys
 
 import attention_tiles
+from diagrams import charts
 
 LESSON = "18_dropout"
 DATA = f"{LESSON}_masks.csv"
@@ -61,16 +62,7 @@ def figure():
     style = attention_tiles.STYLE.replace(
         "  @media", "  .label { font-size: 13px; }\n  .boundary { stroke: #0a58ca; stroke-width: 1; fill: none; }\n  @media")
     style = style.removesuffix("  }") + "    .boundary { stroke: #79b0ff; }\n  }"
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 664 {height}" width="664" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        f'<title id="title">{title}</title>',
-        f"<style>\n{style}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        text("title", 24, 30, title),
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture([text("title", 24, 30, title), *body], height, title, style)
 
 
 if __name__ == "__main__":

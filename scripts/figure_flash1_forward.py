@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 DATA = FIGURES / "08_flash1_forward_traffic.csv"
@@ -33,11 +35,7 @@ LABELS = ("07, S and P in memory", "08, O in memory", "09, O in registers")
 LEFT, TOP, WIDTH, HEIGHT = 76, 64, 400, 250
 X_LOW, X_HIGH = 5, 13  # log2 of N along the axis
 LOW_BYTES, HIGH_BYTES = 14, 31  # log2 of the bytes on the other: 16 KiB to 2 GiB
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .grid { stroke: #e1e6eb; }
   .l07 { stroke: #0a58ca; fill: none; stroke-width: 2; }
   .l08 { stroke: #b35900; fill: none; stroke-width: 2; }
@@ -45,10 +43,7 @@ STYLE = """
   .of-l07 { fill: #0a58ca; }
   .of-l08 { fill: #b35900; }
   .of-l09 { fill: #1a7f37; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .grid { stroke: #262c36; }
     .l07 { stroke: #79b0ff; }
     .l08 { stroke: #ffb86b; }
@@ -56,8 +51,7 @@ STYLE = """
     .of-l07 { fill: #79b0ff; }
     .of-l08 { fill: #ffb86b; }
     .of-l09 { fill: #56d364; }
-  }
-""".strip("\n")
+""")
 
 
 def measure():
@@ -129,16 +123,9 @@ def draw():
         y = y_of(formula(sizes[-1])[index]) + (-4, 8, 4)[index]  # the first two lines end side by side
         body.append(f'<text class="of-{style}" x="{LEFT + WIDTH + 10}" y="{y:.1f}">{label}</text>')
     height = TOP + HEIGHT + 54
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 664 {height}" width="664" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Bytes that attention moves in lessons 07, 08 and 09, against the number of queries and '
-        "keys</title>",
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        body, height, "Bytes that attention moves in lessons 07, 08 and 09, against the number of queries and keys",
+        STYLE)
 
 
 def main():

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 LESSON = "15_flash2_backward"
@@ -25,14 +27,10 @@ KERNELS = ("keys_kernel", "queries_kernel")
 ROWS, TILES = 64, 8  # rows of a tile, and tiles, in the driver
 SHOWN = 3  # the block whose way through the tiles is drawn
 
-CELL, TOP, WIDTH, HEIGHT = 15, 86, 664, 286
+CELL, TOP, HEIGHT = 15, 86, 286
 LEFT = {("keys_kernel", False): 46, ("keys_kernel", True): 190, ("queries_kernel", False): 366,
         ("queries_kernel", True): 510}
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .middle { text-anchor: middle; }
   .right { text-anchor: end; }
   .skipped { fill: #f2f4f7; }
@@ -41,18 +39,14 @@ STYLE = """
   .key { stroke: #8c959f; }
   .lines { stroke: #ffffff; stroke-width: 1.5; fill: none; }
   .way { stroke: #ffffff; stroke-width: 2; fill: none; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .skipped { fill: #1b212a; }
     .visited { fill: #26467a; }
     .block { fill: #79b0ff; }
     .key { stroke: #6e7681; }
     .lines { stroke: #0d1117; }
     .way { stroke: #0d1117; }
-  }
-""".strip("\n")
+""")
 
 
 def measure():
@@ -133,15 +127,7 @@ def draw(pairs, bytes_read):
         body += [f'<rect class="{name} key" x="{key_x}" y="{key_y - 11}" width="14" height="14"/>',
                  f'<text class="small" x="{key_x + 20}" y="{key_y}">{text}</text>']
         key_x += width
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'role="img" aria-labelledby="title">',
-        f'<title id="title">{title}</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(body, HEIGHT, title, STYLE)
 
 
 def main():

@@ -14,16 +14,14 @@ import math
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
 
-WIDTH, HEIGHT = 664, 560
+HEIGHT = 560
 LEFT, RIGHT = 56, 588
 PLOTS = {"m": (52, 186), "l": (240, 350), "O": (404, 504)}  # top and bottom
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .right { text-anchor: end; }
   .middle { text-anchor: middle; }
   .grid { stroke: #d1d9e0; }
@@ -37,10 +35,7 @@ STYLE = """
   text.m { fill: #a45a00; stroke: none; }
   text.l { fill: #0a58ca; stroke: none; }
   text.O { fill: #1a7f37; stroke: none; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .grid { stroke: #3d444d; }
     .score { fill: #9198a1; }
     .m { stroke: #ffb757; }
@@ -50,8 +45,7 @@ STYLE = """
     text.m { fill: #ffb757; stroke: none; }
     text.l { fill: #79b0ff; stroke: none; }
     text.O { fill: #56d364; stroke: none; }
-  }
-""".strip("\n")
+""")
 
 
 def read_row(path):
@@ -126,15 +120,7 @@ def draw(scores, tiles):
     for tile in range(len(tiles) + 1):
         body.append(f'<text class="small middle" x="{across(tile * width):.1f}" y="{bottom + 18}">{tile * width}</text>')
     body.append(f'<text class="small middle" x="{(LEFT + RIGHT) // 2}" y="{bottom + 38}">key, in tiles of {width}</text>')
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">m, l and an element of O of one row while eight tiles of keys pass by</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(body, HEIGHT, "m, l and an element of O of one row while eight tiles of keys pass by", STYLE)
 
 
 def main():

@@ -12,6 +12,8 @@ import math
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 DIM, HEADS = 64, 64  # of the points that are drawn; 4 batches of 16 heads
 
@@ -20,11 +22,7 @@ PANELS = {"bytes": 66, "milliseconds": 372}  # left edges
 X_LOW, X_HIGH = 10, 14  # log2 of N
 LIMITS = {"bytes": (7, 11), "milliseconds": (-0.5, 2.2)}  # log10
 RADIUS = {"PyTorch": 5.5, "07": 3, "08": 5.5, "09": 3}  # who coincides with another lies below it, and is larger
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .right { text-anchor: end; }
   .middle { text-anchor: middle; }
   .grid { stroke: #e1e6eb; }
@@ -34,18 +32,14 @@ STYLE = """
   .of-08 { stroke: #8250df; fill: #8250df; }
   .of-09 { stroke: #b35900; fill: #b35900; }
   text.key { stroke: none; font-size: 12px; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+  polyline.of-07, polyline.of-PyTorch, polyline.of-08, polyline.of-09 { fill: none; }
+""", """
     .grid { stroke: #262c36; }
     .of-07 { stroke: #79b0ff; fill: #79b0ff; }
     .of-PyTorch { stroke: #9198a1; fill: #9198a1; }
     .of-08 { stroke: #d2a8ff; fill: #d2a8ff; }
     .of-09 { stroke: #ffb86b; fill: #ffb86b; }
-  }
-  polyline.of-07, polyline.of-PyTorch, polyline.of-08, polyline.of-09 { fill: none; }
-""".strip("\n")
+""")
 
 
 def results(file, name):
@@ -102,15 +96,7 @@ def draw():
                  f'<text class="of-{lesson} key" x="{x + 10}" y="{y}">{names[lesson]}</text>']
         x += 130
     height = TOP + HEIGHT + 84
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 664 {height}" width="664" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Memory and time of attention against the number of queries and keys</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(body, height, "Memory and time of attention against the number of queries and keys", STYLE)
 
 
 def main():

@@ -13,6 +13,7 @@ Usage: scripts/figure_full_backward.py [--measure] [FIGURE.svg]
 import sys
 
 import attention_tiles
+from diagrams import charts
 
 LESSON = "17_full_backward"
 WINDOW, SINKS = 160, 4
@@ -64,16 +65,8 @@ def figure():
         body.append(small(key_x + len(names) * 14 + 6, key_y + 11, text))
         key_x += len(names) * 14 + 30 + round(6.4 * len(text))
     height = round(key_y + 32)
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 664 {height}" width="664" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        f'<title id="title">{title}</title>',
-        f"<style>\n{attention_tiles.STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        f'<text class="title" x="24" y="30">{title}</text>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        [f'<text class="title" x="24" y="30">{title}</text>', *body], height, title, attention_tiles.STYLE)
 
 
 if __name__ == "__main__":

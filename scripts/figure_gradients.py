@@ -14,9 +14,11 @@ import math
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
 
-WIDTH, HEIGHT = 664, 420
+HEIGHT = 420
 LEFT, RIGHT, TOP, BOTTOM = 76, 636, 48, 352  # of the plot
 SMALLEST_STEP = -40  # powers of two
 LOWEST, HIGHEST = -11, 0  # powers of ten of the error
@@ -26,11 +28,7 @@ SERIES = {
     ("float64", "one-sided"): "double dashed",
     ("float64", "central"): "double",
 }
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .right { text-anchor: end; }
   .middle { text-anchor: middle; }
   .grid { stroke: #d1d9e0; }
@@ -41,16 +39,12 @@ STYLE = """
   .double { stroke: #0a58ca; fill: #0a58ca; }
   .line.single, .line.double { fill: none; }
   text.single, text.double { stroke: none; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .grid { stroke: #3d444d; }
     .mark { stroke: #b7bfc9; }
     .single { stroke: #ffb757; fill: #ffb757; }
     .double { stroke: #79b0ff; fill: #79b0ff; }
-  }
-""".strip("\n")
+""")
 
 
 def read_errors(path):
@@ -99,18 +93,9 @@ def draw(errors):
     ):
         name = SERIES[key].split()[0]
         body.append(f'<text class="{name} right" x="{x(log2_step):.1f}" y="{y(error):.1f}">{key[1]}, {key[0]}</text>')
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-            f'height="{HEIGHT}" role="img" aria-labelledby="title">',
-            '<title id="title">Relative error of one-sided and central difference quotients of a softmax against the step, '
-            "in float32 and float64</title>",
-            f"<style>\n{STYLE}\n</style>",
-            '<rect class="page" width="100%" height="100%" rx="8"/>',
-            *body,
-            "</svg>\n",
-        ]
-    )
+    return charts.picture(
+        body, HEIGHT, "Relative error of one-sided and central difference quotients of a softmax against the step, in float32 and float64",
+        STYLE)
 
 
 def main():

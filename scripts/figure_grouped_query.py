@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 DATA = FIGURES / "11_grouped_query_traffic.csv"
@@ -26,11 +28,7 @@ HEADS_OF_K = (8, 4, 2, 1)
 
 GROUP, QUERIES, CELL = 4, 8, 14  # of the drawing of a tile
 PANEL_WIDTH, PANEL_HEIGHT, PANEL_TOP = 236, 150, 236
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .cell { font-size: 10px; fill: #ffffff; text-anchor: middle; }
   .grid { stroke: #e1e6eb; }
   .empty { fill: none; stroke: #59636e; stroke-dasharray: 3 3; }
@@ -40,10 +38,7 @@ STYLE = """
   .m1 { fill: #1a7f37; }
   .m2 { fill: #b35900; }
   .m3 { fill: #8250df; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .cell { fill: #0d1117; }
     .grid { stroke: #262c36; }
     .empty { stroke: #b7bfc9; }
@@ -53,8 +48,7 @@ STYLE = """
     .m1 { fill: #56d364; }
     .m2 { fill: #ffb86b; }
     .m3 { fill: #d2a8ff; }
-  }
-""".strip("\n")
+""")
 
 
 def measure():
@@ -138,15 +132,8 @@ def draw():
         *panel(400, f"{MANY} queries", many, top_of(many), top_of(many) // 4),
     ]
     height = PANEL_TOP + PANEL_HEIGHT + 54
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 664 {height}" width="664" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">How the rows of a group lie in a tile, and the bytes of K and V that are read</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        body, height, "How the rows of a group lie in a tile, and the bytes of K and V that are read", STYLE)
 
 
 def main():

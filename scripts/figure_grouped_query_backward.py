@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 NAME = "16_grouped_query_backward"
@@ -27,23 +29,15 @@ HEADS_OF_K = (8, 4, 2, 1)
 COLUMNS = ["stored_registers", "stored_tensor", "loaded_registers", "loaded_tensor"]
 
 WIDTH, HEIGHT, TOP = 244, 170, 104  # of a panel
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .grid { stroke: #e1e6eb; }
   .registers { fill: #0a58ca; }
   .tensor { fill: #b35900; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .grid { stroke: #262c36; }
     .registers { fill: #79b0ff; }
     .tensor { fill: #ffb86b; }
-  }
-""".strip("\n")
+""")
 
 
 def count(program, report, heads_of_k):
@@ -109,15 +103,7 @@ def draw():
         *panel(390, "loaded", rows, "loaded", 4000, 1000),
     ]
     height = TOP + HEIGHT + 54
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 664 {height}" width="664" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Bytes moved for dK and dV of shared heads</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(body, height, "Bytes moved for dK and dV of shared heads", STYLE)
 
 
 def main():

@@ -13,6 +13,8 @@ import pathlib
 import re
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURE = ROOT / "docs" / "figures" / "ladder.svg"
 
@@ -28,7 +30,7 @@ PLACES = {
 LABELS = {1: (0, 0), 2: (0, 2), 3: (2, 4), 4: (0, 8), 5: (2, 12), 6: (0, 11)}
 WIDE = {17: 56, 18: 20}  # what a rung with a long title has more than others
 
-WIDTH, LEFT, GAP = 664, 14, 12
+LEFT, GAP = 14, 12
 BOX, HIGH, STOREY = 204, 32, 52  # a rung, and from one to the next
 TOP = 52
 TAB = 28  # with the number
@@ -165,15 +167,8 @@ def draw(lessons, parts):
     for part, name in parts.items():
         body += draw_label(part, name, [lesson for lesson in lessons.values() if lesson["part"] == part])
     height = TOP + HIGHEST * STOREY + HIGH + 20
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        f'<title id="title">{len(lessons)} lessons in {len(parts)} parts, each above those that it rests on</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        body, height, f"{len(lessons)} lessons in {len(parts)} parts, each above those that it rests on", STYLE)
 
 
 def main():

@@ -12,6 +12,8 @@ import json
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 GPU = "h200"
 
@@ -26,22 +28,14 @@ BARS = [
     ("transpose without a tile", "reads side by side, writes a row apart", "02_naive_transpose", "transpose"),
 ]
 
-LEFT, BAR_LEFT, BAR_WIDTH, WIDTH, ROW, TOP = 24, 216, 380, 664, 52, 44
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+LEFT, BAR_LEFT, BAR_WIDTH, ROW, TOP = 24, 216, 380, 52, 44
+STYLE = charts.style("""
   .bar { fill: #0a58ca; }
   .all { fill: #e7ebf0; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .bar { fill: #79b0ff; }
     .all { fill: #262c36; }
-  }
-""".strip("\n")
+""")
 
 
 def read(name):
@@ -65,15 +59,7 @@ def draw():
     height = TOP + len(BARS) * ROW + 22
     body.append(f'<text class="small" x="{LEFT}" y="{height - 12}">{machine["gpu"]}, CUDA {machine["cuda"]}, '
                 f'{machine["date"]}</text>')
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Speed of a strided copy and of four transposes on a GPU</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(body, height, "Speed of a strided copy and of four transposes on a GPU", STYLE)
 
 
 def main():

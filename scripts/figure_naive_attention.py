@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 DATA = FIGURES / "07_naive_attention_traffic.csv"
@@ -26,27 +28,19 @@ SIZES = (32, 64, 128, 256, 512)
 LEFT, TOP, WIDTH, HEIGHT = 76, 64, 400, 250
 X_LOW, X_HIGH = 5, 13  # log2 of N along the axis
 LOW_BYTES, HIGH_BYTES = 14, 31  # log2 of the bytes on the other: 16 KiB to 2 GiB
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .grid { stroke: #e1e6eb; }
   .square { stroke: #0a58ca; fill: none; stroke-width: 2; }
   .linear { stroke: #b35900; fill: none; stroke-width: 2; }
   .of-square { fill: #0a58ca; }
   .of-linear { fill: #b35900; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .grid { stroke: #262c36; }
     .square { stroke: #79b0ff; }
     .linear { stroke: #ffb86b; }
     .of-square { fill: #79b0ff; }
     .of-linear { fill: #ffb86b; }
-  }
-""".strip("\n")
+""")
 
 
 def measure():
@@ -129,15 +123,8 @@ def draw():
         body.append(f'<text class="of-{name}" x="{LEFT + WIDTH + 10}" y="{y + 4:.1f}">'
                     f'{("S and P", "Q, K, V and O")[index]}</text>')
     height = TOP + HEIGHT + 54
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 664 {height}" width="664" height="{height}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Bytes that naive attention moves, against the number of queries and keys</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        body, height, "Bytes that naive attention moves, against the number of queries and keys", STYLE)
 
 
 def main():

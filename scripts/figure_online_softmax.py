@@ -14,16 +14,14 @@ import math
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
 
-WIDTH, HEIGHT = 664, 430
+HEIGHT = 430
 LEFT, RIGHT = 56, 600
 UPPER, LOWER = (52, 206), (252, 384)  # top and bottom of the two plots
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .right { text-anchor: end; }
   .middle { text-anchor: middle; }
   .grid { stroke: #d1d9e0; }
@@ -35,10 +33,7 @@ STYLE = """
   text.max { fill: #a45a00; stroke: none; }
   text.sum { fill: #0a58ca; stroke: none; }
   text.wrong { fill: #59636e; stroke: none; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .grid { stroke: #3d444d; }
     .column { fill: #9198a1; }
     .max { stroke: #ffb757; }
@@ -47,8 +42,7 @@ STYLE = """
     text.max { fill: #ffb757; }
     text.sum { fill: #79b0ff; }
     text.wrong { fill: #b7bfc9; }
-  }
-""".strip("\n")
+""")
 
 
 def read_trace(path):
@@ -99,15 +93,7 @@ def draw(trace):
              f'<text class="sum" x="{RIGHT + 8}" y="{lower(last["sum"]) + 5:.1f}">sum</text>',
              f'<text class="wrong" x="{RIGHT - 4}" y="{lower(last["unrescaled"]) - 8:.1f}" text-anchor="end">'
              "never rescaled</text>"]
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">The maximum and the sum of a row after each of its columns</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(body, HEIGHT, "The maximum and the sum of a row after each of its columns", STYLE)
 
 
 def main():

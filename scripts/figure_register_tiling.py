@@ -14,17 +14,15 @@ import math
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
 
-WIDTH, HEIGHT, TOP, BOTTOM = 664, 360, 104, 302
+HEIGHT, TOP, BOTTOM = 360, 104, 302
 PLOTS = [("lse", "largest error of lse", 64, 320, (-7, -3)), ("output", "largest error of a result", 392, 648, (-8, -4))]
 WAYS = [("scaled_first", "times log₂ e, then minus the maximum"), ("one_fmaf", "both in one fmaf"),
         ("difference_first", "minus the maximum, then times log₂ e")]
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .right { text-anchor: end; }
   .middle { text-anchor: middle; }
   .grid { stroke: #d1d9e0; }
@@ -32,16 +30,12 @@ STYLE = """
   .scaled_first { stroke: #bc4c00; }
   .one_fmaf { stroke: #0a58ca; stroke-dasharray: 6 4; }
   .difference_first { stroke: #1a7f37; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .grid { stroke: #3d444d; }
     .scaled_first { stroke: #f0883e; }
     .one_fmaf { stroke: #79b0ff; }
     .difference_first { stroke: #56d364; }
-  }
-""".strip("\n")
+""")
 
 
 def power(exponent: int) -> str:
@@ -74,15 +68,9 @@ def draw(rows: list[dict]) -> str:
         for way, _ in WAYS:
             points = " ".join(f"{across(float(row['score'])):.1f},{down(float(row[key])):.1f}" for row in rows if row["way"] == way)
             body.append(f'<polyline class="line {way}" points="{points}"/>')
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Errors of lse and of a result against the size of the scores, for three ways to take powers of 2</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        body, HEIGHT, "Errors of lse and of a result against the size of the scores, for three ways to take powers of 2",
+        STYLE)
 
 
 def main():

@@ -13,6 +13,8 @@ import math
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 GPU = "h200"
 
@@ -22,7 +24,7 @@ SERIES = [
     ("large", "04_safe_softmax", "blocks of 1024 threads", (24000, 1.66)),
 ]
 
-WIDTH, HEIGHT = 664, 392
+HEIGHT = 392
 LEFT, RIGHT, TOP, BOTTOM = 64, 632, 52, 320  # of the plot
 HIGHEST = 2.0
 SHORTEST = 256  # columns; below, nearly all of the time is waiting
@@ -88,15 +90,7 @@ def draw():
         body.append(f'<text class="{style}" x="{x(label_cols):.1f}" y="{y(label_share):.1f}">{label}</text>')
     body.append(f'<text class="note" x="24" y="{HEIGHT - 12}">{machine["gpu"]}, CUDA {machine["cuda"]}, '
                 f'{machine["date"]}; 2<tspan dy="-5" font-size="9">28</tspan><tspan dy="5"> elements</tspan></text>')
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Speed of a softmax of three passes against the length of its rows</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(body, HEIGHT, "Speed of a softmax of three passes against the length of its rows", STYLE)
 
 
 def main():

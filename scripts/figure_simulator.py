@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from diagrams import charts  # the frame of all pictures
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 COURSE = pathlib.Path(os.environ.get("COURSE_BUILD_DIR", ROOT / "build")) / "bin" / "course"
@@ -32,13 +34,9 @@ ACCESSES = {
     "padded": (2, "load", "shared"),  # rows of 33 words
 }
 
-WIDTH, CELL, SIDE = 664, 8, 32
+CELL, SIDE = 8, 32
 LEFTS, TOPS, HEIGHT = (60, 384), (90, 466), 816  # of the four pictures
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .right { text-anchor: end; }
   .middle { text-anchor: middle; }
   .memory { fill: #f3f5f7; }
@@ -47,17 +45,13 @@ STYLE = """
   .global { fill: #0a58ca; }
   .shared { fill: #8250df; }
   text.cost { font-weight: 600; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .memory { fill: #1a2029; }
     .line { stroke: #3d444d; }
     .moved { fill: #7a4a1c; }
     .global { fill: #79b0ff; }
     .shared { fill: #d2a8ff; }
-  }
-""".strip("\n")
+""")
 
 
 def record(path):
@@ -166,15 +160,8 @@ def draw(accesses):
         *draw_shared(LEFTS[0], TOPS[1], accesses["unpadded"], "rows of 32 words", 32),
         *draw_shared(LEFTS[1], TOPS[1], accesses["padded"], "rows of 33 words", 33),
     ]
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'role="img" aria-labelledby="title">',
-        '<title id="title">Which sectors of global memory and which banks of shared memory a warp touches</title>',
-        f"<style>\n{STYLE}\n</style>",
-        '<rect class="page" width="100%" height="100%" rx="8"/>',
-        *body,
-        "</svg>\n",
-    ])
+    return charts.picture(
+        body, HEIGHT, "Which sectors of global memory and which banks of shared memory a warp touches", STYLE)
 
 
 def main():

@@ -15,29 +15,23 @@ import csv
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
 
-CELL, GAP, LEFT, WIDTH = 44, 6, 24, 664
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+CELL, GAP, LEFT = 44, 6, 24
+STYLE = charts.style("""
   .number { text-anchor: middle; }
   .cell { stroke-width: 1.5; }
   .block0 { fill: #cfe3ff; stroke: #0a58ca; }
   .block1 { fill: #ffe2b8; stroke: #a45a00; }
   .block2 { fill: #d3f0d6; stroke: #1a7f37; }
   .idle { fill: none; stroke: #818b98; stroke-dasharray: 4 3; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .block0 { fill: #12315e; stroke: #79b0ff; }
     .block1 { fill: #553300; stroke: #ffb757; }
     .block2 { fill: #123d1c; stroke: #6fdd8b; }
-  }
-""".strip("\n")
+""")
 
 
 def read_launches(path):
@@ -102,18 +96,8 @@ def draw(launches):
         body.append(f'<text class="small" x="{LEFT}" y="{top}">{line}</text>')
         top += 17
     height = top
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-            'role="img" aria-labelledby="title">',
-            '<title id="title">Which thread adds which of ten elements, with three and with two blocks of four '
-            "threads</title>",
-            f"<style>\n{STYLE}\n</style>",
-            '<rect class="page" width="100%" height="100%" rx="8"/>',
-            *body,
-            "</svg>\n",
-        ]
-    )
+    return charts.picture(
+        body, height, "Which thread adds which of ten elements, with three and with two blocks of four threads", STYLE)
 
 
 def main():

@@ -14,17 +14,15 @@ import math
 import pathlib
 import sys
 
+from diagrams import charts  # the frame of all pictures
+
 FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
 
-WIDTH, HEIGHT = 664, 372
+HEIGHT = 372
 LEFT, RIGHT, TOP, BOTTOM = 76, 500, 48, 312  # of the plot
 LOWEST, HIGHEST = -8, -4  # powers of ten of the error
 SERIES = {1: ("one", "1 thread"), 32: ("warp", "32 threads"), 256: ("block", "256 threads")}
-STYLE = """
-  .page { fill: #ffffff; }
-  text { font: 14px system-ui, sans-serif; fill: #1f2328; }
-  .title { font-weight: 600; }
-  .small { font-size: 12px; fill: #59636e; }
+STYLE = charts.style("""
   .right { text-anchor: end; }
   .middle { text-anchor: middle; }
   .grid { stroke: #d1d9e0; }
@@ -34,16 +32,12 @@ STYLE = """
   .block { stroke: #1a7f37; fill: #1a7f37; }
   .line.one, .line.warp, .line.block { fill: none; }
   text.one, text.warp, text.block { stroke: none; }
-  @media (prefers-color-scheme: dark) {
-    .page { fill: #0d1117; }
-    text { fill: #f0f6fc; }
-    .small { fill: #b7bfc9; }
+""", """
     .grid { stroke: #3d444d; }
     .one { stroke: #ffb757; fill: #ffb757; }
     .warp { stroke: #79b0ff; fill: #79b0ff; }
     .block { stroke: #6fdd8b; fill: #6fdd8b; }
-  }
-""".strip("\n")
+""")
 
 
 def read_errors(path):
@@ -84,18 +78,9 @@ def draw(errors):
         body.append(f'<polyline class="line {name}" points="{path}"/>')
         body += [f'<circle class="{name}" cx="{x(cols):.1f}" cy="{y(error):.1f}" r="3"/>' for cols, error in points]
         body.append(f'<text class="{name}" x="{RIGHT + 12}" y="{y(points[-1][1]) + 5:.1f}">{label}</text>')
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-            f'height="{HEIGHT}" role="img" aria-labelledby="title">',
-            '<title id="title">Relative error of a float32 sum against the number of columns, summed by 1, 32 and 256 '
-            "threads</title>",
-            f"<style>\n{STYLE}\n</style>",
-            '<rect class="page" width="100%" height="100%" rx="8"/>',
-            *body,
-            "</svg>\n",
-        ]
-    )
+    return charts.picture(
+        body, HEIGHT, "Relative error of a float32 sum against the number of columns, summed by 1, 32 and 256 threads",
+        STYLE)
 
 
 def main():

@@ -15,11 +15,17 @@ STYLE = """
 """.strip("\n")
 
 
-def picture(body, height, description, style=STYLE, details=""):
+def style(light, dark=""):
+    """STYLE, and rules of a picture's own: `light` for both, `dark` where the screen is dark."""
+    frame, dark_frame = STYLE.split("  @media")
+    return "".join([frame, light.lstrip("\n"), "  @media", dark_frame.removesuffix("  }"), dark.lstrip("\n"), "  }"])
+
+
+def picture(body, height, description, style=STYLE, details="", width=WIDTH):
     """The whole file. `description` is what a screen reader says; `details`, if there are any, it says on request."""
     labels = "title details" if details else "title"
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-labelledby="{labels}">',
         f'<title id="title">{description}</title>',
         *([f'<desc id="details">{details}</desc>'] if details else []),

@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 namespace course::steps {
 namespace {
 
 using Index = std::int64_t;
-using Json = nlohmann::json;
 using reference::Mask;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// m, l, O and O / l of all queries when some of the keys have passed.
 struct State {
@@ -38,15 +34,19 @@ Tensor<float> with_column(const Tensor<float>& x, Column column) {
   return wider;
 }
 
-/// The state after the first `keys` keys. Those that have not passed yet get scores of -inf by a further
-/// feature, 1 in each query and -inf in these keys. So the mask is that of the whole problem: a shorter K
-/// would move every query's position.
-State state_after(const Problem& problem, const Mask& mask, Index keys) {
-  const reference::Attention a = reference::attention(
+/// The attention to the first `keys` keys. The others get scores of -inf by a further feature, 1 in each
+/// query and -inf in these keys. So the mask is that of the whole problem: a shorter K would move every
+/// query's position.
+reference::Attention attention_to(const Problem& problem, const Mask& mask, Index keys) {
+  return reference::attention(
       with_column(problem.Q, [](Index) { return 1.0f; }),
       with_column(problem.K,
                   [&](Index j) { return j < keys ? 0.0f : -std::numeric_limits<float>::infinity(); }),
       with_column(problem.V, [](Index) { return 0.0f; }), problem.scale, mask);
+}
+
+State state_after(const Problem& problem, const Mask& mask, Index keys) {
+  const reference::Attention a = attention_to(problem, mask, keys);
   State state;
   for (Index i = 0; i < kRows; ++i) {
     double m = -kInf;
@@ -63,44 +63,38 @@ State state_after(const Problem& problem, const Mask& mask, Index keys) {
   return state;
 }
 
-void require_near(double a, double b, const char* what, Index query, Index keys) {
-  if (a == b || std::abs(a - b) <= 1e-12) return;
-  throw std::logic_error(fmt::format("the recurrence gives {} = {}, but the reference {}: query {}, {} keys",
-                                     what, a, b, query, keys));
-}
-
-std::string join(const std::vector<std::string>& parts, const char* last) {
-  std::string all;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    all += (i == 0 ? "" : i + 1 == parts.size() ? last : ", ") + parts[i];
-  return all;
-}
-
-template <std::size_t N>
-std::string tuple(const std::array<double, N>& values) {
-  std::vector<std::string> parts;
-  for (const double value : values) parts.push_back(number(value));
-  return "(" + join(parts, ", ") + ")";
-}
-
-/// A number behind a sign: in brackets if it has one of its own.
-std::string behind_sign(const std::string& text) { return text.rfind("−", 0) == 0 ? "(" + text + ")" : text; }
-
-/// A number of Q, K or V, without needless zeros.
-std::string input(double value) { return (value < 0 ? "−" : "") + fmt::format("{:g}", std::abs(value)); }
+/// The keys that the kernel counts: with tail_not_hidden, also those that are not there.
+Index counted(const Setting& setting) { return setting.slip == Slip::tail_not_hidden ? kRows : setting.keys; }
 
 std::string tile(const char* what, Index tile) {
   return fmt::format("{} {} and {}", what, tile * kTile, tile * kTile + 1);
 }
 
+/// What all blocks share.
+struct Run {
+  explicit Run(const Setting& setting_)
+      : setting(setting_),
+        problem(problem_of(setting)),
+        kernel(attention_to(problem, setting.mask, counted(setting))),
+        right(attention_to(problem, setting.mask, setting.keys)) {
+    for (Index keys = 0; keys <= kRows; keys += kTile)
+      states.push_back(state_after(problem, setting.mask, std::min(keys, counted(setting))));
+  }
+
+  const Setting& setting;
+  Problem problem;
+  reference::Attention kernel;  ///< over the keys that the kernel counts
+  reference::Attention right;   ///< over the keys that are there
+  std::vector<State> states;    ///< before each tile of keys, and after the last
+};
+
 /// Walks one tile of queries past the keys.
 class Block {
  public:
-  Block(const Problem& problem, const Mask& mask, const reference::Attention& whole,
-        const std::vector<State>& states, Index query_tile, std::vector<Step>& steps)
-      : problem_(problem), mask_(mask), whole_(whole), states_(states), tile_(query_tile), steps_(steps) {}
+  Block(const Run& run, Index query_tile, std::vector<Step>& steps)
+      : run_(run), slip_(run.setting.slip), tile_(query_tile), steps_(steps) {}
 
-  void run() {
+  void walk() {
     load();
     for (Index j = 0; j < kTiles; ++j) attend(j);
     store();
@@ -108,7 +102,12 @@ class Block {
 
  private:
   Index query(Index row) const { return tile_ * kTile + row; }
-  bool sees(Index row, Index key) const { return reference::sees(mask_, query(row), key, kRows, kRows); }
+  bool sees(Index row, Index key) const { return counts(run_.setting, query(row), key); }
+
+  /// Whether the recurrence is that of the course, so that its states are those of the reference.
+  bool recurs_rightly() const { return slip_ == Slip::none || slip_ == Slip::tail_not_hidden; }
+  double power(double x) const { return slip_ == Slip::base_2 ? std::exp2(x) : std::exp(x); }
+  const char* base() const { return slip_ == Slip::base_2 ? "2" : "e"; }
 
   /// Whether any query of the tile sees any key of that tile.
   bool needed(Index key_tile) const {
@@ -128,7 +127,7 @@ class Block {
 
   /// m, l, O and O / l as they are after the first `keys` keys.
   void set_state(Step& step, Index keys) const {
-    const State& state = states_[at(keys / kTile)];
+    const State& state = run_.states[at(keys / kTile)];
     for (Index row = 0; row < kTile; ++row) {
       step.m[at(row)] = state.m[at(query(row))];
       step.l[at(row)] = state.l[at(query(row))];
@@ -154,15 +153,24 @@ class Block {
     steps_.push_back(std::move(step));
   }
 
+  /// The state that the last step has left, for a step of its own.
+  Step go_on(Phase phase, std::optional<Index> key_tile) const {
+    Step step = blank(phase, key_tile);
+    const Step& last = steps_.back();
+    step.m = last.m;
+    step.l = last.l;
+    step.O = last.O;
+    step.result = last.result;
+    return step;
+  }
+
   void attend(Index j) {
-    const Index first_key = j * kTile, last_key = first_key + kTile;
-    Step step = blank(Phase::skip, j);
-    set_state(step, first_key);
-    const Step before = step;
+    const Index last_key = (j + 1) * kTile;
+    Step step = go_on(Phase::skip, j);
     Step after = step;
     set_state(after, last_key);
     if (!needed(j)) {
-      for (Index row = 0; row < kTile; ++row) check(after, row, before.m, before.l, before.O, last_key);
+      for (Index row = 0; row < kTile; ++row) check(after, row, step.m, step.l, step.O, last_key);
       step.says = {
           fmt::format("{} are skipped: no query of this tile sees these keys. They are not loaded, "
                       "and m, l and O stay as they are.",
@@ -171,9 +179,10 @@ class Block {
       return;
     }
     scores(step, j);
-    maximum(step, after.m);
+    maximum(step, j);
     rescale(step);
     weights(step, j);
+    if (!recurs_rightly()) return;
     for (Index row = 0; row < kTile; ++row) check(after, row, step.m, step.l, step.O, last_key);
     // What the page shows between two tiles is the reference itself.
     Step& last = steps_.back();
@@ -185,10 +194,30 @@ class Block {
 
   void check(const Step& expected, Index row, const Column& m, const Column& l, const Output& O,
              Index keys) const {
-    require_near(m[at(row)], expected.m[at(row)], "m", query(row), keys);
-    require_near(l[at(row)], expected.l[at(row)], "l", query(row), keys);
+    const std::string where = fmt::format("query {}, {} keys", query(row), keys);
+    require_near(m[at(row)], expected.m[at(row)], "m of " + where);
+    require_near(l[at(row)], expected.l[at(row)], "l of " + where);
     for (Index d = 0; d < kDim; ++d)
-      require_near(O[at(row)][at(d)], expected.O[at(row)][at(d)], "O", query(row), keys);
+      require_near(O[at(row)][at(d)], expected.O[at(row)][at(d)], "O of " + where);
+  }
+
+  /// O / l, as far as there is an l.
+  void divide(Step& step) const {
+    for (Index row = 0; row < kTile; ++row)
+      for (Index d = 0; d < kDim; ++d) step.result[at(row)][at(d)] = step.O[at(row)][at(d)] / step.l[at(row)];
+  }
+
+  /// The question that the last step answers.
+  void ask(const std::string& text, const Choice& right, const std::vector<Choice>& wrong) {
+    if (slip_ == Slip::none) steps_.back().asks = question(text, right, wrong);
+  }
+
+  /// The first row of the tile that a question suits; the first of all if it suits none.
+  template <class Suits>
+  static Index first_row(Suits suits) {
+    for (Index row = 0; row < kTile; ++row)
+      if (suits(row)) return row;
+    return 0;
   }
 
   /// The numbers of a row of the tile, but for hidden keys, which are named.
@@ -214,14 +243,28 @@ class Block {
     Scores& S = step.S.emplace();
     for (Index row = 0; row < kTile; ++row)
       for (Index col = 0; col < kTile; ++col)
-        S[at(row)][at(col)] = whole_.S(0, 0, query(row), j * kTile + col);
+        S[at(row)][at(col)] = run_.kernel.S(0, 0, query(row), j * kTile + col);
+    const bool beyond = slip_ == Slip::tail_not_hidden && (j + 1) * kTile > run_.setting.keys;
     add(step,
-        fmt::format("{} and their values are loaded, and S = Q·Kᵀ · {}.", tile("Keys", j), problem_.scale),
+        fmt::format("{} and their values are loaded, and S = Q·Kᵀ · {}.", tile("Keys", j),
+                    run_.problem.scale) +
+            (beyond
+                 ? fmt::format(" There is no key {0}. Its place holds zeros, so its score is 0, and nothing "
+                               "hides it.",
+                               run_.setting.keys)
+                 : ""),
         [&](Index row) {
           if (sees_none(row, j)) return std::string("sees none of these keys.");
           const std::string all = "S = " + row_of(S, row, j) + ".";
           return row > 0 && !sees_none(0, j) ? all : all + "\n" + dot_product(step, row);
         });
+    const Index row = first_row([&](Index r) { return !sees_none(r, j); });
+    const Index col = sees(row, j * kTile) ? 0 : 1;
+    const double score = S[at(row)][at(col)];
+    ask(fmt::format("What is S of query {} and key {}?", query(row), j * kTile + col),
+        {score, "q · k · scale"},
+        {{score / run_.problem.scale, "the dot product without the scale"},
+         {score * run_.problem.scale, "the dot product with the scale twice"}});
   }
 
   /// The score of a query and the first key of the tile that it sees, written out.
@@ -229,27 +272,33 @@ class Block {
     const Index col = sees(row, *step.key_tile * kTile) ? 0 : 1, key = *step.key_tile * kTile + col;
     std::string sum;
     for (Index d = 0; d < kDim; ++d) {
-      const std::string q = input(static_cast<double>(problem_.Q(0, 0, query(row), d)));
-      const std::string k = input(static_cast<double>(problem_.K(0, 0, key, d)));
-      sum += (d == 0 ? q : " + " + behind_sign(q)) + " · " + behind_sign(k);
+      const std::string q = input(static_cast<double>(run_.problem.Q(0, 0, query(row), d)));
+      const std::string k = input(static_cast<double>(run_.problem.K(0, 0, key, d)));
+      sum += (d == 0 ? q : " + " + after_sign(q)) + " · " + after_sign(k);
     }
-    return fmt::format("Key {}: ({}) · {} = {}", key, sum, problem_.scale,
+    return fmt::format("Key {}: ({}) · {} = {}", key, sum, run_.problem.scale,
                        number((*step.S)[at(row)][at(col)]));
   }
 
-  void maximum(Step& step, const Column& m_new) {
+  void maximum(Step& step, Index j) {
     step.phase = Phase::maximum;
     step.m_new = Column{};
     for (Index row = 0; row < kTile; ++row)
       (*step.m_new)[at(row)] = std::max({step.m[at(row)], (*step.S)[at(row)][0], (*step.S)[at(row)][1]});
-    for (Index row = 0; row < kTile; ++row)
-      require_near((*step.m_new)[at(row)], m_new[at(row)], "m", query(row), (*step.key_tile + 1) * kTile);
     add(step, "The maximum takes in the scores of this tile.", [&](Index row) -> std::string {
       const double old = step.m[at(row)], now = (*step.m_new)[at(row)];
       if (now == -kInf) return "no key seen so far; the maximum stays −∞.";
       return old == now ? fmt::format("the maximum stays {}.", number(now))
                         : fmt::format("the maximum rises from {} to {}.", number(old), number(now));
     });
+    const Index row = first_row([&](Index r) { return j > 0 && (*step.S)[at(r)] != Column{-kInf, -kInf}; });
+    const double old = step.m[at(row)], now = (*step.m_new)[at(row)];
+    const Column& S = (*step.S)[at(row)];
+    ask(fmt::format("What is m_new of query {}?", query(row)), {now, "the maximum of all scores so far"},
+        {{std::max(S[0], S[1]), "the maximum of this tile alone"},
+         {old, "the maximum before this tile"},
+         {S[1], "the last score"},
+         {S[0], "the first score of the tile"}});
   }
 
   void rescale(Step& step) {
@@ -258,31 +307,52 @@ class Block {
     const Column l_before = step.l;
     const Output O_before = step.O;
     for (Index row = 0; row < kTile; ++row) {
-      const double factor = std::exp(step.m[at(row)] - base(step, row));
+      const double factor = power(step.m[at(row)] - subtracted(step, row));
       (*step.factor)[at(row)] = factor;
       step.l[at(row)] *= factor;
+      if (slip_ == Slip::output_not_rescaled) continue;
       for (double& o : step.O[at(row)]) o *= factor;
     }
+    if (!recurs_rightly()) divide(step);
     const bool any_key = std::any_of(step.m.begin(), step.m.end(), [](double m) { return m != -kInf; });
+    const bool forgotten = slip_ == Slip::output_not_rescaled;
     add(step,
-        std::string("The factor brings l and O to the new maximum.") +
-            (any_key ? " O / l is the same before and after: the factor cancels." : ""),
+        forgotten ? "The factor brings l to the new maximum. O is forgotten: it stays on the old one."
+                  : std::string("The factor brings l and O to the new maximum.") +
+                        (any_key ? " O / l is the same before and after: the factor cancels." : ""),
         [&](Index row) -> std::string {
           const double m = step.m[at(row)], m_new = (*step.m_new)[at(row)];
           if (m_new == -kInf)
             return "−∞ − (−∞) would be NaN. While m_new is −∞, 0 is subtracted in its place: the factor is "
                    "e^(−∞) = 0, and l and O stay 0.";
           if (m == -kInf)
-            return fmt::format("the factor is e^(−∞ − {}) = 0; l and O were 0 anyway.",
-                               behind_sign(number(m_new)));
+            return fmt::format("the factor is {}^(−∞ − {}) = 0; l and O were 0 anyway.", base(),
+                               after_sign(number(m_new)));
           if (m == m_new)
-            return "the maximum has stayed, so the factor is e^0 = 1. l and O stay as they are.";
+            return fmt::format("the maximum has stayed, so the factor is {}^0 = 1. l and O stay as they are.",
+                               base());
           const std::string factor = number((*step.factor)[at(row)]);
-          return fmt::format("the factor is e^({} − {}) = e^({}) = {}.\nl: {} · {} = {}\nO: {} · {} = {}",
-                             number(m), behind_sign(number(m_new)), number(m - m_new), factor,
-                             number(l_before[at(row)]), factor, number(step.l[at(row)]),
-                             tuple(O_before[at(row)]), factor, tuple(step.O[at(row)]));
+          std::string told =
+              fmt::format("the factor is {0}^({1} − {2}) = {0}^({3}) = {4}.\nl: {5} · {4} = {6}\n", base(),
+                          number(m), after_sign(number(m_new)), number(m - m_new), factor,
+                          number(l_before[at(row)]), number(step.l[at(row)]));
+          return told + (forgotten ? fmt::format("O: {} stays", tuple(O_before[at(row)]))
+                                   : fmt::format("O: {} · {} = {}", tuple(O_before[at(row)]), factor,
+                                                 tuple(step.O[at(row)])));
         });
+    ask_factor(step);
+  }
+
+  void ask_factor(const Step& step) {
+    const auto scales = [&](Index r) { return (*step.factor)[at(r)] != 0 && (*step.factor)[at(r)] != 1; };
+    const Index row = first_row(scales);
+    const double m = step.m[at(row)], factor = (*step.factor)[at(row)];
+    std::vector<Choice> wrong;
+    if (scales(row)) wrong.push_back({1 / factor, "the inverse, e^(m_new − m)"});
+    wrong.push_back({1, "right only where the maximum has stayed"});
+    wrong.push_back({0, "as if nothing had been summed so far"});
+    const char* why = m == -kInf ? "e^(m − m_new) with m = −∞, or 0 in the place of NaN" : "e^(m − m_new)";
+    ask(fmt::format("By which factor are l and O of query {} multiplied?", query(row)), {factor, why}, wrong);
   }
 
   void weights(Step& step, Index j) {
@@ -292,15 +362,17 @@ class Block {
     const Output O_before = step.O;
     for (Index row = 0; row < kTile; ++row) {
       for (Index col = 0; col < kTile; ++col) {
-        const double weight = std::exp((*step.S)[at(row)][at(col)] - base(step, row));
+        const double weight = power((*step.S)[at(row)][at(col)] - subtracted(step, row));
         P[at(row)][at(col)] = weight;
         step.l[at(row)] += weight;
         for (Index d = 0; d < kDim; ++d)
-          step.O[at(row)][at(d)] += weight * static_cast<double>(problem_.V(0, 0, j * kTile + col, d));
+          step.O[at(row)][at(d)] += weight * static_cast<double>(run_.problem.V(0, 0, j * kTile + col, d));
       }
       step.m[at(row)] = (*step.m_new)[at(row)];
     }
-    add(step, "P = e^(S − m_new). Its sum goes into l, and P·V into O.", [&](Index row) -> std::string {
+    if (!recurs_rightly()) divide(step);
+    const std::string head = fmt::format("P = {}^(S − m_new). Its sum goes into l, and P·V into O.", base());
+    add(step, head, [&](Index row) -> std::string {
       if (sees_none(row, j)) return "every weight is 0; l and O stay as they are.";
       std::string l = number(l_before[at(row)]), O = number(O_before[at(row)][0]);
       for (Index col = 0; col < kTile; ++col) {
@@ -308,109 +380,63 @@ class Block {
         if (!sees(row, key)) continue;
         const std::string weight = number(P[at(row)][at(col)]);
         l += " + " + weight;
-        O += " + " + weight + " · " + behind_sign(input(static_cast<double>(problem_.V(0, 0, key, 0))));
+        O += " + " + weight + " · " + after_sign(input(static_cast<double>(run_.problem.V(0, 0, key, 0))));
       }
       return fmt::format("P = {}.\nl: {} = {}\nO, first number: {} = {}", row_of(P, row, j), l,
                          number(step.l[at(row)]), O, number(step.O[at(row)][0]));
     });
+    const Index row = first_row([&](Index r) { return !sees_none(r, j); });
+    const double sum = P[at(row)][0] + P[at(row)][1], factor = (*step.factor)[at(row)];
+    std::vector<Choice> wrong;
+    if (factor != 0) wrong.push_back({l_before[at(row)] / factor + sum, "l without the factor, and Σ P"});
+    wrong.push_back({sum, "Σ P of this tile alone"});
+    wrong.push_back({l_before[at(row)], "l as it was; this tile's weights are missing"});
+    ask(fmt::format("What is l of query {} with this tile?", query(row)),
+        {step.l[at(row)], "the rescaled l, and Σ P"}, wrong);
   }
 
   void store() {
-    Step step = blank(Phase::store, std::nullopt);
-    set_state(step, kRows);
+    Step step = go_on(Phase::store, std::nullopt);
     step.lse = Column{};
     for (Index row = 0; row < kTile; ++row) {
-      const double lse = states_.back().lse[at(query(row))];
-      require_near(lse, whole_.lse(0, 0, query(row)), "lse", query(row), kRows);
-      for (Index d = 0; d < kDim; ++d)
-        require_near(step.result[at(row)][at(d)], whole_.O(0, 0, query(row), d), "O / l", query(row), kRows);
+      const double lse = step.m[at(row)] + std::log(step.l[at(row)]);
       (*step.lse)[at(row)] = lse;
+      if (!recurs_rightly()) continue;
+      const std::string where = fmt::format("query {}, all keys", query(row));
+      require_near(lse, run_.kernel.lse(0, 0, query(row)), "lse of " + where);
+      for (Index d = 0; d < kDim; ++d)
+        require_near(step.result[at(row)][at(d)], run_.kernel.O(0, 0, query(row), d), "O / l of " + where);
     }
-    add(step, "All keys have passed. O / l and lse = m + log l are written to memory, once.", [&](Index row) {
-      return fmt::format("O is divided by l = {}; lse = {} + {} = {}.", number(step.l[at(row)]),
-                         number(step.m[at(row)]), number(std::log(step.l[at(row)])),
-                         number((*step.lse)[at(row)]));
+    const char* head = "All keys have passed. O / l and lse = m + log l are written to memory, once.";
+    add(step, head, [&](Index row) {
+      const std::string told = fmt::format(
+          "O is divided by l = {}; lse = {} + {} = {}.", number(step.l[at(row)]), number(step.m[at(row)]),
+          after_sign(number(std::log(step.l[at(row)]))), number((*step.lse)[at(row)]));
+      return slip_ == Slip::none ? told : told + "\n" + right_results(row);
     });
+    const double m = step.m[0], log_l = std::log(step.l[0]);
+    ask(fmt::format("Which lse of query {} is stored?", query(0)), {(*step.lse)[0], "m + log l"},
+        {{log_l, "log l, without m"}, {m + step.l[0], "m + l: the logarithm is missing"}});
+  }
+
+  std::string right_results(Index row) const {
+    Output O{};
+    for (Index d = 0; d < kDim; ++d) O[at(row)][at(d)] = run_.right.O(0, 0, query(row), d);
+    return fmt::format("Right would be O / l = {} and lse = {}.", tuple(O[at(row)]),
+                       number(run_.right.lse(0, 0, query(row))));
   }
 
   /// What the exponentials subtract: m_new, or 0 while no key has been seen.
-  static double base(const Step& step, Index row) {
+  static double subtracted(const Step& step, Index row) {
     const double m_new = (*step.m_new)[at(row)];
     return m_new == -kInf ? 0 : m_new;
   }
 
-  const Problem& problem_;
-  const Mask& mask_;
-  const reference::Attention& whole_;
-  const std::vector<State>& states_;
+  const Run& run_;
+  Slip slip_;
   Index tile_;
   std::vector<Step>& steps_;
 };
-
-const char* name_of(Phase phase) {
-  switch (phase) {
-    case Phase::load:
-      return "load";
-    case Phase::scores:
-      return "scores";
-    case Phase::maximum:
-      return "maximum";
-    case Phase::rescale:
-      return "rescale";
-    case Phase::weights:
-      return "weights";
-    case Phase::store:
-      return "store";
-    case Phase::skip:
-      return "skip";
-  }
-  throw std::logic_error("no such phase");
-}
-
-Json json_of(double value) { return value == -kInf ? Json("-inf") : Json(value); }
-
-template <class T, std::size_t N>
-Json json_of(const std::array<T, N>& values) {
-  Json list = Json::array();
-  for (const T& value : values) list.push_back(json_of(value));
-  return list;
-}
-
-template <class T>
-Json json_of(const std::optional<T>& value) {
-  return value ? json_of(*value) : Json();
-}
-
-/// Shapes: x is (1, 1, rows, cols).
-template <class T>
-Json matrix(const Tensor<T>& x) {
-  Json rows = Json::array();
-  for (Index i = 0; i < x.shape()[2]; ++i) {
-    Json row = Json::array();
-    for (Index d = 0; d < x.shape()[3]; ++d) row.push_back(json_of(static_cast<double>(x(0, 0, i, d))));
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-Json json_of(const Step& step) {
-  Json result = Json::array();
-  for (Index row = 0; row < kTile; ++row)
-    result.push_back(step.l[at(row)] == 0 ? Json() : json_of(step.result[at(row)]));
-  return {{"phase", name_of(step.phase)},
-          {"query_tile", step.query_tile},
-          {"key_tile", step.key_tile ? Json(*step.key_tile) : Json()},
-          {"S", json_of(step.S)},
-          {"m", json_of(step.m)},
-          {"m_new", json_of(step.m_new)},
-          {"factor", json_of(step.factor)},
-          {"P", json_of(step.P)},
-          {"l", json_of(step.l)},
-          {"O", json_of(step.O)},
-          {"result", std::move(result)},
-          {"lse", json_of(step.lse)},
-          {"says", step.says}};
-}
 
 }  // namespace
 
@@ -457,16 +483,28 @@ std::vector<Setting> settings() {
   return {{"all", {false, kNoWindow, 0}},
           {"causal", {true, kNoWindow, 0}},
           {"window", {true, 2, 0}},
-          {"sinks", {true, 2, 1}}};
+          {"sinks", {true, 2, 1}},
+          {"tail", {}, kRows - 1},
+          {"output_not_rescaled", {}, kRows, Slip::output_not_rescaled, "all"},
+          {"tail_not_hidden", {}, kRows - 1, Slip::tail_not_hidden, "tail"},
+          {"base_2", {}, kRows, Slip::base_2, "all"}};
 }
 
-std::vector<Step> steps_of(const Problem& problem, const Mask& mask) {
-  const reference::Attention whole =
-      reference::attention(problem.Q, problem.K, problem.V, problem.scale, mask);
-  std::vector<State> states;
-  for (Index keys = 0; keys <= kRows; keys += kTile) states.push_back(state_after(problem, mask, keys));
+Problem problem_of(const Setting& setting) {
+  Problem p = problem();
+  for (Index j = setting.keys; j < kRows; ++j)
+    for (Index d = 0; d < kDim; ++d) p.K(0, 0, j, d) = p.V(0, 0, j, d) = 0.0f;
+  return p;
+}
+
+bool counts(const Setting& setting, std::int64_t query, std::int64_t key) {
+  return key < counted(setting) && reference::sees(setting.mask, query, key, kRows, kRows);
+}
+
+std::vector<Step> steps_of(const Setting& setting) {
+  const Run run(setting);
   std::vector<Step> steps;
-  for (Index i = 0; i < kTiles; ++i) Block(problem, mask, whole, states, i, steps).run();
+  for (Index i = 0; i < kTiles; ++i) Block(run, i, steps).walk();
   return steps;
 }
 
@@ -477,71 +515,6 @@ std::optional<std::size_t> first_rescale(const std::vector<Step>& steps) {
       if (factor != 0 && factor != 1) return i;
   }
   return std::nullopt;
-}
-
-Json data() {
-  const Problem p = problem();
-  Json all{{"rows", kRows},    {"dim", kDim},      {"tile", kTile},    {"scale", p.scale},
-           {"Q", matrix(p.Q)}, {"K", matrix(p.K)}, {"V", matrix(p.V)}, {"settings", Json::array()}};
-  for (const Setting& setting : settings()) {
-    const Mask& mask = setting.mask;
-    Json sees = Json::array(), lse = Json::array(), steps = Json::array();
-    const reference::Attention a = reference::attention(p.Q, p.K, p.V, p.scale, mask);
-    for (Index i = 0; i < kRows; ++i) {
-      Json row = Json::array();
-      for (Index j = 0; j < kRows; ++j) row.push_back(reference::sees(mask, i, j, kRows, kRows));
-      sees.push_back(std::move(row));
-      lse.push_back(json_of(a.lse(0, 0, i)));
-    }
-    const std::vector<Step> all_steps = steps_of(p, mask);
-    for (const Step& step : all_steps) steps.push_back(json_of(step));
-    const std::optional<std::size_t> rescale = first_rescale(all_steps);
-    all["settings"].push_back({{"name", setting.name},
-                               {"causal", mask.causal},
-                               {"window", mask.window == Mask{}.window ? Json() : Json(mask.window)},
-                               {"sinks", mask.sinks},
-                               {"sees", std::move(sees)},
-                               {"steps", std::move(steps)},
-                               {"first_rescale", rescale ? Json(*rescale) : Json()},
-                               {"O", matrix(a.O)},
-                               {"lse", std::move(lse)}});
-  }
-  return all;
-}
-
-std::string script() {
-  return "// Written by docs/steps/export_steps.cpp.\nwindow.flashSteps = " + data().dump(-1, ' ', true) +
-         ";\n";
-}
-
-std::string table() {
-  std::string text =
-      "| keys | S | m | e^(m_old − m) | P = e^(S − m) | l | O | O / l |\n|---|---|---|---|---|---|---|---|\n";
-  constexpr std::size_t kRow = 0;  // query 0
-  for (const Step& step : steps_of(problem(), settings()[0].mask)) {
-    if (step.query_tile != 0) break;
-    const auto row = [&](const std::string& keys, const std::string& S, const std::string& factor,
-                         const std::string& P, const std::string& result) {
-      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", keys, S, number(step.m[kRow]),
-                          factor, P, number(step.l[kRow]), tuple(step.O[kRow]), result);
-    };
-    if (step.phase == Phase::load) row("none", "", "", "", "");
-    if (step.phase == Phase::weights) {
-      const auto pair = [](const Column& x) { return number(x[0]) + ", " + number(x[1]); };
-      row(fmt::format("{}, {}", *step.key_tile * kTile, *step.key_tile * kTile + 1), pair((*step.S)[kRow]),
-          number((*step.factor)[kRow]), pair((*step.P)[kRow]), tuple(step.result[kRow]));
-    }
-    if (step.phase == Phase::store)
-      text += fmt::format("| stored | | | | | | lse = {} | {} |\n", number((*step.lse)[kRow]),
-                          tuple(step.result[kRow]));
-  }
-  return text;
-}
-
-std::string number(double value) {
-  if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
-  const std::string digits = fmt::format("{:.3f}", std::abs(value));
-  return (value < 0 && digits != "0.000" ? "−" : "") + digits;
 }
 
 }  // namespace course::steps

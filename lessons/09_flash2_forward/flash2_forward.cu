@@ -1,4 +1,5 @@
-// Lesson 09: FlashAttention-2, forward. A block keeps a tile of queries; the tiles of keys pass by.
+// Lesson 09: FlashAttention-2, forward: first with a thread for each query, then with a block that keeps a
+// tile of queries while the tiles of keys pass by.
 // Dao 2023 (arXiv:2307.08691), Algorithm 1; the comments in the kernel name its lines.
 
 #include "flash2_forward.hpp"
@@ -14,6 +15,31 @@
 #include "device/tile_matmul.hpp"
 
 namespace course {
+
+constexpr int kRowThreads = 64;
+
+/// O and lse of one query for each thread: kRowThreads queries of head blockIdx.y in batch blockIdx.z.
+__global__ void __launch_bounds__(kRowThreads)
+    rows_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
+                View<float, 3> lse, float scale) {
+  const std::int64_t mine = std::int64_t{blockIdx.x} * kRowThreads + threadIdx.x;
+  if (mine >= Q.shape[2]) return;  // nobody waits for this thread: there is no barrier
+  // TODO 1: what does the thread keep while the keys pass by, and what is it before the first one?
+  // TODO 2: the score of a key.
+  // TODO 3: let the maximum, the sum and the row of O take it in. What if no score was above -inf yet?
+  // TODO 4: finish lse and O, also without any weight.
+}
+
+void flash2_forward_rows(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                         View<float, 4> O, View<float, 3> lse, float scale) {
+  device::require_attention_arguments(Q, K, V, O, Q.shape[1], kMaxDim);
+  device::require_shape("lse", lse, {Q.shape[0], Q.shape[1], Q.shape[2]});
+  if (Q.shape[0] * Q.shape[1] * Q.shape[2] == 0) return;
+  const dim3 grid(static_cast<unsigned>((Q.shape[2] + kRowThreads - 1) / kRowThreads),
+                  static_cast<unsigned>(Q.shape[1]), static_cast<unsigned>(Q.shape[0]));
+  rows_kernel<<<grid, kRowThreads>>>(Q, K, V, O, lse, scale);
+  CUDA_CHECK(cudaGetLastError());  // whether the launch was accepted
+}
 
 // 128 queries meet 64 keys at a time. The fewer dimensions, the less shared memory.
 using NarrowShape = device::AttentionShape<128, 64, 64>;
@@ -41,9 +67,9 @@ __device__ void fold_scores(typename Shape::Scores::Accumulator& S_rmem,
                             float (&l)[Shape::kThreadRows]) {
 #pragma unroll
   for (int i = 0; i < Shape::kThreadRows; ++i) {
-    // TODO 1: what is the maximum of row i now? Which of its columns does this thread not have?
-    // TODO 2: what stands on the old maximum, and has to be brought to the new one?
-    // TODO 3: make P of S, and let l take it in. What if the maximum is still -inf?
+    // TODO 5: what is the maximum of row i now? Which of its columns does this thread not have?
+    // TODO 6: what stands on the old maximum, and has to be brought to the new one?
+    // TODO 7: make P of S, and let l take it in. What if the maximum is still -inf?
   }
 }
 
@@ -58,7 +84,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   extern __shared__ float4 shared_memory[];
   auto& smem = *reinterpret_cast<SharedTiles<Shape>*>(shared_memory);
   const View<const float, 2> Q_head = device::matrix_of(Q, blockIdx.z, blockIdx.y);
-  // TODO 4: which matrices of K and V does this block need?
+  // TODO 8: which matrices of K and V does this block need?
   const std::int64_t first_query = std::int64_t{blockIdx.x} * Shape::kBlockM, Nk = K.shape[2];
 
   // Lines 3 to 5: a tile of Q; O = 0, l = 0, m = -inf.
@@ -68,21 +94,21 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   for (float& m_i : m) m_i = -INFINITY;
 
   for (std::int64_t first_key = 0; first_key < Nk; first_key += Shape::kBlockN) {  // line 6
-    // TODO 5: load a tile of K and one of V, for which P·V sums over keys. What must have happened before?
-    // TODO 6: who has to wait for whom, before anybody multiplies?
+    // TODO 9: load a tile of K and one of V, for which P·V sums over keys. What must have happened before?
+    // TODO 10: who has to wait for whom, before anybody multiplies?
 
     typename Scores::Accumulator S_rmem = {};
-    // TODO 7: compute the tile of S. What stands in the columns past the last key?
+    // TODO 11: compute the tile of S. What stands in the columns past the last key?
 
     fold_scores<Shape>(S_rmem, O_rmem, m, l);  // line 9, and of line 10: O = diag(exp(m_old - m))·O
 
-    // TODO 8: put P where K is. Who may still be reading K there?
-    // TODO 9: add P·V to O. Which threads have written the rows of P that this thread reads?
+    // TODO 12: put P where K is. Who may still be reading K there?
+    // TODO 13: add P·V to O. Which threads have written the rows of P that this thread reads?
   }
 
-  // TODO 10: l holds this thread's columns only. Finish l and O, also where no score was above -inf.
-  // TODO 11: store lse. Which threads of a row do it, and which rows of the tile exist?
-  // TODO 12: store O with device::store_tile<Output>().
+  // TODO 14: l holds this thread's columns only. Finish l and O, also where no score was above -inf.
+  // TODO 15: store lse. Which threads of a row do it, and which rows of the tile exist?
+  // TODO 16: store O with device::store_tile<Output>().
 }
 
 template <class Shape>

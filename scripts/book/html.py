@@ -14,7 +14,7 @@ from .pages import PARTS, Page, listings
 
 WORDS_A_MINUTE = 200
 LOOKED_UP = {"notes_map", "glossary", "reference", "diagnostics"}  # nobody reads them from end to end
-INTERACTIVE = ["steps"]  # what docs/NAME/NAME.js shows in the place of <div id="flash-NAME">
+INTERACTIVE = ["steps", "backward"]  # what docs/steps/NAME.js shows in the place of <div id="flash-NAME">
 PARTS_OF_A_CONTRACT = "Shapes|Layout|Launch|Domain|Error|Errors|Cost|Source|Complexity|Units|Order|Example"
 
 
@@ -204,8 +204,8 @@ def finish(text: str, page: Page | None, groups, header_pages: dict[str, str]) -
     text = re.sub(re.escape(HEADER_ADDRESS) + r'([^"#]+)', lambda match: header_pages[match.group(1)], text)
     for name in INTERACTIVE:
         place = f'<div id="flash-{name}"></div>'
-        text = text.replace(place, f'{place}<link rel="stylesheet" href="{name}.css"><script src="{name}_data.js"></script>'
-                                   f'<script src="{name}.js"></script>')
+        scripts = "".join(f'<script src="{script}.js"></script>' for script in ["steps_data", "steps_widget", name])
+        text = text.replace(place, f'{place}<link rel="stylesheet" href="steps.css">{scripts}')
     head, mark, rest = text.partition('<div class="contents">')
     if page is not None:
         text = _formulas(_plain_code(_demote_headings(rest)), originals(page.text()))

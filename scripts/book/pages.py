@@ -54,6 +54,7 @@ def _guide(name: str, source: str, title: str) -> Page:
 
 BESIDE = [
     _guide("steps", "docs/steps.md", "FlashAttention-2, step by step"),
+    _guide("steps_backward", "docs/steps_backward.md", "Backward, step by step"),
     _guide("notes_map", "docs/notes_map.md", "From the notes to the lessons"),
     _guide("reports", "docs/reports.md", "What a report begins with"),
     _guide("glossary", "docs/glossary.md", "Glossary: CUDA beside Triton"),

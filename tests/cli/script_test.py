@@ -73,6 +73,23 @@ class Script(Case):
         result = self.course("check", "a b", "--yes", "", "--file", "it's", "*")
         self.assertEqual(result.stdout, "[check]\n[a b]\n[]\n[--file]\n[it's]\n[*]\n")
 
+    def test_the_site_takes_no_course_program(self):
+        self.program("ninja", 'echo "$@" >>"$CALLS"\n')
+        site = self.project / "scripts/build_site.py"
+        site.write_text('#!/bin/sh\nfor a; do echo "[$a]"; done\nexit 3\n', encoding="utf-8")
+        site.chmod(0o755)
+        steps = f"[--steps]\n[{self.build}/bin/export_steps]\n"
+        for arguments, out in (((), self.build / "site"), (("--out", "a b"), "a b"), (("--out=x", "--yes"), "x")):
+            result = self.course("docs", *arguments)
+            self.assertEqual((result.stdout, result.returncode), (f"[--out]\n[{out}]\n{steps}", 3))
+            self.assertEqual(self.called()[-3:], [str(self.build).split()[0], str(self.build).split()[1], "export_steps"])
+            self.assertNotIn("some minutes", result.stderr)
+
+    def test_what_else_docs_is_called_with_goes_to_the_course_program(self):
+        for arguments in (("--help",), ("--out",), ("--out", ""), ("x",), ("--out", "a", "b")):
+            result = self.course("docs", *arguments)
+            self.assertEqual(result.stdout, "".join(f"[{a}]\n" for a in ("docs", *arguments)))
+
     def test_relative_call_and_relative_build_folder(self):
         self.build = self.folder / "elsewhere"
         result = self.course("list", script="a project/course", COURSE_BUILD_DIR="elsewhere")

@@ -171,6 +171,17 @@ class Pages(Case):
                         self.assertTrue(self.browser.save_screenshot(str(picture)))
         self.assertGreater(typeset, 50, "formulas are typeset")
 
+    def test_labels_of_the_reference_can_be_read_in_both_colours(self):
+        page = next(file.name for file in sorted(SITE.glob("classcourse_*.html"))
+                    if 'class="mlabel"' in file.read_text(encoding="utf-8"))
+        self.screen()
+        self.open(page)
+        self.assertTrue(self.all("span.mlabel"))
+        for colours in COLOURS:
+            self.colours(colours)
+            with self.subTest(page=page, colours=colours):
+                self.assertEqual(self.browser.execute_script(CONTRAST), [], "contrast")
+
     def test_what_is_looked_for_would_be_found(self):
         self.screen("phone")
         self.open("lesson_05.html")

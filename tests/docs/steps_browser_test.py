@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Drives the interactive page "FlashAttention-2, step by step" in a headless Chromium.
+"""Drives the interactive pages "FlashAttention-2, step by step" and its backward pass in a headless Chromium.
 
 Usage: steps_browser_test.py PAGE.html
 
-PAGE.html is the built page, with steps_data.js, steps.js and steps.css beside it. Prints a line for each check; exit
+PAGE.html is the built page of the forward pass, with steps_backward.html and their scripts beside it. Prints a line for each check; exit
 status 0 if all hold, 1 otherwise. Without Selenium or Chromium it says so and exits with 0.
 """
 
@@ -223,8 +223,9 @@ def plain(text):
 def run(page):
     browser = page.browser
     page.open()
-    page.check("the data has four settings",
-               [one["name"] for one in page.data["settings"]] == ["all", "causal", "window", "sinks"])
+    page.check("the data has four settings, one with a tail, and three slips",
+               [one["name"] for one in page.data["settings"]] ==
+               ["all", "causal", "window", "sinks", "tail", "output_not_rescaled", "tail_not_hidden", "base_2"])
     page.check("the page begins with the first step of all keys", page.where() == ("all", 1), page.where())
 
     # By keyboard, with the focus on nothing in particular.
@@ -377,7 +378,7 @@ def run(page):
             "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500})
         for theme in ("light-mode", "dark-mode"):
             faint, wide = [], []
-            for fragment in ("#step=9", "#step=14&window=1", "#step=51&window=1&sinks=1"):
+            for fragment in ("#step=9", "#step=14&window=1", "#step=51&window=1&sinks=1", "#step=18&if=base_2"):
                 page.open(fragment)
                 browser.execute_script("document.documentElement.classList.remove('light-mode', 'dark-mode');"
                                        "document.documentElement.classList.add(arguments[0]);"
@@ -400,21 +401,25 @@ def run(page):
     page.check("1280 x 900: the sentences, m, l and O are on the first screen",
                not page.out_of_sight([".fs-says", "[data-box=rows]", "[data-box=O]"]),
                page.out_of_sight([".fs-says", "[data-box=rows]", "[data-box=O]"]))
-    lost, moved = [], set()
-    page.look(360, 740, "#step=1")
-    for step in (2, 3, 4, 5, 6, 7, 8, 9, 13):
-        browser.execute_async_script("var done = arguments[1]; window.addEventListener('hashchange', function () {"
-                                     "setTimeout(done); }, {once: true}); location.hash = arguments[0];",
-                                     f"#step={step}")
-        browser.execute_script("var bar = document.querySelector('#flash-steps .fs-nav');"
-                               "window.scrollTo({behavior: 'instant', top: window.scrollY - parseFloat("
-                               "getComputedStyle(bar).top) + bar.parentNode.querySelector("
-                               "'.fs-bar').getBoundingClientRect().bottom});")
-        changed = [f"[data-box={box}] td.fs-changed" for box in ("rows", "O", "S", "P")]
-        lost += [(step, what) for what in page.out_of_sight([".fs-nav", ".fs-says"] + changed)]
-        moved.add(str(browser.execute_script(SHOWN)["places"]))
-    page.check("360 x 740: the sentences and what the step changes are on one screen", not lost, lost)
-    page.check("360 x 740: no button and no panel moves from step to step", len(moved) == 1, sorted(moved)[:2])
+    for width, height, with_all in ((360, 740, False), (390, 844, True)):
+        lost, moved = [], set()
+        page.look(width, height, "#step=1")
+        for step in (2, 3, 4, 5, 6, 7, 8, 9, 13):
+            browser.execute_async_script("var done = arguments[1]; window.addEventListener('hashchange', function () {"
+                                         "setTimeout(done); }, {once: true}); location.hash = arguments[0];",
+                                         f"#step={step}")
+            browser.execute_script("var bar = document.querySelector('#flash-steps .fs-nav');"
+                                   "window.scrollTo({behavior: 'instant', top: window.scrollY - parseFloat("
+                                   "getComputedStyle(bar).top) + bar.parentNode.querySelector("
+                                   "'.fs-bar').getBoundingClientRect().bottom});")
+            changed = [f"[data-box={box}] td.fs-changed" for box in ("rows", "O", "S", "P")]
+            algorithm = [".fs-line"] if with_all else [".fs-line.fs-on"]
+            lost += [(step, what) for what in page.out_of_sight([".fs-nav", ".fs-says"] + algorithm + changed)]
+            moved.add(str(browser.execute_script(SHOWN)["places"]))
+        which = "the algorithm" if with_all else "its line"
+        page.check(f"{width} x {height}: the sentences, {which} and what the step changes are on one screen", not lost, lost)
+        page.check(f"{width} x {height}: no button and no panel moves from step to step", len(moved) == 1,
+                   sorted(moved)[:2])
 
     # Paper.
     page.look(700, 1000, "#step=9")
@@ -449,6 +454,140 @@ def run(page):
     page.check("the console has no errors", not errors, errors[:2])
 
 
+# The cells that are marked as wrong, as [what is shown, what is said to be right].
+WRONG = """
+  return Array.from(document.querySelectorAll('#flash-steps [data-box="' + arguments[0] + '"] td.fs-wrong')).map(
+    function (cell) { return [cell.firstChild.textContent, cell.title.replace('right would be ', '')]; });
+"""
+
+
+def run_slips(page):
+    """The mistakes: wrong numbers beside right ones, and the report."""
+    browser = page.browser
+    page.open()
+    slips = [one for one in page.data["settings"] if one["slip"] != "none"]
+    reports = browser.execute_script("return window.flashReports;")
+    page.check("each slip has a report", sorted(reports) == sorted(one["name"] for one in slips), sorted(reports))
+    names = browser.execute_script("return Array.from(document.querySelectorAll('#flash-steps .fs-select option')).map("
+                                   "function (one) { return one.value; });")
+    page.check("each slip can be chosen, and none", names == [""] + [one["name"] for one in slips], names)
+    for slip in slips:
+        name, right = slip["name"], next(one for one in page.data["settings"] if one["name"] == slip["right"])
+        page.open("#step=18")
+        browser.execute_script("var box = document.querySelector('#flash-steps .fs-select'); box.value = arguments[0];"
+                               "box.dispatchEvent(new Event('change'));", name)
+        page.check(f"{name}: choosing it stays at the same step", page.where() == (name, 18), page.where())
+        for box, of in (("O", "O"), ("result", "result"), ("lse", "lse")):
+            wrong, good = slip["steps"][17][of], right["steps"][17][of]
+            if of == "lse":
+                wrong, good = [[x] for x in wrong], [[x] for x in good]
+            expected = [[number(a), number(b)] for one, other in zip(wrong, good) for a, b in zip(one, other)
+                        if number(a) != number(b)]
+            seen = browser.execute_script(WRONG, box)
+            page.check(f"{name}: wrong numbers of {box} have the right ones beside them", seen == expected, (seen, expected))
+        report = browser.execute_script("var box = document.querySelector('#flash-steps .fs-report');"
+                                        "return box.getClientRects().length ? box.querySelector('pre').textContent : null;")
+        page.check(f"{name}: its report is shown", report == reports[name] and len(report) > 200, report)
+        page.check(f"{name}: nothing is asked of wrong numbers", browser.execute_script(
+            "return !document.querySelector('#flash-steps .fs-ask').getClientRects().length;"))
+        page.check(f"{name}: the algorithm shows the mistake", browser.execute_script(
+            "return document.querySelectorAll('#flash-steps .fs-mistaken').length;") in (1, 2))
+        page.check(f"{name}: the masks wait", page.switch("causal") == (False, True), page.switch("causal"))
+        browser.refresh()
+        page.check(f"{name}: a reload comes back to it", page.where() == (name, 18), page.where())
+    page.open("#step=18")
+    page.check("without a slip no number is wrong and no report is shown", not browser.execute_script(WRONG, "O")
+               and browser.execute_script("return document.querySelector('#flash-steps .fs-report').hidden;"))
+
+
+def run_questions(page):
+    """The question on the next step: a right answer, a wrong one, none, and the switch."""
+    browser = page.browser
+
+    def choose(index):
+        browser.execute_script(f"var node = document.querySelector('#flash-steps [data-choice=\"{index}\"]');"
+                               "node.focus(); node.click();")
+
+    def verdict():
+        return browser.execute_script("var node = document.querySelector('#flash-steps .fs-verdict');"
+                                      "return node && node.textContent;")
+
+    def shown():
+        return browser.execute_script("return Array.from(document.querySelectorAll('#flash-steps .fs-choice')).map("
+                                      "function (node) { return node.textContent; });")
+
+    page.open("#step=7")
+    asks = page.setting()["steps"][7]["asks"]
+    page.check("the question is on the step to come", shown() == [number(one["value"]) for one in asks["choices"]], shown())
+    right, wrong = asks["right"], (asks["right"] + 1) % len(asks["choices"])
+    choose(right)
+    told = verdict()
+    page.check("a right answer goes on and is called right", page.where() == ("all", 8) and told.startswith("✓ ")
+               and number(asks["choices"][right]["value"]) in told, (page.where(), told))
+    page.press(Keys.ARROW_LEFT)
+    page.check("going elsewhere takes the verdict away", verdict() is None, verdict())
+    choose(wrong)
+    told = verdict()
+    page.check("a wrong answer goes on, and says what it is and what is right",
+               page.where() == ("all", 8) and told.startswith("✗ ") and number(asks["choices"][wrong]["value"]) in told
+               and number(asks["choices"][right]["value"]) in told, (page.where(), told))
+    page.press(Keys.ARROW_RIGHT)
+    page.check("who does not answer goes on as well", page.where() == ("all", 9) and verdict() is None)
+    page.check("the focus stays with the questions", browser.execute_script(
+        "return document.querySelector('#flash-steps .fs-ask').contains(document.activeElement);"))
+    page.press("q")
+    page.check("questions can be turned off", browser.execute_script(
+        "return document.querySelector('#flash-steps .fs-ask').getClientRects().length;") == 0
+        and page.switch("ask") == (False, False))
+    browser.refresh()
+    page.check("and stay off after a reload", page.switch("ask") == (False, False) and page.where() == ("all", 9))
+    browser.execute_script("document.querySelector('#flash-steps [data-switch=ask]').focus();")
+    page.press("q")
+    page.check("and on again", shown() and page.switch("ask") == (True, False))
+
+
+def run_backward(page):
+    """Each step of the backward pass shows the numbers of the data."""
+    browser = page.browser
+    browser.get(page.url.replace("steps.html", "steps_backward.html"))
+    data = browser.execute_script("return window.flashBackward;")
+    show = SHOWN.replace("flash-steps", "flash-backward")
+    show = show[:show.index("    hidden: [")] + "    where: [root.dataset.setting, Number(root.dataset.step)],\n" + \
+        "    on: root.querySelectorAll('.fs-on').length };"
+    wrong, size = [], data["tile"]
+    for setting in data["settings"]:
+        browser.get("about:blank")
+        browser.get(page.url.replace("steps.html", "steps_backward.html") + "#step=1" +
+                    ("&causal=1" if setting["name"] == "causal" else ""))
+        for count, step in enumerate(setting["steps"], 1):
+            seen = browser.execute_script(show)
+            where = [setting["name"], count]
+            none = [[None] * size] * size
+            expected = {box: [[number(x) for x in row] for row in step[box]] if step[box] else none
+                        for box in ("S", "P", "dP", "dS", "dV", "dK", "dQ")}
+            expected["rows"] = [[number(step[of][row]) if step[of] else None for of in ("lse", "delta")]
+                                for row in range(size)]
+            wrong += [(where, box, seen["boxes"][box]) for box in expected if seen["boxes"][box] != expected[box]]
+            if seen["where"] != where or seen["on"] != 1 or plain(step["says"][0]) not in plain(seen["told"]):
+                wrong.append((where, seen["where"], seen["on"], seen["told"]))
+            browser.execute_script("document.querySelector('#flash-backward [data-go=next]').click();")
+        memory = [[number(setting["delta"][row])] + [number(x) for of in ("dQ", "dK", "dV") for x in setting[of][row]]
+                  for row in range(data["rows"])]
+        if seen["boxes"]["memory"] != memory:
+            wrong.append((setting["name"], seen["boxes"]["memory"]))
+    page.check("backward: every step shows its numbers, its words and one line of the algorithm", not wrong, wrong[:2])
+    for width in (390, 1280):
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500})
+        for theme in ("light-mode", "dark-mode"):
+            browser.execute_script("document.documentElement.classList.remove('light-mode', 'dark-mode');"
+                                   "document.documentElement.classList.add(arguments[0]);", theme)
+            faint = browser.execute_script(FAINT.replace("flash-steps", "flash-backward"))
+            page.check(f"backward, {width} px, {theme}: contrast of at least 4.5", not faint, faint[:3])
+        page.check(f"backward, {width} px: nothing sticks out to the side", browser.execute_script(
+            "var w = document.documentElement; return w.scrollWidth <= w.clientWidth;"))
+
+
 def main():
     if len(sys.argv) != 2 or not pathlib.Path(sys.argv[1]).is_file():
         sys.exit("usage: steps_browser_test.py PAGE.html")
@@ -466,6 +605,11 @@ def main():
         try:
             page = Page(browser, pathlib.Path(sys.argv[1]).resolve().as_uri())
             run(page)
+            for width in (1280, 390):
+                page.look(width, 900, "")
+                run_slips(page)
+            run_questions(page)
+            run_backward(page)
         finally:
             browser.quit()
     return 1 if page.failed else 0

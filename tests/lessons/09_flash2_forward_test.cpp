@@ -1,5 +1,5 @@
-// Tests of lesson 09: O and lse of flash2_forward against float64, within twice the error of a plain float32
-// attention; and what it reads and writes, and with how many blocks.
+// Tests of lesson 09: O and lse of flash2_forward, and of its first version, against float64, within twice
+// the error of a plain float32 attention; and what it reads and writes, and with how many blocks.
 
 #include "09_flash2_forward/flash2_forward.hpp"
 
@@ -289,6 +289,36 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                      128,
                      own_misplacements};
 
+/// Those of the first version, which has tiles of one key.
+Mistakes mistakes_of_rows(const Problem& p, Which which) {
+  Mistakes mistakes = own_mistakes(p, which);
+  const auto add = [&](const char* name, Deviation how, const char* sentence) {
+    how.tile = 1;
+    mistakes.push_back(deviation(name, p, which, std::move(how), sentence));
+  };
+  if (which == Which::O)
+    add("output_not_rescaled", {.of_O = Rescaling::never},
+        "When a key raises the maximum m, what O holds so far stands on the old one: it has to be multiplied "
+        "by exp(m_old - m_new).");
+  add("sum_not_rescaled", {.of_l = Rescaling::never},
+      "When a key raises the maximum m, the sum l so far stands on the old one: it has to be multiplied by "
+      "exp(m_old - m_new).");
+  add("rescaled_by_the_inverse", {.of_O = Rescaling::inverse, .of_l = Rescaling::inverse},
+      "O and l are multiplied by exp(m_new - m_old); it should be exp(m_old - m_new).");
+  return mistakes;
+}
+
+/// The first version.
+const Kernel kRows{[](const Problem& p, Forward& got, const CallOptions& options) {
+                     return call_with(options, ENTRY(flash2_forward_rows), in(p.Q, "Q"), in(p.K, "K"),
+                                      in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale);
+                   },
+                   {Which::lse, Which::O},
+                   mistakes_of_rows,
+                   false,
+                   128,
+                   own_misplacements};
+
 void check(const Problem& p) { attention_tests::check(kKernel, p); }
 
 /// The same without check mode, which takes several times as long: for what other calls have had checked.
@@ -353,6 +383,33 @@ void require_grid(const Outcome& outcome, const Problem& p) {
 }
 
 }  // namespace
+
+TEST_CASE("rows: attends from the two queries of the notes to their four keys",
+          "[l09][flash2_forward_rows][points:1]") {
+  attention_tests::check(kRows, problem_of_the_notes());
+}
+
+TEST_CASE("rows: attends in several batches and heads, with 1 to 128 dimensions",
+          "[l09][flash2_forward_rows][points:1]") {
+  for (const Sizes& n : {Sizes{1, 1, 1, 1, 1}, {2, 3, 33, 40, 37}, {1, 2, 130, 9, 4}, {1, 1, 5, 70, 128}})
+    attention_tests::check(kRows, random_problem(n));
+  const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
+  attention_tests::check(kRows,
+                         with_layouts(random_problem({2, 3, 20, 40, 16}), inside, outside, inside, outside));
+  check_nothing_to_do(kRows);
+}
+
+TEST_CASE("rows: follows the maximum, keeps large scores apart, and gives zeros without any weight",
+          "[l09][flash2_forward_rows][points:2]") {
+  for (const float step : {1.0f, -1.0f}) {
+    INFO("from key to key, " << step << " is added to every score");
+    attention_tests::check(kRows, with_slope(random_problem({1, 1, 24, 100, 8}), step));
+  }
+  attention_tests::check(kRows, with_opposite_shifts(random_problem({1, 2, 20, 60, 16}), 1000.0f));
+  attention_tests::check(kRows, with_empty_rows(random_problem({1, 2, 12, 50, 8})));
+  attention_tests::check(kRows, with_keys_of_minus_inf(random_problem({2, 2, 12, 50, 8}), 30));
+  attention_tests::check(kRows, with_not_numbers(random_problem({2, 3, 31, 40, 20})));
+}
 
 TEST_CASE("attends from the two queries of the notes to their four keys", "[l09][flash2_forward][points:1]") {
   check(problem_of_the_notes());

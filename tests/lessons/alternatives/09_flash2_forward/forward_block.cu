@@ -45,4 +45,9 @@ void flash2_forward(View<const float, 4> Q, View<const float, 4> K, View<const f
   CUDA_CHECK(cudaGetLastError());
 }
 
+void flash2_forward_rows(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                         View<float, 4> O, View<float, 3> lse, float scale) {
+  flash2_forward(Q, K, V, O, lse, scale);
+}
+
 }  // namespace course

@@ -166,13 +166,19 @@ StudentMarks ClassGrader::marks_of(std::size_t index) const {
   marks.name = student.name;
   marks.id = student.id;
   marks.notes = student.notes;
+  marks.uncounted = student.uncounted;
   for (const Lesson& lesson : order_.lessons) {
     const auto found = student.by_lesson.find(lesson.number);
     if (found == student.by_lesson.end()) {
-      marks.lessons.push_back(mark_of_missing(lesson));
+      marks.lessons.push_back(student.unreadable.empty() ? mark_of_missing(lesson)
+                                                         : mark_of_unreadable(lesson, student.unreadable));
       continue;
     }
     const Submission& submission = found->second;
+    if (submission.unreadable) {
+      marks.lessons.push_back(mark_of_unreadable(lesson, submission.problem));
+      continue;
+    }
     if (!submission.problem.empty()) {
       FileVerdict refused;
       refused.standing = Standing::refused;

@@ -9,12 +9,13 @@
 #include "classroom/cohort_html.hpp"
 #include "classroom/cohort_numbers.hpp"
 #include "classroom/cohort_sections.hpp"
+#include "classroom/file_names.hpp"
 #include "grading/base/messages.hpp"
 
 namespace course::classroom {
 namespace {
 
-constexpr std::size_t kStopped = 30, kReasons = 3;
+constexpr std::size_t kStopped = 30, kReasons = 3, kUncounted = 200;
 
 /// The lessons of a student whose mark has this standing.
 std::vector<std::size_t> lessons_with(const ClassMarks& marks, const StudentMarks& student,
@@ -74,6 +75,26 @@ std::string stopped_files(const ClassMarks& marks) {
   return html;
 }
 
+/// The files that nobody got points for, as no lesson is called so, and what belongs to no student.
+std::string uncounted_files(const ClassMarks& marks) {
+  std::vector<std::vector<std::string>> rows;
+  std::size_t all = 0;
+  for (const StudentMarks& student : marks.students) {
+    for (const UncountedFile& file : student.uncounted) {
+      if (++all > kUncounted) continue;
+      rows.push_back({name_html(student.name), name_html(shown(file.file)), escaped(file.why),
+                      file.meant.empty() ? "" : escaped(file.meant + ".cu")});
+    }
+  }
+  std::string html;
+  if (!rows.empty())
+    html = table("uncounted", "Files that counted for no lesson",
+                 {{"Student"}, {"File"}, {"Why"}, {"Probably"}}, rows);
+  if (all > kUncounted) html += paragraph(fmt::format("And {} more.", all - kUncounted));
+  for (const std::string& note : marks.notes) html += paragraph(escaped(note));
+  return html;
+}
+
 }  // namespace
 
 std::string ungraded_box(const ClassMarks& marks) {
@@ -118,7 +139,7 @@ std::string stopped_section(const ClassMarks& marks) {
                            {"Late", true},
                            {"Not graded", true}},
                           rows) +
-                     stopped_files(marks));
+                     stopped_files(marks) + uncounted_files(marks));
 }
 
 }  // namespace course::classroom

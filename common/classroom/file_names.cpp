@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "classroom/text.hpp"
@@ -204,6 +205,33 @@ bool had_suffix_cu(std::string_view name) {
 bool is_hidden(std::string_view name) {
   return name == "__MACOSX" ||
          (name.starts_with('.') && name.find_first_not_of('.') != std::string_view::npos);
+}
+
+bool is_of_tool(std::string_view name) {
+  constexpr std::array<std::string_view, 22> kNames{"__MACOSX",
+                                                    ".DS_Store",
+                                                    ".git",
+                                                    ".gitignore",
+                                                    ".gitattributes",
+                                                    ".gitmodules",
+                                                    ".github",
+                                                    ".svn",
+                                                    ".hg",
+                                                    ".vscode",
+                                                    ".idea",
+                                                    ".vs",
+                                                    ".cache",
+                                                    ".clangd",
+                                                    ".cmake",
+                                                    ".ipynb_checkpoints",
+                                                    ".pytest_cache",
+                                                    ".Trashes",
+                                                    ".fseventsd",
+                                                    ".course",
+                                                    ".devcontainer",
+                                                    ".grading"};
+  const bool editors = name.ends_with(".swp") || name.ends_with('~');
+  return name.starts_with("._") || editors || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 std::string shown(std::string_view path) {

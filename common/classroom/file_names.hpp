@@ -61,6 +61,10 @@ bool had_suffix_cu(std::string_view name);
 /// may be called so.
 bool is_hidden(std::string_view name);
 
+/// @brief Whether a hidden one is a tool's or a system's by its name, and nobody's work: ".git", not
+/// ".homework".
+bool is_of_tool(std::string_view name);
+
 /// @brief A path on one line, for sentences: one_line(), cut after 200 bytes.
 std::string shown(std::string_view path);
 

@@ -20,7 +20,8 @@ using grading::Lesson;
 
 /// Why the first counts and the second does not.
 std::string reason(const Candidate& best, const Candidate& second) {
-  if (best.problem.empty() != second.problem.empty()) return "the one that can be read counts";
+  const auto is_file = [](const Candidate& c) { return c.problem.empty() || c.unreadable; };
+  if (is_file(best) != is_file(second)) return "the one that can be read counts";
   if (best.modified != second.modified) return "the newest counts";
   if (best.version != second.version)
     return "the one with the highest version counts, as their times are equal";
@@ -34,7 +35,10 @@ bool is_late(const Candidate& candidate, std::optional<std::int64_t> deadline) {
 }  // namespace
 
 bool LessonChoice::counts_before(const Entry& a, const Entry& b) {
-  const auto rank = [](const Candidate& c) { return std::tuple(c.problem.empty(), c.modified, c.version); };
+  // What this machine cannot read may be what the student wants to count.
+  const auto rank = [](const Candidate& c) {
+    return std::tuple(c.problem.empty() || c.unreadable, c.modified, c.version);
+  };
   const auto a_rank = rank(a.candidate), b_rank = rank(b.candidate);
   return a_rank != b_rank ? a_rank > b_rank : a.candidate.path < b.candidate.path;
 }
@@ -71,6 +75,7 @@ Submission LessonChoice::submission(const Lesson& lesson, std::optional<std::int
   result.file = best.candidate.path;
   result.content = content_;
   result.problem = best.candidate.problem;
+  result.unreadable = best.candidate.unreadable;
   result.late = is_late(best.candidate, deadline);
   std::int64_t handed_in = best.candidate.modified;
   std::vector<const Entry*> same, others;

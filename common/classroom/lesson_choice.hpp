@@ -19,12 +19,14 @@ struct Candidate {
   std::int64_t modified = 0;  ///< seconds since 1970; 0 if nobody knows
   std::uint64_t version = 0;  ///< from its name
   bool late = false;          ///< the learning platform says so
+  bool unreadable = false;    ///< the problem is this machine's
 };
 
 /// @brief All files of one student for one lesson, of which one counts.
 /// Files with the same content count as one. The newest counts; of those of one second the one with the
-/// highest version in its name, then the first by path. A file that cannot be read counts only if none can.
-/// Keeps the content of one file only, however many there are.
+/// highest version in its name, then the first by path. A file that is none, such as an empty one, counts
+/// only if all are; one that this machine cannot read may be the one. Keeps the content of one file only,
+/// however many there are.
 class LessonChoice {
  public:
   void add(Candidate candidate, std::string content);

@@ -6,7 +6,9 @@
 #include <functional>
 #include <optional>
 #include <regex>
+#include <utility>
 
+#include "classroom/file_names.hpp"
 #include "grading/facts/cause.hpp"
 #include "grading/facts/words.hpp"
 
@@ -29,6 +31,14 @@ std::vector<std::string> diagnoses_of(const CaseResult& result, const std::optio
         std::find(names.begin(), names.end(), finding.kind) == names.end())
       names.push_back(finding.kind);
   return names;
+}
+
+/// With the student's own path to the file, in place of the one that all files of the lesson are compiled by.
+std::string with_own_path(std::string text, const grading::Lesson& lesson, const std::string& file) {
+  const std::string compiled = fmt::format("submission/{}.cu", lesson.id()), own = shown(file);
+  for (std::size_t at = 0; (at = text.find(compiled, at)) != std::string::npos; at += own.size())
+    text.replace(at, compiled.size(), own);
+  return text;
 }
 
 /// A case that has a hidden twin is worth half, and so is the twin.
@@ -61,7 +71,7 @@ LessonMark mark_of(const grading::Lesson& lesson, const Submission& submission, 
   mark.handed_in = submission.handed_in;
   mark.late = submission.late;
   mark.notes = submission.notes;
-  mark.message = without_addresses(verdict.message);
+  mark.message = with_own_path(without_addresses(verdict.message), lesson, submission.file);
   mark.max_points = lesson.points;
   mark.seconds = verdict.seconds;
   const auto without_twin = policy.without_twin.find(lesson.number);
@@ -71,12 +81,24 @@ LessonMark mark_of(const grading::Lesson& lesson, const Submission& submission, 
   };
   add_cases(mark, verdict.open, false, has_twin);
   add_cases(mark, verdict.hidden, true, has_twin);
-  for (const CaseMark& one : mark.cases) mark.earned += one.points;
+  for (CaseMark& one : mark.cases) {
+    one.message = with_own_path(std::move(one.message), lesson, submission.file);
+    mark.earned += one.points;
+  }
   mark.points = mark.earned;
   if (mark.late && policy.late_share < 1) {
     mark.points = mark.earned * policy.late_share;
     mark.notes.push_back(fmt::format("Handed in late: {:g} % of the points count.", 100 * policy.late_share));
   }
+  return mark;
+}
+
+LessonMark mark_of_unreadable(const grading::Lesson& lesson, const std::string& why) {
+  LessonMark mark;
+  mark.lesson = lesson;
+  mark.standing = Standing::ungraded;
+  mark.max_points = lesson.points;
+  mark.message = why;
   return mark;
 }
 

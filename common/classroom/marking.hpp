@@ -26,4 +26,7 @@ LessonMark mark_of(const grading::Lesson& lesson, const Submission& submission, 
 /// @brief The mark of who handed in nothing for the lesson.
 LessonMark mark_of_missing(const grading::Lesson& lesson);
 
+/// @brief The mark of whose file this machine could not look at; `why` is for the instructor.
+LessonMark mark_of_unreadable(const grading::Lesson& lesson, const std::string& why);
+
 }  // namespace course::classroom

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "classroom/meant_lesson.hpp"
 #include "grading/project/lesson.hpp"
 #include "grading/project/toolchain.hpp"
 
@@ -59,6 +60,7 @@ struct StudentMarks {
   std::vector<std::string>
       notes;  ///< sentences about the submission as a whole, e.g. files that no lesson wants
   std::vector<LessonMark> lessons;  ///< one for each lesson of the class, in its order
+  std::vector<UncountedFile> uncounted{};
 };
 
 struct ClassMarks {
@@ -69,6 +71,7 @@ struct ClassMarks {
   std::string isolation;   ///< "namespaces" or "process"
   std::uint64_t seed = 0;  ///< of the open cases
   bool has_hidden = false;
+  std::vector<std::string> notes{};  ///< sentences about what belongs to no student
 };
 
 /// @brief Whether the points of a student are not known, as one of the files is not graded.

@@ -31,9 +31,9 @@ std::string why_not_regular(mode_t mode) {
   return "is a device; hand in an ordinary file.";
 }
 
-std::string why_unreadable(int error) {
-  return fmt::format("cannot be read on the grading machine ({}); tell your instructor.",
-                     std::strerror(error));
+void note_unreadable(FileContent& result, int error) {
+  result.unreadable = true;
+  result.problem = why_unreadable(error);
 }
 
 std::string too_large(std::uintmax_t limit) {
@@ -48,7 +48,7 @@ void read_content(int file, std::uintmax_t limit, FileContent& result) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       throw_if_machine_fails(errno, "A submission cannot be read");
-      result.problem = why_unreadable(errno);
+      note_unreadable(result, errno);
     }
     if (count <= 0) break;
     result.content.append(buffer.data(), static_cast<std::size_t>(count));
@@ -69,21 +69,28 @@ mode_t mode_of(int folder, const std::string& name) {
   return fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 ? info.st_mode : 0;
 }
 
-Descriptor open_regular(int folder, const std::string& name, std::string& problem) {
+std::string why_unreadable(int error) {
+  return fmt::format("cannot be read on the grading machine ({}).", std::strerror(error));
+}
+
+Descriptor open_regular(int folder, const std::string& name, FileContent& result) {
   Descriptor file(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file) {
     const int error = errno;
     throw_if_machine_fails(error, "A submission cannot be opened");
-    problem = error == ELOOP ? why_not_regular(S_IFLNK) : why_unreadable(error);
+    if (error == ELOOP)
+      result.problem = why_not_regular(S_IFLNK);
+    else
+      note_unreadable(result, error);
     return file;
   }
   struct stat info {};
   if (fstat(file.get(), &info) != 0) {
-    problem = why_unreadable(errno);
+    note_unreadable(result, errno);
     return Descriptor();
   }
   if (!S_ISREG(info.st_mode)) {
-    problem = why_not_regular(info.st_mode);
+    result.problem = why_not_regular(info.st_mode);
     return Descriptor();
   }
   return file;
@@ -94,7 +101,7 @@ FileContent read_regular(int folder, const std::string& name, std::uintmax_t lim
   struct stat info {};
   if (fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
     throw_if_machine_fails(errno, "A submission cannot be looked at");
-    result.problem = why_unreadable(errno);
+    note_unreadable(result, errno);
     return result;
   }
   if (info.st_mtime >= kEarliestTime) result.modified = info.st_mtime;
@@ -102,7 +109,7 @@ FileContent read_regular(int folder, const std::string& name, std::uintmax_t lim
     result.problem = why_not_regular(info.st_mode);
   } else if (static_cast<std::uintmax_t>(info.st_size) > limit) {
     result.problem = too_large(limit);
-  } else if (const Descriptor file = open_regular(folder, name, result.problem)) {
+  } else if (const Descriptor file = open_regular(folder, name, result)) {
     read_content(file.get(), limit, result);
   }
   return result;
@@ -135,7 +142,12 @@ Names names_in(int folder, std::size_t limit) {
   Names result;
   while (const dirent* entry = readdir(stream.get())) {
     const std::string name = entry->d_name;
-    if (name == "." || name == ".." || is_hidden(name)) continue;
+    if (name == "." || name == "..") continue;
+    if (is_hidden(name)) {
+      constexpr std::size_t kListed = 10;
+      if (!is_of_tool(name) && result.hidden.size() < kListed) result.hidden.insert(name);
+      continue;
+    }
     first.insert(name);
     if (first.size() > limit) {
       first.erase(std::prev(first.end()));

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,19 @@ namespace course::classroom {
 struct FileContent {
   std::string content;
   std::string problem;        ///< what follows the file's name in a sentence: "is a symbolic link; ..."
+  bool unreadable = false;    ///< the problem is this machine's, such as a right that it lacks
   std::int64_t modified = 0;  ///< seconds since 1970; 0 if nobody knows
 };
 
 /// @brief What lies behind a name in a folder, without following it: st_mode, or 0 if there is nothing.
 mode_t mode_of(int folder, const std::string& name);
 
+/// @brief What follows the name in a sentence, of a file or folder that errno says this machine cannot read.
+std::string why_unreadable(int error);
+
 /// @brief Opens a regular file below an open folder, without waiting for whatever else it may be.
-/// @return no descriptor and, in `problem`, why
-grading::Descriptor open_regular(int folder, const std::string& name, std::string& problem);
+/// @return no descriptor and, in `result`, why
+grading::Descriptor open_regular(int folder, const std::string& name, FileContent& result);
 
 /// @brief Reads a regular file of at most `limit` bytes below an open folder.
 /// @throws grading::MachineError if the machine is out of descriptors or memory, or its disk fails
@@ -37,6 +42,7 @@ grading::Descriptor open_folder(int folder, const std::vector<std::string>& name
 
 struct Names {
   std::vector<std::string> names;  ///< sorted by bytes; hidden ones are passed over
+  std::set<std::string> hidden;    ///< the first of these that no tool has made
   bool cut = false;                ///< there are more than `limit`; the first ones in order are given
 };
 

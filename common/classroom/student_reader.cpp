@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "classroom/file_names.hpp"
+#include "classroom/meant_lesson.hpp"
 #include "classroom/safe_files.hpp"
 
 namespace course::classroom {
@@ -31,11 +32,6 @@ constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
 bool belongs_to_course(const std::string& name) {
   constexpr std::array kFolders{"solutions", "tests", "docs", "common", "scripts", "build"};
   return name.starts_with("build-") || std::find(kFolders.begin(), kFolders.end(), name) != kFolders.end();
-}
-
-std::string why_folder_unreadable(int error) {
-  return fmt::format("cannot be read on the grading machine ({}); tell your instructor.",
-                     std::strerror(error));
 }
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -61,7 +57,7 @@ void StudentReader::add_note(const std::string& note) {
 
 void StudentReader::add_folder(int parent, const std::string& name) {
   const Descriptor folder = open_folder(parent, {name});
-  if (!folder) return add_note("The student's folder " + why_folder_unreadable(errno));
+  if (!folder) return note_unreadable("The student's folder", errno);
   walk(folder.get(), "");
 }
 
@@ -96,7 +92,7 @@ std::vector<std::string> StudentReader::look_into(int root, const std::vector<st
   const Descriptor here = open_folder(root, folders);
   if (!here) {
     const std::string which = path.empty() ? "The student's folder" : shown(path);
-    add_note(which + " " + why_folder_unreadable(errno));
+    note_unreadable(which, errno);
     return {};
   }
   const Names names = names_in(here.get(), kMaxEntries - entries_);
@@ -105,6 +101,7 @@ std::vector<std::string> StudentReader::look_into(int root, const std::vector<st
     add_note(fmt::format("There are more than {} files and folders; only the first ones were looked at.",
                          kMaxEntries));
   }
+  take_hidden(here.get(), names.hidden, path);
   const bool is_course = S_ISDIR(mode_of(here.get(), "lessons"));
   std::vector<std::string> below;
   for (const std::string& name : names.names) {
@@ -138,7 +135,22 @@ bool StudentReader::take(const Place& place) {
 }
 
 void StudentReader::take_unwanted(const std::string& name, const std::string& path) {
-  if (had_suffix_cu(name)) renamed_.insert(path);
+  if (had_suffix_cu(name)) {
+    renamed_.insert(path);
+  } else if (const std::string format = format_by_name(name);
+             is_foreign_archive(name) || (!format.empty() && !meant_lesson(name, rules_.lessons).empty())) {
+    formats_[format].insert(path);
+  }
+}
+
+void StudentReader::take_hidden(int folder, const std::set<std::string>& names, const std::string& path) {
+  for (const std::string& name : names)
+    if (S_ISDIR(mode_of(folder, name)) || ends_with(name, ".cu")) hidden_.insert(path + name);
+}
+
+void StudentReader::note_unreadable(const std::string& what, int error) {
+  unreadable_ = what + " " + why_unreadable(error);
+  add_note(unreadable_);
 }
 
 void StudentReader::take_file(const Place& place) {
@@ -156,16 +168,21 @@ void StudentReader::take_file(const Place& place) {
   bytes_ += file.content.size();
   std::string problem = std::move(file.problem);
   if (problem.empty() && file.content.empty()) problem = "is empty.";
+  if (const std::string format = format_by_content(file.content); problem.empty() && !format.empty())
+    problem =
+        fmt::format("is {}, whatever its name says; hand in the source itself, saved as UTF-8.", format);
   if (problem.empty() && file.content.find('\0') != std::string::npos)
     problem = "is not a text, as it has NUL bytes; save it as UTF-8.";
   if (!problem.empty()) problem = shown(place.shown_path) + " " + problem;
-  choices_[lesson->lesson].add({place.shown_path, problem, file.modified, lesson->version, late_},
-                               std::move(file.content));
+  choices_[lesson->lesson].add(
+      {place.shown_path, problem, file.modified, lesson->version, late_, file.unreadable},
+      std::move(file.content));
 }
 
 void StudentReader::add_zip(int parent, const std::string& name, const std::string& prefix, bool late) {
   if (++zips_ > kMaxZips) return add_note(fmt::format("Only the first {} zips were looked into.", kMaxZips));
   const FileContent zip = read_regular(parent, name, kMaxZipBytes);
+  if (zip.unreadable) unreadable_ = shown(name) + " " + zip.problem;
   if (!zip.problem.empty()) return add_note(shown(name) + " " + zip.problem);
   const Unpacked unpacked = unpack(rules_.options.unpack_script, zip.content, rules_.options.scratch);
   const bool late_before = std::exchange(late_, late);
@@ -179,12 +196,17 @@ void StudentReader::take_unpacked(const Unpacked& unpacked, const std::string& p
                                   const std::string& zip) {
   if (!unpacked.problem.empty()) add_note(shown(zip) + " was not unpacked. " + unpacked.problem);
   Descriptor root = open_folder(AT_FDCWD, {unpacked.folder->path().string()});
-  if (!root) return add_note(shown(zip) + " " + why_folder_unreadable(errno));
+  if (!root) return note_unreadable(shown(zip), errno);
   const std::string inner = only_folder(root.get(), zip);
   if (!inner.empty()) root = open_folder(root.get(), {inner});
   walk(root.get(), prefix);
   for (const LeftOut& left_out : unpacked.left_out) add_left_out(without_folder(left_out, inner), prefix);
   for (const std::string& path : unpacked.ignored) {
+    if (const std::vector<std::string> folders = folders_of(path + "/");
+        std::any_of(folders.begin(), folders.end(), is_hidden)) {
+      hidden_.insert(prefix + path);
+      continue;
+    }
     if (ends_with(path, ".zip")) nested_zips_.insert(prefix + path);
     take_unwanted(last_part(path), prefix + path);
   }
@@ -199,21 +221,31 @@ void StudentReader::add_left_out(const LeftOut& left_out, const std::string& pre
 }
 
 Student StudentReader::student(const std::string& name, const std::string& id) const {
-  Student student{name, id, {}, notes_};
+  Student student{name, id, {}, notes_, {}, unreadable_};
   for (const grading::Lesson& lesson : rules_.lessons) {
     const auto choice = choices_.find(lesson.number);
     if (choice != choices_.end())
       student.by_lesson[lesson.number] = choice->second.submission(lesson, rules_.deadline);
   }
-  const auto note = [&](const std::set<std::string>& paths, std::string_view before, std::string_view after) {
+  const auto note = [&](const std::set<std::string>& paths, std::string_view why, std::string_view before,
+                        std::string_view after) {
     if (paths.empty()) return;
     student.notes.push_back(fmt::format("{}{}{}", before, shown_list({paths.begin(), paths.end()}), after));
+    for (const std::string& path : paths)
+      student.uncounted.push_back({path, std::string(why), meant_lesson(last_part(path), rules_.lessons)});
   };
   const std::string example = rules_.lessons.empty() ? "01_vector_add" : rules_.lessons.front().id();
-  note(unknown_, "No lesson is called like ", fmt::format("; files are named like {}.cu.", example));
-  note(renamed_, "Not looked at, as the name does not end in .cu: ", "; rename it.");
-  note(links_, "Not followed, as it is a symbolic link: ", "; hand in what it points to.");
-  note(nested_zips_, "Not unpacked, as it is a zip within a zip: ", "; hand in the .cu files.");
+  note(unknown_, "no lesson is called so", "No lesson is called like ",
+       fmt::format("; files are named like {}.cu.", example));
+  note(renamed_, "its name does not end in .cu",
+       "Not looked at, as the name does not end in .cu: ", "; rename it.");
+  note(links_, "a symbolic link", "Not followed, as it is a symbolic link: ", "; hand in what it points to.");
+  note(nested_zips_, "a zip within a zip",
+       "Not unpacked, as it is a zip within a zip: ", "; hand in the .cu files.");
+  note(hidden_, "its name begins with a dot",
+       "Not looked at, as the name begins with a dot: ", "; rename it.");
+  for (const auto& [format, paths] : formats_)
+    note(paths, format, fmt::format("Not looked at, as it is {}: ", format), "; hand in the .cu files.");
   return student;
 }
 

@@ -61,12 +61,16 @@ class StudentReader {
   bool take(const Place& place);  ///< whether it is a folder to look into
   void take_file(const Place& place);
   void take_unwanted(const std::string& name, const std::string& path);
+  void take_hidden(int folder, const std::set<std::string>& names, const std::string& path);
+  void note_unreadable(const std::string& what, int error);
   void take_unpacked(const Unpacked& unpacked, const std::string& prefix, const std::string& zip);
 
   const ReadingRules& rules_;
   std::map<int, LessonChoice> choices_;
   std::vector<std::string> notes_;
-  std::set<std::string> unknown_, renamed_, links_, nested_zips_;  ///< paths, for one note each
+  std::set<std::string> unknown_, renamed_, links_, nested_zips_, hidden_;  ///< paths, for one note each
+  std::map<std::string, std::set<std::string>> formats_;  ///< paths by what they are: "a PDF"
+  std::string unreadable_;
   std::size_t entries_ = 0, zips_ = 0;
   std::uintmax_t bytes_ = 0;  ///< read so far
   bool late_ = false;         ///< of what is read now, by the platform's word

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <system_error>
 
@@ -44,6 +45,30 @@ bool asks_not_to_be_watched(std::string_view content) {
       text += content[i];
   }
   return text.find("sanitize") != std::string::npos;
+}
+
+bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Whether the text has the name with a parenthesis behind it, as a definition has.
+bool has_function(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = text.find_first_not_of(" \t\r\n", at + name.size());
+    if ((at == 0 || !is_part_of_name(text[at - 1])) && end != std::string_view::npos && text[end] == '(')
+      return true;
+  }
+  return false;
+}
+
+/// A sentence if the file has all functions of one other lesson and none of its own; else empty.
+std::string explain_other_lesson(std::string_view content, const Lesson& lesson,
+                                 const std::vector<Lesson>& lessons) {
+  const auto has = [&](const std::string& entry) { return has_function(content, entry); };
+  if (std::any_of(lesson.entries.begin(), lesson.entries.end(), has)) return {};
+  for (const Lesson& other : lessons)
+    if (!other.entries.empty() && std::all_of(other.entries.begin(), other.entries.end(), has))
+      return fmt::format("It looks like a file for lesson {}, as it has {}. Hand it in as {}.cu.\n",
+                         other.two_digits(), other.entries.front(), other.id());
+  return {};
 }
 
 /// Why the tests say nothing about the file: this machine, or the tests themselves. Empty if they do.
@@ -174,7 +199,8 @@ FileVerdict SubmissionJudge::judge_in(const fs::path& scratch, const Lesson& les
   const Builds builds = build(scratch, lesson, content);
   if (const std::string why = builds.libraries.why_not_compiled(); !why.empty()) {
     const std::string hint = explain_missing_header(why, lesson);
-    return without_cases(Standing::not_compiled, why + (hint.empty() ? "" : "\n" + hint));
+    return without_cases(Standing::not_compiled, explain_other_lesson(content, lesson, lessons_) + why +
+                                                     (hint.empty() ? "" : "\n" + hint));
   }
   if (const std::string why = why_refused(lesson, builds); !why.empty())
     return without_cases(Standing::refused, why);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "classroom/file_names.hpp"
+#include "classroom/gradescope_table.hpp"
 #include "classroom/safe_files.hpp"
 #include "classroom/student_reader.hpp"
 #include "grading/base/machine_error.hpp"
@@ -66,19 +67,17 @@ class ClassReader {
   void read_entry(int folder, const std::string& name);
   void read_file(int folder, const std::string& name);
   void read_left_out(const LeftOut& left_out);
+  void read_gradescope(int folder, const Names& names);
   StudentReader& reader(const Key& key) { return readers_.try_emplace(key, rules_).first->second; }
-  /// Of the student whose folder has this name.
-  StudentReader& folder_reader(const std::string& name) {
-    const auto moodle = parse_moodle_name(name);
-    return reader(moodle ? Key(moodle->student, moodle->id) : Key(name, ""));
-  }
+  std::vector<StudentReader*> folder_readers(const std::string& name);
   void note(const std::string& sentence) const {
     if (rules_.options.on_note) rules_.options.on_note(sentence);
   }
 
   ReadingRules rules_;
   std::map<Key, StudentReader> readers_;
-  std::optional<Platform> platform_;  ///< that the names in the top folder come from
+  std::optional<Platform> platform_;                          ///< that the names in the top folder come from
+  std::map<std::string, std::vector<Submitter>> gradescope_;  ///< by folder
 };
 
 void ClassReader::read_folder(const fs::path& root) {
@@ -112,8 +111,37 @@ std::string ClassReader::read_open(int folder, const std::string& called) {
   const int top = below ? below.get() : folder;
   const Names names = names_in(top, kMaxStudents);
   platform_ = platform_of(names.names);
+  read_gradescope(top, names);
+  for (const std::string& name : names.hidden)
+    if (S_ISDIR(mode_of(top, name)))
+      note(shown(name) +
+           " is not looked into, as its name begins with a dot; rename it if it is a student's.");
   for (const std::string& name : names.names) read_entry(top, name);
   return inner;
+}
+
+/// Gradescope's own table says whose its folders are; nobody is guessed.
+void ClassReader::read_gradescope(int folder, const Names& names) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
+  if (std::find(names.names.begin(), names.names.end(), kGradescopeTable) == names.names.end()) return;
+  const FileContent file = read_regular(folder, kGradescopeTable, kMostBytes);
+  if (!file.problem.empty()) return note(std::string(kGradescopeTable) + " " + file.problem);
+  gradescope_ = read_gradescope_table(file.content);
+  for (const std::string& name : names.names)
+    if (name.starts_with("submission_") && S_ISDIR(mode_of(folder, name)) && !gradescope_.contains(name))
+      note(
+          fmt::format("{} has no name in {}, and is listed as it is called.", shown(name), kGradescopeTable));
+}
+
+/// Of the students whose folder has this name: one, or those who handed it in together.
+std::vector<StudentReader*> ClassReader::folder_readers(const std::string& name) {
+  std::vector<StudentReader*> found;
+  if (const auto known = gradescope_.find(name); known != gradescope_.end()) {
+    for (const Submitter& one : known->second) found.push_back(&reader({one.name, one.id}));
+    return found;
+  }
+  const auto moodle = parse_moodle_name(name);
+  return {&reader(moodle ? Key(moodle->student, moodle->id) : Key(name, ""))};
 }
 
 void ClassReader::read_entry(int folder, const std::string& name) {
@@ -121,12 +149,13 @@ void ClassReader::read_entry(int folder, const std::string& name) {
   if (S_ISDIR(mode) && holds_results(folder, name)) {
     note(shown(name) + " holds results of `course grade` and is no student's: put results elsewhere.");
   } else if (S_ISDIR(mode)) {
-    folder_reader(name).add_folder(folder, name);
+    for (StudentReader* student : folder_readers(name)) student->add_folder(folder, name);
   } else if (S_ISREG(mode)) {
     read_file(folder, name);
   } else if (S_ISLNK(mode) && is_folder_behind_link(folder, name)) {
-    folder_reader(name).add_note(
-        "The student's folder is a symbolic link, which is not followed; put the folder itself there.");
+    for (StudentReader* student : folder_readers(name))
+      student->add_note(
+          "The student's folder is a symbolic link, which is not followed; put the folder itself there.");
   } else {
     note(shown(name) + " is neither a folder nor a file and is not looked at.");
   }
@@ -142,7 +171,9 @@ void ClassReader::read_file(int folder, const std::string& name) {
   } else if (is_zip) {
     reader({stem_of(name), ""}).add_zip(folder, name, "", false);
   } else if (ends_with(name, ".cu")) {
-    note(shown(name) + " belongs to no student; put it into a folder of the student's name.");
+    const std::string meant = meant_lesson(name, rules_.lessons);
+    note(fmt::format("{} belongs to no student{}; put it into a folder of the student's name.", shown(name),
+                     meant.empty() ? "" : ", and is probably for lesson " + meant));
   }
 }
 
@@ -151,7 +182,9 @@ void ClassReader::read_left_out(const LeftOut& left_out) {
   const auto slash = left_out.file.find('/');
   const std::string top = left_out.file.substr(0, slash);
   if (slash != std::string::npos) {
-    return folder_reader(top).add_left_out({left_out.file.substr(slash + 1), left_out.sentence});
+    for (StudentReader* student : folder_readers(top))
+      student->add_left_out({left_out.file.substr(slash + 1), left_out.sentence});
+    return;
   }
   if (const auto platform = parse_platform_name(top, platform_)) {
     return reader({platform->student, platform->id}).add_left_out(left_out);

@@ -9,17 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "classroom/meant_lesson.hpp"
 #include "grading/project/lesson.hpp"
 
 namespace course::classroom {
 
 /// The file that counts for one lesson of one student.
 struct Submission {
-  std::string file;       ///< within the student's folder, for people
-  std::string content;    ///< empty if `problem` is not
-  std::string problem;    ///< why the file is not looked at, in one sentence for the student; empty: it is
-  std::string handed_in;  ///< "2026-11-22 17:30:14", local time, from the file; empty if nobody knows
-  bool late = false;      ///< the learning platform says so, or it is newer than the deadline
+  std::string file;         ///< within the student's folder, for people
+  std::string content;      ///< empty if `problem` is not
+  std::string problem;      ///< why the file is not looked at, in one sentence for the student; empty: it is
+  bool unreadable = false;  ///< the problem is this machine's, and not the student's
+  std::string handed_in;    ///< "2026-11-22 17:30:14", local time, from the file; empty if nobody knows
+  bool late = false;        ///< the learning platform says so, or it is newer than the deadline
   std::vector<std::string> notes;  ///< sentences: which files for this lesson do not count, and why
 };
 
@@ -28,6 +30,8 @@ struct Student {
   std::string id;                       ///< that the platform gave; empty if unknown
   std::map<int, Submission> by_lesson;  ///< by lesson number; a lesson without a file has no entry
   std::vector<std::string> notes;       ///< sentences, e.g. about files that no lesson wants
+  std::vector<UncountedFile> uncounted{};
+  std::string unreadable{};  ///< why this machine could not look at all of it, a sentence; empty: it could
 };
 
 struct SubmissionOptions {

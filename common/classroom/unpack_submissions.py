@@ -11,7 +11,7 @@ Prints one JSON object on standard output:
   problem   why nothing was unpacked, in a sentence; empty if something was
   left_out  what should have been unpacked and was not: a list of {file, sentence}; file is empty if its name is not fit
             to be one
-  ignored   names of files that no lesson wants, such as reports and pictures
+  ignored   names of files that no lesson wants, such as reports and pictures, and of hidden .cu files
 
 Exit status: 0 if the zip was dealt with, however bad it is; 2 for wrong usage; 3 if this machine cannot do its part.
 """
@@ -37,7 +37,8 @@ LISTED = 200  # files that a list names at most; the rest is counted
 # What a student's zip may come to, and what that of a whole class. `largest` is by the end of a file's name.
 Limits = collections.namedtuple("Limits", "entries depth total largest memory seconds")
 STUDENT = Limits(2000, 16, 64 * MIB, {".cu": MIB}, 1024 * MIB, 60)
-CLASS = Limits(200_000, 18, 4096 * MIB, {".cu": MIB, ".zip": 64 * MIB}, 2048 * MIB, 600)
+CLASS = Limits(200_000, 18, 4096 * MIB, {".cu": MIB, ".zip": 64 * MIB, "submission_metadata.yml": 16 * MIB}, 2048 * MIB,
+               600)
 
 # What reading a damaged zip may raise. zipfile promises BadZipFile, but lets others through.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, struct.error,
@@ -110,6 +111,12 @@ def parts_of(name):
 def is_hidden(parts):
     """Whether a system or a tool put it there, such as __MACOSX, .DS_Store and .git."""
     return any(part == "__MACOSX" or (part.startswith(".") and part.strip(".")) for part in parts)
+
+
+def is_of_tool(parts):
+    """Whether what is hidden there is nobody's work."""
+    return any(part == "__MACOSX" or part.startswith(("._", ".git", ".ipynb_checkpoints", ".vscode", ".idea"))
+               for part in parts)
 
 
 def require_ordinary(info, name):
@@ -199,6 +206,8 @@ class Unpacker:
                 continue
             if parts and not is_hidden(parts):
                 entries.append((tuple(parts), info))
+            elif parts and info.filename.lower().endswith(".cu") and not is_of_tool(parts):
+                self.report.ignore(shown("/".join(parts)))
         return sorted(entries, key=lambda entry: (entry[0], entry[1].header_offset))
 
     def wanted(self, name):

@@ -34,6 +34,9 @@ class Terminal {
   /// `total` 0: the amount of work is not known, and only the words are shown.
   void show_progress(std::string_view words, std::size_t done, std::size_t total) const;
 
+  /// @brief Whether there is a screen for show_progress().
+  bool shows_progress() const { return progress_; }
+
   /// @brief From now on the function is told of the work, in place of a bar.
   void tell_progress_to(
       std::function<void(std::string_view words, std::size_t done, std::size_t total)> listener) {

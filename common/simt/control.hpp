@@ -105,6 +105,10 @@ void reset();
 void protect_host_range(void* begin, std::size_t bytes);
 void unprotect_host_range(void* begin);
 
+/// @brief Takes whole pages of an allocation from kernels until it is freed: one that touches them faults.
+/// @throws std::invalid_argument unless begin and bytes are multiples of the page size.
+void fence_device_range(void* begin, std::size_t bytes);
+
 /// @brief Sets a function that is called when host code crashes (for example because it reads device
 /// memory), right before the process ends by that signal. It runs in a signal handler: write and return.
 void set_fatal_handler(void (*handler)(const Fault&));

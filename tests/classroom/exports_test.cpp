@@ -86,6 +86,20 @@ TEST_CASE("points are added without lessons that nobody could grade") {
   CHECK(format_points(-0.001) == "0");
 }
 
+TEST_CASE(
+    "grades.csv has the files that counted for nobody in the row of the lesson that they probably mean") {
+  StudentMarks one = student("Ana", "7", {without_cases(kAdd, Standing::missing), graded(kSoftmax, 1)});
+  one.uncounted = {{"vectoradd.cu", "no lesson is called so", kAdd.id()},
+                   {"=x.7z", "an archive", ""},
+                   {"softmx.cu", "no lesson is called so", kSoftmax.id()}};
+  ClassMarks marks;
+  marks.students = {one};
+  const std::string table = grades_csv(marks);
+  CHECK_THAT(table, ContainsSubstring(",not_counted\r\n") || ContainsSubstring(",not_counted\n"));
+  CHECK_THAT(table, ContainsSubstring("vectoradd.cu, probably " + kAdd.id() + ".cu; '=x.7z"));
+  CHECK_THAT(table, ContainsSubstring("softmx.cu, probably " + kSoftmax.id() + ".cu"));
+}
+
 TEST_CASE("Gradescope's score is what counts, not what was earned") {
   LessonMark late = graded(kAdd, 4);
   late.points = 2.8;

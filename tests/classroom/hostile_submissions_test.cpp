@@ -80,10 +80,11 @@ TEST_CASE("what becomes a pipe, a link or a folder after it was listed is not re
   const Descriptor here = open_folder(AT_FDCWD, {folder.root().string()});
   REQUIRE(here);
   const auto why = [&](const std::string& name) {
-    std::string problem;
-    const Descriptor file = open_regular(here.get(), name, problem);
-    CHECK(static_cast<bool>(file) == problem.empty());
-    return problem;
+    FileContent result;
+    const Descriptor file = open_regular(here.get(), name, result);
+    CHECK(static_cast<bool>(file) == result.problem.empty());
+    CHECK_FALSE(result.unreadable);
+    return result.problem;
   };
   CHECK_THAT(why("pipe"), ContainsSubstring("is a named pipe"));
   CHECK_THAT(why("link"), ContainsSubstring("is a symbolic link"));

@@ -55,6 +55,25 @@ TEST_CASE("a message loses its addresses, which differ from run to run") {
         "It stands at 0x....\ny[0] is 5, expected 7. 10 of 10 elements are wrong.\nIt is off by one.");
 }
 
+TEST_CASE("a message names the file as the student has called it") {
+  FileVerdict verdict = graded();
+  verdict.open[1].failures = {test::failed_check("See submission/03_weighted_row_sum.cu:7.")};
+  Submission submission;
+  submission.file = "homework/sum.cu";
+  CHECK_THAT(mark_of(lesson(), submission, verdict, {}).cases[1].message,
+             ContainsSubstring("See homework/sum.cu:7."));
+  verdict.standing = Standing::not_compiled;
+  verdict.message = "submission/03_weighted_row_sum.cu:2: expected ';'";
+  CHECK(mark_of(lesson(), submission, verdict, {}).message == "homework/sum.cu:2: expected ';'");
+}
+
+TEST_CASE("who has a file that this machine cannot read is not graded, and has no 0") {
+  const LessonMark mark = mark_of_unreadable(lesson(), "sum.cu cannot be read.");
+  CHECK(mark.standing == Standing::ungraded);
+  CHECK(mark.max_points == 10);
+  CHECK(mark.message == "sum.cu cannot be read.");
+}
+
 TEST_CASE("a mask is no address") {
   FileVerdict verdict = graded();
   verdict.open[1].failures = {test::failed_check("mask 0x0000ffff")};

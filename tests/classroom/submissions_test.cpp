@@ -217,10 +217,50 @@ TEST_CASE("what cannot be read for want of rights is told", "[classroom][submiss
   REQUIRE(students.size() == 2);
   CHECK(students[0].by_lesson.at(1).content.empty());
   CHECK(students[0].by_lesson.at(1).problem ==
-        "vector_add.cu cannot be read on the grading machine (Permission denied); tell your instructor.");
-  CHECK(students[1].notes ==
-        Strings{"The student's folder cannot be read on the grading machine (Permission denied); "
-                "tell your instructor."});
+        "vector_add.cu cannot be read on the grading machine (Permission denied).");
+  CHECK(students[0].by_lesson.at(1).unreadable);
+  CHECK(students[0].unreadable.empty());
+  CHECK(students[1].unreadable ==
+        "The student's folder cannot be read on the grading machine (Permission denied).");
+  CHECK(students[1].notes == Strings{students[1].unreadable});
+}
+
+TEST_CASE("files that count for no lesson are known with the lesson that they probably mean",
+          "[classroom][submissions]") {
+  ClassFolder folder;
+  for (const char* name :
+       {"ada/vectoradd.cu", "ada/online_softmax.cu.txt", "ada/flash1_forward.pdf", "ada/report.pdf",
+        "ada/work.tar.gz", "ada/.x/01_vector_add.cu", "ada/.git/01_vector_add.cu", "ada/._a.cu"})
+    folder.write(name, "x");
+  const Student ada = folder.student();
+  std::vector<std::string> found;
+  for (const UncountedFile& file : ada.uncounted)
+    found.push_back(file.file + ": " + file.why + ", " + file.meant);
+  CHECK(found == Strings{"vectoradd.cu: no lesson is called so, 01_vector_add",
+                         "online_softmax.cu.txt: its name does not end in .cu, 05_online_softmax",
+                         ".x: its name begins with a dot, ", "flash1_forward.pdf: a PDF, 08_flash1_forward",
+                         "work.tar.gz: an archive that is not unpacked, "});
+  CHECK_THAT(ada.notes.back(), ContainsSubstring("as it is an archive that is not unpacked: work.tar.gz"));
+}
+
+TEST_CASE("hidden folders are told, in a zip and in the place of a student, too",
+          "[classroom][submissions]") {
+  ClassFolder folder;
+  ClassFolder::zip(folder.root() / "ada.zip", {{".x/vector_add.cu", "x"}, {".git/vector_add.cu", "x"}});
+  folder.write(".bo/vector_add.cu", "x");
+  const Student ada = folder.student();
+  REQUIRE(ada.uncounted.size() == 1);
+  CHECK(ada.uncounted[0].file == ".x/vector_add.cu");
+  CHECK(ada.uncounted[0].meant == "01_vector_add");
+  CHECK(folder.notes ==
+        Strings{".bo is not looked into, as its name begins with a dot; rename it if it is a student's."});
+}
+
+TEST_CASE("a file of another format is told by what it is", "[classroom][submissions]") {
+  ClassFolder folder;
+  folder.write("ada/01_vector_add.cu", "%PDF-1.7\n");
+  CHECK(folder.student().by_lesson.at(1).problem ==
+        "01_vector_add.cu is a PDF, whatever its name says; hand in the source itself, saved as UTF-8.");
 }
 
 TEST_CASE("results that were written among the submissions are no student's", "[classroom][submissions]") {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <set>
 #include <stdexcept>
 #include <system_error>
@@ -162,26 +164,59 @@ class ClassRun {
       throw UsageError(error.what());
     }
   }
-  std::vector<Student> read_students() const;
+  std::vector<Student> read_students();
+  void show(const GradeProgress& progress);
+  void print_uncounted(const ClassMarks& marks) const;
   int finish(ClassMarks marks, const ClassFormats& formats);
 
   const Terminal& terminal_;
   const GradeArguments& arguments_;
   Workspace workspace_;
   ResultsFolder results_;
+  std::vector<std::string> notes_;  ///< about what belongs to no student
+  std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();  ///< of the progress, last
 };
 
-std::vector<Student> ClassRun::read_students() const {
+std::vector<Student> ClassRun::read_students() {
   const SubmissionOptions options{
       .unpack_script = workspace_.toolchain().source_dir / "common/classroom/unpack_submissions.py",
       .scratch = results_.scratch(),
       .deadline = arguments_.deadline,
-      .on_note = [this](const std::string& note) { fmt::print("{}", wrap(note, 0, terminal_.width())); }};
+      .on_note = [this](const std::string& note) {
+        fmt::print("{}", wrap(note, 0, terminal_.width()));
+        notes_.push_back(note);
+      }};
   try {
     return read_submissions(arguments_.submissions, workspace_.lessons(), options);
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
+}
+
+/// A bar where there is a terminal, else a line a minute, for those who look into a log.
+void ClassRun::show(const GradeProgress& progress) {
+  const std::string left = time_left(progress.seconds_left);
+  terminal_.show_progress(progress.last + left, progress.done, progress.total);
+  const auto now = std::chrono::steady_clock::now();
+  if (terminal_.shows_progress() || now - told_ < std::chrono::minutes(1)) return;
+  told_ = now;
+  fmt::print(stderr, "{} of {} files are judged{}.\n", progress.done, progress.total, left);
+  std::fflush(stderr);
+}
+
+/// What counted for nobody may have been meant to.
+void ClassRun::print_uncounted(const ClassMarks& marks) const {
+  constexpr std::size_t kShown = 20;
+  std::size_t students = 0;
+  for (const StudentMarks& student : marks.students) {
+    if (student.uncounted.empty() || ++students > kShown) continue;
+    fmt::print("{}", wrap(fmt::format("Counted for no lesson: {}: {}", one_line(student.name),
+                                      uncounted_list(student.uncounted)),
+                          0, terminal_.width()));
+  }
+  if (students > kShown)
+    fmt::print("{} more handed in files that counted for no lesson; index.html lists them.\n",
+               plural(students - kShown, "student"));
 }
 
 int ClassRun::grade() {
@@ -203,9 +238,7 @@ int ClassRun::grade() {
   order.policy.late_share = arguments_.late_percent / 100;
   order.jobs = arguments_.jobs != 0 ? arguments_.jobs : std::max(1u, std::thread::hardware_concurrency());
   order.again = Regrading(workspace_, arguments_.regrade, order.students);
-  order.on_progress = [this](const GradeProgress& progress) {
-    terminal_.show_progress(progress.last + time_left(progress.seconds_left), progress.done, progress.total);
-  };
+  order.on_progress = [this](const GradeProgress& progress) { show(progress); };
   workspace_.make_ready(order.lessons);
 
   SubmissionJudge judge(workspace_.toolchain(), sandbox, workspace_.lessons(),
@@ -232,6 +265,7 @@ int ClassRun::grade() {
   marks.isolation = arguments_.isolation;
   marks.seed = arguments_.seed;
   marks.has_hidden = formats.secret_seed.has_value();
+  marks.notes = notes_;
   if (arguments_.similarity)
     export_for_similarity(fs::path(arguments_.out) / "similarity", order.students, order.lessons);
   return finish(std::move(marks), formats);
@@ -246,6 +280,7 @@ int ClassRun::finish(ClassMarks marks, const ClassFormats& formats) {
     throw UsageError(error.what());
   }
   for (const std::string& note : notes) fmt::print("{}", wrap(note, 0, terminal_.width()));
+  print_uncounted(marks);
   const std::size_t ungraded = count_ungraded(marks);
   fmt::print(
       "{}", wrap(fmt::format("{}, {}. {} is the class at a glance.", plural(marks.students.size(), "student"),

@@ -147,6 +147,24 @@ bool touches_unseen(std::string_view name, bool in_source) {
                        name.starts_with("__builtin_b") || name.starts_with("__builtin_stp"));
 }
 
+/// Whether the statement is a copy of which the compiler knows how many bytes, and so makes loads and stores.
+/// The headers of the prelude have none: see simt_prelude.h.
+bool is_copy_of_known_size(std::string_view statement) {
+  static const std::regex copy(R"(__builtin_mem(?:cpy|move) \(.*, [0-9]+\);)");
+  return std::regex_search(statement.begin(), statement.end(), copy);
+}
+
+/// Whether the statement calls a virtual function of the standard library that takes memory and how much of
+/// it: no guard stands before such a call. The facet's functions for one character, of which std::endl is
+/// made, take no memory.
+bool calls_stream_buffer(std::string_view statement) {
+  constexpr std::string_view kVirtualCall = "OBJ_TYPE_REF(";
+  if (statement.find(kVirtualCall) == std::string_view::npos) return false;
+  static const std::regex call(
+      R"(OBJ_TYPE_REF\([^()]*\((?:const )?struct (?:basic_\w+\)|(?:ctype|codecvt|collate)\w*\).*,.*,))");
+  return std::regex_search(statement.begin(), statement.end(), call);
+}
+
 /// The statement without the places in the source that the compiler writes before it and before its operands.
 std::string without_places(std::string_view line) {
   static const std::regex place(R"(\[[^\[\]]*:[0-9]+:[0-9]+(?: discrim [0-9]+)?\] )");
@@ -183,8 +201,12 @@ class FunctionReader {
     if (in_body_ && !watched_ && !touches_nothing(line))
       return "Your file takes a function out of check mode's sight. Leave out attributes that are no part of "
              "CUDA.";
+    if (calls_stream_buffer(line))
+      return "Your file calls functions of a stream buffer, or of a facet, whose accesses to memory check "
+             "mode cannot "
+             "see. Index arrays, and print with printf or a stream.";
     if (line.find("__builtin_") == std::string_view::npos) return {};
-    const bool in_source = trimmed(line).starts_with(in_source_);
+    const bool in_source = trimmed(line).starts_with(in_source_) || is_copy_of_known_size(line);
     for (const std::string_view name : builtins_of(line))
       if (touches_unseen(name, in_source))
         return fmt::format(

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "grading/base/subprocess.hpp"
 #include "grading/build/compiler_messages.hpp"
 #include "grading/build/effects.hpp"
+#include "grading/build/host_guards.hpp"
 #include "grading/build/joined_kernels.hpp"
 #include "grading/build/kernel_cache.hpp"
 
@@ -100,10 +103,15 @@ void move_into_box(const Job& job, Command& command) {
 /// @throws MachineError if the disk or the sandbox is to blame
 void explain_failure_in_box(Job& job, const CommandResult& result) {
   constexpr int kSignalled = 128;
+  // Of the compiler, its driver, the assembler and the linker.
+  constexpr std::array kWordsOfLimits{
+      "Killed signal",    "CPU time limit exceeded",  "File size limit exceeded",
+      "File too large",   "virtual memory exhausted", "out of memory allocating",
+      "memory exhausted", "Cannot allocate memory",   "std::bad_alloc"};
   const bool killed = result.signal != 0 || result.exit_code > kSignalled ||
-                      result.output.find("Killed signal") != std::string::npos ||
-                      result.output.find("virtual memory exhausted") != std::string::npos ||
-                      result.output.find("out of memory allocating") != std::string::npos;
+                      std::any_of(kWordsOfLimits.begin(), kWordsOfLimits.end(), [&](const char* words) {
+                        return result.output.find(words) != std::string::npos;
+                      });
   std::error_code unknown;
   const fs::space_info space = fs::space(job.box->output, unknown);
   if (!unknown && space.available < kCompileFileBytes)
@@ -116,9 +124,9 @@ void explain_failure_in_box(Job& job, const CommandResult& result) {
     job.failure = fmt::format("Compiling it took longer than {} s and was stopped.", kLongestInBox.count());
   else if (killed)
     job.failure = fmt::format(
-        "Compiling it was stopped: it took more than {} s of processor time, or {} GiB of memory. Look for "
-        "templates or macros that expand without end.",
-        kCompileSeconds, kCompileMemoryBytes >> 30);
+        "Compiling it was stopped: it took more than {} s of processor time, {} GiB of memory, or {} MiB of "
+        "files. Look for templates or macros that expand without end.",
+        kCompileSeconds, kCompileMemoryBytes >> 30, kCompileFileBytes >> 20);
   else if (const std::string why = job.box->sandbox.why_it_fails(request_of(job)); !why.empty())
     throw MachineError(fmt::format("The sandbox could not be started: {}", why));
   else
@@ -259,11 +267,30 @@ bool compile_examined(Job& job, const std::string& object) {
   return run_tool(job, concatenate(Arguments{cpu.compiler, assembly.string()}, to_object(object)));
 }
 
+/// In check mode, what is linked in so that a submission's kernels cannot read by functions of the host,
+/// where nothing sees it; see host_guards.hpp. Nothing, and job.failure tells why, if that fails.
+std::optional<Arguments> guard_options(Job& job) {
+  if (job.box == nullptr || job.flavour != Flavour::check) return Arguments{};
+  const std::vector<std::string> functions = host_functions(written(job, job.scratch / "kernel.s"));
+  const fs::path assembly = job.scratch / "guards.s", object = job.scratch / "guards.o";
+  write_file_atomically(assembly, guards_of(functions));
+  if (!run_tool(job, concatenate(Arguments{job.toolchain.cpu.value().compiler, assembly.string()},
+                                 to_object(object))))
+    return std::nullopt;
+  Arguments options{object.string()};
+  for (const std::string& function : functions) options.push_back("-Wl,--wrap=" + function);
+  return options;
+}
+
 bool build_library_for_simulator(Job& job, const fs::path& library) {
   const std::string object = job.scratch / "kernel.o";
   const fs::path& entries = job.toolchain.lessons.at(job.lesson.id()).entries;
-  return compile_examined(job, object) &&
-         link_simulated(job, {"-shared", "-Wl,--no-undefined", object, entries}, library);
+  if (!compile_examined(job, object)) return false;
+  const std::optional<Arguments> guards = guard_options(job);
+  return guards &&
+         link_simulated(
+             job, concatenate(Arguments{"-shared", "-Wl,--no-undefined", object, entries.string()}, *guards),
+             library);
 }
 
 /// Compiles a file of a program that is plain C.

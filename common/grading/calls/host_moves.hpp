@@ -13,12 +13,18 @@ struct HostMoves {
   std::vector<std::uint64_t> filled;  ///< arrays that something was copied into
   std::uint64_t to_host = 0;          ///< bytes that copies brought to the host
   std::uint64_t shared = 0;           ///< bytes that were made managed or page-locked
+  std::uint64_t variables =
+      0;  ///< bytes of variables that kernels stored to, each launch; check mode alone knows
 
   bool operator==(const HostMoves&) const = default;
 };
 
 /// Bytes that the host of an entry on device memory may see: a flag, or how many there are of something.
 inline constexpr std::uint64_t kFewBytes = 64;
+
+/// @brief Why the host may have computed with what kernels left in variables of the file; empty if they left
+/// little.
+std::string carried_in_variables(const HostMoves& moves, std::string_view entry);
 
 /// @brief Why the call may have been computed by the host, though all of its arrays lie on the device and
 /// kernels are to do it; one sentence each. `labels` are the names of the arrays.

@@ -50,8 +50,11 @@ void add_profile(json& value, const Profile& profile) {
 }
 
 json to_json(const HostMoves& moves) {
-  return {
-      {"read", moves.read}, {"filled", moves.filled}, {"to_host", moves.to_host}, {"shared", moves.shared}};
+  return {{"read", moves.read},
+          {"filled", moves.filled},
+          {"to_host", moves.to_host},
+          {"shared", moves.shared},
+          {"variables", moves.variables}};
 }
 
 HostMoves moves_from_json(const json& value) {
@@ -60,6 +63,7 @@ HostMoves moves_from_json(const json& value) {
   value.at("filled").get_to(moves.filled);
   value.at("to_host").get_to(moves.to_host);
   value.at("shared").get_to(moves.shared);
+  value.at("variables").get_to(moves.variables);
   return moves;
 }
 
@@ -115,6 +119,7 @@ std::string encode(const CallMessage& message) {
                {"launch_seconds", message.launch_seconds},
                {"check", message.check},
                {"bare", message.bare},
+               {"fenced", message.fenced},
                {"threads", message.threads}});
 }
 
@@ -149,6 +154,7 @@ CallMessage decode_call(std::string_view text) {
   value.at("launch_seconds").get_to(message.launch_seconds);
   value.at("check").get_to(message.check);
   value.at("bare").get_to(message.bare);
+  value.at("fenced").get_to(message.fenced);
   value.at("threads").get_to(message.threads);
   return message;
 }

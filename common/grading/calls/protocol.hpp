@@ -53,6 +53,8 @@ struct CallMessage {
   bool check = false;  ///< check mode
   bool bare =
       false;  ///< arrays get no guards, so that who watches the call knows where they end; results neither
+  bool fenced = false;  ///< pages at the ends of arrays on the device are kept from kernels: large calls of
+                        ///< code that nobody trusts
   std::uint32_t threads = 0;  ///< operating-system threads that run blocks; 0: as many as there are cores
 };
 

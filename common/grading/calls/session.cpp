@@ -106,6 +106,7 @@ bool is_small(const Plan& plan) {
 CallMessage message_for_watching(const Plan& plan) {
   CallMessage message = plan.message;
   message.bare = true;
+  message.fenced = false;
   message.output_bytes = whole_pages(1);
   for (ArrayMessage& array : message.arrays) array.result.reset();
   return message;
@@ -135,7 +136,9 @@ std::string difference(const Plan& plan, const Descriptor& run_output, const Rep
   if (!run.copied || !check.copied) return {};
   if (std::string found = disagreement(run.outcome.counters, check.outcome.counters); !found.empty())
     return found;
-  if (run.moves != check.moves) return "There it copied something else between the host and the device.";
+  HostMoves moves = run.moves;
+  moves.variables = check.moves.variables;
+  if (moves != check.moves) return "There it copied something else between the host and the device.";
   const Mapping before =
       Mapping::map(run_output.get(), 0, plan.message.output_bytes, Mapping::Mode::shared_read);
   const Mapping there =
@@ -151,12 +154,15 @@ std::string difference(const Plan& plan, const Descriptor& run_output, const Rep
   return {};
 }
 
+bool all_on_device(const Plan& plan) {
+  return std::all_of(plan.arrays.begin(), plan.arrays.end(),
+                     [](const ArrayArgument* array) { return array->place == Place::device; });
+}
+
 /// What an entry on device memory left to the host; empty if some array lies there.
 std::vector<std::string> computed_by_host(const Plan& plan, const HostMoves& moves) {
-  const bool on_device = std::all_of(plan.arrays.begin(), plan.arrays.end(), [](const ArrayArgument* array) {
-    return array->place == Place::device;
-  });
-  return on_device ? computed_by_host(moves, plan.message.entry, plan.labels) : std::vector<std::string>();
+  return all_on_device(plan) ? computed_by_host(moves, plan.message.entry, plan.labels)
+                             : std::vector<std::string>();
 }
 
 Finding note_not_watched(const SanitizerRun& run, const std::string& why) {
@@ -232,6 +238,9 @@ void Session::State::check(const Plan& plan, const Descriptor& input, const Desc
     const Descriptor output = create_memory("course-output", message.output_bytes);
     seal_size(output.get());
     ReplyMessage reply = checker.exchange(config, message, input, output);
+    if (config.kernels_only && all_on_device(plan))
+      if (std::string sentence = carried_in_variables(reply.moves, message.entry); !sentence.empty())
+        outcome.violations.push_back(std::move(sentence));
     const std::string how = difference(plan, run_output, run, message, output, reply);
     add_checked(outcome, std::move(reply.outcome), how);
   } catch (const std::exception& problem) {
@@ -276,6 +285,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   plan.message.max_grid_x = options.max_grid_x;
   plan.message.launch_seconds = timeout;
   plan.message.threads = config.confinement ? 1 : 0;
+  plan.message.fenced = config.confinement && !is_small(plan);  // small ones are checked, access by access
 
   const Descriptor input = make_input(plan);
   if (config.sanitizer) {

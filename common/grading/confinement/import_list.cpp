@@ -1,12 +1,14 @@
 #include "grading/confinement/import_list.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
 #include <string>
 
+#include "grading/confinement/imports.hpp"
 #include "grading/confinement/mangled_name.hpp"
 
 namespace course::grading {
@@ -47,6 +49,13 @@ const Names kCNames = words(
     // giving up, which the worker reports by its name
     "abort __assert_fail __stack_chk_fail");
 
+/// Of these and of the compiler's, what CUDA has in kernels. Copies and allocations are seen by check mode,
+/// which links its own in their place.
+const Names kKernelNames = words(
+    "memcpy memmove memset malloc free _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm printf vprintf puts putchar "
+    "putc "
+    "fputc fwrite fflush clock abort __assert_fail __stack_chk_fail");
+
 /// With f or l at the end as well: float and long double.
 const Names kMathNames = words(
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 "
@@ -82,7 +91,8 @@ const Names kCompilerNames = words(
 const Names kSimulatorNames = words(
     "threadIdx blockIdx blockDim gridDim simt_active_lanes simt_async_commit simt_async_copy "
     "simt_async_wait simt_atomic simt_ballot simt_bound_broken simt_check simt_clock "
-    "simt_dynamic_shared simt_fence simt_gather simt_kernel_name simt_lane simt_launch simt_misaligned "
+    "simt_dynamic_shared simt_fence simt_gather simt_host_function simt_kernel_name simt_lane simt_launch "
+    "simt_misaligned "
     "simt_name_pointer simt_name_shared simt_name_view simt_shift_out_of_range simt_shuffle simt_spin_hint "
     "simt_syncthreads simt_trap simt_wants_names __sanitizer_cov_trace_pc "
     // the functions of which --wrap makes these, in course_checked_kernel_flags
@@ -235,6 +245,26 @@ bool may_import(std::string_view symbol, Backend backend) {
   if (is_of_c_library(name) || is_variant_of_c_library(name) || is_one_of(name, kCompilerNames)) return true;
   if (is_of_family(name) || is_cpp_name(name)) return true;
   return is_one_of(name, backend == Backend::gpu ? kGpuNames : kSimulatorNames);
+}
+
+bool is_host_function(std::string_view symbol) {
+  const std::string_view name = without_version(symbol);
+  if (is_math(name) || is_one_of(name, kCompilerNames) || is_one_of(name, kKernelNames) || is_of_family(name))
+    return false;
+  if (is_one_of(name, kCNames)) return name != "stdout" && name != "stderr";
+  if (is_variant_of_c_library(name)) return !name.ends_with("printf_chk") || name.find("sn") != name.npos;
+  if (!name.starts_with("_Z") || is_of_simulator(name)) return false;
+  if (const std::string plain = qualified_name(name);
+      plain.starts_with(kThrower) || plain == "std::terminate")
+    return false;
+  const std::string text(name);
+  void* const address = dlsym(RTLD_DEFAULT, text.c_str());
+  Dl_info unused{};
+  const ElfW(Sym)* entry = nullptr;
+  return address != nullptr &&
+         dladdr1(address, &unused, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)),
+                 RTLD_DL_SYMENT) != 0 &&
+         entry != nullptr && ELF64_ST_TYPE(entry->st_info) == STT_FUNC;
 }
 
 bool may_define(std::string_view symbol, Backend backend) {

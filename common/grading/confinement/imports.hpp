@@ -33,4 +33,9 @@ Imports read_imports(std::string_view elf_file_content);
 /// library that import_list.cpp does not allow, and says what to do instead.
 std::string forbidden_import(const Imports& imports, Backend backend);
 
+/// @brief Whether the symbol is a function of the C or C++ library that CUDA does not have in kernels. Those
+/// that check mode sees, and those that touch no memory of a kernel's, are none. Asks which names this
+/// process knows, as it has these libraries.
+bool is_host_function(std::string_view symbol);
+
 }  // namespace course::grading

@@ -48,6 +48,11 @@ std::vector<LaunchProfile> take_profiles() {
   return Checker::get().take_profiles();
 }
 
+std::uint64_t take_stored_variables() {
+  const auto lock = after_all_work();
+  return Checker::get().take_stored_variables();
+}
+
 void start_trace(const TraceRequest& request) {
   const auto lock = after_all_work();
   Checker::get().trace().start(request);

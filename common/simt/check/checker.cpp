@@ -86,6 +86,7 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
 void Checker::end_launch() {
   active_recorder = nullptr;
   detector_.end_launch();
+  for (const auto& [offset, bytes] : std::exchange(stored_variables_, {})) bytes_of_variables_ += bytes;
   LaunchProfile profile;
   profile.kernel = facts_.kernel;
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
@@ -100,6 +101,14 @@ void Checker::end_launch() {
   }
   constexpr std::size_t kMostProfiles = 4096;  // nobody may ever ask
   if (profiles_.size() < kMostProfiles) profiles_.push_back(std::move(profile));
+}
+
+/// A variable that kernels stored to. The shim has flags of its own.
+void Checker::note_variable(std::uint64_t offset) {
+  const GlobalRange* const range = memory_map().find_global(offset);
+  if (range == nullptr || range->symbol.empty()) return;
+  if (range->bytes <= sizeof(void*) && range->symbol.find("simt") != std::string::npos) return;
+  stored_variables_[range->offset] = range->bytes;
 }
 
 std::vector<LaunchProfile> Checker::take_profiles() { return std::exchange(profiles_, {}); }
@@ -416,6 +425,8 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     GlobalTraffic& traffic = access.kind == Kind::read    ? counters.global_load
                              : access.kind == Kind::write ? counters.global_store
                                                           : counters.global_atomic;
+    const std::uint64_t first = access.offsets[std::countr_zero(access.lanes)];
+    if (access.kind != Kind::read && first >= kArenaBytes) note_variable(first);
     sectors = sectors_of(access);
     ++traffic.requests;
     traffic.sectors += sectors.touched;

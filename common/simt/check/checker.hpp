@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simt/check/block_work.hpp"
@@ -68,6 +69,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   std::vector<Finding> take_findings() { return log_.take(); }
   std::uint64_t take_unwatched_accesses() { return detector_.take_unwatched_accesses(); }
   std::vector<LaunchProfile> take_profiles();
+  std::uint64_t take_stored_variables() { return std::exchange(bytes_of_variables_, 0); }
   TraceLog& trace() { return trace_; }
 
  private:
@@ -83,6 +85,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   static void count_matrix_work(MatrixWork work, Counters& counters);
   const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
+  void note_variable(std::uint64_t offset);
   /// A thread at a barrier.
   struct Arrival {
     unsigned thread, site;
@@ -108,6 +111,9 @@ class Checker final : public BlockObserver, public Replay::Listener {
   std::map<unsigned, SourceTexts> traced_source_;  ///< by site, of the launch
   LaunchFacts facts_;
   std::vector<LaunchProfile> profiles_;
+  std::map<std::uint64_t, std::uint64_t>
+      stored_variables_;                  ///< of the launch: offset in the global window -> bytes
+  std::uint64_t bytes_of_variables_ = 0;  ///< of all launches
   std::vector<std::uint8_t> shared_words_;
   /// By thread: where in the code the last basic blocks begin that it went through before it left, the last
   /// one first; 0 behind them.

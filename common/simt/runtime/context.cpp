@@ -275,4 +275,9 @@ void unprotect_host_range(void* begin) {
   protected_host_ranges().remove(begin);
 }
 
+void fence_device_range(void* begin, std::size_t bytes) {
+  const std::lock_guard lock(Context::get().mutex);
+  device_memory().fence(begin, bytes);
+}
+
 }  // namespace simt

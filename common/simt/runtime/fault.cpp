@@ -135,6 +135,11 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
     case FaultKind::divergent_instruction:
       return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
+    case FaultKind::host_function:
+      return fmt::format(
+          "called {}, which is code for the host and does not exist on a GPU. Write it as device code, with "
+          "a loop.",
+          fault.text);
     case FaultKind::bad_ptx:
       return fmt::format("cannot run this inline PTX. {}", fault.text);
     case FaultKind::shared_address:
@@ -189,6 +194,7 @@ const char* kind_name(FaultKind kind) {
       return "divergent_instruction";
     case FaultKind::out_of_bounds:
       return "out_of_bounds";
+    case FaultKind::host_function:
     case FaultKind::bad_ptx:
       return "illegal_instruction";
     case FaultKind::shared_address:
@@ -259,6 +265,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::told_misaligned:
       return 716;  // cudaErrorMisalignedAddress
     case FaultKind::illegal_instruction:
+    case FaultKind::host_function:
     case FaultKind::bad_ptx:
       return 715;  // cudaErrorIllegalInstruction
     case FaultKind::division_by_zero:

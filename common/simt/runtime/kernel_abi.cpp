@@ -71,6 +71,10 @@ long long simt_clock() {
       .count();
 }
 
+void simt_host_function(const char* name) {
+  if (BlockRunner* current = BlockRunner::current()) current->raise(simt::FaultKind::host_function, name);
+}
+
 void simt_trap() { runner("__trap()").raise(simt::FaultKind::trap, ""); }
 
 // Replaces libc's: a failed assert in a kernel ends the launch and not the program.

@@ -30,6 +30,14 @@ std::size_t arena_bytes() {
   return round_up(physical / 2, page_bytes());
 }
 
+/// @throws std::invalid_argument
+void require_whole_pages(const char* function, const void* begin, std::size_t bytes) {
+  const std::size_t page = page_bytes();
+  if (reinterpret_cast<std::uintptr_t>(begin) % page != 0 || bytes % page != 0)
+    throw std::invalid_argument(std::string(function) + " takes whole pages of " + std::to_string(page) +
+                                " bytes");
+}
+
 /// Of the red zone behind an allocation: up to the alignment, and kRedZoneBytes more.
 std::size_t rear_zone_bytes(std::size_t bytes) {
   return round_up(bytes, kAllocationAlignment) - bytes + kRedZoneBytes;
@@ -142,6 +150,7 @@ bool DeviceMemory::release(void* pointer) {
   std::size_t start = block->first - kRedZoneBytes, span = block->second.span;
   std::memset(RuntimeView(*this, block->first, block->second.bytes).begin(), kFreedByte, block->second.bytes);
   in_use_ -= block->second.bytes;
+  fences_.erase(fences_.lower_bound(start), fences_.lower_bound(start + span));
   live_.erase(block);
 
   auto after = free_.lower_bound(start);  // join with the holes on either side
@@ -162,6 +171,7 @@ void DeviceMemory::release_all() {
   const std::lock_guard lock(mutex_);
   live_.clear();
   free_.clear();
+  fences_.clear();
   in_use_ = 0;
   mprotect(device_, high_water_, PROT_NONE);
   madvise(runtime_, high_water_, MADV_REMOVE);
@@ -219,9 +229,16 @@ void DeviceMemory::set(void* to, int value, std::size_t bytes) {
   std::memset(RuntimeView(*this, offset, bytes).begin(), value, bytes);
 }
 
+void DeviceMemory::fence(void* begin, std::size_t bytes) {
+  require_whole_pages("fence_device_range", begin, bytes);
+  const std::lock_guard lock(mutex_);
+  fences_[static_cast<std::size_t>(static_cast<std::byte*>(begin) - device_)] = bytes;
+}
+
 void DeviceMemory::open() {
   const std::size_t bytes = wide_ ? capacity() : round_up(high_water_, page_bytes());
   if (bytes > 0) mprotect(device_, bytes, PROT_READ | PROT_WRITE);
+  for (const auto& [offset, fenced] : fences_) mprotect(device_ + offset, fenced, PROT_NONE);
 }
 
 void DeviceMemory::close() {
@@ -275,9 +292,7 @@ std::size_t DeviceMemory::bytes_in_use() const {
 }
 
 void ProtectedHostRanges::add(void* begin, std::size_t bytes) {
-  const std::size_t page = page_bytes();
-  if (reinterpret_cast<std::uintptr_t>(begin) % page != 0 || bytes % page != 0)
-    throw std::invalid_argument("protect_host_range takes whole pages of " + std::to_string(page) + " bytes");
+  require_whole_pages("protect_host_range", begin, bytes);
   ranges_.push_back({static_cast<std::byte*>(begin), bytes});
 }
 

@@ -88,6 +88,8 @@ class DeviceMemory {
   void copy(void* to, const void* from, std::size_t bytes);
   void set(void* to, int value, std::size_t bytes);
 
+  /// Keeps kernels out of whole pages of a live allocation.
+  void fence(void* begin, std::size_t bytes);
   /// Opens the device view to kernels, closes it again, both for what was ever allocated.
   void open();
   void close();
@@ -116,9 +118,10 @@ class DeviceMemory {
   std::byte* device_ = nullptr;
   std::byte* runtime_ = nullptr;
   std::size_t capacity_ = 0;
-  std::size_t high_water_ = 0;               ///< bytes of the arena that were ever in use
-  std::map<std::size_t, Block> live_;        ///< by arena offset of the first byte after the red zone
-  std::map<std::size_t, std::size_t> free_;  ///< offset -> span of holes below the high-water mark
+  std::size_t high_water_ = 0;                 ///< bytes of the arena that were ever in use
+  std::map<std::size_t, Block> live_;          ///< by arena offset of the first byte after the red zone
+  std::map<std::size_t, std::size_t> free_;    ///< offset -> span of holes below the high-water mark
+  std::map<std::size_t, std::size_t> fences_;  ///< offset -> bytes
   std::size_t in_use_ = 0;
   std::uint64_t next_serial_ = 1;
   bool wide_ = false;

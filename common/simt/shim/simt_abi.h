@@ -69,6 +69,10 @@ void simt_async_wait(unsigned batches_in_flight);
 /// Ends the launch with a device assertion that quotes `rule`, unless it holds.
 void simt_check(int holds, const char* rule);
 
+/// Ends the launch if a kernel calls it: it is about to enter a function of the host's libraries, of that
+/// name.
+void simt_host_function(const char* name);
+
 long long simt_clock(void);
 [[noreturn]] void simt_trap(void);
 

@@ -95,10 +95,32 @@ TEST_CASE("functions of the host's processor are found, wherever they are called
   CHECK(unseen("  _1 = __builtin_ia32_vcvtps2ph (_2, 0);\n").empty());
 }
 
-TEST_CASE("copies by a builtin are found in the file itself, and are a header's own affair") {
+TEST_CASE(
+    "copies by a builtin are found in the file itself, and are a header's own affair if they are calls") {
   const std::string copy = "__builtin_memcpy (a_2(D), b_3(D), 64);\n";
   CHECK_THAT(unseen("  [submission/add.cu:13:33] " + copy), ContainsSubstring("uses __builtin_memcpy"));
-  CHECK(unseen("  [/usr/include/c++/12/bits/char_traits.h:431:49] " + copy).empty());
+  CHECK(
+      unseen("  [/usr/include/c++/12/bits/char_traits.h:431:49] __builtin_memcpy (a_2(D), b_3(D), n_4(D));\n")
+          .empty());
   CHECK(unseen("  [submission/add.cu:13:33] memcpy (a_2(D), b_3(D), 64);\n").empty());
   CHECK(unseen("  [submission/add.cu:13:33] puts (&\"__builtin_memcpy (a, b)\"[0]);\n").empty());
+}
+
+TEST_CASE("a copy by a header whose size the compiler knows makes loads that nobody sees") {
+  const std::string place = "  [/usr/include/c++/12/valarray:7:3] ";
+  CHECK_THAT(unseen("  <bb 2> :\n" + place + "__builtin_memcpy (&piece, _4, 128);\n"),
+             ContainsSubstring("__builtin_memcpy"));
+  CHECK(unseen("  <bb 2> :\n" + place + "__builtin_memcpy (_3, _4, _5);\n").empty());
+}
+
+TEST_CASE("a virtual function of the standard library that takes memory is one that nobody guards") {
+  const std::string block = "  <bb 2> :\n  [/usr/include/c++/12/streambuf:456:28] ";
+  CHECK_THAT(
+      unseen(block +
+             "OBJ_TYPE_REF(_5;(struct basic_streambuf)[v.cu:4:35] &box.D.7->12B) (&box.D.7, x_2(D), 128);\n"),
+      ContainsSubstring("stream buffer"));
+  CHECK_THAT(unseen(block + "OBJ_TYPE_REF(_7;(const struct ctype)_2->7B) (_2, x_3(D), _4, _5);\n"),
+             ContainsSubstring("facet"));
+  CHECK(unseen(block + "_73 = OBJ_TYPE_REF(_71;(const struct ctype)_62->6B) (_62, 10);\n").empty());
+  CHECK(unseen(block + "OBJ_TYPE_REF(_7;(struct Shape)_2->0B) (_2, x_3(D), 128);\n").empty());
 }

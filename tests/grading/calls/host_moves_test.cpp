@@ -35,3 +35,11 @@ TEST_CASE("what goes to the host by way of other memory is told by its bytes") {
 TEST_CASE("an array that no call has cannot be made up") {
   CHECK_THAT(told({{9}, {}, 0, 0}).at(0), ContainsSubstring("copied an array to the host"));
 }
+
+TEST_CASE("what kernels leave in variables of the file is told where it is more than a flag") {
+  HostMoves moves;
+  moves.variables = kFewBytes;
+  CHECK(carried_in_variables(moves, "scale").empty());
+  moves.variables = 4096;
+  CHECK_THAT(carried_in_variables(moves, "scale"), ContainsSubstring("stored to variables of 4096 bytes"));
+}

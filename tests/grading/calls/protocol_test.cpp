@@ -26,7 +26,7 @@ TEST_CASE("a call survives the wire") {
   call.max_grid_x = 9;
   call.launch_seconds = 0.5;
   call.check = true;
-  call.bare = true;
+  call.bare = call.fenced = true;
   const CallMessage copy = decode_call(encode(call));
   CHECK(copy.id == 7);
   CHECK(copy.library == call.library);
@@ -52,6 +52,7 @@ TEST_CASE("a call survives the wire") {
   CHECK(copy.max_grid_x == 9);
   CHECK(copy.launch_seconds == 0.5);
   CHECK(copy.check);
+  CHECK(copy.fenced);
 }
 
 TEST_CASE("every status survives the wire") {
@@ -153,7 +154,7 @@ TEST_CASE("what is not a reply is not taken for one") {
 
 TEST_CASE("what the host moved survives the wire") {
   ReplyMessage reply;
-  reply.moves = {{0, 2}, {1}, 4000, 64};
+  reply.moves = {{0, 2}, {1}, 4000, 64, 128};
   CHECK(decode_reply(encode(reply)).moves == reply.moves);
 }
 

@@ -58,6 +58,27 @@ TEST_CASE("a confined worker that may serve several calls stays") {
   CHECK(session.worker_pid() == worker);
 }
 
+TEST_CASE("a call too large for check mode gives the same results between fenced pages") {
+  Session session(confined("misbehave"));
+  for (const std::int64_t n : {100'000, 100'001, 131'072}) {
+    const Tensor<float> a({n}, 1.0f), b({n}, 2.0f);
+    Tensor<float> c({n});
+    const Outcome outcome = call_in(session, {}, ENTRY(course::add), in(a, "a"), in(b, "b"), out(c, "c"), n);
+    CAPTURE(n);
+    CHECK(why_not_clean(outcome).empty());
+    CHECK(c(0) == 3.0f);
+    CHECK(c(n - 1) == 3.0f);
+  }
+}
+
+TEST_CASE("what is written past the end and does not reach the fenced pages is found as elsewhere") {
+  Session session(confined("misbehave"));
+  Tensor<float> result({100'001});  // 31 elements lie between its end and the next multiple of 256 bytes
+  CHECK_THAT(why_not_clean(call_in(session, {}, ENTRY(course::misbehave), static_cast<std::int32_t>(kPastEnd),
+                                   out(result, "c"), result.numel())),
+             ContainsSubstring("wrote 24 elements past the end of c"));
+}
+
 TEST_CASE("confined code that starts a process is ended, and told what it asked for") {
   check_ends(kFork, "Your code asked the system for clone, which a kernel has no need of");
   check_ends(kSpawn, "Your code asked the system");

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 
 #include "support.hpp"
 
@@ -206,4 +207,37 @@ TEST_CASE("what host code copies to and from the device is counted until somebod
   CHECK(copies.written[1].begin == y + 50);
   CHECK(simt::take_host_copies().written.empty());
   REQUIRE(cudaFreeHost(shared) == cudaSuccess);
+}
+
+TEST_CASE("kernels cannot touch fenced pages, until the memory is freed", "[simt][memory]") {
+  const FreshDevice device;
+  const std::size_t page = 4096;
+  int* x = nullptr;
+  REQUIRE(cudaMalloc(&x, 4 * page) == cudaSuccess);
+  int* const begin = x + (page - reinterpret_cast<std::uintptr_t>(x) % page) / sizeof(int);
+  constexpr int kWords = 1024;
+  CHECK_THROWS_AS(simt::fence_device_range(begin + 1, page), std::invalid_argument);
+  simt::fence_device_range(begin + kWords, page);
+  write_at_kernel<<<1, 1>>>(begin, kWords - 1);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  write_at_kernel<<<1, 1>>>(begin, 2 * kWords);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  write_at_kernel<<<1, 1>>>(begin, kWords);
+  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  CHECK(simt::take_faults().at(0).kind == "illegal_address");
+}
+
+TEST_CASE("memory that was fenced and freed is as any other", "[simt][memory]") {
+  const FreshDevice device;
+  const std::size_t page = 4096;
+  int* x = nullptr;
+  REQUIRE(cudaMalloc(&x, 4 * page) == cudaSuccess);
+  int* const begin = x + (page - reinterpret_cast<std::uintptr_t>(x) % page) / sizeof(int);
+  simt::fence_device_range(begin, page);
+  REQUIRE(cudaFree(x) == cudaSuccess);
+  int* again = nullptr;
+  REQUIRE(cudaMalloc(&again, 4 * page) == cudaSuccess);
+  REQUIRE(again == x);
+  write_at_kernel<<<1, 1>>>(begin, 0);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }

@@ -1,6 +1,7 @@
 #include "grading/calls/worker/arrays.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -19,6 +20,8 @@ CallArrays::CallArrays(const CallMessage& call, const Descriptor& input) : bare_
       backend::protect_host(placed.host.data(), placed.host.size());
     } else if (call.bare) {
       place_bare(placed, image);
+    } else if (call.fenced && backend::can_fence()) {
+      place_fenced(placed, std::move(image));
     } else {
       place_image(placed, image);
     }
@@ -26,9 +29,30 @@ CallArrays::CallArrays(const CallMessage& call, const Descriptor& input) : bare_
 }
 
 void CallArrays::place_image(Placed& placed, const Mapping& image) {
-  placed.device = static_cast<std::byte*>(backend::allocate(placed.message.bytes));
-  backend::copy_to_device(placed.device, image.data(), placed.message.bytes);
-  placed.data = placed.device + placed.message.data;
+  const ArrayMessage& message = placed.message;
+  placed.device = static_cast<std::byte*>(backend::allocate(message.bytes));
+  placed.data = placed.device + message.data;
+  placed.before = message.data;
+  placed.after = message.bytes - message.data - message.data_bytes;
+  backend::copy_to_device(placed.device, image.data(), message.bytes);
+}
+
+void CallArrays::place_fenced(Placed& placed, Mapping image) {
+  constexpr std::size_t kFence = 16 * whole_pages(1), kAlignment = 256;  // that of cudaMalloc
+  const ArrayMessage& message = placed.message;
+  const std::size_t padded = (message.data_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t room = whole_pages(padded);
+  placed.device = static_cast<std::byte*>(backend::allocate(whole_pages(1) + kFence + room + kFence));
+  std::byte* const front =
+      placed.device + (-reinterpret_cast<std::uintptr_t>(placed.device)) % whole_pages(1);
+  std::byte* const end = front + kFence + room;
+  placed.data = end - padded;
+  placed.before = room - padded;
+  placed.after = padded - message.data_bytes;
+  backend::copy_to_device(placed.data - placed.before, image.data() + message.data - placed.before, room);
+  backend::fence(front, kFence);
+  backend::fence(end, kFence);
+  placed.host = std::move(image);
 }
 
 void CallArrays::place_bare(Placed& placed, const Mapping& image) {
@@ -48,7 +72,7 @@ CallArrays::~CallArrays() {
 void* CallArrays::data(std::size_t i) const { return arrays_.at(i).data; }
 
 HostMoves CallArrays::moves(const backend::Copies& copies) const {
-  HostMoves moves{{}, {}, copies.to_host, copies.shared};
+  HostMoves moves{{}, {}, copies.to_host, copies.shared, copies.variables};
   const auto touches = [](const std::vector<backend::Copies::Range>& ranges, const Placed& placed) {
     const std::byte* const end = placed.data + placed.message.data_bytes;
     return std::any_of(ranges.begin(), ranges.end(), [&](const backend::Copies::Range& range) {
@@ -67,13 +91,15 @@ HostMoves CallArrays::moves(const backend::Copies& copies) const {
 void CallArrays::copy_results(const Mapping& output) const {
   for (const Placed& placed : arrays_) {
     if (!placed.message.result) continue;
-    std::byte* target = output.data() + *placed.message.result;
-    const std::size_t bytes = bare_ ? placed.message.data_bytes : placed.message.bytes;
-    if (bytes == 0) continue;
+    const ArrayMessage& message = placed.message;
+    std::byte* const target = output.data() + *message.result;
+    if (bare_ && message.data_bytes == 0) continue;
+    if (placed.host.data())
+      std::memcpy(target, bare_ ? placed.data : placed.host.data(),
+                  bare_ ? message.data_bytes : message.bytes);
     if (placed.device)
-      backend::copy_to_host(target, placed.device, bytes);
-    else
-      std::memcpy(target, bare_ ? placed.data : placed.host.data(), bytes);
+      backend::copy_to_host(target + (bare_ ? 0 : message.data - placed.before), placed.data - placed.before,
+                            placed.before + message.data_bytes + placed.after);
   }
 }
 

@@ -38,12 +38,16 @@ class CallArrays {
   struct Placed {
     ArrayMessage message;
     std::byte* device = nullptr;  ///< start of the allocation
-    Mapping host;
+    Mapping host;                 ///< the array in host memory; of a fenced one, its image as it was sent
     std::byte* data = nullptr;
+    std::size_t before = 0, after = 0;  ///< bytes of the guards that lie around the data
   };
 
   /// The whole image, guards included.
   static void place_image(Placed& placed, const Mapping& image);
+  /// The data up to a page's end, between pages that kernels cannot touch. So they cannot write past the end
+  /// and put the guard back. Of the guards there is what the pages around the data have room for.
+  static void place_fenced(Placed& placed, Mapping image);
   /// The bytes of the array and no more; an output holds nothing. So the simulator knows where the array ends
   /// and what was never written.
   static void place_bare(Placed& placed, const Mapping& image);

@@ -43,6 +43,7 @@ struct Copies {
   };
   std::vector<Range> read, written;  ///< of device memory
   std::uint64_t to_host = 0, shared = 0;
+  std::uint64_t variables = 0;  ///< bytes of variables that kernels stored to; 0 unless it is checked
 };
 
 /// How the device was left.
@@ -63,6 +64,12 @@ void finish();
 /// @brief Host memory that kernels must not touch, in whole pages.
 void protect_host(void* begin, std::size_t bytes);
 void unprotect_host(void* begin);
+
+/// @brief Whether device memory can be kept from kernels.
+bool can_fence();
+
+/// @brief Device memory of an allocation that kernels must not touch, in whole pages.
+void fence(void* begin, std::size_t bytes);
 
 /// @throws std::runtime_error, in words for the user, if the device has no memory left or does not work.
 void* allocate(std::size_t bytes);

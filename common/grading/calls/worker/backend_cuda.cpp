@@ -100,4 +100,7 @@ void finish() { (void)cudaDeviceReset(); }  // after a fault it fails, and there
 void protect_host(void*, std::size_t) {}
 void unprotect_host(void*) {}
 
+bool can_fence() { return false; }
+void fence(void*, std::size_t) {}
+
 }  // namespace course::grading::backend

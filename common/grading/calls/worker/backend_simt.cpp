@@ -107,6 +107,7 @@ void begin_call() {
   if (checking) {
     (void)simt::take_findings();
     (void)simt::take_profiles();
+    (void)simt::take_stored_variables();
     if (const auto wish = simt::report::trace_wish()) simt::start_trace(wish->request);
   }
   (void)simt::take_faults();
@@ -133,7 +134,7 @@ void count_launches(Outcome& outcome) {
 
 Copies take_copies() {
   const simt::HostCopies taken = simt::take_host_copies();
-  Copies copies{{}, {}, taken.to_host, taken.shared};
+  Copies copies{{}, {}, taken.to_host, taken.shared, checking ? simt::take_stored_variables() : 0};
   for (const auto& [begin, bytes] : taken.read) copies.read.push_back({begin, bytes});
   for (const auto& [begin, bytes] : taken.written) copies.written.push_back({begin, bytes});
   return copies;
@@ -169,5 +170,8 @@ void finish() {}
 
 void protect_host(void* begin, std::size_t bytes) { simt::protect_host_range(begin, bytes); }
 void unprotect_host(void* begin) { simt::unprotect_host_range(begin); }
+
+bool can_fence() { return true; }
+void fence(void* begin, std::size_t bytes) { simt::fence_device_range(begin, bytes); }
 
 }  // namespace course::grading::backend

@@ -77,8 +77,13 @@ class Node:
 
 
 def result(name, machine=GPU):
+    """What was measured on a machine and stands in docs/results under this name."""
+    return json_of(f"{name}_{machine}")
+
+
+def json_of(name):
     """What docs/results has under this name."""
-    file = RESULTS / f"{name}_{machine}.json"
+    file = RESULTS / f"{name}.json"
     place = f"docs/results/{file.name}"
     if not file.is_file():
         raise TableError(f"there is no file {place}")
@@ -415,9 +420,24 @@ def table_autotuning_bounds():
             "the larger, for each element of C"], [cells(row) for row in counted]
 
 
+def table_kernels():
+    """What nvcc makes of the kernels from lesson 06 on, for the newer architecture."""
+    run = json_of("kernel_resources")
+    rows = []
+    for kernel in run["kernels"].rows(architecture="sm_90a"):
+        if kernel["lesson"] < 6 or not kernel["loop"].data:
+            continue
+        loop = kernel["loop"]
+        rows.append([lesson_link(kernel["lesson"]), f"`{kernel['name'].replace(' >', '>')}`", whole(kernel["registers"]),
+                     whole(kernel["spilled_bytes"]),
+                     *(whole(loop[name]) for name in ("HMMA", "FFMA", "MUFU", "LDSM", "LDS", "LDGSTS", "BAR"))])
+    return ["lesson", "kernel", "registers", "spilled bytes", "HMMA", "FFMA", "MUFU", "LDSM", "LDS", "LDGSTS", "BAR"], rows
+
+
 TABLES = {
     "autotuning-bounds": table_autotuning_bounds,
     "class": table_class,
+    "kernels": table_kernels,
     "runs": table_runs,
     "moves": table_moves,
     "rows": table_rows_of_matrices,

@@ -19,12 +19,13 @@
 namespace course::device {
 
 /// @brief A tile of kBlockM queries, which meets tiles of kBlockN keys; up to kDim dimensions.
-/// 16 lanes that are neighbours share 8 rows, of S as well as of O: what belongs to a row (its maximum, its
-/// sum) stays within half a warp, and a thread's rows of S are its rows of O.
-template <int kBlockM_, int kBlockN_, int kDim_>
+/// 16 lanes that are neighbours share kThreadRows rows, of S as well as of O: what belongs to a row (its
+/// maximum, its sum) stays within half a warp, and a thread's rows of S are its rows of O. Fewer rows a thread
+/// take fewer registers, and more warps for the tile.
+template <int kBlockM_, int kBlockN_, int kDim_, int kThreadRows_ = 8>
 struct AttentionShape {
   static constexpr int kBlockM = kBlockM_, kBlockN = kBlockN_, kDim = kDim_;
-  static constexpr int kThreadRows = 8, kThreadsAcross = 16;
+  static constexpr int kThreadRows = kThreadRows_, kThreadsAcross = 16;
   using Scores = TileShape<kBlockM, kBlockN, kDim, kThreadRows, kBlockN / kThreadsAcross, kThreadsAcross>;
   using Output = TileShape<kBlockM, kDim, kBlockN, kThreadRows, kDim / kThreadsAcross, kThreadsAcross>;
   static constexpr int kThreads = Scores::kThreads;  ///< of the block

@@ -27,9 +27,10 @@
 
 namespace course::device {
 
-/// 64 queries meet 64 keys, whichever of them stay: what stays are the tile's rows.
+/// 64 queries meet 64 keys, whichever of them stay: what stays are the tile's rows. A thread has registers for
+/// 8 rows of up to 64 dimensions, and for 4 of more.
 template <int kDim>
-using BackwardShape = AttentionShape<64, 64, kDim>;
+using BackwardShape = AttentionShape<64, 64, kDim, kDim <= 64 ? 8 : 4>;
 
 /// @brief Line 4: delta = rowsum(dO ∘ O) for the rows from first_row on, a row for each warp of the block.
 /// Shapes: O, dO are (Nq, D), rows without gaps; delta is (Nq). Rows from Nq on are left out. The warps are

@@ -19,9 +19,10 @@
 
 namespace course {
 
-// 64 queries meet 64 keys, whichever of them stay. The fewer dimensions, the less shared memory.
+// 64 queries meet 64 keys, whichever of them stay. The fewer dimensions, the less shared memory. A thread has
+// registers for 8 rows of up to 64 dimensions, and for 4 of more: then 8 warps share the tile.
 using NarrowShape = device::AttentionShape<64, 64, 64>;
-using WideShape = device::AttentionShape<64, 64, 128>;
+using WideShape = device::AttentionShape<64, 64, 128, 4>;
 static_assert(WideShape::kDim >= kMaxDim);
 
 // [delta]

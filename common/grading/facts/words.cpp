@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "grading/base/messages.hpp"
@@ -63,6 +64,19 @@ std::string to_words(const Failure& failure) {
   return failure.context.empty() ? text : failure.context + ": " + text;
 }
 
+namespace {
+
+/// Whether an array stayed as it was because no kernel ran at all in the case.
+bool nothing_was_launched(const CaseResult& result) {
+  const auto launches = result.counters.find("launches");
+  return launches != result.counters.end() && launches->second == 0 &&
+         std::any_of(result.failures.begin(), result.failures.end(), [](const Failure& failure) {
+           return failure.kind == Failure::Kind::values && never_written(failure.values);
+         });
+}
+
+}  // namespace
+
 std::vector<std::string> lines_of_failures(const CaseResult& result) {
   std::vector<std::string> lines, unwritten;
   std::string context;
@@ -81,11 +95,13 @@ std::vector<std::string> lines_of_failures(const CaseResult& result) {
       failure.context = "In another call, " + failure.context;
     lines.push_back(to_words(failure));
   }
-  if (unwritten.empty()) return lines;
-  std::string names = unwritten.front();
-  for (std::size_t i = 1; i < unwritten.size(); ++i)
-    names += (i + 1 == unwritten.size() ? " and " : ", ") + unwritten[i];
-  lines.push_back(fmt::format("{} {} not written, either.", names, unwritten.size() == 1 ? "was" : "were"));
+  if (!unwritten.empty()) {
+    std::string names = unwritten.front();
+    for (std::size_t i = 1; i < unwritten.size(); ++i)
+      names += (i + 1 == unwritten.size() ? " and " : ", ") + unwritten[i];
+    lines.push_back(fmt::format("{} {} not written, either.", names, unwritten.size() == 1 ? "was" : "were"));
+  }
+  if (nothing_was_launched(result)) lines.emplace_back("No kernel was launched.");
   return lines;
 }
 

@@ -169,6 +169,18 @@ TEST_CASE("of several wrong arrays those that were never written share a line") 
   CHECK(lines_of_failures(failed(failures)).size() == 2);
 }
 
+TEST_CASE("an array that was not written because no kernel was launched is told as that") {
+  CaseResult result = failed({wrong_values("m")});
+  result.counters["launches"] = 0;
+  CHECK(lines_of_failures(result).size() == 1);  // the host wrote it
+  result.failures.front().values.unwritten = 10;
+  CHECK(lines_of_failures(result).back() == "No kernel was launched.");
+  result.counters["launches"] = 1;
+  CHECK(lines_of_failures(result).size() == 1);
+  result.counters.clear();  // nothing was counted
+  CHECK(lines_of_failures(result).size() == 1);
+}
+
 TEST_CASE("failures of one way have the same key, whatever their numbers; others have not") {
   CHECK(failed_check("It reads 12 bytes.").way() == failed_check("It reads 4096 bytes.").way());
   CHECK(failed_check("It reads 12 bytes.").way() != failed_check("It writes 12 bytes.").way());

@@ -140,8 +140,8 @@ void matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> 
   constexpr std::array<Kernel, kCompiledCount> kKernels = compile(std::make_index_sequence<kCompiledCount>());
   const Kernel kernel = kKernels[*index];
   const Usage usage = usage_of(configuration);
-  // TODO 7: how many tiles lie across C, and how many down? Allow the kernel its shared memory, and launch
-  // it. stub| static_cast<void>(kernel), static_cast<void>(usage);
+  // TODO 7: how many tiles lie across C, and how many down? Allow the kernel its shared memory. Launch it.
+  // stub| static_cast<void>(kernel), static_cast<void>(usage);
   const std::int64_t across = (C.shape[1] - 1) / configuration.cols + 1;
   const std::int64_t down = (C.shape[0] - 1) / configuration.rows + 1;
   const cudaError_t allowed =

@@ -234,6 +234,19 @@ def table_matmul():
             "of cuBLAS"], rows
 
 
+def table_matmul_steps():
+    """What each step of lesson 06 is worth, in the counters of the simulator."""
+    recorded = json.loads((RESULTS / "06_steps.json").read_text(encoding="utf-8"))
+    products, before, rows = recorded["M"] * recorded["N"] * recorded["K"], None, []
+    for row in recorded["rows"]:
+        gain = f"{before / row['wavefronts']:.3g}" if before else ""
+        rows.append([row["step"], f"{row['shared_bytes'] / products:g}", f"{32 * row['shared_reads'] / products:g}",
+                     f"{32 * row['wavefronts'] / products:g}", gain, str(row["barriers"])])
+        before = row["wavefronts"]
+    return ["step", "bytes for each multiply-add", "reads of a warp for each of its multiply-adds", "wavefronts", "times fewer",
+            f"barriers, K = {recorded['K']}"], rows
+
+
 SIZES = [(D, N) for D in (64, 128) for N in (1024, 2048, 4096, 8192, 16384)]
 
 
@@ -442,6 +455,7 @@ TABLES = {
     "moves": table_moves,
     "rows": table_rows_of_matrices,
     "matmul": table_matmul,
+    "matmul_steps": table_matmul_steps,
     "forward": table_forward,
     "forward_memory": table_forward_memory,
     "causal": table_causal,

@@ -3,9 +3,9 @@
 /// Copies from global to shared memory that run in the background (lesson 20), 16 bytes each: one function
 /// an instruction. PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy".
 ///
-/// What <cuda_pipeline.h> calls by other names, but for whole chunks alone: where the number of bytes is known
-/// only at run time, the compiler needs several instructions more for each copy. And a copy asks the L2 cache
-/// for 128 bytes at a time, which its neighbours want.
+/// What <cuda_pipeline.h> calls by other names, but for whole chunks alone: where the number of bytes is
+/// known only at run time, the compiler needs several instructions more for each copy. And a copy asks the L2
+/// cache for 128 bytes at a time, which its neighbours want.
 
 #include <cuda_runtime.h>
 

@@ -460,9 +460,9 @@ void require_counters(const Problem& p, const Profile& profile, const Outcome& o
   const std::int64_t slabs = (p.K() - 1) / kBlockDepth + 1;
   const auto products = static_cast<std::uint64_t>(down * across * kBlockRows / 16 * (kBlockCols / 8) *
                                                    slabs * (kBlockDepth / 16));
-  require(profile.matrix_instructions == products,
-          "The warps multiply " + std::to_string(profile.matrix_instructions) +
-              " times 16 x 8 x 16; whole tiles take " + std::to_string(products) + " products.");
+  require(profile.matrix_float16 == 2048 * products,
+          "Tensor cores do " + std::to_string(profile.matrix_float16) + " multiply-adds; whole tiles take " +
+              std::to_string(2048 * products) + ".");
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
   require(profile.barriers <= static_cast<std::uint64_t>(slabs + 2) * warps,
           "Each warp waits at " + std::to_string(profile.barriers / std::max<std::uint64_t>(1, warps)) +

@@ -638,6 +638,11 @@ TEST_CASE("cache: read and written again, the text stays as it is",
   require_kept(cache_text(kEntries), cache_text(kEntries));
   require_kept(cache_text("128 128 8 8 2 8589934592 3 4 a device\n"),
                cache_text("128 128 8 8 2 8589934592 3 4 a device\n"));
+  const std::string of_the_notes =
+      "course-autotuning 1 234fd3a8724b1128\n"
+      "128 128 8 8 2 1024 1024 512 NVIDIA A100-SXM4-80GB\n"
+      "64 64 16 2 3 640 640 64 NVIDIA H100 80GB HBM3\n";
+  require_kept(of_the_notes, of_the_notes);
   require_kept(cache_text(""), cache_text(""));
   require_kept("", cache_text(""));  // before the first search there is no file
 }

@@ -395,7 +395,10 @@ TEST_CASE("occupancy: warps and blocks", "[l23][blocks_per_multiprocessor][point
                    {{96, 16, 0}, 21},
                    {{33, 16, 0}, 32},
                    {{1024, 16, 0}, 2},
-                   {{65, 16, 0}, 21}},
+                   {{65, 16, 0}, 21},
+                   {{127, 16, 0}, 16},
+                   {{159, 16, 0}, 12},
+                   {{17, 24, 0}, 32}},
                   kH100);
   check_occupancy({{{32, 16, 0}, 24}, {{64, 16, 0}, 24}, {{1024, 16, 0}, 1}, {{96, 16, 0}, 16}}, kL40);
 }
@@ -412,6 +415,7 @@ TEST_CASE("occupancy: registers, by the warp and by the partition",
                    {{672, 96, 0}, 0},
                    {{128, 33, 0}, 12},
                    {{256, 41, 0}, 5},
+                   {{64, 49, 0}, 18},
                    {{1024, 64, 0}, 1},
                    {{1024, 65, 0}, 0}},
                   kH100);
@@ -423,6 +427,8 @@ TEST_CASE("occupancy: shared memory, and what the system takes of it",
                    {{128, 40, 115712}, 2},
                    {{128, 40, 115713}, 1},
                    {{128, 40, 45666}, 4},
+                   {{128, 40, 32326}, 6},
+                   {{128, 40, 24916}, 8},
                    {{128, 40, 50177}, 4},
                    {{128, 40, 0}, 12}},
                   kH100);
@@ -438,7 +444,12 @@ TEST_CASE("occupancy: shared memory, and what the system takes of it",
 }
 
 TEST_CASE("occupancy: blocks larger than a block may be", "[l23][blocks_per_multiprocessor][points:1]") {
-  check_occupancy({{{1024, 16, 0}, 2}, {{1056, 16, 0}, 0}, {{128, 40, 232449}, 0}, {{256, 128, 16896}, 2}},
+  check_occupancy({{{1024, 16, 0}, 2},
+                   {{1056, 16, 0}, 0},
+                   {{1536, 16, 0}, 0},
+                   {{128, 300, 0}, 0},
+                   {{128, 40, 232449}, 0},
+                   {{256, 128, 16896}, 2}},
                   kH100);
   check_occupancy({{{128, 40, 166912}, 1}, {{128, 40, 166913}, 0}}, kA100);
   Device few = kH100;  // as a kernel is compiled with -maxrregcount=64
@@ -627,6 +638,11 @@ TEST_CASE("cache: read and written again, the text stays as it is",
   require_kept(cache_text(kEntries), cache_text(kEntries));
   require_kept(cache_text("128 128 8 8 2 8589934592 3 4 a device\n"),
                cache_text("128 128 8 8 2 8589934592 3 4 a device\n"));
+  const std::string of_the_notes =
+      "course-autotuning 1 234fd3a8724b1128\n"
+      "128 128 8 8 2 1024 1024 512 NVIDIA A100-SXM4-80GB\n"
+      "64 64 16 2 3 640 640 64 NVIDIA H100 80GB HBM3\n";
+  require_kept(of_the_notes, of_the_notes);
   require_kept(cache_text(""), cache_text(""));
   require_kept("", cache_text(""));  // before the first search there is no file
 }

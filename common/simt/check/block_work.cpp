@@ -105,11 +105,13 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
 void BlockWork::add(std::vector<Piece>& pieces, std::uintptr_t at, CallPaths::Path path, std::uint32_t floats,
                     std::uint32_t specials) {
   const auto code = static_cast<std::uint32_t>(at - code_begin_);
-  const auto line_of = [&](std::uint32_t offset) -> const SourceLine& {
+  // By value: to find a site may make one, and the table then moves.
+  const auto line_of = [&](std::uint32_t offset) -> SourceLine {
     return sites_[sites_.find(offset, path)].line;
   };
+  const SourceLine line = line_of(code);
   auto piece = std::find_if(pieces.begin(), pieces.end(),
-                            [&](const Piece& other) { return line_of(other.code) == line_of(code); });
+                            [&](const Piece& other) { return line_of(other.code) == line; });
   if (piece == pieces.end()) piece = pieces.insert(pieces.end(), {code, 0, 0});
   piece->floats += floats;
   piece->specials += specials;

@@ -142,6 +142,9 @@ function(course_add_workers)
       add_dependencies(course-workers ${target})
     endif()
   endforeach()
+  if(TARGET course-prelude-quick)
+    add_dependencies(course-staff course-prelude-quick)  # `judge --quick`; g++ takes an old one without a word
+  endif()
 endfunction()
 
 # course_write_toolchain(): writes toolchain.json, from which `course` learns how to build and run a kernel.

@@ -20,8 +20,8 @@ namespace course::device {
 
 /// @brief A tile of kBlockM queries, which meets tiles of kBlockN keys; up to kDim dimensions.
 /// 16 lanes that are neighbours share kThreadRows rows, of S as well as of O: what belongs to a row (its
-/// maximum, its sum) stays within half a warp, and a thread's rows of S are its rows of O. Fewer rows a thread
-/// take fewer registers, and more warps for the tile.
+/// maximum, its sum) stays within half a warp, and a thread's rows of S are its rows of O. Fewer rows a
+/// thread take fewer registers, and more warps for the tile.
 template <int kBlockM_, int kBlockN_, int kDim_, int kThreadRows_ = 8>
 struct AttentionShape {
   static constexpr int kBlockM = kBlockM_, kBlockN = kBlockN_, kDim = kDim_;

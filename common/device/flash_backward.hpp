@@ -27,8 +27,8 @@
 
 namespace course::device {
 
-/// 64 queries meet 64 keys, whichever of them stay: what stays are the tile's rows. A thread has registers for
-/// 8 rows of up to 64 dimensions, and for 4 of more.
+/// 64 queries meet 64 keys, whichever of them stay: what stays are the tile's rows. A thread has registers
+/// for 8 rows of up to 64 dimensions, and for 4 of more.
 template <int kDim>
 using BackwardShape = AttentionShape<64, 64, kDim, kDim <= 64 ? 8 : 4>;
 

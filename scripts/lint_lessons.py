@@ -116,6 +116,17 @@ def check_mistakes(notes, mistakes):
         yield f"README.md: {len(told) - 1} mistakes; the {MOST_MISTAKES} commonest are enough, mistakes.md has all"
     for row in set(told) - set(rows_of(mistakes)):
         yield f"mistakes.md: a mistake of the notes is not there, or in other words: {row[:60]}"
+    heads = len(re.findall(r"^\|-", mistakes, re.MULTILINE))
+    more = len(rows_of(mistakes)) - heads - (len(told) - 1)
+    if (said := re.search(r"\[(\w+) more\]\(mistakes\.md\)", notes)) and said[1] != str(more):
+        yield f"README.md: {said[1]} more mistakes are said to be in mistakes.md, but there are {more}"
+
+
+def check_tables(page, text):
+    """A table whose head stands in a line of text is not shown as a table."""
+    for above in re.findall(r"^(.*)\n\|-[-|: ]*\|$", text, re.MULTILINE):
+        if not above.startswith("|"):
+            yield f"{page}: the head of a table begins a line of its own, but here it stands in: {above[:60]}"
 
 
 def check_notes(notes, hints, solution):
@@ -129,6 +140,8 @@ def check_notes(notes, hints, solution):
         if f"]({page}" not in text:
             yield f"README.md: no link to {page}"
     yield from check_mistakes(text, (notes.parent / "mistakes.md").read_text(encoding="utf-8"))
+    for page in sorted(notes.parent.glob("*.md")):
+        yield from check_tables(page.name, page.read_text(encoding="utf-8"))
     parts = re.findall(r"^## (.*)$", text, re.MULTILINE)
     if parts != PARTS_OF_NOTES:
         yield f"README.md: its parts should be {', '.join(PARTS_OF_NOTES)}; they are {', '.join(parts)}"

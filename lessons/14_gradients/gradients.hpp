@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// Contract of lesson 14: from the gradient of an output to the gradients of the inputs, through a matrix
-/// product and through a softmax.
+/// product, through a softmax, and through attention, which is made of both.
 
 #include <cstdint>
 
@@ -48,6 +48,20 @@ void matmul_backward(View<const float, 2> X, View<const float, 2> W, View<const 
 ///         the elements of a row do not lie side by side.
 /// @throws std::runtime_error if CUDA refuses the launch.
 void softmax_backward(View<const float, 2> P, View<const float, 2> dP, View<float, 2> dS);
+
+/// @brief The gradients of a head of attention, S = Q·Kᵀ·scale, P = softmax(S), O = P·V, for a gradient dO.
+/// Shapes: Q, dO and dQ are (Nq, D), K, V, dK and dV are (Nk, D), P, dP and dS are (Nq, Nk). P, dP and dS are
+///         laid out as for softmax_backward, the others as for matmul_backward. P need not come from Q and K.
+/// Domain: as for those two. A V whose weights are all 0 reaches neither dS nor dQ nor dK. K, Q and dO enter
+///         products, in which 0 times NaN or an infinity is NaN.
+/// Launch: at most five kernels; returns once all launches have been accepted.
+/// Error:  that of those two in each step, from what the step before it stored.
+/// Cost:   theirs in each step; dP and dS take 8 · Nq · Nk bytes of memory.
+/// @throws std::invalid_argument, naming the argument, if the shapes do not fit together.
+/// @throws std::runtime_error if CUDA refuses a launch.
+void attention_backward(View<const float, 2> Q, View<const float, 2> K, View<const float, 2> V,
+                        View<const float, 2> P, View<const float, 2> dO, View<float, 2> dP, View<float, 2> dS,
+                        View<float, 2> dQ, View<float, 2> dK, View<float, 2> dV, float scale);
 // [contract]
 
 }  // namespace course

@@ -1,5 +1,5 @@
 // Lesson 14: gradients. dX = dY·Wᵀ and dW = Xᵀ·dY by the tiles of lesson 06; dS = P ∘ (dP - rowsum(P ∘ dP)),
-// a block a row.
+// a block a row; and the backward pass of attention, made of these.
 
 #include "gradients.hpp"
 
@@ -20,23 +20,27 @@ namespace course {
 using Tile = device::TileShape<128, 128, 16, 8, 8>;
 static_assert(Tile::kRows >= kBlockTile && Tile::kCols >= kBlockTile);
 
-/// C = A·B. Each block of Tile::kThreads threads computes a tile of C, row by row; C is tiles_across tiles
-/// wide.
+/// C = A·B·factor. Each block of Tile::kThreads threads computes a tile of C, row by row; C is tiles_across
+/// tiles wide.
 __global__ void __launch_bounds__(Tile::kThreads, 2)
-    matmul_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C, unsigned tiles_across) {
+    matmul_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C, unsigned tiles_across,
+                  float factor) {
   const std::int64_t first_row = std::int64_t{blockIdx.x / tiles_across} * Tile::kRows;
   const std::int64_t first_col = std::int64_t{blockIdx.x % tiles_across} * Tile::kCols;
   Tile::Accumulator acc = {};
   device::matmul_tile<Tile>(A, B, first_row, first_col, acc);
+  for (auto& row : acc)
+    for (float& x : row) x *= factor;
   device::store_tile<Tile>(acc, C, first_row, first_col);
 }
 
 /// Rounded up. size > 0.
 std::int64_t tiles_along(std::int64_t size, int tile) { return (size - 1) / tile + 1; }
 
-/// @brief C = A·B, on matrices in device memory, any strides. An empty C launches nothing.
+/// @brief C = A·B·factor, on matrices in device memory, any strides. An empty C launches nothing.
 /// @throws std::logic_error, with the shapes, unless A is (m, k), B is (k, n) and C is (m, n).
-void multiply(const View<const float, 2>& A, const View<const float, 2>& B, const View<float, 2>& C) {
+void multiply(const View<const float, 2>& A, const View<const float, 2>& B, const View<float, 2>& C,
+              float factor = 1.0f) {
   if (A.shape[1] != B.shape[0] || C.shape[0] != A.shape[0] || C.shape[1] != B.shape[1])
     throw std::logic_error("multiply(A, B, C) does not fit together: A is " + device::text_of_shape(A.shape) +
                            ", B is " + device::text_of_shape(B.shape) + ", C is " +
@@ -45,7 +49,7 @@ void multiply(const View<const float, 2>& A, const View<const float, 2>& B, cons
   const std::int64_t tiles_across = tiles_along(C.shape[1], Tile::kCols),
                      tiles_down = tiles_along(C.shape[0], Tile::kRows);
   matmul_kernel<<<static_cast<unsigned>(tiles_across * tiles_down), Tile::kThreads>>>(
-      A, B, C, static_cast<unsigned>(tiles_across));
+      A, B, C, static_cast<unsigned>(tiles_across), factor);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -134,5 +138,37 @@ void softmax_backward(View<const float, 2> P, View<const float, 2> dP, View<floa
   // [done]
 }
 // [launch]
+
+// --- Attention ---
+
+/// The same elements, to be read.
+View<const float, 2> read_only(const View<float, 2>& X) {
+  return {X.data, {X.shape[0], X.shape[1]}, {X.strides[0], X.strides[1]}};
+}
+
+// [attention]
+void attention_backward(View<const float, 2> Q, View<const float, 2> K, View<const float, 2> V,
+                        View<const float, 2> P, View<const float, 2> dO, View<float, 2> dP, View<float, 2> dS,
+                        View<float, 2> dQ, View<float, 2> dK, View<float, 2> dV, float scale) {
+  const std::int64_t Nq = Q.shape[0], Nk = K.shape[0], D = Q.shape[1];
+  device::require_shape("K", K, {Nk, D});
+  device::require_shape("V", V, {Nk, D});
+  device::require_shape("P", P, {Nq, Nk});
+  device::require_shape("dO", dO, {Nq, D});
+  device::require_shape("dP", dP, {Nq, Nk});
+  device::require_shape("dS", dS, {Nq, Nk});
+  device::require_shape("dQ", dQ, {Nq, D});
+  device::require_shape("dK", dK, {Nk, D});
+  device::require_shape("dV", dV, {Nk, D});
+  // TODO 8: dP and dV, which belong to the factors of O = P·V.
+  // TODO 9: dS, which belongs to what P is the softmax of.
+  // TODO 10: dQ and dK, by multiply(). S = Q·Kᵀ·scale: what does each factor of a product get?
+  matmul_backward(P, V, dO, dP, dV);
+  softmax_backward(P, read_only(dP), dS);
+  multiply(read_only(dS), K, dQ, scale);                      // (Nq, Nk) times (Nk, D)
+  multiply(device::transposed(read_only(dS)), Q, dK, scale);  // (Nk, Nq) times (Nq, D)
+  // [done]
+}
+// [attention]
 
 }  // namespace course

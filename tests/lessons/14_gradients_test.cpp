@@ -1,5 +1,5 @@
-// Tests of lesson 14: matmul_backward and softmax_backward against float64, within twice the error of float32
-// sums, and against central differences of a loss in float64.
+// Tests of lesson 14: matmul_backward, softmax_backward and attention_backward against float64, within twice
+// the error of float32 sums, and against central differences of a loss in float64.
 
 #include "14_gradients/gradients.hpp"
 
@@ -19,6 +19,7 @@
 
 #include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
+#include "reference/attention.hpp"
 #include "reference/gradients.hpp"
 #include "reference/matmul.hpp"
 #include "reference/softmax.hpp"
@@ -95,6 +96,57 @@ Rows random_rows(std::int64_t rows, std::int64_t cols, std::int64_t gap = 0) {
 Rows rows_of_the_notes() {
   return rows_of(Tensor<float>::from({1, 4}, {0.125f, 0.5f, 0.125f, 0.25f}),
                  Tensor<float>::from({1, 4}, {8, 2, 0, 4}));
+}
+
+/// What one call of attention_backward is given: a head.
+struct Head {
+  Tensor<float> Q, K, V, P, dO;  // (Nq, D), (Nk, D), (Nk, D), (Nq, Nk) and (Nq, D)
+  float scale;
+  std::int64_t gap = 0;  // how much further apart rows lie than they must
+
+  std::int64_t Nq() const { return Q.shape()[0]; }
+  std::int64_t Nk() const { return K.shape()[0]; }
+  std::int64_t D() const { return Q.shape()[1]; }
+};
+
+/// O of a head, in float64.
+Tensor<double> attention(const Tensor<float>& Q, const Tensor<float>& K, const Tensor<float>& V,
+                         float scale) {
+  const auto alone = [](const Tensor<float>& x) {
+    Tensor<float> head({1, 1, x.shape()[0], x.shape()[1]});
+    for (std::int64_t i = 0; i < x.numel(); ++i) head.at_linear(i) = x.at_linear(i);
+    return head;
+  };
+  return reference::attention(alone(Q), alone(K), alone(V), static_cast<double>(scale)).O;
+}
+
+Tensor<float> with_gap(const Tensor<float>& x, std::int64_t gap) {
+  return laid_out(x, {x.shape()[1] + gap, 1});
+}
+
+Head random_head(std::int64_t Nq, std::int64_t Nk, std::int64_t D, std::int64_t gap = 0) {
+  const auto matrix = [&](std::int64_t rows, std::uint64_t number) {
+    return with_gap(uniform({rows, D}, -1.0f, 1.5f, case_seed() + number),
+                    gap * static_cast<std::int64_t>(number));
+  };
+  return {matrix(Nq, 1),
+          matrix(Nk, 2),
+          matrix(Nk, 3),
+          with_gap(probabilities(Nq, Nk, case_seed()), gap),
+          matrix(Nq, 4),
+          0.3f,
+          gap};
+}
+
+/// The row of the notes as a query that meets four keys.
+Head head_of_the_notes() {
+  const float ln4 = std::log(4.0f);
+  return {Tensor<float>::from({1, 2}, {ln4, ln4}),
+          Tensor<float>::from({4, 2}, {1, -1, 3, -1, 0, 0, -1, 2}),
+          Tensor<float>::from({4, 2}, {3, 2, 0, 2, 1, -2, 2, 0}),
+          rows_of_the_notes().P,
+          Tensor<float>::from({1, 2}, {2, 1}),
+          0.5f};
 }
 
 // --- What a float32 program may lose ---
@@ -573,6 +625,65 @@ Mistakes mistakes_in_ds(const Rows& p) {
   return mistakes;
 }
 
+// --- Well-known mistakes with attention ---
+
+template <class T>
+Tensor<T> times(Tensor<T> x, double factor) {
+  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) *= static_cast<T>(factor);
+  return x;
+}
+
+/// What attention_backward left, without gaps.
+struct HeadGradients {
+  Tensor<float> dP, dS, dQ, dK, dV;
+};
+
+/// A product that stands for the right one: with other factors, or with the scale at another power.
+Mistake other_product(std::string name, const Tensor<float>& A, const Tensor<float>& B, double factor,
+                      std::string sentence) {
+  return gives(
+      std::move(name), [=] { return times(reference::matmul(A, B), factor); }, std::move(sentence));
+}
+
+Mistakes mistakes_in_dp(const Head& p) {
+  const Tensor<float> Vt = p.V.transposed(0, 1), Kt = p.K.transposed(0, 1);
+  return {other_product("k_for_v", p.dO, Kt, 1, "This is dO·Kᵀ: O = P·V, so that P meets V and not K."),
+          other_product("q_for_do", p.Q, Vt, 1, "This is Q·Vᵀ: dP comes from dO, the gradient of P·V."),
+          other_product("scale_in_dp", p.dO, Vt, static_cast<double>(p.scale),
+                        "This is dO·Vᵀ·scale: O = P·V has no scale. It is S that has one.")};
+}
+
+Mistakes mistakes_in_dv(const Head& p, const HeadGradients& got) {
+  const Tensor<float> Pt = p.P.transposed(0, 1), dSt = got.dS.transposed(0, 1);
+  return {other_product("q_for_do", Pt, p.Q, 1, "This is Pᵀ·Q: dV comes from dO, the gradient of P·V."),
+          other_product("ds_for_p", dSt, p.dO, 1, "This is dSᵀ·dO: V was multiplied with P."),
+          other_product("scale_in_dv", Pt, p.dO, static_cast<double>(p.scale),
+                        "This is Pᵀ·dO·scale: O = P·V has no scale. It is S that has one.")};
+}
+
+/// Of dQ = dS·K·scale, or of dK = dSᵀ·Q·scale.
+Mistakes mistakes_behind_ds(const Head& p, const HeadGradients& got, bool of_keys) {
+  const auto as = [=](const Tensor<float>& x) { return of_keys ? x.transposed(0, 1) : x; };
+  const std::string name = of_keys ? "dK" : "dQ", ds = of_keys ? "dSᵀ" : "dS", other = of_keys ? "Q" : "K";
+  const Tensor<float>&factor = of_keys ? p.Q : p.K, &wrong = of_keys ? p.dO : p.V;
+  const auto scale = static_cast<double>(p.scale);
+  return {
+      other_product("scale_missing", as(got.dS), factor, 1,
+                    "This is " + ds + "·" + other + ": the scale is missing. It multiplies S = Q·Kᵀ·scale, " +
+                        "and so it multiplies the gradients of Q and of K."),
+      other_product("scale_twice", as(got.dS), factor, scale * scale,
+                    "The scale is here twice: each of dQ and dK gets it once."),
+      other_product("dp_for_ds", as(got.dP), factor, scale,
+                    name + " is made of dP: between P and S lies the softmax. Take dS."),
+      other_product("p_for_ds", as(p.P), factor, scale,
+                    name + " is made of P: it takes a gradient, which is dS."),
+      other_product(of_keys ? "do_for_q" : "v_for_k", as(got.dS), wrong, scale,
+                    of_keys ? "This is dSᵀ·dO·scale: in S = Q·Kᵀ·scale, K meets Q."
+                            : "This is dS·V·scale: in S = Q·Kᵀ·scale, Q meets K and not V."),
+      off_by_a_factor("factor", "Every element is {} times what it should be."),
+  };
+}
+
 // --- Calls and checks ---
 
 /// dX and dW as matmul_backward left them.
@@ -655,6 +766,48 @@ void require_launch(const Outcome& outcome, Col rows) {
   require(blocks >= (rows - 1) / kWarp + 1, "The launch had only " + std::to_string(blocks) + " blocks for " +
                                                 std::to_string(rows) +
                                                 " rows: most of a GPU would have nothing to do.");
+}
+
+HeadGradients run(const Head& p) {
+  const auto space = [&](std::int64_t rows, std::int64_t cols, std::int64_t gaps) {
+    return Tensor<float>({rows, cols}, {cols + gaps * p.gap, 1}, -1000.0f);
+  };
+  Tensor<float> dP = space(p.Nq(), p.Nk(), 1), dS = space(p.Nq(), p.Nk(), 2), dQ = space(p.Nq(), p.D(), 3),
+                dK = space(p.Nk(), p.D(), 4), dV = space(p.Nk(), p.D(), 5);
+  const Outcome outcome =
+      call(ENTRY(attention_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), in(p.P, "P"), in(p.dO, "dO"),
+           out(dP, "dP"), out(dS, "dS"), out(dQ, "dQ"), out(dK, "dK"), out(dV, "dV"), p.scale);
+  require_ran(outcome);
+  require(outcome.counters.at("launches") <= 5, "Your code launched " +
+                                                    std::to_string(outcome.counters.at("launches")) +
+                                                    " kernels; five are enough, one for each gradient.");
+  return {dP.contiguous(), dS.contiguous(), dQ.contiguous(), dK.contiguous(), dV.contiguous()};
+}
+
+/// Each gradient is held against float64 that begins with what the step before it stored.
+void require_gradients(const HeadGradients& got, const Head& p) {
+  const auto expected = reference::matmul_backward(p.P, p.V, p.dO);
+  require_matches(got.dP, "dP", expected.dX, in_order(p.dO, p.V.transposed(0, 1), expected.dX),
+                  mistakes_in_dp(p));
+  require_matches(got.dV, "dV", expected.dW, in_order(p.P.transposed(0, 1), p.dO, expected.dW),
+                  mistakes_in_dv(p, got));
+  if (got.dS.numel() > 0) require_gradients(got.dS, rows_of(p.P, got.dP));
+  const auto require_product = [&](bool of_keys) {
+    const Tensor<float> A = of_keys ? got.dS.transposed(0, 1) : got.dS;
+    const Tensor<float>& B = of_keys ? p.Q : p.K;
+    const Tensor<double> product = reference::matmul(A, B);
+    const auto scale = static_cast<double>(p.scale);
+    require_matches(of_keys ? got.dK : got.dQ, of_keys ? "dK" : "dQ", times(product, scale),
+                    times(in_order(A, B, product), scale), mistakes_behind_ds(p, got, of_keys));
+  };
+  require_product(false);
+  require_product(true);
+}
+
+/// Runs attention_backward and compares.
+void check(const Head& p) {
+  INFO("Nq = " << p.Nq() << ", Nk = " << p.Nk() << ", D = " << p.D() << ", scale = " << p.scale);
+  require_gradients(run(p), p);
 }
 
 // --- Central differences ---
@@ -1039,6 +1192,101 @@ TEST_CASE("gives the same bits in every order of blocks and threads",
   }
 }
 
+TEST_CASE("attention: gives the gradients of the notes", "[l14][attention_backward][points:1]") {
+  const Head p = head_of_the_notes();
+  // What the notes print.
+  const auto [dP, dV] = reference::matmul_backward(p.P, p.V, p.dO);
+  CHECK(compare_bits(dP, Tensor<double>::from({1, 4}, {8, 2, 0, 4}), "dP").passed);
+  CHECK(compare_bits(dV, Tensor<double>::from({4, 2}, {0.25, 0.125, 1, 0.5, 0.25, 0.125, 0.5, 0.25}), "dV")
+            .passed);
+  const auto dS = Tensor<float>::from({1, 4}, {0.625f, -0.5f, -0.375f, 0.25f});
+  const Tensor<double> dQ = times(reference::matmul(dS, p.K), 0.5);
+  CHECK(compare_bits(dQ, Tensor<double>::from({1, 2}, {-0.5625, 0.1875}), "dQ").passed);
+  const Tensor<float> scores = reference::matmul(p.Q, p.K.transposed(0, 1)).to<float>();
+  const Tensor<double> weights = reference::softmax(times(scores, 0.5));
+  for (Col j = 0; j < 4; ++j) CHECK(std::abs(weights(0, j) - static_cast<double>(p.P(0, j))) < 1e-6);
+  check(p);
+}
+
+TEST_CASE("attention: takes more keys than queries, fewer, one and none, with gaps between the rows",
+          "[l14][attention_backward][points:1]") {
+  check(random_head(7, 11, 5));
+  check(random_head(20, 140, 9, 3));
+  check(random_head(130, 33, 70, 1));
+  for (const auto& [Nq, Nk, D] :
+       {std::array<Col, 3>{1, 6, 3}, {6, 1, 3}, {6, 3, 1}, {1, 1, 1}, {4, 0, 3}, {0, 4, 3}})
+    check(random_head(Nq, Nk, D));
+}
+
+TEST_CASE("attention: lets no value that a mask hides enter dS, dQ and dK",
+          "[l14][attention_backward][points:1]") {
+  // Query i sees keys 0 to i, but for query 3, which sees none: nobody sees the last keys.
+  Head p = random_head(6, 9, 4);
+  for (Col i = 0; i < p.Nq(); ++i)
+    for (Col j = 0; j < p.Nk(); ++j)
+      if (j > i || i == 3) p.P(i, j) = 0.0f;
+  check(p);
+  p.V(6, 0) = kNan, p.V(7, 3) = kInf, p.V(8, 2) = -kInf;
+  check(p);
+  p.V(5, 1) = kNan;  // query 5 sees it, and shows it
+  check(p);
+}
+
+TEST_CASE("attention: agrees with central differences of a loss", "[l14][attention_backward][points:1]") {
+  Head p = random_head(5, 7, 3);
+  const Tensor<double> scores =
+      times(reference::matmul(p.Q, p.K.transposed(0, 1)), static_cast<double>(p.scale));
+  p.P = reference::softmax(scores.to<float>()).to<float>();
+  const HeadGradients got = run(p);
+  require_gradients(got, p);
+  INFO("The expected numbers are central differences of Σ dO ∘ O, in float64");
+  const auto loss = [&] { return inner(attention(p.Q, p.K, p.V, p.scale), p.dO); };
+  require_gradient(got.dV, "dV", p.V, loss);
+  require_gradient(got.dQ, "dQ", p.Q, loss);
+  require_gradient(got.dK, "dK", p.K, loss);
+}
+
+TEST_CASE("attention: refuses shapes that do not fit together", "[l14][attention_backward][points:1]") {
+  const Head p = random_head(3, 4, 5);
+  check(p);
+  const Tensor<float> queries({3, 5}, 1.0f), keys({4, 5}, 1.0f), scores({3, 4}, 1.0f);
+  const std::array<const char*, 10> names{"Q", "K", "V", "P", "dO", "dP", "dS", "dQ", "dK", "dV"};
+  for (std::size_t odd = 1; odd < names.size(); ++odd) {
+    std::array<Tensor<float>, 10> all{queries, keys,   keys,    scores, queries,
+                                      scores,  scores, queries, keys,   keys};
+    // One with its axes exchanged.
+    all[odd] = Tensor<float>({all[odd].shape()[1], all[odd].shape()[0]}, 1.0f);
+    INFO("The shape of " << names[odd] << " is " << format_shape(all[odd].shape()));
+    require_throws<std::invalid_argument>(
+        call(ENTRY(attention_backward), in(all[0], "Q"), in(all[1], "K"), in(all[2], "V"), in(all[3], "P"),
+             in(all[4], "dO"), out(all[5], "dP"), out(all[6], "dS"), out(all[7], "dQ"), out(all[8], "dK"),
+             out(all[9], "dV"), 0.5f),
+        odd == 1 ? "" : names[odd]);
+  }
+}
+
+namespace {
+
+/// The gradients of a head of a few queries and keys.
+void check_attention(GradcheckContext& check) {
+  const Col Nq = check.random().integer(2, 6), Nk = check.random().integer(2, 6),
+            D = check.random().integer(2, 6);
+  constexpr float kScale = 0.5f;
+  Tensor<float> Q = check.normal({Nq, D}), K = check.normal({Nk, D}), V = check.normal({Nk, D});
+  const Tensor<float> dO = check.normal({Nq, D});
+  const Tensor<double> scores = reference::matmul(Q, K.transposed(0, 1));
+  const Tensor<float> P = reference::softmax(times(scores, 0.5).to<float>()).to<float>();
+  Tensor<float> dP(P.shape()), dS(P.shape()), dQ(Q.shape()), dK(K.shape()), dV(V.shape());
+  check.call(ENTRY(attention_backward), in(Q, "Q"), in(K, "K"), in(V, "V"), in(P, "P"), in(dO, "dO"),
+             out(dP, "dP"), out(dS, "dS"), out(dQ, "dQ"), out(dK, "dK"), out(dV, "dV"), kScale);
+  const auto loss = [&] { return inner(attention(Q, K, V, kScale), dO); };
+  check.compare("dQ", dQ, Q, loss);
+  check.compare("dK", dK, K, loss);
+  check.compare("dV", dV, V, loss);
+}
+
+}  // namespace
+
 COURSE_GRADCHECK(GradcheckContext& check) {
   // Of three cases with seeds that follow each other, one has several tiles and rows longer than a block.
   constexpr Col kTile = 64, kBlock = 256;
@@ -1063,6 +1311,7 @@ COURSE_GRADCHECK(GradcheckContext& check) {
   const Tensor<float> P = reference::softmax(S).to<float>(), dP = check.normal(S.shape());
   check.call(ENTRY(softmax_backward), in(P, "P"), in(dP, "dP"), out(dS, "dS"));
   check.compare("dS", dS, S, [&] { return inner(reference::softmax(S), dP); });
+  check_attention(check);
 }
 
 COURSE_RUN(RunContext& run) {

@@ -19,19 +19,22 @@ namespace {
 using Tile = device::TileShape<64, 128, 16, 8, 4>;
 
 __global__ void __launch_bounds__(Tile::kThreads)
-    matmul_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C) {
+    matmul_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C, float factor) {
   const std::int64_t tiles_down = (C.shape[0] - 1) / Tile::kRows + 1;  // down first, then across
   const std::int64_t first_row = blockIdx.x % tiles_down * Tile::kRows;
   const std::int64_t first_col = blockIdx.x / tiles_down * Tile::kCols;
   Tile::Accumulator acc = {};
   device::matmul_tile<Tile>(A, B, first_row, first_col, acc);
+  for (auto& row : acc)
+    for (float& x : row) x = factor * x;
   device::store_tile<Tile>(acc, C, first_row, first_col);
 }
 
-void multiply(const View<const float, 2>& A, const View<const float, 2>& B, const View<float, 2>& C) {
+void multiply(const View<const float, 2>& A, const View<const float, 2>& B, const View<float, 2>& C,
+              float factor = 1.0f) {
   if (C.shape[0] == 0 || C.shape[1] == 0) return;
   const std::int64_t down = (C.shape[0] - 1) / Tile::kRows + 1, across = (C.shape[1] - 1) / Tile::kCols + 1;
-  matmul_kernel<<<static_cast<unsigned>(down * across), Tile::kThreads>>>(A, B, C);
+  matmul_kernel<<<static_cast<unsigned>(down * across), Tile::kThreads>>>(A, B, C, factor);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -87,6 +90,29 @@ void softmax_backward(View<const float, 2> P, View<const float, 2> dP, View<floa
   if (rows == 0 || cols == 0) return;
   softmax_backward_kernel<<<static_cast<unsigned>(rows), kThreads>>>(P, dP, dS);
   CUDA_CHECK(cudaGetLastError());
+}
+
+void attention_backward(View<const float, 2> Q, View<const float, 2> K, View<const float, 2> V,
+                        View<const float, 2> P, View<const float, 2> dO, View<float, 2> dP, View<float, 2> dS,
+                        View<float, 2> dQ, View<float, 2> dK, View<float, 2> dV, float scale) {
+  const std::int64_t Nq = Q.shape[0], Nk = K.shape[0], D = Q.shape[1];
+  device::require_shape("K", K, {Nk, D});
+  device::require_shape("V", V, {Nk, D});
+  device::require_shape("P", P, {Nq, Nk});
+  device::require_shape("dO", dO, {Nq, D});
+  device::require_shape("dP", dP, {Nq, Nk});
+  device::require_shape("dS", dS, {Nq, Nk});
+  device::require_shape("dQ", dQ, {Nq, D});
+  device::require_shape("dK", dK, {Nk, D});
+  device::require_shape("dV", dV, {Nk, D});
+  const View<const float, 2> dP_ready{dP.data, {Nq, Nk}, {dP.strides[0], dP.strides[1]}};
+  const View<const float, 2> dS_ready{dS.data, {Nq, Nk}, {dS.strides[0], dS.strides[1]}};
+  multiply(dO, device::transposed(V), dP);
+  softmax_backward(P, dP_ready, dS);
+  multiply(device::transposed(P), dO, dV);
+  // Both as transposes: dQᵀ = Kᵀ·dSᵀ and dKᵀ = Qᵀ·dS.
+  multiply(device::transposed(K), device::transposed(dS_ready), device::transposed(dQ), scale);
+  multiply(device::transposed(Q), dS_ready, device::transposed(dK), scale);
 }
 
 }  // namespace course

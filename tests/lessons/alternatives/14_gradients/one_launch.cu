@@ -19,12 +19,14 @@ namespace {
 using Tile = device::TileShape<64, 64, 32, 4, 4, 16>;
 
 __device__ void multiply_tile(const View<const float, 2>& A, const View<const float, 2>& B,
-                              const View<float, 2>& C, std::int64_t tile) {
+                              const View<float, 2>& C, float factor, std::int64_t tile) {
   const std::int64_t tiles_across = (C.shape[1] - 1) / Tile::kCols + 1;
   const std::int64_t first_row = tile / tiles_across * Tile::kRows,
                      first_col = tile % tiles_across * Tile::kCols;
   Tile::Accumulator acc = {};
   device::matmul_tile<Tile>(A, B, first_row, first_col, acc);
+  for (auto& row : acc)
+    for (float& x : row) x *= factor;
   device::store_tile<Tile>(acc, C, first_row, first_col);
 }
 
@@ -36,11 +38,11 @@ std::int64_t tiles_of(const View<float, 2>& C) {
 /// The first tiles_of_dx blocks compute dX, the others dW.
 __global__ void __launch_bounds__(Tile::kThreads)
     matmul_backward_kernel(View<const float, 2> X, View<const float, 2> W, View<const float, 2> dY,
-                           View<float, 2> dX, View<float, 2> dW, std::int64_t tiles_of_dx) {
+                           View<float, 2> dX, View<float, 2> dW, float factor, std::int64_t tiles_of_dx) {
   if (blockIdx.x < tiles_of_dx) {
-    multiply_tile(dY, device::transposed(W), dX, blockIdx.x);
+    multiply_tile(dY, device::transposed(W), dX, factor, blockIdx.x);
   } else {
-    multiply_tile(device::transposed(X), dY, dW, blockIdx.x - tiles_of_dx);
+    multiply_tile(device::transposed(X), dY, dW, factor, blockIdx.x - tiles_of_dx);
   }
 }
 
@@ -61,6 +63,16 @@ __global__ void softmax_backward_kernel(View<const float, 2> P, View<const float
   }
 }
 
+/// The gradients of Y = X·W·factor.
+void scaled_matmul_backward(View<const float, 2> X, View<const float, 2> W, View<const float, 2> dY,
+                            View<float, 2> dX, View<float, 2> dW, float factor) {
+  const std::int64_t of_dx = tiles_of(dX), of_dw = tiles_of(dW);
+  if (of_dx + of_dw == 0) return;
+  matmul_backward_kernel<<<static_cast<unsigned>(of_dx + of_dw), Tile::kThreads>>>(X, W, dY, dX, dW, factor,
+                                                                                   of_dx);
+  CUDA_CHECK(cudaGetLastError());
+}
+
 }  // namespace
 
 void matmul_backward(View<const float, 2> X, View<const float, 2> W, View<const float, 2> dY,
@@ -69,10 +81,7 @@ void matmul_backward(View<const float, 2> X, View<const float, 2> W, View<const 
   device::require_shape("dY", dY, {X.shape[0], W.shape[1]});
   device::require_shape("dX", dX, {X.shape[0], X.shape[1]});
   device::require_shape("dW", dW, {W.shape[0], W.shape[1]});
-  const std::int64_t of_dx = tiles_of(dX), of_dw = tiles_of(dW);
-  if (of_dx + of_dw == 0) return;
-  matmul_backward_kernel<<<static_cast<unsigned>(of_dx + of_dw), Tile::kThreads>>>(X, W, dY, dX, dW, of_dx);
-  CUDA_CHECK(cudaGetLastError());
+  scaled_matmul_backward(X, W, dY, dX, dW, 1.0f);
 }
 
 void softmax_backward(View<const float, 2> P, View<const float, 2> dP, View<float, 2> dS) {
@@ -87,6 +96,27 @@ void softmax_backward(View<const float, 2> P, View<const float, 2> dP, View<floa
   const auto blocks = static_cast<unsigned>((rows - 1) / kRowsPerBlock + 1);
   softmax_backward_kernel<<<blocks, dim3(32, kRowsPerBlock)>>>(P, dP, dS);
   CUDA_CHECK(cudaGetLastError());
+}
+
+void attention_backward(View<const float, 2> Q, View<const float, 2> K, View<const float, 2> V,
+                        View<const float, 2> P, View<const float, 2> dO, View<float, 2> dP, View<float, 2> dS,
+                        View<float, 2> dQ, View<float, 2> dK, View<float, 2> dV, float scale) {
+  const std::int64_t Nq = Q.shape[0], Nk = K.shape[0], D = Q.shape[1];
+  device::require_shape("K", K, {Nk, D});
+  device::require_shape("V", V, {Nk, D});
+  device::require_shape("P", P, {Nq, Nk});
+  device::require_shape("dO", dO, {Nq, D});
+  device::require_shape("dP", dP, {Nq, Nk});
+  device::require_shape("dS", dS, {Nq, Nk});
+  device::require_shape("dQ", dQ, {Nq, D});
+  device::require_shape("dK", dK, {Nk, D});
+  device::require_shape("dV", dV, {Nk, D});
+  const View<const float, 2> dP_ready{dP.data, {Nq, Nk}, {dP.strides[0], dP.strides[1]}};
+  const View<const float, 2> dS_ready{dS.data, {Nq, Nk}, {dS.strides[0], dS.strides[1]}};
+  matmul_backward(P, V, dO, dP, dV);
+  softmax_backward(P, dP_ready, dS);
+  // The rule for S = Q·Kᵀ·scale, whose second factor is a transpose, and so is its gradient.
+  scaled_matmul_backward(Q, device::transposed(K), dS_ready, dQ, device::transposed(dK), scale);
 }
 
 }  // namespace course

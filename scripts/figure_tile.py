@@ -11,7 +11,7 @@ import re
 from diagrams import LEFT, ROOT, WIDTH, box, constant, picture, text, write_pictures
 
 TILE = "common/device/attention_tile.hpp"
-THREAD_ROWS, ACROSS = constant(TILE, "kThreadRows"), constant(TILE, "kThreadsAcross")
+THREAD_ROWS, ACROSS = constant(TILE, "kThreadRows_"), constant(TILE, "kThreadsAcross")  # the rows unless a shape has others
 LANES = constant("common/device/reduce.hpp", "kWarpSize")
 PAD = 4  # floats after each step of the sum in a SharedTile, as lesson 06's notes say
 

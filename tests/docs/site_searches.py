@@ -66,7 +66,7 @@ SEARCHES = {
     "what is a warp": r"lesson_01|before|glossary",
     "what is a gpu": r"before",
     "cpu vs gpu": r"before",
-    "occupancy": r"lesson_(0[1-9]|1\d).*|glossary",
+    "occupancy": r"lesson_(0[1-9]|1\d|23).*|glossary",
     "arithmetic intensity": r"lesson_06|glossary",
     "roofline": r"results|glossary",
     "pytorch comparison": r"pytorch",

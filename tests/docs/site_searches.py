@@ -23,7 +23,7 @@ SEARCHES = {
     "__syncwarp": r"lesson_(09|15)|diagnostic_missing_syncwarp",
     "warp divergence": r"lesson_01",
     "why -inf": r"lesson_(05|1[0-3])",
-    "fp16": r"lesson_(02|04|09|11|13)|notes_map",
+    "fp16": r"lesson_21|notes_map",
     "backward dK": r"lesson_15",
     "how do I run on gpu": r"gpu",
     "my own gpu": r"gpu",

@@ -110,7 +110,7 @@ def short_names(symbols: list) -> dict:
     named = subprocess.run(["c++filt", *symbols], check=True, capture_output=True, text=True).stdout.splitlines()
     names = {}
     for symbol, name in zip(symbols, named, strict=True):
-        name = re.sub(r"\((?:unsigned )?(?:int|long|bool)\)", "", name.removeprefix("void "))
+        name = re.sub(r"\((?:unsigned )?[\w:]+\)(?=-?\d)", "", name.removeprefix("void "))
         depth = 0
         for i, letter in enumerate(name):  # the first parenthesis outside of template arguments
             depth += (letter == "<") - (letter == ">")

@@ -31,7 +31,7 @@ __device__ inline void copy_async(std::uint32_t to_shared_address, const void* f
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 /// @brief Waits until all but the kInFlight youngest groups of this thread have landed. What other threads
-/// have sent for is known to have landed after a barrier behind everybody's wait.
+/// have sent for has landed after a barrier that comes after everybody's wait.
 template <int kInFlight>
 __device__ inline void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kInFlight) : "memory");

@@ -3,11 +3,11 @@
 /// Tiles of 16-bit numbers in shared memory from which tensor cores are fed: what lesson 21 builds, for every
 /// kernel to use.
 ///
-///     __shared__ SwizzledTile<T, 64, 128> K_smem;                      // 64 keys of 128 numbers
-///     send_tile<kThreads>(K_smem, K, first_key, 0);                    // cp.async: commit, wait, barrier
-///     const OperandB<SwizzledTile<T, 64, 128>, Major::k> keys;         // S = Q·Kᵀ sums along a key's
-///     numbers keys.read(K_smem, 16 * j, k, b[2 * j], b[2 * j + 1]);            // two fragments with one
-///     ldmatrix
+///     using Tile = SwizzledTile<T, 64, 128>;               // 64 keys of 128 numbers
+///     __shared__ Tile K_smem;
+///     send_tile<kThreads>(K_smem, K, first_key, 0);        // cp.async; then commit, wait, barrier
+///     const OperandB<Tile, Major::k> keys;                 // S = Q·Kᵀ sums along a key
+///     keys.read(K_smem, 16 * j, k, b[2 * j], b[2 * j + 1]);
 ///
 /// Nothing indexes a tile but send_tile() and the operands, which agree on the swizzle. An operand says by
 /// its type what it is of, A or B, and along which axis of the product the tile's lines lie: the same tile of

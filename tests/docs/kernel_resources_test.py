@@ -67,9 +67,11 @@ class KernelResources(unittest.TestCase):
 
     def test_names_are_short(self):
         symbols = ["_ZN6course20matmul_staged_kernelILi4EEEvNS_4ViewIKfLi2EEES3_NS1_IfLi2EEEj",
-                   "_ZN6course21flash2_forward_kernelINS_6device14AttentionShapeILi128ELi64ELi64EEEEEvf", "_Z3addPf"]
+                   "_ZN6course21flash2_forward_kernelINS_6device14AttentionShapeILi128ELi64ELi64EEEEEvf",
+                   "_ZN6course6kernelILNS_5MajorE1EEEvv", "_Z3addPf"]
         self.assertEqual(list(kernel_resources.short_names(symbols).values()),
-                         ["matmul_staged_kernel<4>", "flash2_forward_kernel<AttentionShape<128, 64, 64> >", "add"])
+                         ["matmul_staged_kernel<4>", "flash2_forward_kernel<AttentionShape<128, 64, 64> >", "kernel<1>",
+                          "add"])
 
     def test_wrong_usage(self):
         for arguments, words in ((["99"], "there is no lesson 99"), (["--file", "x.cu"], "--file needs one lesson"),

@@ -202,9 +202,8 @@ class FunctionReader {
       return "Your file takes a function out of check mode's sight. Leave out attributes that are no part of "
              "CUDA.";
     if (calls_stream_buffer(line))
-      return "Your file calls functions of a stream buffer, or of a facet, whose accesses to memory check "
-             "mode cannot "
-             "see. Index arrays, and print with printf or a stream.";
+      return "Your file calls functions of a stream buffer, or of a facet, whose accesses to memory "
+             "check mode cannot see. Index arrays, and print with printf or a stream.";
     if (line.find("__builtin_") == std::string_view::npos) return {};
     const bool in_source = trimmed(line).starts_with(in_source_) || is_copy_of_known_size(line);
     for (const std::string_view name : builtins_of(line))

@@ -137,7 +137,7 @@ std::string difference(const Plan& plan, const Descriptor& run_output, const Rep
   if (std::string found = disagreement(run.outcome.counters, check.outcome.counters); !found.empty())
     return found;
   HostMoves moves = run.moves;
-  moves.variables = check.moves.variables;
+  moves.variables = check.moves.variables;  // which check mode alone counts
   if (moves != check.moves) return "There it copied something else between the host and the device.";
   const Mapping before =
       Mapping::map(run_output.get(), 0, plan.message.output_bytes, Mapping::Mode::shared_read);

@@ -52,9 +52,8 @@ const Names kCNames = words(
 /// Of these and of the compiler's, what CUDA has in kernels. Copies and allocations are seen by check mode,
 /// which links its own in their place.
 const Names kKernelNames = words(
-    "memcpy memmove memset malloc free _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm printf vprintf puts putchar "
-    "putc "
-    "fputc fwrite fflush clock abort __assert_fail __stack_chk_fail");
+    "memcpy memmove memset malloc free _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm "
+    "printf vprintf puts putchar putc fputc fwrite fflush clock abort __assert_fail __stack_chk_fail");
 
 /// With f or l at the end as well: float and long double.
 const Names kMathNames = words(
@@ -91,9 +90,9 @@ const Names kCompilerNames = words(
 const Names kSimulatorNames = words(
     "threadIdx blockIdx blockDim gridDim simt_active_lanes simt_async_commit simt_async_copy "
     "simt_async_wait simt_atomic simt_ballot simt_bound_broken simt_check simt_clock "
-    "simt_dynamic_shared simt_fence simt_gather simt_host_function simt_kernel_name simt_lane simt_launch "
-    "simt_misaligned "
-    "simt_name_pointer simt_name_shared simt_name_view simt_shift_out_of_range simt_shuffle simt_spin_hint "
+    "simt_dynamic_shared simt_fence simt_gather simt_host_function simt_kernel_name simt_lane "
+    "simt_launch simt_misaligned simt_name_pointer simt_name_shared simt_name_view "
+    "simt_shift_out_of_range simt_shuffle simt_spin_hint "
     "simt_syncthreads simt_trap simt_wants_names __sanitizer_cov_trace_pc "
     // the functions of which --wrap makes these, in course_checked_kernel_flags
     "__wrap_malloc __wrap_free __wrap_memcpy __wrap_memmove __wrap_memset __wrap__Znwm __wrap__Znam "

@@ -41,6 +41,15 @@ std::string describe_all(const WrongValues& values) {
   return text;
 }
 
+/// Whether an array stayed as it was because no kernel ran at all in the case.
+bool nothing_was_launched(const CaseResult& result) {
+  const auto launches = result.counters.find("launches");
+  return launches != result.counters.end() && launches->second == 0 &&
+         std::any_of(result.failures.begin(), result.failures.end(), [](const Failure& failure) {
+           return failure.kind == Failure::Kind::values && never_written(failure.values);
+         });
+}
+
 }  // namespace
 
 std::string to_words(const WrongValues& values) {
@@ -63,19 +72,6 @@ std::string to_words(const Failure& failure) {
       failure.kind == Failure::Kind::values ? to_words(failure.values) : failure.sentence;
   return failure.context.empty() ? text : failure.context + ": " + text;
 }
-
-namespace {
-
-/// Whether an array stayed as it was because no kernel ran at all in the case.
-bool nothing_was_launched(const CaseResult& result) {
-  const auto launches = result.counters.find("launches");
-  return launches != result.counters.end() && launches->second == 0 &&
-         std::any_of(result.failures.begin(), result.failures.end(), [](const Failure& failure) {
-           return failure.kind == Failure::Kind::values && never_written(failure.values);
-         });
-}
-
-}  // namespace
 
 std::vector<std::string> lines_of_failures(const CaseResult& result) {
   std::vector<std::string> lines, unwritten;

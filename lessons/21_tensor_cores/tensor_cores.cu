@@ -194,11 +194,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   const unsigned a_place = decltype(stages->A)::template lane_place<false>(warp_row);
   const unsigned b_place = decltype(stages->B)::template lane_place<true>(warp_col);
 
-  /// Sends for a slab of A and one of B; past the end of K, for zeros.
-  const auto fetch = [&](int slab) {
+  /// Send for a slab of A, and for one of B; past the end of K, for zeros.
+  const auto send_a = [&](int slab) {
     stages[slab % kStages].A.send(A, first_row, std::int64_t{slab} * kBlockDepth);
+  };
+  const auto send_b = [&](int slab) {
     stages[slab % kStages].B.send(Bt, first_col, std::int64_t{slab} * kBlockDepth);
-    device::commit_copies();
   };
 
   const int slabs = static_cast<int>((A.shape[1] + kBlockDepth - 1) / kBlockDepth);

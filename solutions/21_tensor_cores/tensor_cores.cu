@@ -242,11 +242,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   const unsigned a_place = decltype(stages->A)::template lane_place<false>(warp_row);
   const unsigned b_place = decltype(stages->B)::template lane_place<true>(warp_col);
 
-  /// Sends for a slab of A and one of B; past the end of K, for zeros.
-  const auto fetch = [&](int slab) {
+  /// Send for a slab of A, and for one of B; past the end of K, for zeros.
+  const auto send_a = [&](int slab) {
     stages[slab % kStages].A.send(A, first_row, std::int64_t{slab} * kBlockDepth);
+  };
+  const auto send_b = [&](int slab) {
     stages[slab % kStages].B.send(Bt, first_col, std::int64_t{slab} * kBlockDepth);
-    device::commit_copies();
   };
 
   // [loop]
@@ -254,7 +255,11 @@ __global__ void __launch_bounds__(kThreads, 1)
   Accumulator acc = {};
   Step<T> steps[2] = {};  // one is multiplied while the next is read
   // TODO 9: the prologue: send for kStages - 1 slabs; read the first step as soon as it has landed.
-  for (int slab = 0; slab < kStages - 1; ++slab) fetch(slab);
+  for (int slab = 0; slab < kStages - 1; ++slab) {
+    send_a(slab);
+    send_b(slab);
+    device::commit_copies();
+  }
   device::wait_for_copies<kStages - 2>();
   __syncthreads();  // slab 0 is complete
   steps[0].read(stages[0], a_place, b_place, 0);
@@ -270,7 +275,13 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       const auto& next = stages[(last ? slab + 1 : slab) % kStages];
       steps[(s + 1) % 2].read(next, a_place, b_place, last ? 0 : 16 * (s + 1));
-      if (s == 0) fetch(slab + kStages - 1);  // to the stage of the slab before, which everybody has read
+      // To the stage of the slab before, which everybody has read. A and B in two steps: the copies of both
+      // at once would hold up the products.
+      if (s == 0) send_a(slab + kStages - 1);
+      if (s == 1) {
+        send_b(slab + kStages - 1);
+        device::commit_copies();
+      }
       steps[s % 2].multiply(acc);
       // [done]
     }

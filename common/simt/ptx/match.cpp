@@ -213,7 +213,7 @@ constexpr Later kLater[] = {{"mapa", "clusters of blocks"},
       throw PtxError(instruction.at,
                      "'" + std::string(instruction.opcode) + "' belongs to " + std::string(later.feature) +
                          " (compute capability 9.0 or later), which the simulator does not have. If the "
-                         "program has a way for older GPUs, choose it with --arch sm_80.");
+                         "program has a way for older GPUs, choose it with -arch=sm_80.");
   }
   const auto named = [&](const Entry& entry) {
     const Words name = split(entry.name, '.');

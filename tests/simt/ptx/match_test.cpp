@@ -52,7 +52,7 @@ TEST_CASE("an unknown instruction is told with the nearest known one", "[ptx][ma
 
 TEST_CASE("an instruction of later GPUs is told with what it belongs to", "[ptx][match]") {
   CHECK_THAT(refusal("mapa.shared::cluster.u32 %0, %1, 0;"),
-             ContainsSubstring("clusters of blocks") && ContainsSubstring("--arch sm_80"));
+             ContainsSubstring("clusters of blocks") && ContainsSubstring("-arch=sm_80"));
   CHECK_THAT(refusal("mbarrier.init.shared.b64 [%1], 1;"), ContainsSubstring("barriers in shared memory"));
   CHECK_THAT(refusal("wgmma.fence.sync.aligned;"), ContainsSubstring("warpgroup products"));
   CHECK_THAT(refusal("cp.async.bulk.commit_group;"), ContainsSubstring("bulk copies"));

@@ -142,6 +142,35 @@ TEST_CASE("only the first error is explained", "[cli][messages]") {
         "lessons/01_add/add.cu:2: 'x' was not declared in this scope\n  2 |   return x");
 }
 
+TEST_CASE("what the simulator leaves out is told first, and what to do instead", "[cli][messages]") {
+  const Project project("__global__ void k(cudaTextureObject_t t) {}\n");
+  const auto said = [&](const std::string& error) {
+    return project.explain(
+        "lessons/01_add/add.cu:1:17: error: variable or field 'k' declared void\n"
+        "lessons/01_add/add.cu:1:19: error: " +
+        error + "\n");
+  };
+  struct Case {
+    const char *error, *sentence;
+  };
+  for (const Case& known : {
+           Case{"'cudaTextureObject_t' was not declared in this scope",
+                "cudaTextureObject_t is part of texture memory, which the simulator does not have. Let the "
+                "kernel read the array through a pointer."},
+           Case{"'cudaReadModeElementType' was not declared in this scope", "is part of texture memory"},
+           Case{"'cudaSurfaceObject_t' was not declared in this scope", "is part of surface memory"},
+           Case{"'cudaGraph_t' was not declared in this scope", "Launch the kernels one by one in a stream."},
+           Case{"'cudaMemcpyPeer' was not declared in this scope", "Use device 0 alone."},
+           Case{"'CUmodule' was not declared in this scope", "Use the runtime API of cuda_runtime.h."},
+           Case{"'this_cluster' is not a member of 'cg'", "this_cluster is part of thread block clusters"},
+       }) {
+    CAPTURE(known.error);
+    const std::string text = said(known.error);
+    CHECK_THAT(text, ContainsSubstring(known.sentence));
+    CHECK(text.find(known.sentence) < text.find("declared void"));
+  }
+}
+
 TEST_CASE("the end of the source, for nvcc, is its last line with code", "[cli][messages]") {
   const Project project("namespace course {\nvoid f() {}\n\n// the end\n");
   CHECK(project.explain("At end of source: error: expected a \"}\"\n\n1 error detected\n") ==

@@ -76,52 +76,74 @@ constexpr std::array kHeaders = {
     Header{"assert", "<cassert>"},
 };
 
-/// The name that the error says is not declared, or "".
-/// Names, by how they begin, of what the simulator leaves out. Longer ones first.
+/// A part of CUDA that the simulator leaves out, and what to do instead.
 struct Feature {
-  std::string_view begin, name;
+  std::string_view name, instead;
 };
-constexpr std::array kFeatures = {
-    Feature{"cudaGraphics", "graphics interoperability"},
-    Feature{"cudaGraph", "CUDA graphs"},
-    Feature{"cudaStreamBeginCapture", "CUDA graphs"},
-    Feature{"cudaStreamEndCapture", "CUDA graphs"},
-    Feature{"cudaStreamCapture", "CUDA graphs"},
-    Feature{"cudaTexture", "texture memory"},
-    Feature{"cudaCreateTextureObject", "texture memory"},
-    Feature{"cudaBindTexture", "texture memory"},
-    Feature{"cudaResourceDesc", "texture memory"},
-    Feature{"cudaChannelFormat", "texture memory"},
-    Feature{"cudaCreateChannelDesc", "texture memory"},
-    Feature{"cudaArray", "texture memory"},
-    Feature{"cudaMallocArray", "texture memory"},
-    Feature{"cudaMalloc3DArray", "texture memory"},
-    Feature{"cudaMipmappedArray", "texture memory"},
-    Feature{"cudaSurface", "surface memory"},
-    Feature{"cudaCreateSurfaceObject", "surface memory"},
-    Feature{"texture", "texture memory"},
-    Feature{"tex1D", "texture memory"},
-    Feature{"tex2D", "texture memory"},
-    Feature{"tex3D", "texture memory"},
-    Feature{"surf2D", "surface memory"},
-    Feature{"cudaIpc", "memory shared between processes"},
-    Feature{"cudaMemcpyPeer", "the use of several devices"},
-    Feature{"cudaDeviceEnablePeerAccess", "the use of several devices"},
-    Feature{"cudaLaunchCooperativeKernelMultiDevice", "the use of several devices"},
-    Feature{"cudaExternal", "graphics interoperability"},
-    Feature{"cudaImportExternal", "graphics interoperability"},
-    Feature{"CUdevice", "the CUDA driver API"},
-    Feature{"CUcontext", "the CUDA driver API"},
-    Feature{"CUmodule", "the CUDA driver API"},
-    Feature{"CUfunction", "the CUDA driver API"},
-    Feature{"CUresult", "the CUDA driver API"},
-    Feature{"CUlinkState", "the CUDA driver API"},
-    Feature{"cuInit", "the CUDA driver API"},
-    Feature{"cuModule", "the CUDA driver API"},
-    Feature{"cuMem", "the CUDA driver API"},
-    Feature{"cuLaunch", "the CUDA driver API"},
-    Feature{"nvrtc", "NVRTC, which compiles kernels at run time"}};
+constexpr Feature kGraphs{"CUDA graphs", "Launch the kernels one by one in a stream."};
+constexpr Feature kTextures{"texture memory", "Let the kernel read the array through a pointer."};
+constexpr Feature kSurfaces{"surface memory", "Let the kernel write the array through a pointer."};
+constexpr Feature kDevices{"the use of several devices", "Use device 0 alone."};
+constexpr Feature kClusters{"thread block clusters",
+                            "If the program has a way for older GPUs, choose it with -arch=sm_80."};
+constexpr Feature kProcesses{"memory shared between processes", "Copy through the host."};
+constexpr Feature kGraphics{"graphics interoperability", "Keep the data in memory of cudaMalloc()."};
+constexpr Feature kDriver{"the CUDA driver API", "Use the runtime API of cuda_runtime.h."};
+constexpr Feature kCompiler{"NVRTC, which compiles kernels at run time", "Write the kernels into the file."};
 
+/// Names, by how they begin. Longer ones first.
+struct NameOfFeature {
+  std::string_view begin;
+  const Feature* feature;
+};
+constexpr std::array kNamesOfFeatures = {NameOfFeature{"cudaGraphics", &kGraphics},
+                                         NameOfFeature{"cudaGraph", &kGraphs},
+                                         NameOfFeature{"cudaStreamBeginCapture", &kGraphs},
+                                         NameOfFeature{"cudaStreamEndCapture", &kGraphs},
+                                         NameOfFeature{"cudaStreamCapture", &kGraphs},
+                                         NameOfFeature{"cudaTexture", &kTextures},
+                                         NameOfFeature{"cudaCreateTextureObject", &kTextures},
+                                         NameOfFeature{"cudaBindTexture", &kTextures},
+                                         NameOfFeature{"cudaResourceDesc", &kTextures},
+                                         NameOfFeature{"cudaChannelFormat", &kTextures},
+                                         NameOfFeature{"cudaCreateChannelDesc", &kTextures},
+                                         NameOfFeature{"cudaArray", &kTextures},
+                                         NameOfFeature{"cudaMallocArray", &kTextures},
+                                         NameOfFeature{"cudaMalloc3DArray", &kTextures},
+                                         NameOfFeature{"cudaMipmappedArray", &kTextures},
+                                         NameOfFeature{"cudaSurface", &kSurfaces},
+                                         NameOfFeature{"cudaCreateSurfaceObject", &kSurfaces},
+                                         NameOfFeature{"texture", &kTextures},
+                                         NameOfFeature{"tex1D", &kTextures},
+                                         NameOfFeature{"tex2D", &kTextures},
+                                         NameOfFeature{"tex3D", &kTextures},
+                                         NameOfFeature{"surf2D", &kSurfaces},
+                                         NameOfFeature{"cudaIpc", &kProcesses},
+                                         NameOfFeature{"cudaMemcpyPeer", &kDevices},
+                                         NameOfFeature{"cudaDeviceEnablePeerAccess", &kDevices},
+                                         NameOfFeature{"cudaLaunchCooperativeKernelMultiDevice", &kDevices},
+                                         NameOfFeature{"cudaExternal", &kGraphics},
+                                         NameOfFeature{"cudaImportExternal", &kGraphics},
+                                         NameOfFeature{"CUdevice", &kDriver},
+                                         NameOfFeature{"CUcontext", &kDriver},
+                                         NameOfFeature{"CUmodule", &kDriver},
+                                         NameOfFeature{"CUfunction", &kDriver},
+                                         NameOfFeature{"CUresult", &kDriver},
+                                         NameOfFeature{"CUlinkState", &kDriver},
+                                         NameOfFeature{"cuInit", &kDriver},
+                                         NameOfFeature{"cuModule", &kDriver},
+                                         NameOfFeature{"cuMem", &kDriver},
+                                         NameOfFeature{"cuLaunch", &kDriver},
+                                         NameOfFeature{"nvrtc", &kCompiler},
+                                         NameOfFeature{"cudaReadMode", &kTextures},
+                                         NameOfFeature{"surf1D", &kSurfaces},
+                                         NameOfFeature{"surf3D", &kSurfaces},
+                                         NameOfFeature{"cudaDeviceDisablePeerAccess", &kDevices},
+                                         NameOfFeature{"cudaUserObject", &kGraphs},
+                                         NameOfFeature{"this_cluster", &kClusters},
+                                         NameOfFeature{"cluster_group", &kClusters}};
+
+/// The name that the error says is not declared, or "".
 std::string unknown(const Situation& s) {
   if (s.says("storage class or type specifier")) {  // nvcc, of a word that should be a type
     const std::string_view at = s.error.pointed_at;
@@ -280,11 +302,13 @@ Sentence name_of_another_function(const Situation& s) {
 }
 
 Sentence missing_feature(const Situation& s) {
-  const std::string name = unknown(s);
+  const std::string name =
+      s.says("is not a member of 'c") ? s.quoted() : unknown(s);  // 'cg', 'cooperative_groups'
   if (name.empty()) return std::nullopt;
-  for (const Feature& feature : kFeatures)
-    if (name.starts_with(feature.begin))
-      return name + " is part of " + std::string(feature.name) + ", which the simulator does not have.";
+  for (const NameOfFeature& known : kNamesOfFeatures)
+    if (name.starts_with(known.begin))
+      return name + " is part of " + std::string(known.feature->name) +
+             ", which the simulator does not have. " + std::string(known.feature->instead);
   return std::nullopt;
 }
 

@@ -119,15 +119,13 @@ std::string read_source(const fs::path& source, const fs::path& root) {
   return text.size() <= kLongest ? text : "";
 }
 
-/// The sentence that belongs below the first error, if there is one.
-std::string advice_for(const CompileError& error, const StudentCode& code, const Lesson& lesson,
-                       const fs::path& source) {
+Advice advice_for(const CompileError& error, const StudentCode& code, const Lesson& lesson,
+                  const fs::path& source) {
   // nvcc tells of host code in kernels where the standard library has it.
   const bool ours = is_same_file(error.file, source, lesson.root);
   CompileError elsewhere = error;
   elsewhere.line = 0;
-  const std::string sentence = advise(ours ? error : elsewhere, code, lesson).sentence;
-  return sentence.empty() ? "" : "\n" + sentence;
+  return advise(ours ? error : elsewhere, code, lesson);
 }
 
 }  // namespace
@@ -135,10 +133,19 @@ std::string advice_for(const CompileError& error, const StudentCode& code, const
 std::string explain_compiler_output(std::string_view output, const Lesson& lesson, const fs::path& source) {
   const StudentCode code(read_source(source, lesson.root));
   std::vector<std::string> parts;
-  for (const CompileError& error : parse_compile_errors(output, source, lesson.root, code.last_line())) {
+  std::vector<CompileError> errors = parse_compile_errors(output, source, lesson.root, code.last_line());
+  // What the simulator leaves out is the root of the errors around it, and comes first.
+  const auto of_feature = [&](const CompileError& error) {
+    return advice_for(error, code, lesson, source).rule == "missing_feature";
+  };
+  if (const auto root = std::find_if(errors.begin(), errors.end(), of_feature); root != errors.end())
+    std::rotate(errors.begin(), root, root + 1);
+  for (const CompileError& error : errors) {
     parts.push_back(error.file + ":" + std::to_string(error.line) + ": " + shorten(error.text) +
                     excerpt(error, source, lesson.root));
-    if (parts.size() == 1) parts.back() += advice_for(error, code, lesson, source);
+    if (parts.size() > 1) continue;
+    const std::string sentence = advice_for(error, code, lesson, source).sentence;
+    if (!sentence.empty()) parts.back() += "\n" + sentence;  // only the first error is explained
   }
   for (const std::string& symbol : parse_undefined_symbols(output)) {
     const std::string text = explain_undefined(symbol, lesson, source, code);

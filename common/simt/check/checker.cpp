@@ -261,24 +261,27 @@ std::optional<std::uint64_t> Checker::shared_offset(std::uintptr_t address) cons
 void Checker::async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) {
   const std::size_t read = copy.bytes - copy.zero_bytes;
   const auto from = reinterpret_cast<std::uintptr_t>(copy.from);
+  CopyExtent extent{copy.bytes, copy.bytes, 0};  // what is read is not watched
   const unsigned step = (from | read) % 16 == 0  ? 16
                         : (from | read) % 8 == 0 ? 8
                         : (from | read) % 4 == 0 ? 4
                                                  : 1;
   for (std::size_t at = 0; at < read; at += step) {
     std::uint64_t offset = from + at - recorder_.arena;
-    if (bool stray = false; offset < kArenaBytes || recorder_.find_elsewhere(from + at, offset, stray))
-      recorder_.append(access_event(Kind::read, static_cast<unsigned>(std::countr_zero(step)), false) |
-                           at_offset(Space::global, offset),
-                       caller);
+    bool stray = false;
+    if (offset >= kArenaBytes && !recorder_.find_elsewhere(from + at, offset, stray)) continue;
+    if (at == 0) extent = {copy.bytes, copy.zero_bytes, offset};
+    recorder_.append(access_event(Kind::read, static_cast<unsigned>(std::countr_zero(step)), false) |
+                         at_offset(Space::global, offset),
+                     caller);
   }
   if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
-    recorder_.append(mark_event(Mark::copy) | *offset, copy.bytes, caller);
+    recorder_.append(mark_event(Mark::copy) | *offset, extent.packed(), caller);
 }
 
 void Checker::async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) {
   if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
-    recorder_.append(mark_event(Mark::land) | *offset, copy.bytes, caller);
+    recorder_.append(mark_event(Mark::land) | *offset, CopyExtent{copy.bytes, 0, 0}.packed(), caller);
 }
 
 void Checker::fence(FenceScope scope, std::uintptr_t caller) {
@@ -376,9 +379,9 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const unsigned thread = event.warp * 32 + lane;
         if (mark_of(event.event) == Mark::copy)
-          detector_.copy_issued(thread, site, event.offsets[lane], event.seconds[lane]);
+          detector_.copy_issued(thread, site, event.offsets[lane], CopyExtent::unpacked(event.seconds[lane]));
         else
-          detector_.copy_lands(thread, site, event.offsets[lane], event.seconds[lane]);
+          detector_.copy_lands(thread, site, event.offsets[lane]);
       }
       return;
     case Mark::work:

@@ -116,7 +116,7 @@ void Detector::access(const WarpAccess& access) {
       report_out_of_bounds(access, lane);
       return;
     }
-    if (shared && !copies_.empty() && meets_copy(access, lane)) return;
+    if (!copies_.empty() && meets_copy(access, lane)) return;
     if (access.matrices != 0) return move_matrix_row(access, lane);
     const std::uint32_t value =
         access.values != nullptr ? static_cast<std::uint32_t>(access.values[lane]) : 0;
@@ -351,16 +351,32 @@ bool Detector::in_bounds(const WarpAccess& access, unsigned lane) {
   return range != nullptr && range->watched && offset + access.bytes <= range->offset + range->bytes;
 }
 
-void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, std::uint64_t bytes) {
-  copies_.push_back({shared_offset, shared_offset + bytes, thread, site});
+// A target out of bounds is the fault of the line that issues the copy, not of the wait where it lands.
+void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset,
+                           const CopyExtent& extent) {
+  std::uint64_t offsets[32] = {};
+  const unsigned lane = thread % 32;
+  offsets[lane] = shared_offset;
+  WarpAccess write;
+  write.kind = Kind::write;
+  write.space = Space::shared;
+  write.bytes = static_cast<unsigned>(extent.bytes);
+  write.site = site;
+  write.warp = thread / 32;
+  write.offsets = offsets;
+  if (!in_bounds(write, lane)) return report_out_of_bounds(write, lane);
+  const std::uint64_t source_end = extent.source + (extent.bytes - extent.zeroed);
+  copies_.push_back({shared_offset, shared_offset + extent.bytes, extent.source, source_end, thread, site});
 }
 
-void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset, std::uint64_t bytes) {
+void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset) {
   const auto is_it = [&](const PendingCopy& copy) {
     return copy.thread == thread && copy.begin == shared_offset;
   };
-  if (const auto copy = std::find_if(copies_.begin(), copies_.end(), is_it); copy != copies_.end())
-    copies_.erase(copy);
+  const auto copy = std::find_if(copies_.begin(), copies_.end(), is_it);
+  if (copy == copies_.end()) return;  // it has been told of when it was issued
+  const std::uint64_t end = copy->end;
+  copies_.erase(copy);
   std::uint64_t offsets[32] = {}, values[32] = {};
   const unsigned lane = thread % 32;
   WarpAccess write;
@@ -371,9 +387,9 @@ void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_o
   write.lanes = LaneMask{1} << lane;
   write.offsets = offsets;
   write.values = values;
-  write.bytes = (shared_offset | bytes) % 4 == 0 ? 4 : 1;
-  for (std::uint64_t at = 0; at < bytes; at += write.bytes) {
-    offsets[lane] = shared_offset + at;
+  write.bytes = (shared_offset | end) % 4 == 0 ? 4 : 1;
+  for (std::uint64_t at = shared_offset; at < end; at += write.bytes) {
+    offsets[lane] = at;
     access(write);
   }
 }

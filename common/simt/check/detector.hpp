@@ -56,8 +56,8 @@ class Detector {
   /// False for a variable of the simulator's own that lies among the shared ones.
   bool watches(const WarpAccess& shared_access);
   void access(const WarpAccess& access);
-  void copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, std::uint64_t bytes);
-  void copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset, std::uint64_t bytes);
+  void copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, const CopyExtent& extent);
+  void copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset);
 
   /// One side of a finding, with places and threads filled in.
   FindingSide side(unsigned site, unsigned thread) const;
@@ -100,7 +100,8 @@ class Detector {
     bool between(unsigned one, unsigned other) const { return site == one && other_site == other; }
   };
   struct PendingCopy {
-    std::uint64_t begin, end;
+    std::uint64_t begin, end;                ///< in shared memory
+    std::uint64_t source_begin, source_end;  ///< in global memory
     unsigned thread, site;
   };
 

@@ -178,11 +178,16 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
 }
 
-/// True if an asynchronous copy to that place is under way: then that is the mistake, whatever else is wrong.
+/// True if an asynchronous copy to that place is under way, or one from there and the access writes: then
+/// that is the mistake, whatever else is wrong.
 bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   const std::uint64_t begin = access.offsets[lane], end = begin + access.bytes;
   const unsigned thread = access.warp * 32 + lane;
-  const auto overlaps = [&](const PendingCopy& copy) { return copy.begin < end && begin < copy.end; };
+  const bool shared = access.space == Space::shared;
+  if (!shared && access.kind == Kind::read) return false;
+  const auto overlaps = [&](const PendingCopy& copy) {
+    return shared ? copy.begin < end && begin < copy.end : copy.source_begin < end && begin < copy.source_end;
+  };
   const auto copy = std::find_if(copies_.begin(), copies_.end(), overlaps);
   if (copy == copies_.end()) return false;
   if (log_.repeated(kMissingWait, access.site, copy->site)) return true;

@@ -7,6 +7,7 @@
 /// variables and, behind them, the dynamic buffer. An event names a byte of a window, never an address, so
 /// that reports are the same on every run.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,7 +28,7 @@ enum class Mark : unsigned {
   leave,  ///< leaves it
   met,    ///< took part in a warp operation; offset: its number; next slot: lanes, operation, work
   fence,  ///< offset: 1 for the whole device, 0 for the block
-  copy,   ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: its bytes
+  copy,   ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: CopyExtent
   land,   ///< such a copy lands; as above
   work,   ///< computes special functions; offset: how many
 };
@@ -45,6 +46,23 @@ inline constexpr std::uint64_t kMostCodeBytes = std::uint64_t{1} << (64 - kCodeS
 
 // The second slot of a meeting, from the lowest bit: lanes 32, SimtWarpOp 5, and from here the MatrixWork.
 inline constexpr unsigned kMetOpShift = 32, kMetWorkShift = 40;
+
+/// The second slot of a copy: how many bytes it writes, how many of them become zero without being read, and
+/// where the others lie in the window of global memory.
+struct CopyExtent {
+  std::uint64_t bytes, zeroed, source;
+
+  std::uint64_t packed() const {
+    return bytes | std::min(zeroed, kMostZeroed) << kZeroedShift | source << kSourceShift;
+  }
+  static CopyExtent unpacked(std::uint64_t slot) {
+    return {slot & ((1u << kZeroedShift) - 1), slot >> kZeroedShift & kMostZeroed, slot >> kSourceShift};
+  }
+
+ private:
+  static constexpr unsigned kZeroedShift = 18, kSourceShift = 64 - kOffsetBits;
+  static constexpr std::uint64_t kMostZeroed = (1u << (kSourceShift - kZeroedShift)) - 1;
+};
 
 inline constexpr std::uint64_t kArenaBytes = kWideCapacity;  ///< of the global window
 

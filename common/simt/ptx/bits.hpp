@@ -264,51 +264,117 @@ inline unsigned relation_flags(const Match& m) {
                          : 0) |
          (m.has("ftz") ? kFlushes : 0);
 }
+/// Half and Bfloat16 are not numbers themselves: they say what 16 bits mean.
 template <class T>
-bool compare(const Frame& f, const Step& s, std::size_t first) {
-  T a = f.get<T>(s[first]), b = f.get<T>(s[first + 1]);
-  if constexpr (std::is_same_v<T, float>)
-    if ((s.flags & kFlushes) != 0) a = flushed(a), b = flushed(b);
-  return compares(static_cast<Relation>(s.flags & 15u), a, b);
-}
+inline constexpr bool kIsFormat = std::is_same_v<T, Half> || std::is_same_v<T, Bfloat16>;
+
+/// Compares the operands `first` and its neighbour; of 16-bit numbers, those that begin at bit `at`.
 template <class T>
-void set_predicate(const Frame& f, const Step& s) {
-  const bool holds = compare<T>(f, s, 2);
-  const auto with_c = [&](bool value) {
-    switch (s.flags & kWithXor) {
-      case kWithAnd:
-        return value && f.truth(s[4]);
-      case kWithOr:
-        return value || f.truth(s[4]);
-      case kWithXor:
-        return value != f.truth(s[4]);
-      default:
-        return value;
+bool compare(const Frame& f, const Step& s, std::size_t first, [[maybe_unused]] unsigned at = 0) {
+  const bool flush = (s.flags & kFlushes) != 0;
+  const auto number = [&](const Value& value) {
+    if constexpr (kIsFormat<T>) {
+      const float x = T::to_float(static_cast<std::uint16_t>(f.bits(value) >> at));
+      return flush ? flushed16<T>(x) : x;
+    } else if constexpr (std::is_same_v<T, float>) {
+      return flush ? flushed(f.get<float>(value)) : f.get<float>(value);
+    } else {
+      return f.get<T>(value);
     }
   };
-  const bool p = with_c(holds), q = with_c(!holds);
+  return compares(static_cast<Relation>(s.flags & 15u), number(s[first]), number(s[first + 1]));
+}
+/// The comparison together with c, if the instruction has one.
+inline bool with_c(const Frame& f, const Step& s, std::size_t c, bool holds) {
+  switch (s.flags & kWithXor) {
+    case kWithAnd:
+      return holds && f.truth(s[c]);
+    case kWithOr:
+      return holds || f.truth(s[c]);
+    case kWithXor:
+      return holds != f.truth(s[c]);
+    default:
+      return holds;
+  }
+}
+/// Calls `make` with the C++ type by which operands of that type are compared; of 16 bits, with the format.
+template <class Make>
+Bound for_compared(Type type, Make make) {
+  switch (type) {
+    case Type::f32:
+      return make(float{});
+    case Type::f64:
+      return make(double{});
+    case Type::f16:
+    case Type::f16x2:
+      return make(Half{});
+    case Type::bf16:
+    case Type::bf16x2:
+      return make(Bfloat16{});
+    default:
+      return for_integer(type, make);
+  }
+}
+inline bool is_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
+
+/// q is the opposite of p, of pairs the comparison of the upper halves. Single 16-bit numbers have no q.
+template <class T, bool kPair>
+void set_predicate(const Frame& f, const Step& s) {
+  constexpr bool kHasQ = kPair || !kIsFormat<T>;
+  constexpr std::size_t kA = kHasQ ? 2 : 1, kC = kA + 2;
+  const bool holds = compare<T>(f, s, kA), other = kPair ? compare<T>(f, s, kA, 16) : !holds;
+  const bool p = with_c(f, s, kC, holds), q = with_c(f, s, kC, other);
   f.set_bits(s[0], p);
-  f.set_bits(s[1], q);
+  if constexpr (kHasQ) f.set_bits(s[1], q);
 }
 inline Bound bind_setp(const Match& m) {
-  const unsigned flags = relation_flags(m);
-  if (m.types[0] == Type::f32) return {set_predicate<float>, flags};
-  if (m.types[0] == Type::f64) return {set_predicate<double>, flags};
-  const bool is_unsigned = m.has("lo") || m.has("ls") || m.has("hi") || m.has("hs");
-  Bound bound = for_integer(m.types[0], [&](auto t) {
+  Bound bound = for_compared(m.types[0], [&](auto t) {
     using T = decltype(t);
-    return Bound{is_unsigned ? set_predicate<std::make_unsigned_t<T>> : set_predicate<T>};
+    if constexpr (kIsFormat<T>)
+      if (is_pair(m.types[0])) return Bound{set_predicate<T, true>};
+    return Bound{set_predicate<T, false>};
   });
-  bound.flags = flags;
+  bound.flags = relation_flags(m);
   return bound;
 }
-template <class T>
-void set_mask(const Frame& f, const Step& s) {
-  f.set(s[0], compare<T>(f, s, 1) ? 0xffffffffu : 0u);
+
+/// What `set` writes if the comparison holds, of a result of that type.
+constexpr std::uint32_t true_value(Type type) {
+  switch (type) {
+    case Type::f32:
+      return 0x3f800000u;
+    case Type::f16:
+    case Type::f16x2:
+      return 0x3c00u;
+    case Type::bf16:
+    case Type::bf16x2:
+      return 0x3f80u;
+    case Type::u16:
+    case Type::s16:
+      return 0xffffu;
+    default:
+      return 0xffffffffu;
+  }
+}
+// Flags, beside those of the relation: what stands for true is true_value() of this type.
+inline constexpr unsigned kResultShift = 8;
+template <class T, bool kPair>
+void set_value(const Frame& f, const Step& s) {
+  const std::uint32_t yes = true_value(static_cast<Type>(s.flags >> kResultShift));
+  std::uint32_t result = with_c(f, s, 3, compare<T>(f, s, 1)) ? yes : 0;
+  if constexpr (kPair)
+    result = (result & 0xffffu) | (with_c(f, s, 3, compare<T>(f, s, 1, 16)) ? yes << 16 : 0);
+  f.set(s[0], result);
 }
 inline Bound bind_set(const Match& m) {
-  if (m.types[1] == Type::f32) return {set_mask<float>, relation_flags(m)};
-  return {m.types[1] == Type::s32 ? set_mask<std::int32_t> : set_mask<std::uint32_t>, relation_flags(m)};
+  Bound bound = for_compared(m.types[1], [&](auto t) {
+    using T = decltype(t);
+    if constexpr (kIsFormat<T>)
+      if (is_pair(m.types[1])) return Bound{set_value<T, true>};
+    return Bound{set_value<T, false>};
+  });
+  bound.flags = relation_flags(m) | static_cast<unsigned>(m.types[0]) << kResultShift;
+  return bound;
 }
 inline Bound bind_selp(const Match&) {
   return {[](const Frame& f, const Step& s) { f.set_bits(s[0], f.bits(f.truth(s[3]) ? s[1] : s[2])); }};

@@ -60,7 +60,7 @@ Step step_of(const Template& from, const Instruction& instruction) {
   if (instruction.guard >= 0)
     step.guard = static_cast<int>(from.registers[static_cast<std::size_t>(instruction.guard)].slot);
   if (instruction.target >= 0) step.branches = true, step.target = instruction.target;
-  const Type type = found.types.empty() ? Type::u32 : found.types.front();
+  const Type type = found.types.empty() ? Type::u32 : found.types.back();  // of what is read, as numbers are
   for (const Operand* operand : found.operands) {
     if (operand != nullptr && operand->kind == Operand::Kind::vector)
       for (const Operand& part : operand->parts) step.values.push_back(value_of(part, from, type));

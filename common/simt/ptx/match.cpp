@@ -31,6 +31,7 @@ bool contains(const Words& words, std::string_view word) {
 /// One item of a row's modifiers.
 struct Item {
   bool optional = false, is_type = false, has_vector = false;
+  bool needs_vector = false;  ///< it cannot do without one
   Words choices;
 };
 
@@ -50,7 +51,10 @@ std::vector<Item> items_of(std::string_view modifiers) {
       item.is_type = open == '<';
       item.choices = split(modifiers.substr(1, end - 1), item.is_type ? ' ' : '|');
       ++end;
-      if (end < modifiers.size() && modifiers[end] == 'v') item.has_vector = true, ++end;
+      if (end < modifiers.size() && (modifiers[end] == 'v' || modifiers[end] == 'V')) {
+        item.has_vector = true;
+        item.needs_vector = modifiers[end++] == 'V';
+      }
     }
     items.push_back(std::move(item));
     modifiers.remove_prefix(std::min(end + 1, modifiers.size()));
@@ -58,7 +62,13 @@ std::vector<Item> items_of(std::string_view modifiers) {
   return items;
 }
 
-bool is_vector(std::string_view word) { return word == "v2" || word == "v4"; }
+/// The length that .v2, .v4 or, where 16-bit numbers are added to memory, .v8 says; 0: the word is none of
+/// them.
+unsigned vector_length(std::string_view word, const Item& item, std::string_view type) {
+  if (word == "v2") return 2;
+  if (word == "v4") return 4;
+  return word == "v8" && item.needs_vector && bits_of(*type_named(type)) == 16 ? 8 : 0;
+}
 
 class WordMatcher {
  public:
@@ -71,15 +81,16 @@ class WordMatcher {
   bool step(std::size_t item, std::size_t word, Match& result) {
     if (item == items_.size()) return word == words_.size();
     const Item& wanted = items_[item];
-    if (wanted.has_vector && word + 1 < words_.size() && is_vector(words_[word]) &&
-        contains(wanted.choices, words_[word + 1])) {
-      result.vector = words_[word] == "v2" ? 2 : 4;
+    const bool may_be_vector =
+        wanted.has_vector && word + 1 < words_.size() && contains(wanted.choices, words_[word + 1]);
+    if (const unsigned length = may_be_vector ? vector_length(words_[word], wanted, words_[word + 1]) : 0) {
+      result.vector = length;
       result.types.push_back(*type_named(words_[word + 1]));
       if (step(item + 1, word + 2, result)) return true;
       result.types.pop_back();
       result.vector = 1;
     }
-    if (word < words_.size() && contains(wanted.choices, words_[word])) {
+    if (!wanted.needs_vector && word < words_.size() && contains(wanted.choices, words_[word])) {
       if (wanted.is_type) result.types.push_back(*type_named(words_[word]));
       if (step(item + 1, word + 1, result)) return true;
       if (wanted.is_type) result.types.pop_back();
@@ -123,7 +134,7 @@ Near nearest_modifiers(std::vector<Item> items, const Words& words, std::size_t 
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!std::exchange(items[i].has_vector, false)) continue;
     Item vector;
-    vector.optional = true;
+    vector.optional = !items[i].needs_vector;
     vector.choices = {"v2", "v4"};
     items.insert(items.begin() + static_cast<std::ptrdiff_t>(i++), std::move(vector));
   }
@@ -172,7 +183,38 @@ Near nearest(const Words& words) {
   return best;
 }
 
+/// What belongs to GPUs later than those whose instructions the table has.
+struct Later {
+  std::string_view begins, feature;
+};
+constexpr Later kLater[] = {{"mapa", "clusters of blocks"},
+                            {"getctarank", "clusters of blocks"},
+                            {"barrier.cluster", "clusters of blocks"},
+                            {"st.async", "clusters of blocks"},
+                            {"red.async", "clusters of blocks"},
+                            {"clusterlaunchcontrol", "clusters of blocks"},
+                            {"mbarrier", "barriers in shared memory"},
+                            {"fence.mbarrier_init", "barriers in shared memory"},
+                            {"cp.async.mbarrier", "barriers in shared memory"},
+                            {"cp.async.bulk", "bulk copies"},
+                            {"cp.reduce.async.bulk", "bulk copies"},
+                            {"tensormap", "bulk copies"},
+                            {"fence.proxy", "bulk copies and warpgroup products"},
+                            {"wgmma", "warpgroup products"},
+                            {"setmaxnreg", "registers that warpgroups hand over"},
+                            {"tcgen05", "tensor memory"},
+                            {"multimem", "memory of several devices"}};
+
 [[noreturn]] void fail_unknown(const Instruction& instruction) {
+  for (const Later& later : kLater) {
+    const Words begins = split(later.begins, '.');
+    if (begins.size() <= instruction.words.size() &&
+        std::equal(begins.begin(), begins.end(), instruction.words.begin()))
+      throw PtxError(instruction.at,
+                     "'" + std::string(instruction.opcode) + "' belongs to " + std::string(later.feature) +
+                         " (compute capability 9.0 or later), which the simulator does not have. If the "
+                         "program has a way for older GPUs, choose it with -arch=sm_80.");
+  }
   const auto named = [&](const Entry& entry) {
     const Words name = split(entry.name, '.');
     return name.size() <= instruction.words.size() &&
@@ -343,7 +385,10 @@ class OperandCheck {
     }
     if (operand.kind != Operand::Kind::vector || operand.parts.size() != count)
       return fail(operand.at, wanted(slot) + " a vector of " + std::to_string(count) + " in braces, as in {" +
-                                  (count == 2 ? "%0, %1" : "%0, %1, %2, %3") + "}.");
+                                  (count == 2   ? "%0, %1"
+                                   : count == 4 ? "%0, %1, %2, %3"
+                                                : "%0, %1, ...") +
+                                  "}.");
     for (const Operand& part : operand.parts)
       if (!check_value(slot, part, spec)) return false;
     return true;
@@ -435,10 +480,27 @@ class OperandCheck {
 
 // --- What the pattern of a row cannot say ---
 
+/// Bits are equal or not; .lo, .ls, .hi and .hs are the relations of unsigned integers.
+void check_relation(const Instruction& instruction, const Match& match) {
+  const Type type = match.types.back();
+  const bool of_bits = type == Type::b16 || type == Type::b32 || type == Type::b64;
+  const bool of_signed = type == Type::s16 || type == Type::s32 || type == Type::s64;
+  const std::string_view of_unsigned = match.one_of({"lo", "ls", "hi", "hs"});
+  const std::string_view relation =
+      of_unsigned.empty() ? match.one_of({"lt", "le", "gt", "ge"}) : of_unsigned;
+  if (relation.empty() || !(of_bits || (of_signed && !of_unsigned.empty()))) return;
+  throw PtxError(instruction.at, "There is no '." + std::string(relation) + "' of type ." +
+                                     std::string(name_of(type)) + " in '" +
+                                     std::string(table()[match.row].name) +
+                                     "': bits are .eq or .ne, and .lo, .ls, .hi and .hs compare unsigned "
+                                     "integers.");
+}
+
 void check_combination(const Instruction& instruction, const Match& match) {
   const std::string_view name = table()[match.row].name;
   if (match.types.empty()) return;
   const Type type = match.types[0];
+  if (name == "setp" || name == "set") check_relation(instruction, match);
   if (match.vector * bits_of(type) > 128)
     throw PtxError(instruction.at, "A load or store moves at most 16 bytes; '" +
                                        std::string(instruction.opcode) + "' would move " +
@@ -509,7 +571,14 @@ std::string syntax_of(const Entry& entry) {
     std::string choices;
     for (const std::string_view choice : item.choices)
       choices += (choices.empty() ? "." : "|.") + std::string(choice);
-    if (item.has_vector) text += "{.v2|.v4}";
+    if (item.has_vector && item.needs_vector) {
+      const bool has_v8 = std::any_of(item.choices.begin(), item.choices.end(), [&](std::string_view type) {
+        return vector_length("v8", item, type) != 0;
+      });
+      text += has_v8 ? "(.v2|.v4|.v8)" : "(.v2|.v4)";
+    } else if (item.has_vector) {
+      text += "{.v2|.v4}";
+    }
     text += item.optional ? "{" + choices + "}" : item.choices.size() > 1 ? "(" + choices + ")" : choices;
   }
   const std::string operands = listed(slots_of(entry.operands));

@@ -184,9 +184,9 @@ inline void announce_atomic(const Frame& f, void* address, unsigned bytes, SimtA
 
 /// Replaces what lies there by change(it), and returns what it was.
 template <class Bits, class Change>
-Bits update(const Frame& f, const Step& s, const Value& where, SimtAtomic operation, Change change) {
+Bits update(const Frame& f, const Step& s, void* where, SimtAtomic operation, Change change) {
   if ((s.flags & kRelease) != 0) fence(f, s.flags);
-  auto* const at = static_cast<Bits*>(address_of(f, s, where));
+  auto* const at = static_cast<Bits*>(where);
   announce_atomic(f, at, sizeof(Bits), operation);
   Bits before = __atomic_load_n(at, __ATOMIC_SEQ_CST);
   while (
@@ -200,16 +200,29 @@ template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                   std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
 
-/// kReturns: `atom d, [a], b`, else `red [a], b`.
+inline constexpr unsigned kMostElements = 8;
+
+/// Replaces each element at the address by change(it, its b). kReturns: `atom d, [a], b`, else `red [a], b`.
+template <class Bits, bool kReturns, class Change>
+void update_elements(const Frame& f, const Step& s, SimtAtomic operation, Change change) {
+  const std::size_t where = kReturns ? s.vector : 0;
+  auto* const at = static_cast<Bits*>(address_of(f, s, s[where]));
+  need_aligned(f, at, s.vector * static_cast<unsigned>(sizeof(Bits)));
+  Bits b[kMostElements];  // read before any d is written, which may be the same register
+  for (unsigned i = 0; i < s.vector; ++i) b[i] = f.get<Bits>(s[where + 1 + i]);
+  for (unsigned i = 0; i < s.vector; ++i) {
+    const Bits before = update<Bits>(f, s, at + i, operation, [&](Bits old) { return change(old, b[i]); });
+    if constexpr (kReturns) f.set(s[i], before);
+  }
+}
+
 template <class Op, class T, bool kReturns>
 void combine(const Frame& f, const Step& s) {
   using Bits = BitsOf<T>;
-  const T b = f.get<T>(s[kReturns ? 2 : 1]);
   const SimtAtomic kind = std::is_same_v<Op, Exchange> ? simt_atomic_exchange : simt_atomic_update;
-  const Bits before = update<Bits>(f, s, s[kReturns ? 1 : 0], kind, [&](Bits old) {
-    return std::bit_cast<Bits>(Op::template of<T>(std::bit_cast<T>(old), b));
+  update_elements<Bits, kReturns>(f, s, kind, [](Bits old, Bits b) {
+    return std::bit_cast<Bits>(Op::template of<T>(std::bit_cast<T>(old), std::bit_cast<T>(b)));
   });
-  if constexpr (kReturns) f.set(s[0], before);
 }
 template <bool kReturns, class Op>
 Bound combine_integers(Type type) {
@@ -261,7 +274,8 @@ inline Bound bind_reduction(const Match& m) { return bind_combination<false>(m);
 template <class T>
 void compare_and_swap(const Frame& f, const Step& s) {
   const T wanted = f.get<T>(s[2]), b = f.get<T>(s[3]);
-  f.set(s[0], update<T>(f, s, s[1], simt_atomic_compare, [&](T old) { return old == wanted ? b : old; }));
+  f.set(s[0], update<T>(f, s, address_of(f, s, s[1]), simt_atomic_compare,
+                        [&](T old) { return old == wanted ? b : old; }));
 }
 inline Bound bind_cas(const Match& m) {
   const unsigned bits = bits_of(m.types[0]);
@@ -271,35 +285,40 @@ inline Bound bind_cas(const Match& m) {
           memory_flags(m)};
 }
 
-template <class Format, class Bits, bool kReturns>
-void add_halves(const Frame& f, const Step& s) {
-  const Bits b = f.get<Bits>(s[kReturns ? 2 : 1]);
-  const Bits before = update<Bits>(f, s, s[kReturns ? 1 : 0], simt_atomic_update, [&](Bits old) {
-    Bits sum = on_halves<Format, Add>(0, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b));
+template <class Op, class Format, class Bits, bool kReturns>
+void combine_halves(const Frame& f, const Step& s) {
+  update_elements<Bits, kReturns>(f, s, simt_atomic_update, [](Bits old, Bits b) {
+    Bits result = on_halves<Format, Op>(0, static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b));
     if constexpr (sizeof(Bits) == 4)
-      sum |= static_cast<Bits>(on_halves<Format, Add>(0, static_cast<std::uint16_t>(old >> 16),
-                                                      static_cast<std::uint16_t>(b >> 16)))
-             << 16;
-    return sum;
+      result |= static_cast<Bits>(on_halves<Format, Op>(0, static_cast<std::uint16_t>(old >> 16),
+                                                        static_cast<std::uint16_t>(b >> 16)))
+                << 16;
+    return result;
   });
-  if constexpr (kReturns) f.set(s[0], before);
 }
-template <bool kReturns>
-Bound bind_add_halves(const Match& m) {
-  const unsigned flags = memory_flags(m);
-  switch (m.types[0]) {
+template <class Op, bool kReturns>
+Action combination_of_halves(Type type) {
+  switch (type) {
     case Type::f16:
-      return {add_halves<Half, std::uint16_t, kReturns>, flags};
+      return combine_halves<Op, Half, std::uint16_t, kReturns>;
     case Type::f16x2:
-      return {add_halves<Half, std::uint32_t, kReturns>, flags};
+      return combine_halves<Op, Half, std::uint32_t, kReturns>;
     case Type::bf16:
-      return {add_halves<Bfloat16, std::uint16_t, kReturns>, flags};
+      return combine_halves<Op, Bfloat16, std::uint16_t, kReturns>;
     default:
-      return {add_halves<Bfloat16, std::uint32_t, kReturns>, flags};
+      return combine_halves<Op, Bfloat16, std::uint32_t, kReturns>;
   }
 }
-inline Bound bind_atomic_half(const Match& m) { return bind_add_halves<true>(m); }
-inline Bound bind_reduction_half(const Match& m) { return bind_add_halves<false>(m); }
+template <bool kReturns>
+Bound bind_combination_of_halves(const Match& m) {
+  const Type type = m.types[0];
+  return {m.has("min")   ? combination_of_halves<Min, kReturns>(type)
+          : m.has("max") ? combination_of_halves<Max, kReturns>(type)
+                         : combination_of_halves<Add, kReturns>(type),
+          memory_flags(m)};
+}
+inline Bound bind_atomic_half(const Match& m) { return bind_combination_of_halves<true>(m); }
+inline Bound bind_reduction_half(const Match& m) { return bind_combination_of_halves<false>(m); }
 
 // --- Addresses of shared memory ---
 

@@ -135,25 +135,33 @@ inline Bound bind_syncwarp(const Match&) {
 
 inline constexpr unsigned kArrives = 1;
 
+/// How many threads a barrier waits for; 0: for all of the block.
+inline std::uint32_t barrier_threads(const Frame& f, const Value& count) {
+  return count.slot == Value::kNowhere ? 0 : f.get<std::uint32_t>(count);
+}
 /// Barrier 0 for the whole block is __syncthreads().
 inline void barrier(const Frame& f, const Step& s) {
   const auto number = f.get<std::uint32_t>(s[0]);
-  const bool counted = s[1].slot != Value::kNowhere;
-  if (number == 0 && !counted) {
+  if (number == 0 && s[1].slot == Value::kNowhere) {
     f.block.barrier(simt_barrier_plain, 0, f.caller);
     return;
   }
-  f.block.named_barrier({number, counted ? f.get<std::uint32_t>(s[1]) : 0, (s.flags & kArrives) == 0},
-                        f.caller);
+  f.block.named_barrier({number, barrier_threads(f, s[1]), (s.flags & kArrives) == 0}, f.caller);
 }
 inline Bound bind_barrier(const Match& m) { return {barrier, m.has("arrive") ? kArrives : 0u}; }
 
 inline void barrier_reduction(const Frame& f, const Step& s) {
   const auto kind = static_cast<SimtBarrier>(s.flags);
-  const bool mine = f.truth(s[2]);
-  if (f.get<std::uint32_t>(s[1]) != 0)
-    f.block.raise(FaultKind::bad_ptx, "the simulator knows bar.red for barrier 0 alone");
-  f.set(s[0], f.block.barrier(kind, mine, f.caller));
+  const auto number = f.get<std::uint32_t>(s[1]);
+  const bool mine = f.truth(s[3]);
+  if (number == 0 && s[2].slot == Value::kNowhere) {
+    f.set(s[0], f.block.barrier(kind, mine, f.caller));
+    return;
+  }
+  const Votes votes = f.block.named_barrier({number, barrier_threads(f, s[2]), true, mine}, f.caller);
+  f.set(s[0], kind == simt_barrier_count ? votes.yes
+              : kind == simt_barrier_and ? unsigned{votes.yes == votes.all}
+                                         : unsigned{votes.yes > 0});
 }
 inline Bound bind_barrier_reduction(const Match& m) {
   return {barrier_reduction, m.has("popc")  ? simt_barrier_count
@@ -164,6 +172,9 @@ inline Bound bind_barrier_reduction(const Match& m) {
 // --- Control flow, time ---
 
 inline Bound bind_branch(const Match&) { return {nullptr}; }  // the machine's own work
+inline Bound bind_exit(const Match&) {
+  return {[](const Frame& f, const Step&) { f.block.exit_thread(); }};
+}
 inline Bound bind_trap(const Match&) {
   return {[](const Frame& f, const Step&) { f.block.raise(FaultKind::trap, ""); }};
 }

@@ -41,13 +41,15 @@ std::string scattered_atomics(const GlobalTraffic& traffic) {
       average(traffic.sectors, traffic.requests), average(traffic.ideal_sectors, traffic.requests));
 }
 
+/// Rows of vectors and of matrices have to stay aligned.
 std::string conflicting(const SharedTraffic& traffic, const Verb& verb) {
+  const bool single_words = traffic.bytes_asked <= 4 * 32 * traffic.requests;
   return fmt::format(
       "each {} takes {} wavefronts where {} would do: threads of a warp {} different words of one bank. "
-      "Consecutive words lie in consecutive banks, 32 in all; one word of padding a row often spreads a "
-      "column.",
+      "Consecutive words lie in consecutive banks, 32 in all; {} of padding a row often {} a column.",
       verb.noun, average(traffic.wavefronts, traffic.requests),
-      average(traffic.ideal_wavefronts, traffic.requests), verb.verb);
+      average(traffic.ideal_wavefronts, traffic.requests), verb.verb, single_words ? "one word" : "16 bytes",
+      single_words ? "spreads" : "spread");
 }
 
 std::string divergent(const Counters& counters) {

@@ -69,7 +69,7 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
   for (Gathering& gathering : gatherings_)
-    gathering.arrived = gathering.threads = 0, gathering.waiting.clear();
+    gathering.arrived = gathering.threads = 0, gathering.votes = {}, gathering.waiting.clear();
   find_static_shared(*launch.module);
   running_ = pending_ = kNone;
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
@@ -219,6 +219,19 @@ void BlockRunner::finish_thread() {
     begin_fault(FaultKind::endless_loop);
     leave_block();
   }
+}
+
+// Nothing on this stack goes on: it will be started afresh. Another one, taken while this is in use, takes
+// over.
+void BlockRunner::exit_thread() {
+  finish_thread();
+  Fiber& left = *fiber_;
+  fiber_ = &idle_fiber();
+  left.forget_frames();
+  fibers_.give_back(left);
+  fcontext::fcontext_t abandoned = nullptr;
+  fcontext::jump_fcontext(fiber_->context, &abandoned);
+  __builtin_unreachable();
 }
 
 void BlockRunner::pause() {

@@ -90,8 +90,10 @@ class BlockRunner {
     unsigned number;   ///< 0 to 15
     unsigned threads;  ///< that it waits for; 0: for all of the block
     bool waits;
+    bool vote = false;  ///< what this thread brings to bar.red
   };
-  void named_barrier(NamedBarrier to, std::uintptr_t caller);
+  /// Returns what the threads that waited with this one brought.
+  Votes named_barrier(NamedBarrier to, std::uintptr_t caller);
   void spin_hint();
   void tell_phase_end() {
     if (observer_ != nullptr) observer_->phase_ends();
@@ -112,6 +114,8 @@ class BlockRunner {
   void* from_shared(std::uint64_t shared_address);  ///< does not return if nothing is there
   bool is_shared(const void* address) const;
   bool is_on_stack(const void* address) const;
+  /// Ends the running thread from within the functions that it has called.
+  [[noreturn]] void exit_thread();
   void note_throw() { throw_stack_ = CallStack::here(); }
   [[noreturn]] void raise(FaultKind kind, const char* text);
   /// A fault at an address, noticed before the access.
@@ -198,7 +202,8 @@ class BlockRunner {
   /// What bar.sync and bar.arrive of one number wait for.
   struct Gathering {
     unsigned threads = 0, arrived = 0;  ///< of whole warps: 32 each
-    std::vector<std::size_t> waiting;   ///< the warps that wait
+    Votes votes;
+    std::vector<std::size_t> waiting;  ///< the warps that wait
   };
   std::array<Gathering, 16> gatherings_;
   std::byte* static_shared_ =

@@ -57,7 +57,8 @@ std::string waiting_text(const std::vector<WaitingThreads>& waiting) {
     const WaitingThreads& group = waiting[i];
     if (i > 0) text += "; ";
     text += threads_text(group.threads);
-    const bool one = group.threads.size() == 1 && std::has_single_bit(group.threads.front().lanes);
+    const LaneMask first = group.threads.front().lanes;
+    const bool one = group.threads.size() == 1 && (first == ~LaneMask{0} || std::has_single_bit(first));
     text += one ? " waits" : " wait";
     if (!group.barrier && group.awaited != 0)
       text += fmt::format(" for {}, which never come{},", lanes_text(group.awaited),

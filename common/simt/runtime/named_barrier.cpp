@@ -8,8 +8,15 @@
 #include "simt/runtime/block.hpp"
 
 namespace simt {
+namespace {
 
-void BlockRunner::named_barrier(NamedBarrier to, std::uintptr_t caller) {
+/// Beside the barrier's number, its way and its count in what a lane brings: its vote, in which lanes may
+/// differ.
+constexpr std::uint64_t kVote = 1u << 9;
+
+}  // namespace
+
+Votes BlockRunner::named_barrier(NamedBarrier to, std::uintptr_t caller) {
   char text[200];
   if (to.number >= gatherings_.size()) {
     std::snprintf(text, sizeof text, "A block has the barriers 0 to 15, and this names barrier %u.",
@@ -24,7 +31,8 @@ void BlockRunner::named_barrier(NamedBarrier to, std::uintptr_t caller) {
   Warp& warp = warp_of(running_);
   const LaneMask self = bit_of(running_);
   Rendezvous& meeting = warp.meeting_for(simt_op_barrier, warp.lanes, self);
-  meeting.values[lane()] = to.number | std::uint64_t{to.waits} << 8 | std::uint64_t{to.threads} << 16;
+  meeting.values[lane()] =
+      to.number | std::uint64_t{to.waits} << 8 | std::uint64_t{to.threads} << 16 | (to.vote ? kVote : 0);
   meeting.arrived |= self;
   if (!warp.try_complete(meeting)) {
     warp.ready &= ~self;
@@ -33,12 +41,13 @@ void BlockRunner::named_barrier(NamedBarrier to, std::uintptr_t caller) {
   if (meeting.bits == 0) come_to_named(meeting, to, caller);  // the first lane that finds all others here
   while ((warp.at_named & self) != 0) wait_long(caller);
   take_result(meeting);
+  return warp.votes;  // the next one cannot open before all lanes of the warp have come to it
 }
 
 void BlockRunner::come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintptr_t caller) {
   meeting.bits = 1;
   for (LaneMask rest = meeting.arrived; rest != 0; rest &= rest - 1)
-    if (meeting.values[std::countr_zero(rest)] != meeting.values[lane()])
+    if (((meeting.values[std::countr_zero(rest)] ^ meeting.values[lane()]) & ~kVote) != 0)
       raise(FaultKind::bad_ptx,
             "The lanes of one warp have come to different barriers: an aligned instruction is for all of "
             "them.");
@@ -59,6 +68,8 @@ void BlockRunner::come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintp
     warp.ready &= ~meeting.arrived;
     warp.at_named = meeting.arrived;
     gathering.waiting.push_back(warp_number);
+    for (LaneMask rest = meeting.arrived; rest != 0; rest &= rest - 1, ++gathering.votes.all)
+      gathering.votes.yes += (meeting.values[std::countr_zero(rest)] & kVote) != 0;
   }
   if (gathering.threads > 0 && gathering.arrived >= gathering.threads) open_named(to.number);
 }
@@ -66,9 +77,12 @@ void BlockRunner::come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintp
 void BlockRunner::open_named(unsigned number) {
   Gathering& gathering = gatherings_[number];
   if (observer_ != nullptr) observer_->named_barrier_opens(number, gathering.waiting);
-  for (const std::size_t warp : gathering.waiting)
+  for (const std::size_t warp : gathering.waiting) {
+    warps_[warp].votes = gathering.votes;
     warps_[warp].ready |= std::exchange(warps_[warp].at_named, 0);
+  }
   gathering.arrived = 0;
+  gathering.votes = {};
   gathering.waiting.clear();
 }
 

@@ -34,6 +34,11 @@ struct Rendezvous {
   bool in_use() const { return mask != 0; }
 };
 
+/// What threads brought to a barrier that counts: bar.red.
+struct Votes {
+  unsigned yes = 0, all = 0;
+};
+
 struct Warp {
   LaneMask lanes = 0;  ///< lanes that exist: the last warp of a block may have fewer than 32
   LaneMask exited = 0;
@@ -42,6 +47,7 @@ struct Warp {
   LaneMask at_named = 0;    ///< of bar.sync with a number: they have come, and wait for others
   LaneMask converging = 0;  ///< in __activemask(), waiting to see who else comes
   LaneMask paused = 0;      ///< until an observer has seen what they did
+  Votes votes;              ///< of the last such barrier that opened
   std::uint64_t meetings_held = 0;
   std::vector<std::unique_ptr<Rendezvous>> meetings;
 

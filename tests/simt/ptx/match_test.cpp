@@ -50,6 +50,38 @@ TEST_CASE("an unknown instruction is told with the nearest known one", "[ptx][ma
   nearest("fma.f32 %3, %3, %3, %3;", "fma.rn.f32");
 }
 
+TEST_CASE("an instruction of later GPUs is told with what it belongs to", "[ptx][match]") {
+  CHECK_THAT(refusal("mapa.shared::cluster.u32 %0, %1, 0;"),
+             ContainsSubstring("clusters of blocks") && ContainsSubstring("-arch=sm_80"));
+  CHECK_THAT(refusal("mbarrier.init.shared.b64 [%1], 1;"), ContainsSubstring("barriers in shared memory"));
+  CHECK_THAT(refusal("wgmma.fence.sync.aligned;"), ContainsSubstring("warpgroup products"));
+  CHECK_THAT(refusal("cp.async.bulk.commit_group;"), ContainsSubstring("bulk copies"));
+  CHECK_THAT(refusal("barrier.cluster.arrive;"), ContainsSubstring("clusters of blocks"));
+}
+
+TEST_CASE("comparisons have the relations of their types", "[ptx][match]") {
+  const auto with_p = [](const std::string& text) { return refusal("{ .reg .pred p, q; " + text + " }"); };
+  CHECK(with_p("setp.eq.b32 p, %1, %2;") == "");
+  CHECK(with_p("setp.lo.u32 p|q, %1, %2;") == "");
+  CHECK(with_p("setp.ltu.bf16x2 p|q, %1, %2;") == "");
+  CHECK_THAT(with_p("setp.lt.b32 p, %1, %2;"), ContainsSubstring("bits are .eq or .ne"));
+  CHECK_THAT(with_p("setp.hi.s32 p, %1, %2;"), ContainsSubstring("There is no '.hi' of type .s32"));
+  CHECK_THAT(with_p("set.lt.u32.b32 %0, %1, %2;"), ContainsSubstring("bits are .eq or .ne"));
+  CHECK_THAT(with_p("setp.lt.f16 p|q, %5, %5;"), ContainsSubstring("no pair of results"));
+  CHECK_THAT(with_p("setp.lt.f16x2 p, %1, %2;"), ContainsSubstring("a '|' and a predicate are missing"));
+}
+
+TEST_CASE("vectors are added to memory in the lengths that PTX has", "[ptx][match]") {
+  CHECK(refusal("red.global.add.v2.f32 [%6], {%3, %4};", "=r r r f f h l") == "");
+  CHECK(refusal("red.global.add.noftz.v8.bf16 [%5], {%4, %4, %4, %4, %4, %4, %4, %4};", "=r r r f h l") ==
+        "");
+  CHECK_THAT(refusal("red.global.add.v8.f32 [%6], {%3, %3, %3, %3, %3, %3, %3, %3};"),
+             ContainsSubstring("'red.global.add.v2.f32'"));
+  CHECK_THAT(refusal("red.shared.add.v2.f32 [%1], {%3, %3};"), ContainsSubstring("'red.shared.add.f32'"));
+  CHECK_THAT(refusal("red.global.min.noftz.f16x2 [%6], %1;"), ContainsSubstring("nearest one"));
+  CHECK_THAT(refusal("red.global.add.v4.f32 [%6], {%3, %3};"), ContainsSubstring("a vector of 4"));
+}
+
 TEST_CASE("operands have the number and the types of their row", "[ptx][match]") {
   CHECK(refusal("add.u32 %0, %1, %2;") == "");
   CHECK(refusal("add.f32 %0, %1, %2;") == "");  // registers of 32 bits of any kind

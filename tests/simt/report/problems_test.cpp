@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 using namespace simt::report;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -55,6 +56,14 @@ TEST_CASE("every bank conflict stands out", "[report][problems]") {
   REQUIRE(problems.size() == 1);
   CHECK(problems[0].topic == TopicName::shared_memory);
   CHECK_THAT(problems[0].sentence, StartsWith("each load takes 1.5 wavefronts where 1 would do:"));
+}
+
+TEST_CASE("the padding that a bank conflict calls for keeps rows of vectors aligned", "[report][problems]") {
+  simt::Counters words, vectors;
+  words.shared_load = {.requests = 1, .wavefronts = 32, .ideal_wavefronts = 1, .bytes_asked = 128};
+  vectors.shared_load = {.requests = 1, .wavefronts = 32, .ideal_wavefronts = 4, .bytes_asked = 512};
+  CHECK_THAT(find_problems(launch_of(words))[0].sentence, ContainsSubstring("one word of padding a row"));
+  CHECK_THAT(find_problems(launch_of(vectors))[0].sentence, ContainsSubstring("16 bytes of padding a row"));
 }
 
 TEST_CASE("divergence stands out where it costs a tenth of the launch", "[report][problems]") {

@@ -222,6 +222,8 @@ TEST_CASE("a header of a library that is left out is refused by name", "[rewrite
   } catch (const simt::RewriteError& error) {
     CHECK(error.line == 2);
     CHECK(error.message ==
-          "This program uses Thrust (thrust/device_vector.h), which the simulator does not have.");
+          "This program uses Thrust (thrust/device_vector.h), which the simulator does not have. Compute the "
+          "same "
+          "in a kernel of your own, or on the host.");
   }
 }

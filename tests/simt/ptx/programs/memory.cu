@@ -135,6 +135,35 @@ __global__ void atomics(unsigned* u, unsigned long long* l, float* f, double* d,
   printf("%-32s %08x %08x %08x\n", "add.noftz", halves[0], halves[1], r);
 }
 
+/// Several numbers at once, each of them added in one step.
+__global__ void vectors(float* f, unsigned* h) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(f), "f"(1.5f), "f"(2.0f) : "memory");
+  asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %1, %2};" ::"l"(f), "f"(0.5f), "f"(4.0f)
+               : "memory");
+  float x, y, z, w;
+  asm volatile("atom.global.add.v4.f32 {%0, %1, %2, %3}, [%4], {%5, %6, %5, %6};"
+               : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
+               : "l"(f), "f"(1.0f), "f"(-1.0f)
+               : "memory");
+  printf("%-32s %g %g %g %g was %g %g %g %g\n", "add.v4.f32", f[0], f[1], f[2], f[3], x, y, z, w);
+  asm volatile("red.global.add.noftz.v4.bf16x2 [%0], {%1, %2, %1, %2};" ::"l"(h), "r"(0x3f804000u), "r"(0x3f003f80u)
+               : "memory");
+  asm volatile("red.global.max.noftz.v2.bf16x2 [%0], {%1, %1};" ::"l"(h), "r"(0x3f60bf80u) : "memory");
+  asm volatile("red.global.min.noftz.v2.bf16x2 [%0], {%1, %1};" ::"l"(h + 2), "r"(0x3f60bf80u) : "memory");
+  printf("%-32s %08x %08x %08x %08x\n", "noftz.v4.bf16x2", h[0], h[1], h[2], h[3]);
+  asm volatile("red.global.add.noftz.v8.f16 [%0], {%1, %2, %1, %2, %1, %2, %1, %2};" ::"l"(h + 4), "h"((unsigned short)0x3c00),
+               "h"((unsigned short)0xc000)
+               : "memory");
+  unsigned r, s;
+  asm volatile("atom.global.add.noftz.v2.f16x2 {%0, %1}, [%2], {%3, %3};"
+               : "=r"(r), "=r"(s)
+               : "l"(h + 4), "r"(0x38003800u)
+               : "memory");
+  printf("%-32s %08x %08x %08x %08x was %08x %08x\n", "noftz.v8.f16", h[4], h[5], h[6], h[7], r, s);
+#endif
+}
+
 __global__ void shared(unsigned* out) {
   __shared__ alignas(16) unsigned tile[8];
   extern __shared__ __align__(16) unsigned dynamic[];
@@ -189,6 +218,8 @@ int main() {
   cudaMemset(u, 0, 64);
   cudaMemset(l, 0, 8);
   atomics<<<1, 1>>>(u, l, reinterpret_cast<float*>(u + 2), reinterpret_cast<double*>(u + 4), u + 8);
+  cudaMemset(u, 0, 64);
+  vectors<<<1, 1>>>(reinterpret_cast<float*>(u), u + 4);
   shared<<<1, 1, 32>>>(out);
   cudaFree(in);
   cudaFree(out);

@@ -82,6 +82,35 @@ __global__ void hand_over(unsigned* out) {
   if (thread == 77) out[192] = count, out[193] = all, out[194] = any;
 }
 
+/// Two pairs of warps vote at barriers of their own; then every third lane leaves, and the others go on.
+__global__ void parted(unsigned* out) {
+  const unsigned thread = threadIdx.x, pair = thread / 64;
+  unsigned count, any, all;
+  for (unsigned round = 0; round < 2; ++round) {
+    asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, %2; bar.red.popc.u32 %0, %3, 64, p; }"
+                 : "=r"(count)
+                 : "r"(thread % 64), "r"(10 + 20 * pair + round), "r"(1 + pair));
+    asm volatile(
+        "{ .reg .pred p, q; setp.eq.u32 p, %1, 127; barrier.red.or.pred q, %2, 64, p; selp.u32 %0, 1, 0, q; }"
+        : "=r"(any)
+        : "r"(thread), "r"(1 + pair));
+    asm volatile(
+        "{ .reg .pred p, q; setp.ge.u32 p, %1, 64; barrier.cta.red.and.aligned.pred q, %2, 64, p; selp.u32 "
+        "%0, 1, 0, q; }"
+        : "=r"(all)
+        : "r"(thread), "r"(1 + pair));
+    asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, %2; barrier.red.popc.aligned.u32 %0, %3, 64, p; }"
+                 : "+r"(count)
+                 : "r"(thread % 64), "r"(count), "r"(1 + pair));
+    out[round * 128 + thread] = count * 4 + any * 2 + all;
+  }
+  asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0; @p exit; }" ::"r"(thread % 3));
+  __syncthreads();
+  out[thread] += 1000;
+  if (thread % 3 == 1) asm volatile("exit;");
+  out[thread] += 1000;
+}
+
 int main() {
   unsigned *out, host[kRows * 32];
   cudaMalloc(&out, sizeof host);
@@ -108,6 +137,10 @@ int main() {
   cudaMemcpy(host, out, 195 * 4, cudaMemcpyDeviceToHost);
   for (int i = 0; i < 192; i += 17) printf("%u ", host[i]);
   printf("count %u all %u any %u\n", host[192], host[193], host[194]);
+  parted<<<1, 128>>>(out);
+  cudaMemcpy(host, out, 256 * 4, cudaMemcpyDeviceToHost);
+  for (int i = 0; i < 256; i += 13) printf("%u ", host[i]);
+  printf("parted\n");
   cudaFree(out);
   return cudaDeviceSynchronize();
 }

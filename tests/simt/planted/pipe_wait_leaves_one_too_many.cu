@@ -1,0 +1,54 @@
+// Three stages, two tiles ahead: when tile k is used, only tile k + 1 may still be under way, and wait_group
+// 2 leaves tile k itself. A slower warp finds it landed, by a wait that no barrier follows.
+//
+// expect: missing_wait at A, other side C
+// expect: race at A, other side W
+#include <cuda_runtime.h>
+
+__device__ unsigned shared(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+
+__device__ void copy16(void* to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared(to)), "l"(from) : "memory");  // C
+}
+
+__device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+template <int kLeft>
+__device__ void wait_group() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");  // W
+}
+
+constexpr int kTiles = 6, kStages = 3;
+
+__global__ void sum_tiles(const unsigned short* in, float* out) {
+  __shared__ alignas(16) unsigned short stage[kStages][64 * 8];
+  const int t = threadIdx.x;
+  float sum = 0.0f;
+  for (int tile = 0; tile < kStages - 1; ++tile) {
+    copy16(&stage[tile][8 * t], &in[512 * tile + 8 * t]);
+    commit();
+  }
+  for (int tile = 0; tile < kTiles; ++tile) {
+    wait_group<kStages - 1>();
+    __syncthreads();
+    sum += stage[tile % kStages][8 * (63 - t)];  // A
+    const int next = tile + kStages - 1;
+    if (next < kTiles) copy16(&stage[next % kStages][8 * t], &in[512 * next + 8 * t]);
+    commit();
+  }
+  out[t] = sum;
+}
+
+int main() {
+  unsigned short* in;
+  float* out;
+  cudaMalloc(&in, 4096 * sizeof *in);
+  cudaMalloc(&out, 1024 * sizeof *out);
+  cudaMemset(in, 0, 4096 * sizeof *in);
+  cudaMemset(out, 0, 1024 * sizeof *out);
+  sum_tiles<<<1, 64>>>(in, out);
+  cudaDeviceSynchronize();
+  cudaFree(in);
+  cudaFree(out);
+  return 0;
+}

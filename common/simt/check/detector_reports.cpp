@@ -181,6 +181,7 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
 /// True if an asynchronous copy to that place is under way: then that is the mistake, whatever else is wrong.
 bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   const std::uint64_t begin = access.offsets[lane], end = begin + access.bytes;
+  if (copies_.empty() || !may_meet_copy(begin, end)) return false;
   const unsigned thread = access.warp * 32 + lane;
   const auto overlaps = [&](const PendingCopy& copy) { return copy.begin < end && begin < copy.end; };
   const auto copy = std::find_if(copies_.begin(), copies_.end(), overlaps);

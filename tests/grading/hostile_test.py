@@ -3,8 +3,9 @@
 
     hostile_test.py COURSE [--right] [--all] [--only NAME...] [--every N] [--keep FOLDER]
 
-An honest student comes first and last, and must have all points. Files that are slow to judge are left out, and named,
-unless --all is given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
+The class of each lesson ends with an honest student, who must have all points, and that of the first lesson begins with
+one, too. Among right submissions, each of which needs its own points, there is none. Files that are slow to judge are left
+out, and named, unless --all is given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
 """
 
 import argparse
@@ -58,13 +59,13 @@ class Hostile:
                 yield f'something says "{words}"'
 
 
-def write_class(folder, submissions, lesson_names):
+def write_class(folder, submissions, lesson_names, honest_ones):
     """One student for each submission of a lesson, by its own name."""
     for hostile in submissions:
         student = folder / hostile.name
         student.mkdir()
         (student / f"{lesson_names[hostile.lesson]}.cu").write_text(hostile.text, encoding="utf-8")
-    for honest in ("0 honest", "zz honest"):
+    for honest in honest_ones:
         (folder / honest).mkdir()
         for number in {hostile.lesson for hostile in submissions}:
             [solution] = (ROOT / "solutions" / lesson_names[number]).glob("*.cu")
@@ -80,10 +81,10 @@ def grade(course, submissions, out):
                           check=False)  # fmt: skip
 
 
-def check_lesson(course, folder, submissions, lesson_names):
+def check_lesson(course, folder, submissions, lesson_names, honest_ones):
     """Grades the submissions of one lesson. Yields what is wrong, a sentence each; None if there is no sandbox here."""
     (folder / "class").mkdir(parents=True)
-    write_class(folder / "class", submissions, lesson_names)
+    write_class(folder / "class", submissions, lesson_names, honest_ones)
     run = grade(course, folder / "class", folder / "results")
     if run.returncode == MACHINE_LACKS:
         print(f"skipped: {' '.join(run.stdout.split())}")
@@ -95,7 +96,7 @@ def check_lesson(course, folder, submissions, lesson_names):
 
     for hostile in submissions:
         problems += [f"{hostile.name}: {problem}" for problem in hostile.problems(results_of(hostile.name))]
-    for honest in ("0 honest", "zz honest"):
+    for honest in honest_ones:
         if (results := results_of(honest))["score"] != sum(test["max_score"] for test in results["tests"]):
             problems.append(f"{honest}: has {results['score']} points only")
     return problems
@@ -123,10 +124,12 @@ def main():
     lesson_names = {int(path.name[:2]): path.name for path in (ROOT / "lessons").glob("[0-9][0-9]_*")}
     problems = []
     with tempfile.TemporaryDirectory(prefix="course-hostile-") as scratch:
-        for lesson in sorted({hostile.lesson for hostile in chosen}):
+        lessons = sorted({hostile.lesson for hostile in chosen})
+        for lesson in lessons:
             submissions = [hostile for hostile in chosen if hostile.lesson == lesson]
+            honest_ones = [] if arguments.right else ["zz honest"] if lesson != lessons[0] else ["0 honest", "zz honest"]
             found = check_lesson(arguments.course, pathlib.Path(arguments.keep or scratch) / f"{lesson:02}", submissions,
-                                 lesson_names)  # fmt: skip
+                                 lesson_names, honest_ones)  # fmt: skip
             if found is None:
                 return 0
             problems += found

@@ -377,13 +377,12 @@ bool compile_joined(Job& job, const std::string& code) {
 /// alone.
 bool link_joined(Job& job, std::size_t index, const fs::path& library) {
   const std::string table = fmt::format("course_entries_{}", index);
-  return link_simulated(job,
-                        {"-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-Wl,--undefined=" + table,
+  const Arguments inputs{"-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-Wl,--undefined=" + table,
                          "-Wl,--defsym=course_entries=" + table,
                          "-Wl,--version-script=" + (job.scratch / "visible.map").string(),
                          // Above the code that is dropped: debug information says that it begins at 0.
-                         "-Wl,-Ttext-segment=0x10000000", job.scratch / "kernel.o", job.scratch / "room.o"},
-                        library);
+                         "-Wl,-Ttext-segment=0x10000000", job.scratch / "kernel.o", job.scratch / "room.o"};
+  return link_simulated(job, concatenate(job.toolchain.cpu.value().joined_link_flags, inputs), library);
 }
 
 bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {

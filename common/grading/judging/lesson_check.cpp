@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <system_error>
 
 #include "grading/base/messages.hpp"
@@ -145,7 +146,11 @@ LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
     }
     Results results;
     if (options.enough) {
-      command.enough = [&] {
+      command.enough = [&, seen = std::uintmax_t{0}]() mutable {
+        std::error_code none_yet;
+        const std::uintmax_t size = fs::file_size(results_file, none_yet);
+        if (none_yet || size == seen) return false;  // no case has ended since the last look
+        seen = size;
         results = read_results(results_file);
         return options.enough(results.cases);
       };

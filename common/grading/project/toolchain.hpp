@@ -29,8 +29,9 @@ struct CpuToolchain {
   std::vector<std::string> quick_flags;  ///< of Flavour::quick
   std::vector<std::string> check_flags;  ///< of Flavour::check
   std::vector<std::string> link_flags, check_link_flags;
-  std::filesystem::path rewriter;  ///< simt-rewrite
-  std::filesystem::path library;   ///< libsimt.so
+  std::vector<std::string> joined_link_flags;  ///< beside those, for one of several kernels of an object
+  std::filesystem::path rewriter;              ///< simt-rewrite
+  std::filesystem::path library;               ///< libsimt.so
   std::filesystem::path worker;
   std::filesystem::path program_support;  ///< object that goes into standalone programs
   /// Folders that hold simt_prelude.h precompiled; empty if the compiler has no use for them.

@@ -53,6 +53,7 @@ void Detector::begin_block(uint3 index) {
   uninitialised_.clear();
   uninitialised_at_.clear();
   copies_.clear();
+  copies_near_.clear();
   guesses_.clear();
 }
 
@@ -107,7 +108,7 @@ void Detector::access(const WarpAccess& access) {
   scope_first_ = shared ? order_.first_of_epoch() : order_.first_of_launch();
   const bool fine = all_in_bounds(access);
   const bool atomic = access.kind == Kind::atomic || (access.is_volatile && !shared);
-  if (access.kind == Kind::read && access.matrices == 0 && fine && copies_.empty()) {
+  if (access.kind == Kind::read && access.matrices == 0 && fine && !(shared && may_meet_copy(access))) {
     read_all(access, atomic);
     return;
   }
@@ -367,6 +368,29 @@ void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_
   if (!in_bounds(write, lane)) return report_out_of_bounds(write, lane);
   const std::uint64_t source_end = extent.source + (extent.bytes - extent.zeroed);
   copies_.push_back({shared_offset, shared_offset + extent.bytes, extent.source, source_end, thread, site});
+  count_copy(copies_.back(), 1);
+}
+
+void Detector::count_copy(const PendingCopy& copy, int by) {
+  copies_near_.resize(std::max<std::size_t>(copies_near_.size(), copy.end / kStretch + 1));
+  for (std::uint64_t at = copy.begin / kStretch; at * kStretch < copy.end; ++at)
+    copies_near_[at] += static_cast<std::uint32_t>(by);
+}
+
+// Hundreds of copies are under way in a pipeline, and most accesses are to none of their places.
+bool Detector::may_meet_copy(std::uint64_t begin, std::uint64_t end) const {
+  for (std::uint64_t at = begin / kStretch; at < copies_near_.size() && at * kStretch < end; ++at)
+    if (copies_near_[at] != 0) return true;
+  return false;
+}
+
+bool Detector::may_meet_copy(const WarpAccess& access) const {
+  if (copies_.empty()) return false;
+  bool may = false;
+  for_each_lane(access.lanes, [&](unsigned lane) {
+    may = may || may_meet_copy(access.offsets[lane], access.offsets[lane] + access.bytes);
+  });
+  return may;
 }
 
 void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset) {
@@ -376,6 +400,7 @@ void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_o
   const auto copy = std::find_if(copies_.begin(), copies_.end(), is_it);
   if (copy == copies_.end()) return;  // it has been told of when it was issued
   const std::uint64_t end = copy->end;
+  count_copy(*copy, -1);
   copies_.erase(copy);
   std::uint64_t offsets[32] = {}, values[32] = {};
   const unsigned lane = thread % 32;

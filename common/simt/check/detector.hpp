@@ -104,6 +104,7 @@ class Detector {
     std::uint64_t source_begin, source_end;  ///< in global memory
     unsigned thread, site;
   };
+  static constexpr std::uint64_t kStretch = 16;  ///< bytes: what one copy moves at most, in most kernels
 
   static std::uint64_t place_of(const Touch& touch);  ///< offset and space in one
   void read_all(const WarpAccess& access, bool atomic);
@@ -122,6 +123,9 @@ class Detector {
   void write_after_write(const Touch& touch, const Cell& cell);
   void write_after_reads(const Touch& touch, const Cell& cell);
   void forget_guesses(const Touch& touch, Cell& cell);
+  void count_copy(const PendingCopy& copy, int by);
+  bool may_meet_copy(std::uint64_t begin, std::uint64_t end) const;
+  bool may_meet_copy(const WarpAccess& access) const;
   bool meets_copy(const WarpAccess& access, unsigned lane);
 
   void report_conflict(const Touch& touch, unsigned thread, const Stamp& before, bool before_writes,
@@ -139,9 +143,10 @@ class Detector {
   std::vector<UninitialisedRead> uninitialised_;
   std::unordered_multimap<std::uint64_t, std::size_t> uninitialised_at_;  ///< by offset and space
   std::vector<PendingCopy> copies_;
-  std::vector<Guess> guesses_;          ///< of the running block
-  std::vector<Guess> earlier_guesses_;  ///< of blocks that have ended: one for each pair of sites
-  std::set<unsigned> guessing_sites_;   ///< of the launch: reads there are first guesses
+  std::vector<std::uint32_t> copies_near_;  ///< of copies_: how many go to each stretch of shared memory
+  std::vector<Guess> guesses_;              ///< of the running block
+  std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites
+  std::set<unsigned> guessing_sites_;       ///< of the launch: reads there are first guesses
   const GlobalRange* last_range_ = nullptr;
   const SharedRange* last_shared_ = nullptr;
   Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it

@@ -184,7 +184,7 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   const std::uint64_t begin = access.offsets[lane], end = begin + access.bytes;
   const unsigned thread = access.warp * 32 + lane;
   const bool shared = access.space == Space::shared;
-  if (!shared && access.kind == Kind::read) return false;
+  if (shared ? !may_meet_copy(begin, end) : access.kind == Kind::read) return false;
   const auto overlaps = [&](const PendingCopy& copy) {
     return shared ? copy.begin < end && begin < copy.end : copy.source_begin < end && begin < copy.source_end;
   };

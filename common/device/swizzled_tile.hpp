@@ -34,8 +34,9 @@ class alignas(1024) SwizzledTile {
   static_assert(sizeof(T) == 2 && kLines % 8 == 0);
   static_assert(kChunks >= 2 && (kChunks & (kChunks - 1)) == 0, "16, 32, 64 ... numbers in a line");
 
-  /// How many bytes from the beginning number `at` of a line lies, a multiple of 8. Lines that are shorter
-  /// than 128 bytes share the 32 banks: as many of them as do have their chunks at the same places.
+  /// How many bytes from the beginning number `at` of a line lies. `at` counts numbers, and is a multiple
+  /// of 8. Lines that are shorter than 128 bytes share the 32 banks: as many of them as do have their chunks
+  /// at the same places.
   __device__ static std::uint32_t place(int line, int at) {
     constexpr int kTurns = kChunks < 8 ? kChunks : 8, kSame = 8 / kTurns;
     return static_cast<std::uint32_t>(line * kLineBytes + (at / 8 ^ line / kSame % kTurns) * 16);

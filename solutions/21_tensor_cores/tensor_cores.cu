@@ -98,8 +98,8 @@ struct alignas(1024) OperandTile {
   uint4 chunks[kLines * kChunks];
 
   // [swizzle]
-  /// How many bytes from the tile's beginning number `at` of a line lies, a multiple of 8. The chunks of 8
-  /// lines below each other lie in 32 different banks.
+  /// How many bytes from the tile's beginning number `at` of a line lies. `at` counts numbers, and is a
+  /// multiple of 8. The chunks of 8 lines below each other lie in 32 different banks.
   __device__ static unsigned place(int line, int at) {
     // TODO 4: which bits of the chunk's number does the line change, so that 8 lines use 32 banks?
     // stub| const int chunk = at / 8;

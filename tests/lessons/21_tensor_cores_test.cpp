@@ -243,9 +243,9 @@ Mistakes mistakes_of_product(const Problem& p) {
   };
   /// Only the steps of k for which `takes` is true.
   const auto only = [&](const char* name, auto takes, const char* sentence) {
-    bool all = true;
-    for (std::int64_t k = 0; k < K; ++k) all = all && takes(k);
-    if (all) return;
+    std::int64_t taken = 0;
+    for (std::int64_t k = 0; k < K; ++k) taken += takes(k) ? 1 : 0;
+    if (taken == K || taken == 0) return;  // nothing is missing; or everything is, which has many causes
     add(
         name, 0, K, [=](auto i, auto k) { return takes(k) ? a(i, k) : 0.0; },
         [=](auto k, auto j) { return takes(k) ? b(k, j) : 0.0; }, sentence);
@@ -349,9 +349,12 @@ Mistake sums_in_16_bits() {
   return shows(
       "sums_in_16_bits",
       [](const Tensor<float>& got) {
-        for (std::int64_t i = 0; i < got.numel(); ++i)
+        bool any = false;  // of a C that is 0 throughout nothing can be said
+        for (std::int64_t i = 0; i < got.numel(); ++i) {
           if (static_cast<float>(T(got.at_linear(i))) != got.at_linear(i)) return false;
-        return true;
+          any = any || got.at_linear(i) != 0.0f;
+        }
+        return any;
       },
       "Every element of C is a number of 16 bits: sums have to stay in float32 until the last product has "
       "been "

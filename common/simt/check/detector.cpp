@@ -400,6 +400,7 @@ void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_o
   const auto copy = std::find_if(copies_.begin(), copies_.end(), is_it);
   if (copy == copies_.end()) return;  // it has been told of when it was issued
   const std::uint64_t end = copy->end;
+  const unsigned copy_site = copy->site;
   count_copy(*copy, -1);
   copies_.erase(copy);
   std::uint64_t offsets[32] = {}, values[32] = {};
@@ -413,10 +414,12 @@ void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_o
   write.offsets = offsets;
   write.values = values;
   write.bytes = (shared_offset | end) % 4 == 0 ? 4 : 1;
+  landing_ = copy_site;
   for (std::uint64_t at = shared_offset; at < end; at += write.bytes) {
     offsets[lane] = at;
     access(write);
   }
+  landing_.reset();
 }
 
 }  // namespace simt::check

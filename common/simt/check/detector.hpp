@@ -3,6 +3,7 @@
 /// Judges every access: is it within bounds, is what it reads initialised, is it ordered with the others?
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -144,6 +145,7 @@ class Detector {
   std::unordered_multimap<std::uint64_t, std::size_t> uninitialised_at_;  ///< by offset and space
   std::vector<PendingCopy> copies_;
   std::vector<std::uint32_t> copies_near_;  ///< of copies_: how many go to each stretch of shared memory
+  std::optional<unsigned> landing_;         ///< the access in hand is a copy's own, of this site
   std::vector<Guess> guesses_;              ///< of the running block
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites
   std::set<unsigned> guessing_sites_;       ///< of the launch: reads there are first guesses

@@ -190,8 +190,9 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   };
   const auto copy = std::find_if(copies_.begin(), copies_.end(), overlaps);
   if (copy == copies_.end()) return false;
-  if (log_.repeated(kMissingWait, access.site, copy->site)) return true;
-  Finding report = finding(kMissingWait, access.site, thread);
+  const unsigned site = landing_.value_or(access.site);
+  if (log_.repeated(kMissingWait, site, copy->site)) return true;
+  Finding report = finding(kMissingWait, site, thread);
   report.other = side(copy->site, copy->thread);
   report.memory = name_of(access.space);
   report.element = element(report.here, access.space, begin, access.bytes).text;
@@ -199,8 +200,11 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
                             subject(report.here), verb(access.kind), report.element,
                             copy->thread == thread ? "it" : "thread " + index_text(report.other.thread),
                             place_beside(report.other, report.here));
-  if (copy->thread == thread) report.fix = "Commit the batch and wait for it before the access.";
-  log_.add(kMissingWait, std::move(report), access.site, copy->site);
+  if (copy->thread == thread)
+    report.fix = "Commit the batch and wait for it before the access.";
+  else if (landing_)
+    report.fix = "Two copies go to the same place: give each one a place of its own.";
+  log_.add(kMissingWait, std::move(report), site, copy->site);
   return true;
 }
 

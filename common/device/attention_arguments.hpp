@@ -21,8 +21,8 @@ void require_dense_rows(const char* name, const View<T, kRank>& X) {
                                 std::to_string(X.strides[kRank - 1]) + ".");
 }
 
-/// @throws std::invalid_argument, naming the argument, unless every row of X, of numbers of 16 bits that lie side
-/// by side, begins at a multiple of 16 bytes: it can be copied in chunks of 8 numbers.
+/// @throws std::invalid_argument, naming the argument, unless every row of X, of numbers of 16 bits that lie
+/// side by side, begins at a multiple of 16 bytes: it can be copied in chunks of 8 numbers.
 template <class T, int kRank>
 void require_chunked_rows(const char* name, const View<T, kRank>& X) {
   static_assert(sizeof(T) == 2, "a chunk has 8 numbers of 16 bits");
@@ -32,7 +32,8 @@ void require_chunked_rows(const char* name, const View<T, kRank>& X) {
                                 std::to_string(past) + " bytes past one.");
   for (int axis = 0; axis < kRank - 1; ++axis)
     if (X.shape[axis] > 1 && X.strides[axis] % 8 != 0)
-      throw std::invalid_argument(std::string(name) + " must have strides that are multiples of 8, but that of axis " +
+      throw std::invalid_argument(std::string(name) +
+                                  " must have strides that are multiples of 8, but that of axis " +
                                   std::to_string(axis) + " is " + std::to_string(X.strides[axis]) + ".");
 }
 
@@ -66,13 +67,14 @@ void require_attention_arguments(const View<const T, 4>& Q, const View<const std
 
 /// @brief Checks what all attention kernels of 16 bits take.
 /// Shapes: as require_attention_arguments().
-/// @throws std::invalid_argument, naming the argument, as that one, if D is no multiple of 8, and if a row of Q,
-/// K, V or O does not begin at a multiple of 16 bytes.
+/// @throws std::invalid_argument, naming the argument, as that one, if D is no multiple of 8, and if a row of
+/// Q, K, V or O does not begin at a multiple of 16 bytes.
 template <class T, class Output>
 void require_attention_arguments_of_16_bits(const View<const T, 4>& Q,
                                             const View<const std::type_identity_t<T>, 4>& K,
                                             const View<const std::type_identity_t<T>, 4>& V,
-                                            const View<Output, 4>& O, std::int64_t H_kv, std::int64_t max_dim) {
+                                            const View<Output, 4>& O, std::int64_t H_kv,
+                                            std::int64_t max_dim) {
   require_attention_arguments(Q, K, V, O, H_kv, max_dim);
   if (Q.shape[3] % 8 != 0)
     throw std::invalid_argument("Q must have a multiple of 8 numbers in each row, but it has " +

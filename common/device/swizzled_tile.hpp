@@ -89,8 +89,8 @@ __device__ void send_tile(SwizzledTile<T, kLines, kLength>& tile, const View<con
 /// @brief X[first_row + i] = line first_line + i of the tile, for kCount lines, as far as X has such rows and
 /// numbers; by one warp, 16 bytes a lane.
 ///
-/// Shapes: X is (rows, length), with stride 1 along a row; rows begin at multiples of 16 bytes, and length is a
-/// multiple of 8.
+/// Shapes: X is (rows, length), with stride 1 along a row; rows begin at multiples of 16 bytes, and length is
+/// a multiple of 8.
 ///
 /// Barriers: none. Whoever wrote the lines has met this warp since.
 template <int kCount, class T, int kLines, int kLength>

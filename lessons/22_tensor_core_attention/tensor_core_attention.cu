@@ -30,7 +30,6 @@ using device::FragmentC;
 
 // --- Sizes ---
 
-// [shape]
 constexpr int kWarps = 4, kThreads = 32 * kWarps, kStages = 2;
 constexpr float kLog2e = 1.44269504f, kLn2 = 0.693147181f;
 
@@ -40,7 +39,7 @@ struct Shape {
   using T = T_;
   static constexpr int kDim = kDim_;
   static constexpr int kBlockM = queries_of_a_block(kDim), kBlockN = keys_of_a_tile(kDim);
-  static constexpr int kWarpM = kBlockM / kWarps;  // queries of a warp
+  static constexpr int kWarpM = kBlockM / kWarps;                                     // queries of a warp
   static constexpr int kDown = kWarpM / 16, kAcross = kBlockN / 8, kDeep = kDim / 8;  // fragments
   static constexpr bool kQueriesStay = kDim <= 64;  // in registers; wider, they are read for each tile
 
@@ -53,11 +52,9 @@ struct Shape {
   using Scores = FragmentC[kDown][kAcross];  // S, then P: (kWarpM, kBlockN)
   using Output = FragmentC[kDown][kDeep];    // (kWarpM, kDim)
 };
-// [shape]
 
 // --- Which tiles of keys a block meets, and when ---
 
-// [tiles]
 /// The tiles of keys of a block, each once: first those of which every query sees every key, then the others.
 struct KeyTiles {
   int full, count;  ///< of which nothing is hidden; of all
@@ -66,15 +63,6 @@ struct KeyTiles {
     const int first_position = first_query + mask.offset();
     const int last_position = min(first_query + block_m, mask.Nq) - 1 + mask.offset();
     // TODO 1: which tiles does some query see, and of which does every query see all?
-    const int end = mask.causal ? max(last_position + 1, 0) : mask.Nk;
-    const int begin = min(max(first_position - mask.window + 1, 0) / block_n, (end + block_n - 1) / block_n);
-    sinks_ = min((min(mask.sinks, end) + block_n - 1) / block_n, begin);
-    begin_ = begin;
-    full_begin_ = (max(last_position - mask.window + 1, 0) + block_n - 1) / block_n;
-    const int full_end = (mask.causal ? min(max(first_position + 1, 0), mask.Nk) : mask.Nk) / block_n;
-    full = max(full_end - full_begin_, 0);
-    count = sinks_ + (end + block_n - 1) / block_n - begin;
-    // [done]
   }
 
   /// The number of the tile that comes as number t.
@@ -88,11 +76,9 @@ struct KeyTiles {
  private:
   int sinks_, begin_, full_begin_;  // sinks lie in tiles [0, sinks_), the windows from begin_ on
 };
-// [tiles]
 
 // --- What a warp does with a tile ---
 
-// [queries]
 /// The warp's queries as A.
 template <class S>
 class Queries {
@@ -121,56 +107,27 @@ class Queries {
   device::OperandA<typename S::QTile, device::Major::k> operand_;
   FragmentA<T> held_[S::kQueriesStay ? S::kDown : 1][S::kQueriesStay ? S::kDim / 16 : 1];
 };
-// [queries]
 
-// [scores]
 /// scores = Q·Kᵀ, not scaled.
 template <class S>
 __device__ void multiply_with_keys(const Queries<S>& queries, const typename S::KTile& K_smem,
                                    typename S::Scores& scores) {
   // TODO 2: for every 16 steps along D, all products of the warp's queries and the tile's keys.
-  const device::OperandB<typename S::KTile, device::Major::k> keys;
-#pragma unroll
-  for (int k = 0; k < S::kDim / 16; ++k) {
-    FragmentA<typename S::T> a[S::kDown];
-#pragma unroll
-    for (int i = 0; i < S::kDown; ++i) a[i] = queries(i, k);
-#pragma unroll
-    for (int j = 0; j < S::kAcross; j += 2) {
-      FragmentB<typename S::T> left, right;
-      keys.read(K_smem, 8 * j, 16 * k, left, right);
-#pragma unroll
-      for (int i = 0; i < S::kDown; ++i) {
-        device::multiply_add(a[i], left, scores[i][j]);
-        device::multiply_add(a[i], right, scores[i][j + 1]);
-      }
-    }
-  }
-  // [done]
 }
 
 /// -inf for every key that a query does not see. The scores' first elements are those of these two.
 template <class S>
-__device__ void hide(const device::KeyMask& mask, int first_query, int first_key, typename S::Scores& scores) {
+__device__ void hide(const device::KeyMask& mask, int first_query, int first_key,
+                     typename S::Scores& scores) {
 #pragma unroll
   for (int i = 0; i < S::kDown; ++i) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       // TODO 3: which query is the lane's row, and which keys are its columns?
-      const device::KeysOfQuery keys(mask, first_query + 16 * i + FragmentC::row(2 * half));
-#pragma unroll
-      for (int j = 0; j < S::kAcross; ++j) {
-#pragma unroll
-        for (int e = 2 * half; e < 2 * half + 2; ++e)
-          if (keys.hide(first_key + 8 * j + FragmentC::col(e))) scores[i][j].at[e] = -INFINITY;
-      }
-      // [done]
     }
   }
 }
-// [scores]
 
-// [fold]
 /// Of the keys so far, for each row of the lane: m_log2 is the largest score · log2(e), the same in the four
 /// lanes of a row; l = Σ 2^(S·log2(e) - m_log2) over the lane's own keys. {-inf, 0} while there is none.
 template <class S>
@@ -193,64 +150,19 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float &m_log2 = rows.m_log2[i][half], &l = rows.l[i][half];
-      // TODO 4: the largest score of the row, of which four lanes have a part each; and the factor for l and O.
-      float largest = -INFINITY;
-#pragma unroll
-      for (int j = 0; j < S::kAcross; ++j)
-        largest = fmaxf(largest, fmaxf(scores[i][j].at[2 * half], scores[i][j].at[2 * half + 1]));
-      const float grown = fmaxf(m_log2, device::max_warp<4>(largest) * to_log2);
-      const float base = grown == -INFINITY ? 0.0f : grown;  // -inf - -inf would be NaN
-      const float rescale = device::exp2_approx(m_log2 - base);
-      m_log2 = grown;
-      l *= rescale;
-#pragma unroll
-      for (int d = 0; d < S::kDeep; ++d) O[i][d].at[2 * half] *= rescale, O[i][d].at[2 * half + 1] *= rescale;
-      // [done]
-      // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
-#pragma unroll
-      for (int j = 0; j < S::kAcross; ++j) {
-#pragma unroll
-        for (int e = 2 * half; e < 2 * half + 2; ++e) {
-          float& score = scores[i][j].at[e];
-          score = device::exp2_approx(fmaf(score, to_log2, -base));
-          l += score;
-        }
-      }
-      // [done]
+      // TODO 4: the largest score of the row, of which four lanes have a part each; and the factor for l and
+        // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
     }
   }
 }
-// [fold]
 
-// [accumulate]
 /// O += P·V. P never leaves the registers: two neighbouring fragments of C are one of A, rounded.
 template <class S>
 __device__ void accumulate(const typename S::Scores& P, const typename S::KTile& V_smem,
                            typename S::Output& O) {
   // TODO 6: for every 16 keys, P as A times the values of these keys.
-  const device::OperandB<typename S::KTile, device::Major::rows> values;  // V's lines lie along D
-#pragma unroll
-  for (int k = 0; k < S::kBlockN / 16; ++k) {
-    FragmentA<typename S::T> p[S::kDown];
-#pragma unroll
-    for (int i = 0; i < S::kDown; ++i)
-      p[i] = device::operand_of<typename S::T>(P[i][2 * k], P[i][2 * k + 1]);
-#pragma unroll
-    for (int d = 0; d < S::kDeep; d += 2) {
-      FragmentB<typename S::T> left, right;
-      values.read(V_smem, 8 * d, 16 * k, left, right);
-#pragma unroll
-      for (int i = 0; i < S::kDown; ++i) {
-        device::multiply_add(p[i], left, O[i][d]);
-        device::multiply_add(p[i], right, O[i][d + 1]);
-      }
-    }
-  }
-  // [done]
 }
-// [accumulate]
 
-// [finish]
 /// Divides O by l, beside a learned sink, which is -inf if there is none; returns lse of the warp's rows that
 /// exist, and leaves O in the tile.
 template <class S>
@@ -262,15 +174,6 @@ __device__ void finish(RowSums<S>& rows, typename S::Output& O, float sink, int 
     for (int half = 0; half < 2; ++half) {
       const int row = warp_row + 16 * i + FragmentC::row(2 * half);
       // TODO 7: add up l over the four lanes of the row, and the sink. What are lse and the factor of O?
-      const float l = device::sum_warp<4>(rows.l[i][half]), m = rows.m_log2[i][half] * kLn2;
-      float share = 0.0f, row_lse = sink;  // of a row that saw nothing
-      if (l != 0.0f) {                     // NaN is not 0
-        const float base = fmaxf(m, sink), rescale = expf(m - base);
-        const float sum = fmaf(l, rescale, expf(sink - base));
-        share = rescale / sum;
-        row_lse = base + logf(sum);
-      }
-      // [done]
       if (FragmentC::col(0) == 0 && first_query + row < lse.shape[0]) lse(first_query + row) = row_lse;
 #pragma unroll
       for (int d = 0; d < S::kDeep; ++d)
@@ -280,11 +183,9 @@ __device__ void finish(RowSums<S>& rows, typename S::Output& O, float sink, int 
     }
   }
 }
-// [finish]
 
 // --- The kernel ---
 
-// [kernel]
 template <class T>
 struct Arguments {
   View<const T, 4> Q, K, V;
@@ -295,8 +196,8 @@ struct Arguments {
   device::KeyMask mask;
 };
 
-/// O and lse of a block of queries: of head blockIdx.x in batch blockIdx.y, the last ones first. With a causal
-/// mask these see most keys: what takes longest does not begin last.
+/// O and lse of a block of queries: of head blockIdx.x in batch blockIdx.y, the last ones first. With a
+/// causal mask these see most keys: what takes longest does not begin last.
 template <class S>
 __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typename S::T> arg) {
   using T = typename S::T;
@@ -304,10 +205,6 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   auto& smem = *reinterpret_cast<typename S::Shared*>(shared_memory);
 
   // TODO 8: which queries are the block's, and which head of K and V do they read?
-  const int head = static_cast<int>(blockIdx.x), batch = static_cast<int>(blockIdx.y);
-  const int first_query = static_cast<int>(gridDim.z - 1 - blockIdx.z) * S::kBlockM;
-  const auto head_kv = static_cast<int>(head / (arg.Q.shape[1] / arg.K.shape[1]));
-  // [done]
   const View<const T, 2> Q = device::matrix_of(arg.Q, batch, head);
   const View<const T, 2> K = device::matrix_of(arg.K, batch, head_kv);
   const View<const T, 2> V = device::matrix_of(arg.V, batch, head_kv);
@@ -333,23 +230,11 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   RowSums<S> rows;
   typename S::Output O = {};
 
-  // [step]
   const auto attend = [&](int t, auto some_hidden) {
     // TODO 9: wait for tile t, send for the next one, and attend. Who must have finished with what, and when?
-    device::wait_for_copies<0>();
-    __syncthreads();  // tile t is complete; and everybody has read tile t - 1: its stage is free
-    fetch(t + 1);
-    typename S::Scores scores = {};
-    multiply_with_keys<S>(queries, smem.K[t % kStages], scores);
-    if constexpr (decltype(some_hidden)::value)
-      hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
-    fold_scores<S>(to_log2, scores, rows, O);
-    accumulate<S>(scores, smem.V[t % kStages], O);
-    // [done]
   };
   for (int t = 0; t < tiles.full; ++t) attend(t, std::false_type{});
   for (int t = tiles.full; t < tiles.count; ++t) attend(t, std::true_type{});
-  // [step]
 
   const float sink = arg.sink == nullptr ? -INFINITY : arg.sink[head];
   finish<S>(rows, O, sink, first_query, warp_row, smem.Q, device::row_of(arg.lse, batch, head));
@@ -357,11 +242,9 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   device::store_lines<S::kWarpM>(smem.Q, warp_row, device::matrix_of(arg.O, batch, head),
                                  first_query + warp_row);
 }
-// [kernel]
 
 // --- On the host ---
 
-// [launch]
 template <class S>
 void launch(const Arguments<typename S::T>& arg) {
   constexpr int kSharedBytes = sizeof(typename S::Shared);
@@ -393,7 +276,6 @@ void attention_forward(const View<const T, 4>& Q, const View<const T, 4>& K, con
   else
     launch<Shape<T, 256>>(arg);
 }
-// [launch]
 
 // --- The entries: a name for each type ---
 

@@ -40,7 +40,7 @@ struct Shape {
   using T = T_;
   static constexpr int kDim = kDim_;
   static constexpr int kBlockM = queries_of_a_block(kDim), kBlockN = keys_of_a_tile(kDim);
-  static constexpr int kWarpM = kBlockM / kWarps;  // queries of a warp
+  static constexpr int kWarpM = kBlockM / kWarps;                                     // queries of a warp
   static constexpr int kDown = kWarpM / 16, kAcross = kBlockN / 8, kDeep = kDim / 8;  // fragments
   static constexpr bool kQueriesStay = kDim <= 64;  // in registers; wider, they are read for each tile
 
@@ -151,7 +151,8 @@ __device__ void multiply_with_keys(const Queries<S>& queries, const typename S::
 
 /// -inf for every key that a query does not see. The scores' first elements are those of these two.
 template <class S>
-__device__ void hide(const device::KeyMask& mask, int first_query, int first_key, typename S::Scores& scores) {
+__device__ void hide(const device::KeyMask& mask, int first_query, int first_key,
+                     typename S::Scores& scores) {
 #pragma unroll
   for (int i = 0; i < S::kDown; ++i) {
 #pragma unroll
@@ -193,7 +194,8 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float &m_log2 = rows.m_log2[i][half], &l = rows.l[i][half];
-      // TODO 4: the largest score of the row, of which four lanes have a part each; and the factor for l and O.
+      // TODO 4: the largest score of the row, of which four lanes have a part each; and the factor for l and
+      // O.
       float largest = -INFINITY;
 #pragma unroll
       for (int j = 0; j < S::kAcross; ++j)
@@ -205,8 +207,8 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
       l *= rescale;
 #pragma unroll
       for (int d = 0; d < S::kDeep; ++d) O[i][d].at[2 * half] *= rescale, O[i][d].at[2 * half + 1] *= rescale;
-      // [done]
-      // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
+        // [done]
+        // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
 #pragma unroll
       for (int j = 0; j < S::kAcross; ++j) {
 #pragma unroll
@@ -233,8 +235,7 @@ __device__ void accumulate(const typename S::Scores& P, const typename S::KTile&
   for (int k = 0; k < S::kBlockN / 16; ++k) {
     FragmentA<typename S::T> p[S::kDown];
 #pragma unroll
-    for (int i = 0; i < S::kDown; ++i)
-      p[i] = device::operand_of<typename S::T>(P[i][2 * k], P[i][2 * k + 1]);
+    for (int i = 0; i < S::kDown; ++i) p[i] = device::operand_of<typename S::T>(P[i][2 * k], P[i][2 * k + 1]);
 #pragma unroll
     for (int d = 0; d < S::kDeep; d += 2) {
       FragmentB<typename S::T> left, right;
@@ -295,8 +296,8 @@ struct Arguments {
   device::KeyMask mask;
 };
 
-/// O and lse of a block of queries: of head blockIdx.x in batch blockIdx.y, the last ones first. With a causal
-/// mask these see most keys: what takes longest does not begin last.
+/// O and lse of a block of queries: of head blockIdx.x in batch blockIdx.y, the last ones first. With a
+/// causal mask these see most keys: what takes longest does not begin last.
 template <class S>
 __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typename S::T> arg) {
   using T = typename S::T;

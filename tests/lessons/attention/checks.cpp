@@ -61,8 +61,8 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
     if (!p.format) continue;
     if (which == Which::lse) results.back().bound.rounding = cut.lse;
     if (which != Which::O) continue;
-    Tensor<double> rounding = reference::rounding_of_output(reference, p.V, *p.format,
-                                                            p.dropout ? &p.dropout->factors : nullptr);
+    Tensor<double> rounding =
+        reference::rounding_of_output(reference, p.V, *p.format, p.dropout ? &p.dropout->factors : nullptr);
     for (Int i = 0; i < rounding.numel(); ++i) rounding.at_linear(i) += cut.O.at_linear(i);
     results.back().bound = bound_of_16_bits(p, std::move(rounding));
   }

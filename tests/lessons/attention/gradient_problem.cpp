@@ -54,8 +54,7 @@ BackwardProblem with_layouts_of_gradients(BackwardProblem p, Layout dO, Layout d
 
 BackwardProblem with_gaps(const BackwardProblem& p, float gap) {
   const Layout gaps = layout_with_gaps(p);
-  BackwardProblem apart =
-      with_layouts_of_gradients(p, gaps, gaps, gaps, gaps, gaps);
+  BackwardProblem apart = with_layouts_of_gradients(p, gaps, gaps, gaps, gaps, gaps);
   static_cast<Problem&>(apart) = with_gaps(static_cast<const Problem&>(p), gap);
   apart.dO = lay_out(p.dO, gaps, gap);
   apart.O = lay_out(p.O, gaps, gap);

@@ -57,12 +57,11 @@ struct Shape {
 
 /// The tiles of keys of a block, each once: first those of which every query sees every key, then the others.
 struct KeyTiles {
-  int full, count;  ///< of which nothing is hidden; of all
+  int full = 0, count = 0;  ///< of which nothing is hidden; of all
 
   __device__ KeyTiles(const device::KeyMask& mask, int first_query, int block_m, int block_n) {
-    const int first_position = first_query + mask.offset();
-    const int last_position = min(first_query + block_m, mask.Nq) - 1 + mask.offset();
-    // TODO 1: which tiles does some query see, and of which does every query see all?
+    // TODO 1: which tiles does some query see, and of which does every query see all? Until then, all come.
+    count = (mask.Nk + block_n - 1) / block_n;
   }
 
   /// The number of the tile that comes as number t.
@@ -74,7 +73,7 @@ struct KeyTiles {
   }
 
  private:
-  int sinks_, begin_, full_begin_;  // sinks lie in tiles [0, sinks_), the windows from begin_ on
+  int sinks_ = 0, begin_ = 0, full_begin_ = 0;  // sinks lie in tiles [0, sinks_), the windows from begin_ on
 };
 
 // --- What a warp does with a tile ---
@@ -173,6 +172,7 @@ __device__ void finish(RowSums<S>& rows, typename S::Output& O, float sink, int 
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = warp_row + 16 * i + FragmentC::row(2 * half);
+      float share = 0.0f, row_lse = sink;  // of a row that saw nothing
       // TODO 7: add up l over the four lanes of the row, and the sink. What are lse and the factor of O?
       if (FragmentC::col(0) == 0 && first_query + row < lse.shape[0]) lse(first_query + row) = row_lse;
 #pragma unroll
@@ -204,7 +204,9 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   extern __shared__ uint4 shared_memory[];
   auto& smem = *reinterpret_cast<typename S::Shared*>(shared_memory);
 
+  const int head = static_cast<int>(blockIdx.x), batch = static_cast<int>(blockIdx.y);
   // TODO 8: which queries are the block's, and which head of K and V do they read?
+  const int first_query = 0, head_kv = 0;
   const View<const T, 2> Q = device::matrix_of(arg.Q, batch, head);
   const View<const T, 2> K = device::matrix_of(arg.K, batch, head_kv);
   const View<const T, 2> V = device::matrix_of(arg.V, batch, head_kv);
@@ -231,7 +233,13 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   typename S::Output O = {};
 
   const auto attend = [&](int t, auto some_hidden) {
-    // TODO 9: wait for tile t, send for the next one, and attend. Who must have finished with what, and when?
+    // TODO 9: wait for tile t, and send for the next one. Who must have finished with what before that?
+    typename S::Scores scores = {};
+    multiply_with_keys<S>(queries, smem.K[t % kStages], scores);
+    if constexpr (decltype(some_hidden)::value)
+      hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
+    fold_scores<S>(to_log2, scores, rows, O);
+    accumulate<S>(scores, smem.V[t % kStages], O);
   };
   for (int t = 0; t < tiles.full; ++t) attend(t, std::false_type{});
   for (int t = tiles.full; t < tiles.count; ++t) attend(t, std::true_type{});

@@ -60,12 +60,13 @@ struct Shape {
 // [tiles]
 /// The tiles of keys of a block, each once: first those of which every query sees every key, then the others.
 struct KeyTiles {
-  int full, count;  ///< of which nothing is hidden; of all
+  int full = 0, count = 0;  ///< of which nothing is hidden; of all
 
   __device__ KeyTiles(const device::KeyMask& mask, int first_query, int block_m, int block_n) {
+    // TODO 1: which tiles does some query see, and of which does every query see all? Until then, all come.
+    // stub| count = (mask.Nk + block_n - 1) / block_n;
     const int first_position = first_query + mask.offset();
     const int last_position = min(first_query + block_m, mask.Nq) - 1 + mask.offset();
-    // TODO 1: which tiles does some query see, and of which does every query see all?
     const int end = mask.causal ? max(last_position + 1, 0) : mask.Nk;
     const int begin = min(max(first_position - mask.window + 1, 0) / block_n, (end + block_n - 1) / block_n);
     sinks_ = min((min(mask.sinks, end) + block_n - 1) / block_n, begin);
@@ -86,7 +87,7 @@ struct KeyTiles {
   }
 
  private:
-  int sinks_, begin_, full_begin_;  // sinks lie in tiles [0, sinks_), the windows from begin_ on
+  int sinks_ = 0, begin_ = 0, full_begin_ = 0;  // sinks lie in tiles [0, sinks_), the windows from begin_ on
 };
 // [tiles]
 
@@ -262,10 +263,10 @@ __device__ void finish(RowSums<S>& rows, typename S::Output& O, float sink, int 
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = warp_row + 16 * i + FragmentC::row(2 * half);
+      float share = 0.0f, row_lse = sink;  // of a row that saw nothing
       // TODO 7: add up l over the four lanes of the row, and the sink. What are lse and the factor of O?
       const float l = device::sum_warp<4>(rows.l[i][half]), m = rows.m_log2[i][half] * kLn2;
-      float share = 0.0f, row_lse = sink;  // of a row that saw nothing
-      if (l != 0.0f) {                     // NaN is not 0
+      if (l != 0.0f) {  // NaN is not 0, either
         const float base = fmaxf(m, sink), rescale = expf(m - base);
         const float sum = fmaf(l, rescale, expf(sink - base));
         share = rescale / sum;
@@ -304,8 +305,9 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   extern __shared__ uint4 shared_memory[];
   auto& smem = *reinterpret_cast<typename S::Shared*>(shared_memory);
 
-  // TODO 8: which queries are the block's, and which head of K and V do they read?
   const int head = static_cast<int>(blockIdx.x), batch = static_cast<int>(blockIdx.y);
+  // TODO 8: which queries are the block's, and which head of K and V do they read?
+  // stub| const int first_query = 0, head_kv = 0;
   const int first_query = static_cast<int>(gridDim.z - 1 - blockIdx.z) * S::kBlockM;
   const auto head_kv = static_cast<int>(head / (arg.Q.shape[1] / arg.K.shape[1]));
   // [done]
@@ -336,17 +338,17 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
 
   // [step]
   const auto attend = [&](int t, auto some_hidden) {
-    // TODO 9: wait for tile t, send for the next one, and attend. Who must have finished with what, and when?
+    // TODO 9: wait for tile t, and send for the next one. Who must have finished with what before that?
     device::wait_for_copies<0>();
     __syncthreads();  // tile t is complete; and everybody has read tile t - 1: its stage is free
     fetch(t + 1);
+    // [done]
     typename S::Scores scores = {};
     multiply_with_keys<S>(queries, smem.K[t % kStages], scores);
     if constexpr (decltype(some_hidden)::value)
       hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
     fold_scores<S>(to_log2, scores, rows, O);
     accumulate<S>(scores, smem.V[t % kStages], O);
-    // [done]
   };
   for (int t = 0; t < tiles.full; ++t) attend(t, std::false_type{});
   for (int t = tiles.full; t < tiles.count; ++t) attend(t, std::true_type{});

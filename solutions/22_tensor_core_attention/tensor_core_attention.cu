@@ -199,8 +199,7 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float &m_log2 = rows.m_log2[i][half], &l = rows.l[i][half];
-      // TODO 4: the largest score of the row, of which four lanes have a part each; and the factor for l and
-      // O.
+      // TODO 4: the row's largest score, of which four lanes have parts; and the factor of l and O.
       float largest = -INFINITY;
 #pragma unroll
       for (int j = 0; j < S::kAcross; ++j)

@@ -143,7 +143,7 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
     for (int half = 0; half < 2; ++half) {
       float &m_log2 = rows.m_log2[i][half], &l = rows.l[i][half];
       // TODO 4: the row's largest score, of which four lanes have parts; and the factor of l and O.
-        // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
+      // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
     }
   }
 }

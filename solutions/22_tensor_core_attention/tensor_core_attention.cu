@@ -208,20 +208,21 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
       const float base = grown == -INFINITY ? 0.0f : grown;  // -inf - -inf would be NaN
       const float rescale = device::exp2_approx(m_log2 - base);
       m_log2 = grown;
-      l *= rescale;
 #pragma unroll
       for (int d = 0; d < S::kDeep; ++d) O[i][d].at[2 * half] *= rescale, O[i][d].at[2 * half + 1] *= rescale;
-        // [done]
-        // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
+      // [done]
+      // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
+      float sum = l * rescale;
 #pragma unroll
       for (int j = 0; j < S::kAcross; ++j) {
 #pragma unroll
         for (int e = 2 * half; e < 2 * half + 2; ++e) {
           float& score = scores[i][j].at[e];
           score = device::exp2_approx(fmaf(score, to_log2, -base));
-          l += score;
+          sum += score;
         }
       }
+      l = sum;
       // [done]
     }
   }

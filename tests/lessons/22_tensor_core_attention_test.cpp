@@ -90,30 +90,35 @@ struct WholeTiles {
 Mistakes own_mistakes(const Problem& p, Which which) {
   Catalogue all(p, which);
   const Int M = queries_of_a_block(p.D()), N = keys_of_a_tile(p.D()), offset = p.Nk() - p.Nq();
-  const auto whole_tiles = [=, &p](Int i) {  // as they should be
-    const Int first = i / M * M + offset, last = std::min((i / M + 1) * M, p.Nq()) - 1 + offset;
-    const Int window = std::min(p.mask.window, std::max<Int>(p.Nk(), 1));
-    return WholeTiles{(std::max<Int>(last - window + 1, 0) + N - 1) / N,
-                      (p.mask.causal ? std::clamp<Int>(first + 1, 0, p.Nk()) : p.Nk()) / N};
-  };
-  const auto add_unmasked = [&](const char* name, Int more_before, Int more_behind, const char* sentence) {
+  /// The wrong masks of a kernel that rounds the first, or the last, of the whole tiles outwards.
+  const auto add_unmasked = [&](const char* name, bool first_outwards, bool last_outwards,
+                                const char* sentence) {
+    const auto whole_tiles = [=, &p](Int i) {
+      const Int first = i / M * M + offset, last = std::min((i / M + 1) * M, p.Nq()) - 1 + offset;
+      const Int window = std::min(p.mask.window, std::max<Int>(p.Nk(), 1));
+      const Int begin = std::max<Int>(last - window + 1, 0), end = std::max<Int>(first + 1, 0);
+      return WholeTiles{
+          (begin + (first_outwards ? 0 : N - 1)) / N,
+          std::min(p.mask.causal ? (end + (last_outwards ? N - 1 : 0)) / N : p.Nk(), p.Nk() / N)};
+    };
     all.add_view_too(
         name,
         [=, &p](Int i, Int j) {
           const WholeTiles whole = whole_tiles(i);
-          const Int tile = j / N, begin = whole.begin - more_before, end = whole.end + more_behind;
-          return p.sees(i, j) || (begin < end && tile >= begin && tile < end && j < p.Nk());
+          return p.sees(i, j) || (j / N >= whole.begin && j / N < whole.end && j < p.Nk());
         },
         sentence);
   };
   add_unmasked(
-      "window_tile_unmasked", 1, 0,
+      "window_tile_unmasked", true, false,
       "The tile in which the window of a block's last query begins is taken for whole: some of its keys "
       "are too old for later queries.");
   add_unmasked(
-      "diagonal_tile_unmasked", 0, 1,
-      "The tile on the diagonal is taken for whole: it has keys that the first queries of the block do not "
-      "see.");
+      "diagonal_tile_unmasked", false, true,
+      "The tile on the diagonal is taken for whole: it has keys that the first queries of the block do "
+      "not see.");
+  all.add("log2e_missing", {.score_factor = std::log(2.0)},
+          "The powers of 2 lack the factor log2(e): exp(x) is 2 to the power x times log2(e).");
   if (which == Which::O) {
     all.add("p_halves_exchanged", {.V = values_of_keys(p, [](Int key) { return key ^ 8; })},
             "Of each 16 keys, the weights of the first 8 meet the values of the last 8: as A, the fragment "

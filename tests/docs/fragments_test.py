@@ -53,6 +53,18 @@ class Fragments(unittest.TestCase):
             for line in range(8):
                 self.assertEqual(fragments.swizzled(line, fragments.swizzled(line, chunk)), chunk)
 
+    def test_two_fragments_of_c_are_one_of_a_in_every_lane(self):
+        for row in range(16):
+            for col in range(16):
+                lane, register = fragments.lane_of_a(row, col)
+                self.assertEqual(fragments.lane_of_c(row, col % 8)[0], lane)
+                self.assertEqual(fragments.operand_register(row, col), register)
+
+    def test_the_picture_of_the_operand_has_a_number_for_each_square(self):
+        root = xml.etree.ElementTree.fromstring(fragments.draw_operand())
+        numbers = [text.text for group in root.iter("{http://www.w3.org/2000/svg}g") for text in group]
+        self.assertEqual(len(numbers), 16 * 16 + 16 * 8)  # elements of S, pairs of A
+
     def test_the_picture_has_a_number_for_each_square(self):
         root = xml.etree.ElementTree.fromstring(fragments.draw())
         numbers = [text.text for group in root.iter("{http://www.w3.org/2000/svg}g") for text in group]

@@ -17,7 +17,7 @@ SEARCHES = {
     "why O has to be rescaled when the maximum changes": r"lesson_0[5789]|steps",
     "how grouped-query attention maps heads": r"lesson_11",
     "what is a bank conflict": r"lesson_0[26]|diagnostic_bank_conflict",
-    "exp2": r"lesson_\d\d",
+    "exp2": r"lesson_\d\d|steps",
     "tolerance": r"grader|glossary",
     "syncwarp": r"lesson_(09|15)|diagnostic_missing_syncwarp",
     "__syncwarp": r"lesson_(09|15)|diagnostic_missing_syncwarp",

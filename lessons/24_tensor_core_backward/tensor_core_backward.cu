@@ -8,7 +8,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
@@ -21,6 +20,7 @@
 #include "device/exp2.hpp"
 #include "device/float16.hpp"
 #include "device/full_attention.hpp"
+#include "device/key_mask.hpp"
 #include "device/philox.hpp"
 #include "device/swizzled_tile.hpp"
 #include "device/tensor_core.hpp"
@@ -35,59 +35,35 @@ using device::Major;
 // --- Which scores are there ---
 
 // [mask]
-/// What is hidden in a tile of scores; the query and the key are counted from the tile's beginning.
-struct TileMask {
-  int diagonal;  ///< query i stands at key i + diagonal
-  bool causal;
-  int window, sinks, queries, keys;
-
+/// Which keys a query sees, and which tiles meet: lesson 17's rules, for tiles of any size.
+struct Mask : device::KeyMask {
+  /// Whether there is no such query or key, or the query does not see the key.
   __device__ bool hides(int query, int key) const {
-    const int back = query + diagonal - key;
-    return query >= queries || key >= keys || (causal && back < 0) || (back >= window && key >= sinks);
+    const int back = query + offset() - key;
+    return query >= Nq || key >= Nk || (causal && back < 0) || (back >= window && key >= sinks);
   }
-};
 
-/// Which keys a query sees, and which tiles meet: lesson 17's rules, for tiles of any size. The window is at most
-/// Nq + Nk, so that no sum overflows.
-struct Mask {
-  bool causal;
-  std::int64_t window, sinks, Nq, Nk;
-
-  __device__ std::int64_t offset() const { return Nk - Nq; }
-
-  /// Whether every query of a tile sees every key of a tile, and both are full.
-  __device__ bool hides_nothing(std::int64_t first_query, int queries, std::int64_t first_key, int keys) const {
-    const std::int64_t position = first_query + offset(), last_key = first_key + keys - 1;
+  /// Whether a tile is full, and every query of it sees every key.
+  __device__ bool hides_nothing(int first_query, int queries, int first_key, int keys) const {
+    const int position = first_query + offset(), last_key = first_key + keys - 1;
     return first_query + queries <= Nq && last_key < Nk && (!causal || last_key <= position) &&
            (position + queries - 1 - first_key < window || last_key < sinks);
   }
-
-  /// Numbers beyond a tile's are cut off, so that they fit into an int.
-  __device__ TileMask tile(std::int64_t first_query, std::int64_t first_key) const {
-    const auto cut = [](std::int64_t x) {
-      constexpr std::int64_t kFar = 1 << 20;
-      return static_cast<int>(max(-kFar, min(x, kFar)));
-    };
-    const std::int64_t diagonal = first_query + offset() - first_key;
-    const int near = cut(diagonal);  // and the window moves with it
-    return {near, causal, cut(window - diagonal + near), cut(sinks - first_key), cut(Nq - first_query),
-            cut(Nk - first_key)};
-  }
 };
 
-/// From one tile of columns to the next: queries of each head of a group, for the keys of a block.
+/// The tiles of queries that go past a block's keys, from that of the first query that sees one of them to the last
+/// such query, for one head of a group after the other.
 struct QueryTiles {
-  std::int64_t head, last_head, begin, end, first;  ///< `first`: of the tile's queries
+  int head, end_head, begin, end, first;  ///< `first`: of the tile's queries
 
-  __device__ QueryTiles(const Mask& mask, std::int64_t first_key, int keys, int step, std::int64_t head_kv,
-                        std::int64_t group)
-      : head(head_kv * group), last_head(head + group - 1), begin(0), end(mask.Nq) {
-    const std::int64_t last_key = min(first_key + keys, mask.Nk) - 1;
-    if (mask.causal) begin = max(first_key - mask.offset(), std::int64_t{0}) / step * step;
-    if (first_key >= mask.sinks) end = min(last_key + mask.window - mask.offset(), mask.Nq);
+  __device__ QueryTiles(const Mask& mask, int first_key, int keys, int step, int head_kv, int group)
+      : head(head_kv * group), end_head(head + group), begin(0), end(mask.Nq) {
+    const int last_key = min(first_key + keys, mask.Nk) - 1;
+    if (mask.causal) begin = max(first_key - mask.offset(), 0) / step * step;
+    if (first_key >= mask.sinks) end = min(last_key - mask.offset() + mask.window, mask.Nq);
     first = begin;
   }
-  __device__ bool done() const { return begin >= end || head > last_head; }
+  __device__ bool done() const { return begin >= end || head >= end_head; }
   __device__ void advance(int step) {
     first += step;
     if (first < end) return;
@@ -96,14 +72,13 @@ struct QueryTiles {
   }
 };
 
-/// The same for keys, past the queries of a block: the tiles of the sinks, then those of the windows.
+/// The tiles of keys that go past a block's queries: those of the sinks, then those of the windows.
 struct KeyTiles {
-  std::int64_t head, sinks, begin, end, first;
+  int head, sinks, begin, end, first;
 
-  __device__ KeyTiles(const Mask& mask, std::int64_t first_query, int queries, int step, std::int64_t head_kv)
-      : head(head_kv), sinks(mask.sinks), begin(0), end(mask.Nk) {
-    const std::int64_t position = first_query + mask.offset();
-    begin = max(position - mask.window + 1, std::int64_t{0}) / step * step;
+  __device__ KeyTiles(const Mask& mask, int first_query, int queries, int step, int head_kv)
+      : head(head_kv), sinks(mask.sinks), end(mask.Nk) {
+    begin = max(first_query + mask.offset() - mask.window + 1, 0) / step * step;
     if (mask.causal) end = min(first_query + queries, mask.Nq) + mask.offset();
     first = sinks > 0 ? 0 : begin;
   }
@@ -122,13 +97,13 @@ struct Dropout {
   float factor;             ///< what those that are kept are multiplied by
   std::uint64_t seed;
 
-  __device__ float of(std::int64_t batch, std::int64_t head, std::int64_t query, std::int64_t key) const {
+  __device__ bool keeps(int batch, int head, int query, int key) const {
     const std::uint32_t place[4] = {static_cast<std::uint32_t>(key / 4), static_cast<std::uint32_t>(query),
                                     static_cast<std::uint32_t>(head), static_cast<std::uint32_t>(batch)};
     std::uint32_t words[4];
     device::philox(place, seed, words);
-    const std::uint32_t word = key % 4 < 2 ? words[key % 2] : words[2 + key % 2];
-    return word < threshold ? 0.0f : factor;
+    const std::uint32_t even = key % 4 < 2 ? words[0] : words[2], odd = key % 4 < 2 ? words[1] : words[3];
+    return (key % 2 == 0 ? even : odd) >= threshold;
   }
 };
 // [dropout]
@@ -150,7 +125,7 @@ struct Shape {
   static constexpr int kDown = kTwoWideSums ? 1 : 2;            // products below each other
   static constexpr int kWarps = kTwoWideSums ? 8 : 4, kThreads = 32 * kWarps, kBlocksAtOnce = 8 / kWarps;
   static constexpr int kRows = 16 * kDown * kWarps, kCols = kKeysStay || kDim <= 64 ? 64 : 32;
-  static constexpr int kPart = kTwoWideSums ? 64 : 32;
+  static constexpr int kPart = 32;
   static_assert(kRows == 128 && kCols % kPart == 0);
 
   using RowTile = device::SwizzledTile<T, kRows, kDim>;
@@ -193,7 +168,7 @@ __device__ void multiply(const typename Shape::RowTile& A, const typename Shape:
                          int first_col, typename Shape::Scores& scores) {
   const device::OperandA<typename Shape::RowTile, Major::k> a_of(warp_row);
   const device::OperandB<typename Shape::ColTile, Major::k> b_of;
-#pragma unroll
+#pragma unroll 2  // more would take registers for more addresses
   for (int k = 0; k < Shape::kDim; k += 16) {
     FragmentA<typename Shape::T> a[Shape::kDown];
 #pragma unroll
@@ -275,14 +250,14 @@ class Block {
   using T = typename Shape::T;
   static constexpr bool kKeysStay = Shape::kKeysStay;
 
-  __device__ Block(const Arguments<T>& arg, std::int64_t first_row, void* shared_memory)
+  __device__ Block(const Arguments<T>& arg, int first_row, void* shared_memory)
       : arg_(arg), smem_(*static_cast<Memory<Shape>*>(shared_memory)), first_row_(first_row) {}
 
   /// Lets all tiles of columns go past: while one is attended to, the next is on its way.
   template <class Tiles>
   __device__ void attend_all(Tiles at) {
     if (at.done()) return;
-    const std::int64_t head = blockIdx.y, batch = blockIdx.z;
+    const unsigned head = blockIdx.y, batch = blockIdx.z;
     const auto& A = kKeysStay ? arg_.K : arg_.Q;
     const auto& B = kKeysStay ? arg_.V : arg_.dO;
     device::send_tile<Shape::kThreads>(smem_.rows.of_S, device::matrix_of(A, batch, head), first_row_, 0);
@@ -314,7 +289,7 @@ class Block {
 
   /// dK and dV, or dQ.
   __device__ void store_sums(const View<T, 4>& of_S, const View<T, 4>& of_dP) const {
-    const std::int64_t first_row = first_row_ + warp_row();
+    const int first_row = first_row_ + warp_row();
     store<Shape>(dX_rmem_, arg_.scale, device::matrix_of(of_S, blockIdx.z, blockIdx.y), first_row);
     if constexpr (kKeysStay)
       store<Shape>(dV_rmem_, 1.0f, device::matrix_of(of_dP, blockIdx.z, blockIdx.y), first_row);
@@ -345,9 +320,34 @@ class Block {
     if (threadIdx.x < Shape::kCols) stage.queries[threadIdx.x] = column;
   }
 
+  /// Where number e of fragment (i, j) of a part stands in the head.
+  struct Place {
+    int query, key;
+  };
+  __device__ Place place_of(int first, int first_col, int i, int j, int e) const {
+    const int row = first_row_ + warp_row() + 16 * i + FragmentC::row(e), col = first + first_col + 8 * j + FragmentC::col(e);
+    return kKeysStay ? Place{col, row} : Place{row, col};
+  }
+
+  /// Bit 4 · (kDown · j + i) + e is whether number e of fragment (i, j) is kept. Asked before there are scores, whose
+  /// registers the generator needs.
+  template <class Tiles>
+  __device__ std::uint32_t kept_of(const Tiles& at, int first_col) const {
+    constexpr int kNumbers = Shape::kDown * Shape::kPart / 2;
+    static_assert(kNumbers <= 32);
+    std::uint32_t kept = 0;
+    for (int n = 0; n < kNumbers; ++n) {
+      const Place place = place_of(at.first, first_col, n / 4 % Shape::kDown, n / 4 / Shape::kDown, n % 4);
+      const int head = kKeysStay ? at.head : static_cast<int>(blockIdx.y);
+      if (arg_.dropout.keeps(static_cast<int>(blockIdx.z), head, place.query, place.key)) kept |= 1u << n;
+    }
+    return kept;
+  }
+
   /// Lines 10 to 16 of the algorithm, for kPart columns from first_col on.
   template <class Tiles>
   __device__ void attend(const Tiles& at, const Stage& stage, int first_col) {
+    const std::uint32_t kept = kDrops ? kept_of(at, first_col) : ~0u;
     Scores S_rmem = {}, dP_rmem = {};
     multiply<Shape>(smem_.rows.of_S, stage.of_S, warp_row(), first_col, S_rmem);     // line 10: Sᵀ = K·Qᵀ, or S
     multiply<Shape>(smem_.rows.of_dP, stage.of_dP, warp_row(), first_col, dP_rmem);  // line 13: dPᵀ = V·dOᵀ, or dP
@@ -355,23 +355,22 @@ class Block {
         kKeysStay ? arg_.mask.hides_nothing(at.first, Shape::kCols, first_row_, Shape::kRows)
                   : arg_.mask.hides_nothing(first_row_, Shape::kRows, at.first, Shape::kCols);
     if (all_seen)
-      differentiate<false>(at, stage, first_col, S_rmem, dP_rmem);
+      differentiate<false>(at, stage, first_col, kept, S_rmem, dP_rmem);
     else
-      differentiate<true>(at, stage, first_col, S_rmem, dP_rmem);
+      differentiate<true>(at, stage, first_col, kept, S_rmem, dP_rmem);
     if constexpr (kKeysStay) accumulate<Shape>(S_rmem, stage.of_dP, first_col, dV_rmem_);  // line 12: dV += Pᵀ·dO
     accumulate<Shape>(dP_rmem, stage.of_S, first_col, dX_rmem_);  // line 16: dK += dSᵀ·Q; or line 15: dQ += dS·K
   }
 
   /// Lines 11 and 14: P, or what dropout leaves of it, in place of S, and dS in place of dP.
   template <bool kMasked, class Tiles>
-  __device__ void differentiate(const Tiles& at, const Stage& stage, int first_col, Scores& S, Scores& dP) const {
+  __device__ void differentiate(const Tiles& at, const Stage& stage, int first_col, std::uint32_t kept, Scores& S, Scores& dP) const {
     const float scale_log2 = arg_.scale * kLog2e;
-    const TileMask mask = kKeysStay ? arg_.mask.tile(at.first, first_row_) : arg_.mask.tile(first_row_, at.first);
 #pragma unroll
     for (int j = 0; j < Shape::kPart / 8; ++j) {
-      const int col = first_col + 8 * j + FragmentC::col(0);
-      float4 two = {};  // lse and delta of this column and of the next
-      if constexpr (kKeysStay) two = *reinterpret_cast<const float4*>(&stage.queries[col]);
+      float4 two = {};  // lse and delta of the lane's two columns
+      if constexpr (kKeysStay)
+        two = *reinterpret_cast<const float4*>(&stage.queries[first_col + 8 * j + FragmentC::col(0)]);
 #pragma unroll
       for (int i = 0; i < Shape::kDown; ++i) {
 #pragma unroll
@@ -379,20 +378,17 @@ class Block {
           const OfQuery of = !kKeysStay   ? of_rows_[2 * i + e / 2]
                              : e % 2 == 0 ? OfQuery{two.x, two.y}
                                           : OfQuery{two.z, two.w};
-          const int row = warp_row() + 16 * i + FragmentC::row(e);
-          const int query = kKeysStay ? col + e % 2 : row, key = kKeysStay ? row : col + e % 2;
           float& P = S[i][j].at[e];
           float& dS = dP[i][j].at[e];
           P = device::exp2_approx(fmaf(P, scale_log2, -of.lse_log2));
-          if (kMasked && mask.hides(query, key)) P = 0.0f;
-          float Z = 1.0f;
-          if constexpr (kDrops) {
-            Z = arg_.dropout.of(blockIdx.z, kKeysStay ? at.head : blockIdx.y, (kKeysStay ? at.first : first_row_) + query,
-                                (kKeysStay ? first_row_ : at.first) + key);
-            dS = Z == 0.0f ? 0.0f : Z * dS;  // 0 · ∞ would be NaN
+          if constexpr (kMasked) {
+            const Place place = place_of(at.first, first_col, i, j, e);
+            if (arg_.mask.hides(place.query, place.key)) P = 0.0f;
           }
-          dS = P == 0.0f ? 0.0f : P * (dS - of.delta);  // a weight of 0 has no part, whatever dP holds
-          if constexpr (kDrops) P *= Z;
+          const bool drops = kDrops && (kept >> (4 * (Shape::kDown * j + i) + e) & 1) == 0;
+          const float dA = drops ? 0.0f : kDrops ? dS * arg_.dropout.factor : dS;
+          dS = P == 0.0f ? 0.0f : P * (dA - of.delta);  // a weight of 0 has no part, whatever dP holds
+          if constexpr (kDrops) P = drops ? 0.0f : P * arg_.dropout.factor;
         }
       }
     }
@@ -400,7 +396,7 @@ class Block {
 
   const Arguments<T>& arg_;
   Memory<Shape>& smem_;
-  const std::int64_t first_row_;
+  const int first_row_;
   OfQuery of_rows_[2 * Shape::kDown] = {};  ///< of the lane's rows, if they are queries
   typename Shape::Sums dX_rmem_ = {};       ///< dK, or dQ
   typename Shape::Sums dV_rmem_ = {};       ///< if keys stay
@@ -413,10 +409,10 @@ template <class Shape, bool kDrops>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     keys_kernel(const __grid_constant__ Arguments<typename Shape::T> arg) {
   extern __shared__ uint4 shared_memory[];
-  const std::int64_t first_key = std::int64_t{blockIdx.x} * Shape::kRows;
+  const int first_key = static_cast<int>(blockIdx.x) * Shape::kRows;
   Block<Shape, kDrops> block(arg, first_key, shared_memory);
-  const std::int64_t group = arg.Q.shape[1] / arg.K.shape[1];
-  block.attend_all(QueryTiles(arg.mask, first_key, Shape::kRows, Shape::kCols, blockIdx.y, group));
+  const auto group = static_cast<int>(arg.Q.shape[1] / arg.K.shape[1]);
+  block.attend_all(QueryTiles(arg.mask, first_key, Shape::kRows, Shape::kCols, static_cast<int>(blockIdx.y), group));
   block.store_sums(arg.dK, arg.dV);
 }
 
@@ -426,9 +422,9 @@ template <class Shape, bool kDrops>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     queries_kernel(const __grid_constant__ Arguments<typename Shape::T> arg) {
   extern __shared__ uint4 shared_memory[];
-  const std::int64_t first_query = std::int64_t{gridDim.x - 1 - blockIdx.x} * Shape::kRows;
+  const int first_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * Shape::kRows;
   Block<Shape, kDrops> block(arg, first_query, shared_memory);
-  const std::int64_t head_kv = blockIdx.y / (arg.Q.shape[1] / arg.K.shape[1]);
+  const auto head_kv = static_cast<int>(blockIdx.y / (arg.Q.shape[1] / arg.K.shape[1]));
   block.attend_all(KeyTiles(arg.mask, first_query, Shape::kRows, Shape::kCols, head_kv));
   block.store_sums(arg.dQ, arg.dQ);
 }
@@ -501,21 +497,17 @@ Dropout dropout_of(float dropout, std::uint64_t seed) {
           static_cast<float>(1.0 / (1.0 - static_cast<double>(dropout))), seed};
 }
 
-/// @throws std::invalid_argument, naming the argument, unless rows of X can be read in chunks of 16 bytes.
+/// All kernels, for both types. The views hold device types.
 template <class T>
 void backward(const View<const T, 4>& Q, const View<const T, 4>& K, const View<const T, 4>& V, const float* sink,
               const View<const T, 4>& O, const View<const float, 3>& lse, const View<const T, 4>& dO,
               const View<float, 3>& delta, const View<T, 4>& dQ, const View<T, 4>& dK, const View<T, 4>& dV,
               float* dsink, float scale, bool causal, std::int64_t window, std::int64_t sinks, float dropout,
               std::uint64_t seed) {
-  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], Nk = K.shape[2], D = Q.shape[3];
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3];
   device::require_groups(H, K.shape[1]);
   device::require_backward_arguments_of_16_bits(Q, K, V, O, lse, dO, delta, dQ, dK, dV, K.shape[1], kMaxDim);
-  if (window < 1)
-    throw std::invalid_argument("window must be at least 1, but it is " + std::to_string(window) + ".");
-  if (sinks < 0)
-    throw std::invalid_argument("sinks must not be negative, but it is " + std::to_string(sinks) + ".");
-  const Mask mask{causal, std::min(window, Nq + Nk), sinks, Nq, Nk};  // a larger window could overflow
+  const Mask mask{device::key_mask_of(Q, K, causal, window, sinks)};
   const Arguments<T> arg{Q, K, V, dO, lse, device::read_only(delta), dQ, dK, dV, scale, mask,
                          dropout_of(dropout, seed)};
   if (H == 0) return;

@@ -73,21 +73,190 @@ Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {
   return in_16_bits(random_problem(n, mask), format);
 }
 
+/// The problem with lesson 18's dropout; before in_16_bits().
+Problem dropped(const Problem& p, float dropout) {
+  return attention_tests::dropped(p, dropout, kSeed, decision_of);
+}
+
+/// Checks the problem in both types.
+void check_both_types(const Problem& p, TestLine where = TestLine::here()) {
+  for (const Format16 format : kFormats) check_values(kBackward, in_16_bits(p, format), where);
+}
+
+const reference::Mask kMask{.causal = true, .window = 30, .sinks = 3};
+
 }  // namespace
 
-TEST_CASE("gives the gradients of one head, in both types, up to a whole tile and beyond",
-          "[l24][tensor_core_backward][points:4]") {
-  for (const Format16 format : kFormats) {
-    check(kBackward, problem({1, 1, 5, 7, 8}, format));
-    check_values(kBackward, problem({1, 1, 70, 130, 64}, format));
-    check_values(kBackward, problem({1, 1, 150, 40, 128}, format));
+// --- One head ---
+
+TEST_CASE("gives the gradients of one head, in both types", "[l24][tensor_core_backward][points:3]") {
+  for (const Format16 format : kFormats) check(kBackward, problem({1, 1, 5, 7, 8}, format));
+  for (const Sizes& n : {Sizes{1, 1, 1, 1, 8}, {1, 1, 16, 16, 16}, {1, 1, 64, 128, 64}, {1, 1, 70, 130, 64}})
+    check_both_types(random_problem(n));
+}
+
+TEST_CASE("gets delta, then P, dP and dS right", "[l24][tensor_core_backward][points:2]") {
+  check(kBackward, problem({1, 1, 33, 9, 24}, Format16::bfloat16));
+  check_both_types(random_problem({1, 1, 9, 150, 8}));
+}
+
+TEST_CASE("meets tiles of 64 and of 128 with edges in all places", "[l24][tensor_core_backward][points:3]") {
+  for (const Sizes& n : {Sizes{1, 1, 63, 127, 8},
+                         {1, 1, 65, 129, 8},
+                         {1, 1, 129, 65, 8},
+                         {1, 1, 128, 31, 80},
+                         {1, 1, 33, 257, 80}})
+    check_both_types(random_problem(n));
+}
+
+TEST_CASE("takes multiples of 8 dimensions up to 128", "[l24][tensor_core_backward][points:2]") {
+  for (const Int D : {8, 24, 56, 64, 72, 120, 128}) check_both_types(random_problem({1, 2, 20, 40, D}, kMask));
+  check(kBackward, problem({1, 1, 70, 40, 128}, Format16::bfloat16, kMask));
+}
+
+TEST_CASE("agrees with central differences", "[l24][tensor_core_backward][points:1]") {
+  Random random(case_seed());
+  for (int i = 0; i < 4; ++i) {
+    const Int H_kv = random.integer(1, 2);
+    check_differences(kBackward, with_gradient(problem({random.integer(1, 2), H_kv * random.integer(1, 2),
+                                                        random.integer(2, 6), random.integer(2, 9), 8, H_kv},
+                                                       kFormats[i % 2], {.causal = i < 2})));
   }
 }
-TEST_CASE("scratch", "[l24][tensor_core_backward][points:4]") {
+
+// --- Masks, groups, sinks, dropout ---
+
+TEST_CASE("hides what a causal mask, a window and sink tokens hide", "[l24][tensor_core_backward][points:3]") {
+  check(kBackward, problem({1, 1, 70, 140, 8}, Format16::bfloat16, kMask));
+  for (const Sizes& n : {Sizes{1, 1, 130, 280, 8}, {1, 1, 280, 130, 8}, {1, 1, 128, 128, 72}})
+    for (const reference::Mask& mask : {reference::Mask{.causal = true},
+                                        {.causal = true, .window = 63, .sinks = 65},
+                                        {.causal = true, .window = 65},
+                                        {.causal = false, .window = 100},
+                                        {.causal = false, .window = 1, .sinks = 1}})
+      check_both_types(random_problem(n, mask));
+}
+
+TEST_CASE("adds up dK and dV over the heads of a group", "[l24][tensor_core_backward][points:2]") {
+  check(kBackward, problem({2, 4, 9, 21, 8, 2}, Format16::float16));
+  check_both_types(random_problem({2, 6, 70, 20, 16, 2}, kMask));
+  check_both_types(random_problem({1, 3, 140, 9, 80, 1}));
+}
+
+TEST_CASE("gives learned sinks their gradient", "[l24][tensor_core_backward][points:2]") {
+  check(kBackward, in_16_bits(with_sink(random_problem({2, 2, 9, 12, 8, 1}, kMask)), Format16::bfloat16));
+  check_both_types(with_sink(random_problem({3, 2, 150, 40, 16}, {.causal = true})));
+}
+
+TEST_CASE("drops the weights that lesson 18 drops", "[l24][tensor_core_backward][points:3]") {
+  check(kBackward, in_16_bits(dropped(random_problem({1, 2, 9, 21, 8, 1}, kMask), 0.3f), Format16::bfloat16));
+  check_both_types(dropped(random_problem({2, 4, 70, 75, 16, 2}), 0.25f));
+  check_both_types(dropped(with_sink(random_problem({1, 2, 40, 140, 88}, kMask)), 0.25f));
+}
+
+TEST_CASE("gives queries that see no key, and keys that no query sees, no part in anything",
+          "[l24][tensor_core_backward][points:1]") {
+  for (const Sizes& n : {Sizes{1, 2, 12, 5, 8}, {1, 2, 140, 20, 8}, {1, 2, 3, 80, 8}})
+    check_both_types(with_sink(random_problem(n, {.causal = true, .window = 2, .sinks = 1})));
+  check(kBackward, problem({1, 2, 12, 5, 8}, Format16::bfloat16, {.causal = true}));
+}
+
+TEST_CASE("keeps large scores apart, and does not look at tiles in which nobody sees anybody",
+          "[l24][tensor_core_backward][points:1]") {
+  check_both_types(with_sink(with_large_scores(random_problem({1, 2, 40, 90, 16}, kMask))));
+  check_both_types(
+      with_nan_keys(random_problem({1, 1, 10, 400, 8}, {.causal = true, .window = 20, .sinks = 3}), 128, 256));
+}
+
+// --- Memory ---
+
+TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
+          "[l24][tensor_core_backward][points:2]") {
+  const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
   for (const Format16 format : kFormats) {
-    check_values(kBackward, in_16_bits(with_sink(random_problem({2, 4, 140, 300, 40, 2}, {.causal = true, .window = 90, .sinks = 3})), format));
-    check_values(kBackward, in_16_bits(random_problem({1, 2, 300, 140, 72}, {.causal = true}), format));
-    check_values(kBackward, in_16_bits(attention_tests::dropped(random_problem({1, 4, 30, 40, 16, 2}, {.causal = true}), 0.3f, kSeed, decision_of), format));
-    check_values(kBackward, in_16_bits(attention_tests::dropped(random_problem({1, 4, 30, 40, 88, 2}, {.causal = true}), 0.3f, kSeed, decision_of), format));
+    Problem p = with_sink(random_problem({2, 4, 20, 24, 16, 2}, kMask));
+    p.layout_of_lse = inside;
+    p = in_16_bits(with_layouts(p, outside, inside, outside, inside), format);
+    check_values(kBackward, with_layouts_of_gradients(with_gradient(p), inside, outside, inside, outside, inside));
   }
+}
+
+TEST_CASE("stores each result once, and nothing else, and reads only tiles that meet",
+          "[l24][tensor_core_backward][points:2]") {
+  // A window of 2: keys 0 to 127 meet the first three tiles of 64 queries, keys 128 to 255 the last two.
+  const Problem p = problem({1, 1, 256, 256, 64}, Format16::bfloat16, {.causal = true, .window = 2});
+  const Outcome outcome = check(kBackward, p, kCounted);
+  require(outcome.counters.at("launches") <= 3, "The backward pass should be three launches at most.");
+  if (const Profile* profile = profile_of(outcome)) {
+    require_stores_outputs_once(kBackward, *profile, with_gradient(p));
+    const std::uint64_t tensor = bytes_of(p.Q, p.format), tile = tensor / 4, lse_and_delta = 32768;
+    // delta: O and dO; dK and dV: K, V and five tiles of Q and dO; dQ: Q, dO and five tiles of K and V.
+    require_loads_at_most(*profile, 6 * tensor + 2 * (5 + 5) * tile + lse_and_delta,
+                          "to load what stays once, and of the others the tiles that meet,");
+  }
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads", "[l24][tensor_core_backward][points:1]") {
+  check_same_bits(kBackward, with_gradient(in_16_bits(
+                                 dropped(with_sink(random_problem({2, 2, 70, 140, 16, 1}, kMask)), 0.25f),
+                                 Format16::bfloat16)));
+}
+
+// --- What is refused ---
+
+TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gives 0 where there is nothing",
+          "[l24][tensor_core_backward][points:2]") {
+  const Problem shapes = problem({2, 3, 4, 5, 16, 3}, Format16::bfloat16, kMask);
+  check_refuses_shapes(kBackward, shapes);
+  const BackwardProblem valid = with_gradient(problem({1, 2, 4, 5, 16}, Format16::float16, kMask));
+  check(kBackward, valid);
+  const auto refuse = [&](auto change, const char* argument) {
+    BackwardProblem wrong = valid;
+    change(wrong);
+    require_refused(kBackward, wrong, results_of(wrong), argument);
+  };
+  for (const Int D : {0, 12, 136})
+    refuse(
+        [D](BackwardProblem& p) {
+          for (Tensor<float>* x : {&p.Q, &p.K, &p.V, &p.O, &p.dO}) {
+            Shape shape = x->shape();
+            shape[3] = D;
+            *x = Tensor<float>(shape);
+          }
+        },
+        "Q");
+  refuse([](BackwardProblem& p) { p.K = spread(p.K); }, "K");
+  refuse([](BackwardProblem& p) { p.dO = spread(p.dO); }, "dO");
+  refuse([](BackwardProblem& p) { p.V = lay_out(p.V, Strides{170, 85, 17, 1}); }, "V");  // rows of 17 numbers
+  refuse([](BackwardProblem& p) { p.dO = lay_out(p.dO, Strides{136, 68, 17, 1}); }, "dO");
+  refuse([](BackwardProblem& p) { p.mask.window = 0; }, "window");
+  refuse([](BackwardProblem& p) { p.mask.sinks = -1; }, "sinks");
+  for (const float dropout : {-0.25f, 1.0f, kNan})
+    refuse([dropout](BackwardProblem& p) { p.dropout = Dropout{dropout, kSeed}; }, "dropout");
+  for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}})
+    check(kBackward, in_16_bits(with_sink(random_problem(n, kMask)), Format16::bfloat16));
+}
+
+COURSE_GRADCHECK(GradcheckContext& check) {
+  const double dropout = check.number("dropout", 0);
+  const auto seed = static_cast<std::uint64_t>(check.integer("seed", static_cast<Int>(check.seed())));
+  if (!(dropout >= 0 && dropout < 1)) throw RunError("--set dropout: it must be at least 0 and less than 1.", true);
+  gradcheck_attention_backward(check, kBackward, [&](const Problem& p) {
+    return in_16_bits(attention_tests::dropped(p, static_cast<float>(dropout), seed, decision_of),
+                      Format16::bfloat16);
+  });
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto dropout = static_cast<float>(run.number("dropout", 0));
+  const auto seed = static_cast<std::uint64_t>(run.integer("seed", 0));
+  run_attention_backward(run, kTakes, [&](const BackwardProblem& problem, Backward& got) {
+    BackwardProblem p = problem;
+    p.dropout = Dropout{dropout, seed};
+    const auto call = [&](const auto&... arguments) {
+      run.call(arguments...);
+      return 0;
+    };
+    p.format == Format16::float16 ? in_type<float16>(p, got, call) : in_type<bfloat16>(p, got, call);
+  });
 }

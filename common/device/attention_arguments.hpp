@@ -21,8 +21,8 @@ void require_dense_rows(const char* name, const View<T, kRank>& X) {
                                 std::to_string(X.strides[kRank - 1]) + ".");
 }
 
-/// @throws std::invalid_argument, naming the argument, unless every row of X, of numbers of 16 bits that lie side
-/// by side, begins at a multiple of 16 bytes: it can be copied in chunks of 8 numbers.
+/// @throws std::invalid_argument, naming the argument, unless every row of X, of numbers of 16 bits that lie
+/// side by side, begins at a multiple of 16 bytes: it can be copied in chunks of 8 numbers.
 template <class T, int kRank>
 void require_chunked_rows(const char* name, const View<T, kRank>& X) {
   static_assert(sizeof(T) == 2, "a chunk has 8 numbers of 16 bits");
@@ -32,7 +32,8 @@ void require_chunked_rows(const char* name, const View<T, kRank>& X) {
                                 std::to_string(past) + " bytes past one.");
   for (int axis = 0; axis < kRank - 1; ++axis)
     if (X.shape[axis] > 1 && X.strides[axis] % 8 != 0)
-      throw std::invalid_argument(std::string(name) + " must have strides that are multiples of 8, but that of axis " +
+      throw std::invalid_argument(std::string(name) +
+                                  " must have strides that are multiples of 8, but that of axis " +
                                   std::to_string(axis) + " is " + std::to_string(X.strides[axis]) + ".");
 }
 
@@ -66,13 +67,14 @@ void require_attention_arguments(const View<const T, 4>& Q, const View<const std
 
 /// @brief Checks what all attention kernels of 16 bits take.
 /// Shapes: as require_attention_arguments().
-/// @throws std::invalid_argument, naming the argument, as that one, if D is no multiple of 8, and if a row of Q,
-/// K, V or O does not begin at a multiple of 16 bytes.
+/// @throws std::invalid_argument, naming the argument, as that one, if D is no multiple of 8, and if a row of
+/// Q, K, V or O does not begin at a multiple of 16 bytes.
 template <class T, class Output>
 void require_attention_arguments_of_16_bits(const View<const T, 4>& Q,
                                             const View<const std::type_identity_t<T>, 4>& K,
                                             const View<const std::type_identity_t<T>, 4>& V,
-                                            const View<Output, 4>& O, std::int64_t H_kv, std::int64_t max_dim) {
+                                            const View<Output, 4>& O, std::int64_t H_kv,
+                                            std::int64_t max_dim) {
   require_attention_arguments(Q, K, V, O, H_kv, max_dim);
   if (Q.shape[3] % 8 != 0)
     throw std::invalid_argument("Q must have a multiple of 8 numbers in each row, but it has " +
@@ -87,11 +89,11 @@ void require_attention_arguments_of_16_bits(const View<const T, 4>& Q,
 /// Shapes: Q, O, dO, dQ are (B, H, Nq, D), K, V, dK, dV are (B, H_kv, Nk, D), lse and delta are (B, H, Nq).
 /// @throws std::invalid_argument as require_attention_arguments().
 template <class T>  // float, or of 16 bits
-void require_backward_arguments(const View<const T, 4>& Q, const View<const T, 4>& K, const View<const T, 4>& V,
-                                const View<const T, 4>& O, const View<const float, 3>& lse,
-                                const View<const T, 4>& dO, const View<float, 3>& delta, const View<T, 4>& dQ,
-                                const View<T, 4>& dK, const View<T, 4>& dV, std::int64_t H_kv,
-                                std::int64_t max_dim) {
+void require_backward_arguments(const View<const T, 4>& Q, const View<const T, 4>& K,
+                                const View<const T, 4>& V, const View<const T, 4>& O,
+                                const View<const float, 3>& lse, const View<const T, 4>& dO,
+                                const View<float, 3>& delta, const View<T, 4>& dQ, const View<T, 4>& dK,
+                                const View<T, 4>& dV, std::int64_t H_kv, std::int64_t max_dim) {
   const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3], Nk = K.shape[2];
   require_attention_arguments(Q, K, V, O, H_kv, max_dim);
   require_shape("lse", lse, {B, H, Nq});
@@ -112,8 +114,9 @@ template <class T>
 void require_backward_arguments_of_16_bits(const View<const T, 4>& Q, const View<const T, 4>& K,
                                            const View<const T, 4>& V, const View<const T, 4>& O,
                                            const View<const float, 3>& lse, const View<const T, 4>& dO,
-                                           const View<float, 3>& delta, const View<T, 4>& dQ, const View<T, 4>& dK,
-                                           const View<T, 4>& dV, std::int64_t H_kv, std::int64_t max_dim) {
+                                           const View<float, 3>& delta, const View<T, 4>& dQ,
+                                           const View<T, 4>& dK, const View<T, 4>& dV, std::int64_t H_kv,
+                                           std::int64_t max_dim) {
   require_backward_arguments(Q, K, V, O, lse, dO, delta, dQ, dK, dV, H_kv, max_dim);
   require_attention_arguments_of_16_bits(Q, K, V, O, H_kv, max_dim);
   require_chunked_rows("dO", dO);

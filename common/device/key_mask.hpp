@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// Which keys a query sees, with every mask of the course, in 32 bits: lesson 17's rule for kernels that ask it
-/// of many elements at a time.
+/// Which keys a query sees, with every mask of the course, in 32 bits: lesson 17's rule for kernels that ask
+/// it of many elements at a time.
 
 #include <cuda_runtime.h>
 
@@ -15,8 +15,8 @@
 
 namespace course::device {
 
-/// Query i stands at key i + offset(). The window is 1 to Nk, the sinks are 0 to Nk, which are as good as more,
-/// and sequences have at most 2³⁰ rows: no sum overflows.
+/// Query i stands at key i + offset(). The window is 1 to Nk, the sinks are 0 to Nk, which are as good as
+/// more, and sequences have at most 2³⁰ rows: no sum overflows.
 struct KeyMask {
   bool causal;
   int window, sinks, Nq, Nk;
@@ -38,8 +38,8 @@ struct KeysOfQuery {
 
 /// @brief The mask of an entry's arguments.
 /// Shapes: Q is (B, H, Nq, D), K is (B, H_kv, Nk, D).
-/// @throws std::invalid_argument, naming the argument, if a sequence has more than 2³⁰ rows, window is less than
-/// 1 or sinks less than 0.
+/// @throws std::invalid_argument, naming the argument, if a sequence has more than 2³⁰ rows, window is less
+/// than 1 or sinks less than 0.
 template <class T>
 KeyMask key_mask_of(const View<T, 4>& Q, const View<T, 4>& K, bool causal, std::int64_t window,
                     std::int64_t sinks) {

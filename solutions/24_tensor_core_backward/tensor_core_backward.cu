@@ -1,8 +1,8 @@
 // Lesson 24: FlashAttention-2's backward pass (Dao 2023, arXiv:2307.08691, Algorithm 2) on tensor cores.
 //
-// Two kernels, one pattern: some rows stay with a block, and tiles of columns go past them. With keys as rows, the
-// scores come out transposed, and Pᵀ and dSᵀ are operands of dV and dK as they lie in registers; with queries as
-// rows, dS is the operand of dQ. No score ever passes through shared memory.
+// Two kernels, one pattern: some rows stay with a block, and tiles of columns go past them. With keys as
+// rows, the scores come out transposed, and Pᵀ and dSᵀ are operands of dV and dK as they lie in registers;
+// with queries as rows, dS is the operand of dQ. No score ever passes through shared memory.
 
 #include "tensor_core_backward.hpp"
 
@@ -10,18 +10,16 @@
 
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 #include "device/async_copy.hpp"
 #include "device/attention_arguments.hpp"
 #include "device/attention_tile.hpp"
 #include "device/cuda_check.hpp"
+#include "device/dropout.hpp"
 #include "device/exp2.hpp"
 #include "device/float16.hpp"
 #include "device/full_attention.hpp"
-#include "device/key_mask.hpp"
-#include "device/philox.hpp"
+#include "device/masked_tiles.hpp"
 #include "device/swizzled_tile.hpp"
 #include "device/tensor_core.hpp"
 
@@ -32,90 +30,14 @@ using device::FragmentB;
 using device::FragmentC;
 using device::Major;
 
-// --- Which scores are there ---
-
-// [mask]
-/// Which keys a query sees, and which tiles meet: lesson 17's rules, for tiles of any size.
-struct Mask : device::KeyMask {
-  /// Whether there is no such query or key, or the query does not see the key.
-  __device__ bool hides(int query, int key) const {
-    const int back = query + offset() - key;
-    return query >= Nq || key >= Nk || (causal && back < 0) || (back >= window && key >= sinks);
-  }
-
-  /// Whether a tile is full, and every query of it sees every key.
-  __device__ bool hides_nothing(int first_query, int queries, int first_key, int keys) const {
-    const int position = first_query + offset(), last_key = first_key + keys - 1;
-    return first_query + queries <= Nq && last_key < Nk && (!causal || last_key <= position) &&
-           (position + queries - 1 - first_key < window || last_key < sinks);
-  }
-};
-
-/// The tiles of queries that go past a block's keys, from that of the first query that sees one of them to the last
-/// such query, for one head of a group after the other.
-struct QueryTiles {
-  int head, end_head, begin, end, first;  ///< `first`: of the tile's queries
-
-  __device__ QueryTiles(const Mask& mask, int first_key, int keys, int step, int head_kv, int group)
-      : head(head_kv * group), end_head(head + group), begin(0), end(mask.Nq) {
-    const int last_key = min(first_key + keys, mask.Nk) - 1;
-    if (mask.causal) begin = max(first_key - mask.offset(), 0) / step * step;
-    if (first_key >= mask.sinks) end = min(last_key - mask.offset() + mask.window, mask.Nq);
-    first = begin;
-  }
-  __device__ bool done() const { return begin >= end || head >= end_head; }
-  __device__ void advance(int step) {
-    first += step;
-    if (first < end) return;
-    first = begin;
-    ++head;
-  }
-};
-
-/// The tiles of keys that go past a block's queries: those of the sinks, then those of the windows.
-struct KeyTiles {
-  int head, sinks, begin, end, first;
-
-  __device__ KeyTiles(const Mask& mask, int first_query, int queries, int step, int head_kv)
-      : head(head_kv), sinks(mask.sinks), end(mask.Nk) {
-    begin = max(first_query + mask.offset() - mask.window + 1, 0) / step * step;
-    if (mask.causal) end = min(first_query + queries, mask.Nq) + mask.offset();
-    first = sinks > 0 ? 0 : begin;
-  }
-  __device__ bool done() const { return first >= end; }
-  __device__ void advance(int step) {
-    first += step;
-    if (first >= sinks) first = max(first, begin);  // past the sinks; never back
-  }
-};
-// [mask]
-
-// [dropout]
-/// Lesson 18's dropout. Nothing is stored: what needs Z computes it again.
-struct Dropout {
-  std::uint32_t threshold;  ///< a weight is dropped if its word is less; 0: none is
-  float factor;             ///< what those that are kept are multiplied by
-  std::uint64_t seed;
-
-  __device__ bool keeps(int batch, int head, int query, int key) const {
-    const std::uint32_t place[4] = {static_cast<std::uint32_t>(key / 4), static_cast<std::uint32_t>(query),
-                                    static_cast<std::uint32_t>(head), static_cast<std::uint32_t>(batch)};
-    std::uint32_t words[4];
-    device::philox(place, seed, words);
-    const std::uint32_t even = key % 4 < 2 ? words[0] : words[2], odd = key % 4 < 2 ? words[1] : words[3];
-    return (key % 2 == 0 ? even : odd) >= threshold;
-  }
-};
-// [dropout]
-
 // --- A block ---
 
 /// What stays with a block: its rows of the scores. The others go past as columns.
 enum class Rows { keys, queries };
 
 // [shape]
-/// 128 rows stay, and tiles of kCols columns go past. A warp has registers for 16 or 32 rows of its sums and for kPart
-/// columns of S and of dP at a time.
+/// 128 rows stay, and tiles of kCols columns go past. A warp has registers for 16 or 32 rows of its sums and
+/// for kPart columns of S and of dP at a time.
 template <class T_, Rows kRowsAre, int kDim_>
 struct Shape {
   using T = T_;
@@ -125,7 +47,7 @@ struct Shape {
   static constexpr int kDown = kTwoWideSums ? 1 : 2;            // products below each other
   static constexpr int kWarps = kTwoWideSums ? 8 : 4, kThreads = 32 * kWarps, kBlocksAtOnce = 8 / kWarps;
   static constexpr int kRows = 16 * kDown * kWarps, kCols = kKeysStay || kDim <= 64 ? 64 : 32;
-  static constexpr int kPart = 32;
+  static constexpr int kPart = 32, kUnrolled = kKeysStay && kDim == 64 ? 2 : 4;
   static_assert(kRows == 128 && kCols % kPart == 0);
 
   using RowTile = device::SwizzledTile<T, kRows, kDim>;
@@ -134,21 +56,23 @@ struct Shape {
   using Sums = FragmentC[kDown][kDim / 8];
 };
 
-/// What the scores need of a query: P = 2^(S·scale·log₂e - lse_log2). A query that sees no key has lse_log2 = +inf, so
-/// that its weights are 0.
+/// What the scores need of a query: P = 2^(S·scale·log₂e - lse_log2). A query that sees no key has lse_log2 =
+/// +inf, so that its weights are 0.
 struct OfQuery {
   float lse_log2, delta;
 };
 constexpr float kLog2e = 1.44269504f;
 
 /// Of a query that is there, or of none.
-__device__ OfQuery of_query(const View<const float, 1>& lse, const View<const float, 1>& delta, std::int64_t query) {
+__device__ OfQuery of_query(const View<const float, 1>& lse, const View<const float, 1>& delta,
+                            std::int64_t query) {
   if (query >= lse.shape[0]) return {INFINITY, 0.0f};
   const float natural = lse(query);
   return {natural == -INFINITY ? INFINITY : natural * kLog2e, delta(query)};
 }
 
-/// What a block has in shared memory: 66 KB for 64 dimensions, 98 or 130 KB for 128. K and Q make S, V and dO make dP.
+/// What a block has in shared memory: 66 KB for 64 dimensions, 98 or 130 KB for 128. K and Q make S, V and dO
+/// make dP.
 template <class Shape>
 struct Memory {
   struct {
@@ -168,7 +92,7 @@ __device__ void multiply(const typename Shape::RowTile& A, const typename Shape:
                          int first_col, typename Shape::Scores& scores) {
   const device::OperandA<typename Shape::RowTile, Major::k> a_of(warp_row);
   const device::OperandB<typename Shape::ColTile, Major::k> b_of;
-#pragma unroll 2  // more would take registers for more addresses
+#pragma unroll Shape::kUnrolled  // more would take registers for more addresses
   for (int k = 0; k < Shape::kDim; k += 16) {
     FragmentA<typename Shape::T> a[Shape::kDown];
 #pragma unroll
@@ -190,8 +114,10 @@ __device__ void multiply(const typename Shape::RowTile& A, const typename Shape:
 // [sums]
 /// sums += scores·X, for the rows of X from first_col on: the scores, rounded, are operands as they lie.
 template <class Shape>
-__device__ void accumulate(const typename Shape::Scores& scores, const typename Shape::ColTile& X, int first_col,
-                           typename Shape::Sums& sums) {
+__device__ void accumulate(const typename Shape::Scores& scores, const typename Shape::ColTile& X,
+                           int first_col, typename Shape::Sums& sums) {
+  // TODO 2: which two fragments of scores are A for 16 steps of k? Along which axis do the lines of X lie
+  // now?
   const device::OperandB<typename Shape::ColTile, Major::rows> b_of;
 #pragma unroll
   for (int k = 0; k < Shape::kPart; k += 16) {
@@ -210,6 +136,7 @@ __device__ void accumulate(const typename Shape::Scores& scores, const typename 
       }
     }
   }
+  // [done]
 }
 
 /// X[first_row + ...] = sums · scale, rounded, for those rows that X has.
@@ -238,8 +165,8 @@ struct Arguments {
   View<const float, 3> lse, delta;
   View<T, 4> dQ, dK, dV;
   float scale;
-  Mask mask;
-  Dropout dropout;
+  device::TileMask mask;
+  device::Dropout dropout;
 };
 
 // [block]
@@ -274,6 +201,7 @@ class Block {
       Tiles next = at;
       next.advance(Shape::kCols);
       auto &stage = smem_.stages[step % 2], &next_stage = smem_.stages[(step + 1) % 2];
+      // TODO 5: wait for this tile, send for the next, attend to this one. When is next_stage free?
       device::wait_for_copies<0>();
       __syncthreads();  // this tile is complete, and everybody has read the one before: its stage is free
       OfQuery column = {};
@@ -283,6 +211,7 @@ class Block {
       }
       for (int col = 0; col < Shape::kCols; col += Shape::kPart) attend(at, stage, col);
       if constexpr (kKeysStay) keep_column(next_stage, column);
+      // [done]
       at = next;
     }
   }
@@ -310,11 +239,12 @@ class Block {
     device::commit_copies();
   }
 
-  /// lse and delta of a query among the columns, for each of the first threads; and where the scores look for them.
-  __device__ OfQuery column_of(const QueryTiles& at) const {
+  /// lse and delta of a query among the columns, for each of the first threads; and where the scores look for
+  /// them.
+  __device__ OfQuery column_of(const device::QueryTiles& at) const {
     if (threadIdx.x >= Shape::kCols) return {};
-    return of_query(device::row_of(arg_.lse, blockIdx.z, at.head), device::row_of(arg_.delta, blockIdx.z, at.head),
-                    at.first + threadIdx.x);
+    return of_query(device::row_of(arg_.lse, blockIdx.z, at.head),
+                    device::row_of(arg_.delta, blockIdx.z, at.head), at.first + threadIdx.x);
   }
   __device__ static void keep_column(Stage& stage, OfQuery column) {
     if (threadIdx.x < Shape::kCols) stage.queries[threadIdx.x] = column;
@@ -325,12 +255,13 @@ class Block {
     int query, key;
   };
   __device__ Place place_of(int first, int first_col, int i, int j, int e) const {
-    const int row = first_row_ + warp_row() + 16 * i + FragmentC::row(e), col = first + first_col + 8 * j + FragmentC::col(e);
+    const int row = first_row_ + warp_row() + 16 * i + FragmentC::row(e),
+              col = first + first_col + 8 * j + FragmentC::col(e);
     return kKeysStay ? Place{col, row} : Place{row, col};
   }
 
-  /// Bit 4 · (kDown · j + i) + e is whether number e of fragment (i, j) is kept. Asked before there are scores, whose
-  /// registers the generator needs.
+  /// Bit 4 · (kDown · j + i) + e is whether number e of fragment (i, j) is kept. Asked before there are
+  /// scores, whose registers the generator needs.
   template <class Tiles>
   __device__ std::uint32_t kept_of(const Tiles& at, int first_col) const {
     constexpr int kNumbers = Shape::kDown * Shape::kPart / 2;
@@ -349,22 +280,27 @@ class Block {
   __device__ void attend(const Tiles& at, const Stage& stage, int first_col) {
     const std::uint32_t kept = kDrops ? kept_of(at, first_col) : ~0u;
     Scores S_rmem = {}, dP_rmem = {};
-    multiply<Shape>(smem_.rows.of_S, stage.of_S, warp_row(), first_col, S_rmem);     // line 10: Sᵀ = K·Qᵀ, or S
-    multiply<Shape>(smem_.rows.of_dP, stage.of_dP, warp_row(), first_col, dP_rmem);  // line 13: dPᵀ = V·dOᵀ, or dP
-    const bool all_seen =
-        kKeysStay ? arg_.mask.hides_nothing(at.first, Shape::kCols, first_row_, Shape::kRows)
-                  : arg_.mask.hides_nothing(first_row_, Shape::kRows, at.first, Shape::kCols);
+    // TODO 4: the products of lines 10 and 13; P and dS; those of lines 12 and 16, or 15.
+    // Line 10: Sᵀ = K·Qᵀ, or S; and line 13: dPᵀ = V·dOᵀ, or dP.
+    multiply<Shape>(smem_.rows.of_S, stage.of_S, warp_row(), first_col, S_rmem);
+    multiply<Shape>(smem_.rows.of_dP, stage.of_dP, warp_row(), first_col, dP_rmem);
+    const bool all_seen = kKeysStay
+                              ? arg_.mask.hides_nothing(at.first, Shape::kCols, first_row_, Shape::kRows)
+                              : arg_.mask.hides_nothing(first_row_, Shape::kRows, at.first, Shape::kCols);
     if (all_seen)
       differentiate<false>(at, stage, first_col, kept, S_rmem, dP_rmem);
     else
       differentiate<true>(at, stage, first_col, kept, S_rmem, dP_rmem);
-    if constexpr (kKeysStay) accumulate<Shape>(S_rmem, stage.of_dP, first_col, dV_rmem_);  // line 12: dV += Pᵀ·dO
-    accumulate<Shape>(dP_rmem, stage.of_S, first_col, dX_rmem_);  // line 16: dK += dSᵀ·Q; or line 15: dQ += dS·K
+    // Line 12: dV += Pᵀ·dO; and line 16: dK += dSᵀ·Q; or line 15: dQ += dS·K.
+    if constexpr (kKeysStay) accumulate<Shape>(S_rmem, stage.of_dP, first_col, dV_rmem_);
+    accumulate<Shape>(dP_rmem, stage.of_S, first_col, dX_rmem_);
+    // [done]
   }
 
   /// Lines 11 and 14: P, or what dropout leaves of it, in place of S, and dS in place of dP.
   template <bool kMasked, class Tiles>
-  __device__ void differentiate(const Tiles& at, const Stage& stage, int first_col, std::uint32_t kept, Scores& S, Scores& dP) const {
+  __device__ void differentiate(const Tiles& at, const Stage& stage, int first_col, std::uint32_t kept,
+                                Scores& S, Scores& dP) const {
     const float scale_log2 = arg_.scale * kLog2e;
 #pragma unroll
     for (int j = 0; j < Shape::kPart / 8; ++j) {
@@ -380,6 +316,7 @@ class Block {
                                           : OfQuery{two.z, two.w};
           float& P = S[i][j].at[e];
           float& dS = dP[i][j].at[e];
+          // TODO 3: P from S, 0 where it is hidden; dS from dO·Vᵀ; what dropout leaves of P. In which order?
           P = device::exp2_approx(fmaf(P, scale_log2, -of.lse_log2));
           if constexpr (kMasked) {
             const Place place = place_of(at.first, first_col, i, j, e);
@@ -389,6 +326,7 @@ class Block {
           const float dA = drops ? 0.0f : kDrops ? dS * arg_.dropout.factor : dS;
           dS = P == 0.0f ? 0.0f : P * (dA - of.delta);  // a weight of 0 has no part, whatever dP holds
           if constexpr (kDrops) P = drops ? 0.0f : P * arg_.dropout.factor;
+          // [done]
         }
       }
     }
@@ -412,12 +350,13 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   const int first_key = static_cast<int>(blockIdx.x) * Shape::kRows;
   Block<Shape, kDrops> block(arg, first_key, shared_memory);
   const auto group = static_cast<int>(arg.Q.shape[1] / arg.K.shape[1]);
-  block.attend_all(QueryTiles(arg.mask, first_key, Shape::kRows, Shape::kCols, static_cast<int>(blockIdx.y), group));
+  block.attend_all(device::QueryTiles(arg.mask, first_key, Shape::kRows, Shape::kCols,
+                                      static_cast<int>(blockIdx.y), group));
   block.store_sums(arg.dK, arg.dV);
 }
 
-/// dQ of a tile of queries of head blockIdx.y of Q in batch blockIdx.z; the last tiles, which have most keys under a
-/// causal mask, come first.
+/// dQ of a tile of queries of head blockIdx.y of Q in batch blockIdx.z; the last tiles, which have most keys
+/// under a causal mask, come first.
 template <class Shape, bool kDrops>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
     queries_kernel(const __grid_constant__ Arguments<typename Shape::T> arg) {
@@ -425,7 +364,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
   const int first_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * Shape::kRows;
   Block<Shape, kDrops> block(arg, first_query, shared_memory);
   const auto head_kv = static_cast<int>(blockIdx.y / (arg.Q.shape[1] / arg.K.shape[1]));
-  block.attend_all(KeyTiles(arg.mask, first_query, Shape::kRows, Shape::kCols, head_kv));
+  block.attend_all(device::KeyTiles(arg.mask, first_query, Shape::kRows, Shape::kCols, head_kv));
   block.store_sums(arg.dQ, arg.dQ);
 }
 // [kernels]
@@ -433,6 +372,16 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksAtOnce)
 // [delta]
 constexpr int kDeltaThreads = 128, kDeltaLanes = 16, kDeltaRows = kDeltaThreads / kDeltaLanes;
 static_assert(kDeltaLanes * 8 == kMaxDim, "each lane of a row has 8 numbers at most");
+
+/// Eight neighbours of a row, which are read at once.
+template <class T>
+struct alignas(16) Chunk {
+  device::pair_of<T> pairs[4];
+};
+template <class T>
+__device__ Chunk<T> chunk_of(const View<const T, 4>& X, std::int64_t row, int at) {
+  return *reinterpret_cast<const Chunk<T>*>(&X(blockIdx.z, blockIdx.y, row, at));
+}
 
 /// delta of kDeltaRows queries of head blockIdx.y in batch blockIdx.z, in float32.
 template <class T>
@@ -442,17 +391,14 @@ __global__ void __launch_bounds__(kDeltaThreads)
   const std::int64_t row = std::int64_t{blockIdx.x} * kDeltaRows + thread / kDeltaLanes;
   float sum = 0.0f;
   if (row < O.shape[2] && at < O.shape[3]) {
-    const auto chunk = [&](const View<const T, 4>& X) {
-      return *reinterpret_cast<const uint4*>(&X(blockIdx.z, blockIdx.y, row, at));
-    };
-    const uint4 o = chunk(O), d = chunk(dO);
-    const std::uint32_t o_words[4] = {o.x, o.y, o.z, o.w}, d_words[4] = {d.x, d.y, d.z, d.w};
+    [[maybe_unused]] const Chunk<T> o = chunk_of(O, row, at), d = chunk_of(dO, row, at);
+    // TODO 1: add up the products of these eight pairs, in float32.
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const float2 a = device::to_float(device::unpacked<T>(o_words[i])),
-                   b = device::to_float(device::unpacked<T>(d_words[i]));
+      const float2 a = device::to_float(o.pairs[i]), b = device::to_float(d.pairs[i]);
       sum = fmaf(a.y, b.y, fmaf(a.x, b.x, sum));
     }
+    // [done]
   }
 #pragma unroll
   for (int step = kDeltaLanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
@@ -467,7 +413,8 @@ constexpr int kSinkThreads = 256;
 __global__ void __launch_bounds__(kSinkThreads)
     sink_kernel(const float* sink, View<const float, 3> lse, View<const float, 3> delta, float* dsink) {
   __shared__ float warp_sums_smem[kSinkThreads / device::kWarpSize];
-  const float sum = device::sink_gradient<kSinkThreads>(sink[blockIdx.x], lse, delta, blockIdx.x, warp_sums_smem);
+  const float sum =
+      device::sink_gradient<kSinkThreads>(sink[blockIdx.x], lse, delta, blockIdx.x, warp_sums_smem);
   if (threadIdx.x == 0) dsink[blockIdx.x] = sum;
 }
 // [sink]
@@ -481,35 +428,26 @@ void launch(const Arguments<T>& arg) {
   using Queries = Shape<T, Rows::queries, kDim>;
   const std::int64_t B = arg.Q.shape[0], H = arg.Q.shape[1], H_kv = arg.K.shape[1];
   if (arg.mask.Nk > 0)
-    device::launch(keys_kernel<Keys, kDrops>, device::blocks_for(arg.mask.Nk, Keys::kRows), H_kv, B, Keys::kThreads,
-                   int{sizeof(Memory<Keys>)}, arg);
+    device::launch(keys_kernel<Keys, kDrops>, device::blocks_for(arg.mask.Nk, Keys::kRows), H_kv, B,
+                   Keys::kThreads, int{sizeof(Memory<Keys>)}, arg);
   if (arg.mask.Nq > 0)
     device::launch(queries_kernel<Queries, kDrops>, device::blocks_for(arg.mask.Nq, Queries::kRows), H, B,
                    Queries::kThreads, int{sizeof(Memory<Queries>)}, arg);
 }
 
-/// @throws std::invalid_argument unless dropout is at least 0 and less than 1.
-Dropout dropout_of(float dropout, std::uint64_t seed) {
-  if (!(dropout >= 0.0f && dropout < 1.0f))  // so that NaN is refused, too
-    throw std::invalid_argument("dropout must be at least 0 and less than 1, but it is " + std::to_string(dropout) +
-                                ".");
-  return {static_cast<std::uint32_t>(static_cast<double>(dropout) * 0x1p32),
-          static_cast<float>(1.0 / (1.0 - static_cast<double>(dropout))), seed};
-}
-
 /// All kernels, for both types. The views hold device types.
 template <class T>
-void backward(const View<const T, 4>& Q, const View<const T, 4>& K, const View<const T, 4>& V, const float* sink,
-              const View<const T, 4>& O, const View<const float, 3>& lse, const View<const T, 4>& dO,
-              const View<float, 3>& delta, const View<T, 4>& dQ, const View<T, 4>& dK, const View<T, 4>& dV,
-              float* dsink, float scale, bool causal, std::int64_t window, std::int64_t sinks, float dropout,
-              std::uint64_t seed) {
+void backward(const View<const T, 4>& Q, const View<const T, 4>& K, const View<const T, 4>& V,
+              const float* sink, const View<const T, 4>& O, const View<const float, 3>& lse,
+              const View<const T, 4>& dO, const View<float, 3>& delta, const View<T, 4>& dQ,
+              const View<T, 4>& dK, const View<T, 4>& dV, float* dsink, float scale, bool causal,
+              std::int64_t window, std::int64_t sinks, float dropout, std::uint64_t seed) {
   const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3];
   device::require_groups(H, K.shape[1]);
   device::require_backward_arguments_of_16_bits(Q, K, V, O, lse, dO, delta, dQ, dK, dV, K.shape[1], kMaxDim);
-  const Mask mask{device::key_mask_of(Q, K, causal, window, sinks)};
-  const Arguments<T> arg{Q, K, V, dO, lse, device::read_only(delta), dQ, dK, dV, scale, mask,
-                         dropout_of(dropout, seed)};
+  const device::TileMask mask{device::key_mask_of(Q, K, causal, window, sinks)};
+  const Arguments<T> arg{Q,  K,  V,  dO,    lse,  device::read_only(delta),
+                         dQ, dK, dV, scale, mask, device::dropout_of(dropout, seed)};
   if (H == 0) return;
   if (B > 0 && Nq > 0) {
     const dim3 grid(device::blocks_for(Nq, kDeltaRows), static_cast<unsigned>(H), static_cast<unsigned>(B));
@@ -530,21 +468,23 @@ void backward(const View<const T, 4>& Q, const View<const T, 4>& K, const View<c
 
 using device::on_device;
 
-void attention_backward_bfloat16(View<const bfloat16, 4> Q, View<const bfloat16, 4> K, View<const bfloat16, 4> V,
-                                 const float* sink, View<const bfloat16, 4> O, View<const float, 3> lse,
-                                 View<const bfloat16, 4> dO, View<float, 3> delta, View<bfloat16, 4> dQ,
-                                 View<bfloat16, 4> dK, View<bfloat16, 4> dV, float* dsink, float scale, bool causal,
-                                 std::int64_t window, std::int64_t sinks, float dropout, std::uint64_t seed) {
-  backward(on_device(Q), on_device(K), on_device(V), sink, on_device(O), lse, on_device(dO), delta, on_device(dQ),
-           on_device(dK), on_device(dV), dsink, scale, causal, window, sinks, dropout, seed);
+void attention_backward_bfloat16(View<const bfloat16, 4> Q, View<const bfloat16, 4> K,
+                                 View<const bfloat16, 4> V, const float* sink, View<const bfloat16, 4> O,
+                                 View<const float, 3> lse, View<const bfloat16, 4> dO, View<float, 3> delta,
+                                 View<bfloat16, 4> dQ, View<bfloat16, 4> dK, View<bfloat16, 4> dV,
+                                 float* dsink, float scale, bool causal, std::int64_t window,
+                                 std::int64_t sinks, float dropout, std::uint64_t seed) {
+  backward(on_device(Q), on_device(K), on_device(V), sink, on_device(O), lse, on_device(dO), delta,
+           on_device(dQ), on_device(dK), on_device(dV), dsink, scale, causal, window, sinks, dropout, seed);
 }
 void attention_backward_float16(View<const float16, 4> Q, View<const float16, 4> K, View<const float16, 4> V,
                                 const float* sink, View<const float16, 4> O, View<const float, 3> lse,
                                 View<const float16, 4> dO, View<float, 3> delta, View<float16, 4> dQ,
-                                View<float16, 4> dK, View<float16, 4> dV, float* dsink, float scale, bool causal,
-                                std::int64_t window, std::int64_t sinks, float dropout, std::uint64_t seed) {
-  backward(on_device(Q), on_device(K), on_device(V), sink, on_device(O), lse, on_device(dO), delta, on_device(dQ),
-           on_device(dK), on_device(dV), dsink, scale, causal, window, sinks, dropout, seed);
+                                View<float16, 4> dK, View<float16, 4> dV, float* dsink, float scale,
+                                bool causal, std::int64_t window, std::int64_t sinks, float dropout,
+                                std::uint64_t seed) {
+  backward(on_device(Q), on_device(K), on_device(V), sink, on_device(O), lse, on_device(dO), delta,
+           on_device(dQ), on_device(dK), on_device(dV), dsink, scale, causal, window, sinks, dropout, seed);
 }
 
 }  // namespace course

@@ -1,5 +1,5 @@
-// Tests of lesson 24: gradients of attention from 16-bit inputs against float64, within twice the error of plain
-// float32 programs and what rounding P, dS and the results to 16 bits costs.
+// Tests of lesson 24: gradients of attention from 16-bit inputs against float64, within twice the error of
+// plain float32 programs and what rounding P, dS and the results to 16 bits costs.
 
 #include "24_tensor_core_backward/tensor_core_backward.hpp"
 
@@ -53,9 +53,9 @@ auto in_type(const BackwardProblem& p, Backward& got, Run run) {
   Tensor<T> dQ = got.dQ.to<T>(), dK = got.dK.to<T>(), dV = got.dV.to<T>();
   const auto call = [&](const auto& sink, const auto& dsink) {
     return run(entry<T>(), in(p.Q.to<T>(), "Q"), in(p.K.to<T>(), "K"), in(p.V.to<T>(), "V"), sink,
-               in(p.O.to<T>(), "O"), in(p.lse, "lse"), in(p.dO.to<T>(), "dO"), out(got.delta, "delta"), out(dQ, "dQ"),
-               out(dK, "dK"), out(dV, "dV"), dsink, p.scale, p.mask.causal, p.mask.window, p.mask.sinks,
-               dropout_of(p), seed_of(p));
+               in(p.O.to<T>(), "O"), in(p.lse, "lse"), in(p.dO.to<T>(), "dO"), out(got.delta, "delta"),
+               out(dQ, "dQ"), out(dK, "dK"), out(dV, "dV"), dsink, p.scale, p.mask.causal, p.mask.window,
+               p.mask.sinks, dropout_of(p), seed_of(p));
   };
   auto outcome = p.sink ? call(in(*p.sink, "sink"), out(got.dsink, "dsink")) : call(null(), null());
   got.dQ = dQ.template to<float>(), got.dK = dK.template to<float>(), got.dV = dV.template to<float>();
@@ -110,7 +110,8 @@ TEST_CASE("meets tiles of 64 and of 128 with edges in all places", "[l24][tensor
 }
 
 TEST_CASE("takes multiples of 8 dimensions up to 128", "[l24][tensor_core_backward][points:2]") {
-  for (const Int D : {8, 24, 56, 64, 72, 120, 128}) check_both_types(random_problem({1, 2, 20, 40, D}, kMask));
+  for (const Int D : {8, 24, 56, 64, 72, 120, 128})
+    check_both_types(random_problem({1, 2, 20, 40, D}, kMask));
   check(kBackward, problem({1, 1, 70, 40, 128}, Format16::bfloat16, kMask));
 }
 
@@ -126,7 +127,8 @@ TEST_CASE("agrees with central differences", "[l24][tensor_core_backward][points
 
 // --- Masks, groups, sinks, dropout ---
 
-TEST_CASE("hides what a causal mask, a window and sink tokens hide", "[l24][tensor_core_backward][points:3]") {
+TEST_CASE("hides what a causal mask, a window and sink tokens hide",
+          "[l24][tensor_core_backward][points:3]") {
   check(kBackward, problem({1, 1, 70, 140, 8}, Format16::bfloat16, kMask));
   for (const Sizes& n : {Sizes{1, 1, 130, 280, 8}, {1, 1, 280, 130, 8}, {1, 1, 128, 128, 72}})
     for (const reference::Mask& mask : {reference::Mask{.causal = true},
@@ -164,8 +166,8 @@ TEST_CASE("gives queries that see no key, and keys that no query sees, no part i
 TEST_CASE("keeps large scores apart, and does not look at tiles in which nobody sees anybody",
           "[l24][tensor_core_backward][points:1]") {
   check_both_types(with_sink(with_large_scores(random_problem({1, 2, 40, 90, 16}, kMask))));
-  check_both_types(
-      with_nan_keys(random_problem({1, 1, 10, 400, 8}, {.causal = true, .window = 20, .sinks = 3}), 128, 256));
+  check_both_types(with_nan_keys(
+      random_problem({1, 1, 10, 400, 8}, {.causal = true, .window = 20, .sinks = 3}), 128, 256));
 }
 
 // --- Memory ---
@@ -177,7 +179,8 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
     Problem p = with_sink(random_problem({2, 4, 20, 24, 16, 2}, kMask));
     p.layout_of_lse = inside;
     p = in_16_bits(with_layouts(p, outside, inside, outside, inside), format);
-    check_values(kBackward, with_layouts_of_gradients(with_gradient(p), inside, outside, inside, outside, inside));
+    check_values(kBackward,
+                 with_layouts_of_gradients(with_gradient(p), inside, outside, inside, outside, inside));
   }
 }
 
@@ -196,7 +199,8 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
   }
 }
 
-TEST_CASE("gives the same bits in every order of blocks and threads", "[l24][tensor_core_backward][points:1]") {
+TEST_CASE("gives the same bits in every order of blocks and threads",
+          "[l24][tensor_core_backward][points:1]") {
   check_same_bits(kBackward, with_gradient(in_16_bits(
                                  dropped(with_sink(random_problem({2, 2, 70, 140, 16, 1}, kMask)), 0.25f),
                                  Format16::bfloat16)));
@@ -240,7 +244,8 @@ TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gi
 COURSE_GRADCHECK(GradcheckContext& check) {
   const double dropout = check.number("dropout", 0);
   const auto seed = static_cast<std::uint64_t>(check.integer("seed", static_cast<Int>(check.seed())));
-  if (!(dropout >= 0 && dropout < 1)) throw RunError("--set dropout: it must be at least 0 and less than 1.", true);
+  if (!(dropout >= 0 && dropout < 1))
+    throw RunError("--set dropout: it must be at least 0 and less than 1.", true);
   gradcheck_attention_backward(check, kBackward, [&](const Problem& p) {
     return in_16_bits(attention_tests::dropped(p, static_cast<float>(dropout), seed, decision_of),
                       Format16::bfloat16);

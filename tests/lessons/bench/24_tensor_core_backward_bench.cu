@@ -52,8 +52,11 @@ class Array16 {
   ~Array16() { cudaFree(view_.data); }
 
   View<T, 4> view() const { return view_; }
-  View<const T, 4> read() const { return {view_.data, {view_.shape[0], view_.shape[1], view_.shape[2], view_.shape[3]},
-                                          {view_.strides[0], view_.strides[1], view_.strides[2], view_.strides[3]}}; }
+  View<const T, 4> read() const {
+    return {view_.data,
+            {view_.shape[0], view_.shape[1], view_.shape[2], view_.shape[3]},
+            {view_.strides[0], view_.strides[1], view_.strides[2], view_.strides[3]}};
+  }
 
  private:
   View<T, 4> view_;
@@ -65,25 +68,25 @@ void measure(std::int64_t N, std::int64_t D, bool causal, float dropout) {
   const std::int64_t B = N < 16384 ? 16384 / N : 1, H = 2048 / D;
   const AttentionSizes n{B, H, H, N, N, D};
   const bool is_bfloat16 = std::is_same_v<T, bfloat16>;
-  const Shape settings = Shape().flag("bfloat16", is_bfloat16).flag("causal", causal).fraction("dropout", dropout);
+  const Shape settings =
+      Shape().flag("bfloat16", is_bfloat16).flag("causal", causal).fraction("dropout", dropout);
   const Array16<T> Q(B, H, N, D, 1), K(B, H, N, D, 2), V(B, H, N, D, 3), O(B, H, N, D, 4), dO(B, H, N, D, 5),
       dQ(B, H, N, D, 6), dK(B, H, N, D, 7), dV(B, H, N, D, 8);
   DeviceArray lse(B * H * N), delta(B * H * N);
   // Scores are small beside 1, so that each of N weights is about 1/N. Times do not depend on it.
   fill_rows_kernel<<<static_cast<unsigned>((B * H * N + 255) / 256), 256>>>(lse.data(), B * H * N,
-                                                                          std::log(static_cast<float>(N)));
+                                                                            std::log(static_cast<float>(N)));
   CUDA_CHECK(cudaGetLastError());
   const View<const float, 3> lse_view{lse.data(), {B, H, N}, {H * N, N, 1}};
   const View<float, 3> delta_view{delta.data(), {B, H, N}, {H * N, N, 1}};
   const float scale = 1.0f / std::sqrt(static_cast<float>(D));
   const double rows = static_cast<double>(B * H * N), numbers = rows * static_cast<double>(D);
-  const double pairs =
-      causal ? pairs_in_window(N, N) : static_cast<double>(N) * static_cast<double>(N);
+  const double pairs = causal ? pairs_in_window(N, N) : static_cast<double>(N) * static_cast<double>(N);
   const auto backward = [&] {
     if constexpr (std::is_same_v<T, bfloat16>)
-      course::attention_backward_bfloat16(Q.read(), K.read(), V.read(), nullptr, O.read(), lse_view, dO.read(),
-                                          delta_view, dQ.view(), dK.view(), dV.view(), nullptr, scale, causal,
-                                          kAllKeys, 0, dropout, 24);
+      course::attention_backward_bfloat16(Q.read(), K.read(), V.read(), nullptr, O.read(), lse_view,
+                                          dO.read(), delta_view, dQ.view(), dK.view(), dV.view(), nullptr,
+                                          scale, causal, kAllKeys, 0, dropout, 24);
     else
       course::attention_backward_float16(Q.read(), K.read(), V.read(), nullptr, O.read(), lse_view, dO.read(),
                                          delta_view, dQ.view(), dK.view(), dV.view(), nullptr, scale, causal,

@@ -67,7 +67,71 @@ Outcome call_backward(const BackwardProblem& p, Backward& got, const CallOptions
   return p.format == Format16::float16 ? in_type<float16>(p, got, run) : in_type<bfloat16>(p, got, run);
 }
 
-const BackwardKernel kBackward{call_backward, kTakes};
+// --- Mistakes with fragments ---
+
+/// What comes of P and dS that enter the last products in other places: where(row, col) is whose number
+/// stands in a row and column of A. Rows are keys for dV and dK, and queries for dQ.
+template <class Where>
+Tensor<double> misplaced(const BackwardProblem& p, Gradient which, Where where) {
+  const bool keys_are_rows = which != Gradient::dQ;
+  const Tensor<double>& scores = which == Gradient::dV ? p.exact.P : gradients_of(p).dS;
+  const Tensor<float>& X = which == Gradient::dV ? p.dO : which == Gradient::dK ? p.Q : p.K;
+  const double scale = which == Gradient::dV ? 1 : static_cast<double>(p.scale);
+  Tensor<double> sums(keys_are_rows ? p.K.shape() : p.Q.shape());
+  for (Int n = 0; n < p.B() * p.H(); ++n) {
+    const Int b = n / p.H(), h = n % p.H(), h_kv = h / (p.H() / p.H_kv());
+    for (Int row = 0; row < (keys_are_rows ? p.Nk() : p.Nq()); ++row)
+      for (Int col = 0; col < (keys_are_rows ? p.Nq() : p.Nk()); ++col) {
+        const auto [from_row, from_col] = where(row, col);
+        const Int i = keys_are_rows ? from_col : from_row, j = keys_are_rows ? from_row : from_col;
+        if (i >= p.Nq() || j >= p.Nk()) continue;
+        const double factor =
+            which == Gradient::dV && p.dropout ? static_cast<double>(p.dropout->factors(b, h, i, j)) : 1.0;
+        for (Int d = 0; d < p.D(); ++d)
+          sums(b, keys_are_rows ? h_kv : h, row, d) +=
+              scale * factor * scores(b, h, i, j) *
+              static_cast<double>(X(b, keys_are_rows ? h : h_kv, col, d));
+      }
+  }
+  return sums;
+}
+
+Tensor<double> rounded_delta(const BackwardProblem& p) {
+  Tensor<double> delta = expected_of(p).delta;
+  for (double& x : delta.storage()) x = rounded(x, *p.format);
+  return delta;
+}
+
+Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
+  Mistakes found;
+  if (which == Gradient::dsink) return found;
+  if (which == Gradient::delta) {
+    found.push_back(gives(
+        "delta_in_16_bits", [&p] { return rounded_delta(p); },
+        "delta is rounded to 16 bits. It is subtracted from dP, which is near it: it stays in float32."));
+    return found;
+  }
+  using Where = std::pair<Int, Int>;
+  found.push_back(gives(
+      "fragments_exchanged",
+      [&p, which] { return misplaced(p, which, [](Int row, Int col) {
+                      return Where{row, col ^ 8};
+                    }); },
+      "The two fragments of scores that make an operand are exchanged: the left one has the first 8 of 16 "
+      "columns."));
+  found.push_back(gives(
+      "registers_exchanged",
+      [&p, which] {
+        return misplaced(p, which, [](Int row, Int col) {
+          return Where{(row & ~Int{8}) | (col & 8), (col & ~Int{8}) | (row & 8)};
+        });
+      },
+      "Registers 1 and 2 of the operand that is made of scores are exchanged: the second register is 8 rows "
+      "further, the third 8 columns."));
+  return found;
+}
+
+const BackwardKernel kBackward{call_backward, kTakes, own_mistakes};
 
 Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {}) {
   return in_16_bits(random_problem(n, mask), format);
@@ -165,6 +229,8 @@ TEST_CASE("gives queries that see no key, and keys that no query sees, no part i
 
 TEST_CASE("keeps large scores apart, and does not look at tiles in which nobody sees anybody",
           "[l24][tensor_core_backward][points:1]") {
+  check_values(kBackward, in_16_bits(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, kMask), 70),
+                                     Format16::bfloat16));
   check_both_types(with_sink(with_large_scores(random_problem({1, 2, 40, 90, 16}, kMask))));
   check_both_types(with_nan_keys(
       random_problem({1, 1, 10, 400, 8}, {.causal = true, .window = 20, .sinks = 3}), 128, 256));

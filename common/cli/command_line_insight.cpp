@@ -123,7 +123,8 @@ void describe_draw(CLI::App& app, Chosen& chosen) {
       "  ./course draw 01\n"
       "  ./course draw 02 --solution --case \"without bank conflicts\" --open\n"
       "  ./course draw 09 --solution --case \"every 64 queries\"\n"
-      "  ./course draw 21 --fragments");
+      "  ./course draw 21 --fragments\n"
+      "  ./course draw 22 --fragments");
 }
 
 }  // namespace

@@ -77,8 +77,11 @@ int run_draw(const Terminal& terminal, const DrawArguments& arguments) {
   const fs::path picture = scratch.path() / "picture.svg";
   std::string words, name;
   if (arguments.fragments) {
-    name = "fragments";
-    words = draw_with(toolchain, "fragments.py", picture, {});
+    constexpr int kOperandLesson = 22;  // its picture shows how fragments of C become one of A
+    const bool operand = workspace.select_one("draw", arguments.trace.lesson).number == kOperandLesson;
+    name = operand ? "operand" : "fragments";
+    words = draw_with(toolchain, "fragments.py", picture,
+                      operand ? std::vector<std::string>{"--operand"} : std::vector<std::string>{});
   } else {
     const auto traced = trace_kernel(terminal, "draw", arguments.trace, kMostSteps);
     if (!traced) return kSomethingFailed;

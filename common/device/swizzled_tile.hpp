@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "device/async_copy.hpp"
+#include "device/float16.hpp"
 #include "device/tensor_core.hpp"
 #include "tensor/view.hpp"
 
@@ -34,6 +35,15 @@ class alignas(1024) SwizzledTile {
   static_assert(sizeof(T) == 2 && kLines % 8 == 0);
   static_assert(kChunks >= 2 && (kChunks & (kChunks - 1)) == 0, "16, 32, 64 ... numbers in a line");
 
+  /// Numbers `at`, even, and the next of a line are these. All who read what was there have done so.
+  __device__ void put_two(int line, int at, pair_of<T> pair) {
+    words_[place(line, at) / 4 + static_cast<unsigned>(at % 8 / 2)] = word_of(pair);
+  }
+  /// The 8 numbers of a line from `at` on, a multiple of 8.
+  __device__ const uint4& chunk(int line, int at) const {
+    return *reinterpret_cast<const uint4*>(&words_[place(line, at) / 4]);
+  }
+
   /// How many bytes from the beginning number `at` of a line lies, a multiple of 8. Lines that are shorter
   /// than 128 bytes share the 32 banks: as many of them as do have their chunks at the same places.
   __device__ static std::uint32_t place(int line, int at) {
@@ -42,7 +52,7 @@ class alignas(1024) SwizzledTile {
   }
 
  private:
-  uint4 chunks_[kLines * kChunks];
+  std::uint32_t words_[kLines * kLength / 2];
 };
 
 /// @brief Sends for the piece of X that begins at (first_line, first_at), with zeros outside X, by all
@@ -66,11 +76,33 @@ __device__ void send_tile(SwizzledTile<T, kLines, kLength>& tile, const View<con
   const auto lines_left = static_cast<int>(min(X.shape[0] - first_line - line, std::int64_t{kLines}));
   const bool in_line = first_at + at < X.shape[1];
   const T* from = X.data + (first_line + line) * X.strides[0] + first_at + at;
-  const std::uint32_t tile_address = shared_address(&tile);
+  constexpr bool kSameTurn = kStep % 8 == 0;  // a thread's chunks lie at the same places of all of its lines
+  const std::uint32_t tile_address = shared_address(&tile), to = tile_address + Tile::place(line, at);
 #pragma unroll
   for (int i = 0; i < kLines; i += kStep) {
-    copy_async(tile_address + Tile::place(line + i, at), from, in_line && i < lines_left);
+    copy_async(kSameTurn ? to + i * Tile::kLineBytes : tile_address + Tile::place(line + i, at), from,
+               in_line && i < lines_left);
     from += kStep * X.strides[0];
+  }
+}
+
+/// @brief X[first_row + i] = line first_line + i of the tile, for kCount lines, as far as X has such rows and
+/// numbers; by one warp, 16 bytes a lane.
+///
+/// Shapes: X is (rows, length), with stride 1 along a row; rows begin at multiples of 16 bytes, and length is
+/// a multiple of 8.
+///
+/// Barriers: none. Whoever wrote the lines has met this warp since.
+template <int kCount, class T, int kLines, int kLength>
+__device__ void store_lines(const SwizzledTile<T, kLines, kLength>& tile, int first_line, const View<T, 2>& X,
+                            std::int64_t first_row) {
+  using Tile = SwizzledTile<T, kLines, kLength>;
+  static_assert(kCount * Tile::kChunks % 32 == 0, "lanes share the chunks evenly");
+#pragma unroll
+  for (int i = static_cast<int>(threadIdx.x) % 32; i < kCount * Tile::kChunks; i += 32) {
+    const int line = i / Tile::kChunks, at = i % Tile::kChunks * 8;
+    if (first_row + line < X.shape[0] && at < X.shape[1])
+      *reinterpret_cast<uint4*>(&X(first_row + line, at)) = tile.chunk(first_line + line, at);
   }
 }
 

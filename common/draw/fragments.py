@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws which lane holds which element of the operands of mma.m16n8k16, and what ldmatrix.x4 moves; prints the same as
-sentences, a paragraph a line.
+sentences, a paragraph a line. With --operand: how two fragments of C become one of A.
 
-Usage: common/draw/fragments.py --out FIGURE.svg
+Usage: common/draw/fragments.py --out FIGURE.svg [--operand]
 """
 
 import argparse
@@ -115,11 +115,55 @@ def draw():
     return assemble(TITLE, body, end + 20, WORDS)
 
 
+OPERAND_TITLE = "From accumulators to an operand: S (16 × 16), two fragments of C, is A of P · V"
+OPERAND_WORDS = [
+    f"{OPERAND_TITLE}. The number in a square is the lane that holds the element.",
+    "Left, two products gave 16 columns of S: each lane has numbers 0 to 3 of the left fragment and 0 to 3 of the right one.",
+    "Right, the same squares as A: numbers 0 and 1 of the left fragment, rounded to 16 bits, are register 0; 2 and 3 are "
+    "register 1; 0 and 1 of the right fragment are register 2; 2 and 3 are register 3.",
+    "In every square the lane is the same on both sides: no number changes its lane, so P needs no shared memory.",
+]
+
+
+def operand_register(row, col):
+    """The register of A that becomes of an element of two neighbouring fragments of C, by the lane that holds it."""
+    number = lane_of_c(row, col % 8)[1]
+    return col // 8 * 2 + number // 2
+
+
+def draw_operand():
+    """Two fragments of C, side by side, and the fragment of A that they are. Checks that no lane differs."""
+    left, right, top = charts.LEFT, charts.LEFT + 19 * CELL, 78
+    squares, body = Squares(), []
+    for row in range(16):
+        for col in range(16):
+            lane, register = lane_of_a(row, col)
+            if lane != lane_of_c(row, col % 8)[0] or register != operand_register(row, col):
+                raise ValueError(f"S[{row}][{col}] would have to change its place")
+            squares.add(left + col * CELL, top + row * CELL, 1, [lane])
+            if col % 2 == 0:
+                squares.add(right + col * CELL, top + row * CELL, 2, [lane])
+    body += squares.svg() + [outline(left, top, 16, 16), outline(right, top, 16, 16)]
+    body += [text("title", left, top - 24, "S: a float32 a square"), text("title", right, top - 24, "A: two of 16 bits a register")]
+    for half, name in enumerate(("left fragment of C", "right fragment of C")):
+        body.append(text("label", left + half * 8 * CELL, top - 8, name))
+    for half, names in enumerate((("registers 0 (above) and 1", "2 and 3"))):
+        body.append(text("label", right + half * 8 * CELL, top - 8, names))
+    below = top + 16 * CELL + 22
+    pairs = ("left 0, 1 → register 0", "left 2, 3 → register 1", "right 0, 1 → register 2", "right 2, 3 → register 3")
+    for i, pair in enumerate(pairs):
+        body.append(text("small", left + i % 2 * 19 * CELL, below + i // 2 * CELL, f"In each lane: {pair}."))
+    return assemble(OPERAND_TITLE, body, below + 2 * CELL + 6, OPERAND_WORDS)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True, metavar="FIGURE.svg")
-    pathlib.Path(parser.parse_args().out).write_text(draw(), encoding="utf-8")
-    print("\n".join(WORDS))
+    parser.add_argument("--operand", action="store_true", help="how two fragments of C become one of A")
+    arguments = parser.parse_args()
+    picture, words = (draw_operand(), OPERAND_WORDS) if arguments.operand else (draw(), WORDS)
+    pathlib.Path(arguments.out).write_text(picture, encoding="utf-8")
+    print("\n".join(words))
 
 
 if __name__ == "__main__":

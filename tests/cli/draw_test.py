@@ -193,6 +193,13 @@ class Draw(unittest.TestCase):
         self.assertEqual((self.folder / "fragments.svg").read_text(encoding="utf-8"),
                          (ROOT / "docs/figures/21_tensor_cores.svg").read_text(encoding="utf-8"))
 
+    def test_draws_how_an_accumulator_becomes_an_operand(self):
+        result = course("draw", "22", "--fragments", folder=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("no number changes its lane", result.stdout.replace("\n", " "))
+        self.assertEqual((self.folder / "operand.svg").read_text(encoding="utf-8"),
+                         (ROOT / "docs/figures/22_tensor_core_attention.svg").read_text(encoding="utf-8"))
+
     def test_what_never_runs_cannot_be_drawn(self):
         for arguments, words in ((("--at", "0,0,7,0"), "No test case makes a call in which 0,0,7,0 is run"),
                                  (("--file", ROOT / "lessons/01_vector_add/vector_add.cu"), "No test case makes a call")):

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attention/check_parts.hpp"
+#include "attention/cutting_off.hpp"
 #include "reference/attention_rounding.hpp"
 #include "tensor/format.hpp"
 
@@ -49,6 +50,7 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
   const reference::Attention reference = attention_of(p);
   const Forward64 expected = expected_of(reference);
   const Baseline baseline = in_float32(p, reference);
+  const CuttingOff cut = p.format ? cutting_off(p, reference) : CuttingOff{};
   std::vector<Result> results;
   for (const Which which : kernel.outputs) {
     results.push_back({{name_of(which), axes_of(got.of(which).shape().size(), "query")},
@@ -56,10 +58,13 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
                        &expected.of(which),
                        &baseline.results.of(which),
                        [&, which] { return all_mistakes(kernel, p, which); }});
-    if (which == Which::O && p.format)
-      results.back().bound =
-          bound_of_16_bits(p, reference::rounding_of_output(reference, p.V, *p.format,
-                                                            p.dropout ? &p.dropout->factors : nullptr));
+    if (!p.format) continue;
+    if (which == Which::lse) results.back().bound.rounding = cut.lse;
+    if (which != Which::O) continue;
+    Tensor<double> rounding =
+        reference::rounding_of_output(reference, p.V, *p.format, p.dropout ? &p.dropout->factors : nullptr);
+    for (Int i = 0; i < rounding.numel(); ++i) rounding.at_linear(i) += cut.O.at_linear(i);
+    results.back().bound = bound_of_16_bits(p, std::move(rounding));
   }
   std::vector<Failure> despite;
   for (std::size_t i = 0; i < results.size() && despite.empty(); ++i) {

@@ -53,12 +53,12 @@ BackwardProblem with_layouts_of_gradients(BackwardProblem p, Layout dO, Layout d
 }
 
 BackwardProblem with_gaps(const BackwardProblem& p, float gap) {
-  BackwardProblem apart =
-      with_layouts_of_gradients(p, Layout::gaps, Layout::gaps, Layout::gaps, Layout::gaps, Layout::gaps);
+  const Layout gaps = layout_with_gaps(p);
+  BackwardProblem apart = with_layouts_of_gradients(p, gaps, gaps, gaps, gaps, gaps);
   static_cast<Problem&>(apart) = with_gaps(static_cast<const Problem&>(p), gap);
-  apart.dO = lay_out(p.dO, Layout::gaps, gap);
-  apart.O = lay_out(p.O, Layout::gaps, gap);
-  apart.lse = lay_out(p.lse, Layout::gaps, gap);
+  apart.dO = lay_out(p.dO, gaps, gap);
+  apart.O = lay_out(p.O, gaps, gap);
+  apart.lse = lay_out(p.lse, gaps, gap);
   return apart;
 }
 

@@ -25,8 +25,10 @@ Strides strides_of(const Shape& shape, Layout layout) {
   }
   const Int D = shape[3];
   if (layout == Layout::heads_inside) return {N * H * D, D, H * D, 1};
-  const Int row = D + 3, head = N * row + 5;  // numbers that no two axes have in common
-  return {H * head + 7, head, row, 1};
+  // Numbers that no two axes have in common.
+  const Int of_8 = layout == Layout::gaps_of_8 ? 8 : 1;
+  const Int row = of_8 == 8 ? (D + 7) / 8 * 8 + 24 : D + 3, head = N * row + 5 * of_8;
+  return {H * head + 7 * of_8, head, row, 1};
 }
 
 Tensor<float> lay_out(const Tensor<float>& dense, Strides strides, float gap) {
@@ -111,10 +113,11 @@ Problem in_16_bits(Problem p, Format16 format) {
 
 Problem with_gaps(const Problem& p, float gap) {
   Problem apart = p;
-  apart.Q = lay_out(p.Q, Layout::gaps, gap);
-  apart.K = lay_out(p.K, Layout::gaps, gap);
-  apart.V = lay_out(p.V, Layout::gaps, gap);
-  apart.layout_of_O = apart.layout_of_lse = Layout::gaps;
+  const Layout gaps = layout_with_gaps(p);
+  apart.Q = lay_out(p.Q, gaps, gap);
+  apart.K = lay_out(p.K, gaps, gap);
+  apart.V = lay_out(p.V, gaps, gap);
+  apart.layout_of_O = apart.layout_of_lse = gaps;
   return apart;
 }
 

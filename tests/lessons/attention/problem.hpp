@@ -30,6 +30,7 @@ enum class Layout {
   heads_outside,  ///< [batch, head, seq, dim], without gaps
   heads_inside,   ///< [batch, seq, head, dim], without gaps; of rank 3, the heads are side by side
   gaps,           ///< [batch, head, seq, dim], with gaps of another size behind every axis
+  gaps_of_8,      ///< the same with multiples of 8, so that rows of 16 bits begin at multiples of 16 bytes
 };
 
 /// @throws std::invalid_argument unless the rank is 3 or 4.
@@ -97,6 +98,9 @@ Problem with_layouts(Problem p, Layout Q, Layout K, Layout V, Layout O);
 
 /// @brief Q, K and V rounded to 16 bits; O is of that type, too. Comes after whatever else changes a problem.
 Problem in_16_bits(Problem p, Format16 format);
+
+/// @brief The layout with gaps that a kernel of the problem's type must take.
+inline Layout layout_with_gaps(const Problem& p) { return p.format ? Layout::gaps_of_8 : Layout::gaps; }
 
 /// @brief All tensors with gaps, which hold `gap` in the inputs.
 Problem with_gaps(const Problem& p, float gap = 1000.0f);

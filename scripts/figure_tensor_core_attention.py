@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""Draws the figure of lesson 22, as ./course draw 22 --fragments does.
+
+Usage: scripts/figure_tensor_core_attention.py [FIGURE.svg]
+"""
+
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "common" / "draw"))
+import fragments  # noqa: E402
+
+if __name__ == "__main__":
+    figure = (pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else
+              ROOT / "docs" / "figures" / "22_tensor_core_attention.svg")
+    figure.write_text(fragments.draw_operand(), encoding="utf-8")

@@ -1,0 +1,455 @@
+// Tests of lesson 22: O and lse of attention_forward_bfloat16 and _float16 against float64 on the same
+// inputs, within what rounding P and O to 16 bits costs; and how they go about memory and tensor cores.
+
+#include "22_tensor_core_attention/tensor_core_attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attention/catalogue.hpp"
+#include "attention/checks.hpp"
+#include "attention/tile_mistakes.hpp"
+#include "grading/testing/lesson_test.hpp"
+#include "tensor/npy.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::attention_tests;
+using namespace course::grading;
+
+namespace {
+
+constexpr Format16 kBoth[] = {Format16::bfloat16, Format16::float16};
+
+// --- Calls ---
+
+/// Calls the entry of the problem's type: `call(entry, arguments...)`. Results are widened to float32.
+template <class T, class Function, class Call>
+void attend_with(const Call& call, Entry<Function> entry, const Problem& p, Forward& got) {
+  Tensor<T> O = narrowed<T>(got.O);
+  const auto attend = [&](const auto& sink) {
+    call(entry, in(narrowed<T>(p.Q), "Q"), in(narrowed<T>(p.K), "K"), in(narrowed<T>(p.V), "V"), sink,
+         out(O, "O"), out(got.lse, "lse"), p.scale, p.mask.causal, p.mask.window, p.mask.sinks);
+  };
+  if (p.sink)
+    attend(in(*p.sink, "sink"));
+  else
+    attend(null());
+  got.O = widened(O);
+}
+template <class Call>
+void attend_with(const Call& call, const Problem& p, Forward& got) {
+  if (p.format == Format16::bfloat16)
+    attend_with<bfloat16>(call, ENTRY(attention_forward_bfloat16), p, got);
+  else
+    attend_with<float16>(call, ENTRY(attention_forward_float16), p, got);
+}
+
+Outcome attend(const Problem& p, Forward& got, const CallOptions& options) {
+  Outcome outcome;
+  attend_with([&](auto entry, auto&&... arguments) { outcome = call_with(options, entry, arguments...); }, p,
+              got);
+  return outcome;
+}
+
+// --- Mistakes of this lesson's own ---
+
+/// V where the key that each weight meets is another one, `at` of its number; past the last key there are
+/// zeros.
+Reader values_of_keys(const Problem& p, std::function<Int(Int key)> at) {
+  const Address right = address_by(p.V.strides());
+  return {&p.V, [right, at = std::move(at), Nk = p.Nk()](Int b, Int h, Int row, Int d) {
+            const Int key = at(row);
+            return key < Nk ? right(b, h, key, d) : kZeroAddress;
+          }};
+}
+
+/// V where keys and dims of each tile of 64 x 64 are exchanged.
+Reader values_untransposed(const Problem& p) {
+  const Address right = address_by(p.V.strides());
+  return {&p.V, [right, Nk = p.Nk(), D = p.D()](Int b, Int h, Int row, Int d) {
+            const Int key = row / 64 * 64 + d, dim = row % 64;
+            return key < Nk && dim < D ? right(b, h, key, dim) : kZeroAddress;
+          }};
+}
+
+/// The tiles of keys that a block of queries takes for whole, from the first to the one before `end`.
+struct WholeTiles {
+  Int begin, end;
+};
+
+Mistakes own_mistakes(const Problem& p, Which which) {
+  Catalogue all(p, which);
+  const Int M = queries_of_a_block(p.D()), N = keys_of_a_tile(p.D()), offset = p.Nk() - p.Nq();
+  const auto whole_tiles = [=, &p](Int i) {  // as they should be
+    const Int first = i / M * M + offset, last = std::min((i / M + 1) * M, p.Nq()) - 1 + offset;
+    const Int window = std::min(p.mask.window, std::max<Int>(p.Nk(), 1));
+    return WholeTiles{(std::max<Int>(last - window + 1, 0) + N - 1) / N,
+                      (p.mask.causal ? std::clamp<Int>(first + 1, 0, p.Nk()) : p.Nk()) / N};
+  };
+  const auto add_unmasked = [&](const char* name, Int more_before, Int more_behind, const char* sentence) {
+    all.add_view_too(
+        name,
+        [=, &p](Int i, Int j) {
+          const WholeTiles whole = whole_tiles(i);
+          const Int tile = j / N, begin = whole.begin - more_before, end = whole.end + more_behind;
+          return p.sees(i, j) || (begin < end && tile >= begin && tile < end && j < p.Nk());
+        },
+        sentence);
+  };
+  add_unmasked(
+      "window_tile_unmasked", 1, 0,
+      "The tile in which the window of a block's last query begins is taken for whole: some of its keys "
+      "are too old for later queries.");
+  add_unmasked(
+      "diagonal_tile_unmasked", 0, 1,
+      "The tile on the diagonal is taken for whole: it has keys that the first queries of the block do not "
+      "see.");
+  if (which == Which::O) {
+    all.add("p_halves_exchanged", {.V = values_of_keys(p, [](Int key) { return key ^ 8; })},
+            "Of each 16 keys, the weights of the first 8 meet the values of the last 8: as A, the fragment "
+            "of the "
+            "left 8 columns comes first.");
+    if (p.D() == 64)
+      all.add("v_untransposed", {.V = values_untransposed(p)},
+              "In each tile, keys and dimensions of V are exchanged: V's lines lie along the columns of the "
+              "product, "
+              "not along the keys that are summed over.");
+    for (const Int ahead : {-1, 1})
+      if (p.Nk() > N && p.mask.window >= p.Nk() && p.mask.sinks == 0 && !p.mask.causal)
+        all.add(
+            ahead < 0 ? "values_of_the_tile_before" : "values_of_the_next_tile",
+            {.V = values_of_keys(p, [=](Int key) { return std::max(key + ahead * N, key % N); })},
+            "The weights of a tile meet the values of another one: K and V of tile t are both in stage t % "
+            "kStages.");
+  }
+  return all.mistakes();
+}
+
+Kernel kernel_of_lesson() {
+  Kernel kernel{
+      [](const Problem& p, Forward& got, const CallOptions& options) { return attend(p, got, options); },
+      {Which::lse, Which::O},
+      own_mistakes};
+  kernel.grouped = true;
+  kernel.max_dim = kMaxDim;
+  return kernel;
+}
+const Kernel kKernel = kernel_of_lesson();
+
+void check(const Problem& p, TestLine where = TestLine::here()) {
+  attention_tests::check(kKernel, p, {}, where);
+}
+/// Without check mode, which takes many times as long: for what other calls have had checked.
+void check_values(const Problem& p, TestLine where = TestLine::here()) {
+  attention_tests::check(kKernel, p, {.check = CheckMode::never}, where);
+}
+void check_values_in_both(const Problem& p, TestLine where = TestLine::here()) {
+  for (const Format16 format : kBoth) check_values(in_16_bits(p, format), where);
+}
+
+Problem bf16(Problem p) { return in_16_bits(std::move(p), Format16::bfloat16); }
+Problem fp16(Problem p) { return in_16_bits(std::move(p), Format16::float16); }
+
+/// A problem of tests/reference/golden_16, of numbers that NumPy rounded, in 8 dimensions: with zeros past
+/// the fourth, which change no score.
+struct Golden {
+  const char* name;
+  Format16 format;
+  double scale;
+  reference::Mask mask;
+  bool sink = false;
+
+  template <class T>
+  Tensor<T> array(const char* file) const {
+    const auto tests = std::filesystem::path(__FILE__).parent_path().parent_path();
+    const std::string folder = std::string(name) + "_" + std::string(name_of(format));
+    return read_npy<T>(tests / "reference" / "golden_16" / folder / (std::string(file) + ".npy"));
+  }
+  Tensor<float> padded(const char* file) const {
+    const Tensor<float> x =
+        format == Format16::bfloat16 ? array<bfloat16>(file).to<float>() : array<float16>(file).to<float>();
+    Shape shape = x.shape();
+    shape[3] = 8;
+    Tensor<float> wide(shape);
+    for (Int b = 0; b < shape[0]; ++b)
+      for (Int h = 0; h < shape[1]; ++h)
+        for (Int i = 0; i < shape[2]; ++i)
+          for (Int d = 0; d < x.shape()[3]; ++d) wide(b, h, i, d) = x(b, h, i, d);
+    return wide;
+  }
+  Problem problem() const {
+    Problem p{padded("q"), padded("k"), padded("v"), static_cast<float>(scale), mask};
+    if (sink) p.sink = array<float>("sink");
+    p.format = format;
+    return p;
+  }
+};
+
+/// Keys of whole tiles that some query of a block sees, and the block's queries, of all blocks of a head.
+std::uint64_t bytes_to_load(const Problem& p) {
+  const Int M = queries_of_a_block(p.D()), N = keys_of_a_tile(p.D());
+  Int rows = p.Nq();
+  for (Int first_query = 0; first_query < p.Nq(); first_query += M)
+    for (Int first_key = 0; first_key < p.Nk(); first_key += N) {
+      bool seen = false;
+      for (Int i = first_query; i < std::min(first_query + M, p.Nq()) && !seen; ++i)
+        for (Int j = first_key; j < std::min(first_key + N, p.Nk()) && !seen; ++j) seen = p.sees(i, j);
+      if (seen) rows += 2 * (std::min(first_key + N, p.Nk()) - first_key);
+    }
+  return static_cast<std::uint64_t>(2 * p.B() * p.H() * p.D() * rows);
+}
+
+std::string show(std::uint64_t n) { return std::to_string(n); }
+
+void require_traffic(const Problem& p) {
+  const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  INFO(describe(p));
+  require(outcome.counters.at("launches") == 1, "The forward pass should be one launch.");
+  require_loads_at_most(
+      *profile, bytes_to_load(p),
+      "to load Q once and, for each block of queries, the tiles of keys that one of them sees");
+  require_stores_outputs_once(kKernel, *profile, p);
+}
+
+}  // namespace
+
+TEST_CASE("attends from 20 queries to 70 keys, in both types", "[l22][tensor_core_attention][points:3]") {
+  for (const Format16 format : kBoth) check(in_16_bits(random_problem({1, 1, 20, 70, 64}), format));
+}
+
+TEST_CASE("attends from 1 to 300 queries to as many keys", "[l22][tensor_core_attention][points:2]") {
+  for (const Int N : {1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 300})
+    check_values_in_both(random_problem({1, 1, N, N, 8}));
+}
+
+TEST_CASE("attends in 8 to 256 dimensions", "[l22][tensor_core_attention][points:3]") {
+  check(bf16(random_problem({1, 1, 40, 75, 128})));
+  check(fp16(random_problem({1, 1, 70, 40, 256})));
+  for (const Int D : {8, 16, 32, 40, 64, 72, 136, 248})
+    for (const bool causal : {false, true})
+      check_values(in_16_bits(random_problem({1, 1, 70, 75, D}, {.causal = causal}),
+                              D % 16 == 0 ? Format16::bfloat16 : Format16::float16));
+}
+
+TEST_CASE("keeps batches, heads and groups apart", "[l22][tensor_core_attention][points:1]") {
+  const reference::Mask mask{.causal = true, .window = 30, .sinks = 2};
+  check(bf16(with_sink(random_problem({2, 4, 20, 70, 8, 2}, mask))));
+  check_values(fp16(random_problem({3, 3, 9, 12, 16, 1})));
+}
+
+TEST_CASE(
+    "lets the last query stand beside the last key, and the first ones see none if there are fewer keys",
+    "[l22][tensor_core_attention][points:2]") {
+  check(bf16(random_problem({1, 1, 90, 60, 16}, {.causal = true})));
+  for (const Sizes& n : {Sizes{1, 1, 130, 192, 8},
+                         {1, 1, 130, 131, 8},
+                         {1, 1, 64, 256, 8},
+                         {1, 1, 300, 60, 8},
+                         {1, 1, 256, 128, 8},
+                         {1, 1, 1, 150, 16}})
+    check_values_in_both(random_problem(n, {.causal = true}));
+}
+
+TEST_CASE("attends in every combination of causal, window, sink tokens, learned sink and groups",
+          "[l22][tensor_core_attention][points:4]") {
+  check(bf16(with_sink(random_problem({1, 2, 70, 200, 8, 1}, {.causal = true, .window = 20, .sinks = 3}))));
+  Int turn = 0;
+  for (const Int window : {kAllKeys, Int{1}, Int{5}, Int{64}, Int{150}})
+    for (const Int sinks : {0, 3, 70})
+      for (const bool causal : {false, true}) {
+        const Sizes sizes[] = {{1, 2, 9, 200, 8, 1}, {1, 1, 200, 90, 8}, {1, 1, 150, 210, 8}};
+        const Problem p =
+            random_problem(sizes[turn % 3], {.causal = causal, .window = window, .sinks = sinks});
+        check_values(in_16_bits(turn / 2 % 2 == 0 ? with_sink(p) : p, kBoth[turn % 2]));
+        ++turn;
+      }
+}
+
+TEST_CASE("attends where the edges of windows and of sinks fall into all kinds of places",
+          "[l22][tensor_core_attention][points:2]") {
+  for (const Int window : {63, 64, 65, 127, 128, 129, 193})
+    check_values(bf16(random_problem({1, 1, 140, 330, 8}, {.causal = true, .window = window, .sinks = 65})));
+  for (const Int window : {64, 191, 192})
+    check_values(bf16(random_problem({1, 1, 256, 320, 8}, {.causal = window == 64, .window = window})));
+  Random random(case_seed());
+  for (int i = 0; i < 8; ++i)
+    check_values(fp16(random_problem({1, 1, random.integer(1, 280), random.integer(1, 280), 8},
+                                     {.causal = random.integer(0, 1) == 1,
+                                      .window = random.integer(1, 300),
+                                      .sinks = random.integer(0, 1) * random.integer(1, 280)})));
+}
+
+TEST_CASE("gives learned sinks their part, however large or small",
+          "[l22][tensor_core_attention][points:1]") {
+  Problem p = random_problem({1, 2, 12, 7, 8}, {.causal = true});
+  for (const float sink : {0.0f, 20.0f, -20.0f, -kInf}) {
+    INFO("learned sinks of " << sink);
+    p.sink = Tensor<float>({p.H()}, sink);
+    check_values_in_both(p);
+  }
+}
+
+TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], and parts of larger arrays",
+          "[l22][tensor_core_attention][points:2]") {
+  const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
+  const reference::Mask mask{.causal = true, .window = 9, .sinks = 2};
+  check_values(
+      bf16(with_layouts(random_problem({2, 4, 20, 24, 8, 2}, mask), outside, inside, outside, inside)));
+  Problem p = with_layouts(random_problem({2, 2, 20, 24, 16, 1}, mask), inside, outside, inside, outside);
+  p.layout_of_lse = inside;
+  check_values(fp16(p));
+  for (const float gap : {1000.0f, kNan})
+    check(with_gaps(bf16(random_problem({1, 2, 35, 41, 40, 1}, mask)), gap));
+}
+
+TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
+          "[l22][tensor_core_attention][points:2]") {
+  check_values_in_both(with_large_scores(random_problem({1, 2, 40, 150, 32})));
+  check_values(bf16(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), 1000.0f)));
+  check_values(bf16(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), -1000.0f)));
+  check_values_in_both(with_empty_rows(random_problem({1, 2, 12, 150, 8})));
+  check_values_in_both(with_keys_of_minus_inf(random_problem({2, 2, 12, 150, 8}), 130));
+  Problem p = random_problem({1, 1, 20, 70, 16}, {.causal = true});
+  for (const float scale : {0.0f, 1.0f, 1e-30f}) {
+    p.scale = scale;
+    check_values(bf16(p));
+  }
+}
+
+TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
+          "[l22][tensor_core_attention][points:1]") {
+  check_values_in_both(with_not_numbers(random_problem({2, 3, 31, 90, 24})));
+  // Keys 64 to 255 lie between the sinks and the windows: nobody looks at their tiles.
+  check_values(with_nan_keys(
+      bf16(random_problem({1, 2, 10, 300, 8}, {.causal = true, .window = 20, .sinks = 3})), 64, 256));
+}
+
+TEST_CASE("gives the bits of no window for one that hides nothing, and the same in every order",
+          "[l22][tensor_core_attention][points:1]") {
+  Problem p = bf16(with_sink(random_problem({1, 2, 140, 70, 8, 1}, {.causal = true})));
+  check_same_bits(kKernel, p);
+  Forward all = results_of(p);
+  require_ran(kKernel.attend(p, all, {.check = CheckMode::never}));
+  for (const Int window : {Int{70}, Int{1} << 40}) {
+    p.mask.window = window;
+    p.mask.sinks = 3;
+    Forward got = results_of(p);
+    require_ran(kKernel.attend(p, got, {.check = CheckMode::never}));
+    for (const Which which : {Which::lse, Which::O})
+      require_same_bits(got.of(which), all.of(which), name_of(which));
+  }
+}
+
+TEST_CASE("agrees with NumPy's float64 on numbers of 16 bits", "[l22][tensor_core_attention][points:1]") {
+  for (const Format16 format : kBoth)
+    for (const Golden& g : {Golden{"plain", format, 0.5, {}},
+                            {"causal", format, 0.5, {.causal = true}},
+                            {"grouped", format, 0.5, {.causal = true, .window = 4, .sinks = 2}},
+                            {"learned_sink", format, 0.5, {}, true}}) {
+      INFO("tests/reference/golden_16/" << g.name);
+      const Problem p = g.problem();
+      check_values(p);
+      Forward got = results_of(p);
+      require_ran(kKernel.attend(p, got, {.check = CheckMode::never}));
+      const Tensor<double> lse = g.array<double>("lse");
+      require_matches(got.lse, "lse", lse, lse.to<float>(), Bound{.floor = 1e-5});
+    }
+}
+
+TEST_CASE("gives 0 without keys, and launches nothing without queries",
+          "[l22][tensor_core_attention][points:1]") {
+  for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {1, 1, 130, 0, 128}})
+    check(bf16(with_sink(random_problem(n))));
+  for (const Sizes& n : {Sizes{2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}}) {
+    const Outcome outcome = attention_tests::check(kKernel, bf16(random_problem(n)));
+    require(outcome.counters.at("launches") == 0,
+            "There is nothing to compute, so nothing should be launched.");
+  }
+}
+
+TEST_CASE("loads the tiles of keys that a query sees, each once, and writes O and lse once",
+          "[l22][tensor_core_attention][points:3]") {
+  require_traffic(bf16(random_problem({1, 1, 128, 192, 64})));
+  require_traffic(bf16(random_problem({1, 1, 256, 256, 64}, {.causal = true})));
+  require_traffic(bf16(random_problem({1, 1, 64, 448, 64}, {.causal = true, .window = 65, .sinks = 66})));
+}
+
+TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and meets once a tile",
+          "[l22][tensor_core_attention][points:2]") {
+  for (const Int D : {64, 128, 256}) {
+    const Int M = queries_of_a_block(D), N = keys_of_a_tile(D), tiles = 3;
+    const Problem p = bf16(random_problem({1, 1, M, tiles * N, D}));
+    const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    INFO(describe(p));
+    for (const auto& [traffic, verb] :
+         {std::pair{&profile->shared_load, "reads"}, {&profile->shared_store, "writes"}})
+      require(traffic->conflicts() == 0,
+              std::string("Your code ") + verb +
+                  " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
+                  show(traffic->ideal_wavefronts) + " would do.");
+    const auto products = static_cast<std::uint64_t>(2 * M * tiles * N * D);
+    require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +
+                                                     " multiply-adds; whole tiles take " + show(products) +
+                                                     ".");
+    const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
+    require(profile->barriers <= (tiles + 2) * warps,
+            "Each warp waits at " + show(profile->barriers / warps) + " barriers for " + show(tiles) +
+                " tiles: one for each tile, and two more, will do.");
+    require(profile->shared_store.bytes_asked <= bytes_of(p.Q, p.format),
+            "Threads store " + show(profile->shared_store.bytes_asked) +
+                " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "
+                "them.");
+  }
+}
+
+TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core_attention][points:2]") {
+  check_refuses_shapes(kKernel, bf16(random_problem({2, 3, 4, 5, 8, 3})));
+  const Problem valid = fp16(random_problem({1, 2, 4, 5, 16}));
+  check_refuses_rows(kKernel, valid);
+  const auto refuse = [&](auto change, const char* argument) {
+    Problem wrong = valid;
+    change(wrong);
+    require_refused(kKernel, wrong, results_of(valid), argument);
+  };
+  refuse([](Problem& p) { p.mask.window = 0; }, "window");
+  refuse([](Problem& p) { p.mask.sinks = -1; }, "sinks");
+  refuse([](Problem& p) { p.scale = -0.5f; }, "scale");
+  refuse([](Problem& p) { p.scale = kNan; }, "scale");
+  refuse([](Problem& p) { p.K = lay_out(p.K, Strides{200, 100, 20, 1}); }, "K");
+  refuse([](Problem& p) { p.V = lay_out(p.V, Strides{200, 84, 16, 1}); }, "V");
+  const Problem narrow = fp16(random_problem({1, 2, 4, 5, 12}));
+  require_refused(kKernel, narrow, results_of(narrow), "Q");
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l22][tensor_core_attention][points:1]") {
+  check_values(bf16(random_problem({1, 2, 5, 6, 8})));
+  check_reports_refused_launch(kKernel, bf16(random_problem({1, 2, 5, 6, 8})));
+}
+
+COURSE_RUN(RunContext& run) {
+  run_attention(run,
+                {.causal = Causal::choice,
+                 .window = true,
+                 .sinks = true,
+                 .sink_array = true,
+                 .grouped = true,
+                 .sixteen_bits = true},
+                kKernel.outputs, [&](const Problem& p, Forward& got) {
+                  attend_with([&](auto entry, auto&&... arguments) { run.call(entry, arguments...); }, p,
+                              got);
+                });
+}

@@ -111,7 +111,7 @@ __device__ void multiply(const typename Shape::RowTile& A, const typename Shape:
 template <class Shape>
 __device__ void accumulate(const typename Shape::Scores& scores, const typename Shape::ColTile& X,
                            int first_col, typename Shape::Sums& sums) {
-  // TODO 2: which two fragments of scores are A for 16 steps of k? Along which axis do the lines of X lie
+  // TODO 2: which two fragments of scores are A for 16 steps of k? How does X have to be read now?
 }
 
 /// X[first_row + ...] = sums · scale, rounded, for those rows that X has.

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -194,13 +194,14 @@ TEST_CASE("agrees with central differences", "[l24][tensor_core_backward][points
 TEST_CASE("hides what a causal mask, a window and sink tokens hide",
           "[l24][tensor_core_backward][points:3]") {
   check(kBackward, problem({1, 1, 70, 140, 8}, Format16::bfloat16, kMask));
+  std::size_t count = 0;
   for (const Sizes& n : {Sizes{1, 1, 130, 280, 8}, {1, 1, 280, 130, 8}, {1, 1, 128, 128, 72}})
     for (const reference::Mask& mask : {reference::Mask{.causal = true},
                                         {.causal = true, .window = 63, .sinks = 65},
                                         {.causal = true, .window = 65},
                                         {.causal = false, .window = 100},
                                         {.causal = false, .window = 1, .sinks = 1}})
-      check_both_types(random_problem(n, mask));
+      check_values(kBackward, problem(n, kFormats[count++ % 2], mask));
 }
 
 TEST_CASE("adds up dK and dV over the heads of a group", "[l24][tensor_core_backward][points:2]") {

@@ -3,14 +3,10 @@
 
 #include "24_tensor_core_backward/tensor_core_backward.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "attention/dropout.hpp"
 #include "attention/gradient_checks.hpp"
@@ -142,6 +138,17 @@ Problem dropped(const Problem& p, float dropout) {
   return attention_tests::dropped(p, dropout, kSeed, decision_of);
 }
 
+/// Checks problems in one type and the other, in turn.
+class InTurn {
+ public:
+  void check(const Problem& p, TestLine where = TestLine::here()) {
+    check_values(kBackward, in_16_bits(p, kFormats[count_++ % 2]), where);
+  }
+
+ private:
+  std::size_t count_ = 0;
+};
+
 /// Checks the problem in both types.
 void check_both_types(const Problem& p, TestLine where = TestLine::here()) {
   for (const Format16 format : kFormats) check_values(kBackward, in_16_bits(p, format), where);
@@ -165,17 +172,18 @@ TEST_CASE("gets delta, then P, dP and dS right", "[l24][tensor_core_backward][po
 }
 
 TEST_CASE("meets tiles of 64 and of 128 with edges in all places", "[l24][tensor_core_backward][points:3]") {
+  InTurn in_turn;
   for (const Sizes& n : {Sizes{1, 1, 63, 127, 8},
                          {1, 1, 65, 129, 8},
                          {1, 1, 129, 65, 8},
                          {1, 1, 128, 31, 80},
                          {1, 1, 33, 257, 80}})
-    check_both_types(random_problem(n));
+    in_turn.check(random_problem(n));
 }
 
 TEST_CASE("takes multiples of 8 dimensions up to 128", "[l24][tensor_core_backward][points:2]") {
-  for (const Int D : {8, 24, 56, 64, 72, 120, 128})
-    check_both_types(random_problem({1, 2, 20, 40, D}, kMask));
+  InTurn in_turn;
+  for (const Int D : {8, 24, 56, 64, 72, 120, 128}) in_turn.check(random_problem({1, 1, 20, 40, D}, kMask));
   check(kBackward, problem({1, 1, 70, 40, 128}, Format16::bfloat16, kMask));
 }
 
@@ -194,30 +202,30 @@ TEST_CASE("agrees with central differences", "[l24][tensor_core_backward][points
 TEST_CASE("hides what a causal mask, a window and sink tokens hide",
           "[l24][tensor_core_backward][points:3]") {
   check(kBackward, problem({1, 1, 70, 140, 8}, Format16::bfloat16, kMask));
-  std::size_t count = 0;
+  InTurn in_turn;
   for (const Sizes& n : {Sizes{1, 1, 130, 280, 8}, {1, 1, 280, 130, 8}, {1, 1, 128, 128, 72}})
     for (const reference::Mask& mask : {reference::Mask{.causal = true},
                                         {.causal = true, .window = 63, .sinks = 65},
                                         {.causal = true, .window = 65},
                                         {.causal = false, .window = 100},
                                         {.causal = false, .window = 1, .sinks = 1}})
-      check_values(kBackward, problem(n, kFormats[count++ % 2], mask));
+      in_turn.check(random_problem(n, mask));
 }
 
 TEST_CASE("adds up dK and dV over the heads of a group", "[l24][tensor_core_backward][points:2]") {
   check(kBackward, problem({2, 4, 9, 21, 8, 2}, Format16::float16));
-  check_both_types(random_problem({2, 6, 70, 20, 16, 2}, kMask));
+  check_both_types(random_problem({1, 6, 70, 20, 16, 2}, kMask));
   check_both_types(random_problem({1, 3, 140, 9, 80, 1}));
 }
 
 TEST_CASE("gives learned sinks their gradient", "[l24][tensor_core_backward][points:2]") {
   check(kBackward, in_16_bits(with_sink(random_problem({2, 2, 9, 12, 8, 1}, kMask)), Format16::bfloat16));
-  check_both_types(with_sink(random_problem({3, 2, 150, 40, 16}, {.causal = true})));
+  check_both_types(with_sink(random_problem({2, 2, 150, 40, 16}, {.causal = true})));
 }
 
 TEST_CASE("drops the weights that lesson 18 drops", "[l24][tensor_core_backward][points:3]") {
   check(kBackward, in_16_bits(dropped(random_problem({1, 2, 9, 21, 8, 1}, kMask), 0.3f), Format16::bfloat16));
-  check_both_types(dropped(random_problem({2, 4, 70, 75, 16, 2}), 0.25f));
+  check_both_types(dropped(random_problem({2, 2, 70, 75, 16, 1}), 0.25f));
   check_both_types(dropped(with_sink(random_problem({1, 2, 40, 140, 88}, kMask)), 0.25f));
 }
 

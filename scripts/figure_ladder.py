@@ -113,7 +113,8 @@ def draw_need(needed, number):
     start, end = top_of(from_storey), top_of(to_storey) + HIGH + 6
     # Lines that leave sideways keep off those that go straight up, and so do those that come from the next column.
     aside = 34 * (1 if to_column > from_column else -1)
-    x_from, x_to = middle_of(needed) + aside, middle_of(number) - (aside if abs(to_column - from_column) == 1 else 0)
+    # Those from two columns away go up at the far side, beside the lines within their column.
+    x_from, x_to = middle_of(needed) + aside, middle_of(number) + (-aside if abs(to_column - from_column) == 1 else 2 * aside)
     if from_column == to_column:
         x_to = middle_of(number)
         path = f"M {x_to:.1f} {start:.1f} V {end:.1f}"

@@ -22,18 +22,21 @@ struct KeyMask {
   int window, sinks, Nq, Nk;
 
   __host__ __device__ int offset() const { return Nk - Nq; }
+  __host__ __device__ bool has_window() const { return window < Nk; }  ///< that may hide something
 };
 
-/// The keys that one query sees: those from first to last, and the sinks up to last.
+/// The keys that one query sees, counted from key `origin` on: those from first to last, and the sinks up to
+/// last.
 struct KeysOfQuery {
   int first, last, sinks;
 
-  __device__ KeysOfQuery(const KeyMask& mask, int query)
-      : first(query + mask.offset() - mask.window + 1),
-        last(mask.causal ? min(query + mask.offset(), mask.Nk - 1) : mask.Nk - 1),
-        sinks(mask.sinks) {}
+  __device__ KeysOfQuery(const KeyMask& mask, int query, int origin)
+      : first(query + mask.offset() - mask.window + 1 - origin),
+        last((mask.causal ? min(query + mask.offset(), mask.Nk - 1) : mask.Nk - 1) - origin),
+        sinks(mask.sinks - origin) {}
 
-  __device__ bool hide(int key) const { return key > last || (key < first && key >= sinks); }
+  __device__ bool ahead(int key) const { return key > last; }  ///< of the query, or past the last key
+  __device__ bool too_old(int key) const { return key < first && key >= sinks; }
 };
 
 /// @brief The mask of an entry's arguments.

@@ -8,7 +8,6 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 #include "device/async_copy.hpp"
 #include "device/attention_arguments.hpp"
@@ -118,13 +117,7 @@ __device__ void multiply_with_keys(const Queries<S>& queries, const typename S::
 template <class S>
 __device__ void hide(const device::KeyMask& mask, int first_query, int first_key,
                      typename S::Scores& scores) {
-#pragma unroll
-  for (int i = 0; i < S::kDown; ++i) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      // TODO 3: which query is the lane's row, and which keys are its columns?
-    }
-  }
+  // TODO 3: which query is the lane's row, and which keys are its columns?
 }
 
 /// Of the keys so far, for each row of the lane: m_log2 is the largest score · log2(e), the same in the four
@@ -149,8 +142,8 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float &m_log2 = rows.m_log2[i][half], &l = rows.l[i][half];
-      // TODO 4: the largest score of the row, of which four lanes have a part each; and the factor for l and
-        // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
+      // TODO 4: the row's largest score, of which four lanes have parts; and the factor of l and O.
+      // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
     }
   }
 }
@@ -232,17 +225,14 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   RowSums<S> rows;
   typename S::Output O = {};
 
-  const auto attend = [&](int t, auto some_hidden) {
+  for (int t = 0; t < tiles.count; ++t) {
     // TODO 9: wait for tile t, and send for the next one. Who must have finished with what before that?
     typename S::Scores scores = {};
     multiply_with_keys<S>(queries, smem.K[t % kStages], scores);
-    if constexpr (decltype(some_hidden)::value)
-      hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
+    if (t >= tiles.full) hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
     fold_scores<S>(to_log2, scores, rows, O);
     accumulate<S>(scores, smem.V[t % kStages], O);
-  };
-  for (int t = 0; t < tiles.full; ++t) attend(t, std::false_type{});
-  for (int t = tiles.full; t < tiles.count; ++t) attend(t, std::true_type{});
+  }
 
   const float sink = arg.sink == nullptr ? -INFINITY : arg.sink[head];
   finish<S>(rows, O, sink, first_query, warp_row, smem.Q, device::row_of(arg.lse, batch, head));

@@ -8,7 +8,6 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 #include "device/async_copy.hpp"
 #include "device/attention_arguments.hpp"
@@ -154,21 +153,26 @@ __device__ void multiply_with_keys(const Queries<S>& queries, const typename S::
 template <class S>
 __device__ void hide(const device::KeyMask& mask, int first_query, int first_key,
                      typename S::Scores& scores) {
+  // TODO 3: which query is the lane's row, and which keys are its columns?
+  const auto hide_if = [&](auto hides) {
 #pragma unroll
-  for (int i = 0; i < S::kDown; ++i) {
+    for (int i = 0; i < S::kDown; ++i) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      // TODO 3: which query is the lane's row, and which keys are its columns?
-      const device::KeysOfQuery keys(mask, first_query + 16 * i + FragmentC::row(2 * half));
+      for (int half = 0; half < 2; ++half) {
+        const device::KeysOfQuery keys(mask, first_query + 16 * i + FragmentC::row(2 * half),
+                                       first_key + FragmentC::col(0));
 #pragma unroll
-      for (int j = 0; j < S::kAcross; ++j) {
+        for (int j = 0; j < S::kAcross; ++j) {
 #pragma unroll
-        for (int e = 2 * half; e < 2 * half + 2; ++e)
-          if (keys.hide(first_key + 8 * j + FragmentC::col(e))) scores[i][j].at[e] = -INFINITY;
+          for (int e = 0; e < 2; ++e)
+            if (hides(keys, 8 * j + e)) scores[i][j].at[2 * half + e] = -INFINITY;
+        }
       }
-      // [done]
     }
-  }
+  };
+  hide_if([](const device::KeysOfQuery& keys, int key) { return keys.ahead(key); });
+  if (mask.has_window()) hide_if([](const device::KeysOfQuery& keys, int key) { return keys.too_old(key); });
+  // [done]
 }
 // [scores]
 
@@ -195,8 +199,7 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float &m_log2 = rows.m_log2[i][half], &l = rows.l[i][half];
-      // TODO 4: the largest score of the row, of which four lanes have a part each; and the factor for l and
-      // O.
+      // TODO 4: the row's largest score, of which four lanes have parts; and the factor of l and O.
       float largest = -INFINITY;
 #pragma unroll
       for (int j = 0; j < S::kAcross; ++j)
@@ -205,20 +208,21 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
       const float base = grown == -INFINITY ? 0.0f : grown;  // -inf - -inf would be NaN
       const float rescale = device::exp2_approx(m_log2 - base);
       m_log2 = grown;
-      l *= rescale;
 #pragma unroll
       for (int d = 0; d < S::kDeep; ++d) O[i][d].at[2 * half] *= rescale, O[i][d].at[2 * half + 1] *= rescale;
-        // [done]
-        // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
+      // [done]
+      // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
+      float sum = l * rescale;
 #pragma unroll
       for (int j = 0; j < S::kAcross; ++j) {
 #pragma unroll
         for (int e = 2 * half; e < 2 * half + 2; ++e) {
           float& score = scores[i][j].at[e];
           score = device::exp2_approx(fmaf(score, to_log2, -base));
-          l += score;
+          sum += score;
         }
       }
+      l = sum;
       // [done]
     }
   }
@@ -337,7 +341,7 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   typename S::Output O = {};
 
   // [step]
-  const auto attend = [&](int t, auto some_hidden) {
+  for (int t = 0; t < tiles.count; ++t) {
     // TODO 9: wait for tile t, and send for the next one. Who must have finished with what before that?
     device::wait_for_copies<0>();
     __syncthreads();  // tile t is complete; and everybody has read tile t - 1: its stage is free
@@ -345,13 +349,10 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
     // [done]
     typename S::Scores scores = {};
     multiply_with_keys<S>(queries, smem.K[t % kStages], scores);
-    if constexpr (decltype(some_hidden)::value)
-      hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
+    if (t >= tiles.full) hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
     fold_scores<S>(to_log2, scores, rows, O);
     accumulate<S>(scores, smem.V[t % kStages], O);
-  };
-  for (int t = 0; t < tiles.full; ++t) attend(t, std::false_type{});
-  for (int t = tiles.full; t < tiles.count; ++t) attend(t, std::true_type{});
+  }
   // [step]
 
   const float sink = arg.sink == nullptr ? -INFINITY : arg.sink[head];

@@ -88,12 +88,12 @@ void require_attention_arguments_of_16_bits(const View<const T, 4>& Q,
 /// @brief Checks what all backward kernels take.
 /// Shapes: Q, O, dO, dQ are (B, H, Nq, D), K, V, dK, dV are (B, H_kv, Nk, D), lse and delta are (B, H, Nq).
 /// @throws std::invalid_argument as require_attention_arguments().
-inline void require_backward_arguments(const View<const float, 4>& Q, const View<const float, 4>& K,
-                                       const View<const float, 4>& V, const View<const float, 4>& O,
-                                       const View<const float, 3>& lse, const View<const float, 4>& dO,
-                                       const View<float, 3>& delta, const View<float, 4>& dQ,
-                                       const View<float, 4>& dK, const View<float, 4>& dV, std::int64_t H_kv,
-                                       std::int64_t max_dim) {
+template <class T>  // float, or of 16 bits
+void require_backward_arguments(const View<const T, 4>& Q, const View<const T, 4>& K,
+                                const View<const T, 4>& V, const View<const T, 4>& O,
+                                const View<const float, 3>& lse, const View<const T, 4>& dO,
+                                const View<float, 3>& delta, const View<T, 4>& dQ, const View<T, 4>& dK,
+                                const View<T, 4>& dV, std::int64_t H_kv, std::int64_t max_dim) {
   const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3], Nk = K.shape[2];
   require_attention_arguments(Q, K, V, O, H_kv, max_dim);
   require_shape("lse", lse, {B, H, Nq});
@@ -106,6 +106,20 @@ inline void require_backward_arguments(const View<const float, 4>& Q, const View
   require_dense_rows("dQ", dQ);
   require_dense_rows("dK", dK);
   require_dense_rows("dV", dV);
+}
+
+/// @brief The same for kernels of 16 bits.
+/// @throws std::invalid_argument as require_attention_arguments_of_16_bits(), of dO, too.
+template <class T>
+void require_backward_arguments_of_16_bits(const View<const T, 4>& Q, const View<const T, 4>& K,
+                                           const View<const T, 4>& V, const View<const T, 4>& O,
+                                           const View<const float, 3>& lse, const View<const T, 4>& dO,
+                                           const View<float, 3>& delta, const View<T, 4>& dQ,
+                                           const View<T, 4>& dK, const View<T, 4>& dV, std::int64_t H_kv,
+                                           std::int64_t max_dim) {
+  require_backward_arguments(Q, K, V, O, lse, dO, delta, dQ, dK, dV, H_kv, max_dim);
+  require_attention_arguments_of_16_bits(Q, K, V, O, H_kv, max_dim);
+  require_chunked_rows("dO", dO);
 }
 
 }  // namespace course::device

@@ -1,0 +1,342 @@
+// Tests of lesson 24: gradients of attention from 16-bit inputs against float64, within twice the error of
+// plain float32 programs and what rounding P, dS and the results to 16 bits costs.
+
+#include "24_tensor_core_backward/tensor_core_backward.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "attention/dropout.hpp"
+#include "attention/gradient_checks.hpp"
+#include "grading/testing/lesson_test.hpp"
+#include "tensor/float16.hpp"
+#include "tensor/random.hpp"
+
+using namespace course;
+using namespace course::attention_tests;
+using namespace course::grading;
+
+namespace {
+
+constexpr std::uint64_t kSeed = 0x0123456789abcdefu;  // both halves count
+constexpr Format16 kFormats[] = {Format16::bfloat16, Format16::float16};
+
+// --- Calls ---
+
+constexpr Takes kTakes{.causal = Causal::choice,
+                       .window = true,
+                       .sinks = true,
+                       .sink_array = true,
+                       .grouped = true,
+                       .sixteen_bits = true};
+
+float dropout_of(const Problem& p) { return p.dropout ? p.dropout->p : 0.0f; }
+std::uint64_t seed_of(const Problem& p) { return p.dropout ? p.dropout->seed : kSeed; }
+
+template <class T>
+constexpr auto entry() {
+  if constexpr (std::is_same_v<T, bfloat16>)
+    return ENTRY(attention_backward_bfloat16);
+  else
+    return ENTRY(attention_backward_float16);
+}
+
+/// Calls `run(entry, arguments...)` with the problem's tensors in T, and converts what it wrote.
+template <class T, class Run>
+auto in_type(const BackwardProblem& p, Backward& got, Run run) {
+  Tensor<T> dQ = got.dQ.to<T>(), dK = got.dK.to<T>(), dV = got.dV.to<T>();
+  const auto call = [&](const auto& sink, const auto& dsink) {
+    return run(entry<T>(), in(p.Q.to<T>(), "Q"), in(p.K.to<T>(), "K"), in(p.V.to<T>(), "V"), sink,
+               in(p.O.to<T>(), "O"), in(p.lse, "lse"), in(p.dO.to<T>(), "dO"), out(got.delta, "delta"),
+               out(dQ, "dQ"), out(dK, "dK"), out(dV, "dV"), dsink, p.scale, p.mask.causal, p.mask.window,
+               p.mask.sinks, dropout_of(p), seed_of(p));
+  };
+  auto outcome = p.sink ? call(in(*p.sink, "sink"), out(got.dsink, "dsink")) : call(null(), null());
+  got.dQ = dQ.template to<float>(), got.dK = dK.template to<float>(), got.dV = dV.template to<float>();
+  return outcome;
+}
+
+Outcome call_backward(const BackwardProblem& p, Backward& got, const CallOptions& options) {
+  const auto run = [&](const auto&... arguments) { return call_with(options, arguments...); };
+  return p.format == Format16::float16 ? in_type<float16>(p, got, run) : in_type<bfloat16>(p, got, run);
+}
+
+// --- Mistakes with fragments ---
+
+/// What comes of P and dS that enter the last products in other places: where(row, col) is whose number
+/// stands in a row and column of A. Rows are keys for dV and dK, and queries for dQ.
+template <class Where>
+Tensor<double> misplaced(const BackwardProblem& p, Gradient which, Where where) {
+  const bool keys_are_rows = which != Gradient::dQ;
+  const Tensor<double>& scores = which == Gradient::dV ? p.exact.P : gradients_of(p).dS;
+  const Tensor<float>& X = which == Gradient::dV ? p.dO : which == Gradient::dK ? p.Q : p.K;
+  const double scale = which == Gradient::dV ? 1 : static_cast<double>(p.scale);
+  Tensor<double> sums(keys_are_rows ? p.K.shape() : p.Q.shape());
+  for (Int n = 0; n < p.B() * p.H(); ++n) {
+    const Int b = n / p.H(), h = n % p.H(), h_kv = h / (p.H() / p.H_kv());
+    for (Int row = 0; row < (keys_are_rows ? p.Nk() : p.Nq()); ++row)
+      for (Int col = 0; col < (keys_are_rows ? p.Nq() : p.Nk()); ++col) {
+        const auto [from_row, from_col] = where(row, col);
+        const Int i = keys_are_rows ? from_col : from_row, j = keys_are_rows ? from_row : from_col;
+        if (i >= p.Nq() || j >= p.Nk()) continue;
+        const double factor =
+            which == Gradient::dV && p.dropout ? static_cast<double>(p.dropout->factors(b, h, i, j)) : 1.0;
+        for (Int d = 0; d < p.D(); ++d)
+          sums(b, keys_are_rows ? h_kv : h, row, d) +=
+              scale * factor * scores(b, h, i, j) *
+              static_cast<double>(X(b, keys_are_rows ? h : h_kv, col, d));
+      }
+  }
+  return sums;
+}
+
+Tensor<double> rounded_delta(const BackwardProblem& p) {
+  Tensor<double> delta = expected_of(p).delta;
+  for (double& x : delta.storage()) x = rounded(x, *p.format);
+  return delta;
+}
+
+Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
+  Mistakes found;
+  if (which == Gradient::dsink) return found;
+  if (which == Gradient::delta) {
+    found.push_back(gives(
+        "delta_in_16_bits", [&p] { return rounded_delta(p); },
+        "delta is rounded to 16 bits. It is subtracted from dP, which is near it: it stays in float32."));
+    return found;
+  }
+  using Where = std::pair<Int, Int>;
+  found.push_back(gives(
+      "fragments_exchanged",
+      [&p, which] { return misplaced(p, which, [](Int row, Int col) {
+                      return Where{row, col ^ 8};
+                    }); },
+      "The two fragments of scores that make an operand are exchanged: the left one has the first 8 of 16 "
+      "columns."));
+  found.push_back(gives(
+      "registers_exchanged",
+      [&p, which] {
+        return misplaced(p, which, [](Int row, Int col) {
+          return Where{(row & ~Int{8}) | (col & 8), (col & ~Int{8}) | (row & 8)};
+        });
+      },
+      "Registers 1 and 2 of the operand that is made of scores are exchanged: the second register is 8 rows "
+      "further, the third 8 columns."));
+  return found;
+}
+
+const BackwardKernel kBackward{call_backward, kTakes, own_mistakes};
+
+Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {}) {
+  return in_16_bits(random_problem(n, mask), format);
+}
+
+/// The problem with lesson 18's dropout; before in_16_bits().
+Problem dropped(const Problem& p, float dropout) {
+  return attention_tests::dropped(p, dropout, kSeed, decision_of);
+}
+
+/// Checks problems in one type and the other, in turn.
+class InTurn {
+ public:
+  void check(const Problem& p, TestLine where = TestLine::here()) {
+    check_values(kBackward, in_16_bits(p, kFormats[count_++ % 2]), where);
+  }
+
+ private:
+  std::size_t count_ = 0;
+};
+
+/// Checks the problem in both types.
+void check_both_types(const Problem& p, TestLine where = TestLine::here()) {
+  for (const Format16 format : kFormats) check_values(kBackward, in_16_bits(p, format), where);
+}
+
+const reference::Mask kMask{.causal = true, .window = 30, .sinks = 3};
+
+}  // namespace
+
+// --- One head ---
+
+TEST_CASE("gives the gradients of one head, in both types", "[l24][tensor_core_backward][points:3]") {
+  for (const Format16 format : kFormats) check(kBackward, problem({1, 1, 5, 7, 8}, format));
+  for (const Sizes& n : {Sizes{1, 1, 1, 1, 8}, {1, 1, 16, 16, 16}, {1, 1, 64, 128, 64}, {1, 1, 70, 130, 64}})
+    check_both_types(random_problem(n));
+}
+
+TEST_CASE("gets delta, then P, dP and dS right", "[l24][tensor_core_backward][points:2]") {
+  check(kBackward, problem({1, 1, 33, 9, 24}, Format16::bfloat16));
+  check_both_types(random_problem({1, 1, 9, 150, 8}));
+}
+
+TEST_CASE("meets tiles of 64 and of 128 with edges in all places", "[l24][tensor_core_backward][points:3]") {
+  InTurn in_turn;
+  for (const Sizes& n : {Sizes{1, 1, 63, 127, 8},
+                         {1, 1, 65, 129, 8},
+                         {1, 1, 129, 65, 8},
+                         {1, 1, 128, 31, 80},
+                         {1, 1, 33, 257, 80}})
+    in_turn.check(random_problem(n));
+}
+
+TEST_CASE("takes multiples of 8 dimensions up to 128", "[l24][tensor_core_backward][points:2]") {
+  InTurn in_turn;
+  for (const Int D : {8, 24, 56, 64, 72, 120, 128}) in_turn.check(random_problem({1, 1, 20, 40, D}, kMask));
+  check(kBackward, problem({1, 1, 70, 40, 128}, Format16::bfloat16, kMask));
+}
+
+TEST_CASE("agrees with central differences", "[l24][tensor_core_backward][points:1]") {
+  Random random(case_seed());
+  for (int i = 0; i < 4; ++i) {
+    const Int H_kv = random.integer(1, 2);
+    check_differences(kBackward, with_gradient(problem({random.integer(1, 2), H_kv * random.integer(1, 2),
+                                                        random.integer(2, 6), random.integer(2, 9), 8, H_kv},
+                                                       kFormats[i % 2], {.causal = i < 2})));
+  }
+}
+
+// --- Masks, groups, sinks, dropout ---
+
+TEST_CASE("hides what a causal mask, a window and sink tokens hide",
+          "[l24][tensor_core_backward][points:3]") {
+  check(kBackward, problem({1, 1, 70, 140, 8}, Format16::bfloat16, kMask));
+  InTurn in_turn;
+  for (const Sizes& n : {Sizes{1, 1, 130, 280, 8}, {1, 1, 280, 130, 8}, {1, 1, 128, 128, 72}})
+    for (const reference::Mask& mask : {reference::Mask{.causal = true},
+                                        {.causal = true, .window = 63, .sinks = 65},
+                                        {.causal = true, .window = 65},
+                                        {.causal = false, .window = 100},
+                                        {.causal = false, .window = 1, .sinks = 1}})
+      in_turn.check(random_problem(n, mask));
+}
+
+TEST_CASE("adds up dK and dV over the heads of a group", "[l24][tensor_core_backward][points:2]") {
+  check(kBackward, problem({2, 4, 9, 21, 8, 2}, Format16::float16));
+  check_both_types(random_problem({1, 6, 70, 20, 16, 2}, kMask));
+  check_both_types(random_problem({1, 3, 140, 9, 80, 1}));
+}
+
+TEST_CASE("gives learned sinks their gradient", "[l24][tensor_core_backward][points:2]") {
+  check(kBackward, in_16_bits(with_sink(random_problem({2, 2, 9, 12, 8, 1}, kMask)), Format16::bfloat16));
+  check_both_types(with_sink(random_problem({2, 2, 150, 40, 16}, {.causal = true})));
+}
+
+TEST_CASE("drops the weights that lesson 18 drops", "[l24][tensor_core_backward][points:3]") {
+  check(kBackward, in_16_bits(dropped(random_problem({1, 2, 9, 21, 8, 1}, kMask), 0.3f), Format16::bfloat16));
+  check_both_types(dropped(random_problem({2, 2, 70, 75, 16, 1}), 0.25f));
+  check_both_types(dropped(with_sink(random_problem({1, 2, 40, 140, 88}, kMask)), 0.25f));
+}
+
+TEST_CASE("gives queries that see no key, and keys that no query sees, no part in anything",
+          "[l24][tensor_core_backward][points:1]") {
+  for (const Sizes& n : {Sizes{1, 2, 12, 5, 8}, {1, 2, 140, 20, 8}, {1, 2, 3, 80, 8}})
+    check_both_types(with_sink(random_problem(n, {.causal = true, .window = 2, .sinks = 1})));
+  check(kBackward, problem({1, 2, 12, 5, 8}, Format16::bfloat16, {.causal = true}));
+}
+
+TEST_CASE("keeps large scores apart, and does not look at tiles in which nobody sees anybody",
+          "[l24][tensor_core_backward][points:1]") {
+  check_values(kBackward, in_16_bits(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, kMask), 70),
+                                     Format16::bfloat16));
+  check_both_types(with_sink(with_large_scores(random_problem({1, 2, 40, 90, 16}, kMask))));
+  check_both_types(with_nan_keys(
+      random_problem({1, 1, 10, 400, 8}, {.causal = true, .window = 20, .sinks = 3}), 128, 256));
+}
+
+// --- Memory ---
+
+TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
+          "[l24][tensor_core_backward][points:2]") {
+  const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
+  for (const Format16 format : kFormats) {
+    Problem p = with_sink(random_problem({2, 4, 20, 24, 16, 2}, kMask));
+    p.layout_of_lse = inside;
+    p = in_16_bits(with_layouts(p, outside, inside, outside, inside), format);
+    check_values(kBackward,
+                 with_layouts_of_gradients(with_gradient(p), inside, outside, inside, outside, inside));
+  }
+}
+
+TEST_CASE("stores each result once, and nothing else, and reads only tiles that meet",
+          "[l24][tensor_core_backward][points:2]") {
+  // A window of 2: keys 0 to 127 meet the first three tiles of 64 queries, keys 128 to 255 the last two.
+  const Problem p = problem({1, 1, 256, 256, 64}, Format16::bfloat16, {.causal = true, .window = 2});
+  const Outcome outcome = check(kBackward, p, kCounted);
+  require(outcome.counters.at("launches") <= 3, "The backward pass should be three launches at most.");
+  if (const Profile* profile = profile_of(outcome)) {
+    require_stores_outputs_once(kBackward, *profile, with_gradient(p));
+    const std::uint64_t tensor = bytes_of(p.Q, p.format), tile = tensor / 4, lse_and_delta = 32768;
+    // delta: O and dO; dK and dV: K, V and five tiles of Q and dO; dQ: Q, dO and five tiles of K and V.
+    require_loads_at_most(*profile, 6 * tensor + 2 * (5 + 5) * tile + lse_and_delta,
+                          "to load what stays once, and of the others the tiles that meet,");
+  }
+}
+
+TEST_CASE("gives the same bits in every order of blocks and threads",
+          "[l24][tensor_core_backward][points:1]") {
+  check_same_bits(kBackward, with_gradient(in_16_bits(
+                                 dropped(with_sink(random_problem({2, 2, 70, 140, 16, 1}, kMask)), 0.25f),
+                                 Format16::bfloat16)));
+}
+
+// --- What is refused ---
+
+TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gives 0 where there is nothing",
+          "[l24][tensor_core_backward][points:2]") {
+  const Problem shapes = problem({2, 3, 4, 5, 16, 3}, Format16::bfloat16, kMask);
+  check_refuses_shapes(kBackward, shapes);
+  const BackwardProblem valid = with_gradient(problem({1, 2, 4, 5, 16}, Format16::float16, kMask));
+  check(kBackward, valid);
+  const auto refuse = [&](auto change, const char* argument) {
+    BackwardProblem wrong = valid;
+    change(wrong);
+    require_refused(kBackward, wrong, results_of(wrong), argument);
+  };
+  for (const Int D : {0, 12, 136})
+    refuse(
+        [D](BackwardProblem& p) {
+          for (Tensor<float>* x : {&p.Q, &p.K, &p.V, &p.O, &p.dO}) {
+            Shape shape = x->shape();
+            shape[3] = D;
+            *x = Tensor<float>(shape);
+          }
+        },
+        "Q");
+  refuse([](BackwardProblem& p) { p.K = spread(p.K); }, "K");
+  refuse([](BackwardProblem& p) { p.dO = spread(p.dO); }, "dO");
+  refuse([](BackwardProblem& p) { p.V = lay_out(p.V, Strides{170, 85, 17, 1}); }, "V");  // rows of 17 numbers
+  refuse([](BackwardProblem& p) { p.dO = lay_out(p.dO, Strides{136, 68, 17, 1}); }, "dO");
+  refuse([](BackwardProblem& p) { p.mask.window = 0; }, "window");
+  refuse([](BackwardProblem& p) { p.mask.sinks = -1; }, "sinks");
+  for (const float dropout : {-0.25f, 1.0f, kNan})
+    refuse([dropout](BackwardProblem& p) { p.dropout = Dropout{dropout, kSeed}; }, "dropout");
+  for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}})
+    check(kBackward, in_16_bits(with_sink(random_problem(n, kMask)), Format16::bfloat16));
+}
+
+COURSE_GRADCHECK(GradcheckContext& check) {
+  const double dropout = check.number("dropout", 0);
+  const auto seed = static_cast<std::uint64_t>(check.integer("seed", static_cast<Int>(check.seed())));
+  if (!(dropout >= 0 && dropout < 1))
+    throw RunError("--set dropout: it must be at least 0 and less than 1.", true);
+  gradcheck_attention_backward(check, kBackward, [&](const Problem& p) {
+    return in_16_bits(attention_tests::dropped(p, static_cast<float>(dropout), seed, decision_of),
+                      Format16::bfloat16);
+  });
+}
+
+COURSE_RUN(RunContext& run) {
+  const auto dropout = static_cast<float>(run.number("dropout", 0));
+  const auto seed = static_cast<std::uint64_t>(run.integer("seed", 0));
+  run_attention_backward(run, kTakes, [&](const BackwardProblem& problem, Backward& got) {
+    BackwardProblem p = problem;
+    p.dropout = Dropout{dropout, seed};
+    const auto call = [&](const auto&... arguments) {
+      run.call(arguments...);
+      return 0;
+    };
+    p.format == Format16::float16 ? in_type<float16>(p, got, call) : in_type<bfloat16>(p, got, call);
+  });
+}

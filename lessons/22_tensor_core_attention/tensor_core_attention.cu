@@ -235,8 +235,9 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   }
 
   const float sink = arg.sink == nullptr ? -INFINITY : arg.sink[head];
+  __syncwarp();  // the other lanes have read these rows of Q: O may take their place
   finish<S>(rows, O, sink, first_query, warp_row, smem.Q, device::row_of(arg.lse, batch, head));
-  __syncwarp();  // the warp's rows of O are complete; it alone has read these rows of Q
+  __syncwarp();  // the rows of O that the warp has are complete
   device::store_lines<S::kWarpM>(smem.Q, warp_row, device::matrix_of(arg.O, batch, head),
                                  first_query + warp_row);
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Runs the lessons' attention kernels on a GPU beside PyTorch, on the same tensors and in the same process; gives JSON.
 
-    scripts/compare_torch.py [--lessons 7-19] [--quick] [--json FILE] [--time-budget SECONDS]
+    scripts/compare_torch.py [--lessons 7-24] [--quick] [--json FILE] [--time-budget SECONDS]
     scripts/compare_torch.py --json FILE --resume         # what FILE does not have yet
     scripts/compare_torch.py --errors --json FILE
     scripts/compare_torch.py --lessons 9 --own            # your file in place of the worked solution
     scripts/compare_torch.py --lessons 9 --library 9=FILE # a library that `./course build --paths` made
 
 Each result is held against a computation in float64 before anything is timed: its largest error may be twice that of
-the same computation in float32 by PyTorch, and what is off by more is not timed. Times are medians by events, with the
+the same computation in float32, in 16 bits with the roundings of 16 bits, and what is off by more is not timed. Times are medians by events, with the
 L2 cache overwritten before each run; docs/gpu.md says what is measured and how. A case that runs out of memory, that a
 backend refuses or that crashes is an entry with its reason, and the next one follows.
 
@@ -39,7 +39,8 @@ METHOD = {
     "backward": "the gradients alone, from saved O and lse, all kernels of the pass; PyTorch: torch.autograd.grad of O",
     "data": "standard normal, seed 1; times `spread` for Q, K and V",
     "right": "largest error against float64 <= 2 x the largest of PyTorch's plain ways in float32 (dK and dV of grouped "
-             "heads: as many times that as query heads share them), and 2^-23 of the largest element",
+             "heads: as many times that as query heads share them), and 2^-23 of the largest element; with numbers of 16 "
+             "bits: of the reference in float32 with P, dS and the results rounded to them",
     "extra_bytes": "beside inputs and masks; a backward case counts what both passes need. Of a lesson's kernel: the "
                    "results that its caller allocates; `allocations` counts cudaMalloc calls inside, whose bytes would "
                    "be missing. Of PyTorch: the peak of its allocator",
@@ -54,7 +55,7 @@ METHOD = {
 def parse_arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
                                      formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--lessons", default="7-19", help="numbers and ranges: 7-10,17")
+    parser.add_argument("--lessons", default="7-24", help="numbers and ranges: 7-10,17")
     parser.add_argument("--quick", action="store_true", help="few shapes")
     parser.add_argument("--errors", action="store_true", help="errors alone, by length and magnitude (9, 10 and 17)")
     parser.add_argument("--own", action="store_true", help="your files in place of the worked solutions")

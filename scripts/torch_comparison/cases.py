@@ -14,7 +14,8 @@ FORWARD, BACKWARD = "forward", "backward"
 FOLDERS = {
     7: "07_naive_attention", 8: "08_flash1_forward", 9: "09_flash2_forward", 10: "10_causal", 11: "11_grouped_query",
     12: "12_sliding_window", 13: "13_attention_sinks", 15: "15_flash2_backward", 16: "16_grouped_query_backward",
-    17: "17_full_backward", 18: "18_dropout", 19: "19_register_tiling",
+    17: "17_full_backward", 18: "18_dropout", 19: "19_register_tiling", 22: "22_tensor_core_attention",
+    24: "24_tensor_core_backward",
 }  # fmt: skip
 
 
@@ -24,6 +25,7 @@ class Case:
 
     layout   "bhnd" or "bnhd": the order of the axes in memory
     spread   standard deviation of Q, K and V
+    dtype    of Q, K, V, O and their gradients: "float32", "bfloat16" or "float16"; rows are float32 always
     """
 
     lesson: int
@@ -39,6 +41,7 @@ class Case:
     dropout: float = 0.0
     layout: str = "bhnd"
     spread: float = 1.0
+    dtype: str = "float32"
 
     def pairs(self) -> int:
         """Pairs of a query and a key that it sees, in one head."""
@@ -60,9 +63,10 @@ class Case:
     def bytes(self) -> int:
         """What every implementation has to move: inputs and results once; backward dO twice, for delta."""
         q, kv, row = self.B * self.H * self.N * self.D, self.B * self.H_kv * self.N * self.D, self.B * self.H * self.N
+        each = 4 if self.dtype == "float32" else 2
         if self.direction == FORWARD:
-            return 4 * (2 * q + 2 * kv + row)
-        return 4 * (5 * q + 4 * kv + 4 * row)
+            return each * (2 * q + 2 * kv) + 4 * row
+        return each * (5 * q + 4 * kv) + 16 * row
 
     def mask(self) -> str:
         """The mask in words."""
@@ -83,6 +87,8 @@ class Case:
             words.append(self.layout)
         if self.spread != 1:
             words.append(f"data x {self.spread:g}")
+        if self.dtype != "float32":
+            words.append(self.dtype)
         return ", ".join(words)
 
     def as_json(self) -> dict:
@@ -109,6 +115,10 @@ def cases_of(lesson: int, N: int, D: int) -> list[Case]:
         return [problem(11, FORWARD, N, D, grouped=True, causal=causal) for causal in (True, False)]
     if lesson == 19:
         return [problem(19, FORWARD, N, D, causal=causal) for causal in (False, True)]
+    if lesson in (22, 24):
+        types = ("bfloat16", "float16") if N == LENGTHS[0] else ("bfloat16",)
+        return [problem(lesson, FORWARD if lesson == 22 else BACKWARD, N, D, causal=causal, dtype=dtype)
+                for dtype in types for causal in (False, True)]
     if lesson in (12, 13):
         return [problem(lesson, FORWARD, N, D, causal=True, window=window, sinks=SINKS if lesson == 13 else 0)
                 for window in _windows(N)]
@@ -174,6 +184,6 @@ def read_lessons(text: str) -> list[int]:
         known = [number for number in numbers if number in FOLDERS]
         if not known:
             raise ValueError(f"--lessons {text}: there is nothing to compare in {part.strip()}; the lessons with "
-                             "attention are 7-13 and 15-19.")
+                             "attention are 7-13, 15-19, 22 and 24.")
         found.update(known)
     return sorted(found)

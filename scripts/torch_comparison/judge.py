@@ -23,12 +23,13 @@ def random_tensor(case, heads: int, spread: float, generator, device):
         made = torch.randn(case.B, case.N, heads, case.D, generator=generator, device=device).transpose(1, 2)
     else:
         made = torch.randn(case.B, heads, case.N, case.D, generator=generator, device=device)
-    return made.mul_(spread)
+    return made.mul_(spread).to(getattr(torch, case.dtype))
 
 
 def like(tensor):
     """A new tensor with the same strides, full of NaN, so that what is never written is found."""
-    return torch.empty_strided(tensor.shape, tensor.stride(), device=tensor.device).fill_(float("nan"))
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype,
+                               device=tensor.device).fill_(float("nan"))
 
 
 def make_inputs(case, device="cuda") -> dict:
@@ -79,18 +80,27 @@ def largest_error(result, exact) -> float | None:
 
 
 class Expected:
-    """The results in float64, and how far plain float32 is from them, which begins with what the kernel begins with."""
+    """The results in float64, and how far plain float32 is from them, which begins with what the kernel begins with.
+
+    Where that is numbers of 16 bits, plain float32 rounds P, dS and the results to them, as a kernel does.
+    """
 
     def __init__(self, case, inputs: dict, saved: dict):
         compute = reference.forward if case.direction == FORWARD else reference.backward
         self.exact = compute(case, inputs, torch.float64, SEED)
-        plain = compute(case, {**inputs, **saved}, torch.float32, SEED)
+        self.half = None if case.dtype == "float32" else inputs["Q"].dtype
+        plain = compute(case, {**inputs, **saved}, torch.float32, SEED, self.half)
         self.float32_error = {name: largest_error(plain[name], exact) for name, exact in self.exact.items()}
         self.group = case.H // case.H_kv
         self.largest = {name: exact.abs().max().item() for name, exact in self.exact.items()}
 
     def learn_from(self, ways: dict):
-        """Takes PyTorch's own plain ways for float32, too: products of other shapes add up in other orders."""
+        """Takes PyTorch's own plain ways for float32, too: products of other shapes add up in other orders.
+
+        Not those of 16 bits, which round scores as well.
+        """
+        if self.half is not None:
+            return
         for way in PLAIN_WAYS:
             found = ways.get(way, {})
             errors = found.get("errors") or {"O": found.get("error")}
@@ -134,7 +144,7 @@ class Ours:
         self.results = make_results(case, inputs)
         self.saved = saved
         self.call = loaded.bind(case.lesson, case.direction, views_of({**inputs, **saved, **self.results}),
-                                settings_of(case))
+                                settings_of(case), case.dtype)
 
     def run_once(self) -> dict:
         """Calls it; says how many kernels it launched, and whether it asked for device memory of its own."""

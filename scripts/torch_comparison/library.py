@@ -11,7 +11,8 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TABLE_VERSION = 1
 
-# The arguments of each entry in order, by the names that judge.py gives to tensors and settings.
+# The arguments of each entry in order, by the names that judge.py gives to tensors and settings. {type} is that of the
+# numbers, where a lesson has an entry for each.
 ENTRIES = {
     (7, "forward"): ("naive_attention", "Q K V S P O scale"),
     (8, "forward"): ("flash1_forward", "Q K V O l m scale"),
@@ -29,6 +30,9 @@ ENTRIES = {
     (18, "backward"): ("attention_backward",
                        "Q K V sink O lse dO delta dQ dK dV dsink scale causal window sinks dropout seed"),
     (19, "forward"): ("flash2_forward_fast", "Q K V O lse scale causal"),
+    (22, "forward"): ("attention_forward_{type}", "Q K V sink O lse scale causal window sinks"),
+    (24, "backward"): ("attention_backward_{type}",
+                       "Q K V sink O lse dO delta dQ dK dV dsink scale causal window sinks dropout seed"),
 }  # fmt: skip
 SETTINGS = {"scale": ctypes.c_float, "causal": ctypes.c_bool, "window": ctypes.c_int64, "sinks": ctypes.c_int64,
             "dropout": ctypes.c_float, "seed": ctypes.c_uint64}
@@ -42,7 +46,7 @@ class LibraryError(Exception):
 
 
 def view_type(rank: int) -> type:
-    """The struct of course::View<float, rank>."""
+    """The struct of course::View<T, rank>, the same for every T."""
     return type(f"View{rank}", (ctypes.Structure,),
                 {"_fields_": [("data", ctypes.c_void_p), ("shape", ctypes.c_int64 * rank),
                               ("strides", ctypes.c_int64 * rank)]})
@@ -56,20 +60,21 @@ def make_view(address: int, shape, strides):
     return VIEWS[len(shape)](address, tuple(shape), tuple(strides))
 
 
-def parameter_type(name: str, direction: str) -> str:
+def parameter_type(name: str, direction: str, dtype: str = "float32") -> str:
     """The C++ type of an argument, as a demangler writes it."""
     if name in SETTINGS:
         return {"causal": "bool", "window": "long", "sinks": "long", "seed": "unsigned long"}.get(name, "float")
-    element = "float" if name in RESULTS[direction] else "float const"
+    number = "float" if dtype == "float32" or name in ROWS | POINTERS else f"course::{dtype}"
+    element = number if name in RESULTS[direction] else f"{number} const"
     if name in POINTERS:
         return f"{element}*"
     return f"course::View<{element}, {3 if name in ROWS else 4}>"
 
 
-def signature_of(lesson: int, direction: str) -> str:
+def signature_of(lesson: int, direction: str, dtype: str = "float32") -> str:
     """The type of an entry: what the library must say of it for the call to be safe."""
     names = ENTRIES[lesson, direction][1].split()
-    return f"void ({', '.join(parameter_type(name, direction) for name in names)})"
+    return f"void ({', '.join(parameter_type(name, direction, dtype) for name in names)})"
 
 
 def demangle(name: bytes) -> str:
@@ -130,7 +135,7 @@ class Library:
         """Allocations and launches so far; None without a ledger."""
         return None if self.ledger_function is None else self.ledger_function(0, None, 0)
 
-    def bind(self, lesson: int, direction: str, views: dict, settings: dict):
+    def bind(self, lesson: int, direction: str, views: dict, settings: dict, dtype: str = "float32"):
         """A function that calls the lesson's entry, without work of its own but the call.
 
         `views`: a View for each tensor by name, of make_view(); a pointer that is not there is null. `settings`:
@@ -139,10 +144,11 @@ class Library:
         @throws LibraryError if the library has no such entry, or one with other parameters
         """
         name, words = ENTRIES[lesson, direction]
+        name = name.format(type=dtype)
         record = self.entries.get(name)
         if record is None:
             raise LibraryError(f"The library has no entry {name}: it is that of another lesson.")
-        wanted, found = signature_of(lesson, direction), demangle(record.signature)
+        wanted, found = signature_of(lesson, direction, dtype), demangle(record.signature)
         if found != wanted:
             raise LibraryError(f"{name} has the type {found}, not {wanted}: ENTRIES in library.py is out of date.")
         values = [SETTINGS[word](settings[word]) if word in SETTINGS

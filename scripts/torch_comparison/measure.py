@@ -115,21 +115,23 @@ def time_copy(stopwatch: Stopwatch, count: int) -> float:
     return stopwatch.median(lambda: target.copy_(source))["milliseconds"]
 
 
-def time_product(stopwatch: Stopwatch, size: int) -> float:
+def time_product(stopwatch: Stopwatch, size: int, dtype=torch.float32) -> float:
     """Milliseconds of a product of two square matrices."""
-    A, B = (torch.randn(size, size, device="cuda") for _ in range(2))
+    A, B = (torch.randn(size, size, device="cuda").to(dtype) for _ in range(2))
     C = torch.empty_like(A)
     return stopwatch.median(lambda: torch.matmul(A, B, out=C))["milliseconds"]
 
 
 def ceilings(stopwatch: Stopwatch) -> dict:
-    """What the device reaches at most in this process: a copy in device memory, and a float32 product by cuBLAS."""
+    """What the device reaches at most in this process: a copy in device memory, and products by cuBLAS."""
     free, _ = torch.cuda.mem_get_info()
     count, size = min(1 << 30, free // 4) // 4, 8192 if free > 2 << 30 else 4096
     copy, product = time_copy(stopwatch, count), time_product(stopwatch, size)
+    product_16 = time_product(stopwatch, size, torch.bfloat16)
     torch.cuda.empty_cache()
     return {"copy_gigabytes_per_second": round(8 * count / copy * 1e-6, 1), "copy_bytes": 4 * count,
-            "matmul_teraflops": round(2 * size**3 / product * 1e-9, 2), "matmul_size": size}
+            "matmul_teraflops": round(2 * size**3 / product * 1e-9, 2),
+            "matmul_bfloat16_teraflops": round(2 * size**3 / product_16 * 1e-9, 1), "matmul_size": size}
 
 
 def machine() -> dict:

@@ -112,8 +112,13 @@ class Pieces:
         return dropout_factors(self.case, heads, rows.start, rows.stop, self.seed, self.device, self.dtype)
 
 
-def forward(case, tensors: dict, dtype, seed: int = 0) -> dict:
-    """O, lse, and the maximum m and the sum l of each row, in `dtype`."""
+def rounded(tensor, half):
+    """What a type of 16 bits keeps of a tensor, in the tensor's own type; all of it if half is None."""
+    return tensor if half is None else tensor.to(half).to(tensor.dtype)
+
+
+def forward(case, tensors: dict, dtype, seed: int = 0, half=None) -> dict:
+    """O, lse, and the maximum m and the sum l of each row, in `dtype`. P and O are rounded to the type `half`."""
     pieces = Pieces(case, tensors, dtype, seed)
     shape, device = (case.B * case.H, case.N), pieces.device
     O = torch.empty(*shape, case.D, dtype=dtype, device=device)
@@ -127,13 +132,14 @@ def forward(case, tensors: dict, dtype, seed: int = 0) -> dict:
         P = torch.softmax(S, -1)
         del S
         Z = pieces.factors(heads, rows)
-        O[own, rows] = torch.matmul(P if Z is None else P * Z, pieces.kv_side("V", heads))
+        P = rounded(P if Z is None else P * Z, half)
+        O[own, rows] = rounded(torch.matmul(P, pieces.kv_side("V", heads)), half)
     per_row = (case.B, case.H, case.N)
     return {"O": O.view(*per_row, case.D), "lse": lse.view(per_row), "m": m.view(per_row), "l": l.view(per_row)}
 
 
-def backward(case, tensors: dict, dtype, seed: int = 0) -> dict:
-    """dQ, dK and dV in `dtype` for the gradient dO of O.
+def backward(case, tensors: dict, dtype, seed: int = 0, half=None) -> dict:
+    """dQ, dK and dV in `dtype` for the gradient dO of O. P, dS and the results are rounded to the type `half`.
 
     With O and lse of a forward pass among the tensors, by the formulas that use them, as a kernel does it; without,
     from the scores alone, which is exact in float64.
@@ -148,14 +154,17 @@ def backward(case, tensors: dict, dtype, seed: int = 0) -> dict:
         P = torch.exp(S - pieces.q_side("lse", heads, rows)[..., None]) if saved else torch.softmax(S, -1)
         del S
         Z = pieces.factors(heads, rows)
-        dV.index_add_(0, pieces.kv_of[heads], torch.matmul((P if Z is None else P * Z).transpose(-2, -1), dO))
+        weights = rounded(P if Z is None else P * Z, half)
+        dV.index_add_(0, pieces.kv_of[heads], torch.matmul(weights.transpose(-2, -1), dO))
+        del weights
         dP = torch.matmul(dO, pieces.kv_side("V", heads).transpose(-2, -1))
         if Z is not None:
             dP *= Z
         delta = (dO * pieces.q_side("O", heads, rows) if saved else P * dP).sum(-1, keepdim=True)
-        dS = P * (dP - delta)
+        dS = rounded(P * (dP - delta), half)
         del P, dP, Z
         dQ[int(heads[0]):int(heads[-1]) + 1, rows] = torch.matmul(dS, pieces.kv_side("K", heads)) * pieces.scale
         dK.index_add_(0, pieces.kv_of[heads], torch.matmul(dS.transpose(-2, -1), Q) * pieces.scale)
     q_shape, kv_shape = (case.B, case.H, case.N, case.D), (case.B, case.H_kv, case.N, case.D)
-    return {"dQ": dQ.view(q_shape), "dK": dK.view(kv_shape), "dV": dV.view(kv_shape)}
+    gradients = {"dQ": dQ.view(q_shape), "dK": dK.view(kv_shape), "dV": dV.view(kv_shape)}
+    return {name: rounded(gradient, half) for name, gradient in gradients.items()}

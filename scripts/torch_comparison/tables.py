@@ -2,12 +2,12 @@
 
 from .cases import Case
 
-BASELINES = ("naive", "math", "efficient", "flex")  # that the table has a column for
+BASELINES = ("naive", "math", "efficient", "flash", "cudnn", "flex")  # that the table has a column for
 
 
 def case_of(found: dict) -> Case:
     """The case that a result is of."""
-    return Case(**{name: found[name] for name in Case.__dataclass_fields__})
+    return Case(**{name: found[name] for name in Case.__dataclass_fields__ if name in found})  # older ones have fewer
 
 
 def way_of(found: dict, name: str) -> dict:
@@ -25,7 +25,8 @@ def floor_milliseconds(found: dict, ceilings: dict | None) -> tuple[float, str] 
     if not ceilings:
         return None
     by_bytes = found["bytes"] / ceilings["copy_gigabytes_per_second"] * 1e-6
-    by_operations = found["operations"] / ceilings["matmul_teraflops"] * 1e-9
+    product = "matmul_teraflops" if found.get("dtype", "float32") == "float32" else "matmul_bfloat16_teraflops"
+    by_operations = found["operations"] / ceilings[product] * 1e-9
     return max((by_bytes, "bytes"), (by_operations, "operations"))
 
 

@@ -8,6 +8,7 @@ import contextlib
 import io
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -42,6 +43,9 @@ class Cases(unittest.TestCase):
         backward = cases.Case(16, "backward", 2, 4, 4, 16, 8)
         self.assertEqual(backward.operations(), 10 * 2 * 4 * 16 * 16 * 8)
         self.assertEqual(backward.bytes(), 2 * 4 * (9 * 16 * 8 * 4 + 16 * 16))
+        half = cases.Case(24, "backward", 2, 4, 4, 16, 8, dtype="float16")
+        self.assertEqual(half.operations(), backward.operations())
+        self.assertEqual(half.bytes(), 2 * 4 * (9 * 16 * 8 * 2 + 16 * 16))
 
     def test_every_lesson_has_as_many_tokens_and_the_same_width(self):
         for case in cases.choose_cases(sorted(cases.FOLDERS)):
@@ -94,7 +98,7 @@ class Arguments(unittest.TestCase):
         self.assertEqual(compare_torch.parse_arguments([]).lessons, sorted(cases.FOLDERS))
 
     def test_lessons_without_attention_and_words_that_are_none(self):
-        self.assertIn("7-13 and 15-19", self.says("--lessons", "3"))
+        self.assertIn("7-13, 15-19, 22 and 24", self.says("--lessons", "3"))
         self.assertIn("nine is neither a number nor a range", self.says("--lessons", "nine"))
         self.assertIn("neither a number", self.says("--lessons", "9,"))
 
@@ -119,13 +123,15 @@ class Libraries(unittest.TestCase):
 
     def test_types_are_those_of_the_contracts(self):
         for (lesson, direction), (name, words) in library.ENTRIES.items():
+            dtype = "bfloat16" if "{type}" in name else "float32"
+            name = name.format(type=dtype)
             folder = cases.FOLDERS[lesson]
             header = (ROOT / "lessons" / folder / f"{folder[3:]}.hpp").read_text(encoding="utf-8")
             declared = " ".join(header.split(f"void {name}(", 1)[1].split(");", 1)[0].split())
             wanted = []
             for word in words.split():
-                kind = library.parameter_type(word, direction).removeprefix("course::")
-                kind = kind.replace("float const", "const float").replace("unsigned long", "std::uint64_t")
+                kind = library.parameter_type(word, direction, dtype).replace("course::", "")
+                kind = re.sub(r"(float|bfloat16) const", r"const \1", kind).replace("unsigned long", "std::uint64_t")
                 wanted.append(f"{'std::int64_t' if kind == 'long' else kind} {word}")
             with self.subTest(name, lesson=lesson):
                 self.assertEqual(declared, ", ".join(wanted))
@@ -198,12 +204,15 @@ class Tables(unittest.TestCase):
     def test_the_larger_floor_counts(self):
         case = {"operations": 2_000_000_000_000, "bytes": 1_000_000_000}
         self.assertEqual(tables.floor_milliseconds(case, torch_example.CEILINGS), (100.0, "operations"))
+        half = {**case, "dtype": "bfloat16"}
+        self.assertEqual(tables.floor_milliseconds(half, {**torch_example.CEILINGS, "matmul_bfloat16_teraflops": 200}),
+                         (10.0, "operations"))
         case["operations"] = 1
         self.assertEqual(tables.floor_milliseconds(case, torch_example.CEILINGS), (1.0, "bytes"))
 
     def test_a_line_has_time_rate_share_and_factors(self):
         line = tables.line_of(self.found, torch_example.CEILINGS)
-        self.assertRegex(line, r"^09 forward, N 4096, D 64.* 55\.0 +10\.0 +50 % +x2\.50 +x2\.50 +x0\.80 +-$")
+        self.assertRegex(line, r"^09 forward, N 4096, D 64.* 55\.0 +10\.0 +50 % +x2\.50 +x2\.50 +x0\.80 +- +- +-$")
 
     def test_a_line_of_what_failed_has_the_reason(self):
         self.found["ours"] = {"failed": "wrong, so not timed: O is off by 1, allowed are 1e-06"}

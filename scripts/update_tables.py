@@ -447,7 +447,41 @@ def table_kernels():
     return ["lesson", "kernel", "registers", "spilled bytes", "HMMA", "FFMA", "MUFU", "LDSM", "LDS", "LDGSTS", "BAR"], rows
 
 
+def cases_of_16_bits(lesson):
+    """What stands beside PyTorch of a lesson of 16 bits: bfloat16, in the order of D, N and the mask."""
+    found = result("compare_torch_16bit")["cases"].rows(lesson=lesson, dtype="bfloat16", layout="bhnd")
+    return sorted(found, key=lambda case: (case["D"], case["N"], case["causal"]))
+
+
+def table_rates_of_16_bits(lesson):
+    """TFLOP/s of a lesson, of PyTorch's FlashAttention-2 and of cuDNN, in one process."""
+    rows = []
+    for case in cases_of_16_bits(lesson):
+        own, flash, cudnn = (case["operations"] / way["milliseconds"] * 1e-9
+                             for way in (case["ours"], case["torch"]["flash"], case["torch"]["cudnn"]))
+        rows.append([whole(case["D"]), whole(case["N"]), "causal" if case["causal"] else "none",
+                     *(rounded(value, 1) for value in (own, flash, cudnn)), percent(own / flash)])
+    return ["D", "N", "mask", "this lesson", "FlashAttention-2", "cuDNN", "of FlashAttention-2"], rows
+
+
+def table_errors_of_16_bits(lesson, *names):
+    """The largest errors against float64, of a lesson and of FlashAttention-2, by length, at D = 64 without a mask."""
+    rows = []
+    for case in cases_of_16_bits(lesson):
+        if case["D"] != 64 or case["causal"]:
+            continue
+        flash = case["torch"]["flash"]
+        theirs = flash["errors"] if "errors" in flash.data else {"O": flash["error"]}
+        rows.append([whole(case["N"]), *(f"{value:.1e}" for name in names
+                                         for value in (case["ours"]["errors"][name]["error"], theirs[name]))])
+    return ["N", *(f"{name}, {whose}" for name in names for whose in ("this lesson", "FlashAttention-2"))], rows
+
+
 TABLES = {
+    "rates-22": lambda: table_rates_of_16_bits(22),
+    "rates-24": lambda: table_rates_of_16_bits(24),
+    "errors-22": lambda: table_errors_of_16_bits(22, "O"),
+    "errors-24": lambda: table_errors_of_16_bits(24, "dQ", "dK", "dV"),
     "autotuning-bounds": table_autotuning_bounds,
     "class": table_class,
     "kernels": table_kernels,

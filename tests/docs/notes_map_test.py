@@ -316,16 +316,17 @@ class Measurements(unittest.TestCase):
         self.theirs = result("09_naive_torch")
 
     def test_hardware_and_versions(self):
+        dates = {"17_full_backward": "2026-11-25", "17_full_backward_torch": "2026-11-25"}  # others: 2026-11-22
         for name in ("08_flash1_forward", "09_flash2_forward", "10_causal", "11_grouped_query", "12_sliding_window",
                      "17_full_backward"):
             run = result(name)
             self.assertEqual((run["gpu"], run["cuda"], run["driver"], run["date"]),
-                             ("NVIDIA H200", "13.0", "580.159.04", "2026-11-22"))
+                             ("NVIDIA H200", "13.0", "580.159.04", dates.get(name, "2026-11-22")))
         for name in ("09_naive_torch", "17_full_backward_torch"):
             run = result(name)
             self.assertEqual((run["gpu"], run["cuda"], run["date"], run["torch"], run["tf32"], run["batches"],
-                              run["heads"]), ("NVIDIA H200", "13.0", "2026-11-22", "2.11.0+cu130", False, 4, 16))
-        for part in ("NVIDIA H200", "CUDA 13.0", "580.159.04", "2026-11-22", "2.11.0+cu130"):
+                              run["heads"]), ("NVIDIA H200", "13.0", dates.get(name, "2026-11-22"), "2.11.0+cu130", False, 4, 16))
+        for part in ("NVIDIA H200", "CUDA 13.0", "580.159.04", "2026-11-22", "2026-11-25", "2.11.0+cu130"):
             self.says(part)
 
     def test_forward_against_naive_pytorch(self):
@@ -337,6 +338,16 @@ class Measurements(unittest.TestCase):
             self.says(f"{ratio} times at D = {D}")
             memory = ", ".join(f"{b['extra_bytes'] / a['result_bytes']:.0f}" for a, b in zip(ours, theirs))
             self.says(f"at D = {D}: {memory}")
+
+    def test_bfloat16_against_naive_pytorch(self):
+        ratios = {}
+        for case in result("compare_torch_16bit")["cases"]:
+            if (case["lesson"], case["dtype"], case["layout"]) == (22, "bfloat16", "bhnd"):
+                ratio = case["torch"]["naive"]["milliseconds"] / case["ours"]["milliseconds"]
+                ratios.setdefault((case["D"], case["causal"]), []).append(ratio)
+        ranges = {key: " to ".join(f"{end:.2g}" for end in (min(found), max(found))) for key, found in ratios.items()}
+        self.says(f"{ranges[64, False]} times at D = 64, {ranges[128, False]} at D = 128; with a causal mask "
+                  f"{ranges[64, True]} and {ranges[128, True]}.")
 
     def test_both_passes_against_naive_pytorch(self):
         ours, theirs = result("17_full_backward"), result("17_full_backward_torch")

@@ -1,4 +1,5 @@
-// A chunk's number is divided by 8 once too often: 8 threads copy to the same 16 bytes, and the rest is never written.
+// A chunk's number is divided by 8 once too often: 8 threads copy to the same 16 bytes.
+// The rest is never written.
 //
 // expect: missing_wait at A, other side A
 // expect: uninitialised_read at B

@@ -56,7 +56,7 @@ neighbours from 4t on in place of two from 2t on, and the offset is 16 in place 
 A (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4), B (t, g), (t + 4, g).
 
 `ldmatrix` gives a lane of each matrix the elements (g, 2t) and (g, 2t + 1), with `.trans` (2t, g) and (2t + 1, g). So a
-tile in shared memory with 16 columns is a fragment A by `.x4` if lane l names row l % 16 from column l / 16 * 8 on. A
+tile in shared memory with 16 columns is a fragment A by `.x4` if lane l names row `l % 16` from column `l / 16 * 8` on. A
 tile of B whose rows are its columns, such as K in S = Q·Kᵀ, is loaded without `.trans`, one whose rows are rows of B,
 such as V in O = P·V, with it.
 """

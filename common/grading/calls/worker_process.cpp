@@ -37,9 +37,13 @@ constexpr auto kLongestLaunch = std::chrono::seconds(90);  // of one behind a to
 
 /// Runs between fork and exec, where only async-signal-safe functions are legal. Returns only if it fails.
 /// `channel` is -1 for a worker that connects by itself.
-void become_worker(char* const* command, pid_t parent, int channel, int output) {
+///
+/// A sandbox ends with its parent by itself, once it stands. It must not be killed earlier: bubblewrap's inner
+/// process waits for a word of the outer one, and would wait for it for ever. If we end before the sandbox
+/// stands, the worker in it finds its channel closed, and ends.
+void become_worker(char* const* command, pid_t parent, int channel, int output, bool confined) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (!confined) prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) return;  // the parent ended before the line above
   sigset_t none;
   sigemptyset(&none);
@@ -110,7 +114,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (pid_ == 0) {
-    become_worker(command.data(), parent, launcher ? -1 : theirs.fd(), write_end.get());
+    become_worker(command.data(), parent, launcher ? -1 : theirs.fd(), write_end.get(), confined_);
     _exit(127);
   }
   setpgid(pid_, pid_);  // here too: whoever comes first

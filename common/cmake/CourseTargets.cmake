@@ -47,7 +47,7 @@ endfunction()
 # course_compile_quickly(<target>)
 # For code that takes longer to compile than to run: what only puts words together.
 function(course_compile_quickly name)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
 # course_precompile(<target>): what the libraries that read and write words include, precompiled once for all of them.

@@ -3,7 +3,7 @@
 #include <catch2/catch_all.hpp>
 #define COURSE_CATCH3 1
 #else
-#define CATCH_CONFIG_RUNNER
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 #define COURSE_CATCH3 0
 #endif
@@ -31,10 +31,14 @@
 #include "grading/testing/run.hpp"
 #include "grading/testing/test_options.hpp"
 
+/// Catch2's main(), which its library brings compiled: under --wrap=main, the linker calls it so, and ours first.
+extern "C" int __real_main(int argc, char** argv);
+
 namespace course::grading {
 namespace {
 
 constexpr int kExitFailed = 1, kExitUsage = 2, kExitMachine = 3;
+constexpr int kCatchUsage = 255;          // Catch2's own for a command line that it does not understand
 constexpr std::size_t kMaxFailures = 20;  // of a case
 constexpr double kSanitizedSeconds = 30;  // of a call under a tool, which makes kernels slow
 constexpr double kBusyFactor = 4;         // other programs may take the processors from the simulator
@@ -221,13 +225,17 @@ int list_cases() {
   return 0;
 }
 
+int run_catch(std::string program, std::vector<std::string> words) {
+  std::vector<char*> arguments = {program.data()};
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  return __real_main(static_cast<int>(arguments.size()) - 1, arguments.data());
+}
+
 /// Rehearses all cases and prints the mistakes that they know.
 int list_mistakes(const char* program) {
   begin_rehearsal();
-  const std::vector<const char*> arguments{program, "--out", "/dev/null"};
-  Catch::Session session;
-  if (session.applyCommandLine(static_cast<int>(arguments.size()), arguments.data()) != 0) return kExitUsage;
-  session.run();
+  run_catch(program, {"--out", "/dev/null"});
   if (tally.failed > 0) {
     fmt::print(stderr, "A case cannot be rehearsed, so that the list would lack what it knows.\n");
     return kExitMachine;
@@ -237,18 +245,14 @@ int list_mistakes(const char* program) {
 }
 
 int run_tests(const char* program, const TestOptions& options) {
-  std::vector<const char*> arguments = {program};
-  for (const std::string& argument : options.catch2) arguments.push_back(argument.c_str());
-  Catch::Session session;
-  if (session.applyCommandLine(static_cast<int>(arguments.size()), arguments.data()) != 0) return kExitUsage;
-  const int result = session.run();
+  const int result = run_catch(program, options.catch2);
   if (!tally.results_problem.empty()) {
     fmt::print(stderr, "{}\n", tally.results_problem);
     return kExitMachine;
   }
   if (tally.infrastructure) return kExitMachine;
   if (tally.cases > 0) return tally.failed > 0 ? kExitFailed : 0;
-  return result;  // of a listing, or of no case chosen
+  return result == kCatchUsage ? kExitUsage : result;  // of a listing, or of no case chosen
 }
 
 int main_of_lesson(int argc, char** argv) {
@@ -304,4 +308,4 @@ using course::grading::JsonLinesListener;
 CATCH_REGISTER_LISTENER(JsonLinesListener)
 }  // namespace
 
-int main(int argc, char** argv) { return course::grading::main_of_lesson(argc, argv); }
+extern "C" int __wrap_main(int argc, char** argv) { return course::grading::main_of_lesson(argc, argv); }

@@ -6,7 +6,7 @@ A page names a region, and this script writes the code between the two comments:
     <!-- snippet: lessons/01_vector_add/vector_add.hpp contract -->
     <!-- /snippet -->
 
-In the source file the region lies between two lines `// [contract]`. The page stays plain Markdown, so that it reads
+In the source file the region lies between two lines `// [contract]`, in Python `# [contract]`. The page stays plain Markdown, so that it reads
 the same on a code host, in an editor and on the generated site.
 
 Usage: scripts/update_snippets.py [--check] [PAGE.md ...]     (default: all pages of the project)
@@ -36,13 +36,14 @@ def read_region(path: str, name: str) -> str:
     file = ROOT / path
     if not file.is_file():
         raise SnippetError(f"there is no file {path}")
+    comment = "#" if file.suffix == ".py" else "//"
     lines = page_of(file.read_text()).splitlines()
-    markers = [i for i, line in enumerate(lines) if line.strip() == f"// [{name}]"]
+    markers = [i for i, line in enumerate(lines) if line.strip() == f"{comment} [{name}]"]
     if len(markers) != 2:
-        raise SnippetError(f"{path} has {len(markers)} lines `// [{name}]` instead of 2")
+        raise SnippetError(f"{path} has {len(markers)} lines `{comment} [{name}]` instead of 2")
     first, last = markers
     # Markers of other regions may lie inside this one.
-    inside = [line for line in lines[first + 1 : last] if not re.fullmatch(r"\s*// \[.+\]", line)]
+    inside = [line for line in lines[first + 1 : last] if not re.fullmatch(rf"\s*{comment} \[.+\]", line)]
     return textwrap.dedent("\n".join(inside)).strip("\n")
 
 
@@ -51,7 +52,8 @@ def fill(page: str) -> str:
 
     def block(match: re.Match) -> str:
         code = read_region(match.group(2), match.group(3))
-        return f"{match.group(1)}```cpp\n{code}\n```\n{match.group(4)}"
+        language = "python" if match.group(2).endswith(".py") else "cpp"
+        return f"{match.group(1)}```{language}\n{code}\n```\n{match.group(4)}"
 
     opened, found = len(OPENING.findall(page)), len(BLOCK.findall(page))
     if opened != found:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the algorithms of docs/algorithms.py against the golden cases, with tiles so small that each case has several."""
+"""Holds docs/algorithms.py against the golden cases, with tiles so small that each case has several."""
 
 import importlib.util
 import json

@@ -38,9 +38,9 @@ constexpr auto kLongestLaunch = std::chrono::seconds(90);  // of one behind a to
 /// Runs between fork and exec, where only async-signal-safe functions are legal. Returns only if it fails.
 /// `channel` is -1 for a worker that connects by itself.
 ///
-/// A sandbox ends with its parent by itself, once it stands. It must not be killed earlier: bubblewrap's inner
-/// process waits for a word of the outer one, and would wait for it for ever. If we end before the sandbox
-/// stands, the worker in it finds its channel closed, and ends.
+/// A sandbox ends with its parent by itself, once it stands. It must not be killed earlier: bubblewrap's
+/// inner process waits for a word of the outer one, and would wait for it for ever. If we end before the
+/// sandbox stands, the worker in it finds its channel closed, and ends.
 void become_worker(char* const* command, pid_t parent, int channel, int output, bool confined) {
   setpgid(0, 0);
   if (!confined) prctl(PR_SET_PDEATHSIG, SIGKILL);

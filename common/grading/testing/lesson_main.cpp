@@ -31,7 +31,8 @@
 #include "grading/testing/run.hpp"
 #include "grading/testing/test_options.hpp"
 
-/// Catch2's main(), which its library brings compiled: under --wrap=main, the linker calls it so, and ours first.
+/// Catch2's main(), which its library brings compiled: under --wrap=main, the linker calls it so, and ours
+/// first.
 extern "C" int __real_main(int argc, char** argv);
 
 namespace course::grading {

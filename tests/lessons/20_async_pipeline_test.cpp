@@ -258,6 +258,21 @@ void require_traffic(const Profile& profile, const Problem& p) {
               ": let neighbouring threads read along the axis whose stride is 1.");
 }
 
+/// 16 bytes a thread where four numbers lie side by side, across the sum. The sizes must be multiples of
+/// tiles.
+void require_wide_copies(const Profile& profile, const Problem& p) {
+  const auto requests = [](std::int64_t numbers, std::int64_t stride) {
+    return static_cast<std::uint64_t>(numbers / 32 / (stride == 1 ? 4 : 1));
+  };
+  const std::uint64_t most = requests(p.M() * p.K() * (p.N() / kProductTile), p.A.strides()[0]) +
+                             requests(p.K() * p.N() * (p.M() / kProductTile), p.B.strides()[1]);
+  require(profile.global_load.requests <= most,
+          "The warps asked for A and B " + std::to_string(profile.global_load.requests) + " times; " +
+              std::to_string(most) + " will do. Strides are " + format_shape(p.A.strides()) + " and " +
+              format_shape(p.B.strides()) +
+              ": where the rows of A or the columns of B lie side by side, one copy takes four of them.");
+}
+
 void require_no_conflicts(const Profile& profile) {
   for (const auto& [traffic, verb] :
        {std::pair{profile.shared_load, "reads"}, {profile.shared_store, "writes"}})
@@ -285,6 +300,7 @@ void check_counters(Layout a, Layout b) {
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
   require_traffic(*profile, p);
+  require_wide_copies(*profile, p);
   require_no_registers_on_the_way(*profile);
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p);
@@ -379,7 +395,7 @@ TEST_CASE("multiplies transposed matrices into rows and into columns", "[l20][ma
     for (const Layout b : {column_major, row_major})
       for (const Layout c : {row_major, column_major}) check_product(random_problem(72, 44, 50, a, b, c), 2);
   // Columns that cannot be copied four at a time.
-  check_product(random_problem(70, 41, 50, column_major, row_major), 3);
+  check_product(random_problem(70, 41, 52, column_major, row_major), 3);
   check_product(random_problem(131, 133, 20, column_major, column_major), kMaxStages);
 }
 
@@ -394,6 +410,9 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
                 2);  // every second column, third row
   check_product({sliced(p.A, {1, 72}), sliced(p.B, {48, 1}), {96, 2}},
                 3);  // four at a time, with a ragged end
+  const Problem q = random_problem(72, 44, 50, column_major);
+  check_product({laid_out(q.A, {1, 75}, kNan), q.B, {44, 1}}, 2);   // columns that begin anywhere
+  check_product({laid_out(q.A, {2, 148}, kNan), q.B, {44, 1}}, 2);  // and have gaps
 }
 
 TEST_CASE("multiplies K = 7 and K = 0, which gives zeros, and launches nothing for an empty C",

@@ -102,10 +102,12 @@ constexpr std::uint64_t checksum(std::string_view text) {
 // [types]
 
 // [contract]
-/// @brief What the kernel of this configuration takes: 32 threads a warp, and for each stage and step of k
-/// the rows of A and the columns of B. For float32, 4 floats of padding come to each of the two. Registers:
-/// those that the functions named ..._registers of staged_matmul.hpp, for float32, and of
-///            tensor_core_matmul.hpp, for bfloat16, allow for a thread's elements of C.
+/// @brief What the kernel of this configuration takes.
+/// Threads:       32 a warp.
+/// Registers:     for a thread's elements of C, device::staged_matmul_registers() says, and for bfloat16
+///                device::tensor_core_matmul_registers().
+/// Shared memory: for each stage and step of k the rows of A and the columns of B; in float32 4 floats of
+///                padding more for each of the two.
 Usage usage_of(const Configuration& configuration);
 
 /// @brief How many blocks a multiprocessor holds at a time; 0 if not even one.

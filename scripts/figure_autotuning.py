@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Draws the figure of lesson 23: the share of an H100's peak that the simulator's counts allow, by the size of C.
 
-The counts are those of one block of each kernel, for 32 steps of k. The bound is that of the lesson's tests: four
-instructions of a warp, and a wavefront of shared memory, a cycle; the busiest multiprocessor computes
-⌈tiles / 132⌉ blocks.
+The counts are those of one block of each kernel, for 32 steps of k, or on tensor cores for 64. The bound is that of
+the lesson's tests: four instructions of a warp, a wavefront of shared memory and 2048 multiply-adds of tensor cores a
+cycle; the busiest multiprocessor computes ⌈tiles / 132⌉ blocks. The figure shows three kernels for float32.
 
 Usage: scripts/figure_autotuning.py [[COUNTS.csv] FIGURE.svg]
        scripts/figure_autotuning.py --record       counts again, with ./course profile, into docs/figures
@@ -21,7 +21,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 COUNTS, FIGURE = FIGURES / "23_autotuning_counts.csv", FIGURES / "23_autotuning.svg"
-FIELDS = ["rows", "cols", "depth", "warps", "stages", "instructions", "wavefronts"]
+FIELDS = ["rows", "cols", "depth", "warps", "stages", "instructions", "wavefronts", "matrix_multiply_adds"]
 STEPS_OF_K, MULTIPROCESSORS, FLOATS_A_CYCLE = 32, 132, 128
 SHOWN = {"128 128 16 8 3": "large", "64 64 16 2 3": "middle", "32 32 16 2 2": "small"}
 SIZES = [2 ** (exponent / 16) for exponent in range(16 * 5, 16 * 13 + 1)]
@@ -52,12 +52,14 @@ STYLE = """
 
 
 def record():
-    """One row for each kernel that the lesson's test of the bound launches."""
-    with tempfile.TemporaryDirectory() as folder:
-        counts = pathlib.Path(folder) / "counts.json"
-        subprocess.run([ROOT / "course", "profile", "23", "--solution", "--case", "with the bound", "--all", "--json", counts],
-                       check=True, stdout=subprocess.DEVNULL)
-        launches = json.loads(counts.read_text(encoding="utf-8"))["launches"]
+    """One row for each kernel that the lesson's tests of the bound launch."""
+    launches = []
+    for case in ("the bound from what", "the bound of kernels on tensor cores"):
+        with tempfile.TemporaryDirectory() as folder:
+            counts = pathlib.Path(folder) / "counts.json"
+            subprocess.run([ROOT / "course", "profile", "23", "--solution", "--case", case, "--all", "--json", counts],
+                           check=True, stdout=subprocess.DEVNULL)
+            launches += json.loads(counts.read_text(encoding="utf-8"))["launches"]
     with open(COUNTS, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(FIELDS)
@@ -66,9 +68,10 @@ def record():
             shared = [total["shared_load"], total["shared_store"]]
             requests = sum(traffic["requests"] for traffic in [*shared, total["global_load"], total["global_store"]])
             multiply_adds = total["float_instructions"] // 2  # counted as two, and one on a GPU
-            instructions = multiply_adds + total["special_instructions"] + requests + total["barriers"]
-            table.writerow([*re.findall(r"\d+", launch["kernel"].split("<")[1]), instructions,
-                            sum(traffic["wavefronts"] for traffic in shared)])
+            instructions = (multiply_adds + total["special_instructions"] + total["matrix_instructions"] + requests
+                            + total["barriers"])
+            table.writerow([*re.findall(r"\d+", launch["kernel"].split("<")[1])[:5], instructions,
+                            sum(traffic["wavefronts"] for traffic in shared), total["matrix_float16"]])
     print(f"wrote {COUNTS}")
 
 

@@ -420,17 +420,21 @@ def table_class():
         class_row(run) for run in [*also, *growth, graded["class"]]]
 
 
-def table_autotuning_bounds():
+def table_autotuning_bounds(tensor_cores):
     """What one block of each of lesson 23's kernels takes at least, as the simulator counts it."""
     with open(ROOT / "docs" / "figures" / "23_autotuning_counts.csv", newline="", encoding="utf-8") as file:
         counted = [{key: int(value) for key, value in row.items()} for row in csv.DictReader(file)]
     def cells(row):
         sums = row["rows"] * row["cols"] // (32 * row["warps"])
-        issue, shared = row["instructions"] / 4, row["wavefronts"]
+        cycles = [row["instructions"] / 4, row["wavefronts"]]
+        if tensor_cores:
+            cycles.append(row["matrix_multiply_adds"] // 2048)
         return [f"{row['rows']} × {row['cols']}", str(row["depth"]), str(row["warps"]), str(row["stages"]), str(sums),
-                whole(issue), whole(shared), f"{max(issue, shared) / (row['rows'] * row['cols']):.3f}"]
+                *map(whole, cycles), f"{max(cycles) / (row['rows'] * row['cols']):.3f}"]
     return ["tile", "depth", "warps", "stages", "elements a thread", "cycles to issue", "cycles of shared memory",
-            "the larger, for each element of C"], [cells(row) for row in counted]
+            *(["cycles of tensor cores", "the largest, for each element of C"] if tensor_cores
+              else ["the larger, for each element of C"])], \
+        [cells(row) for row in counted if (row["matrix_multiply_adds"] > 0) == tensor_cores]
 
 
 def table_kernels():
@@ -482,7 +486,8 @@ TABLES = {
     "rates-24": lambda: table_rates_of_16_bits(24),
     "errors-22": lambda: table_errors_of_16_bits(22, "O"),
     "errors-24": lambda: table_errors_of_16_bits(24, "dQ", "dK", "dV"),
-    "autotuning-bounds": table_autotuning_bounds,
+    "autotuning-bounds": lambda: table_autotuning_bounds(False),
+    "autotuning-tensor-cores": lambda: table_autotuning_bounds(True),
     "class": table_class,
     "kernels": table_kernels,
     "runs": table_runs,

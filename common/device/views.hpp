@@ -42,8 +42,8 @@ bool has_chunks_along(const View<T, 2>& X, int axis) {
   return X.strides[axis] == 1 && X.shape[axis] % 8 == 0 && X.strides[1 - axis] % 8 == 0;
 }
 
-/// @throws std::invalid_argument, naming the argument, unless X can be copied in chunks of 16 bytes, along
-/// one axis or the other.
+/// @throws std::invalid_argument, naming the argument, unless X begins at a multiple of 16 bytes and is made
+/// of chunks along one axis or the other.
 template <class T>
 void require_chunks(const char* name, const View<T, 2>& X) {
   if (!has_chunks_along(X, 0) && !has_chunks_along(X, 1))
@@ -56,6 +56,15 @@ void require_chunks(const char* name, const View<T, 2>& X) {
   if (past != 0)
     throw std::invalid_argument(std::string(name) + " must begin at a multiple of 16 bytes, but it begins " +
                                 std::to_string(past) + " bytes past one.");
+}
+/// @brief The same, along that axis.
+template <class T>
+void require_chunks_along(const char* name, const View<T, 2>& X, int axis) {
+  require_chunks(name, X);
+  if (!has_chunks_along(X, axis))
+    throw std::invalid_argument(std::string(name) + " must have the stride 1 along its " +
+                                (axis == 0 ? "columns" : "rows") + ", but its strides are " +
+                                text_of_shape(X.strides) + ".");
 }
 
 }  // namespace course::device

@@ -12,24 +12,42 @@
 #include <string_view>
 #include <vector>
 
+#include "tensor/float16.hpp"
 #include "tensor/view.hpp"
 
 namespace course {
 
 // [types]
+/// Of the elements of A and B. C is float32.
+enum class Type { float32, bfloat16 };
+
 /// How a kernel divides the product C = A·B.
 struct Configuration {
-  int rows, cols;  ///< of the tile of C that a block computes
-  int depth;       ///< steps of k in one stage
-  int warps;       ///< of a block
-  int stages;      ///< slabs of A and of B in shared memory
+  int rows, cols;             ///< of the tile of C that a block computes
+  int depth;                  ///< steps of k in one stage
+  int warps;                  ///< of a block
+  int stages;                 ///< slabs of A and of B in shared memory
+  Type type = Type::float32;  ///< lesson 20's kernel for float32, lesson 21's for bfloat16
   bool operator==(const Configuration&) const = default;
 };
 
 /// The kernels that there are. Those that need less shared memory come first among kernels that do the same.
 inline constexpr Configuration kCompiled[] = {
-    {128, 128, 8, 8, 2}, {128, 128, 8, 8, 3}, {128, 128, 16, 8, 3}, {128, 128, 32, 8, 4}, {128, 64, 16, 4, 3},
-    {64, 128, 16, 4, 3}, {64, 64, 16, 2, 3},  {64, 64, 16, 4, 3},   {64, 64, 16, 8, 2},   {32, 32, 16, 2, 2},
+    {128, 128, 8, 8, 2},
+    {128, 128, 8, 8, 3},
+    {128, 128, 16, 8, 3},
+    {128, 128, 32, 8, 4},
+    {128, 64, 16, 4, 3},
+    {64, 128, 16, 4, 3},
+    {64, 64, 16, 2, 3},
+    {64, 64, 16, 4, 3},
+    {64, 64, 16, 8, 2},
+    {32, 32, 16, 2, 2},
+    {128, 128, 32, 4, 4, Type::bfloat16},
+    {128, 256, 64, 8, 3, Type::bfloat16},  // lesson 21's
+    {64, 128, 64, 4, 3, Type::bfloat16},
+    {64, 64, 64, 2, 3, Type::bfloat16},
+    {32, 32, 64, 1, 3, Type::bfloat16},
 };
 inline constexpr int kCompiledCount = sizeof(kCompiled) / sizeof(kCompiled[0]);
 inline constexpr int kSmallestTile = 32;  ///< rows and columns of the smallest of them
@@ -60,6 +78,7 @@ inline constexpr int kSharedUnit = 128;    ///< shared memory is given to blocks
 /// A is (M, K), B is (K, N), and C is (M, N).
 struct ProblemSize {
   std::int64_t M, N, K;
+  Type type = Type::float32;
   auto operator<=>(const ProblemSize&) const = default;
 };
 
@@ -83,9 +102,12 @@ constexpr std::uint64_t checksum(std::string_view text) {
 // [types]
 
 // [contract]
-/// @brief What device::staged_matmul_kernel takes in this configuration: 32 threads a warp, 64 registers
-/// beside a thread's elements of C, and for each stage and step of k the rows of A, the columns of B, and 4
-/// floats of padding for each of the two.
+/// @brief What the kernel of this configuration takes.
+/// Threads:       32 a warp.
+/// Registers:     for a thread's elements of C, device::staged_matmul_registers() says, and for bfloat16
+///                device::tensor_core_matmul_registers().
+/// Shared memory: for each stage and step of k the rows of A and the columns of B; in float32 4 floats of
+///                padding more for each of the two.
 Usage usage_of(const Configuration& configuration);
 
 /// @brief How many blocks a multiprocessor holds at a time; 0 if not even one.
@@ -95,8 +117,9 @@ Usage usage_of(const Configuration& configuration);
 /// @throws std::invalid_argument if threads or registers is less than 1, or shared_bytes is negative.
 int blocks_per_multiprocessor(const Usage& usage, const Device& device);
 
-/// @brief Those of kCompiled, in their order, of which the device holds at least one block, and whose tiles
-/// are not too large: a tile has at most 2 * M rows and 2 * N columns, or kSmallestTile.
+/// @brief Those of kCompiled, in their order, that are for the problem's type, of which the device holds at
+/// least one block, and whose tiles are not too large: a tile has at most 2 * M rows and 2 * N columns, or
+/// kSmallestTile.
 std::vector<Configuration> configurations(const ProblemSize& size, const Device& device);
 
 /// @brief The configuration of least cost among configurations(), the first of those if there are several.
@@ -108,14 +131,17 @@ Configuration best_configuration(const ProblemSize& size, const Device& device, 
                                  Cache& cache);
 
 /// @brief C = A·B by the kernel of this configuration.
-/// Shapes: A is (M, K), B is (K, N), C is (M, N), in device memory, strides as in lesson 20. An empty C
-///         launches nothing.
+/// Shapes: A is (M, K), B is (K, N), C is (M, N), in device memory, strides as in lesson 20. Of bfloat16, A
+///         and B have rows that can be copied 16 bytes at a time, as in lesson 21. An empty C launches
+///         nothing.
 /// Launch: one kernel, a block for each tile of C. Returns once it has been accepted.
-/// Error:  as in lesson 20; every configuration gives the same bits.
-/// @throws std::invalid_argument if the configuration is none of kCompiled, or if A, B and C do not fit
-///         together.
+/// Error:  as in lessons 20 and 21; every configuration for float32 gives the same bits.
+/// @throws std::invalid_argument if the configuration is none of kCompiled for this type, or if A, B and C do
+///         not fit together.
 /// @throws std::runtime_error if CUDA refuses the launch; no error is left behind.
 void matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
+                 const Configuration& configuration);
+void matmul_with(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<float, 2> C,
                  const Configuration& configuration);
 
 /// @brief The time that matmul_with() takes on the device: the median of kRepetitions calls, after one that
@@ -123,9 +149,12 @@ void matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> 
 /// @throws as matmul_with().
 double milliseconds(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
                     const Configuration& configuration);
+double milliseconds(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<float, 2> C,
+                    const Configuration& configuration);
 
 /// @brief The cache as text: "course-autotuning 1 CHECKSUM", where the checksum of all further lines has 16
-/// hexadecimal digits, and in the order of the keys a line "ROWS COLS DEPTH WARPS STAGES M N K DEVICE" each.
+/// hexadecimal digits, and in the order of the keys a line "TYPE ROWS COLS DEPTH WARPS STAGES M N K DEVICE"
+/// each, where TYPE is float32 or bfloat16.
 /// @throws std::invalid_argument if a device's name is empty, begins with a blank or contains a line break.
 std::string write_cache(const Cache& cache);
 
@@ -153,11 +182,20 @@ inline void put_text(const std::string& text, char* buffer) {
   std::memcpy(buffer, text.data(), text.size());
 }
 
-/// usages: (count, 3); configurations: (count, 5).
+/// A configuration as a row of kFields numbers.
+inline constexpr int kFields = 6;
+inline Configuration read_row(const int* row) {
+  return {row[0], row[1], row[2], row[3], row[4], Type{row[5]}};
+}
+inline void write_row(const Configuration& c, int* to) {
+  const int row[kFields] = {c.rows, c.cols, c.depth, c.warps, c.stages, static_cast<int>(c.type)};
+  std::memcpy(to, row, sizeof row);
+}
+
+/// usages: (count, 3); configurations: (count, kFields).
 inline void call_usage_of(const int* configurations, int* usages, int count) {
   for (int i = 0; i < count; ++i) {
-    const int* c = configurations + 5 * i;
-    const Usage usage = usage_of({c[0], c[1], c[2], c[3], c[4]});
+    const Usage usage = usage_of(read_row(configurations + kFields * i));
     usages[3 * i] = usage.threads;
     usages[3 * i + 1] = usage.registers;
     usages[3 * i + 2] = usage.shared_bytes;
@@ -171,15 +209,12 @@ inline void call_blocks_per_multiprocessor(const int* usages, const int* limits,
     blocks[i] = blocks_per_multiprocessor({usages[3 * i], usages[3 * i + 1], usages[3 * i + 2]}, device);
 }
 
-/// found: (kCompiledCount, 5), of which `count` rows are written.
-inline void call_configurations(std::int64_t M, std::int64_t N, std::int64_t K, const int* limits, int* found,
-                                int* count) {
+/// found: (kCompiledCount, kFields), of which `count` rows are written.
+inline void call_configurations(std::int64_t M, std::int64_t N, std::int64_t K, int type, const int* limits,
+                                int* found, int* count) {
   *count = 0;
-  for (const Configuration& c : configurations({M, N, K}, device_of("a device", limits))) {
-    if (*count < kCompiledCount) {
-      const int row[] = {c.rows, c.cols, c.depth, c.warps, c.stages};
-      std::memcpy(found + 5 * *count, row, sizeof row);
-    }
+  for (const Configuration& c : configurations({M, N, K, Type{type}}, device_of("a device", limits))) {
+    if (*count < kCompiledCount) write_row(c, found + kFields * *count);
     ++*count;
   }
 }
@@ -187,9 +222,9 @@ inline void call_configurations(std::int64_t M, std::int64_t N, std::int64_t K, 
 /// The costs are those of kCompiled: kRefused throws std::runtime_error, kBroken std::logic_error. asked
 /// counts, for each of them, how often its cost was asked for. cache: a text, before and after.
 inline constexpr double kRefused = -1, kBroken = -2;
-inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t K, const char* device,
-                                    const int* limits, const double* costs, int* asked, int* best,
-                                    char* cache) {
+inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t K, int type,
+                                    const char* device, const int* limits, const double* costs, int* asked,
+                                    int* best, char* cache) {
   for (int i = 0; i < kCompiledCount; ++i) asked[i] = 0;
   const Cost cost = [&](const Configuration& c) {
     for (int i = 0; i < kCompiledCount; ++i) {
@@ -203,9 +238,7 @@ inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t
   };
   std::string complaint;
   Cache known = read_cache(cache, complaint);
-  const Configuration c = best_configuration({M, N, K}, device_of(device, limits), cost, known);
-  const int row[] = {c.rows, c.cols, c.depth, c.warps, c.stages};
-  std::memcpy(best, row, sizeof row);
+  write_row(best_configuration({M, N, K, Type{type}}, device_of(device, limits), cost, known), best);
   put_text(write_cache(known), cache);
 }
 
@@ -213,10 +246,19 @@ inline void call_matmul_with(View<const float, 2> A, View<const float, 2> B, Vie
                              int cols, int depth, int warps, int stages) {
   matmul_with(A, B, C, {rows, cols, depth, warps, stages});
 }
+inline void call_matmul_with_bfloat16(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<float, 2> C,
+                                      int rows, int cols, int depth, int warps, int stages) {
+  matmul_with(A, B, C, {rows, cols, depth, warps, stages, Type::bfloat16});
+}
 
 /// positive: whether it is a time. How long it is changes from call to call.
 inline void call_milliseconds(View<const float, 2> A, View<const float, 2> B, View<float, 2> C, int index,
                               int* positive) {
+  const double time = milliseconds(A, B, C, kCompiled[index]);
+  *positive = time > 0 && time < 1e6;
+}
+inline void call_milliseconds_bfloat16(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<float, 2> C,
+                                       int index, int* positive) {
   const double time = milliseconds(A, B, C, kCompiled[index]);
   *positive = time > 0 && time < 1e6;
 }

@@ -115,6 +115,14 @@ Mistakes mistakes_of_a(const Tensor<float>& A) {
           "The two numbers of a register of A lie side by side in a row: columns 2 * (lane % 4) and the "
           "next."),
       if_held(
+          "a_pairs_overlap",
+          [](auto lane, auto r, auto half) {
+            return Place{lane / 4 + 8 * (r % 2), lane % 4 + 8 * (r / 2) + half};
+          },
+          "Neighbouring lanes share a number of A: their pairs begin one column apart. They begin two apart, "
+          "at "
+          "column 2 * (lane % 4)."),
+      if_held(
           "a_halves_exchanged", [](auto lane, auto r, auto half) { return place_in_a(lane, r, 1 - half); },
           "The two numbers of each register of A are exchanged: the first is in the lower half."),
       if_held(
@@ -146,6 +154,13 @@ Mistakes mistakes_of_b(const Tensor<float>& B) {
             return Place{lane % 4 + 8 * r + 4 * half, lane / 4};
           },
           "The two numbers of a register of B lie below each other: rows 2 * (lane % 4) and the next."),
+      if_held(
+          "b_pairs_overlap",
+          [](auto lane, auto r, auto half) {
+            return Place{lane % 4 + 8 * r + half, lane / 4};
+          },
+          "Neighbouring lanes share a number of B: their pairs begin one row apart. They begin two apart, at "
+          "row 2 * (lane % 4)."),
       if_held(
           "b_halves_exchanged", [](auto lane, auto r, auto half) { return place_in_b(lane, r, 1 - half); },
           "The two numbers of each register of B are exchanged: the first is in the lower half."),
@@ -315,21 +330,53 @@ Mistakes mistakes_of_product(const Problem& p) {
   add(
       "b_transposed", 0, depth, a, [=](auto k, auto j) { return b(j, k); },
       "B is read as if it were transposed: B[j][k] was taken where B[k][j] is needed.");
-  add(
-      "registers_of_a_exchanged", 0, depth,
-      [=](auto i, auto k) {
-        return a(i / 16 * 16 + i % 8 + k % 16 / 8 * 8, k / 16 * 16 + k % 8 + i % 16 / 8 * 8);
-      },
-      b,
+  /// Number x of a square of 16 x 16 whose quarters beside the diagonal are exchanged; y is the other axis.
+  const auto exchanged = [](std::int64_t x, std::int64_t y) { return x / 16 * 16 + x % 8 + y % 16 / 8 * 8; };
+  const auto a_exchanged = [=](auto i, auto k) { return a(exchanged(i, k), exchanged(k, i)); };
+  const auto b_exchanged = [=](auto k, auto j) { return b(exchanged(k, j), exchanged(j, k)); };
+  add("registers_of_both_exchanged", 0, depth, a_exchanged, b_exchanged,
+      "The second and third register are exchanged, of A and of B: A's four matrices come in the order of "
+      "B's, "
+      "and B's in that of A's.");
+  add("registers_of_a_exchanged", 0, depth, a_exchanged, b,
       "The second and third register of A are exchanged: the second is 8 rows further, the third 8 steps of "
       "k.");
-  add(
-      "registers_of_b_exchanged", 0, depth, a,
-      [=](auto k, auto j) {
-        return b(k / 16 * 16 + k % 8 + j % 16 / 8 * 8, j / 16 * 16 + j % 8 + k % 16 / 8 * 8);
-      },
+  add("registers_of_b_exchanged", 0, depth, a, b_exchanged,
       "The second and third register of B are exchanged: the second is 8 steps of k further, the third 8 "
       "columns.");
+  /// Where one looks if a step along a line is half as long as it should be. `at` counts along the line.
+  const auto half_as_far = [](std::int64_t at) {
+    return at / 64 * 64 + (at % 16 / 8 ^ at % 64 / 16) * 8 + at % 8;
+  };
+  add(
+      "steps_half_as_long", 0, depth,
+      [=](auto i, auto k) { return a_along_k ? a(i, half_as_far(k)) : a(half_as_far(i), k); },
+      [=](auto k, auto j) { return b_along_k ? b(half_as_far(k), j) : b(k, half_as_far(j)); },
+      "Along a line, reads go on by half as much as they should: a number has 2 bytes, so that 16 numbers "
+      "further is the address ^ 32.");
+  /// Numbers 0 and 2 of a fragment stored where 0 and 1 belong, 1 and 3 where 2 and 3 do.
+  const bool by_columns_of_c = p.c_strides[0] == 1;
+  const auto sums = [=](std::int64_t i, std::int64_t j) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k) sum += a(i, k) * b(k, j);
+    return sum;
+  };
+  mistakes.push_back(gives(
+      "numbers_of_c_exchanged",
+      [=, M = p.M(), N = p.N()] {
+        Tensor<double> C({M, N});
+        for (std::int64_t i = 0; i < M; ++i)
+          for (std::int64_t j = 0; j < N; ++j) {
+            std::int64_t row = by_columns_of_c ? j : i, col = by_columns_of_c ? i : j;
+            const std::int64_t half = row % 16 / 8, odd = col % 2;
+            row += 8 * (odd - half), col += half - odd;
+            C(i, j) = by_columns_of_c ? sums(col, row) : sums(row, col);
+          }
+        return C;
+      },
+      "Numbers 1 and 2 of each fragment of C are exchanged: the first two lie in one row, the last two 8 "
+      "rows "
+      "further."));
   mistakes.push_back(wrong_where(
       "lower_rows_wrong", [](const Index& index) { return index[0] % 16 >= 8; },
       "Of each 16 rows of C, the last 8 are wrong: numbers 2 and 3 of a fragment lie 8 rows below 0 and 1."));
@@ -359,21 +406,6 @@ Mistake sums_in_16_bits() {
       "Every element of C is a number of 16 bits: sums have to stay in float32 until the last product has "
       "been "
       "added.");
-}
-
-/// What each element may lose, besides, because tensor cores cut off where float32 rounds: the last bit of a
-/// sum that is at most Σ|a · b|, in each 16 steps of k.
-Tensor<double> cost_of_cutting_off(const Problem& p) {
-  const auto size = [](const Tensor<float>& x, std::int64_t i, std::int64_t k) {
-    const double value = filled(x, i, k);
-    return std::isfinite(value) ? std::abs(value) : 0.0;
-  };
-  Tensor<double> cost = product_of(
-      p, 0, p.K(), [&](auto i, auto k) { return size(p.A, i, k); },
-      [&](auto k, auto j) { return size(p.B, k, j); });
-  const double last_bits = std::ldexp(static_cast<double>((p.K() + 15) / 16), -23);
-  for (std::int64_t i = 0; i < cost.numel(); ++i) cost.at_linear(i) *= last_bits;
-  return cost;
 }
 
 template <class T, class Result>

@@ -1,5 +1,5 @@
 // Tests of lesson 23: occupancy against pairs from CUDA's own calculator, what is left out, searches with
-// made-up costs and with the bound from what check mode counts, caches that are damaged, and the product.
+// made-up costs and with the bound from what check mode counts, caches that are damaged, and the products.
 
 #include "23_autotuning/autotuning.hpp"
 
@@ -17,6 +17,7 @@
 #include "grading/testing/lesson_test.hpp"
 #include "products/problem.hpp"
 #include "reference/matmul.hpp"
+#include "tensor/float16.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;
@@ -28,8 +29,10 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+const char* name_of(Type type) { return type == Type::float32 ? "float32" : "bfloat16"; }
+
 std::string text_of(const Configuration& c) {
-  return fmt::format("{} {} {} {} {}", c.rows, c.cols, c.depth, c.warps, c.stages);
+  return fmt::format("{} {} {} {} {} {}", name_of(c.type), c.rows, c.cols, c.depth, c.warps, c.stages);
 }
 
 // --- Devices ---
@@ -154,23 +157,21 @@ void check_occupancy(const std::vector<Pair>& pairs, const Device& device) {
 // --- Configurations ---
 
 Tensor<int> rows_of(const std::vector<Configuration>& list) {
-  Tensor<int> rows({static_cast<std::int64_t>(list.size()), 5});
-  for (std::int64_t i = 0; i < rows.shape()[0]; ++i) {
-    const Configuration& c = list[static_cast<std::size_t>(i)];
-    rows(i, 0) = c.rows, rows(i, 1) = c.cols, rows(i, 2) = c.depth, rows(i, 3) = c.warps,
-            rows(i, 4) = c.stages;
-  }
+  Tensor<int> rows({static_cast<std::int64_t>(list.size()), kFields});
+  for (std::size_t i = 0; i < list.size(); ++i) write_row(list[i], &rows(static_cast<std::int64_t>(i), 0));
   return rows;
 }
 
-Configuration row_of(const Tensor<int>& rows, std::int64_t i) {
-  return {rows(i, 0), rows(i, 1), rows(i, 2), rows(i, 3), rows(i, 4)};
+Configuration row_of(const Tensor<int>& rows, std::int64_t i) { return read_row(&rows(i, 0)); }
+
+std::string text_of(const ProblemSize& size) {
+  return fmt::format("M = {}, N = {}, K = {}, {}", size.M, size.N, size.K, name_of(size.type));
 }
 
 std::vector<Configuration> candidates_of(const ProblemSize& size, const Device& device) {
-  Tensor<int> found({kCompiledCount, 5}), count({1});
-  require_ran(call(ENTRY(call_configurations), size.M, size.N, size.K, host_in(limits_of(device), "limits"),
-                   host_out(found, "found"), host_out(count, "count")));
+  Tensor<int> found({kCompiledCount, kFields}), count({1});
+  require_ran(call(ENTRY(call_configurations), size.M, size.N, size.K, static_cast<int>(size.type),
+                   host_in(limits_of(device), "limits"), host_out(found, "found"), host_out(count, "count")));
   std::vector<Configuration> list;
   for (int i = 0; i < std::min(count(0), kCompiledCount); ++i) list.push_back(row_of(found, i));
   return list;
@@ -178,7 +179,7 @@ std::vector<Configuration> candidates_of(const ProblemSize& size, const Device& 
 
 /// expected: places in kCompiled.
 void check_candidates(const ProblemSize& size, const Device& device, const std::vector<int>& expected) {
-  INFO("M = " << size.M << ", N = " << size.N << ", K = " << size.K << "; device: " << device.name);
+  INFO(text_of(size) << "; device: " << device.name);
   const std::vector<Configuration> found = candidates_of(size, device);
   const auto has = [](const std::vector<Configuration>& list, const Configuration& c) {
     return std::find(list.begin(), list.end(), c) != list.end();
@@ -189,7 +190,9 @@ void check_candidates(const ProblemSize& size, const Device& device, const std::
     const bool too_large =
         (c.rows > 2 * size.M && c.rows > kSmallestTile) || (c.cols > 2 * size.N && c.cols > kSmallestTile);
     require(!has(found, c) || has(wanted, c),
-            too_large
+            c.type != size.type
+                ? fmt::format("{} is among the configurations, though it is for another type.", text_of(c))
+            : too_large
                 ? fmt::format("{} is among the configurations, though more than half of its tile lies "
                               "outside of C along one side.",
                               text_of(c))
@@ -228,21 +231,22 @@ struct Search {
   std::string cache;  ///< as text, after the search
 };
 
-/// Costs of kCompiled: `usual`, but for some.
+/// Costs of kCompiled: `usual`, but for some. Of shorter lists, the last counts for the rest.
 std::vector<double> costs_with(double usual, std::vector<std::pair<int, double>> some) {
   std::vector<double> costs(kCompiledCount, usual);
   for (const auto& [index, cost] : some) costs[static_cast<std::size_t>(index)] = cost;
   return costs;
 }
 
-Search search(const ProblemSize& size, const Device& device, const std::vector<double>& costs,
+Search search(const ProblemSize& size, const Device& device, std::vector<double> costs,
               const std::string& cache = "") {
-  Tensor<int> asked({kCompiledCount}), best({1, 5});
+  costs.resize(kCompiledCount, costs.back());
+  Tensor<int> asked({kCompiledCount}), best({1, kFields});
   Tensor<char> text = buffer_of(cache), name = buffer_of(device.name);
   const Tensor<double> cost = Tensor<double>::from({kCompiledCount}, costs);
   Search result;
-  result.outcome = call(ENTRY(call_best_configuration), size.M, size.N, size.K, host_in(name, "device"),
-                        host_in(limits_of(device), "limits"), host_in(cost, "costs"),
+  result.outcome = call(ENTRY(call_best_configuration), size.M, size.N, size.K, static_cast<int>(size.type),
+                        host_in(name, "device"), host_in(limits_of(device), "limits"), host_in(cost, "costs"),
                         host_out(asked, "asked"), host_out(best, "best"), host_inout(text, "cache"));
   result.best = row_of(best, 0);
   result.asked.assign(asked.storage().begin(), asked.storage().end());
@@ -273,7 +277,7 @@ void require_asked_once(const Search& found, const std::vector<Configuration>& c
 /// The search has found kCompiled[wanted], and asked once for the cost of each candidate.
 void check_search(const ProblemSize& size, const Device& device, const std::vector<double>& costs,
                   int wanted) {
-  INFO("M = " << size.M << ", N = " << size.N << "; " << describe(costs));
+  INFO(text_of(size) << "; " << describe(costs));
   const Search found = search(size, device, costs);
   require_ran(found.outcome);
   require(found.best == kCompiled[wanted],
@@ -281,12 +285,23 @@ void check_search(const ProblemSize& size, const Device& device, const std::vect
   require_asked_once(found, candidates_of(size, device));
 }
 
-constexpr ProblemSize kLarge{4096, 4096, 4096};
+constexpr ProblemSize kLarge{4096, 4096, 4096}, kLarge16{4096, 4096, 4096, Type::bfloat16};
 
 // --- The product ---
 
+/// The same problem, its numbers rounded to the type of the configuration.
+Problem in_type_of(const Configuration& c, Problem p) {
+  if (c.type == Type::float32) return p;
+  p.A = p.A.to<bfloat16>().to<float>();
+  p.B = p.B.to<bfloat16>().to<float>();
+  return p;
+}
+
 Outcome multiply(const Problem& p, Tensor<float>& C, const Configuration& c,
                  const CallOptions& options = {}) {
+  if (c.type == Type::bfloat16)
+    return call_with(options, ENTRY(call_matmul_with_bfloat16), in(p.A.to<bfloat16>(), "A"),
+                     in(p.B.to<bfloat16>(), "B"), out(C, "C"), c.rows, c.cols, c.depth, c.warps, c.stages);
   return call_with(options, ENTRY(call_matmul_with), in(p.A, "A"), in(p.B, "B"), out(C, "C"), c.rows, c.cols,
                    c.depth, c.warps, c.stages);
 }
@@ -295,7 +310,8 @@ std::int64_t tiles_of(const ProblemSize& size, const Configuration& c) {
   return ((size.M + c.rows - 1) / c.rows) * ((size.N + c.cols - 1) / c.cols);
 }
 
-Outcome check_product(const Problem& p, const Configuration& c, Tensor<float>& C) {
+Outcome check_product(const Problem& any, const Configuration& c, Tensor<float>& C) {
+  const Problem p = in_type_of(c, any);
   INFO(products::describe(p) << "; configuration " << text_of(c));
   const Outcome outcome = multiply(p, C, c);
   require_ran(outcome);
@@ -311,7 +327,9 @@ Outcome check_product(const Problem& p, const Configuration& c, Tensor<float>& C
     mistakes.push_back(wrong_where(
         "last_tiles_across_missing", [&](const Index& at) { return at[1] >= p.N() / c.cols * c.cols; },
         "The last tiles across C, which it does not fill, are missing: their number has to be rounded up."));
-  require_matches(C.contiguous(), "C", expected, in_order_of_k(p, expected), mistakes);
+  Bound bound;
+  if (c.type == Type::bfloat16) bound.rounding = cost_of_cutting_off(p);
+  require_matches(C.contiguous(), "C", expected, in_order_of_k(p, expected), mistakes, bound);
   const std::int64_t tiles = tiles_of({p.M(), p.N(), p.K()}, c);
   const std::int64_t launches = outcome.counters.at("launches");
   require(launches == (tiles > 0), fmt::format("matmul_with launched {} kernels; it should launch {}.",
@@ -333,19 +351,42 @@ Outcome check_product(const Problem& p, const Configuration& c) {
 // --- The bound from what check mode counts ---
 
 /// @brief Cycles that a multiprocessor needs at least for what one block does: its four schedulers issue an
-/// instruction of a warp a cycle each, and its shared memory serves a wavefront a cycle. The simulator counts
-/// a product and the addition behind it as two; nvcc makes one multiply-add of them.
+/// instruction of a warp a cycle each, its shared memory serves a wavefront a cycle, and its tensor cores do
+/// 2048 multiply-adds. The simulator counts a product and the addition behind it as two; nvcc makes one
+/// multiply-add of them.
 double cycles_of(const Profile& block) {
-  const std::uint64_t instructions =
-      block.float_instructions / 2 + block.special_instructions + block.shared_load.requests +
-      block.shared_store.requests + block.global_load.requests + block.global_store.requests + block.barriers;
-  return std::max(static_cast<double>(instructions) / 4,
-                  static_cast<double>(block.shared_load.wavefronts + block.shared_store.wavefronts));
+  const std::uint64_t instructions = block.float_instructions / 2 + block.special_instructions +
+                                     block.matrix_instructions + block.shared_load.requests +
+                                     block.shared_store.requests + block.global_load.requests +
+                                     block.global_store.requests + block.barriers;
+  return std::max({static_cast<double>(instructions) / 4,
+                   static_cast<double>(block.shared_load.wavefronts + block.shared_store.wavefronts),
+                   static_cast<double>(block.matrix_float16) / 2048});
 }
 
-/// Blocks that the busiest multiprocessor computes.
-double rounds_of(const ProblemSize& size, const Configuration& c, const Device& device) {
-  return std::ceil(static_cast<double>(tiles_of(size, c)) / device.multiprocessors);
+/// What one block of each kernel for that type takes, for K steps of k; 0 for the other kernels. Empty on a
+/// GPU, where nothing is counted.
+std::vector<double> cycles_of_blocks(Type type, std::int64_t K) {
+  std::vector<double> cycles(kCompiledCount, 0);
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
+    const Configuration& c = kCompiled[i];
+    if (c.type != type) continue;
+    const Outcome outcome = check_product(random_problem(c.rows, c.cols, K), c);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return {};
+    cycles[i] = cycles_of(*profile);
+  }
+  return cycles;
+}
+
+/// The cost of each kernel: what its blocks take on the busiest multiprocessor.
+std::vector<double> bounds_of(const std::vector<double>& cycles, const ProblemSize& size,
+                              const Device& device) {
+  std::vector<double> costs;
+  for (std::size_t i = 0; i < cycles.size(); ++i)
+    costs.push_back(std::ceil(static_cast<double>(tiles_of(size, kCompiled[i])) / device.multiprocessors) *
+                    cycles[i]);
+  return costs;
 }
 
 }  // namespace
@@ -357,12 +398,15 @@ TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][
                    kCompiledCount));
   Tensor<double> expected({kCompiledCount, 3});
   /// padding: floats that are left over for each step of k.
-  const auto fill = [](Tensor<double>& x, int padding, bool stages) {
+  const auto fill = [](Tensor<double>& x, int padding, bool stages, bool as_float32 = false) {
     for (int i = 0; i < kCompiledCount; ++i) {
       const Configuration& c = kCompiled[i];
+      const bool float32 = c.type == Type::float32 || as_float32;
+      const int sums = c.rows * c.cols / (32 * c.warps);
       x(i, 0) = 32 * c.warps;
-      x(i, 1) = 64 + c.rows * c.cols / (32 * c.warps);
-      x(i, 2) = 4 * (stages ? c.stages : 1) * c.depth * (c.rows + c.cols + padding);
+      x(i, 1) = float32 ? 64 + sums : sums == 128 ? 255 : sums == 64 ? 168 : 128;
+      x(i, 2) = (stages ? c.stages : 1) * c.depth *
+                (float32 ? 4 * (c.rows + c.cols + padding) : 2 * (c.rows + c.cols));
     }
   };
   fill(expected, 8, true);
@@ -380,7 +424,17 @@ TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][
            "padding_once", [&] { return filled_with(4, true); },
            "Each step of k has 4 floats of padding in the slab of A, and 4 in that of B."),
        gives(
-           "one_stage", [&] { return filled_with(8, false); }, "Each stage has a slab of A and one of B.")});
+           "one_stage", [&] { return filled_with(8, false); }, "Each stage has a slab of A and one of B."),
+       gives(
+           "types_alike",
+           [&] {
+             Tensor<double> x({kCompiledCount, 3});
+             fill(x, 8, true, true);
+             return x;
+           },
+           "A kernel for bfloat16 takes what one for float32 would: its numbers have 2 bytes, without "
+           "padding, "
+           "and its registers are those of tensor_core_matmul.hpp.")});
 }
 
 TEST_CASE("occupancy: what the notes count by hand", "[l23][blocks_per_multiprocessor][points:1]") {
@@ -474,6 +528,8 @@ TEST_CASE("occupancy: refuses a usage that no kernel has", "[l23][blocks_per_mul
 TEST_CASE("leaves out what the device has no room for", "[l23][configurations][points:2]") {
   check_candidates(kLarge, kH100, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   check_candidates(kLarge, kL40, {0, 1, 2, 4, 5, 6, 7, 8, 9});  // 135,168 bytes are too many
+  check_candidates(kLarge16, kH100, {10, 11, 12, 13, 14});
+  check_candidates(kLarge16, kL40, {10, 12, 13, 14});  // and so are 147,456
   const auto with = [](const char* name, auto change) {
     Device device = kH100;
     device.name = name;
@@ -500,11 +556,13 @@ TEST_CASE("leaves out tiles that lie outside of C for the most part", "[l23][con
   check_candidates({1, 4096, 7}, kH100, {9});
   check_candidates({std::int64_t{1} << 31, std::int64_t{1} << 31, 1}, kH100, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   check_candidates({0, 0, 0}, kH100, {9});
+  check_candidates({40, 4096, 7, Type::bfloat16}, kH100, {12, 13, 14});
 }
 
 TEST_CASE("search: the least cost, wherever it is", "[l23][best_configuration][points:2]") {
   for (int least = 0; least < kCompiledCount; ++least)
-    check_search(kLarge, kH100, costs_with(7.5, {{least, 0.25}}), least);
+    check_search(kCompiled[least].type == Type::float32 ? kLarge : kLarge16, kH100,
+                 costs_with(7.5, {{least, 0.25}}), least);
   check_search(kLarge, kH100, {5, 4, 6, 3, 8, 2, 9, 2.5, 7, 6}, 5);
   check_search(kLarge, kH100, {1e-9, 2e-9, 5e-10, 1, 1, 1, 1, 1, 1, 1}, 2);
   check_search(kLarge, kL40, costs_with(4, {{3, 0.5}, {6, 2}}), 6);  // the best does not fit there
@@ -545,7 +603,7 @@ TEST_CASE("search: says so when nothing runs, and passes on what it does not kno
 }
 
 TEST_CASE("cache: what has been found is not searched again", "[l23][best_configuration][points:2]") {
-  const std::string entry = "64 64 16 4 3 4096 4096 4096 H100\n";
+  const std::string entry = "float32 64 64 16 4 3 4096 4096 4096 H100\n";
   const auto require_cache = [](const Search& found, const std::string& lines) {
     require(found.cache == cache_text(lines),
             fmt::format("The cache is then\n{}and should be\n{}", found.cache, cache_text(lines)));
@@ -573,15 +631,15 @@ TEST_CASE("cache: what has been found is not searched again", "[l23][best_config
   Device other = kH100;
   other.name = "H100 of another kind";
   const auto searched = [&](const char* what, const ProblemSize& size, const Device& device,
-                            const std::string& before, const std::string& after) {
+                            const std::string& before, const std::string& after, int least = 1) {
     INFO(what);
-    const Search found = search(size, device, costs_with(2, {{1, 1}}), cache_text(before));
+    const Search found = search(size, device, costs_with(2, {{least, 1}}), cache_text(before));
     require_ran(found.outcome);
-    require_best(found, 1);
+    require_best(found, least);
     require_asked_once(found, candidates_of(size, device));
     require_cache(found, after);
   };
-  const std::string best = "128 128 8 8 3 ";
+  const std::string best = "float32 128 128 8 8 3 ";
   searched("The cache knows another device", kLarge, other, entry,
            entry + best + "4096 4096 4096 H100 of another kind\n");
   searched("The cache knows another M", {4000, 4096, 4096}, kH100, entry,
@@ -589,10 +647,12 @@ TEST_CASE("cache: what has been found is not searched again", "[l23][best_config
   searched("The cache knows another N", {4096, 4097, 4096}, kH100, entry,
            entry + best + "4096 4097 4096 H100\n");
   searched("The cache knows another K", {4096, 4096, 64}, kH100, entry, best + "4096 4096 64 H100\n" + entry);
+  searched("The cache knows another type", kLarge16, kH100, entry,
+           entry + "bfloat16 64 128 64 4 3 4096 4096 4096 H100\n", 12);
   Device smaller = kH100;  // the same name, but a kernel of 135,168 bytes does not fit
   smaller.block_shared_bytes = 99 * 1024;
   searched("The cache knows a configuration that does not fit", kLarge, smaller,
-           "128 128 32 8 4 4096 4096 4096 H100\n", best + "4096 4096 4096 H100\n");
+           "float32 128 128 32 8 4 4096 4096 4096 H100\n", best + "4096 4096 4096 H100\n");
 }
 
 namespace {
@@ -627,21 +687,22 @@ void require_refused(const std::string& text) {
 }
 
 const std::string kEntries =
-    "128 128 8 8 2 1024 1024 512 NVIDIA A100-SXM4-80GB\n"
-    "32 32 16 2 2 1 77 0 NVIDIA H100 80GB HBM3\n"
-    "128 64 16 4 3 4096 4096 4096 NVIDIA H100 80GB HBM3\n";
+    "float32 128 128 8 8 2 1024 1024 512 NVIDIA A100-SXM4-80GB\n"
+    "float32 32 32 16 2 2 1 77 0 NVIDIA H100 80GB HBM3\n"
+    "float32 128 64 16 4 3 4096 4096 4096 NVIDIA H100 80GB HBM3\n"
+    "bfloat16 128 256 64 8 3 4096 4096 4096 NVIDIA H100 80GB HBM3\n";
 
 }  // namespace
 
 TEST_CASE("cache: read and written again, the text stays as it is",
           "[l23][read_cache][write_cache][points:1]") {
   require_kept(cache_text(kEntries), cache_text(kEntries));
-  require_kept(cache_text("128 128 8 8 2 8589934592 3 4 a device\n"),
-               cache_text("128 128 8 8 2 8589934592 3 4 a device\n"));
+  require_kept(cache_text("float32 128 128 8 8 2 8589934592 3 4 a device\n"),
+               cache_text("float32 128 128 8 8 2 8589934592 3 4 a device\n"));
   const std::string of_the_notes =
-      "course-autotuning 1 234fd3a8724b1128\n"
-      "128 128 8 8 2 1024 1024 512 NVIDIA A100-SXM4-80GB\n"
-      "64 64 16 2 3 640 640 64 NVIDIA H100 80GB HBM3\n";
+      "course-autotuning 1 b7921256463fad31\n"
+      "float32 128 128 8 8 2 1024 1024 512 NVIDIA A100-SXM4-80GB\n"
+      "bfloat16 64 64 64 2 3 640 640 64 NVIDIA H100 80GB HBM3\n";
   require_kept(of_the_notes, of_the_notes);
   require_kept(cache_text(""), cache_text(""));
   require_kept("", cache_text(""));  // before the first search there is no file
@@ -658,7 +719,7 @@ TEST_CASE("cache: a damaged text is an empty cache, with a sentence", "[l23][rea
   for (std::size_t length = 1; length < whole.size(); length += 9)  // the end is missing
     require_refused(whole.substr(0, length));
   require_refused(whole.substr(0, whole.size() - 1));
-  require_refused(whole + "128 128 8 8 2 7 7 7 a device\n");
+  require_refused(whole + "float32 128 128 8 8 2 7 7 7 a device\n");
 }
 
 TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][read_cache][points:1]") {
@@ -668,18 +729,21 @@ TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][rea
   require_refused("{\"version\": 1, \"entries\": []}\n");
   require_refused(fmt::format("course-autotuning 2 {:016x}\n{}", checksum(kEntries), kEntries));
   // The checksum is right, but the line is not.
-  require_refused(cache_text("128 128 8 8 2 64 64 64\n"));
-  require_refused(cache_text("128 128 8 8 2 64 64 H100\n"));
-  require_refused(cache_text("128 128 eight 8 2 64 64 64 H100\n"));
-  require_refused(cache_text("256 128 8 8 2 64 64 64 H100\n"));         // there is no such kernel
-  require_refused(cache_text(kEntries + "128 128 8 8 2 64 64 64 \n"));  // no device
+  require_refused(cache_text("float32 128 128 8 8 2 64 64 64\n"));
+  require_refused(cache_text("float32 128 128 8 8 2 64 64 H100\n"));
+  require_refused(cache_text("float32 128 128 eight 8 2 64 64 64 H100\n"));
+  require_refused(cache_text("float32 256 128 8 8 2 64 64 64 H100\n"));         // there is no such kernel
+  require_refused(cache_text(kEntries + "float32 128 128 8 8 2 64 64 64 \n"));  // no device
+  require_refused(cache_text("bfloat16 128 128 8 8 2 64 64 64 H100\n"));        // nor such a one
+  require_refused(cache_text("float64 128 128 8 8 2 64 64 64 H100\n"));
+  require_refused(cache_text("128 128 8 8 2 64 64 64 H100\n"));
   require_refused(cache_text("\n" + kEntries));
-  require_refused(cache_text("99999999999 128 8 8 2 64 64 64 H100\n"));
+  require_refused(cache_text("float32 99999999999 128 8 8 2 64 64 64 H100\n"));
 }
 
 TEST_CASE("cache: refuses names that it could not read again", "[l23][write_cache][points:1]") {
   require_ran(search(kLarge, kH100, costs_with(1, {})).outcome);
-  for (const char* name : {"", " H100", "H100\n128 128 8 8 2 1 1 1 H100"}) {
+  for (const char* name : {"", " H100", "H100\nfloat32 128 128 8 8 2 1 1 1 H100"}) {
     Device device = kH100;
     device.name = name;
     INFO("The device is called \"" << name << "\"");
@@ -687,14 +751,24 @@ TEST_CASE("cache: refuses names that it could not read again", "[l23][write_cach
   }
 }
 
-TEST_CASE("multiplies with every kernel, and all give the same bits", "[l23][matmul_with][points:3]") {
+TEST_CASE("multiplies with every kernel for float32, and all give the same bits",
+          "[l23][matmul_with][points:2]") {
   const Problem p = random_problem(70, 195, 25);  // by tiles of 64: 4 across, 2 of 128
   Tensor<float> first({p.M(), p.N()}), C({p.M(), p.N()});
   for (const Configuration& c : kCompiled) {
+    if (c.type != Type::float32) continue;
     check_product(p, c, C);
     if (c == kCompiled[0]) first = C;
     INFO("configuration " << text_of(c) << ", beside " << text_of(kCompiled[0]));
     require_same_bits(C, first, "C");
+  }
+}
+
+TEST_CASE("multiplies with every kernel for bfloat16", "[l23][matmul_with][points:1]") {
+  for (const Configuration& c : kCompiled) {
+    if (c.type != Type::bfloat16) continue;
+    check_product(random_problem(70, 200, 40), c);
+    check_product(random_problem(1, 8, 0, row_major, row_major, column_major), c);
   }
 }
 
@@ -725,6 +799,18 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
   {
     INFO("C: shape (70, 41), where (70, 40) is right");
     require_throws<std::invalid_argument>(multiply(p, wrong, kCompiled[9]), "C");
+  }
+  const Problem p16 = random_problem(70, 40, 24);
+  {
+    INFO("configuration " << text_of(kCompiled[9]) << ", of the other type");
+    Configuration other = kCompiled[9];
+    other.type = Type::bfloat16;
+    require_throws<std::invalid_argument>(multiply(p16, C, other));
+  }
+  {
+    INFO("B of bfloat16 by columns, which cannot be copied 16 bytes at a time along a row");
+    require_throws<std::invalid_argument>(
+        multiply(random_problem(70, 40, 24, row_major, column_major), C, kCompiled[14]), "B");
   }
   CallOptions one_block;
   one_block.max_grid_x = 1;
@@ -759,21 +845,12 @@ TEST_CASE("times a kernel: once for the caches, then as often as is said", "[l23
   if (refused.status != Status::returned) require_throws<std::runtime_error>(refused);
 }
 
-TEST_CASE("search: with the bound from what the simulator counts", "[l23][best_configuration][points:2]") {
-  // One block of each kernel is counted; the busiest multiprocessor computes several.
+TEST_CASE("search: with the bound from what the simulator counts", "[l23][best_configuration][points:1]") {
   const std::int64_t K = 32;
-  std::vector<double> cycles;
-  for (const Configuration& c : kCompiled) {
-    const Outcome outcome = check_product(random_problem(c.rows, c.cols, K), c);
-    const Profile* profile = profile_of(outcome);
-    if (!profile) return;
-    cycles.push_back(cycles_of(*profile));
-  }
+  const std::vector<double> cycles = cycles_of_blocks(Type::float32, K);
+  if (cycles.empty()) return;
   const auto costs_for = [&](const ProblemSize& size, const Device& device) {
-    std::vector<double> costs;
-    for (int i = 0; i < kCompiledCount; ++i)
-      costs.push_back(rounds_of(size, kCompiled[i], device) * cycles[static_cast<std::size_t>(i)]);
-    return costs;
+    return bounds_of(cycles, size, device);
   };
   const std::vector<double> large = costs_for(kLarge, kH100);
   INFO("4096 x 4096; " << describe(large));
@@ -784,6 +861,25 @@ TEST_CASE("search: with the bound from what the simulator counts", "[l23][best_c
   check_search(kLarge, kL40, costs_for(kLarge, kL40), 6);                  // 29 rounds, not 4 · 8
   check_search({256, 256, K}, kH100, costs_for({256, 256, K}, kH100), 9);  // 64 blocks, not 4
   check_search({640, 640, K}, kH100, costs_for({640, 640, K}, kH100), 6);  // 100 blocks, not 25 or 400
+}
+
+TEST_CASE("search: with the bound of kernels on tensor cores", "[l23][best_configuration][points:1]") {
+  const std::int64_t K = 64;
+  const std::vector<double> cycles = cycles_of_blocks(Type::bfloat16, K);
+  if (cycles.empty()) return;
+  const auto check = [&](std::int64_t side, const Device& device, int wanted) {
+    const ProblemSize size{side, side, K, Type::bfloat16};
+    check_search(size, device, bounds_of(cycles, size, device), wanted);
+  };
+  const std::vector<double> large = bounds_of(cycles, kLarge16, kH100);
+  INFO("4096 x 4096; " << describe(large));
+  require(large[10] < large[12] && large[12] < large[14],
+          "With a smaller piece of C a warp, each number that it reads serves fewer multiply-adds, but fewer "
+          "wavefronts were counted: does each configuration launch its own kernel?");
+  check(4096, kH100, 10);  // 64 x 64 a warp, as in the larger tile
+  check(1024, kH100, 12);  // 128 blocks, not 64 or 256
+  check(640, kH100, 13);   // 100 blocks, not 50 or 400
+  check(256, kH100, 14);
 }
 
 COURSE_RUN(RunContext& run) {

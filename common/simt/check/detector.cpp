@@ -54,6 +54,7 @@ void Detector::begin_block(uint3 index) {
   uninitialised_at_.clear();
   copies_.clear();
   copies_near_.clear();
+  landed_.clear();
   guesses_.clear();
 }
 
@@ -367,7 +368,9 @@ void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_
   write.offsets = offsets;
   if (!in_bounds(write, lane)) return report_out_of_bounds(write, lane);
   const std::uint64_t source_end = extent.source + (extent.bytes - extent.zeroed);
-  copies_.push_back({shared_offset, shared_offset + extent.bytes, extent.source, source_end, thread, site});
+  landed_.resize(std::max<std::size_t>(landed_.size(), thread + 1));
+  copies_.push_back({shared_offset, shared_offset + extent.bytes, extent.source, source_end, thread, site,
+                     landed_[thread].count});
   count_copy(copies_.back(), 1);
 }
 
@@ -403,6 +406,7 @@ void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_o
   const unsigned copy_site = copy->site;
   count_copy(*copy, -1);
   copies_.erase(copy);
+  landed_[thread] = {landed_[thread].count + 1, shared_offset, order_.first_of_epoch()};
   std::uint64_t offsets[32] = {}, values[32] = {};
   const unsigned lane = thread % 32;
   WarpAccess write;

@@ -104,6 +104,13 @@ class Detector {
     std::uint64_t begin, end;                ///< in shared memory
     std::uint64_t source_begin, source_end;  ///< in global memory
     unsigned thread, site;
+    std::uint64_t landed_before;  ///< of the thread's copies, when this one was issued
+  };
+  /// Of a thread of the running block.
+  struct LandedCopies {
+    std::uint64_t count = 0;
+    std::uint64_t last = 0;  ///< where the last of them went in shared memory
+    Step epoch = 0;          ///< in which it landed
   };
   static constexpr std::uint64_t kStretch = 16;  ///< bytes: what one copy moves at most, in most kernels
 
@@ -128,6 +135,7 @@ class Detector {
   bool may_meet_copy(std::uint64_t begin, std::uint64_t end) const;
   bool may_meet_copy(const WarpAccess& access) const;
   bool meets_copy(const WarpAccess& access, unsigned lane);
+  bool waited_for_others(const PendingCopy& copy, unsigned thread) const;
 
   void report_conflict(const Touch& touch, unsigned thread, const Stamp& before, bool before_writes,
                        bool same_value = false);
@@ -145,6 +153,7 @@ class Detector {
   std::unordered_multimap<std::uint64_t, std::size_t> uninitialised_at_;  ///< by offset and space
   std::vector<PendingCopy> copies_;
   std::vector<std::uint32_t> copies_near_;  ///< of copies_: how many go to each stretch of shared memory
+  std::vector<LandedCopies> landed_;        ///< by thread
   std::optional<unsigned> landing_;         ///< the access in hand is a copy's own, of this site
   std::vector<Guess> guesses_;              ///< of the running block
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites

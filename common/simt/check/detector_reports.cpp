@@ -178,6 +178,17 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
 }
 
+/// Whether the copy's thread has waited since it issued the copy, but for earlier ones alone, and a barrier
+/// has made that known to `thread`. Where one of the two has waited since the last barrier, it may be the
+/// barrier that is missing.
+bool Detector::waited_for_others(const PendingCopy& copy, unsigned thread) const {
+  if (landed_[copy.thread].count == copy.landed_before) return false;
+  const auto before_barrier = [&](unsigned one) {
+    return one >= landed_.size() || landed_[one].epoch < order_.first_of_epoch();
+  };
+  return copy.thread == thread || (before_barrier(copy.thread) && before_barrier(thread));
+}
+
 /// True if an asynchronous copy to that place is under way, or one from there and the access writes: then
 /// that is the mistake, whatever else is wrong.
 bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
@@ -195,12 +206,21 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   Finding report = finding(kMissingWait, site, thread);
   report.other = side(copy->site, copy->thread);
   report.memory = name_of(access.space);
-  report.element = element(report.here, access.space, begin, access.bytes).text;
+  const ElementName here = element(report.here, access.space, begin, access.bytes);
+  report.element = here.text;
   report.what = fmt::format("{} {} {} while the asynchronous copy that {} issued {} may still be under way.",
                             subject(report.here), verb(access.kind), report.element,
                             copy->thread == thread ? "it" : "thread " + index_text(report.other.thread),
                             place_beside(report.other, report.here));
-  if (copy->thread == thread)
+  if (shared && !landing_ && waited_for_others(*copy, thread)) {
+    const ElementName landed = element(report.here, access.space, landed_[copy->thread].last, access.bytes);
+    const bool other_stage = landed.array == here.array && landed.index.size() > 1 && here.index.size() > 1 &&
+                             landed.index[0] != here.index[0];
+    report.fix = fmt::format(
+        "It has waited since then, but for earlier batches alone{}. Wait for this batch, too, before the "
+        "access; or use the stage that has landed, if this is the wrong one.",
+        other_stage ? fmt::format(": what has landed last went to {}[{}]", here.array, landed.index[0]) : "");
+  } else if (copy->thread == thread)
     report.fix = "Commit the batch and wait for it before the access.";
   else if (landing_)
     report.fix = "Two copies go to the same place: give each one a place of its own.";

@@ -16,6 +16,8 @@ using namespace course::grading;
 
 namespace {
 
+constexpr const char* kLaunch = "launch_for_other_indices";  // the mistake that Kernel::remark tells
+
 Mistakes all_mistakes(const Kernel& kernel, const Problem& p, Which which) {
   const std::vector<Which>& without = kernel.without_mistakes;
   if (std::find(without.begin(), without.end(), which) != without.end()) return {};
@@ -78,8 +80,15 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
   for (Failure& failure : despite) failures.push_back(std::move(failure));
   if (!kernel.remark || (failures.empty() && outcome.findings.empty() && outcome.violations.empty()))
     return failures;
-  if (std::string remark = kernel.remark(p, got, outcome); !remark.empty())
-    failures.push_back({.kind = Failure::Kind::check, .sentence = std::move(remark)});
+  const std::string remark = kernel.remark(p, got, outcome);
+  if (remark.empty()) return failures;
+  bool told = false;
+  for (Failure& failure : failures) {
+    if (failure.kind != Failure::Kind::values) continue;
+    failure.attempts.push_back({kLaunch, remark});
+    told = true;
+  }
+  if (!told) failures.push_back({.kind = Failure::Kind::check, .sentence = remark});
   return failures;
 }
 
@@ -90,6 +99,10 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
   if (rehearsing()) {  // to know which mistakes there are takes no results
     for (const Which which : kernel.outputs)
       for (const Mistake& mistake : all_mistakes(kernel, p, which)) list_mistake(mistake.name, "");
+    if (kernel.remark)
+      list_mistake(kLaunch,
+                   "The launch has a grid of ... blocks. What was written is what a kernel gives that takes "
+                   "blockIdx.x for .... The two have to agree.");
     return;
   }
   grading::detail::report(failures_in(kernel, p, got, outcome), where);

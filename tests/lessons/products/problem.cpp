@@ -60,6 +60,19 @@ Tensor<float> in_order_of_k(const Problem& p, const Tensor<double>& expected) {
   return C;
 }
 
+Tensor<double> cost_of_cutting_off(const Problem& p) {
+  const auto size = [](const Tensor<float>& x, std::int64_t i, std::int64_t k) {
+    const double value = filled(x, i, k);
+    return std::isfinite(value) ? std::abs(value) : 0.0;
+  };
+  Tensor<double> cost = product_of(
+      p, 0, p.K(), [&](auto i, auto k) { return size(p.A, i, k); },
+      [&](auto k, auto j) { return size(p.B, k, j); });
+  const double last_bits = std::ldexp(static_cast<double>((p.K() + 15) / 16), -23);
+  for (std::int64_t i = 0; i < cost.numel(); ++i) cost.at_linear(i) *= last_bits;
+  return cost;
+}
+
 double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col) {
   return row < x.shape()[0] && col < x.shape()[1] ? static_cast<double>(x(row, col)) : 0.0;
 }

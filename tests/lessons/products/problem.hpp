@@ -41,6 +41,10 @@ std::string describe(const Problem& problem);
 /// Shapes: `expected`, the product in float64, and the result are (M, N).
 Tensor<float> in_order_of_k(const Problem& problem, const Tensor<double>& expected);
 
+/// What each element may lose, besides, because tensor cores cut off where float32 rounds: the last bit of a
+/// sum that is at most Σ|a · b|, in each 16 steps of k.
+Tensor<double> cost_of_cutting_off(const Problem& problem);
+
 /// The element of x as a tile holds it: 0 outside.
 double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col);
 

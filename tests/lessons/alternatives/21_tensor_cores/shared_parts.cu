@@ -1,5 +1,5 @@
-// Alternative for lesson 21: the same kernel of the parts that later lessons share, in
-// common/device/swizzled_tile.hpp.
+// Alternative for lesson 21: the product with the kernel that lesson 23 has of it, in
+// common/device/tensor_core_matmul.hpp.
 
 #include "tensor_cores.hpp"
 
@@ -7,11 +7,10 @@
 
 #include <cstdint>
 
-#include "device/async_copy.hpp"
 #include "device/cuda_check.hpp"
 #include "device/float16.hpp"
-#include "device/swizzled_tile.hpp"
 #include "device/tensor_core.hpp"
+#include "device/tensor_core_matmul.hpp"
 #include "device/views.hpp"
 
 namespace course {
@@ -19,6 +18,7 @@ namespace course {
 using device::FragmentA;
 using device::FragmentB;
 using device::FragmentC;
+using device::Major;
 
 // --- One product, by hand ---
 /// The fragments of one lane. Shapes: A is (16, 16), B is (16, 8), C is (16, 8).
@@ -69,151 +69,28 @@ __global__ void multiply_fragments_kernel(View<const T, 2> A, View<const T, 2> B
   store_fragment(c, C, lane);
 }
 
-// --- A block's tile of C, kBlockRows x kBlockCols, of which each warp has kWarpRows x kWarpCols ---
-
-constexpr int kWarpRows = 64, kWarpCols = 64, kStages = 3;
-constexpr int kWarpsDown = kBlockRows / kWarpRows, kWarpsAcross = kBlockCols / kWarpCols;
-constexpr int kThreads = 32 * kWarpsDown * kWarpsAcross;
-constexpr int kDown = kWarpRows / 16, kAcross = kWarpCols / 8;  // products below and beside each other
-constexpr int kSteps = kBlockDepth / 16;                        // products along k, in a stage
-constexpr int kGroup = 8;  // blocks that follow each other go down this many tiles: they share B in the L2
-
-using device::Major;
-
-/// kRows rows of A, or columns of B, for kBlockDepth steps of k.
-template <class T, int kRows, Major kMajor>
-using OperandTile = device::SwizzledTile<T, kMajor == Major::k ? kRows : kBlockDepth,
-                                         kMajor == Major::k ? kBlockDepth : kRows>;
-
-template <class T, Major kMajorA, Major kMajorB>
-struct Stage {
-  using TileA = OperandTile<T, kBlockRows, kMajorA>;
-  using TileB = OperandTile<T, kBlockCols, kMajorB>;
-  using OperandA = device::OperandA<TileA, kMajorA>;
-  using OperandB = device::OperandB<TileB, kMajorB>;
-  TileA A;
-  TileB B;
-};
-
-using Accumulator = FragmentC[kDown][kAcross];
-/// What a warp holds of A and B for 16 steps of k.
-template <class T>
-struct Step {
-  FragmentA<T> a[kDown];
-  FragmentB<T> b[kAcross];
-
-  template <class Stage>
-  __device__ void read(const Stage& stage, const typename Stage::OperandA& A,
-                       const typename Stage::OperandB& B, int k) {
-#pragma unroll
-    for (int i = 0; i < kDown; ++i) a[i] = A.read(stage.A, 16 * i, k);
-#pragma unroll
-    for (int j = 0; j < kAcross; j += 2) B.read(stage.B, 8 * j, k, b[j], b[j + 1]);
-  }
-
-  __device__ void multiply(Accumulator& acc) const {
-#pragma unroll
-    for (int i = 0; i < kDown; ++i) {
-#pragma unroll
-      for (int e = 0; e < kAcross; ++e) {
-        const int j = i % 2 == 0 ? e : kAcross - 1 - e;  // there and back: at the turn, b stays
-        device::multiply_add(a[i], b[j], acc[i][j]);
-      }
-    }
-  }
-};
-/// C[first_row + ...][first_col + ...] = acc, for those elements that lie in C.
-template <class Result>
-__device__ void store(const Accumulator& acc, const View<Result, 2>& C, std::int64_t first_row,
-                      std::int64_t first_col) {
-#pragma unroll
-  for (int i = 0; i < kDown; ++i) {
-#pragma unroll
-    for (int j = 0; j < kAcross; ++j) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const std::int64_t row = first_row + 16 * i + FragmentC::row(2 * half);
-        const std::int64_t col = first_col + 8 * j + FragmentC::col(0);
-        if (row >= C.shape[0]) continue;
-        device::write_two(acc[i][j].at[2 * half], acc[i][j].at[2 * half + 1], C, row, col);
-      }
-    }
-  }
-}
-/// Shapes: A is (M, K), Bt is (N, K), C is (M, N), in tiles_down x tiles_across tiles, one for each block.
-template <class T, class Result, Major kMajorA, Major kMajorB>
-__global__ void __launch_bounds__(kThreads, 1)
-    matmul_kernel(View<const T, 2> A, View<const T, 2> Bt, View<Result, 2> C, unsigned tiles_down,
-                  unsigned tiles_across) {
-  extern __shared__ uint4 shared_memory[];
-  using ThisStage = Stage<T, kMajorA, kMajorB>;
-  auto* const stages = reinterpret_cast<ThisStage*>(shared_memory);
-
-  const unsigned group = blockIdx.x / (kGroup * tiles_across), place = blockIdx.x % (kGroup * tiles_across);
-  const unsigned group_rows = min(tiles_down - group * kGroup, unsigned{kGroup});
-  const std::int64_t first_row = std::int64_t{group * kGroup + place % group_rows} * kBlockRows;
-  const std::int64_t first_col = std::int64_t{place / group_rows} * kBlockCols;
-
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int warp_row = warp % kWarpsDown * kWarpRows, warp_col = warp / kWarpsDown * kWarpCols;
-  const typename ThisStage::OperandA A_smem(warp_row);
-  const typename ThisStage::OperandB B_smem(warp_col);
-  const View<const T, 2> A_lines = kMajorA == Major::k ? A : device::transposed(A);
-  const View<const T, 2> B_lines = kMajorB == Major::k ? Bt : device::transposed(Bt);
-
-  const auto fetch = [&](int slab) {
-    ThisStage& stage = stages[slab % kStages];
-    const std::int64_t k = std::int64_t{slab} * kBlockDepth;
-    device::send_tile<kThreads>(stage.A, A_lines, kMajorA == Major::k ? first_row : k,
-                                kMajorA == Major::k ? k : first_row);
-    device::send_tile<kThreads>(stage.B, B_lines, kMajorB == Major::k ? first_col : k,
-                                kMajorB == Major::k ? k : first_col);
-    device::commit_copies();
-  };
-
-  const int slabs = static_cast<int>((A.shape[1] + kBlockDepth - 1) / kBlockDepth);
-  Accumulator acc = {};
-  Step<T> steps[2] = {};  // one is multiplied while the next is read
-  for (int slab = 0; slab < kStages - 1; ++slab) fetch(slab);
-  device::wait_for_copies<kStages - 2>();
-  __syncthreads();  // slab 0 is complete
-  steps[0].read(stages[0], A_smem, B_smem, 0);
-  for (int slab = 0; slab < slabs; ++slab) {
-#pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
-      const bool last = s == kSteps - 1;
-      if (last) {
-        device::wait_for_copies<kStages - 2>();
-        __syncthreads();  // the next slab is complete, and everybody has read all of this one
-      }
-      const auto& next = stages[(last ? slab + 1 : slab) % kStages];
-      steps[(s + 1) % 2].read(next, A_smem, B_smem, last ? 0 : 16 * (s + 1));
-      if (s == 0) fetch(slab + kStages - 1);  // to the stage of the slab before, which everybody has read
-      steps[s % 2].multiply(acc);
-    }
-  }
-  store(acc, C, first_row + warp_row, first_col + warp_col);
-}
-
-// --- On the host ---
+// --- A block's tile of C ---
 template <Major kMajorA, Major kMajorB, class T, class Result>
-void launch(const View<const T, 2>& A, const View<const T, 2>& Bt, const View<Result, 2>& C) {
-  constexpr int kSharedBytes = kStages * sizeof(Stage<T, kMajorA, kMajorB>);
-  const std::int64_t down = (C.shape[0] - 1) / kBlockRows + 1, across = (C.shape[1] - 1) / kBlockCols + 1;
-  const auto kernel = matmul_kernel<T, Result, kMajorA, kMajorB>;
+void launch(const View<const T, 2>& A, const View<const T, 2>& B, const View<Result, 2>& C) {
+  constexpr int kRows = kBlockRows, kCols = kBlockCols, kDepth = kBlockDepth, kWarps = 8, kStages = 3;
+  using Shape = device::TensorCoreShape<kRows, kCols, kDepth, kWarps>;
+  constexpr int kSharedBytes = kStages * sizeof(device::OperandStage<Shape, T, kMajorA, kMajorB>);
+  const std::int64_t down = (C.shape[0] - 1) / kRows + 1, across = (C.shape[1] - 1) / kCols + 1;
+  const auto kernel =
+      device::tensor_core_matmul_kernel<kRows, kCols, kDepth, kWarps, kStages, kMajorA, kMajorB, T, Result>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
-  kernel<<<static_cast<unsigned>(down * across), kThreads, kSharedBytes>>>(
-      A, Bt, C, static_cast<unsigned>(down), static_cast<unsigned>(across));
+  kernel<<<static_cast<unsigned>(down * across), Shape::kThreads, kSharedBytes>>>(
+      A, B, C, static_cast<unsigned>(across));
   CUDA_CHECK(cudaGetLastError());
 }
 
 template <class T, class Result>
-void launch(const View<const T, 2>& A, const View<const T, 2>& Bt, const View<Result, 2>& C) {
-  const bool b_along_k = device::has_chunks_along(Bt, 1);
+void launch(const View<const T, 2>& A, const View<const T, 2>& B, const View<Result, 2>& C) {
+  const bool b_along_k = device::has_chunks_along(B, 0);
   if (device::has_chunks_along(A, 1))
-    b_along_k ? launch<Major::k, Major::k>(A, Bt, C) : launch<Major::k, Major::rows>(A, Bt, C);
+    b_along_k ? launch<Major::k, Major::k>(A, B, C) : launch<Major::k, Major::rows>(A, B, C);
   else
-    b_along_k ? launch<Major::rows, Major::k>(A, Bt, C) : launch<Major::rows, Major::rows>(A, Bt, C);
+    b_along_k ? launch<Major::rows, Major::k>(A, B, C) : launch<Major::rows, Major::rows>(A, B, C);
 }
 
 /// A, B and C hold device types.
@@ -225,9 +102,9 @@ void matmul(const View<const T, 2>& A, const View<const T, 2>& B, const View<Res
   device::require_chunks("B", B);
   if (C.shape[0] == 0 || C.shape[1] == 0) return;
   if (C.strides[0] == 1)  // Cᵀ = Bᵀ·Aᵀ: neighbours in memory are neighbours in a row again
-    launch(device::transposed(B), A, device::transposed(C));
+    launch(device::transposed(B), device::transposed(A), device::transposed(C));
   else
-    launch(A, device::transposed(B), C);
+    launch(A, B, C);
 }
 
 template <class T>

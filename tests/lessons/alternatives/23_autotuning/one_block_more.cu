@@ -14,11 +14,15 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "device/cuda_check.hpp"
+#include "device/float16.hpp"
 #include "device/staged_matmul.hpp"
+#include "device/tensor_core_matmul.hpp"
+#include "device/views.hpp"
 
 namespace course {
 
@@ -28,6 +32,9 @@ Usage usage_of(const Configuration& configuration) {
   const int threads = 32 * configuration.warps;
   const int sums =
       configuration.rows * configuration.cols / threads;  // elements of C in a thread's registers
+  if (configuration.type == Type::bfloat16)
+    return {threads, device::tensor_core_matmul_registers(sums),
+            2 * configuration.stages * configuration.depth * (configuration.rows + configuration.cols)};
   const int slab_floats = configuration.depth * (configuration.rows + 4 + configuration.cols + 4);
   return {threads, device::staged_matmul_registers(sums),
           static_cast<int>(sizeof(float)) * configuration.stages * slab_floats};
@@ -68,6 +75,7 @@ std::vector<Configuration> configurations(const ProblemSize& size, const Device&
   const auto fits = [](int tile, std::int64_t side) { return tile <= 2 * side || tile == kSmallestTile; };
   std::vector<Configuration> candidates;
   for (const Configuration& configuration : kCompiled) {
+    if (configuration.type != size.type) continue;
     if (!fits(configuration.rows, size.M) || !fits(configuration.cols, size.N)) continue;
     if (blocks_per_multiprocessor(usage_of(configuration), device) == 0) continue;
     candidates.push_back(configuration);
@@ -77,14 +85,28 @@ std::vector<Configuration> configurations(const ProblemSize& size, const Device&
 
 // --- The kernels, and how long they take ---
 
-using Kernel = void (*)(View<const float, 2>, View<const float, 2>, View<float, 2>, unsigned);
+/// T is float or __nv_bfloat16.
+template <class T>
+using Kernel = void (*)(View<const T, 2>, View<const T, 2>, View<float, 2>, unsigned);
 
-/// Naming a template with numbers compiles it: one kernel for each element of kCompiled.
-template <std::size_t... kIndex>
-constexpr std::array<Kernel, kCompiledCount> compile(std::index_sequence<kIndex...>) {
-  return {
-      device::staged_matmul_kernel<kCompiled[kIndex].rows, kCompiled[kIndex].cols, kCompiled[kIndex].depth,
-                                   kCompiled[kIndex].warps, kCompiled[kIndex].stages>...};
+/// Naming a template with numbers compiles it.
+template <class T, std::size_t kIndex>
+constexpr Kernel<T> kernel_at() {
+  constexpr Configuration c = kCompiled[kIndex];
+  constexpr bool kFloat32 = c.type == Type::float32;
+  if constexpr (kFloat32 != std::is_same_v<T, float>)
+    return nullptr;  // it is for the other type
+  else if constexpr (kFloat32)
+    return device::staged_matmul_kernel<c.rows, c.cols, c.depth, c.warps, c.stages>;
+  else
+    return device::tensor_core_matmul_kernel<c.rows, c.cols, c.depth, c.warps, c.stages, device::Major::k,
+                                             device::Major::rows, T, float>;
+}
+
+/// A list that can be chosen from at run time, in the order of kCompiled.
+template <class T, std::size_t... kIndex>
+constexpr std::array<Kernel<T>, kCompiledCount> compile(std::index_sequence<kIndex...>) {
+  return {kernel_at<T, kIndex>()...};
 }
 
 /// Its place in kCompiled, if it is there.
@@ -94,37 +116,32 @@ std::optional<std::size_t> index_of(const Configuration& configuration) {
   return static_cast<std::size_t>(found - std::begin(kCompiled));
 }
 
+constexpr const char* kTypeNames[] = {"float32", "bfloat16"};  // in the order of Type
+
 std::string text_of(const Configuration& configuration) {
   std::ostringstream text;
-  text << configuration.rows << ' ' << configuration.cols << ' ' << configuration.depth << ' '
-       << configuration.warps << ' ' << configuration.stages;
+  text << kTypeNames[static_cast<int>(configuration.type)] << ' ' << configuration.rows << ' '
+       << configuration.cols << ' ' << configuration.depth << ' ' << configuration.warps << ' '
+       << configuration.stages;
   return text.str();
 }
 
-void require_product(const View<const float, 2>& A, const View<const float, 2>& B, const View<float, 2>& C) {
-  const std::int64_t M = A.shape[0], N = B.shape[1], K = A.shape[1];
-  if (B.shape[0] != K)
-    throw std::invalid_argument("B must have " + std::to_string(K) +
-                                " rows, as many as A has columns, but it has " + std::to_string(B.shape[0]) +
-                                ".");
-  if (C.shape[0] != M || C.shape[1] != N)
-    throw std::invalid_argument("C must have " + std::to_string(M) + " rows and " + std::to_string(N) +
-                                " columns, but it has " + std::to_string(C.shape[0]) + " and " +
-                                std::to_string(C.shape[1]) + ".");
-}
-
-void matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
-                 const Configuration& configuration) {
-  require_product(A, B, C);
+/// T is float or __nv_bfloat16.
+template <class T>
+void launch(const View<const T, 2>& A, const View<const T, 2>& B, const View<float, 2>& C,
+            const Configuration& configuration) {
+  device::require_shape("B", B, {A.shape[1], B.shape[1]});
+  device::require_shape("C", C, {A.shape[0], B.shape[1]});
+  constexpr std::array<Kernel<T>, kCompiledCount> kKernels =
+      compile<T>(std::make_index_sequence<kCompiledCount>());
   const std::optional<std::size_t> index = index_of(configuration);
-  if (!index)
-    throw std::invalid_argument("The configuration " + text_of(configuration) + " is none of kCompiled.");
+  if (!index || kKernels[*index] == nullptr)
+    throw std::invalid_argument("The configuration " + text_of(configuration) +
+                                " is none of kCompiled for A and B of this type.");
   if (C.shape[0] == 0 || C.shape[1] == 0) return;
 
-  constexpr std::array<Kernel, kCompiledCount> kKernels = compile(std::make_index_sequence<kCompiledCount>());
-  const Kernel kernel = kKernels[*index];
+  const Kernel<T> kernel = kKernels[*index];
   const Usage usage = usage_of(configuration);
-  // it. stub| static_cast<void>(kernel), static_cast<void>(usage);
   const std::int64_t across = (C.shape[1] - 1) / configuration.cols + 1;
   const std::int64_t down = (C.shape[0] - 1) / configuration.rows + 1;
   const cudaError_t allowed =
@@ -134,6 +151,17 @@ void matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> 
   kernel<<<static_cast<unsigned>(across * down), usage.threads, usage.shared_bytes>>>(
       A, B, C, static_cast<unsigned>(across));
   CUDA_CHECK(cudaGetLastError());
+}
+
+void matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
+                 const Configuration& configuration) {
+  launch(A, B, C, configuration);
+}
+void matmul_with(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<float, 2> C,
+                 const Configuration& configuration) {
+  device::require_chunks_along("A", A, 1);
+  device::require_chunks_along("B", B, 1);
+  launch(device::on_device(A), device::on_device(B), C, configuration);
 }
 
 /// A mark in the stream of what the device is told to do; owned.
@@ -149,8 +177,10 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-double milliseconds(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
-                    const Configuration& configuration) {
+/// T is float or bfloat16.
+template <class T>
+double median_of_calls(const View<const T, 2>& A, const View<const T, 2>& B, const View<float, 2>& C,
+                       const Configuration& configuration) {
   const Event begin, end;
   std::array<float, kRepetitions> times = {};
   matmul_with(A, B, C, configuration);
@@ -163,6 +193,15 @@ double milliseconds(View<const float, 2> A, View<const float, 2> B, View<float, 
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
+}
+
+double milliseconds(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
+                    const Configuration& configuration) {
+  return median_of_calls(A, B, C, configuration);
+}
+double milliseconds(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<float, 2> C,
+                    const Configuration& configuration) {
+  return median_of_calls(A, B, C, configuration);
 }
 
 // --- The search ---
@@ -212,6 +251,16 @@ std::string write_cache(const Cache& cache) {
   return first_line(lines.str()) + '\n' + lines.str();
 }
 
+/// Reads the name of a type; of another word, the stream becomes false.
+std::istream& operator>>(std::istream& stream, Type& type) {
+  std::string name;
+  stream >> name;
+  const auto* found = std::find(std::begin(kTypeNames), std::end(kTypeNames), name);
+  if (found == std::end(kTypeNames)) stream.setstate(std::ios::failbit);
+  type = static_cast<Type>(found - std::begin(kTypeNames));
+  return stream;
+}
+
 Cache read_cache(const std::string& text, std::string& complaint) {
   complaint.clear();
   if (text.empty()) return {};
@@ -232,8 +281,10 @@ Cache read_cache(const std::string& text, std::string& complaint) {
     std::istringstream words(line);
     Configuration c = {};
     CacheKey key = {};
-    words >> c.rows >> c.cols >> c.depth >> c.warps >> c.stages >> key.size.M >> key.size.N >> key.size.K;
+    words >> c.type >> c.rows >> c.cols >> c.depth >> c.warps >> c.stages;
+    words >> key.size.M >> key.size.N >> key.size.K;
     words >> std::ws;
+    key.size.type = c.type;
     if (!std::getline(words, key.device) || !index_of(c)) {
       complaint = "The cache has a line that is no entry: \"" + line + "\".";
       return {};

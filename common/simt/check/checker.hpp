@@ -66,6 +66,15 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void shift_out_of_range(std::uintptr_t caller);
   void misaligned(std::uintptr_t caller, std::uintptr_t address, std::uint64_t alignment);
 
+  // Of work that host code does in a kernel's place.
+  /// The first place in [begin, end) of an allocation, as offsets in the arena, that holds no value.
+  std::optional<std::uint64_t> first_unwritten(const DeviceRange& allocation, std::uint64_t begin,
+                                               std::uint64_t end) const {
+    return detector_.first_unwritten(allocation, begin, end);
+  }
+  /// Rule and fix are those of memory that nobody has written.
+  void add_uninitialised(Finding finding);
+
   std::vector<Finding> take_findings() { return log_.take(); }
   std::uint64_t take_unwatched_accesses() { return detector_.take_unwatched_accesses(); }
   std::vector<LaunchProfile> take_profiles();

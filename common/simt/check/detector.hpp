@@ -51,6 +51,9 @@ class Detector {
   void end_block();
   void end_launch();
 
+  /// See Checker.
+  std::optional<std::uint64_t> first_unwritten(const DeviceRange& allocation, std::uint64_t begin,
+                                               std::uint64_t end) const;
   /// Those to memory of which there was no room to remember anything.
   std::uint64_t take_unwatched_accesses() { return global_.take_unwatched(); }
 

@@ -91,6 +91,12 @@ class Shadow {
     Page& page = pages_[offset / kPageBytes];
     return page.cells[offset % kPageBytes / (page.by_byte ? 1 : 4)];
   }
+  /// Whether a kernel has written the byte at `offset`, or may have where nothing could be remembered.
+  bool holds_value(std::uint64_t offset) const {
+    const Page& page = pages_[offset / kPageBytes];
+    if (page.cells == nullptr) return kept_bytes_ + page.size() * sizeof(Cell) > most_bytes_;
+    return !page.cells[offset % kPageBytes / (page.by_byte ? 1 : 4)].write.none();
+  }
   /// Forgets everything about a range.
   void clear(std::uint64_t begin, std::uint64_t end);
   /// Forgets all accesses, but not which memory holds values.

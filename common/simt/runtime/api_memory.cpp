@@ -136,6 +136,13 @@ std::vector<simt::HostSharedRange> simt::host_shared_ranges() {
   return ranges;
 }
 
+bool simt::kernels_may_touch(const void* begin, std::size_t bytes) {
+  if (is_device(begin)) return device_memory().owns(begin, bytes);
+  const auto* const last = static_cast<const std::byte*>(begin) + bytes - 1;
+  const SharedAllocation* const shared = find_shared(begin);
+  return lies_in_symbol(begin, bytes) || (shared != nullptr && shared == find_shared(last));
+}
+
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {

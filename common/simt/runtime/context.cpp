@@ -176,6 +176,20 @@ void Context::run_kernel(const Launch& launch) {
   sticky_ = static_cast<cudaError_t>(cuda_error_of(raw.kind));
 }
 
+void Context::fail_library_call(const CallStack& caller, const std::string& function, const char* kind,
+                                const std::string& sentence) {
+  const SourceLine line = user_line(caller);
+  const std::string place = to_string(line);
+  Fault fault;
+  fault.kind = kind;
+  fault.file = line.file;
+  fault.line = line.line;
+  fault.kernel = function;
+  fault.message = place.empty() ? sentence : place + ": " + sentence;
+  faults.push_back(std::move(fault));
+  sticky_ = cudaErrorIllegalAddress;
+}
+
 void Context::report_red_zones(const std::string& kernel) {
   const auto bytes = [](auto count) { return fmt::format("{} byte{}", count, count == 1 ? "" : "s"); };
   for (const RedZoneHit& hit : device_memory().check_red_zones()) {

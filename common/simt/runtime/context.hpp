@@ -90,6 +90,9 @@ class Context {
   void let_host_watch();
 
   void run_kernel(const Launch& launch);
+  /// What a function of a library does on the device has failed as a kernel does, by an illegal address.
+  void fail_library_call(const CallStack& caller, const std::string& function, const char* kind,
+                         const std::string& sentence);
   void reset();
 
  private:

@@ -7,6 +7,7 @@
 
 #include "simt/check/traffic.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/host_touches.hpp"
 
 namespace simt::check {
 namespace {
@@ -47,6 +48,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   named_ = false;
   traced_source_.clear();
   facts_ = {launch.name, launch.grid, launch.block};
+  launch_number_ = launch.number;
   memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
                             launch.arguments_bytes);
   place_windows(context, dynamic_buffer);
@@ -85,6 +87,8 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
 
 void Checker::end_launch() {
   active_recorder = nullptr;
+  for (std::size_t i = 0; launch_number_ != 0 && i < host_touches().size(); ++i)
+    if (launch_number_ <= host_touches()[i].launches) detector_.host_touched(host_touches()[i]);
   detector_.end_launch();
   for (const auto& [offset, bytes] : std::exchange(stored_variables_, {})) bytes_of_variables_ += bytes;
   LaunchProfile profile;

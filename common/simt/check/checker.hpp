@@ -119,6 +119,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   TraceLog trace_;
   std::map<unsigned, SourceTexts> traced_source_;  ///< by site, of the launch
   LaunchFacts facts_;
+  std::uint64_t launch_number_ = 0;  ///< for host_touches()
   std::vector<LaunchProfile> profiles_;
   std::map<std::uint64_t, std::uint64_t>
       stored_variables_;                  ///< of the launch: offset in the global window -> bytes

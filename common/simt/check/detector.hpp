@@ -13,6 +13,7 @@
 #include "simt/check/order.hpp"
 #include "simt/check/shadow.hpp"
 #include "simt/check/sites.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/shim/simt_vector_types.h"
 
 namespace simt::check {
@@ -51,6 +52,8 @@ class Detector {
   void end_block();
   void end_launch();
 
+  /// At the end of a launch: host code used memory while the kernel may have run.
+  void host_touched(const HostTouch& touch);
   /// See Checker.
   std::optional<std::uint64_t> first_unwritten(const DeviceRange& allocation, std::uint64_t begin,
                                                std::uint64_t end) const;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "simt/runtime/context.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/symbolize.hpp"
 #include "simt/shim/simt_abi.h"
 
@@ -124,5 +125,7 @@ extern "C" void simt_launch(const SimtLaunch* request) {
                                 {launch.grid.x, launch.grid.y, launch.grid.z},
                                 {launch.block.x, launch.block.y, launch.block.z},
                                 launch.dynamic_shared_bytes});
+  if (context.settings.check && context.settings.goes_on_alone)
+    launch.number = host_touches().watch(launch.arguments, launch.arguments_bytes, context.is_idle());
   context.enqueue(stream, [&context, launch, arguments] { context.run_kernel(launch); });
 }

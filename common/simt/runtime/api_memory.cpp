@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "simt/runtime/context.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
 
 namespace {
@@ -74,6 +75,7 @@ cudaError_t free_shared(Context& context, void* pointer) {
   const auto entry = shared_allocations().find(static_cast<std::byte*>(pointer));
   if (entry == shared_allocations().end()) return context.fail(cudaErrorInvalidValue);
   shared_allocations().erase(entry);
+  simt::host_touches().relax();
   std::free(pointer);
   return cudaSuccess;
 }
@@ -132,7 +134,8 @@ void note_copy(Context& context, const void* to, const void* from, std::size_t b
 
 std::vector<simt::HostSharedRange> simt::host_shared_ranges() {
   std::vector<HostSharedRange> ranges;
-  for (const auto& [begin, allocation] : shared_allocations()) ranges.push_back({begin, allocation.bytes});
+  for (const auto& [begin, allocation] : shared_allocations())
+    ranges.push_back({begin, allocation.bytes, allocation.type == cudaMemoryTypeManaged});
   return ranges;
 }
 

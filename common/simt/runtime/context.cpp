@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/symbolize.hpp"
 
@@ -117,6 +118,7 @@ void Context::drain(SimtStream& stream, std::uint64_t last_number) {
     } else if (stream.waits_for_default) {
       drain(default_stream_, operation.number);
     }
+    host_touches().relax();
     if (operation.wait_for != nullptr && is_event(operation.wait_for)) run_until(operation.wait_for);
     operation.run();
   }
@@ -157,6 +159,7 @@ void Context::make_progress() {
 }
 
 std::size_t Context::drop_all() {
+  host_touches().relax();
   std::size_t dropped = std::exchange(default_stream_.queue, {}).size();
   for (auto& [handle, stream] : streams_) dropped += std::exchange(stream->queue, {}).size();
   return dropped;
@@ -288,6 +291,8 @@ void unprotect_host_range(void* begin) {
   const std::lock_guard lock(Context::get().mutex);
   protected_host_ranges().remove(begin);
 }
+
+void host_uses(const void* begin, std::size_t bytes, bool write) { host_touches().use(begin, bytes, write); }
 
 void fence_device_range(void* begin, std::size_t bytes) {
   const std::lock_guard lock(Context::get().mutex);

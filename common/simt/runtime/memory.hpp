@@ -49,6 +49,7 @@ struct DeviceRange {
 struct HostSharedRange {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
+  bool managed = false;
 };
 
 /// An allocation whose red zone was overwritten.

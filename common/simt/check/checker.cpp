@@ -117,7 +117,32 @@ void Checker::note_variable(std::uint64_t offset) {
 
 std::vector<LaunchProfile> Checker::take_profiles() { return std::exchange(profiles_, {}); }
 
-void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64_t) {
+void Checker::grid_opens() {
+  order_.begin_launch();
+  detector_.begin_launch(facts_);
+}
+
+// All threads of the block stand in grid.sync(), and nothing that they have done is unheard: when they go on,
+// it is with empty traces, at the calls where they stand.
+void Checker::block_waits_for_grid() {
+  const NothingRecorded guard;
+  drain_all();
+  waiting_[block_number_] = {block_, replay_.standing(), detector_.shared_values()};
+  detector_.end_block();
+}
+
+void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
+  const Waiting block = std::move(waiting_.extract(number).mapped());
+  block_begins(launch, block.index, number);
+  replay_.stand(block.standing);
+  detector_.have_shared_values(block.shared_bytes);
+  detector_.end_epoch();
+  order_.end_epoch();
+}
+
+void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) {
+  block_ = index;
+  block_number_ = number;
   const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
   order_.begin_block(threads);
   recorder_.start_block(threads);

@@ -30,9 +30,16 @@ class Checker final : public BlockObserver, public Replay::Listener {
 
   void begin_launch(const Launch& launch, const LaunchContext& context, const void* dynamic_buffer);
   void end_launch();
+  /// All blocks of a cooperative launch have come to grid.sync(): what they did comes before what they do.
+  void grid_opens();
 
   // BlockObserver
   void block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) override;
+  void block_moves(const LaunchContext& launch, const void* dynamic_buffer) override {
+    place_windows(launch, dynamic_buffer);
+  }
+  void block_waits_for_grid() override;
+  void block_goes_on(const LaunchContext& launch, std::uint64_t number) override;
   void block_ends() override;
   void thread_runs(int thread, const void* stack_top) override {
     recorder_.switch_to(thread);
@@ -119,6 +126,15 @@ class Checker final : public BlockObserver, public Replay::Listener {
   TraceLog trace_;
   std::map<unsigned, SourceTexts> traced_source_;  ///< by site, of the launch
   LaunchFacts facts_;
+  /// A block that waits for the grid, while others run.
+  struct Waiting {
+    uint3 index;
+    Replay::Standing standing;
+    std::vector<std::uint64_t> shared_bytes;  ///< that hold values
+  };
+  std::map<std::uint64_t, Waiting> waiting_;  ///< by number
+  uint3 block_{};                             ///< that runs
+  std::uint64_t block_number_ = 0;
   std::uint64_t launch_number_ = 0;  ///< for host_touches()
   std::vector<LaunchProfile> profiles_;
   std::map<std::uint64_t, std::uint64_t>

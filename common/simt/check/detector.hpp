@@ -51,6 +51,10 @@ class Detector {
   void end_epoch();  ///< before Order::end_epoch
   void end_block();
   void end_launch();
+  /// The bytes of shared memory that hold values of the running block, and the way back, in an epoch of its
+  /// own.
+  std::vector<std::uint64_t> shared_values() const;
+  void have_shared_values(const std::vector<std::uint64_t>& bytes);
 
   /// At the end of a launch: host code used memory while the kernel may have run.
   void host_touched(const HostTouch& touch);

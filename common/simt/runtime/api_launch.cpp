@@ -98,17 +98,12 @@ extern "C" void simt_launch(const SimtLaunch* request) {
                                                   request->dynamic_shared_bytes);
     const std::uint64_t most = static_cast<std::uint64_t>(resident) * context.profile->multiprocessors;
     const std::uint64_t blocks = threads_of(request->grid);
-    if (context.settings.check)
-      context.misuse(
-          cudaErrorNotSupported, "launch_refused",
-          fmt::format("the launch of {} is cooperative, and check mode has no such launches: run it "
-                      "without --check and --profile.",
-                      kernel_of(*request)));
-    else if (blocks > most)
+    if (blocks > most) {
       context.misuse(cudaErrorCooperativeLaunchTooLarge, "launch_refused",
                      fmt::format("the launch of {} has {} blocks, of which only {} fit the device at a time.",
                                  kernel_of(*request), blocks, most));
-    if (context.settings.check || blocks > most) return;
+      return;
+    }
   }
   Launch launch;
   launch.cooperative = request->cooperative != 0;

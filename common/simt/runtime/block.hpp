@@ -216,6 +216,8 @@ class BlockRunner {
   int at_barrier_ = 0;
   SimtBarrier barrier_kind_ = simt_barrier_plain;
   int barrier_sum_ = 0, barrier_arrived_ = 0, barrier_result_ = 0;
+  bool wait_for_grid();
+  std::uint64_t block_number_ = 0;
   bool grid_opened_ = false;  ///< a thread of the block has waited for the other blocks
   std::uint64_t random_state_ = 0;
   RawFault fault_;

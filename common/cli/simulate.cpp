@@ -105,7 +105,7 @@ int run_simulate(const Terminal& terminal, const SimulateArguments& arguments) {
   }
   // The program takes the place of this one: its input, its output and its end are its own.
   set_environment(arguments, workspace.toolchain());
-  std::vector<std::string> words{arguments.file};
+  std::vector<std::string> words{fs::path(arguments.file).replace_extension().string()};  // as nvcc -o
   words.insert(words.end(), arguments.words.begin(), arguments.words.end());
   words.insert(words.end(), arguments.arguments.begin(), arguments.arguments.end());
   std::vector<char*> argv;

@@ -67,6 +67,9 @@ inline constexpr Advice kRaceOfBlocks{
     "Split the work into two launches, or publish the value with __threadfence() and an atomic."};
 inline constexpr Advice kRaceOfBlocksThatWrite{"The blocks of a launch run in any order.",
                                                "Give each block elements of its own."};
+inline constexpr Advice kRaceWithHost{
+    "A launch returns at once, and its kernel may run at any time until the host waits for it.",
+    "Call cudaDeviceSynchronize() before the host uses what the kernel does."};
 /// Beside that, of a line that adds to what is there.
 inline constexpr const char kAddAtomically[] = " Where several threads add to one element, use an atomic.";
 

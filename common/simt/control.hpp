@@ -109,6 +109,9 @@ void unprotect_host_range(void* begin);
 /// @throws std::invalid_argument unless begin and bytes are multiples of the page size.
 void fence_device_range(void* begin, std::size_t bytes);
 
+/// @brief Host code is about to let the system read (or write) memory, which no page protection can notice.
+void host_uses(const void* begin, std::size_t bytes, bool write);
+
 /// @brief Sets a function that is called when host code crashes (for example because it reads device
 /// memory), right before the process ends by that signal. It runs in a signal handler: write and return.
 void set_fatal_handler(void (*handler)(const Fault&));

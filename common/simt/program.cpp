@@ -19,6 +19,7 @@
 // Exit status: the program's own; 1 in place of 0 if a kernel failed or an error was found. A program that
 // crashes or calls abort() or _exit() is reported on as well; one that is killed is not.
 
+#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -294,3 +295,34 @@ extern "C" void _exit(int status) {
   end_process(status == 0 && !good ? 1 : status);
 }
 extern "C" void _Exit(int status) noexcept { _exit(status); }
+
+// Also in place of libc's: the system does not fault on managed memory that is closed to host code while a
+// kernel may use it; it refuses the call.
+namespace {
+template <class Function>
+Function libc_has(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+}  // namespace
+extern "C" {
+[[gnu::weak]] std::size_t fread(void* to, std::size_t bytes, std::size_t count, std::FILE* file) {
+  static const auto real = libc_has<decltype(&fread)>("fread");
+  simt::host_uses(to, bytes * count, true);
+  return real(to, bytes, count, file);
+}
+[[gnu::weak]] std::size_t fwrite(const void* from, std::size_t bytes, std::size_t count, std::FILE* file) {
+  static const auto real = libc_has<decltype(&fwrite)>("fwrite");
+  simt::host_uses(from, bytes * count, false);
+  return real(from, bytes, count, file);
+}
+[[gnu::weak]] ssize_t read(int file, void* to, std::size_t bytes) {
+  static const auto real = libc_has<decltype(&read)>("read");
+  simt::host_uses(to, bytes, true);
+  return real(file, to, bytes);
+}
+[[gnu::weak]] ssize_t write(int file, const void* from, std::size_t bytes) {
+  static const auto real = libc_has<decltype(&write)>("write");
+  simt::host_uses(from, bytes, false);
+  return real(file, from, bytes);
+}
+}

@@ -695,6 +695,10 @@ class Simulate(Case):
         self.assertEqual(result.returncode, 1)
         self.assertIn("square.cu:5: in square, block (0,0,0), thread (3,0,0) read from a null pointer", result.stderr)
 
+    def test_name_is_that_of_a_program_that_nvcc_has_built(self):
+        name = self.file("name.cu", "#include <cstdio>\nint main(int, char** argv) { std::puts(argv[0]); }")
+        self.assertEqual(course("simulate", name).stdout, str(name).removesuffix(".cu") + "\n")
+
     def test_exit_status_is_the_programs_own(self):
         self.assertEqual(self.simulate("--", "null", "7").returncode, 7)
 

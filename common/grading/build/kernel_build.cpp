@@ -314,7 +314,7 @@ const Arguments kNvccMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJ
 /// Compiles and links all files of a program with those flags beside the flavour's.
 bool build_program_with(Job& job, const fs::path& program, const Arguments& standard) {
   Arguments objects;
-  const Arguments flags = concatenate(job.program->flags, standard);
+  const Arguments flags = concatenate(Arguments{"-DSIMT_PROGRAM"}, job.program->flags, standard);
   for (const fs::path& file : job.program->files) {
     job.source = relative_to_project(job.toolchain, file);
     const std::string object = job.scratch / fmt::format("program{}.o", objects.size());

@@ -7,6 +7,7 @@
 
 #include "simt/check/traffic.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/host_touches.hpp"
 
 namespace simt::check {
 namespace {
@@ -47,6 +48,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   named_ = false;
   traced_source_.clear();
   facts_ = {launch.name, launch.grid, launch.block};
+  launch_number_ = launch.number;
   memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
                             launch.arguments_bytes);
   place_windows(context, dynamic_buffer);
@@ -85,6 +87,8 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
 
 void Checker::end_launch() {
   active_recorder = nullptr;
+  for (std::size_t i = 0; launch_number_ != 0 && i < host_touches().size(); ++i)
+    if (launch_number_ <= host_touches()[i].launches) detector_.host_touched(host_touches()[i]);
   detector_.end_launch();
   for (const auto& [offset, bytes] : std::exchange(stored_variables_, {})) bytes_of_variables_ += bytes;
   LaunchProfile profile;
@@ -113,7 +117,32 @@ void Checker::note_variable(std::uint64_t offset) {
 
 std::vector<LaunchProfile> Checker::take_profiles() { return std::exchange(profiles_, {}); }
 
-void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64_t) {
+void Checker::grid_opens() {
+  order_.begin_launch();
+  detector_.begin_launch(facts_);
+}
+
+// All threads of the block stand in grid.sync(), and nothing that they have done is unheard: when they go on,
+// it is with empty traces, at the calls where they stand.
+void Checker::block_waits_for_grid() {
+  const NothingRecorded guard;
+  drain_all();
+  waiting_[block_number_] = {block_, replay_.standing(), detector_.shared_values()};
+  detector_.end_block();
+}
+
+void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
+  const Waiting block = std::move(waiting_.extract(number).mapped());
+  block_begins(launch, block.index, number);
+  replay_.stand(block.standing);
+  detector_.have_shared_values(block.shared_bytes);
+  detector_.end_epoch();
+  order_.end_epoch();
+}
+
+void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) {
+  block_ = index;
+  block_number_ = number;
   const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
   order_.begin_block(threads);
   recorder_.start_block(threads);

@@ -30,9 +30,16 @@ class Checker final : public BlockObserver, public Replay::Listener {
 
   void begin_launch(const Launch& launch, const LaunchContext& context, const void* dynamic_buffer);
   void end_launch();
+  /// All blocks of a cooperative launch have come to grid.sync(): what they did comes before what they do.
+  void grid_opens();
 
   // BlockObserver
   void block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) override;
+  void block_moves(const LaunchContext& launch, const void* dynamic_buffer) override {
+    place_windows(launch, dynamic_buffer);
+  }
+  void block_waits_for_grid() override;
+  void block_goes_on(const LaunchContext& launch, std::uint64_t number) override;
   void block_ends() override;
   void thread_runs(int thread, const void* stack_top) override {
     recorder_.switch_to(thread);
@@ -65,6 +72,15 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void array_bound_broken(std::uintptr_t caller, const char* type, std::int64_t index);
   void shift_out_of_range(std::uintptr_t caller);
   void misaligned(std::uintptr_t caller, std::uintptr_t address, std::uint64_t alignment);
+
+  // Of work that host code does in a kernel's place.
+  /// The first place in [begin, end) of an allocation, as offsets in the arena, that holds no value.
+  std::optional<std::uint64_t> first_unwritten(const DeviceRange& allocation, std::uint64_t begin,
+                                               std::uint64_t end) const {
+    return detector_.first_unwritten(allocation, begin, end);
+  }
+  /// Rule and fix are those of memory that nobody has written.
+  void add_uninitialised(Finding finding);
 
   std::vector<Finding> take_findings() { return log_.take(); }
   std::uint64_t take_unwatched_accesses() { return detector_.take_unwatched_accesses(); }
@@ -110,6 +126,16 @@ class Checker final : public BlockObserver, public Replay::Listener {
   TraceLog trace_;
   std::map<unsigned, SourceTexts> traced_source_;  ///< by site, of the launch
   LaunchFacts facts_;
+  /// A block that waits for the grid, while others run.
+  struct Waiting {
+    uint3 index;
+    Replay::Standing standing;
+    std::vector<std::uint64_t> shared_bytes;  ///< that hold values
+  };
+  std::map<std::uint64_t, Waiting> waiting_;  ///< by number
+  uint3 block_{};                             ///< that runs
+  std::uint64_t block_number_ = 0;
+  std::uint64_t launch_number_ = 0;  ///< for host_touches()
   std::vector<LaunchProfile> profiles_;
   std::map<std::uint64_t, std::uint64_t>
       stored_variables_;                  ///< of the launch: offset in the global window -> bytes

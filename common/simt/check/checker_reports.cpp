@@ -12,6 +12,12 @@
 
 namespace simt::check {
 
+void Checker::add_uninitialised(Finding finding) {
+  finding.rule = kUninitialisedGlobal.rule;
+  finding.fix = kUninitialisedGlobal.fix;
+  log_.add(kUninitialisedRead, std::move(finding), 0, 0);
+}
+
 void Checker::report_divergent_barrier(const Arrival& arrival, const Arrival& other) {
   if (log_.repeated(kDivergentBarrier, arrival.site, other.site)) return;
   Finding report = detector_.finding(kDivergentBarrier, arrival.site, arrival.thread);

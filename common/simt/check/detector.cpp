@@ -242,6 +242,32 @@ bool Detector::is_initialised(const Touch& touch, Cell& cell) const {
   return true;
 }
 
+std::vector<std::uint64_t> Detector::shared_values() const {
+  std::vector<std::uint64_t> bytes;
+  for (const SharedRange& range : memory_map().shared_ranges())
+    for (std::uint64_t at = range.offset; at < range.offset + range.bytes; ++at)
+      if (const Cell* const cell = shared_.known(at);
+          cell != nullptr && cell->write.step() >= order_.first_of_block())
+        bytes.push_back(at);
+  return bytes;
+}
+
+void Detector::have_shared_values(const std::vector<std::uint64_t>& bytes) {
+  for (const std::uint64_t at : bytes) shared_.cell(at).write = Stamp(order_.step_of(0), 0, 0, false);
+}
+
+std::optional<std::uint64_t> Detector::first_unwritten(const DeviceRange& allocation, std::uint64_t begin,
+                                                       std::uint64_t end) const {
+  if (allocation.written->covers(begin - allocation.offset, end - allocation.offset)) return {};
+  const bool known = std::any_of(known_allocations_.begin(), known_allocations_.end(),
+                                 [&](const GlobalRange& range) { return range.serial == allocation.serial; });
+  for (std::uint64_t at = begin; at < end; ++at)
+    if (!(known && global_.holds_value(at)) &&
+        !allocation.written->covers(at - allocation.offset, at - allocation.offset + 1))
+      return at;
+  return {};
+}
+
 /// A word of which some bytes hold a value and others do not, within an access of several words, is the
 /// padding of a struct that is copied as a whole.
 bool Detector::copies_padding(const Touch& touch) {

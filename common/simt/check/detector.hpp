@@ -13,6 +13,7 @@
 #include "simt/check/order.hpp"
 #include "simt/check/shadow.hpp"
 #include "simt/check/sites.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/shim/simt_vector_types.h"
 
 namespace simt::check {
@@ -50,7 +51,16 @@ class Detector {
   void end_epoch();  ///< before Order::end_epoch
   void end_block();
   void end_launch();
+  /// The bytes of shared memory that hold values of the running block, and the way back, in an epoch of its
+  /// own.
+  std::vector<std::uint64_t> shared_values() const;
+  void have_shared_values(const std::vector<std::uint64_t>& bytes);
 
+  /// At the end of a launch: host code used memory while the kernel may have run.
+  void host_touched(const HostTouch& touch);
+  /// See Checker.
+  std::optional<std::uint64_t> first_unwritten(const DeviceRange& allocation, std::uint64_t begin,
+                                               std::uint64_t end) const;
   /// Those to memory of which there was no room to remember anything.
   std::uint64_t take_unwatched_accesses() { return global_.take_unwatched(); }
 

@@ -7,6 +7,7 @@
 #include "simt/check/detector.hpp"
 #include "simt/check/phrases.hpp"
 #include "simt/classes.hpp"
+#include "simt/runtime/symbolize.hpp"
 
 namespace simt::check {
 namespace {
@@ -187,6 +188,31 @@ bool Detector::waited_for_others(const PendingCopy& copy, unsigned thread) const
     return one >= landed_.size() || landed_[one].epoch < order_.first_of_epoch();
   };
   return copy.thread == thread || (before_barrier(copy.thread) && before_barrier(thread));
+}
+
+void Detector::host_touched(const HostTouch& touch) {
+  std::uint64_t offset = 0;
+  if (memory_map().find_elsewhere(touch.address, offset) != MemoryMap::Owner::kernels) return;
+  const Cell* const cell = global_.known(offset);
+  if (cell == nullptr) return;
+  const bool written = cell->write.step() != 0;
+  if (!written && !(touch.write && cell->read.step() != 0)) return;
+  Finding report;
+  report.severity = find_class(kRace)->severity;
+  report.kernel = facts_.kernel;
+  report.here.calls = user_calls(touch.stack).calls;
+  const SourceLine line = user_line(touch.stack);
+  report.here.file = line.file;
+  report.here.line = line.line;
+  report.other = side(written ? cell->write : cell->read);
+  report.memory = name_of(Space::global);
+  report.element = element(report.other, Space::global, offset / 4 * 4, 4).text;
+  report.what = fmt::format(
+      "host code {} {} in managed memory, which {} {} {}, and nothing has waited for that launch.",
+      touch.write ? "writes" : "reads", report.element, who(report.other), written ? "writes" : "reads",
+      place_beside(report.other, report.here));
+  advise(report, kRaceWithHost);
+  log_.add(kRace, std::move(report), 0, 0);
 }
 
 /// True if an asynchronous copy to that place is under way, or one from there and the access writes: then

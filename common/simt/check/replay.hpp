@@ -44,6 +44,10 @@ class Replay {
       : recorder_(recorder), paths_(paths), listener_(listener) {}
 
   void begin_block(int threads);
+  /// Where the threads of a block stand between two of their events.
+  struct Standing;
+  Standing standing() const;
+  void stand(const Standing& standing);
   void thread_ends(int thread);
   LaneMask live(unsigned warp) const { return live_[warp]; }
   /// The calls in which a thread stands, as far as it has been replayed.
@@ -76,5 +80,12 @@ class Replay {
   // Of the event in hand.
   std::uint64_t offsets_[32], seconds_[32];
 };
+
+struct Replay::Standing {
+  std::vector<Lane> lanes;
+  std::vector<LaneMask> live;
+};
+inline Replay::Standing Replay::standing() const { return {lanes_, live_}; }
+inline void Replay::stand(const Standing& standing) { lanes_ = standing.lanes, live_ = standing.live; }
 
 }  // namespace simt::check

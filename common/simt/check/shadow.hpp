@@ -91,6 +91,16 @@ class Shadow {
     Page& page = pages_[offset / kPageBytes];
     return page.cells[offset % kPageBytes / (page.by_byte ? 1 : 4)];
   }
+  /// The cell of a byte; null if it was never touched.
+  const Cell* known(std::uint64_t offset) const {
+    const Page& page = pages_[offset / kPageBytes];
+    return page.cells == nullptr ? nullptr : &page.cells[offset % kPageBytes / (page.by_byte ? 1 : 4)];
+  }
+  /// Whether a kernel has written the byte at `offset`, or may have where nothing could be remembered.
+  bool holds_value(std::uint64_t offset) const {
+    if (const Cell* const cell = known(offset)) return !cell->write.none();
+    return kept_bytes_ + kPageBytes / 4 * sizeof(Cell) > most_bytes_;
+  }
   /// Forgets everything about a range.
   void clear(std::uint64_t begin, std::uint64_t end);
   /// Forgets all accesses, but not which memory holds values.

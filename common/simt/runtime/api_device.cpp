@@ -78,7 +78,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->textureAlignment = properties->surfaceAlignment = 512;
   properties->texturePitchAlignment = 32;
   properties->memoryPoolsSupported = 1;
-  properties->cooperativeLaunch = !context.settings.check;
+  properties->cooperativeLaunch = 1;
   properties->reservedSharedMemPerBlock = simt::kReservedSharedBytes;
   return cudaSuccess;
 }
@@ -145,7 +145,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
       *value = 1;
       break;
     case cudaDevAttrCooperativeLaunch:
-      *value = !context.settings.check;
+      *value = 1;
       break;
     case cudaDevAttrTextureAlignment:
       *value = 512;

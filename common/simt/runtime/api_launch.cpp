@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "simt/runtime/context.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/symbolize.hpp"
 #include "simt/shim/simt_abi.h"
 
@@ -97,17 +98,12 @@ extern "C" void simt_launch(const SimtLaunch* request) {
                                                   request->dynamic_shared_bytes);
     const std::uint64_t most = static_cast<std::uint64_t>(resident) * context.profile->multiprocessors;
     const std::uint64_t blocks = threads_of(request->grid);
-    if (context.settings.check)
-      context.misuse(
-          cudaErrorNotSupported, "launch_refused",
-          fmt::format("the launch of {} is cooperative, and check mode has no such launches: run it "
-                      "without --check and --profile.",
-                      kernel_of(*request)));
-    else if (blocks > most)
+    if (blocks > most) {
       context.misuse(cudaErrorCooperativeLaunchTooLarge, "launch_refused",
                      fmt::format("the launch of {} has {} blocks, of which only {} fit the device at a time.",
                                  kernel_of(*request), blocks, most));
-    if (context.settings.check || blocks > most) return;
+      return;
+    }
   }
   Launch launch;
   launch.cooperative = request->cooperative != 0;
@@ -124,5 +120,7 @@ extern "C" void simt_launch(const SimtLaunch* request) {
                                 {launch.grid.x, launch.grid.y, launch.grid.z},
                                 {launch.block.x, launch.block.y, launch.block.z},
                                 launch.dynamic_shared_bytes});
+  if (context.settings.check && context.settings.goes_on_alone)
+    launch.number = host_touches().watch(launch.arguments, launch.arguments_bytes, context.is_idle());
   context.enqueue(stream, [&context, launch, arguments] { context.run_kernel(launch); });
 }

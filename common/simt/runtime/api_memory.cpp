@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "simt/runtime/context.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
 
 namespace {
@@ -74,6 +75,7 @@ cudaError_t free_shared(Context& context, void* pointer) {
   const auto entry = shared_allocations().find(static_cast<std::byte*>(pointer));
   if (entry == shared_allocations().end()) return context.fail(cudaErrorInvalidValue);
   shared_allocations().erase(entry);
+  simt::host_touches().relax();
   std::free(pointer);
   return cudaSuccess;
 }
@@ -132,8 +134,16 @@ void note_copy(Context& context, const void* to, const void* from, std::size_t b
 
 std::vector<simt::HostSharedRange> simt::host_shared_ranges() {
   std::vector<HostSharedRange> ranges;
-  for (const auto& [begin, allocation] : shared_allocations()) ranges.push_back({begin, allocation.bytes});
+  for (const auto& [begin, allocation] : shared_allocations())
+    ranges.push_back({begin, allocation.bytes, allocation.type == cudaMemoryTypeManaged});
   return ranges;
+}
+
+bool simt::kernels_may_touch(const void* begin, std::size_t bytes) {
+  if (is_device(begin)) return device_memory().owns(begin, bytes);
+  const auto* const last = static_cast<const std::byte*>(begin) + bytes - 1;
+  const SharedAllocation* const shared = find_shared(begin);
+  return lies_in_symbol(begin, bytes) || (shared != nullptr && shared == find_shared(last));
 }
 
 extern "C" {

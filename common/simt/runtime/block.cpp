@@ -78,6 +78,8 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   blockIdx = block_index;
   blockDim = launch.block;
   gridDim = launch.grid;
+  block_number_ = block_number;
+  if (observer_ != nullptr && is_cooperative()) observer_->block_moves(launch, dynamic_shared_);
   if (observer_ != nullptr) observer_->block_begins(launch, block_index, block_number);
   poison_shared_memory(*launch.module, dynamic_shared_, launch.dynamic_shared_bytes);
 }
@@ -339,6 +341,16 @@ int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller)
   return barrier_result_;  // the next barrier cannot open, and change it, before this thread arrives there
 }
 
+bool BlockRunner::wait_for_grid() {
+  if (observer_ == nullptr) return launch_->grid_barrier->arrive_and_wait(block_number_, launch_->stop);
+  observer_->block_waits_for_grid();
+  const bool all_came = launch_->grid_barrier->arrive_and_wait(block_number_, launch_->stop);
+  observer_->block_moves(*launch_, dynamic_shared_);
+  observer_->block_goes_on(*launch_, block_number_);
+  observer_->thread_runs(running_, fiber_->top());
+  return all_came;
+}
+
 // One thread waits for the other blocks, while those of its own block wait for it.
 void BlockRunner::sync_grid(std::uintptr_t caller) {
   if (!is_cooperative())
@@ -346,8 +358,8 @@ void BlockRunner::sync_grid(std::uintptr_t caller) {
           "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
   grid_opened_ = false;
   barrier(simt_barrier_plain, 0, caller);
-  if (!std::exchange(grid_opened_, true) && !launch_->grid_barrier->arrive_and_wait(launch_->stop)) {
-    if (launch_->stop) raise(FaultKind::endless_loop, "");
+  if (!std::exchange(grid_opened_, true) && !wait_for_grid()) {
+    if (launch_->stop && observer_ == nullptr) raise(FaultKind::endless_loop, "");
     leave_block();  // another block has faulted, and tells of it
   }
   barrier(simt_barrier_plain, 0, caller);

@@ -87,13 +87,20 @@ class BlockRunner {
   }
   /// bar.sync and bar.arrive: the lanes of a warp come to it as one.
   struct NamedBarrier {
-    unsigned number;   ///< 0 to 15
+    unsigned number;   ///< 0 to 15; beyond, one of a tile of several warps
     unsigned threads;  ///< that it waits for; 0: for all of the block
     bool waits;
     bool vote = false;  ///< what this thread brings to bar.red
   };
   /// Returns what the threads that waited with this one brought.
   Votes named_barrier(NamedBarrier to, std::uintptr_t caller);
+  // Of tiles of several warps: see simt_tile_abi.h.
+  void sync_tile(unsigned threads, std::uintptr_t caller);
+  void put_for_tile(std::uint64_t value) {
+    tile_values_.resize(threads_.size());
+    tile_values_[static_cast<std::size_t>(running_)] = value;
+  }
+  std::uint64_t value_of_tile(unsigned rank) const { return tile_values_.at(rank); }
   void spin_hint();
   void tell_phase_end() {
     if (observer_ != nullptr) observer_->phase_ends();
@@ -160,6 +167,7 @@ class BlockRunner {
   bool release_converged(bool though_others_run = false);
   bool release_paused();
   bool release_named();  ///< those that wait for all threads of the block, of which some have left
+  Votes come_to_barrier(NamedBarrier to, std::uintptr_t caller);
   void come_to_named(Rendezvous& meeting, NamedBarrier to, std::uintptr_t caller);
   void open_named(unsigned number);
   bool release_any() {
@@ -205,7 +213,9 @@ class BlockRunner {
     Votes votes;
     std::vector<std::size_t> waiting;  ///< the warps that wait
   };
-  std::array<Gathering, 16> gatherings_;
+  static constexpr unsigned kNamedBarriers = 16, kMostTiles = 16;
+  std::array<Gathering, kNamedBarriers + kMostTiles> gatherings_;
+  std::vector<std::uint64_t> tile_values_;  ///< by thread
   std::byte* static_shared_ =
       nullptr;  ///< where the window's static part lies, at a multiple of its alignment
   std::size_t warp_cursor_ = 0;
@@ -216,6 +226,8 @@ class BlockRunner {
   int at_barrier_ = 0;
   SimtBarrier barrier_kind_ = simt_barrier_plain;
   int barrier_sum_ = 0, barrier_arrived_ = 0, barrier_result_ = 0;
+  bool wait_for_grid();
+  std::uint64_t block_number_ = 0;
   bool grid_opened_ = false;  ///< a thread of the block has waited for the other blocks
   std::uint64_t random_state_ = 0;
   RawFault fault_;

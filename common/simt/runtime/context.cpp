@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/symbolize.hpp"
 
@@ -117,6 +118,7 @@ void Context::drain(SimtStream& stream, std::uint64_t last_number) {
     } else if (stream.waits_for_default) {
       drain(default_stream_, operation.number);
     }
+    host_touches().relax();
     if (operation.wait_for != nullptr && is_event(operation.wait_for)) run_until(operation.wait_for);
     operation.run();
   }
@@ -157,6 +159,7 @@ void Context::make_progress() {
 }
 
 std::size_t Context::drop_all() {
+  host_touches().relax();
   std::size_t dropped = std::exchange(default_stream_.queue, {}).size();
   for (auto& [handle, stream] : streams_) dropped += std::exchange(stream->queue, {}).size();
   return dropped;
@@ -174,6 +177,20 @@ void Context::run_kernel(const Launch& launch) {
   const bool told = raw.kind == FaultKind::told || raw.kind == FaultKind::told_misaligned;
   if (!told) faults.push_back(describe(raw, launch.name, settings.launch_seconds));
   sticky_ = static_cast<cudaError_t>(cuda_error_of(raw.kind));
+}
+
+void Context::fail_library_call(const CallStack& caller, const std::string& function, const char* kind,
+                                const std::string& sentence) {
+  const SourceLine line = user_line(caller);
+  const std::string place = to_string(line);
+  Fault fault;
+  fault.kind = kind;
+  fault.file = line.file;
+  fault.line = line.line;
+  fault.kernel = function;
+  fault.message = place.empty() ? sentence : place + ": " + sentence;
+  faults.push_back(std::move(fault));
+  sticky_ = cudaErrorIllegalAddress;
 }
 
 void Context::report_red_zones(const std::string& kernel) {
@@ -274,6 +291,8 @@ void unprotect_host_range(void* begin) {
   const std::lock_guard lock(Context::get().mutex);
   protected_host_ranges().remove(begin);
 }
+
+void host_uses(const void* begin, std::size_t bytes, bool write) { host_touches().use(begin, bytes, write); }
 
 void fence_device_range(void* begin, std::size_t bytes) {
   const std::lock_guard lock(Context::get().mutex);

@@ -83,6 +83,7 @@ class Context {
   void run_stream(cudaStream_t stream);
   void run_until(cudaEvent_t event);
   void run_all();
+  bool is_idle() const;    ///< nothing is queued
   std::size_t drop_all();  ///< returns how many operations were queued
 
   /// From now on, queued work runs by and by although the host makes no call: it may wait for what that does
@@ -90,6 +91,9 @@ class Context {
   void let_host_watch();
 
   void run_kernel(const Launch& launch);
+  /// What a function of a library does on the device has failed as a kernel does, by an illegal address.
+  void fail_library_call(const CallStack& caller, const std::string& function, const char* kind,
+                         const std::string& sentence);
   void reset();
 
  private:
@@ -97,7 +101,6 @@ class Context {
   SimtStream& resolve(cudaStream_t stream);
   void drain(SimtStream& stream, std::uint64_t last_number);
   void report_red_zones(const std::string& kernel);
-  bool is_idle() const;
   void make_progress();
 
   cudaError_t last_ = cudaSuccess, sticky_ = cudaSuccess;

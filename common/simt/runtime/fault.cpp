@@ -10,6 +10,7 @@
 #include "simt/check/phrases.hpp"
 #include "simt/classes.hpp"
 #include "simt/runtime/symbolize.hpp"
+#include "simt/runtime/warp.hpp"
 
 namespace simt {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "simt/runtime/block.hpp"
+#include "simt/shim/simt_tile_abi.h"
 
 namespace {
 
@@ -25,6 +26,10 @@ int simt_syncthreads(SimtBarrier kind, int predicate) {
 
 void simt_sync_grid() { runner("grid.sync()").sync_grid(SIMT_CALLER()); }
 int simt_grid_can_sync() { return runner("a grid group").is_cooperative(); }
+
+void simt_tile_sync(unsigned threads) { runner("a tile's sync()").sync_tile(threads, SIMT_CALLER()); }
+void simt_tile_put(std::uint64_t value) { runner("a tile's exchange").put_for_tile(value); }
+std::uint64_t simt_tile_get(unsigned rank) { return runner("a tile's exchange").value_of_tile(rank); }
 
 std::uint64_t simt_shuffle(unsigned mask, std::uint64_t value, unsigned source_lane) {
   return runner("a shuffle").shuffle(mask, value, source_lane, SIMT_CALLER());

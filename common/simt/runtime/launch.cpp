@@ -241,26 +241,43 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   return running.fault;
 }
 
-/// All blocks at the same time, each on an operating-system thread of its own, so that they can wait for each
-/// other. What they run on is kept for the next such launch, unless one of them was left where it stood.
+/// Each block on an operating-system thread of its own, so that they can wait for each other: all at the same
+/// time, or in turn under the eyes of check mode. What they run on is kept for the next such launch, unless
+/// one of them was left where it stood.
 RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdog& watchdog) {
   static auto* const runners = new std::vector<std::unique_ptr<BlockRunner>>;
-  RunningLaunch running(launch, settings);
-  GridBarrier barrier(running.block_count);
-  running.context.grid_barrier = &barrier;
+  check::Checker* const checker = settings.check ? &check::Checker::get() : nullptr;
+  Settings fixed = settings;
+  if (checker != nullptr) fixed.order = Order::forward;
+  RunningLaunch running(launch, fixed);
+  std::optional<GridBarrier> barrier;
+  if (checker != nullptr)
+    barrier.emplace(running.block_count, [checker] { checker->grid_opens(); });
+  else
+    barrier.emplace(running.block_count);
+  running.context.grid_barrier = &*barrier;
   while (runners->size() < running.block_count) runners->push_back(std::make_unique<BlockRunner>());
+  if (checker != nullptr) checker->begin_launch(launch, running.context, runners->front()->dynamic_shared());
   std::vector<std::thread> threads;
   std::vector<pthread_t> handles;
   for (std::uint64_t number = 0; number < running.block_count; ++number) {
-    threads.emplace_back([&running, &barrier, number] {
+    threads.emplace_back([&running, &barrier, checker, number] {
       install_signal_stack();
-      barrier.leave(!running.run_block(*(*runners)[number], number));
+      BlockRunner& runner = *(*runners)[number];
+      bool good = true;
+      if (barrier->may_begin(number)) {
+        runner.observe(checker);
+        good = running.run_block(runner, number);
+        runner.observe(nullptr);
+      }
+      barrier->leave(number, !good);
     });
     handles.push_back(threads.back().native_handle());
   }
   watchdog.start(running.context, settings.launch_seconds, std::move(handles));
   for (std::thread& thread : threads) thread.join();
   watchdog.stop();
+  if (checker != nullptr) checker->end_launch();
   if (running.fault.kind != FaultKind::none)
     for (auto& runner : *runners) (void)runner.release();
   if (running.fault.kind != FaultKind::none) runners->clear();

@@ -20,6 +20,7 @@ struct Launch {
   void* arguments = nullptr;
   std::size_t arguments_bytes = 0;
   bool cooperative = false;
+  std::uint64_t number = 0;  ///< for HostTouches; 0: it watches nothing
 };
 
 /// @brief Runs the whole grid and returns when its last block has ended.

@@ -49,6 +49,7 @@ struct DeviceRange {
 struct HostSharedRange {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
+  bool managed = false;
 };
 
 /// An allocation whose red zone was overwritten.
@@ -88,6 +89,9 @@ class DeviceMemory {
   void copy(void* to, const void* from, std::size_t bytes);
   void set(void* to, int value, std::size_t bytes);
 
+  /// Bytes of a live allocation have got values from the host's side.
+  void note_written(const void* device_pointer, std::size_t bytes);
+
   /// Keeps kernels out of whole pages of a live allocation.
   void fence(void* begin, std::size_t bytes);
   /// Opens the device view to kernels, closes it again, both for what was ever allocated.
@@ -110,7 +114,6 @@ class DeviceMemory {
   };
   class RuntimeView;
   std::size_t block_span(std::size_t bytes) const;
-  void note_written(const void* device_pointer, std::size_t bytes);
   void check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit);
 
   mutable std::mutex mutex_;
@@ -145,6 +148,8 @@ class ProtectedHostRanges {
 };
 
 DeviceMemory& device_memory();
+/// True if all of it is one allocation's, or one variable's whose address the host has asked for.
+bool kernels_may_touch(const void* begin, std::size_t bytes);
 /// The page-locked and managed allocations there are, by address.
 std::vector<HostSharedRange> host_shared_ranges();
 ProtectedHostRanges& protected_host_ranges();

@@ -18,7 +18,7 @@ constexpr std::uint64_t kVote = 1u << 9;
 
 Votes BlockRunner::named_barrier(NamedBarrier to, std::uintptr_t caller) {
   char text[200];
-  if (to.number >= gatherings_.size()) {
+  if (to.number >= kNamedBarriers) {
     std::snprintf(text, sizeof text, "A block has the barriers 0 to 15, and this names barrier %u.",
                   to.number);
     raise(FaultKind::bad_ptx, text);
@@ -28,6 +28,17 @@ Votes BlockRunner::named_barrier(NamedBarrier to, std::uintptr_t caller) {
                   to.threads);
     raise(FaultKind::bad_ptx, text);
   }
+  return come_to_barrier(to, caller);
+}
+
+void BlockRunner::sync_tile(unsigned threads, std::uintptr_t caller) {
+  const unsigned tile = static_cast<unsigned>(running_) / threads;
+  if ((tile + 1) * threads > threads_.size())
+    raise(FaultKind::assertion, "the threads of the block fill all of its tiles");
+  come_to_barrier({kNamedBarriers + tile, threads, true}, caller);
+}
+
+Votes BlockRunner::come_to_barrier(NamedBarrier to, std::uintptr_t caller) {
   Warp& warp = warp_of(running_);
   const LaneMask self = bit_of(running_);
   Rendezvous& meeting = warp.meeting_for(simt_op_barrier, warp.lanes, self);

@@ -46,6 +46,11 @@ class BlockObserver {
   virtual ~BlockObserver() = default;
 
   virtual void block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) = 0;
+  /// Of a cooperative launch, on whose blocks different operating-system threads work in turn: before
+  /// block_begins(), where the block's memory is; all its threads wait for the grid; they go on.
+  virtual void block_moves(const LaunchContext& /*launch*/, const void* /*dynamic_buffer*/) {}
+  virtual void block_waits_for_grid() {}
+  virtual void block_goes_on(const LaunchContext& /*launch*/, std::uint64_t /*number*/) {}
   virtual void block_ends() = 0;  ///< also after a fault, with threads left where they stood
   /// That thread has the operating-system thread from now on; its stack ends below `stack_top`.
   virtual void thread_runs(int thread, const void* stack_top) = 0;

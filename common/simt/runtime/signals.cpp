@@ -11,6 +11,7 @@
 
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/fault.hpp"
+#include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/symbolize.hpp"
 
@@ -106,7 +107,13 @@ void end_process(int signal, const siginfo_t& info, const ucontext_t& context) {
 void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
   auto& context = *static_cast<ucontext_t*>(raw_context);
   BlockRunner* runner = BlockRunner::current();
-  if (runner == nullptr) return end_process(signal, *info, context);
+  if (runner == nullptr) {
+    RawFault access;
+    note_access(access, *info, context);
+    note_stack(access, context);
+    if (signal == SIGSEGV && host_touches().take_fault(access.address, access.write, access.stack)) return;
+    return end_process(signal, *info, context);
+  }
   RawFault& fault = runner->begin_fault(classify(signal, *info, runner));
   note_access(fault, *info, context);
   note_stack(fault, context);

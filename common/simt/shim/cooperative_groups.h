@@ -1,10 +1,11 @@
 #pragma once
-// Cooperative groups: the grid, the block, tiles of a warp, and the lanes that run together. Clusters, and
-// tiles of more than one warp, are not simulated.
+// Cooperative groups: the grid, the block, tiles of a warp or of several, and the lanes that run together.
+// Clusters are not simulated.
 
 #include <type_traits>
 
 #include "cuda_runtime.h"
+#include "simt_tile_abi.h"
 #include "simt_warp_group.h"
 
 namespace cooperative_groups {
@@ -107,7 +108,6 @@ template <unsigned kSize>
 class thread_block_tile<kSize, void> : public thread_group,
                                        public simt::WarpGroup<thread_block_tile<kSize, void>> {
   static_assert(kSize != 0 && (kSize & (kSize - 1)) == 0, "the size of a tile is a power of two");
-  static_assert(kSize <= 32, "tiles of more than one warp are not simulated");
 
  public:
   static void sync() { __syncwarp(tile_lanes()); }
@@ -123,6 +123,70 @@ class thread_block_tile<kSize, void> : public thread_group,
  private:
   static unsigned tile_lanes() {
     return (kSize == 32 ? ~0u : (1u << kSize % 32) - 1u) << (simt_lane() & ~(kSize - 1u));
+  }
+  unsigned parent_;  ///< threads of the group that was divided
+};
+
+/// Of several warps, which meet and exchange values through memory of the block.
+template <unsigned kSize>
+requires(kSize > 32) class thread_block_tile<kSize, void> {
+  static_assert((kSize & (kSize - 1)) == 0 && kSize <= 512, "a tile of several warps has 64 to 512 threads");
+
+ public:
+  static constexpr unsigned kMostThreads = kSize;
+  static void sync() { simt_tile_sync(kSize); }
+  static constexpr unsigned size() { return kSize; }
+  static constexpr unsigned num_threads() { return kSize; }
+  static unsigned thread_rank() { return simt::block_thread() % kSize; }
+  unsigned meta_group_rank() const { return simt::block_thread() % parent_ / kSize; }
+  unsigned meta_group_size() const { return (parent_ + kSize - 1) / kSize; }
+
+  template <class T>
+  T shfl(const T& value, unsigned rank) const {
+    T result;
+    exchange(value, [&](std::size_t at, std::size_t bytes) {
+      const std::uint64_t bits = simt_tile_get(simt::block_thread() / kSize * kSize + rank % kSize);
+      __builtin_memcpy(reinterpret_cast<char*>(&result) + at, &bits, bytes);
+    });
+    return result;
+  }
+  /// Every thread's value, by rank. Returns how many took part.
+  template <class T>
+  unsigned gather(const T& value, T (&values)[kSize]) const {
+    exchange(value, [&](std::size_t at, std::size_t bytes) {
+      for (unsigned rank = 0; rank < kSize; ++rank) {
+        const std::uint64_t bits = simt_tile_get(simt::block_thread() / kSize * kSize + rank);
+        __builtin_memcpy(reinterpret_cast<char*>(&values[rank]) + at, &bits, bytes);
+      }
+    });
+    return kSize;
+  }
+  int any(int predicate) const { return count(predicate) != 0; }
+  int all(int predicate) const { return count(predicate) == kSize; }
+
+ protected:
+  explicit thread_block_tile(unsigned parent_threads) : parent_(parent_threads) {}
+
+ private:
+  template <class T, class Take>
+  void exchange(const T& value, Take take) const {
+    static_assert(std::is_trivially_copyable_v<T>, "values that move between threads are plain bytes");
+    for (std::size_t at = 0; at < sizeof(T); at += 8) {
+      const std::size_t bytes = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
+      std::uint64_t mine = 0;
+      __builtin_memcpy(&mine, reinterpret_cast<const char*>(&value) + at, bytes);
+      simt_tile_put(mine);
+      sync();
+      take(at, bytes);
+      sync();
+    }
+  }
+  unsigned count(int predicate) const {
+    int values[kSize];
+    gather(static_cast<int>(predicate != 0), values);
+    unsigned yes = 0;
+    for (const int value : values) yes += static_cast<unsigned>(value);
+    return yes;
   }
   unsigned parent_;  ///< threads of the group that was divided
 };

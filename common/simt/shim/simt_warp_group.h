@@ -35,6 +35,8 @@ SIMT_SHIM_INLINE unsigned by_rank(unsigned bits, unsigned lanes) {
 template <class Group>
 class WarpGroup {
  public:
+  static constexpr unsigned kMostThreads = 32;
+
   template <class T>
   T shfl(T value, unsigned rank) const {
     return from_rank(value, rank % count());

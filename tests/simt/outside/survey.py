@@ -82,7 +82,7 @@ def says_it_is_right(output):
 def classify(status, stdout, stderr, compiled):
     """The stage, and the obstacle to the next one."""
     if not compiled:
-        if REFUSED.search(stderr):
+        if REFUSED.search(" ".join(stderr.split())):
             return "refused", first_line(stderr, REFUSED)
         return "compile", first_line(stderr)
     if status != 0:

@@ -24,7 +24,7 @@ FILES = {
     "several/kernels.cu": "#include <helper.h>\n" + KERNEL + "void run(int* x) { add<<<1, 32>>>(x); }\n",
     "wrong/main.cu": "#include <cstdio>\nint main() { puts(\"Result = FAIL\"); }\n",
     "mute/main.cu": "int main() {}\n",
-    "library/main.cu": "#include <cublas_v2.h>\nint main() {}\n",
+    "library/main.cu": "#include <cufft.h>\nint main() {}\n",
     "broken/main.cu": "int main() { return nothing_here; }\n",
     "text/notes.cpp": "int no_main;\n",
 }
@@ -47,7 +47,7 @@ class Survey(unittest.TestCase):
         self.assertEqual(stages, {"several/main.cu": "verified", "wrong/main.cu": "run", "mute/main.cu": "ended",
                                   "library/main.cu": "refused", "broken/main.cu": "compile"})
         self.assertTrue(results["several/main.cu"]["silent"])
-        self.assertIn("cuBLAS", results["library/main.cu"]["obstacle"])
+        self.assertIn("cuFFT", results["library/main.cu"]["obstacle"])
         self.assertIn("nothing_here", results["broken/main.cu"]["obstacle"])
         self.assertIn("5 programs: 1 refused, 1 compile, 0 time, 1 run, 1 ended, 1 verified", output)
 

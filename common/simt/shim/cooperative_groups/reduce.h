@@ -21,7 +21,7 @@ SIMT_GROUP_OPERATION(bit_xor, a ^ b)
 /// Every thread gets op over all values. The order is a tree over the ranks, the same in each call.
 template <class Group, class T, class Operation>
 T reduce(const Group& group, T value, Operation&& op) {
-  T values[32];
+  T values[Group::kMostThreads];
   unsigned count = group.gather(value, values);
   while (count > 1) {
     const unsigned half = (count + 1) / 2;

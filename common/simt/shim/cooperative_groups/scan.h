@@ -7,7 +7,7 @@ namespace cooperative_groups {
 
 template <class Group, class T, class Operation>
 T inclusive_scan(const Group& group, T value, Operation&& op) {
-  T values[32];
+  T values[Group::kMostThreads];
   group.gather(value, values);
   T result = values[0];
   for (unsigned i = 1; i <= group.thread_rank(); ++i) result = op(result, values[i]);
@@ -21,7 +21,7 @@ T inclusive_scan(const Group& group, T value) {
 /// Rank 0 gets T{}.
 template <class Group, class T, class Operation>
 T exclusive_scan(const Group& group, T value, Operation&& op) {
-  T values[32];
+  T values[Group::kMostThreads];
   group.gather(value, values);
   if (group.thread_rank() == 0) return T{};
   T result = values[0];

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """Writes golden cases of attention, forward and backward, that PyTorch computed on the CPU in float64.
 
-usage: make_golden_attention.py [--out FOLDER]
+usage: make_golden_attention.py [--sixteen-bits] [--out FOLDER]
 
 FOLDER is tests/reference/golden unless given. Each case is a folder there: q, k, v, dout and (where there are learned
 sinks) sink, in float32; o, lse, dq, dk, dv and dsink in float64. cases.json lists the cases and their settings. The
 inputs depend only on a case's name. Scores, mask, softmax and gradients come from PyTorch's operations and its
 autograd, and each case that scaled_dot_product_attention can express is held against that, too.
 
+--sixteen-bits writes other cases, each with inputs of bfloat16 and of float16, to tests/reference/golden_16_torch.
+Its gradients are also those of a kernel whose delta is made of O rounded to 16 bits.
+
 Needs PyTorch 2.5 or later and NumPy.
 """
 
 import argparse
+import itertools
 import json
 import math
 import pathlib
@@ -115,6 +119,34 @@ CASES = [
 ]
 
 
+# Tiles have 64 keys or 32, blocks 128 queries or 64: most cases have more than one of either. D is a multiple of 8.
+CASES_OF_16_BITS = [
+    case("plain", "no mask, two batches", 7, 70, B=2, D=8),
+    case("one_key", "a single key: O is its value", 3, 1, D=8),
+    case("wide", "D = 64", 3, 35, H=1, D=64),
+    case("wider", "D = 128", 3, 35, H=1, D=128),
+    case("widest", "D = 256, causal", 3, 35, H=1, D=256, causal=True),
+    case("causal", "causal, equal lengths", 140, 140, H=1, D=8, causal=True),
+    case("causal_fewer_queries", "causal, Nq < Nk, two batches", 5, 70, H=1, B=2, D=16, causal=True),
+    case("causal_more_queries", "causal, Nq > Nk: the first 30 queries see no key", 90, 60, H=1, D=8, causal=True),
+    case("window", "causal, a window of 20", 70, 100, H=1, D=8, causal=True, window=20),
+    case("window_not_causal", "a window of 30 that leaves the future open", 70, 90, H=1, D=8, window=30),
+    case("sink_tokens", "causal, a window of 20 and 3 sink tokens", 20, 160, H=1, D=8, causal=True, window=20, sinks=3),
+    case("grouped", "4 heads of Q share 2 of K and V, causal", 20, 24, H=4, H_kv=2, D=8, causal=True),
+    case("learned_sink", "learned sinks, one above all scores", 7, 35, H=3, D=8, sink=[0.5, 9.0, -2.0]),
+    case("learned_sink_empty_rows", "learned sinks where the first 20 queries see no key", 40, 20, H=3, D=8, causal=True,
+         sink=[0.5, -INF, -1.75]),
+    case("everything", "causal, window, sink tokens, learned sink, groups, Nq < Nk, two batches", 10, 70, B=2, H=4,
+         H_kv=2, D=8, causal=True, window=30, sinks=2, sink=[0.25, -2.0, 1.0, 4.0]),
+    case("large_scores", "scores near 1000 and -1000", 7, 70, H=1, scale=1.0, D=8, inputs=large),
+    case("minus_infinity", "causal, scores of -inf: some queries are left without any", 20, 70, H=1, D=8, causal=True,
+         inputs=no_score(ALL, slice(0, 55))),
+    case("minus_infinity_learned_sink", "scores that are all -inf, with learned sinks of 0.75 and -inf", 4, 35, D=8,
+         sink=[0.75, -INF], inputs=no_score(ALL, ALL)),
+]
+FORMATS = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
 def visible(c):
     """(Nq, Nk), true where the mask shows a key. The diagonal joins the last query and the last key."""
     ones = torch.ones(c["Nq"], c["Nk"], dtype=torch.bool)
@@ -175,19 +207,35 @@ def require_close(what, got, want):
         sys.exit(f"{what} differs by {off}")
 
 
-def inputs_of(c, sink, change):
+def inputs_of(c, sink, change, format=None):
     rng = np.random.default_rng([SEED, zlib.crc32(c["name"].encode())])
     shapes = {"q": (c["B"], c["H"], c["Nq"], c["D"]), "k": (c["B"], c["H_kv"], c["Nk"], c["D"]),
               "v": (c["B"], c["H_kv"], c["Nk"], c["D"]), "dout": (c["B"], c["H"], c["Nq"], c["D"])}
     arrays = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
     if change is not None:
         change(arrays["q"], arrays["k"], arrays["v"])
+    if format is not None:
+        arrays = {name: torch.from_numpy(array).to(FORMATS[format]).float().numpy() for name, array in arrays.items()}
     if sink is not None:
         arrays["sink"] = np.array(sink, dtype=np.float32)
     return arrays
 
 
-def compute(c, arrays):
+def gradients_by_hand(c, x, O, lse):
+    """dQ, dK and dsink, with the O that delta is made of. No score is -inf."""
+    k, v, dout = grouped(c, x["k"]), grouped(c, x["v"]), x["dout"]
+    scores = (torch.matmul(x["q"], k.transpose(-2, -1)) * c["scale"]).masked_fill(~visible(c), -INF)
+    base = lse.masked_fill(torch.isneginf(lse), 0.0).unsqueeze(-1)
+    delta = (dout * O).sum(dim=-1)
+    dS = torch.exp(scores - base) * (torch.matmul(dout, v.transpose(-2, -1)) - delta.unsqueeze(-1)) * c["scale"]
+    dK = torch.matmul(dS.transpose(-2, -1), x["q"]).unflatten(1, (c["H_kv"], -1)).sum(dim=2)
+    results = {"dq": torch.matmul(dS, k), "dk": dK}
+    if "sink" in x:
+        results["dsink"] = -(torch.exp(x["sink"].view(1, -1, 1) - base.squeeze(-1)) * delta).sum(dim=(0, 2))
+    return results
+
+
+def compute(c, arrays, format=None):
     """Results by name, and the names of the ways that agreed."""
     x = {name: torch.from_numpy(array).double() for name, array in arrays.items()}
     dout, names = x["dout"], [name for name in ("q", "k", "v", "sink") if name in x]
@@ -214,6 +262,13 @@ def compute(c, arrays):
                 require_close(f"{label}: d{name}", gradient, results[f"d{name}"])
         agreed.append(way)
 
+    if finite and format is not None:
+        for name, value in gradients_by_hand(c, x, results["o"], results["lse"]).items():
+            require_close(f"{c['name']}: {name} by hand", value, results[name])
+        rounded_O = results["o"].to(FORMATS[format]).double()
+        by_hand = gradients_by_hand(c, x, rounded_O, results["lse"])
+        results.update({f"{name}_of_rounded_o": value for name, value in by_hand.items()})
+
     for name, value in results.items():
         if torch.isnan(value).any() or (name != "lse" and torch.isinf(value).any()):
             sys.exit(f"{c['name']}: {name} is not finite")
@@ -223,24 +278,35 @@ def compute(c, arrays):
     return {name: value.contiguous().numpy() for name, value in results.items()}, agreed
 
 
+def stored(name, array, format):
+    """An input as a file holds it: float16 is NumPy's, of bfloat16 there are the 16 bits."""
+    if format is None or name == "sink":
+        return array
+    return array.astype(np.float16) if format == "float16" else (array.view(np.uint32) >> 16).astype(np.uint16)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "tests" / "reference" / "golden", metavar="FOLDER")
-    out = parser.parse_args().out
+    parser.add_argument("--sixteen-bits", action="store_true", help="the cases with inputs of 16 bits")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER")
+    arguments = parser.parse_args()
+    cases, formats = (CASES_OF_16_BITS, FORMATS) if arguments.sixteen_bits else (CASES, [None])
+    out = arguments.out or ROOT / "tests" / "reference" / ("golden_16_torch" if arguments.sixteen_bits else "golden")
 
     torch.set_num_threads(1)
     listed, size = [], 0
-    for c, sink, change in CASES:
-        arrays = inputs_of(c, sink, change)
+    for (c, sink, change), format in itertools.product(cases, formats):
+        arrays = inputs_of(c, sink, change, format)
         with sdpa_kernel(SDPBackend.MATH):
-            results, agreed = compute(c, arrays)
-        folder = out / c["name"]
+            results, agreed = compute(c, arrays, format)
+        of_format = {} if format is None else {"name": f"{c['name']}_{format}", "format": format}
+        listed.append({**c, **of_format, "sink": sink is not None, "gradients": "dq" in results})
+        folder = out / listed[-1]["name"]
         folder.mkdir(parents=True, exist_ok=True)
-        for name, array in {**arrays, **results}.items():
+        for name, array in {**{name: stored(name, array, format) for name, array in arrays.items()}, **results}.items():
             np.save(folder / f"{name}.npy", array)
             size += (folder / f"{name}.npy").stat().st_size
-        listed.append({**c, "sink": sink is not None, "gradients": "dq" in results})
-        print(f"{c['name']}: {', '.join(agreed)}")
+        print(f"{folder.name}: {', '.join(agreed)}")
     rows = ",\n".join("  " + json.dumps(c) for c in listed)
     (out / "cases.json").write_text(f'{{"torch": "{torch.__version__}", "cases": [\n{rows}\n]}}\n')
     print(f"{len(listed)} cases, {size} bytes in {out}, PyTorch {torch.__version__}, NumPy {np.__version__}")

@@ -481,6 +481,32 @@ def table_errors_of_16_bits(lesson, *names):
     return ["N", *(f"{name}, {whose}" for name in names for whose in ("this lesson", "FlashAttention-2"))], rows
 
 
+def rounding_rows(key, settings):
+    """Lesson 22's errors in the simulator, both types: of O, of O if P alone is rounded, and of lse."""
+    rows = []
+    for case in json_of("22_rounding")[key].rows():
+        formats = [case[format] for format in ("bfloat16", "float16")]
+        rows.append([*settings(case), *(f"{100 * errors[name]:.2g} %" for name in ("O", "O_of_rounded_P") for errors in formats),
+                     f"{max(errors['lse'] for errors in formats):.0e}"])
+    return rows
+
+
+ROUNDING_HEAD = ["O, bfloat16", "O, float16", "P alone, bfloat16", "P alone, float16", "lse"]
+
+
+def table_rounding_by_length():
+    return ["keys", *ROUNDING_HEAD], rounding_rows("lengths", lambda case: [whole(case["keys"])])
+
+
+def table_rounding_by_magnitude():
+    return (["Q and K times", "largest q·k", *ROUNDING_HEAD],
+            rounding_rows("magnitudes", lambda case: [whole(case["factor"]), rounded(case["bfloat16"]["largest_product"], 1)]))
+
+
+def table_rounding_by_gap():
+    return ["key 0 is above by", *ROUNDING_HEAD], rounding_rows("gaps", lambda case: [whole(case["gap"])])
+
+
 TABLES = {
     "rates-22": lambda: table_rates_of_16_bits(22),
     "rates-24": lambda: table_rates_of_16_bits(24),
@@ -488,6 +514,9 @@ TABLES = {
     "errors-24": lambda: table_errors_of_16_bits(24, "dQ", "dK", "dV"),
     "autotuning-bounds": lambda: table_autotuning_bounds(False),
     "autotuning-tensor-cores": lambda: table_autotuning_bounds(True),
+    "rounding-by-length": table_rounding_by_length,
+    "rounding-by-magnitude": table_rounding_by_magnitude,
+    "rounding-by-gap": table_rounding_by_gap,
     "class": table_class,
     "kernels": table_kernels,
     "runs": table_runs,

@@ -13,9 +13,11 @@
 #include "reference/attention.hpp"
 #include "reference/attention_gradients.hpp"
 #include "support/catch.hpp"
+#include "tensor/float16.hpp"
 #include "tensor/npy.hpp"
 
-// The reference against what PyTorch computed in float64: tests/reference/golden/README.md.
+// The reference against what PyTorch computed in float64: tests/reference/golden/README.md, and
+// golden_16_torch, where the inputs have 16 bits.
 
 using namespace course;
 
@@ -25,12 +27,14 @@ namespace fs = std::filesystem;
 
 /// One case of cases.json.
 struct Golden {
+  fs::path folder;
   std::string name;
   std::int64_t B, H, H_kv, Nq, Nk, D;
   double scale;
   reference::Mask mask;
-  bool sink;       ///< whether there is a learned sink
-  bool gradients;  ///< whether there are dq, dk, dv and, with a sink, dsink
+  bool sink;                       ///< whether there is a learned sink
+  bool gradients;                  ///< whether there are dq, dk, dv and, with a sink, dsink
+  std::optional<Format16> format;  ///< of the inputs; none: float32
 
   Shape q_shape() const { return {B, H, Nq, D}; }
   Shape k_shape() const { return {B, H_kv, Nk, D}; }
@@ -38,26 +42,42 @@ struct Golden {
 };
 
 fs::path golden_folder() { return COURSE_TEST_GOLDEN; }
+fs::path golden_folder_of_16_bits() { return COURSE_TEST_GOLDEN_16_TORCH; }
 
-std::vector<Golden> golden_cases() {
-  std::ifstream file(golden_folder() / "cases.json");
+std::vector<Golden> golden_cases(const fs::path& folder) {
+  std::ifstream file(folder / "cases.json");
   const auto root = nlohmann::json::parse(file);
   std::vector<Golden> cases;
   for (const auto& x : root.at("cases")) {
     reference::Mask mask{.causal = x.at("causal"), .sinks = x.at("sinks")};
     if (!x.at("window").is_null()) mask.window = x.at("window");
-    cases.push_back({x.at("name"), x.at("B"), x.at("H"), x.at("H_kv"), x.at("Nq"), x.at("Nk"), x.at("D"),
-                     x.at("scale"), mask, x.at("sink"), x.at("gradients")});
+    std::optional<Format16> format;
+    if (x.contains("format")) format = x.at("format") == "bfloat16" ? Format16::bfloat16 : Format16::float16;
+    cases.push_back({folder, x.at("name"), x.at("B"), x.at("H"), x.at("H_kv"), x.at("Nq"), x.at("Nk"),
+                     x.at("D"), x.at("scale"), mask, x.at("sink"), x.at("gradients"), format});
   }
+  REQUIRE(!cases.empty());
+  return cases;
+}
+std::vector<Golden> all_golden_cases() {
+  std::vector<Golden> cases = golden_cases(golden_folder());
+  for (const Golden& g : golden_cases(golden_folder_of_16_bits())) cases.push_back(g);
   return cases;
 }
 
 template <class T>
 Tensor<T> golden_array(const Golden& g, const std::string& name, const Shape& shape) {
-  Tensor<T> array = read_npy<T>(golden_folder() / g.name / (name + ".npy"));
+  Tensor<T> array = read_npy<T>(g.folder / g.name / (name + ".npy"));
   INFO(name);
   REQUIRE(array.shape() == shape);
   return array;
+}
+
+/// q, k, v or dout.
+Tensor<float> golden_input(const Golden& g, const std::string& name, const Shape& shape) {
+  if (!g.format) return golden_array<float>(g, name, shape);
+  return *g.format == Format16::bfloat16 ? golden_array<bfloat16>(g, name, shape).to<float>()
+                                         : golden_array<float16>(g, name, shape).to<float>();
 }
 
 /// What the reference and PyTorch are given.
@@ -66,9 +86,9 @@ struct Inputs {
   std::optional<Tensor<float>> sink;
 
   explicit Inputs(const Golden& g)
-      : q(golden_array<float>(g, "q", g.q_shape())),
-        k(golden_array<float>(g, "k", g.k_shape())),
-        v(golden_array<float>(g, "v", g.k_shape())) {
+      : q(golden_input(g, "q", g.q_shape())),
+        k(golden_input(g, "k", g.k_shape())),
+        v(golden_input(g, "v", g.k_shape())) {
     if (g.sink) sink = golden_array<float>(g, "sink", {g.H});
   }
 };
@@ -109,9 +129,7 @@ bool any(const Tensor<T>& x, const std::function<bool(double)>& holds) {
 }  // namespace
 
 TEST_CASE("the attention reference agrees with PyTorch in every golden case") {
-  const std::vector<Golden> cases = golden_cases();
-  REQUIRE(!cases.empty());
-  for (const Golden& g : cases) {
+  for (const Golden& g : all_golden_cases()) {
     INFO("case " << g.name);
     const Inputs in(g);
     const reference::Attention a =
@@ -123,12 +141,12 @@ TEST_CASE("the attention reference agrees with PyTorch in every golden case") {
 
 TEST_CASE("the gradients of the attention reference agree with PyTorch's autograd in every golden case") {
   std::int64_t compared = 0;
-  for (const Golden& g : golden_cases()) {
+  for (const Golden& g : all_golden_cases()) {
     if (!g.gradients) continue;
     INFO("case " << g.name);
     const Inputs in(g);
     const reference::AttentionGradients got =
-        reference::attention_gradients(in.q, in.k, in.v, golden_array<float>(g, "dout", g.q_shape()), g.scale,
+        reference::attention_gradients(in.q, in.k, in.v, golden_input(g, "dout", g.q_shape()), g.scale,
                                        g.mask, in.sink ? &*in.sink : nullptr);
     check_agrees("dQ", got.dQ, golden_array<double>(g, "dq", g.q_shape()));
     check_agrees("dK", got.dK, golden_array<double>(g, "dk", g.k_shape()));
@@ -136,14 +154,31 @@ TEST_CASE("the gradients of the attention reference agree with PyTorch's autogra
     if (g.sink) check_agrees("dsink", got.dsink, golden_array<double>(g, "dsink", {g.H}));
     ++compared;
   }
-  CHECK(compared >= 30);
+  CHECK(compared >= 60);
+}
+
+TEST_CASE("the gradients for an output of 16 bits agree with PyTorch's arithmetic in every golden case") {
+  for (const Golden& g : golden_cases(golden_folder_of_16_bits())) {
+    if (!g.gradients) continue;
+    INFO("case " << g.name);
+    const Inputs in(g);
+    const Tensor<float>* sink = in.sink ? &*in.sink : nullptr;
+    reference::Attention forward = reference::attention(in.q, in.k, in.v, g.scale, g.mask, sink);
+    forward.O = *g.format == Format16::bfloat16 ? forward.O.to<bfloat16>().to<double>()
+                                                : forward.O.to<float16>().to<double>();
+    const reference::AttentionGradients got = reference::attention_gradients(
+        forward, in.q, in.k, in.v, golden_input(g, "dout", g.q_shape()), g.scale, sink);
+    check_agrees("dQ", got.dQ, golden_array<double>(g, "dq_of_rounded_o", g.q_shape()));
+    check_agrees("dK", got.dK, golden_array<double>(g, "dk_of_rounded_o", g.k_shape()));
+    if (g.sink) check_agrees("dsink", got.dsink, golden_array<double>(g, "dsink_of_rounded_o", {g.H}));
+  }
 }
 
 TEST_CASE("the golden gradients are finite, and belong to the golden outputs") {
-  for (const Golden& g : golden_cases()) {
+  for (const Golden& g : all_golden_cases()) {
     INFO("case " << g.name);
     const Inputs in(g);
-    const auto dout = golden_array<float>(g, "dout", g.q_shape());
+    const auto dout = golden_input(g, "dout", g.q_shape());
     if (!g.gradients) continue;
     const auto dq = golden_array<double>(g, "dq", g.q_shape());
     const auto dk = golden_array<double>(g, "dk", g.k_shape());
@@ -163,27 +198,30 @@ TEST_CASE("the golden gradients are finite, and belong to the golden outputs") {
   }
 }
 
-TEST_CASE("each file of the golden folder belongs to a case of its list, and none is missing") {
-  std::set<std::string> expected = {"README.md", "cases.json"};
-  for (const Golden& g : golden_cases()) {
-    std::vector<std::string> names = {"q", "k", "v", "dout", "o", "lse"};
-    if (g.sink) names.emplace_back("sink");
-    if (g.gradients) names.insert(names.end(), {"dq", "dk", "dv"});
-    if (g.gradients && g.sink) names.emplace_back("dsink");
-    for (const std::string& name : names) {
-      INFO(g.name << "/" << name);
-      CHECK(expected.insert(g.name + "/" + name + ".npy").second);
+TEST_CASE("each file of the golden folders belongs to a case of their lists, and none is missing") {
+  for (const fs::path& folder : {golden_folder(), golden_folder_of_16_bits()}) {
+    std::set<std::string> expected = {"README.md", "cases.json"};
+    for (const Golden& g : golden_cases(folder)) {
+      std::vector<std::string> names = {"q", "k", "v", "dout", "o", "lse"};
+      if (g.sink) names.emplace_back("sink");
+      if (g.gradients) names.insert(names.end(), {"dq", "dk", "dv"});
+      if (g.gradients && g.sink) names.emplace_back("dsink");
+      if (g.gradients && g.format) names.insert(names.end(), {"dq_of_rounded_o", "dk_of_rounded_o"});
+      if (g.gradients && g.format && g.sink) names.emplace_back("dsink_of_rounded_o");
+      for (const std::string& name : names) {
+        INFO(g.name << "/" << name);
+        CHECK(expected.insert(g.name + "/" + name + ".npy").second);
+      }
     }
+    std::set<std::string> found;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+      if (!entry.is_directory()) found.insert(entry.path().lexically_relative(folder).generic_string());
+    CHECK(found == expected);
   }
-  std::set<std::string> found;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(golden_folder()))
-    if (!entry.is_directory())
-      found.insert(entry.path().lexically_relative(golden_folder()).generic_string());
-  CHECK(found == expected);
 }
 
 TEST_CASE("the golden cases cover each rule of the attention reference") {
-  const std::vector<Golden> cases = golden_cases();
+  const std::vector<Golden> cases = golden_cases(golden_folder());
   const auto covered = [&](const std::function<bool(const Golden&)>& fits) {
     for (const Golden& g : cases)
       if (fits(g)) return true;

@@ -341,6 +341,8 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
   require(outcome.counters.at("launches") <= 3, "The backward pass should be three launches at most.");
   if (const Profile* profile = profile_of(outcome)) {
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
+    require(profile->global_atomic.requests == 0,
+            "Results are added to with atomics. Each should be summed up by one block, and written once.");
     const std::uint64_t tensor = bytes_of(p.Q, p.format), tile = tensor / 4, lse_and_delta = 32768;
     // delta: O and dO; dK and dV: K, V and five tiles of Q and dO; dQ: Q, dO and five tiles of K and V.
     require_loads_at_most(*profile, 6 * tensor + 2 * (5 + 5) * tile + lse_and_delta,
@@ -348,11 +350,34 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
   }
 }
 
+namespace {
+
+/// Keys of the second half are those of the first, but for the sign of number 7, which is large and which no
+/// query looks at: dQ[..., 7] is a sum of pairs that cancel each other, whose last bits show in which order
+/// they were added.
+Problem with_cancelling_keys(Problem p) {
+  const Int half = p.Nk() / 2;
+  for (Int i = 0; i < p.Nq(); ++i) p.Q(0, 0, i, 7) = 0.0f;
+  for (Int j = 0; j < half; ++j) {
+    for (Int d = 0; d < p.D(); ++d) {
+      p.K(0, 0, half + j, d) = p.K(0, 0, j, d) *= d == 7 ? 1000.0f : 1.0f;
+      p.V(0, 0, half + j, d) = p.V(0, 0, j, d);
+    }
+    p.K(0, 0, half + j, 7) *= -1.0f;
+  }
+  return p;
+}
+
+}  // namespace
+
 TEST_CASE("gives the same bits in every order of blocks and threads",
           "[l24][tensor_core_backward][points:1]") {
   check_same_bits(kBackward, with_gradient(in_16_bits(
                                  dropped(with_sink(random_problem({2, 2, 70, 140, 16, 1}, kMask)), 0.25f),
                                  Format16::bfloat16)));
+  check_same_bits(kBackward,
+                  with_gradient(in_16_bits(with_cancelling_keys(random_problem({1, 1, 16, 512, 8})),
+                                           Format16::bfloat16)));
 }
 
 // --- What is refused ---
@@ -391,6 +416,7 @@ TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gi
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l24][tensor_core_backward][points:1]") {
+  check_values(kBackward, problem({1, 2, 5, 6, 8}, Format16::bfloat16));
   for (const Problem& p : {random_problem({1, 1, 70, 3, 8}), random_problem({1, 1, 3, 140, 8}),
                            with_sink(random_problem({1, 2, 3, 3, 8}))})
     check_reports_refused_launch(kBackward, with_gradient(in_16_bits(p, Format16::bfloat16)));

@@ -86,6 +86,7 @@ class Row {
         smem_.lse[col] = arg_.lse(blockIdx.z, at.head, at.first + col);
         smem_.delta[col] = arg_.delta(blockIdx.z, at.head, at.first + col);
       }
+      device::commit_copies();
       device::wait_for_copies<0>();
       __syncthreads();  // these are there
       for (int other = 0; other < kCols; ++other) meet(at.head, at.first, other);
@@ -107,6 +108,7 @@ class Row {
   __device__ void take(const View<const T, 4>& X, float* row) {
     __syncthreads();  // everybody has taken what was there
     device::send_tile<kRows>(smem_.rows, device::matrix_of(X, blockIdx.z, blockIdx.y), first_row_, 0);
+    device::commit_copies();
     device::wait_for_copies<0>();
     __syncthreads();  // all rows are there
     each_number(smem_.rows, static_cast<int>(threadIdx.x), [&](int d, float x) { row[d] = x; });

@@ -144,14 +144,14 @@ class Block {
     device::commit_copies();
   }
 
-  /// Of a query that is there, or of none.
+  /// lse and delta of a query, or what takes the place of those of a query that is not there.
   __device__ OfQuery of_query(int head, int query) const {
     if (query >= arg_.mask.Nq) return {INFINITY, 0.0f};
     const float lse = arg_.lse(blockIdx.z, head, query);
     return {lse == -INFINITY ? INFINITY : lse * kLog2e, arg_.delta(blockIdx.z, head, query)};
   }
 
-  /// Of a query among the columns, for each of the first threads; and where the scores look for it.
+  /// The same of a query among the columns, for each of the first threads; and where the scores look for it.
   __device__ OfQuery column_of(const device::QueryTiles& at) const {
     const auto thread = static_cast<int>(threadIdx.x);
     return thread < kCols ? of_query(at.head, at.first + thread) : OfQuery{};

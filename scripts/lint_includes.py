@@ -40,7 +40,7 @@ AREAS = [
      {"judging", "build", "confinement", "facts", "project", "base", "tensor", "findings", "report"}),
     (r"lessons/[^/]+/[^/]+\.hpp$", "contract", {"tensor"}),
     (r"(lessons|solutions)/[^/]+/", "kernel", {"contract", "device"}),
-    (r"tests/lessons/alternatives/", "kernel", {"contract", "device"}),
+    (r"tests/lessons/(alternatives|tradeoffs)/", "kernel", {"contract", "device"}),
     (r"tests/lessons/bench/", "kernel", {"contract", "device", "tensor"}),
     (r"tests/lessons/attention/[^/]+_test\.cpp$", "unit test of lesson tests",
      {"attention tests", "testing", "facts", "reference", "tensor", "support"}),

@@ -6,7 +6,8 @@
 #   NN_name_test     the test program, from tests/lessons/NN_name_test.cpp
 #   NN_name_mistakes what that says of the mistakes it knows
 #   NN_name          both, and what runs them
-# and registers with CTest: the stub fails readably, the solution and each alternative pass, each mutant is rejected.
+# and registers with CTest: the stub fails readably, the solution and each alternative pass, each mutant is rejected,
+# and what trades a promise of the contract for something else fails the cases that it names.
 function(course_add_lesson folder)
   cmake_path(GET folder FILENAME id)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/lesson.json)
@@ -83,6 +84,14 @@ function(course_add_judge_tests id number name)
     foreach(variant IN LISTS variants)
       string(REPLACE "/" "." test_name lesson.${number}.${variant})
       add_test(NAME ${test_name} COMMAND course judge ${number} --only ${variant} --quick --backend cpu)
+      set_tests_properties(${test_name} PROPERTIES TIMEOUT 300)
+    endforeach()
+    file(GLOB files CONFIGURE_DEPENDS ${folder}/tradeoffs/${id}/*.cu)
+    foreach(file IN LISTS files)
+      cmake_path(GET file STEM stem)
+      set(test_name lesson.${number}.tradeoff.${stem})
+      add_test(NAME ${test_name}
+               COMMAND ${COURSE_PYTHON} -B ${folder}/check_tradeoff.py $<TARGET_FILE:course> ${number} ${file})
       set_tests_properties(${test_name} PROPERTIES TIMEOUT 300)
     endforeach()
     add_test(NAME lesson.${number}.mutants COMMAND course judge ${number} --only mutant --quick --backend cpu)

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// Lesson 18's dropout, for kernels that ask for one weight at a time.
+/// Lesson 18's dropout, for kernels that ask for one weight at a time, or for those of a lane's fragments.
 
 #include <cuda_runtime.h>
 
@@ -25,6 +25,18 @@ struct Dropout {
     device::philox(place, seed, words);
     const std::uint32_t even = key % 4 < 2 ? words[0] : words[2], odd = key % 4 < 2 ? words[1] : words[3];
     return (key % 2 == 0 ? even : odd) >= threshold;
+  }
+
+  /// Bit n is whether the weight of pair n is kept; `at(n)` is its query and key. At most 32 pairs of a head.
+  template <int kPairs, class At>
+  __device__ std::uint32_t kept_of(int batch, int head, At at) const {
+    static_assert(kPairs <= 32, "a bit for each pair");
+    std::uint32_t kept = 0;
+    for (int n = 0; n < kPairs; ++n) {
+      const auto [query, key] = at(n);
+      if (keeps(batch, head, query, key)) kept |= 1u << n;
+    }
+    return kept;
   }
 };
 

@@ -12,12 +12,17 @@
 
 namespace course::device {
 
+/// A query and a key of one head.
+struct QueryAndKey {
+  int query, key;
+};
+
 /// Which keys a query sees, and which tiles meet: lesson 17's rules, for tiles of any size.
 struct TileMask : KeyMask {
   /// Whether there is no such query or key, or the query does not see the key.
-  __device__ bool hides(int query, int key) const {
-    const int back = query + offset() - key;
-    return query >= Nq || key >= Nk || (causal && back < 0) || (back >= window && key >= sinks);
+  __device__ bool hides(QueryAndKey at) const {
+    const int back = at.query + offset() - at.key;
+    return at.query >= Nq || at.key >= Nk || (causal && back < 0) || (back >= window && at.key >= sinks);
   }
 
   /// Whether a tile is full, and every query of it sees every key.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -98,6 +99,35 @@ Tensor<double> rounded_delta(const BackwardProblem& p) {
   return delta;
 }
 
+// --- Mistakes with tiles ---
+
+/// @brief Who sees whom in a kernel that takes a tile for whole, and asks no mask, if one of its queries sees
+/// all of its keys: the first (of_first) or the last.
+GradientDeviation taken_for_whole(const BackwardProblem& p, Gradient which, bool of_first) {
+  const bool keys_stay = which != Gradient::dQ;
+  const Int queries = keys_stay ? 64 : 128, keys = keys_stay ? 128 : p.D() <= 64 ? 64 : 32;
+  return {.sees = [=, &p](Int i, Int j) {
+    const Int query = i / queries * queries + (of_first ? 0 : queries - 1),
+              position = query + p.Nk() - p.Nq();
+    const Int first_key = j / keys * keys, last_key = first_key + keys - 1;
+    return p.sees(i, j) || (query < p.Nq() && last_key < p.Nk() && (!p.mask.causal || last_key <= position) &&
+                            (position - first_key < p.mask.window || last_key < p.mask.sinks));
+  }};
+}
+
+void add_mistakes_with_tiles(Mistakes& to, const BackwardProblem& p, Gradient which) {
+  if (p.mask.causal)
+    to.push_back(deviation(
+        "diagonal_tile_unmasked", p, which, taken_for_whole(p, which, false),
+        "Tiles on the diagonal are taken for whole: the last query sees all keys, and the first ones do not. "
+        "A tile is whole if its first and its last query see all keys."));
+  if (p.mask.window != kAllKeys)
+    to.push_back(deviation(
+        "window_tile_unmasked", p, which, taken_for_whole(p, which, true),
+        "Tiles at the far edge of the window are taken for whole: the first query sees all keys, and for the "
+        "last ones some are too old. A tile is whole if its first and its last query see all keys."));
+}
+
 Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   Mistakes found;
   if (which == Gradient::dsink) return found;
@@ -107,6 +137,13 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
         "delta is rounded to 16 bits. It is subtracted from dP, which is near it: it stays in float32."));
     return found;
   }
+  add_mistakes_with_tiles(found, p, which);
+  if (which != Gradient::dV)
+    found.push_back(deviation("zero_times_infinity", p, which, {.hidden_counts = true},
+                              "Where P is 0, dS is 0, whatever dP holds; but 0 times an infinity is NaN."));
+  for (WrongFactors& one : wrong_factors(p))
+    if (std::string(one.name) != "nothing_dropped")  // has a name already
+      found.push_back(deviation(one.name, p, which, {.factors = std::move(one.factors)}, one.sentence));
   using Where = std::pair<Int, Int>;
   found.push_back(gives(
       "fragments_exchanged",
@@ -171,7 +208,7 @@ TEST_CASE("gets delta, then P, dP and dS right", "[l24][tensor_core_backward][po
   check_both_types(random_problem({1, 1, 9, 150, 8}));
 }
 
-TEST_CASE("meets tiles of 64 and of 128 with edges in all places", "[l24][tensor_core_backward][points:3]") {
+TEST_CASE("meets tiles of 64 and of 128 with edges in all places", "[l24][tensor_core_backward][points:2]") {
   InTurn in_turn;
   for (const Sizes& n : {Sizes{1, 1, 63, 127, 8},
                          {1, 1, 65, 129, 8},
@@ -221,9 +258,15 @@ TEST_CASE("adds up dK and dV over the heads of a group", "[l24][tensor_core_back
 TEST_CASE("gives learned sinks their gradient", "[l24][tensor_core_backward][points:2]") {
   check(kBackward, in_16_bits(with_sink(random_problem({2, 2, 9, 12, 8, 1}, kMask)), Format16::bfloat16));
   check_both_types(with_sink(random_problem({2, 2, 150, 40, 16}, {.causal = true})));
+  Problem p = random_problem({2, 4, 12, 20, 8, 2}, {.causal = true, .window = 6, .sinks = 2});
+  for (const float sink : {20.0f, -20.0f, -kInf}) {
+    INFO("learned sinks of " << sink);
+    p.sink = Tensor<float>({p.H()}, sink);
+    check_both_types(p);
+  }
 }
 
-TEST_CASE("drops the weights that lesson 18 drops", "[l24][tensor_core_backward][points:3]") {
+TEST_CASE("drops the weights that lesson 18 drops", "[l24][tensor_core_backward][points:2]") {
   check(kBackward, in_16_bits(dropped(random_problem({1, 2, 9, 21, 8, 1}, kMask), 0.3f), Format16::bfloat16));
   check_both_types(dropped(random_problem({2, 2, 70, 75, 16, 1}), 0.25f));
   check_both_types(dropped(with_sink(random_problem({1, 2, 40, 140, 88}, kMask)), 0.25f));
@@ -231,18 +274,49 @@ TEST_CASE("drops the weights that lesson 18 drops", "[l24][tensor_core_backward]
 
 TEST_CASE("gives queries that see no key, and keys that no query sees, no part in anything",
           "[l24][tensor_core_backward][points:1]") {
-  for (const Sizes& n : {Sizes{1, 2, 12, 5, 8}, {1, 2, 140, 20, 8}, {1, 2, 3, 80, 8}})
-    check_both_types(with_sink(random_problem(n, {.causal = true, .window = 2, .sinks = 1})));
+  for (const Sizes& n : {Sizes{1, 2, 12, 5, 8}, {1, 2, 140, 20, 8}, {1, 2, 3, 80, 8}}) {
+    const Problem p = random_problem(n, {.causal = true, .window = 2, .sinks = 1});
+    check_both_types(p);
+    check_both_types(with_sink(p));
+  }
   check(kBackward, problem({1, 2, 12, 5, 8}, Format16::bfloat16, {.causal = true}));
 }
 
+// --- Large numbers, infinities and NaN ---
+
 TEST_CASE("keeps large scores apart, and does not look at tiles in which nobody sees anybody",
           "[l24][tensor_core_backward][points:1]") {
-  check_values(kBackward, in_16_bits(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, kMask), 70),
-                                     Format16::bfloat16));
+  for (const Problem& p : {with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, kMask), 70),
+                           with_sink(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, kMask), 70))})
+    check_values(kBackward, in_16_bits(p, Format16::bfloat16));  // float16 cannot hold such keys
   check_both_types(with_sink(with_large_scores(random_problem({1, 2, 40, 90, 16}, kMask))));
+  for (const float shift : {1000.0f, -1000.0f})
+    check_both_types(with_shifted_scores(random_problem({1, 2, 9, 20, 8}, kMask), shift));
   check_both_types(with_nan_keys(
       random_problem({1, 1, 10, 400, 8}, {.causal = true, .window = 20, .sinks = 3}), 128, 256));
+  // Queries 256 to 383 are NaN. With a window of 129 they see keys 128 to 383, and the sinks.
+  for (const Int sinks : {0, 128}) {
+    Problem p = random_problem({1, 1, 450, 450, 8}, {.causal = true, .window = 129, .sinks = sinks});
+    for (Int i = 256; i < 384; ++i) p.Q(0, 0, i, 0) = kNan;
+    check_both_types(p);
+  }
+}
+
+TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
+          "[l24][tensor_core_backward][points:1]") {
+  check_both_types(with_not_numbers(random_problem({2, 3, 31, 70, 24})));
+  // Where the weight is 0, dS is 0, whatever the value is.
+  Problem p = random_problem({1, 2, 40, 50, 8}, {.causal = true});
+  p.V(0, 0, 49, 3) = kInf;  // seen by the last query alone
+  p.V(0, 0, 30, 0) = kNan;
+  check_both_types(p);
+  check_both_types(dropped(p, 0.25f));
+  // dP is about 80,000, more than float16 can hold; dS, its difference from delta times P, is not.
+  p = random_problem({1, 1, 20, 20, 8});
+  Tensor<float> dO(p.Q.shape());
+  for (float& x : p.V.storage()) x *= 50.0f;
+  for (Int n = 0; n < dO.numel(); ++n) dO.at_linear(n) = 100.0f + static_cast<float>(n % 7);
+  check_values(kBackward, with_gradient(in_16_bits(p, Format16::float16), dO));
 }
 
 // --- Memory ---
@@ -267,6 +341,8 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
   require(outcome.counters.at("launches") <= 3, "The backward pass should be three launches at most.");
   if (const Profile* profile = profile_of(outcome)) {
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
+    require(profile->global_atomic.requests == 0,
+            "Results are added to with atomics. Each should be summed up by one block, and written once.");
     const std::uint64_t tensor = bytes_of(p.Q, p.format), tile = tensor / 4, lse_and_delta = 32768;
     // delta: O and dO; dK and dV: K, V and five tiles of Q and dO; dQ: Q, dO and five tiles of K and V.
     require_loads_at_most(*profile, 6 * tensor + 2 * (5 + 5) * tile + lse_and_delta,
@@ -274,11 +350,34 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
   }
 }
 
+namespace {
+
+/// Keys of the second half are those of the first, but for the sign of number 7, which is large and which no
+/// query looks at: dQ[..., 7] is a sum of pairs that cancel each other, whose last bits show in which order
+/// they were added.
+Problem with_cancelling_keys(Problem p) {
+  const Int half = p.Nk() / 2;
+  for (Int i = 0; i < p.Nq(); ++i) p.Q(0, 0, i, 7) = 0.0f;
+  for (Int j = 0; j < half; ++j) {
+    for (Int d = 0; d < p.D(); ++d) {
+      p.K(0, 0, half + j, d) = p.K(0, 0, j, d) *= d == 7 ? 1000.0f : 1.0f;
+      p.V(0, 0, half + j, d) = p.V(0, 0, j, d);
+    }
+    p.K(0, 0, half + j, 7) *= -1.0f;
+  }
+  return p;
+}
+
+}  // namespace
+
 TEST_CASE("gives the same bits in every order of blocks and threads",
           "[l24][tensor_core_backward][points:1]") {
   check_same_bits(kBackward, with_gradient(in_16_bits(
                                  dropped(with_sink(random_problem({2, 2, 70, 140, 16, 1}, kMask)), 0.25f),
                                  Format16::bfloat16)));
+  check_same_bits(kBackward,
+                  with_gradient(in_16_bits(with_cancelling_keys(random_problem({1, 1, 16, 512, 8})),
+                                           Format16::bfloat16)));
 }
 
 // --- What is refused ---
@@ -294,7 +393,7 @@ TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gi
     change(wrong);
     require_refused(kBackward, wrong, results_of(wrong), argument);
   };
-  for (const Int D : {0, 12, 136})
+  for (const Int D : {0, 12, 136, 256})
     refuse(
         [D](BackwardProblem& p) {
           for (Tensor<float>* x : {&p.Q, &p.K, &p.V, &p.O, &p.dO}) {
@@ -314,6 +413,13 @@ TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gi
     refuse([dropout](BackwardProblem& p) { p.dropout = Dropout{dropout, kSeed}; }, "dropout");
   for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}})
     check(kBackward, in_16_bits(with_sink(random_problem(n, kMask)), Format16::bfloat16));
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l24][tensor_core_backward][points:1]") {
+  check_values(kBackward, problem({1, 2, 5, 6, 8}, Format16::bfloat16));
+  for (const Problem& p : {random_problem({1, 1, 70, 3, 8}), random_problem({1, 1, 3, 140, 8}),
+                           with_sink(random_problem({1, 2, 3, 3, 8}))})
+    check_reports_refused_launch(kBackward, with_gradient(in_16_bits(p, Format16::bfloat16)));
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) {

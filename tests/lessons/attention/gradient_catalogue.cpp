@@ -69,6 +69,10 @@ void add_weights(GradientCatalogue& to) {
           rule);
   const std::string base = " Base e everywhere, or base 2 everywhere: exp2f(S·log2 e - lse·log2 e).";
   to.add("base_2", {.weights = Weights::base_2}, "P is exp2(S - lse) here." + base);
+  to.add("exp_of_base_2", {.score_factor = kLog2e, .lse_factor = kLog2e},
+         "P is exp((S - lse)·log2 e) here: scores and lse are multiplied by log2 e = 1.44 for exp2f, but the "
+         "exponential is one of base e." +
+             base);
   to.add("lse_in_base_2", {.lse_factor = kLog2e},
          "lse is multiplied by log2 e = 1.44, but the exponential is one of base e." + base);
   to.add("lse_not_in_base_2", {.lse_factor = kLn2},

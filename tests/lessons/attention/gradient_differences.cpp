@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -21,16 +22,31 @@ Loss loss_of(const Problem& p, const Tensor<float>& dO) {
   };
 }
 
-/// Visits each gradient that has an input: its name, it, and the input.
+/// Visits each gradient that has an input: which it is, it, and the input.
 template <class Visit>
 void each_gradient(BackwardProblem& p, const Backward& got, Visit visit) {
-  visit("dV", got.dV, p.V);
-  visit("dK", got.dK, p.K);
-  visit("dQ", got.dQ, p.Q);
-  if (p.sink) visit("dsink", got.dsink, *p.sink);
+  visit(Gradient::dV, got.dV, p.V);
+  visit(Gradient::dK, got.dK, p.K);
+  visit(Gradient::dQ, got.dQ, p.Q);
+  if (p.sink) visit(Gradient::dsink, got.dsink, *p.sink);
 }
 
-GradientBound bound_of(const Problem& p) { return p.format ? GradientBound::of(*p.format) : GradientBound{}; }
+/// @brief What may lie between a gradient and differences of the loss. A kernel of 16 bits makes delta of an
+/// O that has been rounded, which the loss knows nothing of: as much as that changes the gradient is allowed
+/// besides.
+GradientBound bound_of(const BackwardProblem& p, Gradient which) {
+  if (!p.format) return {};
+  GradientBound bound = GradientBound::of(*p.format);
+  Problem unrounded = static_cast<const Problem&>(p);
+  unrounded.format.reset();
+  const Tensor<double> with_rounded_O = expected_of(p).of(which),
+                       with_O = expected_of(with_gradient(unrounded, p.dO)).of(which);
+  double most = 0;
+  for (Int i = 0; i < with_O.numel(); ++i)
+    most = std::max(most, std::abs(with_rounded_O.at_linear(i) - with_O.at_linear(i)));
+  bound.absolute += most;
+  return bound;
+}
 
 bool chance(GradcheckContext& check) { return check.random().integer(0, 1) == 1; }
 
@@ -103,8 +119,8 @@ void check_differences(const BackwardKernel& kernel, const BackwardProblem& p, T
   if (rehearsing()) return;  // differences know no mistakes
   BackwardProblem changed = p;
   const Loss loss = loss_of(changed, changed.dO);
-  each_gradient(changed, got, [&](const char* name, const Tensor<float>& gradient, Tensor<float>& input) {
-    require_gradient(gradient, name, input, loss, bound_of(p), where);
+  each_gradient(changed, got, [&](Gradient which, const Tensor<float>& gradient, Tensor<float>& input) {
+    require_gradient(gradient, name_of(which), input, loss, bound_of(p, which), where);
   });
 }
 
@@ -119,8 +135,8 @@ void gradcheck_attention_backward(GradcheckContext& check, const BackwardKernel&
   Backward got = results_of(p);
   GradcheckContext::insist(kernel.attend_backward(p, got, {}));
   const Loss loss = loss_of(p, p.dO);
-  each_gradient(p, got, [&](const char* name, const Tensor<float>& gradient, Tensor<float>& input) {
-    check.compare(name, gradient, input, loss, bound_of(p));
+  each_gradient(p, got, [&](Gradient which, const Tensor<float>& gradient, Tensor<float>& input) {
+    check.compare(name_of(which), gradient, input, loss, bound_of(p, which));
   });
 }
 

@@ -12,12 +12,14 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "grading/testing/lesson_test.hpp"
 #include "products/problem.hpp"
 #include "reference/matmul.hpp"
 #include "tensor/float16.hpp"
+#include "tensor/format.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;
@@ -789,16 +791,20 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
           "[l23][matmul_with][points:1]") {
   const Problem p = random_problem(70, 40, 20);
   check_product(p, kCompiled[9]);
-  Tensor<float> C({70, 40}), wrong({70, 41});
+  Tensor<float> C({70, 40});
   Configuration unknown = kCompiled[9];
   unknown.stages = 3;
   {
     INFO("configuration " << text_of(unknown));
     require_throws<std::invalid_argument>(multiply(p, C, unknown));
   }
-  {
-    INFO("C: shape (70, 41), where (70, 40) is right");
-    require_throws<std::invalid_argument>(multiply(p, wrong, kCompiled[9]), "C");
+  for (const auto& [b, c, argument] : {std::tuple{Shape{20, 40}, Shape{70, 41}, "C"},
+                                       {Shape{20, 40}, Shape{69, 40}, "C"},
+                                       {Shape{21, 40}, Shape{70, 40}, "B"}}) {
+    INFO("A: shape (70, 20); B: shape " << format_shape(b) << "; C: shape " << format_shape(c));
+    Tensor<float> of_that_shape(c);
+    require_throws<std::invalid_argument>(
+        multiply({p.A, Tensor<float>(b, 1.0f), {40, 1}}, of_that_shape, kCompiled[9]), argument);
   }
   const Problem p16 = random_problem(70, 40, 24);
   {

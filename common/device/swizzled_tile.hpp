@@ -57,7 +57,7 @@ class alignas(1024) SwizzledTile {
 };
 
 /// @brief Sends for the piece of X that begins at (first_line, first_at), with zeros outside X, by all
-/// kThreads threads of the block.
+/// kThreads threads of the block, of which this is `thread`.
 ///
 /// Shapes: X is (lines, length), with stride 1 along a line; it passes require_chunks() of views.hpp, and
 /// first_at is a multiple of 8.
@@ -68,12 +68,12 @@ class alignas(1024) SwizzledTile {
 /// Cost:   a copy of 16 bytes for each chunk; a warp sends for neighbours.
 template <int kThreads, class T, int kLines, int kLength>
 __device__ void send_tile(SwizzledTile<T, kLines, kLength>& tile, const View<const T, 2>& X,
-                          std::int64_t first_line, std::int64_t first_at) {
+                          std::int64_t first_line, std::int64_t first_at,
+                          int thread = static_cast<int>(threadIdx.x)) {
   using Tile = SwizzledTile<T, kLines, kLength>;
   constexpr int kStep = kThreads / Tile::kChunks;  // lines that all threads cover with a chunk each
   static_assert(kThreads % Tile::kChunks == 0 && kLines % kStep == 0, "threads share the tile evenly");
-  const int thread = static_cast<int>(threadIdx.x), line = thread / Tile::kChunks;
-  const int at = thread % Tile::kChunks * 8;
+  const int line = thread / Tile::kChunks, at = thread % Tile::kChunks * 8;
   const auto lines_left = static_cast<int>(min(X.shape[0] - first_line - line, std::int64_t{kLines}));
   const bool in_line = first_at + at < X.shape[1];
   const T* from = X.data + (first_line + line) * X.strides[0] + first_at + at;

@@ -16,6 +16,7 @@
 #include "device/exp2.hpp"
 #include "device/float16.hpp"
 #include "device/key_mask.hpp"
+#include "device/read_again.hpp"
 #include "device/reduce.hpp"
 #include "device/swizzled_tile.hpp"
 #include "device/tensor_core.hpp"
@@ -23,6 +24,7 @@
 
 namespace course {
 
+using device::BlockNow;
 using device::FragmentA;
 using device::FragmentB;
 using device::FragmentC;
@@ -57,36 +59,28 @@ struct Shape {
 // --- Which tiles of keys a block meets, and when ---
 
 // [tiles]
-/// The tiles of keys of a block, each once: first those of which every query sees every key, then the others.
+/// The tiles of keys of which some query of a block sees one: those of the sinks, then those of the windows.
 struct KeyTiles {
-  int full = 0, count = 0;  ///< of which nothing is hidden; of all
+  int count = 0;
 
   __device__ KeyTiles(const device::KeyMask& mask, int first_query, int block_m, int block_n) {
-    // TODO 1: which tiles does some query see, and of which does every query see all? Until then, all come.
+    // TODO 1: which tiles does some query see? Until then, all come.
     // stub| count = (mask.Nk + block_n - 1) / block_n;
     const int first_position = first_query + mask.offset();
     const int last_position = min(first_query + block_m, mask.Nq) - 1 + mask.offset();
-    const int end = mask.causal ? max(last_position + 1, 0) : mask.Nk;
-    const int begin = min(max(first_position - mask.window + 1, 0) / block_n, (end + block_n - 1) / block_n);
+    const int end = mask.causal ? max(last_position + 1, 0) : mask.Nk, tiles = (end + block_n - 1) / block_n;
+    const int begin = min(max(first_position - mask.window + 1, 0) / block_n, tiles);
     sinks_ = min((min(mask.sinks, end) + block_n - 1) / block_n, begin);
-    begin_ = begin;
-    full_begin_ = (max(last_position - mask.window + 1, 0) + block_n - 1) / block_n;
-    const int full_end = (mask.causal ? min(max(first_position + 1, 0), mask.Nk) : mask.Nk) / block_n;
-    full = max(full_end - full_begin_, 0);
-    count = sinks_ + (end + block_n - 1) / block_n - begin;
+    skipped_ = begin - sinks_;
+    count = tiles - skipped_;
     // [done]
   }
 
   /// The number of the tile that comes as number t.
-  __device__ int operator[](int t) const {
-    if (t < full) return full_begin_ + t;
-    t -= full;
-    const int tile = t < sinks_ ? t : begin_ + t - sinks_;
-    return tile < full_begin_ ? tile : tile + full;  // past the full ones
-  }
+  __device__ int operator[](int t) const { return t < sinks_ ? t : t + skipped_; }
 
  private:
-  int sinks_ = 0, begin_ = 0, full_begin_ = 0;  // sinks lie in tiles [0, sinks_), the windows from begin_ on
+  int sinks_ = 0, skipped_ = 0;  // tiles
 };
 // [tiles]
 
@@ -153,7 +147,12 @@ __device__ void multiply_with_keys(const Queries<S>& queries, const typename S::
 template <class S>
 __device__ void hide(const device::KeyMask& mask, int first_query, int first_key,
                      typename S::Scores& scores) {
-  // TODO 3: which query is the lane's row, and which keys are its columns?
+  // TODO 3: is anything hidden? If so: which query is the lane's row, and which keys are its columns?
+  const int first_position = first_query + mask.offset(), last_position = first_position + S::kWarpM - 1;
+  const int last_key = first_key + S::kBlockN - 1;
+  if (last_key < mask.Nk && (!mask.causal || last_key <= first_position) &&
+      last_position - first_key < mask.window)
+    return;  // nothing is hidden
   const auto hide_if = [&](auto hides) {
 #pragma unroll
     for (int i = 0; i < S::kDown; ++i) {
@@ -178,7 +177,8 @@ __device__ void hide(const device::KeyMask& mask, int first_query, int first_key
 
 // [fold]
 /// Of the keys so far, for each row of the lane: m_log2 is the largest score · log2(e), the same in the four
-/// lanes of a row; l = Σ 2^(S·log2(e) - m_log2) over the lane's own keys. {-inf, 0} while there is none.
+/// lanes of a row; l = Σ 2^(S·log2(e) - m_log2) over the lane's own keys. While there is none, l is 0, and
+/// m_log2 the least finite number: from -inf, no score of -inf could be subtracted.
 template <class S>
 struct RowSums {
   float m_log2[S::kDown][2], l[S::kDown][2];
@@ -186,7 +186,7 @@ struct RowSums {
   __device__ RowSums() {
 #pragma unroll
     for (int i = 0; i < S::kDown; ++i)
-      for (int half = 0; half < 2; ++half) m_log2[i][half] = -INFINITY, l[i][half] = 0.0f;
+      for (int half = 0; half < 2; ++half) m_log2[i][half] = -FLT_MAX, l[i][half] = 0.0f;
   }
 };
 
@@ -205,8 +205,7 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
       for (int j = 0; j < S::kAcross; ++j)
         largest = fmaxf(largest, fmaxf(scores[i][j].at[2 * half], scores[i][j].at[2 * half + 1]));
       const float grown = fmaxf(m_log2, device::max_warp<4>(largest) * to_log2);
-      const float base = grown == -INFINITY ? 0.0f : grown;  // -inf - -inf would be NaN
-      const float rescale = device::exp2_approx(m_log2 - base);
+      const float rescale = device::exp2_approx(m_log2 - grown);
       m_log2 = grown;
 #pragma unroll
       for (int d = 0; d < S::kDeep; ++d) O[i][d].at[2 * half] *= rescale, O[i][d].at[2 * half + 1] *= rescale;
@@ -218,7 +217,7 @@ __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S
 #pragma unroll
         for (int e = 2 * half; e < 2 * half + 2; ++e) {
           float& score = scores[i][j].at[e];
-          score = device::exp2_approx(fmaf(score, to_log2, -base));
+          score = device::exp2_approx(fmaf(score, to_log2, -m_log2));
           sum += score;
         }
       }
@@ -299,25 +298,32 @@ struct Arguments {
   View<float, 3> lse;
   float scale;
   device::KeyMask mask;
+  unsigned group;  ///< heads of Q for each of K and V
+};
+
+/// Whose work this is. It is read again whenever one is made: throughout the loop, S and O leave no
+/// registers for what follows from it.
+template <class S>
+struct Place {
+  const unsigned head = BlockNow::x(), batch = BlockNow::y();
+  const int thread = static_cast<int>(device::ThreadNow::x()), warp_row = thread / 32 * S::kWarpM;
+
+  // TODO 8: which queries are the block's, and which head of K and V do they read?
+  // stub| __device__ int first_query() const { return 0; }
+  // stub| __device__ unsigned head_kv(unsigned /*group*/) const { return 0; }
+  __device__ int first_query() const { return static_cast<int>(gridDim.z - 1 - BlockNow::z()) * S::kBlockM; }
+  __device__ unsigned head_kv(unsigned group) const { return head / group; }
+  // [done]
 };
 
 /// O and lse of a block of queries: of head blockIdx.x in batch blockIdx.y, the last ones first. With a
 /// causal mask these see most keys: what takes longest does not begin last.
 template <class S>
 __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typename S::T> arg) {
-  using T = typename S::T;
   extern __shared__ uint4 shared_memory[];
   auto& smem = *reinterpret_cast<typename S::Shared*>(shared_memory);
-
-  const int head = static_cast<int>(blockIdx.x), batch = static_cast<int>(blockIdx.y);
-  // TODO 8: which queries are the block's, and which head of K and V do they read?
-  // stub| const int first_query = 0, head_kv = 0;
-  const int first_query = static_cast<int>(gridDim.z - 1 - blockIdx.z) * S::kBlockM;
-  const auto head_kv = static_cast<int>(head / (arg.Q.shape[1] / arg.K.shape[1]));
-  // [done]
-  const View<const T, 2> Q = device::matrix_of(arg.Q, batch, head);
-  const View<const T, 2> K = device::matrix_of(arg.K, batch, head_kv);
-  const View<const T, 2> V = device::matrix_of(arg.V, batch, head_kv);
+  const Place<S> before;
+  const int first_query = before.first_query();
   const int warp_row = static_cast<int>(threadIdx.x) / 32 * S::kWarpM;
   const float to_log2 = fmaxf(arg.scale * kLog2e, FLT_MIN);  // 0 · -inf would be NaN
   const KeyTiles tiles(arg.mask, first_query, S::kBlockM, S::kBlockN);
@@ -325,13 +331,17 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
   /// Sends for a tile of K and of V, if there is one.
   const auto fetch = [&](int t) {
     if (t < tiles.count) {
-      device::send_tile<kThreads>(smem.K[t % kStages], K, std::int64_t{tiles[t]} * S::kBlockN, 0);
-      device::send_tile<kThreads>(smem.V[t % kStages], V, std::int64_t{tiles[t]} * S::kBlockN, 0);
+      const Place<S> now;
+      const unsigned head = now.head_kv(arg.group);
+      const std::int64_t key = std::int64_t{tiles[t]} * S::kBlockN;
+      auto &K_smem = smem.K[t % kStages], &V_smem = smem.V[t % kStages];
+      device::send_tile<kThreads>(K_smem, device::matrix_of(arg.K, now.batch, head), key, 0, now.thread);
+      device::send_tile<kThreads>(V_smem, device::matrix_of(arg.V, now.batch, head), key, 0, now.thread);
     }
     device::commit_copies();
   };
 
-  device::send_tile<kThreads>(smem.Q, Q, first_query, 0);
+  device::send_tile<kThreads>(smem.Q, device::matrix_of(arg.Q, before.batch, before.head), first_query, 0);
   device::commit_copies();
   fetch(0);
   device::wait_for_copies<1>();
@@ -349,18 +359,20 @@ __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typena
     // [done]
     typename S::Scores scores = {};
     multiply_with_keys<S>(queries, smem.K[t % kStages], scores);
-    if (t >= tiles.full) hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
+    hide<S>(arg.mask, first_query + warp_row, tiles[t] * S::kBlockN, scores);
     fold_scores<S>(to_log2, scores, rows, O);
     accumulate<S>(scores, smem.V[t % kStages], O);
   }
   // [step]
 
-  const float sink = arg.sink == nullptr ? -INFINITY : arg.sink[head];
+  const Place<S> after;
+  const int row = after.warp_row, query = after.first_query();
+  const float sink = arg.sink == nullptr ? -INFINITY : arg.sink[after.head];
   __syncwarp();  // the other lanes have read these rows of Q: O may take their place
-  finish<S>(rows, O, sink, first_query, warp_row, smem.Q, device::row_of(arg.lse, batch, head));
+  finish<S>(rows, O, sink, query, row, smem.Q, device::row_of(arg.lse, after.batch, after.head));
   __syncwarp();  // the rows of O that the warp has are complete
-  device::store_lines<S::kWarpM>(smem.Q, warp_row, device::matrix_of(arg.O, batch, head),
-                                 first_query + warp_row);
+  const auto to = device::matrix_of(arg.O, after.batch, after.head);
+  device::store_lines<S::kWarpM>(smem.Q, row, to, query + row);
 }
 // [kernel]
 
@@ -387,8 +399,9 @@ void attention_forward(const View<const T, 4>& Q, const View<const T, 4>& K, con
   device::require_attention_arguments_of_16_bits(Q, K, V, O, K.shape[1], kMaxDim);
   device::require_shape("lse", lse, {Q.shape[0], Q.shape[1], Q.shape[2]});
   device::require_scale(scale);
-  const Arguments<T> arg{Q, K, V, sink, O, lse, scale, device::key_mask_of(Q, K, causal, window, sinks)};
+  const device::KeyMask mask = device::key_mask_of(Q, K, causal, window, sinks);
   if (Q.shape[0] == 0 || Q.shape[1] == 0 || Q.shape[2] == 0) return;
+  const Arguments<T> arg{Q, K, V, sink, O, lse, scale, mask, static_cast<unsigned>(Q.shape[1] / K.shape[1])};
   if (Q.shape[3] <= 32)
     launch<Shape<T, 32>>(arg);
   else if (Q.shape[3] <= 64)

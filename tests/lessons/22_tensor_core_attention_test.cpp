@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -16,9 +15,10 @@
 
 #include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
-#include "attention/tile_mistakes.hpp"
+#include "attention/cutting_off.hpp"
+#include "attention/golden.hpp"
 #include "grading/testing/lesson_test.hpp"
-#include "tensor/npy.hpp"
+#include "reference/attention_rounding.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
@@ -82,41 +82,54 @@ Reader values_untransposed(const Problem& p) {
           }};
 }
 
-/// The tiles of keys that a block of queries takes for whole, from the first to the one before `end`.
-struct WholeTiles {
-  Int begin, end;
-};
+/// Wrong ranges of tiles of keys: which a block of queries visits, and which a warp's queries take for whole.
+void add_wrong_tiles(const Problem& p, Catalogue& all) {
+  const Int M = queries_of_a_block(p.D()), N = keys_of_a_tile(p.D()), offset = p.Nk() - p.Nq();
+  const Int window = std::min(p.mask.window, std::max<Int>(p.Nk(), 1)), sinks = p.mask.sinks;
+  const auto down = [N](Int key) { return key / N * N; };
+  const auto up = [N](Int key) { return (key + N - 1) / N * N; };
+
+  const auto add_missing = [&](const char* name, auto visits, const char* sentence) {
+    all.add_view_too(
+        name, [=, &p](Int i, Int j) { return p.sees(i, j) && visits(i, j); }, sentence);
+  };
+  const auto first_seen = [=](Int i) { return std::max<Int>(i / M * M + offset - window + 1, 0); };
+  const auto seen_end = [=, causal = p.mask.causal, Nq = p.Nq(), Nk = p.Nk()](Int i) {
+    return causal ? std::max<Int>(std::min((i / M + 1) * M, Nq) + offset, 0) : Nk;
+  };
+  add_missing(
+      "first_tile_rounded_up", [=](Int i, Int j) { return j >= up(first_seen(i)) || down(j) < sinks; },
+      "The beginning of the window is rounded up to a whole tile, and the keys before that are missing.");
+  add_missing(
+      "last_tile_rounded_down", [=](Int i, Int j) { return j < down(seen_end(i)); },
+      "The end of the keys is rounded down to a whole tile: those of the last tile are missing.");
+  add_missing(
+      "tiles_of_sinks_missing", [=](Int i, Int j) { return j >= down(first_seen(i)); },
+      "The tiles of the sinks before the window are not visited.");
+
+  const auto add_unmasked = [&](const char* name, auto begins, auto ends, const char* sentence) {
+    const Int W = M / 4;  // queries of a warp
+    const auto whole = [=, &p](Int i, Int j) {
+      const Int first = i / W * W + offset, last = first + W - 1;
+      return j >= begins(std::max<Int>(last - window + 1, 0)) && j < down(p.Nk()) &&
+             (!p.mask.causal || j < ends(std::max<Int>(first + 1, 0)));
+    };
+    all.add_view_too(
+        name, [=, &p](Int i, Int j) { return p.sees(i, j) || whole(i, j); }, sentence);
+  };
+  add_unmasked(
+      "window_tile_unmasked", down, down,
+      "The tile in which the window of a warp's last query begins is taken for whole: some of its keys "
+      "are too old for later queries.");
+  add_unmasked(
+      "diagonal_tile_unmasked", up, up,
+      "The tile on the diagonal is taken for whole: it has keys that the first queries of the warp do "
+      "not see.");
+}
 
 Mistakes own_mistakes(const Problem& p, Which which) {
   Catalogue all(p, which);
-  const Int M = queries_of_a_block(p.D()), N = keys_of_a_tile(p.D()), offset = p.Nk() - p.Nq();
-  /// The wrong masks of a kernel that rounds the first, or the last, of the whole tiles outwards.
-  const auto add_unmasked = [&](const char* name, bool first_outwards, bool last_outwards,
-                                const char* sentence) {
-    const auto whole_tiles = [=, &p](Int i) {
-      const Int first = i / M * M + offset, last = std::min((i / M + 1) * M, p.Nq()) - 1 + offset;
-      const Int window = std::min(p.mask.window, std::max<Int>(p.Nk(), 1));
-      const Int begin = std::max<Int>(last - window + 1, 0), end = std::max<Int>(first + 1, 0);
-      return WholeTiles{
-          (begin + (first_outwards ? 0 : N - 1)) / N,
-          std::min(p.mask.causal ? (end + (last_outwards ? N - 1 : 0)) / N : p.Nk(), p.Nk() / N)};
-    };
-    all.add_view_too(
-        name,
-        [=, &p](Int i, Int j) {
-          const WholeTiles whole = whole_tiles(i);
-          return p.sees(i, j) || (j / N >= whole.begin && j / N < whole.end && j < p.Nk());
-        },
-        sentence);
-  };
-  add_unmasked(
-      "window_tile_unmasked", true, false,
-      "The tile in which the window of a block's last query begins is taken for whole: some of its keys "
-      "are too old for later queries.");
-  add_unmasked(
-      "diagonal_tile_unmasked", false, true,
-      "The tile on the diagonal is taken for whole: it has keys that the first queries of the block do "
-      "not see.");
+  add_wrong_tiles(p, all);
   all.add("log2e_missing", {.score_factor = std::log(2.0)},
           "The powers of 2 lack the factor log2(e): exp(x) is 2 to the power x times log2(e).");
   if (which == Which::O) {
@@ -129,6 +142,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
               "In each tile, keys and dimensions of V are exchanged: V's lines lie along the columns of the "
               "product, "
               "not along the keys that are summed over.");
+    const Int N = keys_of_a_tile(p.D());
     for (const Int ahead : {-1, 1})
       if (p.Nk() > N && p.mask.window >= p.Nk() && p.mask.sinks == 0 && !p.mask.causal)
         all.add(
@@ -164,41 +178,6 @@ void check_values_in_both(const Problem& p, TestLine where = TestLine::here()) {
 
 Problem bf16(Problem p) { return in_16_bits(std::move(p), Format16::bfloat16); }
 Problem fp16(Problem p) { return in_16_bits(std::move(p), Format16::float16); }
-
-/// A problem of tests/reference/golden_16, of numbers that NumPy rounded, in 8 dimensions: with zeros past
-/// the fourth, which change no score.
-struct Golden {
-  const char* name;
-  Format16 format;
-  double scale;
-  reference::Mask mask;
-  bool sink = false;
-
-  template <class T>
-  Tensor<T> array(const char* file) const {
-    const auto tests = std::filesystem::path(__FILE__).parent_path().parent_path();
-    const std::string folder = std::string(name) + "_" + std::string(name_of(format));
-    return read_npy<T>(tests / "reference" / "golden_16" / folder / (std::string(file) + ".npy"));
-  }
-  Tensor<float> padded(const char* file) const {
-    const Tensor<float> x =
-        format == Format16::bfloat16 ? array<bfloat16>(file).to<float>() : array<float16>(file).to<float>();
-    Shape shape = x.shape();
-    shape[3] = 8;
-    Tensor<float> wide(shape);
-    for (Int b = 0; b < shape[0]; ++b)
-      for (Int h = 0; h < shape[1]; ++h)
-        for (Int i = 0; i < shape[2]; ++i)
-          for (Int d = 0; d < x.shape()[3]; ++d) wide(b, h, i, d) = x(b, h, i, d);
-    return wide;
-  }
-  Problem problem() const {
-    Problem p{padded("q"), padded("k"), padded("v"), static_cast<float>(scale), mask};
-    if (sink) p.sink = array<float>("sink");
-    p.format = format;
-    return p;
-  }
-};
 
 /// Keys of whole tiles that some query of a block sees, and the block's queries, of all blocks of a head.
 std::uint64_t bytes_to_load(const Problem& p) {
@@ -265,6 +244,8 @@ TEST_CASE(
                          {1, 1, 256, 128, 8},
                          {1, 1, 1, 150, 16}})
     check_values_in_both(random_problem(n, {.causal = true}));
+  for (const Sizes& n : {Sizes{1, 2, 12, 5, 8}, {1, 2, 140, 20, 8}, {1, 2, 3, 80, 8}})
+    check_values_in_both(with_sink(random_problem(n, {.causal = true, .window = 2, .sinks = 1})));
 }
 
 TEST_CASE("attends in every combination of causal, window, sink tokens, learned sink and groups",
@@ -326,6 +307,9 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
   check_values(bf16(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), -1000.0f)));
   check_values_in_both(with_empty_rows(random_problem({1, 2, 12, 150, 8})));
   check_values_in_both(with_keys_of_minus_inf(random_problem({2, 2, 12, 150, 8}), 130));
+  // The first tile of keys has no score but -inf, and the next one scores that are far below 0.
+  check_values(
+      bf16(with_keys_of_minus_inf(with_shifted_scores(random_problem({1, 2, 12, 150, 8}), -1000.0f), 64)));
   Problem p = random_problem({1, 1, 20, 70, 16}, {.causal = true});
   for (const float scale : {0.0f, 1.0f, 1e-30f}) {
     p.scale = scale;
@@ -336,9 +320,21 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l22][tensor_core_attention][points:1]") {
   check_values_in_both(with_not_numbers(random_problem({2, 3, 31, 90, 24})));
+  for (const float sink : {kNan, kInf}) {
+    Problem p = with_sink(random_problem({1, 3, 20, 80, 8}, {.causal = true, .window = 10}));
+    (*p.sink)(1) = sink;  // one head
+    check_values(fp16(p));
+  }
   // Keys 64 to 255 lie between the sinks and the windows: nobody looks at their tiles.
   check_values(with_nan_keys(
       bf16(random_problem({1, 2, 10, 300, 8}, {.causal = true, .window = 20, .sinks = 3})), 64, 256));
+  // The sinks end with a tile, and no query sees a key of the next two.
+  check_values(with_nan_keys(
+      fp16(random_problem({1, 1, 64, 320, 8}, {.causal = true, .window = 60, .sinks = 64})), 64, 192));
+  // Queries of the second block are NaN: the first one's and the third one's are not.
+  Problem p = random_problem({1, 1, 300, 300, 8}, {.causal = true, .window = 65, .sinks = 64});
+  for (Int i = 128; i < 256; ++i) p.Q(0, 0, i, 0) = kNan;
+  check_values(bf16(p));
 }
 
 TEST_CASE("gives the bits of no window for one that hides nothing, and the same in every order",
@@ -357,20 +353,21 @@ TEST_CASE("gives the bits of no window for one that hides nothing, and the same 
   }
 }
 
-TEST_CASE("agrees with NumPy's float64 on numbers of 16 bits", "[l22][tensor_core_attention][points:1]") {
-  for (const Format16 format : kBoth)
-    for (const Golden& g : {Golden{"plain", format, 0.5, {}},
-                            {"causal", format, 0.5, {.causal = true}},
-                            {"grouped", format, 0.5, {.causal = true, .window = 4, .sinks = 2}},
-                            {"learned_sink", format, 0.5, {}, true}}) {
-      INFO("tests/reference/golden_16/" << g.name);
-      const Problem p = g.problem();
-      check_values(p);
-      Forward got = results_of(p);
-      require_ran(kKernel.attend(p, got, {.check = CheckMode::never}));
-      const Tensor<double> lse = g.array<double>("lse");
-      require_matches(got.lse, "lse", lse, lse.to<float>(), Bound{.floor = 1e-5});
-    }
+TEST_CASE("agrees with PyTorch's float64 on numbers of 16 bits", "[l22][tensor_core_attention][points:1]") {
+  for (const Golden& g : golden_cases_of_16_bits()) {
+    INFO("tests/reference/golden_16_torch/" << g.name);
+    const Problem& p = g.problem;
+    Forward got = results_of(p);
+    require_ran(kKernel.attend(p, got, {.check = CheckMode::never}));
+    const reference::Attention exact = attention_of(p);
+    const Forward baseline = in_float32(p, exact).results;
+    const CuttingOff cut = cutting_off(p, exact);
+    require_matches(got.lse, "lse", g.result("lse"), baseline.lse, Bound{.floor = 1e-6, .rounding = cut.lse});
+    Tensor<double> rounding = reference::rounding_of_output(exact, p.V, *p.format);
+    for (Int i = 0; i < rounding.numel(); ++i) rounding.at_linear(i) += cut.O.at_linear(i);
+    require_matches(got.O, "O", g.result("o"), baseline.O,
+                    Bound{.floor = 1e-6, .rounding = std::move(rounding), .format = p.format});
+  }
 }
 
 TEST_CASE("gives 0 without keys, and launches nothing without queries",

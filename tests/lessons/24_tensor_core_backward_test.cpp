@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "attention/dropout.hpp"
+#include "attention/golden.hpp"
 #include "attention/gradient_checks.hpp"
 #include "grading/testing/lesson_test.hpp"
+#include "reference/attention_rounding.hpp"
 #include "tensor/float16.hpp"
 #include "tensor/random.hpp"
 
@@ -224,13 +226,36 @@ TEST_CASE("takes multiples of 8 dimensions up to 128", "[l24][tensor_core_backwa
   check(kBackward, problem({1, 1, 70, 40, 128}, Format16::bfloat16, kMask));
 }
 
-TEST_CASE("agrees with central differences", "[l24][tensor_core_backward][points:1]") {
+TEST_CASE("agrees with central differences, and with PyTorch's gradients",
+          "[l24][tensor_core_backward][points:1]") {
   Random random(case_seed());
   for (int i = 0; i < 4; ++i) {
     const Int H_kv = random.integer(1, 2);
     check_differences(kBackward, with_gradient(problem({random.integer(1, 2), H_kv * random.integer(1, 2),
                                                         random.integer(2, 6), random.integer(2, 9), 8, H_kv},
                                                        kFormats[i % 2], {.causal = i < 2})));
+  }
+  // And with PyTorch's gradients, whose delta is of an O of 16 bits, as the kernel's.
+  for (const Golden& g : golden_cases_of_16_bits()) {
+    if (!g.gradients || g.problem.D() > kMaxDim) continue;
+    INFO("tests/reference/golden_16_torch/" << g.name);
+    const BackwardProblem p = with_gradient(g.problem, g.dO);
+    Backward got = results_of(p);
+    require_ran(kBackward.attend_backward(p, got, {.check = CheckMode::never}));
+    const reference::AttentionGradients exact = gradients_of(p);
+    const Backward baseline = in_float32(p, expected_of(exact));
+    const auto rounding = reference::rounding_of_gradients(exact, p.exact, p.Q, p.K, p.dO,
+                                                           static_cast<double>(p.scale), *p.format);
+    const auto compare = [&](Gradient which, const char* file, const Tensor<double>& of_operands) {
+      require_matches(got.of(which), name_of(which), g.result(file), baseline.of(which),
+                      Bound{.floor = 1e-6, .rounding = of_operands, .format = p.format});
+    };
+    compare(Gradient::dQ, "dq_of_rounded_o", rounding.dQ);
+    compare(Gradient::dK, "dk_of_rounded_o", rounding.dK);
+    compare(Gradient::dV, "dv", rounding.dV);
+    if (p.sink)
+      require_matches(got.dsink, "dsink", g.result("dsink_of_rounded_o"), baseline.dsink,
+                      Bound{.floor = 1e-6});
   }
 }
 

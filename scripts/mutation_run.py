@@ -13,6 +13,7 @@ shares are reported: of all judged mutants, and of those that are not equivalent
     scripts/mutation_run.py 03                      all mutants; the result goes to docs/results/03_mutation.json
     scripts/mutation_run.py 03 --only 'sum_warp'    those whose operator, function or line matches; nothing is kept
     scripts/mutation_run.py 03 --survivors          those that survived the last run, when tests have become stricter
+    scripts/mutation_run.py 03 --sample 160         so many of them, spread evenly over the solution; kept as what it is
     scripts/mutation_run.py 03 --list               names the mutants and runs nothing
     scripts/mutation_run.py 03 --reasons            reads the reasons anew for the last result, and runs nothing
 
@@ -716,7 +717,8 @@ def written(result):
 
 
 def print_report(result, reasons):
-    print(f"\n{result['lesson']}: {result['mutants']} mutants in {result['seconds']} s, {result['date']}")
+    part = f" of {result['drawn_from']}" if "drawn_from" in result else ""
+    print(f"\n{result['lesson']}: {result['mutants']}{part} mutants in {result['seconds']} s, {result['date']}")
     for verdict, count in result["not_counted"].items():
         print(f"{count:5}  {'same code as the solution or an earlier mutant' if verdict == 'same code' else verdict}")
     print(f"\n{'operator':16} killed  survived")
@@ -732,7 +734,7 @@ def print_report(result, reasons):
     for row in result["not_judged"]:
         print(f"  not judged: L{row['line_number']} {row['change']}: {row['why']}")
     survived = {key_of(row) for row in result["survivors"]}
-    for where, line, becomes in reasons if result["complete"] else ():
+    for where, line, becomes in reasons if result["complete"] and not part else ():
         if (where, line, becomes) not in survived:
             print(f"  a reason that no survivor needs: {where}: {line} => {becomes}")
     print(f"\nkilled: {result['killed']} of {result['judged']} ({result['killed_percent_of_judged']} %); "
@@ -758,6 +760,9 @@ def run_lesson(name, arguments):
         wanted = re.compile(arguments.only)
         mutants = [m for m in mutants if any(map(wanted.search, (m.operator, m.where, m.line, m.change)))]
     mutants = mutants[: arguments.limit]
+    drawn_from = len(mutants)
+    if arguments.sample is not None and arguments.sample < drawn_from:
+        mutants = [mutants[at * drawn_from // arguments.sample] for at in range(arguments.sample)]
     if arguments.list:
         print("\n".join(f"{mutant.operator:14} {mutant}" for mutant in mutants))
         return True, True
@@ -781,6 +786,8 @@ def run_lesson(name, arguments):
             print("interrupted: what was done is kept", file=sys.stderr)
     is_part = arguments.only or arguments.limit is not None or (last and not complete)
     result = summarise(name, mutants, complete and not is_part, time.monotonic() - start)
+    if len(mutants) < drawn_from:
+        result |= {"command": f"{result['command']} --sample {arguments.sample}", "drawn_from": drawn_from}
     if last and not is_part:
         result = merged(last, result)
     explain_survivors(result, reasons)
@@ -805,6 +812,7 @@ def main():
     parser.add_argument("lessons", nargs="+", metavar="LESSON", help="number of a lesson, for example 03")
     parser.add_argument("--only", metavar="REGEX", help="mutants whose operator, function, line or change matches")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N mutants")
+    parser.add_argument("--sample", type=int, metavar="N", help="N of the mutants, spread evenly over the solution")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="mutants side by side")
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="in place of docs/results/NN_mutation.json")
     parser.add_argument("--list", action="store_true", help="names the mutants and runs nothing")

@@ -90,6 +90,9 @@ constexpr Feature kProcesses{"memory shared between processes", "Copy through th
 constexpr Feature kGraphics{"graphics interoperability", "Keep the data in memory of cudaMalloc()."};
 constexpr Feature kDriver{"the CUDA driver API", "Use the runtime API of cuda_runtime.h."};
 constexpr Feature kCompiler{"NVRTC, which compiles kernels at run time", "Write the kernels into the file."};
+constexpr Feature kCublas{"cuBLAS's triangular, symmetric, complex and solving functions",
+                          "Compute the same in a kernel of your own, or on the host."};
+constexpr Feature kCurand{"cuRAND's other generators", "Use curandState or curandStatePhilox4_32_10_t."};
 
 /// Names, by how they begin. Longer ones first.
 struct NameOfFeature {
@@ -135,6 +138,20 @@ constexpr std::array kNamesOfFeatures = {NameOfFeature{"cudaGraphics", &kGraphic
                                          NameOfFeature{"cuMem", &kDriver},
                                          NameOfFeature{"cuLaunch", &kDriver},
                                          NameOfFeature{"nvrtc", &kCompiler},
+                                         NameOfFeature{"cublasCgem", &kCublas},
+                                         NameOfFeature{"cublasZ", &kCublas},
+                                         NameOfFeature{"cublasStr", &kCublas},
+                                         NameOfFeature{"cublasDtr", &kCublas},
+                                         NameOfFeature{"cublasSsy", &kCublas},
+                                         NameOfFeature{"cublasDsy", &kCublas},
+                                         NameOfFeature{"cublasSrot", &kCublas},
+                                         NameOfFeature{"cublasDrot", &kCublas},
+                                         NameOfFeature{"cublasSget", &kCublas},
+                                         NameOfFeature{"cublasDget", &kCublas},
+                                         NameOfFeature{"curandStateMRG", &kCurand},
+                                         NameOfFeature{"curandStateMtgp", &kCurand},
+                                         NameOfFeature{"curandStateSobol", &kCurand},
+                                         NameOfFeature{"curandStateScrambled", &kCurand},
                                          NameOfFeature{"cudaReadMode", &kTextures},
                                          NameOfFeature{"surf1D", &kSurfaces},
                                          NameOfFeature{"surf3D", &kSurfaces},

@@ -101,6 +101,19 @@ void require_copy_launch(const Outcome& outcome, std::int64_t n, int blocks) {
                                   std::to_string(wanted) + ".");
 }
 
+/// With these, a launch of more than one block is refused.
+CallOptions one_block() {
+  CallOptions options;
+  options.max_grid_x = 1;
+  return options;
+}
+
+void require_refused_launch(const Outcome& outcome) {
+  if (outcome.status == Status::returned) return;  // a GPU has no such switch
+  INFO("This test makes CUDA refuse the launch on purpose");
+  require_throws<std::runtime_error>(outcome);
+}
+
 Outcome check_copy(const Tensor<float>& x, int stages, int blocks, const CallOptions& options = {}) {
   INFO("n = " << x.numel() << ", stages = " << stages << ", blocks = " << blocks);
   Tensor<float> y({x.numel()});
@@ -366,6 +379,9 @@ TEST_CASE("copy: refuses sizes, stages and blocks that make no sense",
   refused(5, 0, 1, "stages");
   refused(5, kMaxStages + 1, 1, "stages");
   refused(5, 2, 0, "blocks");
+  const Tensor<float> two_tiles = numbers(2 * kCopyTile);
+  Tensor<float> copied({2 * kCopyTile});
+  require_refused_launch(copy(two_tiles, copied, 2, 2, one_block()));
 }
 
 TEST_CASE("multiplies the matrices of the notes", "[l20][matmul_staged][points:1]") {
@@ -479,6 +495,9 @@ TEST_CASE("multiplies (3, 5) by (5, 4), but refuses what does not fit together",
   refused({3, 5}, {5, 4}, {3, 5}, 2, "C");
   refused({3, 5}, {5, 4}, {3, 4}, 1, "stages");
   refused({3, 5}, {5, 4}, {3, 4}, kMaxStages + 1, "stages");
+  const Problem two_blocks = random_problem(3, kProductTile + 4, 5);
+  Tensor<float> C({3, kProductTile + 4});
+  require_refused_launch(multiply(two_blocks, C, 2, one_block()));
 }
 
 COURSE_RUN(RunContext& run) {

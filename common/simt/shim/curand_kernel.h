@@ -12,10 +12,10 @@
 #define CURAND_2POW32_INV (2.3283064e-10f)
 
 // What a generator remembers beside its place: the second of two normal numbers, which come in pairs.
-struct SimtSpareNormals {
-  float single;
+struct SimtSpareNormals {  // without padding, and so are the states: programs copy them as a whole
   double twice;
-  bool has_single, has_twice;
+  float single;
+  bool has_single, has_twice, unused[2];
 };
 
 struct curandStateXORWOW {
@@ -28,9 +28,10 @@ typedef struct curandStateXORWOW curandState;
 
 struct curandStatePhilox4_32_10 {
   uint4 ctr;           // the block of four words
-  uint2 key;           // the seed
   uint4 output;        // that block, once it is known
+  uint2 key;           // the seed
   unsigned int STATE;  // how many of its words have been given
+  unsigned int unused;
   SimtSpareNormals spare;
 };
 typedef struct curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
@@ -86,7 +87,8 @@ SIMT_SHIM_INLINE void curand_init(unsigned long long seed, unsigned long long su
                                   unsigned long long offset, curandStatePhilox4_32_10_t* state) {
   state->ctr = make_uint4(0, 0, 0, 0);
   state->key = make_uint2((unsigned int)seed, (unsigned int)(seed >> 32));
-  state->STATE = 0;
+  state->output = make_uint4(0, 0, 0, 0);
+  state->STATE = state->unused = 0;
   state->spare = {};
   skipahead_sequence(subsequence, state);
   skipahead(offset, state);

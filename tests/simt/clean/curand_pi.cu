@@ -5,10 +5,14 @@
 
 #include <cstdio>
 
-__global__ void set_up(curandState* states) { curand_init(7, threadIdx.x, 0, &states[threadIdx.x]); }
+template <class State>
+__global__ void set_up(State* states) {
+  curand_init(7, threadIdx.x, 0, &states[threadIdx.x]);
+}
 
-__global__ void hits(curandState* states, const float2* points, unsigned int* inside) {
-  curandState state = states[threadIdx.x];
+template <class State>
+__global__ void hits(State* states, const float2* points, unsigned int* inside) {
+  State state = states[threadIdx.x];  // as a whole, with what is not in use yet
   unsigned int count = 0;
   for (int i = 0; i < 8; ++i) {
     const float x = curand_uniform(&state), y = curand_uniform(&state);
@@ -23,9 +27,11 @@ __global__ void hits(curandState* states, const float2* points, unsigned int* in
 int main() {
   const int n = 64;
   curandState* states;
+  curandStatePhilox4_32_10_t* philox_states;
   float* points;
   unsigned int *inside, count = 0;
   cudaMalloc(&states, n * sizeof(curandState));
+  cudaMalloc(&philox_states, n * sizeof(curandStatePhilox4_32_10_t));
   cudaMalloc(&points, 2 * n * sizeof(float));
   cudaMalloc(&inside, sizeof(unsigned int));
   cudaMemset(inside, 0, sizeof(unsigned int));
@@ -34,9 +40,11 @@ int main() {
   curandGenerateUniform(generator, points, 2 * n);
   set_up<<<1, n>>>(states);
   hits<<<1, n>>>(states, (const float2*)points, inside);
+  set_up<<<1, n>>>(philox_states);
+  hits<<<1, n>>>(philox_states, (const float2*)points, inside);
   cudaMemcpy(&count, inside, sizeof count, cudaMemcpyDeviceToHost);
-  std::printf("about %.2f\n", 4.0 * count / (9 * n));
+  std::printf("about %.2f\n", 4.0 * count / (2 * 9 * n));
   curandDestroyGenerator(generator);
-  cudaFree(states), cudaFree(points), cudaFree(inside);
+  cudaFree(states), cudaFree(philox_states), cudaFree(points), cudaFree(inside);
   return cudaGetLastError();
 }

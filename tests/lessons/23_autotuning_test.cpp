@@ -779,9 +779,9 @@ TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with]
       std::array{kCompiled[3], kCompiled[5], kCompiled[4], kCompiled[9]};
   check_product(random_problem(128, 128, 40), deepest);
   check_product(random_problem(72, 44, 50, column_major, row_major, column_major), wide);
-  check_product(random_problem(131, 133, 20, column_major, column_major), tall);
+  check_product(random_problem(131, 133, 20, column_major, column_major, column_major), tall);
   check_product(random_problem(65, 96, 33, row_major, column_major), smallest);
-  check_product(random_problem(1, 150, 77), smallest);
+  check_product(random_problem(1, 161, 77), smallest);
   check_product(random_problem(35, 40, 0), deepest);
   check_product(random_problem(0, 5, 7), wide);
   check_product(random_problem(5, 0, 7), wide);
@@ -812,6 +812,12 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
     Configuration other = kCompiled[9];
     other.type = Type::bfloat16;
     require_throws<std::invalid_argument>(multiply(p16, C, other));
+  }
+  {
+    Tensor<float> taller({72, 40});
+    INFO("A of bfloat16 by columns, which cannot be copied 16 bytes at a time along a row");
+    require_throws<std::invalid_argument>(
+        multiply(random_problem(72, 40, 24, column_major), taller, kCompiled[14]), "A");
   }
   {
     INFO("B of bfloat16 by columns, which cannot be copied 16 bytes at a time along a row");

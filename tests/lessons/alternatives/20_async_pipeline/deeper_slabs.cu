@@ -6,6 +6,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <stdexcept>
 
 #include "device/cuda_check.hpp"
@@ -55,16 +56,22 @@ struct Stage {
   Shape::BTile B;
 };
 
-/// Four copies of one number each, whatever the strides.
+/// Four numbers in one copy where they lie side by side, else one.
 template <class Tile>
 __device__ void fetch_slab(const View<const float, 2>& X, std::int64_t first_row, std::int64_t first_k,
                            Tile& to) {
-  for (int e = static_cast<int>(threadIdx.x); e < 128 * 16; e += kThreads) {
-    const bool along_k = X.strides[1] < X.strides[0];
+  const bool in_fours = X.strides[0] == 1 && X.strides[1] % 4 == 0 && X.shape[0] % 4 == 0 &&
+                        reinterpret_cast<std::uintptr_t>(X.data) % 16 == 0;
+  const bool along_k = X.strides[1] < X.strides[0];
+  const int each = in_fours ? 4 : 1;
+  for (int e = each * static_cast<int>(threadIdx.x); e < 128 * 16; e += each * kThreads) {
     const int i = along_k ? e / 8 % 128 : e % 128, k = along_k ? e % 8 + e / 1024 * 8 : e / 128;
     const bool inside = first_row + i < X.shape[0] && first_k + k < X.shape[1];
-    __pipeline_memcpy_async(&to.at[k][i], inside ? &X(first_row + i, first_k + k) : X.data, 4,
-                            inside ? 0 : 4);
+    const float* const from = inside ? &X(first_row + i, first_k + k) : X.data;
+    if (in_fours)
+      __pipeline_memcpy_async(&to.at[k][i], from, 16, inside ? 0 : 16);
+    else
+      __pipeline_memcpy_async(&to.at[k][i], from, 4, inside ? 0 : 4);
   }
 }
 

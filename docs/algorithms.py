@@ -207,9 +207,9 @@ def hidden(i, j, offset, causal, window, sinks):
 
 def queries_of(j, Nq, offset, causal, window, sinks):
     """The first query that sees a key of the tile, and one past the last."""
-    begin = max(j.start - offset, 0) if causal else 0
+    first = max(j.start - offset, 0) if causal else 0
     ends = window < NEVER and j.start >= sinks  # later queries have lost the whole tile
-    return begin, min(j.stop - 1 + window - offset, Nq) if ends else Nq
+    return first, min(j.stop - 1 + window - offset, Nq) if ends else Nq
 # [17 masks]
 
 

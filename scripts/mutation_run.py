@@ -13,7 +13,7 @@ shares are reported: of all judged mutants, and of those that are not equivalent
     scripts/mutation_run.py 03                      all mutants; the result goes to docs/results/03_mutation.json
     scripts/mutation_run.py 03 --only 'sum_warp'    those whose operator, function or line matches; nothing is kept
     scripts/mutation_run.py 03 --survivors          those that survived the last run, when tests have become stricter
-    scripts/mutation_run.py 03 --sample 160         so many of them, spread evenly over the solution; kept as what it is
+    scripts/mutation_run.py 03 --sample 160         160 of them, spread evenly; the result says of how many
     scripts/mutation_run.py 03 --list               names the mutants and runs nothing
     scripts/mutation_run.py 03 --reasons            reads the reasons anew for the last result, and runs nothing
 

@@ -5,6 +5,7 @@
     scripts/compare_torch.py --json FILE --resume         # what FILE does not have yet
     scripts/compare_torch.py --errors --json FILE
     scripts/compare_torch.py --lessons 9 --own            # your file in place of the worked solution
+    scripts/compare_torch.py --lessons 9 --file FILE.cu   # that kernel
     scripts/compare_torch.py --lessons 9 --library 9=FILE # a library that `./course build --paths` made
 
 Each result is held against a computation in float64 before anything is timed: its largest error may be twice that of
@@ -59,6 +60,7 @@ def parse_arguments(words=None):
     parser.add_argument("--quick", action="store_true", help="few shapes")
     parser.add_argument("--errors", action="store_true", help="errors alone, by length and magnitude (9, 10 and 17)")
     parser.add_argument("--own", action="store_true", help="your files in place of the worked solutions")
+    parser.add_argument("--file", metavar="FILE", help="this kernel in place of the worked solution of the one lesson")
     parser.add_argument("--library", action="append", default=[], metavar="LESSON=FILE",
                         help="a library that is built already, once for each lesson")
     parser.add_argument("--json", default="-", metavar="FILE", help="where the results go; - is standard output")
@@ -75,6 +77,10 @@ def parse_arguments(words=None):
         arguments.library = read_libraries(arguments.library)
     except ValueError as error:
         parser.error(str(error))
+    if arguments.file is not None and (arguments.own or arguments.library or len(arguments.lessons) != 1):
+        parser.error("--file takes one lesson, and neither --own nor --library.")
+    if arguments.file is not None and not pathlib.Path(arguments.file).is_file():
+        parser.error(f"--file: there is no file {arguments.file}.")
     if arguments.time_budget <= 0 or arguments.case_seconds <= 0:
         parser.error("--time-budget and --case-seconds are numbers of seconds above 0.")
     if arguments.resume and not pathlib.Path(arguments.json).is_file():
@@ -113,12 +119,21 @@ def make_libraries(arguments) -> tuple[dict, dict]:
     to_build = [lesson for lesson in arguments.lessons if lesson not in arguments.library]
     if to_build:
         say(f"building lessons {', '.join(f'{lesson:02}' for lesson in to_build)}")
-        for lesson, built in library.build_libraries(arguments.course, to_build, "gpu", not arguments.own).items():
+        which = ["--file", os.path.abspath(arguments.file)] if arguments.file else [] if arguments.own else ["--solution"]
+        for lesson, built in library.build_libraries(arguments.course, to_build, "gpu", which).items():
             if isinstance(built, library.LibraryError):
                 missing[lesson] = str(built)
             else:
                 paths[str(lesson)] = str(built)
     return paths, missing
+
+
+def kernels_of(arguments) -> str:
+    """Which kernels these are: "solutions", "own", or a file of the course."""
+    if arguments.own or arguments.library:
+        return "own"
+    file = pathlib.Path(arguments.file or "").resolve()
+    return "solutions" if arguments.file is None else str(file.relative_to(ROOT)) if ROOT in file.parents else "own"
 
 
 class Unlike(Exception):
@@ -134,7 +149,7 @@ class Report:
         words = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in sys.argv[1:]]  # without folders of this machine
         self.content = {"program": "compare_torch", **machine, "date": datetime.date.today().isoformat(),
                         "command": " ".join(["scripts/compare_torch.py", *words]),
-                        "kernels": "own" if arguments.own or arguments.library else "solutions", "method": METHOD,
+                        "kernels": kernels_of(arguments), "method": METHOD,
                         "ceilings": ceilings, self.key: [], "left_out": []}
         self.content.pop("device", None)
         if arguments.resume:

@@ -10,6 +10,7 @@
 #include "cli/case_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/kernel_queue.hpp"
+#include "cli/one_kernel.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/shell_word.hpp"
@@ -23,22 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace course::grading;
-
-/// The kernels that the arguments ask for, one a lesson.
-std::vector<KernelSource> choose_kernels(const Workspace& workspace, const CheckArguments& arguments) {
-  const std::vector<Lesson> lessons = workspace.select(arguments.lessons);
-  if (!arguments.file.empty()) {
-    if (lessons.size() != 1 || arguments.lessons.empty())
-      throw UsageError("--file needs exactly one lesson.");
-    if (!fs::is_regular_file(arguments.file))
-      throw UsageError(fmt::format("There is no file {}.", arguments.file));
-    return {{lessons.front(), fs::absolute(arguments.file)}};
-  }
-  std::vector<KernelSource> kernels;
-  for (const Lesson& lesson : lessons)
-    kernels.push_back({lesson, arguments.solution ? lesson.solution() : lesson.stub()});
-  return kernels;
-}
 
 std::string command_again(const CheckArguments& arguments, const LessonReport& report) {
   std::string command = "./course check " + report.lesson.two_digits();
@@ -151,10 +136,9 @@ CheckOptions choose_backend(const Workspace& workspace, const CheckArguments& ar
 
 int run_check(const Terminal& terminal, const CheckArguments& arguments) {
   Workspace workspace(terminal);
-  if (arguments.solution && !arguments.file.empty())
-    throw UsageError("--solution and --file exclude each other.");
   if (arguments.list) return show_cases(terminal, workspace, arguments);
-  std::vector<KernelSource> kernels = choose_kernels(workspace, arguments);
+  std::vector<KernelSource> kernels =
+      choose_kernels(workspace, arguments.lessons, arguments.solution, arguments.file);
   require_writable("--json", arguments.json);
   CheckOptions options = choose_backend(workspace, arguments);
   options.seed = arguments.seed;

@@ -89,6 +89,7 @@ int run_gradcheck(const Terminal& terminal, const GradcheckArguments& arguments)
 struct BuildArguments {
   std::vector<std::string> lessons;
   bool solution = false;
+  std::string file;  ///< compiled in place of the student's own
   std::string backend = "cpu";
   bool quick = false;  ///< without optimising: whether it compiles at all
   bool paths = false;  ///< says where each library is

@@ -162,13 +162,15 @@ class Library:
         return call
 
 
-def build_libraries(course, lessons: list[int], backend: str = "gpu", solutions: bool = True) -> dict:
+def build_libraries(course, lessons: list[int], backend: str = "gpu", which=("--solution",)) -> dict:
     """Builds the kernels of lessons by `./course build`. Gives, by lesson, a path, or a LibraryError that says why not.
+
+    `which`: the words that say which kernels; none mean the student's own.
 
     @throws LibraryError if the command itself cannot do its work
     """
     words = [str(course), "build", *map(str, lessons), "--backend", backend, "--paths"]
-    words += ["--solution"] if solutions else []
+    words += which
     try:
         run = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
     except OSError as error:

@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/kernel_queue.hpp"
+#include "cli/one_kernel.hpp"
 #include "cli/staff/judge_kernel.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/subprocess.hpp"
@@ -58,13 +59,16 @@ void print_judgement(const Terminal& terminal, const Lesson& lesson, const Varia
 
 int run_build(const Terminal& terminal, const BuildArguments& arguments) {
   Workspace workspace(terminal);
-  const auto lessons = workspace.select(arguments.lessons);
+  std::vector<KernelSource> kernels =
+      choose_kernels(workspace, arguments.lessons, arguments.solution, arguments.file);
   const CheckOptions options = choose_compiler(workspace, arguments);
+  std::vector<Lesson> lessons;
+  for (KernelSource& kernel : kernels) {
+    kernel.purpose = Purpose::outputs;
+    kernel.quickly = arguments.quick;
+    lessons.push_back(kernel.lesson);
+  }
   workspace.make_ready(lessons);
-  std::vector<KernelSource> kernels;
-  for (const Lesson& lesson : lessons)
-    kernels.push_back(
-        {lesson, arguments.solution ? lesson.solution() : lesson.stub(), Purpose::outputs, arguments.quick});
   KernelQueue queue(workspace.toolchain(), kernels, options);
   bool all = true;
   for (std::size_t i = 0; i < kernels.size(); ++i) {

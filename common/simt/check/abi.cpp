@@ -1,5 +1,6 @@
 // What instrumented kernels call besides the hooks, and what programs ask of check mode.
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <string>
@@ -104,6 +105,16 @@ std::int64_t integer_of(const UbsanType* type, std::uintptr_t value) {
   return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
 }
 
+/// Atomics work in host code as well, where nobody is told.
+void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller) {
+  simt::BlockRunner* const runner = simt::BlockRunner::current();
+  if (runner == nullptr) return;
+  runner->spin_hint();
+  if (active_recorder == nullptr) return;
+  Checker::get().atomic(address, bytes, operation, caller);  // another thread may run in between
+  active_recorder->told_atomic = address;
+}
+
 }  // namespace
 
 extern "C" {
@@ -133,14 +144,13 @@ void simt_fence(SimtFence scope) {
     Checker::get().fence(scope == simt_fence_block ? FenceScope::block : FenceScope::device, SIMT_CALLER());
 }
 
-void simt_atomic(const void* address, unsigned bytes,
-                 SimtAtomic operation) {  // atomics work in host code as well
-  simt::BlockRunner* const runner = simt::BlockRunner::current();
-  if (runner == nullptr) return;
-  runner->spin_hint();
-  if (active_recorder == nullptr) return;
-  Checker::get().atomic(address, bytes, operation, SIMT_CALLER());  // another thread may run in between
-  active_recorder->told_atomic = address;
+void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation) {
+  tell_atomic(address, bytes, operation, SIMT_CALLER());
+}
+
+void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {
+  tell_atomic(address, count * sizeof(float), simt_atomic_update, SIMT_CALLER());
+  for (unsigned i = 0; i < count; ++i) before[i] = std::atomic_ref(address[i]).fetch_add(values[i]);
 }
 
 void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* data, std::uintptr_t index) {

@@ -49,6 +49,9 @@ enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare 
 
 /// Comes before every atomic operation: what it is about to touch. A place to give way as well.
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation);
+/// address[i] += values[i] for each of `count` numbers, each addition by itself; `before` becomes what was
+/// there.
+void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before);
 
 /// What the threads of the block have done so far comes before whatever they do from now on: threads that
 /// meet by other means than __syncthreads() are judged in this order.

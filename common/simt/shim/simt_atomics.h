@@ -7,6 +7,7 @@
 
 #include "simt_abi.h"
 #include "simt_qualifiers.h"
+#include "simt_vector_types.h"
 
 namespace simt {
 
@@ -78,6 +79,18 @@ SIMT_ATOMIC(Dec, unsigned, old == 0u || old > value ? value : old - 1u)
 #undef SIMT_ATOMIC_EXCHANGE
 #undef SIMT_ATOMIC
 #undef SIMT_ATOMIC_OPERATION
+
+// Each of the numbers is added by itself; the access is one. On a GPU, from compute capability 9.0 on.
+__forceinline__ float2 atomicAdd(float2* address, float2 value) {
+  float2 before;
+  simt_atomic_add_floats(&address->x, &value.x, 2, &before.x);
+  return before;
+}
+__forceinline__ float4 atomicAdd(float4* address, float4 value) {
+  float4 before;
+  simt_atomic_add_floats(&address->x, &value.x, 4, &before.x);
+  return before;
+}
 
 #define SIMT_ATOMIC_CAS(TYPE)                                                                         \
   __forceinline__ TYPE atomicCAS(TYPE* address, TYPE compare, TYPE value) {                           \

@@ -49,39 +49,42 @@ template <class T>
 struct Arguments {
   View<const T, 4> Q, K, V, dO;
   View<const float, 3> lse, delta;
-  View<float, 4> dQ_sums;  ///< (B, H, Nq, D), 0 at first
+  View<float4, 5> dQ_sums;  ///< (B, H, 16 queries each, 8 dimensions each, lane): fragments of dQ in float32
   View<T, 4> dK, dV;
   float scale;
   device::TileMask mask;
   device::Dropout dropout;
 };
 
-/// A block's 128 keys of one head, and what it sums up for them, while tiles of queries go past. A warp has
-/// 16 keys, and registers for kPart queries at a time. All threads call the members together.
+/// A block's 128 keys of one head, and what it sums up for them, while tiles of queries go past. Its eight
+/// warps share each product as rectangles: S and dP by 32 keys and half of the queries, dK and dV by 32 keys
+/// and half of the dimensions, and what is added to dQ by 32 queries and 32 dimensions. So a fragment that is
+/// read from shared memory serves 32 rows or columns everywhere. All threads call the members together.
 template <class T_, int kDim, bool kDrops>
 class Block {
  public:
   using T = T_;
-  static constexpr int kWarps = 8, kThreads = 32 * kWarps, kDown = 1;  // a fragment's rows for each warp
-  static constexpr int kRows = 16 * kDown * kWarps, kCols = 64, kPart = 32, kUnrolled = 4;
+  static constexpr int kWarps = 8, kThreads = 32 * kWarps, kDown = 2;  // fragments below each other
+  static constexpr int kRows = 128, kCols = kDim > 64 ? 64 : 128, kPart = 32;
+  static_assert(kCols * kDim == 32 * 32 * kWarps);
 
   using RowTile = device::SwizzledTile<T, kRows, kDim>;
   using ColTile = device::SwizzledTile<T, kCols, kDim>;
-  using ScoreTile = device::SwizzledTile<T, kRows, kPart>;
-  using Scores = FragmentC[kDown][kPart / 8];
-  using Sums = FragmentC[kDown][kDim / 8];
+  using ScoreTile = device::SwizzledTile<T, kRows, kCols>;
+  using Scores = FragmentC[kDown][kPart / 8];  ///< 32 keys, 32 queries
+  using Sums = FragmentC[kDown][kDim / 16];    ///< 32 keys, half of the dimensions
 
   struct Stage {
     ColTile of_S, of_dP;
     alignas(16) OfQuery queries[kCols];
   };
-  /// 74 KB of shared memory for 64 dimensions, 138 KB for 128. K and Q make S, V and dO make dP.
+  /// 163 or 162 KB of shared memory. K and Q make S, V and dO make dP.
   struct Memory {
     struct {
       RowTile of_S, of_dP;
     } rows;
     Stage stages[2];
-    ScoreTile dS;
+    ScoreTile P, dS;  ///< (keys, queries)
   };
 
   __device__ Block(const Arguments<T>& arg, int first_key, void* shared_memory)
@@ -105,21 +108,32 @@ class Block {
         send<false>(next.head, next.first, next_stage);
         column = column_of(next);  // on its way, too
       }
-      for (int col = 0; col < kCols; col += kPart) attend(at, stage, col);
+      for (int col = 0; col < kCols / 2; col += kPart) score(at, stage, warp() / 4 * (kCols / 2) + col);
       keep_column(next_stage, column);
+      __syncthreads();                             // P and dS are complete
+      accumulate(smem_.P, stage.of_dP, dV_rmem_);  // line 12: dV += Pᵀ·dO
+      accumulate(smem_.dS, stage.of_S, dK_rmem_);  // line 16: dK += dSᵀ·Q
+      add_to_dQ(at.head, at.first);                // line 15: dQ += dS·K
       at = next;
     }
   }
 
   __device__ void store_sums() const {
-    const int first_row = first_key_ + warp_row();
-    device::store_fragments(dK_rmem_, arg_.scale, device::matrix_of(arg_.dK, blockIdx.z, blockIdx.y),
-                            first_row);
-    device::store_fragments(dV_rmem_, 1.0f, device::matrix_of(arg_.dV, blockIdx.z, blockIdx.y), first_row);
+    store_sum(dK_rmem_, arg_.scale, arg_.dK);
+    store_sum(dV_rmem_, 1.0f, arg_.dV);
   }
 
  private:
-  __device__ static int warp_row() { return static_cast<int>(threadIdx.x) / 32 * 16 * kDown; }
+  __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
+  __device__ static int warp_row() { return warp() % 4 * 32; }          // key, of S, dP, dK and dV
+  __device__ static int warp_dim() { return warp() / 4 * (kDim / 2); }  // of dK and dV
+
+  __device__ void store_sum(const Sums& sums, float factor, const View<T, 4>& to) const {
+    View<T, 2> half = device::matrix_of(to, blockIdx.z, blockIdx.y);
+    half.data += warp_dim();
+    half.shape[1] -= warp_dim();
+    device::store_fragments(sums, factor, half, first_key_ + warp_row());
+  }
 
   /// Sends for a tile of K and of V, or of Q and of dO.
   template <bool kKeys, class Tiles>
@@ -152,31 +166,25 @@ class Block {
     return {first_col + 8 * j + FragmentC::col(e), first_key_ + warp_row() + 16 * i + FragmentC::row(e)};
   }
 
-  /// Lines 10 to 16 of the algorithm, for kPart queries of the stage from first_col on.
-  __device__ void attend(const device::QueryTiles& at, const Stage& stage, int first_col) {
+  /// P and dS of the warp's keys and kPart queries of the stage from first_col on: lines 10, 11, 13 and 14.
+  __device__ void score(const device::QueryTiles& at, const Stage& stage, int first_col) {
     const std::uint32_t kept = kDrops ? kept_of(at, first_col) : ~0u;
     Scores S_rmem = {}, dP_rmem = {};
-    // Line 10: Sᵀ = K·Qᵀ; and line 13: dPᵀ = V·dOᵀ.
-    multiply(smem_.rows.of_S, stage.of_S, first_col, S_rmem);
-    multiply(smem_.rows.of_dP, stage.of_dP, first_col, dP_rmem);
+    multiply(smem_.rows.of_S, stage.of_S, first_col, S_rmem);     // Sᵀ = K·Qᵀ
+    multiply(smem_.rows.of_dP, stage.of_dP, first_col, dP_rmem);  // dPᵀ = V·dOᵀ
     if (arg_.mask.hides_nothing(at.first, kCols, first_key_, kRows))
       differentiate<false>(at.first, stage, first_col, kept, S_rmem, dP_rmem);
     else
       differentiate<true>(at.first, stage, first_col, kept, S_rmem, dP_rmem);
-    // Line 12: dV += Pᵀ·dO; line 16: dK += dSᵀ·Q; line 15: dQ += dS·K.
-    accumulate(S_rmem, stage.of_dP, first_col, dV_rmem_);
-    accumulate(dP_rmem, stage.of_S, first_col, dK_rmem_);
-    __syncthreads();  // everybody has read dS of the part before
-    put_dS(dP_rmem);
-    __syncthreads();  // dS is complete
-    add_to_dQ(at.head, at.first + first_col);
+    put(S_rmem, first_col, smem_.P);
+    put(dP_rmem, first_col, smem_.dS);
   }
 
   /// scores += A·Bᵀ, for the warp's rows of A and kPart rows of B from first_col on.
   __device__ static void multiply(const RowTile& A, const ColTile& B, int first_col, Scores& scores) {
     const device::OperandA<RowTile, Major::k> a_of(warp_row());
     const device::OperandB<ColTile, Major::k> b_of;
-#pragma unroll kUnrolled  // more would take registers for more addresses
+#pragma unroll
     for (int k = 0; k < kDim; k += 16) {
       FragmentA<T> a[kDown];
 #pragma unroll
@@ -185,63 +193,61 @@ class Block {
     }
   }
 
-  /// sums += scores·X, for the rows of X from first_col on: the scores, rounded, are operands as they lie.
-  __device__ static void accumulate(const Scores& scores, const ColTile& X, int first_col, Sums& sums) {
+  /// sums += A·X: the warp's keys of A, which has numbers of queries, and its dimensions of X.
+  __device__ static void accumulate(const ScoreTile& A, const ColTile& X, Sums& sums) {
+    const device::OperandA<ScoreTile, Major::k> a_of(warp_row());
     const device::OperandB<ColTile, Major::rows> b_of;
 #pragma unroll
-    for (int k = 0; k < kPart; k += 16) {
+    for (int k = 0; k < kCols; k += 16) {
       FragmentA<T> a[kDown];
 #pragma unroll
-      for (int i = 0; i < kDown; ++i) a[i] = device::operand_of<T>(scores[i][k / 8], scores[i][k / 8 + 1]);
-      device::multiply_add(a, b_of, X, 0, first_col + k, sums);
+      for (int i = 0; i < kDown; ++i) a[i] = a_of.read(A, 16 * i, k);
+      device::multiply_add(a, b_of, X, warp_dim(), k, sums);
     }
   }
 
-  /// dSᵀ, rounded, goes to shared memory: as A of dQ its rows are queries, which all warps have parts of.
-  __device__ void put_dS(const Scores& dS) const {
+  /// Scores, rounded, become operands of all warps.
+  __device__ static void put(const Scores& scores, int first_col, ScoreTile& to) {
 #pragma unroll
     for (int i = 0; i < kDown; ++i) {
 #pragma unroll
       for (int j = 0; j < kPart / 8; ++j) {
 #pragma unroll
         for (int half = 0; half < 2; ++half)
-          smem_.dS.put_two(warp_row() + 16 * i + FragmentC::row(2 * half), 8 * j + FragmentC::col(0),
-                           device::rounded_to<T>(dS[i][j].at[2 * half], dS[i][j].at[2 * half + 1]));
+          to.put_two(warp_row() + 16 * i + FragmentC::row(2 * half), first_col + 8 * j + FragmentC::col(0),
+                     device::rounded_to<T>(scores[i][j].at[2 * half], scores[i][j].at[2 * half + 1]));
       }
     }
   }
 
   // [add]
-  /// dQ += dS·K for kPart queries from first_query on: each warp has 16 dimensions of all, or of half of
-  /// them.
+  /// What other blocks add to the same numbers at the same time is not lost.
+  __device__ static void add_four(float4& to, const FragmentC& C) {
+#if __CUDA_ARCH__ >= 900
+    atomicAdd(&to, make_float4(C.at[0], C.at[1], C.at[2], C.at[3]));
+#else
+    for (int e = 0; e < 4; ++e) atomicAdd(&to.x + e, C.at[e]);
+#endif
+  }
+
+  /// dQ += dS·K for kCols queries from first_query on. dS lies by keys: as A it is read by columns.
   __device__ void add_to_dQ(int head, int first_query) const {
-    constexpr int kAlong = kDim / 16, kBelow = kPart / 16 * kAlong / kWarps;  // warps; fragments of each
-    const int warp = static_cast<int>(threadIdx.x) / 32, first_dim = warp % kAlong * 16;
-    const device::OperandA<ScoreTile, Major::rows> a_of(warp / kAlong * 16);  // dS lies by keys
+    constexpr int kAlong = kDim / 32;  // warps beside each other
+    const int first_row = warp() / kAlong * 32, first_dim = warp() % kAlong * 32, lane = FragmentC::lane();
+    const device::OperandA<ScoreTile, Major::rows> a_of(first_row);
     const device::OperandB<RowTile, Major::rows> b_of;
-    FragmentC sums[kBelow][2] = {};
-#pragma unroll 2
-    for (int k = 0; k < kRows; k += 16) {
-      FragmentA<T> a[kBelow];
+    FragmentC sums[2][4] = {};
 #pragma unroll
-      for (int i = 0; i < kBelow; ++i) a[i] = a_of.read(smem_.dS, 16 * i, k);
+    for (int k = 0; k < kRows; k += 16) {
+      const FragmentA<T> a[2] = {a_of.read(smem_.dS, 0, k), a_of.read(smem_.dS, 16, k)};
       device::multiply_add(a, b_of, smem_.rows.of_S, first_dim, k, sums);
     }
-    const View<float, 2> dQ = device::matrix_of(arg_.dQ_sums, blockIdx.z, head);
 #pragma unroll
-    for (int i = 0; i < kBelow; ++i) {
+    for (int i = 0; i < 2; ++i) {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int query = first_query + warp / kAlong * 16 + 16 * i + FragmentC::row(2 * half);
-        if (query >= arg_.mask.Nq) continue;
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          if (first_dim + 8 * j >= dQ.shape[1]) continue;
-          float* const to = &dQ(query, first_dim + 8 * j + FragmentC::col(0));
-          atomicAdd(to, sums[i][j].at[2 * half]);
-          atomicAdd(to + 1, sums[i][j].at[2 * half + 1]);
-        }
-      }
+      for (int j = 0; j < 4; ++j)
+        add_four(arg_.dQ_sums(blockIdx.z, head, (first_query + first_row) / 16 + i, first_dim / 8 + j, lane),
+                 sums[i][j]);
     }
   }
   // [add]
@@ -288,7 +294,7 @@ class Block {
 
 /// dK and dV of a tile of keys: tile blockIdx.x of head blockIdx.y of K and V in batch blockIdx.z.
 template <class Block>
-__global__ void __launch_bounds__(Block::kThreads)
+__global__ void __launch_bounds__(Block::kThreads, 1)
     keys_kernel(const __grid_constant__ Arguments<typename Block::T> arg) {
   extern __shared__ uint4 shared_memory[];
   const int first_key = static_cast<int>(blockIdx.x) * Block::kRows;
@@ -301,16 +307,19 @@ __global__ void __launch_bounds__(Block::kThreads)
 
 constexpr int kRoundThreads = 256;
 
-/// dQ = sums · scale, rounded: a thread for each two numbers of head blockIdx.y in batch blockIdx.z.
+/// dQ = sums · scale, rounded: a warp for each fragment of head blockIdx.y in batch blockIdx.z.
 template <class T>
 __global__ void __launch_bounds__(kRoundThreads)
-    round_kernel(View<float, 4> sums, float scale, View<T, 4> dQ) {
-  const View<float, 2> from = device::matrix_of(sums, blockIdx.z, blockIdx.y);
-  const std::int64_t at = (std::int64_t{blockIdx.x} * kRoundThreads + threadIdx.x) * 2;
-  const std::int64_t row = at / from.shape[1], dim = at % from.shape[1];
-  if (row >= from.shape[0]) return;
-  device::write_two(from(row, dim) * scale, from(row, dim + 1) * scale,
-                    device::matrix_of(dQ, blockIdx.z, blockIdx.y), row, dim);
+    round_kernel(View<float4, 5> sums, float scale, View<T, 4> dQ) {
+  const std::int64_t fragment = (std::int64_t{blockIdx.x} * kRoundThreads + threadIdx.x) / 32;
+  const std::int64_t below = fragment / sums.shape[3], beside = fragment % sums.shape[3];
+  if (below >= sums.shape[2]) return;
+  const float4 sum = sums(blockIdx.z, blockIdx.y, below, beside, FragmentC::lane());
+  const FragmentC C[1][1] = {{{{sum.x, sum.y, sum.z, sum.w}}}};
+  View<T, 2> from_here = device::matrix_of(dQ, blockIdx.z, blockIdx.y);
+  from_here.data += 8 * beside;
+  from_here.shape[1] -= 8 * beside;
+  device::store_fragments(C, scale, from_here, 16 * below);
 }
 
 constexpr int kDeltaThreads = 128, kDeltaLanes = 16, kDeltaRows = kDeltaThreads / kDeltaLanes;
@@ -338,34 +347,40 @@ __global__ void __launch_bounds__(kDeltaThreads)
 
 // --- On the host ---
 
-/// Sums of float32 in device memory, 0 at first, of shape (B, H, Nq, D).
-class Float32Sums {
+/// Fragments of 16 x 8 sums in device memory, 0 at first.
+class FragmentSums {
  public:
-  explicit Float32Sums(const std::int64_t (&shape)[4]) {
-    std::int64_t count = 1;
-    for (int axis = 3; axis >= 0; count *= shape[axis--]) {
-      view_.shape[axis] = shape[axis];
-      view_.strides[axis] = count;
-    }
-    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
+  FragmentSums(std::int64_t B, std::int64_t H, std::int64_t below, std::int64_t beside)
+      : view_{nullptr,
+              {B, H, below, beside, 32},
+              {H * below * beside * 32, below * beside * 32, beside * 32, 32, 1}} {
+    const std::size_t bytes = static_cast<std::size_t>(B * view_.strides[0]) * sizeof(float4);
     CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&view_.data), bytes, nullptr));
     CUDA_CHECK(cudaMemsetAsync(view_.data, 0, bytes, nullptr));
   }
-  ~Float32Sums() { cudaFreeAsync(view_.data, nullptr); }
-  Float32Sums(const Float32Sums&) = delete;
-  Float32Sums& operator=(const Float32Sums&) = delete;
+  ~FragmentSums() { cudaFreeAsync(view_.data, nullptr); }
+  FragmentSums(const FragmentSums&) = delete;
+  FragmentSums& operator=(const FragmentSums&) = delete;
 
-  const View<float, 4>& view() const { return view_; }
+  const View<float4, 5>& view() const { return view_; }
 
  private:
-  View<float, 4> view_{};
+  View<float4, 5> view_;
 };
 
 template <class T, int kDim, bool kDrops>
-void launch(const Arguments<T>& arg) {
+void launch(Arguments<T> arg, const View<T, 4>& dQ) {
   using Keys = Block<T, kDim, kDrops>;
-  device::launch(keys_kernel<Keys>, device::blocks_for(arg.mask.Nk, Keys::kRows), arg.K.shape[1],
-                 arg.K.shape[0], Keys::kThreads, int{sizeof(typename Keys::Memory)}, arg);
+  const std::int64_t B = arg.Q.shape[0], H = arg.Q.shape[1], H_kv = arg.K.shape[1];
+  const std::int64_t tiles = device::blocks_for(arg.mask.Nq, Keys::kCols);
+  const FragmentSums sums(B, H, tiles * Keys::kCols / 16, kDim / 8);
+  arg.dQ_sums = sums.view();
+  if (arg.mask.Nk > 0)
+    device::launch(keys_kernel<Keys>, device::blocks_for(arg.mask.Nk, Keys::kRows), H_kv, B, Keys::kThreads,
+                   int{sizeof(typename Keys::Memory)}, arg);
+  if (arg.mask.Nq > 0)
+    device::launch(round_kernel<T>, device::blocks_for(sums.view().strides[1], kRoundThreads), H, B,
+                   kRoundThreads, 0, sums.view(), arg.scale, dQ);
 }
 
 /// All kernels, for both types. The views hold device types.
@@ -382,20 +397,15 @@ void backward(const View<const T, 4>& Q, const View<const T, 4>& K, const View<c
   const device::Dropout decision = device::dropout_of(dropout, seed);
   if (H == 0) return;
   if (B > 0) {
-    const Float32Sums dQ_sums({B, H, Nq, D});
-    const Arguments<T> arg{Q,  K,  V,     dO,   lse,     device::read_only(delta), dQ_sums.view(),
-                           dK, dV, scale, mask, decision};
+    const Arguments<T> arg{Q, K, V, dO, lse, device::read_only(delta), {}, dK, dV, scale, mask, decision};
     if (Nq > 0)
       device::launch(delta_kernel<T>, device::blocks_for(Nq, kDeltaRows), H, B, kDeltaThreads, 0, O, dO,
                      delta);
     const bool drops = decision.threshold != 0;
-    if (mask.Nk > 0 && D <= 64)
-      drops ? launch<T, 64, true>(arg) : launch<T, 64, false>(arg);
-    else if (mask.Nk > 0)
-      drops ? launch<T, 128, true>(arg) : launch<T, 128, false>(arg);
-    if (Nq > 0)
-      device::launch(round_kernel<T>, device::blocks_for(Nq * D, 2 * kRoundThreads), H, B, kRoundThreads, 0,
-                     dQ_sums.view(), scale, dQ);
+    if (D <= 64)
+      drops ? launch<T, 64, true>(arg, dQ) : launch<T, 64, false>(arg, dQ);
+    else
+      drops ? launch<T, 128, true>(arg, dQ) : launch<T, 128, false>(arg, dQ);
   }
   if (sink != nullptr) device::launch_sink_gradient(sink, lse, device::read_only(delta), dsink);
 }

@@ -305,18 +305,18 @@ struct Arguments {
 /// registers for what follows from it.
 template <class S>
 struct Place {
-  const unsigned head = BlockNow::x(), batch = BlockNow::y();
+  const unsigned head = BlockNow::x(), batch = BlockNow::z();
   const int thread = static_cast<int>(device::ThreadNow::x()), warp_row = thread / 32 * S::kWarpM;
 
   // TODO 8: which queries are the block's, and which head of K and V do they read?
   // stub| __device__ int first_query() const { return 0; }
   // stub| __device__ unsigned head_kv(unsigned /*group*/) const { return 0; }
-  __device__ int first_query() const { return static_cast<int>(gridDim.z - 1 - BlockNow::z()) * S::kBlockM; }
+  __device__ int first_query() const { return static_cast<int>(gridDim.y - 1 - BlockNow::y()) * S::kBlockM; }
   __device__ unsigned head_kv(unsigned group) const { return head / group; }
   // [done]
 };
 
-/// O and lse of a block of queries: of head blockIdx.x in batch blockIdx.y, the last ones first. With a
+/// O and lse of a block of queries: of head blockIdx.x in batch blockIdx.z, the last ones first. With a
 /// causal mask these see most keys: what takes longest does not begin last.
 template <class S>
 __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typename S::T> arg) {
@@ -384,8 +384,9 @@ void launch(const Arguments<typename S::T>& arg) {
   constexpr int kSharedBytes = sizeof(typename S::Shared);
   const auto kernel = attention_kernel<S>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
-  const dim3 grid(static_cast<unsigned>(arg.Q.shape[1]), static_cast<unsigned>(arg.Q.shape[0]),
-                  static_cast<unsigned>((arg.mask.Nq - 1) / S::kBlockM + 1));
+  const dim3 grid(static_cast<unsigned>(arg.Q.shape[1]),
+                  static_cast<unsigned>((arg.mask.Nq - 1) / S::kBlockM + 1),
+                  static_cast<unsigned>(arg.Q.shape[0]));
   kernel<<<grid, kThreads, kSharedBytes>>>(arg);
   CUDA_CHECK(cudaGetLastError());
 }

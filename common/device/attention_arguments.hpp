@@ -21,20 +21,21 @@ void require_dense_rows(const char* name, const View<T, kRank>& X) {
                                 std::to_string(X.strides[kRank - 1]) + ".");
 }
 
-/// @throws std::invalid_argument, naming the argument, unless every row of X, of numbers of 16 bits that lie
-/// side by side, begins at a multiple of 16 bytes: it can be copied in chunks of 8 numbers.
+/// @throws std::invalid_argument, naming the argument, unless every row of X, of numbers that lie side by
+/// side, begins at a multiple of 16 bytes: it can be copied in chunks of 8 numbers of 16 bits, or 4 of
+/// float32.
 template <class T, int kRank>
 void require_chunked_rows(const char* name, const View<T, kRank>& X) {
-  static_assert(sizeof(T) == 2, "a chunk has 8 numbers of 16 bits");
+  constexpr int kChunk = 16 / sizeof(T);
   const auto past = reinterpret_cast<std::uintptr_t>(X.data) % 16;
   if (past != 0)
     throw std::invalid_argument(std::string(name) + " must begin at a multiple of 16 bytes, but it begins " +
                                 std::to_string(past) + " bytes past one.");
   for (int axis = 0; axis < kRank - 1; ++axis)
-    if (X.shape[axis] > 1 && X.strides[axis] % 8 != 0)
-      throw std::invalid_argument(std::string(name) +
-                                  " must have strides that are multiples of 8, but that of axis " +
-                                  std::to_string(axis) + " is " + std::to_string(X.strides[axis]) + ".");
+    if (X.shape[axis] > 1 && X.strides[axis] % kChunk != 0)
+      throw std::invalid_argument(std::string(name) + " must have strides that are multiples of " +
+                                  std::to_string(kChunk) + ", but that of axis " + std::to_string(axis) +
+                                  " is " + std::to_string(X.strides[axis]) + ".");
 }
 
 /// @throws std::invalid_argument, naming K, unless its heads can be shared evenly among those of Q.

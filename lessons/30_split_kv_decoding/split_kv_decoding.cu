@@ -268,44 +268,23 @@ void launch(const Arguments<T>& arg) {
   CUDA_CHECK(cudaGetLastError());
 }
 
-void require(bool fits, const std::string& sentence) {
-  if (!fits) throw std::invalid_argument(sentence + ".");
-}
-
 /// The views are of device types.
 template <class T>
 void decode(const View<const T, 4>& Q, const View<const T, 4>& K_pages, const View<const T, 4>& V_pages,
             const View<const std::int32_t, 2>& table, const std::int32_t* lengths, const View<T, 4>& O,
             const View<float, 3>& lse, const View<float, 5>& partial_O, const View<float, 4>& partial_lse,
             float scale) {
-  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3];
-  const std::int64_t H_kv = K_pages.shape[1], page_size = K_pages.shape[2], splits = partial_O.shape[0];
-  const std::int64_t max_dim = sizeof(T) == 4 ? kMaxDimFloat32 : kMaxDim;
-  require(D % 8 == 0 && D >= 8 && D <= max_dim, "Q must have 8, 16, 24 ... " + std::to_string(max_dim) +
-                                                    " numbers in each row, but it has " + std::to_string(D));
-  require(H_kv == 0 ? H == 0 : H % H_kv == 0, "K_pages must have a number of heads that divides the " +
-                                                  std::to_string(H) + " of Q, but it has " +
-                                                  std::to_string(H_kv));
-  require(page_size > 0 && page_size % kTileKeys == 0,
-          "K_pages must have a multiple of " + std::to_string(kTileKeys) + " rows in a page, but it has " +
-              std::to_string(page_size));
-  device::require_shape("K_pages", K_pages, {K_pages.shape[0], H_kv, page_size, D});
-  device::require_shape("V_pages", V_pages, {K_pages.shape[0], H_kv, page_size, D});
-  device::require_shape("O", O, {B, H, Nq, D});
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3],
+                     splits = partial_O.shape[0];
+  device::require_paged_arguments(Q, K_pages, V_pages, table, O, kTileKeys,
+                                  sizeof(T) == 4 ? kMaxDimFloat32 : kMaxDim);
   device::require_shape("lse", lse, {B, H, Nq});
-  device::require_shape("table", table, {B, table.shape[1]});
-  require(page_size * table.shape[1] <= std::int64_t{1} << 30,
-          "table must have room for at most 2^30 tokens, but it has " + std::to_string(table.shape[1]) +
-              " columns");
-  require(splits > 0 && splits <= INT32_MAX,
-          "partial_O must have at least one split, but it has " + std::to_string(splits));
+  if (splits < 1 || splits > INT32_MAX)
+    throw std::invalid_argument("partial_O must have at least one split, but it has " +
+                                std::to_string(splits) + ".");
   device::require_shape("partial_O", partial_O, {splits, B, H, Nq, D});
   device::require_shape("partial_lse", partial_lse, {splits, B, H, Nq});
   device::require_scale(scale);
-  device::require_dense_rows("Q", Q), device::require_chunked_rows("Q", Q);
-  device::require_dense_rows("K_pages", K_pages), device::require_chunked_rows("K_pages", K_pages);
-  device::require_dense_rows("V_pages", V_pages), device::require_chunked_rows("V_pages", V_pages);
-  device::require_dense_rows("O", O), device::require_chunked_rows("O", O);
   if (B == 0 || H == 0 || Nq == 0) return;
   const Arguments<T> arg{Q,
                          K_pages,
@@ -318,9 +297,9 @@ void decode(const View<const T, 4>& Q, const View<const T, 4>& K_pages, const Vi
                          partial_lse,
                          scale,
                          static_cast<int>(Nq),
-                         static_cast<int>(H / H_kv),
+                         static_cast<int>(H / K_pages.shape[1]),
                          static_cast<int>(D),
-                         static_cast<int>(page_size)};
+                         static_cast<int>(K_pages.shape[2])};
   if (D <= 64) return launch<T, 64>(arg);
   if (D <= 128) return launch<T, 128>(arg);
   if constexpr (sizeof(T) == 2) launch<T, 256>(arg);

@@ -264,6 +264,23 @@ Forward64 merged(const Problem& p, const Decoding& x, const Merging& how) {
   return result;
 }
 
+/// Fits if O is NaN in exactly these rows of every head.
+Mistake nan_rows(const char* name, std::function<bool(Int i)> is_nan, const char* sentence) {
+  return shows(
+      name,
+      [is_nan = std::move(is_nan)](const Tensor<float>& got) {
+        bool any = false;
+        for (Int e = 0; e < got.numel(); ++e) {
+          const float value = got.at_linear(e);
+          const bool wanted = is_nan(e / got.shape()[3] % got.shape()[2]);
+          if (is_poison(value) || std::isnan(value) != wanted) return false;
+          any = any || wanted;
+        }
+        return any;
+      },
+      sentence);
+}
+
 Mistakes own_mistakes(const Problem& p, Which which) {
   Catalogue all(p, which);
   if (current == nullptr || p.Nk() == 0) return all.mistakes();
@@ -303,6 +320,11 @@ Mistakes own_mistakes(const Problem& p, Which which) {
       "first_split_alone", [=, &p](Int i, Int j) { return p.sees(i, j) && j < each * kTileKeys; },
       "These are the results of the first split: those of the others are missing.");
 
+  all.add_view_too(
+      "last_split_missing",
+      [=, &p](Int i, Int j) { return p.sees(i, j) && j < (splits - 1) * each * kTileKeys; },
+      "The last split is missing.");
+
   const auto add_merging = [&](const char* name, const Merging& how, const char* sentence) {
     all.add(gives_about(
         name, [&p, &x, how, which] { return merged(p, x, how).of(which); }, sentence));
@@ -314,10 +336,25 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   if (which == Which::lse)
     add_merging("lse_is_the_largest", {.logarithm = false},
                 "lse is the largest lse of the parts: the logarithm of the sum of their weights is missing.");
+  all.add("log2e_missing", {.score_factor = std::log(2.0)},
+          "The powers of 2 lack the factor log2(e): exp(x) is 2 to the power x times log2(e).");
   if (which == Which::O) {
-    if (Nk % kTileKeys != 0)
-      all.add(nan_where(
-          "stale_values_read", [](const Index&) { return true; },
+    all.add(nan_rows(
+        "empty_part_divided",
+        [&p, each, splits](Int i) {
+          std::set<std::pair<Int, Int>> parts;  // that have a key which the query sees
+          for (Int j = 0; j < p.Nk(); ++j)
+            if (p.sees(i, j)) parts.insert({j / kTileKeys / each, j / kTileKeys % each % kWarps});
+          return !parts.empty() && static_cast<Int>(parts.size()) < splits * kWarps;
+        },
+        "O is NaN where a warp has seen no key: there l is 0, and so is O. 0 / 0 is NaN, and a weight of 0 "
+        "does "
+        "not take that away."));
+    if (Nk % kTileKeys == 0)
+      all.rule_out("stale_values_read");
+    else
+      all.add(nan_rows(
+          "stale_values_read", [](Int) { return true; },
           "O is NaN: rows of the last page past the last token have been read as values. Their weight is 0, "
           "but 0 times what stands there need not be."));
     const Int group = x.group(), Nq = p.Nq();
@@ -374,6 +411,7 @@ Outcome check(const Decoding& x, CallOptions options = {}, TestLine where = Test
   const Outcome outcome = decode(x, queries_of(x), got, options);
   require_ran(outcome, where);
   require_results(x, got, outcome, where);
+  require_no_warnings(outcome, where);
   return outcome;
 }
 /// Without check mode, which takes many times as long: for what other calls have had checked.

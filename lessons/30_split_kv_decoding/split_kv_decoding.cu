@@ -129,9 +129,9 @@ __device__ Range tiles_of_split(int length, int split, int splits) {
 template <int kLanes, class AnyTile, class RowOf>
 __device__ void send_rows(AnyTile& tile, int lane, int lines, int D, RowOf row_of) {
   constexpr int kNumbers = 16 / sizeof(typename AnyTile::Number), kChunks = AnyTile::kLength / kNumbers;
-#pragma unroll 2
-  for (int i = lane; i < kRows * kChunks; i += kLanes) {
-    const int line = i / kChunks, at = i % kChunks * kNumbers;
+#pragma unroll 4
+  for (int first = 0; first < kRows * kChunks; first += kLanes) {
+    const int line = (first + lane) / kChunks, at = (first + lane) % kChunks * kNumbers;
     const bool inside = line < lines && at < D;
     device::copy_async(device::shared_address(&tile) + AnyTile::place(line, at), row_of(line) + at, inside);
   }

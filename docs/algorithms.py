@@ -267,3 +267,27 @@ def fold_in_16_bits(QK, V, to_log2, m, l, O):
     P, factor = np.exp2((QK - base[:, None]) * to_log2), np.exp2((m - base) * to_log2)
     return m_new, factor * l + P.sum(axis=1), factor[:, None] * O + P.astype(np.float16) @ V
 # [22]
+
+
+# [30]
+def attend_split(Q, K_pages, V_pages, table, keys, position, scale):
+    """O and lse over some keys of a sequence. Pages are (pages, tokens, D); row i of Q stands at position[i]."""
+    page, row = table[keys // K_pages.shape[1]], keys % K_pages.shape[1]
+    S = np.where(keys > position[:, None], -np.inf, Q @ K_pages[page, row].T * scale)
+    m = S.max(axis=1, initial=-np.inf)
+    P = powers(S, m)
+    l = P.sum(axis=1)
+    return divided(P @ V_pages[page, row], l), m + np.log(l)
+
+
+def decode(Q, K_pages, V_pages, table, length, Nq, scale, splits):
+    """The rows of Q are Nq tokens for each head of a group."""
+    position = length - Nq + np.arange(len(Q)) % Nq
+    parts = [attend_split(Q, K_pages, V_pages, table, keys, position, scale)
+             for keys in np.array_split(np.arange(length), splits)]  # fmt: skip
+    O, lse = (np.stack(part) for part in zip(*parts))
+    base = lse.max(axis=0)
+    weight = powers(lse.T, base).T  # of each split in each row
+    l = weight.sum(axis=0)
+    return divided((weight[:, :, None] * O).sum(axis=0), l), base + np.log(l)
+# [30]

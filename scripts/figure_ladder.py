@@ -24,10 +24,10 @@ PLACES = {
     4: (0, 3), 5: (0, 4),
     6: (1, 4), 7: (1, 5),
     8: (1, 6), 9: (1, 7), 10: (1, 8), 11: (1, 9), 12: (0, 9), 13: (0, 10),
-    14: (2, 5), 15: (2, 9), 16: (2, 10), 17: (1, 11), 18: (1, 12), 19: (0, 12), 20: (0, 5), 21: (0, 6), 22: (2, 13), 24: (2, 14), 23: (0, 7),
+    14: (2, 5), 15: (2, 9), 16: (2, 10), 17: (1, 11), 18: (1, 12), 19: (0, 12), 20: (0, 5), 21: (0, 6), 22: (2, 13), 24: (2, 14), 23: (0, 7), 30: (1, 14),
 }
 # The text of a part: column, and the storey of its first line.
-LABELS = {1: (0, 0), 2: (0, 2), 3: (2, 4), 4: (0, 8), 5: (2, 11), 6: (0, 11)}
+LABELS = {1: (0, 0), 2: (0, 2), 3: (2, 4), 4: (0, 8), 5: (2, 11), 6: (0, 11), 8: (1, 13)}
 WIDE = {17: 56, 18: 20}  # what a rung with a long title has more than others
 
 LEFT, GAP = 14, 12
@@ -50,6 +50,7 @@ STYLE = """
   .part4 { stroke: #a45a00; } .fill4 { fill: #a45a00; }
   .part5 { stroke: #c2255c; } .fill5 { fill: #c2255c; }
   .part6 { stroke: #1a7f37; } .fill6 { fill: #1a7f37; }
+  .part8 { stroke: #6e5b00; } .fill8 { fill: #6e5b00; }
   text.part { font-weight: 600; font-size: 14px; stroke: none; }
   @media (prefers-color-scheme: dark) {
     .page { fill: #0d1117; }
@@ -66,6 +67,7 @@ STYLE = """
     .part4 { stroke: #ffb757; } .fill4 { fill: #ffb757; }
     .part5 { stroke: #ff9bb9; } .fill5 { fill: #ff9bb9; }
     .part6 { stroke: #56d364; } .fill6 { fill: #56d364; }
+    .part8 { stroke: #e3d26f; } .fill8 { fill: #e3d26f; }
   }
 """.strip("\n")
 

@@ -21,20 +21,21 @@ void require_dense_rows(const char* name, const View<T, kRank>& X) {
                                 std::to_string(X.strides[kRank - 1]) + ".");
 }
 
-/// @throws std::invalid_argument, naming the argument, unless every row of X, of numbers of 16 bits that lie
-/// side by side, begins at a multiple of 16 bytes: it can be copied in chunks of 8 numbers.
+/// @throws std::invalid_argument, naming the argument, unless every row of X, of numbers that lie side by
+/// side, begins at a multiple of 16 bytes: it can be copied in chunks of 8 numbers of 16 bits, or 4 of
+/// float32.
 template <class T, int kRank>
 void require_chunked_rows(const char* name, const View<T, kRank>& X) {
-  static_assert(sizeof(T) == 2, "a chunk has 8 numbers of 16 bits");
+  constexpr int kChunk = 16 / sizeof(T);
   const auto past = reinterpret_cast<std::uintptr_t>(X.data) % 16;
   if (past != 0)
     throw std::invalid_argument(std::string(name) + " must begin at a multiple of 16 bytes, but it begins " +
                                 std::to_string(past) + " bytes past one.");
   for (int axis = 0; axis < kRank - 1; ++axis)
-    if (X.shape[axis] > 1 && X.strides[axis] % 8 != 0)
-      throw std::invalid_argument(std::string(name) +
-                                  " must have strides that are multiples of 8, but that of axis " +
-                                  std::to_string(axis) + " is " + std::to_string(X.strides[axis]) + ".");
+    if (X.shape[axis] > 1 && X.strides[axis] % kChunk != 0)
+      throw std::invalid_argument(std::string(name) + " must have strides that are multiples of " +
+                                  std::to_string(kChunk) + ", but that of axis " + std::to_string(axis) +
+                                  " is " + std::to_string(X.strides[axis]) + ".");
 }
 
 /// @throws std::invalid_argument, naming K, unless its heads can be shared evenly among those of Q.
@@ -83,6 +84,48 @@ void require_attention_arguments_of_16_bits(const View<const T, 4>& Q,
   require_chunked_rows("K", K);
   require_chunked_rows("V", V);
   require_chunked_rows("O", O);
+}
+
+/// @brief Checks what a kernel takes that reads keys and values from pages, in chunks of 16 bytes and in
+/// tiles of tile_keys tokens, which share a page. Shapes: Q, O are (B, H, Nq, D), K_pages, V_pages are
+/// (pages, H_kv, page_size, D), table is (B, columns).
+/// @throws std::invalid_argument, naming the argument, if a shape does not fit the others, if H_kv does not
+/// divide H, if D is not 8, 16, 24 ... max_dim, if page_size is no multiple of tile_keys, if the table has
+/// room for more than 2^30 tokens, or if a row of Q, K_pages, V_pages or O has gaps or does not begin at a
+/// multiple of 16 bytes.
+template <class T>
+void require_paged_arguments(const View<const T, 4>& Q, const View<const std::type_identity_t<T>, 4>& K_pages,
+                             const View<const std::type_identity_t<T>, 4>& V_pages,
+                             const View<const std::int32_t, 2>& table,
+                             const View<std::type_identity_t<T>, 4>& O, std::int64_t tile_keys,
+                             std::int64_t max_dim) {
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3];
+  const std::int64_t pages = K_pages.shape[0], H_kv = K_pages.shape[1], page_size = K_pages.shape[2];
+  const auto require = [](bool fits, const char* wanted, std::int64_t limit, const char* but,
+                          std::int64_t is) {
+    if (!fits) throw std::invalid_argument(wanted + std::to_string(limit) + but + std::to_string(is) + ".");
+  };
+  require(D % 8 == 0 && D >= 8 && D <= max_dim, "Q must have 8, 16, 24 ... ", max_dim,
+          " numbers in each row, but it has ", D);
+  require(H_kv == 0 ? H == 0 : H % H_kv == 0, "K_pages must have a number of heads that divides the ", H,
+          " of Q, but it has ", H_kv);
+  require(page_size > 0 && page_size % tile_keys == 0, "K_pages must have a multiple of ", tile_keys,
+          " rows in a page, but it has ", page_size);
+  require_shape("K_pages", K_pages, {pages, H_kv, page_size, D});
+  require_shape("V_pages", V_pages, {pages, H_kv, page_size, D});
+  require_shape("O", O, {B, H, Nq, D});
+  require_shape("table", table, {B, table.shape[1]});
+  constexpr std::int64_t kMostTokens = std::int64_t{1} << 30;
+  require(table.shape[1] <= kMostTokens / page_size, "table must have room for at most ", kMostTokens,
+          " tokens, but it has this many columns: ", table.shape[1]);
+  const auto require_rows = [](const char* name, const auto& X) {
+    require_dense_rows(name, X);
+    require_chunked_rows(name, X);
+  };
+  require_rows("Q", Q);
+  require_rows("K_pages", K_pages);
+  require_rows("V_pages", V_pages);
+  require_rows("O", O);
 }
 
 /// @brief Checks what all backward kernels take.

@@ -195,6 +195,28 @@ class Algorithms(unittest.TestCase):
                 self.assert_same(case, O, head.O, bound)
                 self.assert_same(case, lse, head.lse)
 
+    def test_30(self):
+        for case, arrays in CASES:
+            if not is_plain(case) or (not case["causal"] and case["Nq"] > 1):
+                continue
+            (H, H_kv, Nq, length), size = (case[name] for name in ("H", "H_kv", "Nq", "Nk")), 4
+            pages = -(-length // size) + 1
+            table = np.roll(np.arange(pages), 2)
+            for b in range(case["B"]):
+                for h_kv in range(H_kv):
+                    cache = []
+                    for name in ("k", "v"):
+                        tokens = np.full((pages * size, case["D"]), 1e6)
+                        tokens[:length] = arrays[name][b, h_kv]
+                        cache.append(np.empty((pages, size, case["D"])))
+                        cache[-1][table] = tokens.reshape(pages, size, -1)
+                    group = slice(h_kv * (H // H_kv), (h_kv + 1) * (H // H_kv))
+                    rows = arrays["q"][b, group].reshape(-1, case["D"])
+                    for splits in (1, 3, length + 2):
+                        O, lse = algorithms.decode(rows, *cache, table, length, Nq, case["scale"], splits)
+                        self.assert_same(case, O, arrays["o"][b, group].reshape(O.shape))
+                        self.assert_same(case, lse, arrays["lse"][b, group].reshape(-1))
+
     def test_no_lesson_shows_more_than_twenty_lines(self):
         lines = (ROOT / "docs" / "algorithms.py").read_text(encoding="utf-8").splitlines()
         markers = [at for at, line in enumerate(lines) if line.startswith("# [")]

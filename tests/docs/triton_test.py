@@ -25,8 +25,8 @@ import numpy as np
 from algorithms_test import CASES, is_plain
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "triton_twins"))
-forward, backward, softmax, products, sums = map(importlib.import_module, (
-    "attention_forward", "attention_backward", "online_softmax", "block_matmul", "vector_add"))  # fmt: skip
+forward, backward, softmax, products, sums, decoding = map(importlib.import_module, (
+    "attention_forward", "attention_backward", "online_softmax", "block_matmul", "vector_add", "split_kv_decoding"))  # fmt: skip
 DEVICE = "cuda" if GPU else "cpu"
 BOUND = 2e-5  # of float32, beside results in float64
 
@@ -50,7 +50,7 @@ def cases(wanted, gradients=False):
 class Twins(unittest.TestCase):
     def setUp(self):
         forward.BLOCK_M = forward.BLOCK_N = backward.BLOCK_M = backward.BLOCK_N = 16
-        softmax.BLOCK = sums.BLOCK = 16
+        softmax.BLOCK = sums.BLOCK = decoding.BLOCK_N = 16
         products.BLOCK_M = products.BLOCK_N = products.BLOCK_K = 16
         self.checked = 0
         settings = np.errstate(divide="ignore", invalid="ignore", over="ignore")
@@ -119,6 +119,27 @@ class Twins(unittest.TestCase):
     def test_22(self):
         for case, arrays in cases(is_plain):
             self.attend(case, arrays, forward.tensor_core_attention, case["causal"], dtype=torch.float16)
+
+    def test_30(self):
+        for case, arrays in cases(lambda case: is_plain(case) and (case["causal"] or case["Nq"] == 1)):
+            q, k, v = (tensor(arrays[name]) for name in "qkv")
+            (B, H_kv, length, D), size = k.shape, 4
+            columns = -(-length // size)
+            table = torch.randperm(B * columns, dtype=torch.int32).reshape(B, columns).to(DEVICE)
+            caches = []
+            for x in (k, v):
+                pages = torch.full((B * columns, H_kv, size, D), float("nan"), device=DEVICE)
+                for b in range(B):
+                    for t in range(length):
+                        pages[table[b, t // size], :, t % size] = x[b, :, t]
+                caches.append(pages)
+            lengths = torch.full((B,), length, dtype=torch.int32, device=DEVICE)
+            for splits in (1, 3):
+                O = torch.full_like(q, float("nan"))
+                lse = torch.full(q.shape[:3], float("nan"), device=DEVICE)
+                decoding.decode(q, *caches, table, lengths, O, lse, case["scale"], splits)
+                self.assert_near(case["name"], O, arrays["o"], bound_at(arrays))
+                self.assert_near(case["name"], lse, arrays["lse"], bound_at(arrays))
 
     def test_15_and_17(self):
         for case, arrays in cases(lambda case: True, gradients=True):

@@ -1,0 +1,825 @@
+// Tests of lesson 30: O and lse of decode_bfloat16, _float16 and _float32 for every sequence, against float64
+// on the same inputs; the partial results; what is read of the cache; and the number of splits.
+
+#include "30_split_kv_decoding/split_kv_decoding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attention/catalogue.hpp"
+#include "attention/checks.hpp"
+#include "grading/testing/lesson_test.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::attention_tests;
+using namespace course::grading;
+
+namespace {
+
+constexpr double kInf64 = std::numeric_limits<double>::infinity();
+constexpr Int kWarps = 4;  // that share the tiles of a split
+
+using Type = std::optional<Format16>;  // nothing: float32
+constexpr Type kTypes[] = {Format16::bfloat16, Format16::float16, std::nullopt};
+std::string type_name(Type type) { return type ? std::string(name_of(*type)) : "float32"; }
+
+Int divided_up(Int x, Int by) { return (x + by - 1) / by; }
+
+// --- Problems ---
+
+/// How the cache lies in memory.
+struct Cache {
+  Int page_size = 32, splits = 3;
+  Layout layout = Layout::heads_outside;  ///< of (pages, H_kv, page_size, D)
+  Int spare_columns = 1;                  ///< of the table, beyond those that the longest sequence needs
+};
+
+/// Sequences and where their tokens lie. What no token has is NaN.
+struct Decoding {
+  std::vector<Problem> sequences;  ///< one batch each, causal
+  Cache cache;
+  Tensor<std::int32_t> table{}, lengths{};
+  Tensor<float> K_pages{}, V_pages{};
+
+  Int B() const { return static_cast<Int>(sequences.size()); }
+  const Problem& first() const { return sequences.front(); }
+  Int group() const { return first().H() / first().H_kv(); }
+  std::size_t number_of(const Problem& p) const { return static_cast<std::size_t>(&p - sequences.data()); }
+  Int split_of(Int length, Int key) const {
+    return key / kTileKeys / divided_up(divided_up(length, kTileKeys), cache.splits);
+  }
+};
+
+std::string describe(const Decoding& x) {
+  std::string lengths;
+  for (Int b = 0; b < x.B(); ++b) lengths += (b > 0 ? ", " : "") + std::to_string(x.lengths(b));
+  const Problem& p = x.first();
+  return fmt::format(
+      "B = {}, H = {}, H_kv = {}, Nq = {}, D = {}, {}, lengths {}, pages of {} tokens, {} splits", x.B(),
+      p.H(), p.H_kv(), p.Nq(), p.D(), type_name(p.format), lengths, x.cache.page_size, x.cache.splits);
+}
+
+/// Row i of every head of batch b of a tensor (B, H, N, D), for i < rows.
+Tensor<float> rows_of_batch(const Tensor<float>& x, Int b, Int rows) {
+  Tensor<float> part({1, x.shape()[1], rows, x.shape()[3]});
+  for (Int h = 0; h < x.shape()[1]; ++h)
+    for (Int i = 0; i < rows; ++i)
+      for (Int d = 0; d < x.shape()[3]; ++d) part(0, h, i, d) = x(b, h, i, d);
+  return part;
+}
+
+/// The sequences of a problem, whose keys beyond their lengths are left out, in pages that lie in no order.
+Decoding in_pages(Problem p, const std::vector<Int>& lengths, Type type, Cache cache = {}) {
+  p.mask.causal = true;
+  if (type) p = in_16_bits(std::move(p), *type);
+  Decoding x{.sequences = {}, .cache = cache};
+  const Int B = p.B(), P = cache.page_size, longest = *std::max_element(lengths.begin(), lengths.end());
+  std::vector<std::int32_t> free_pages;  // the last one stays unused
+  Int pages = 1;
+  for (const Int length : lengths) pages += divided_up(length, P);
+  for (Int page = 0; page < pages; ++page) free_pages.push_back(static_cast<std::int32_t>(page));
+  Random random(case_seed() + 7);
+  for (Int i = pages - 1; i > 0; --i)
+    std::swap(free_pages[static_cast<std::size_t>(i)],
+              free_pages[static_cast<std::size_t>(random.integer(0, i))]);
+
+  const Shape shape{pages, p.H_kv(), P, p.D()};
+  x.K_pages = Tensor<float>(shape, strides_of(shape, cache.layout), kNan);
+  x.V_pages = x.K_pages;
+  x.lengths = Tensor<std::int32_t>({B});
+  x.table = Tensor<std::int32_t>({B, divided_up(longest, P) + cache.spare_columns}, -1234567);
+  for (Int b = 0; b < B; ++b) {
+    const Int length = lengths[static_cast<std::size_t>(b)];
+    x.lengths(b) = static_cast<std::int32_t>(length);
+    Problem sequence = p;
+    sequence.Q = rows_of_batch(p.Q, b, p.Nq());
+    sequence.K = rows_of_batch(p.K, b, length);
+    sequence.V = rows_of_batch(p.V, b, length);
+    for (Int t = 0; t < length; ++t) {
+      if (t % P == 0) {
+        x.table(b, t / P) = free_pages.back();
+        free_pages.pop_back();
+      }
+      for (Int h = 0; h < p.H_kv(); ++h)
+        for (Int d = 0; d < p.D(); ++d) {
+          x.K_pages(x.table(b, t / P), h, t % P, d) = sequence.K(0, h, t, d);
+          x.V_pages(x.table(b, t / P), h, t % P, d) = sequence.V(0, h, t, d);
+        }
+    }
+    x.sequences.push_back(std::move(sequence));
+  }
+  return x;
+}
+
+struct Heads {
+  Int H, H_kv, Nq = 1, D = 64;
+};
+Decoding random_decoding(const Heads& n, const std::vector<Int>& lengths, Type type, Cache cache = {}) {
+  const Int longest = *std::max_element(lengths.begin(), lengths.end());
+  return in_pages(random_problem({static_cast<Int>(lengths.size()), n.H, n.Nq, longest, n.D, n.H_kv}),
+                  lengths, type, cache);
+}
+
+// --- Calls ---
+
+struct Arrays {
+  Tensor<float> O, lse, partial_O, partial_lse;
+};
+
+Arrays results_of(const Decoding& x, Layout layout = Layout::heads_outside) {
+  const Int B = x.B(), H = x.first().H(), Nq = x.first().Nq(), D = x.first().D(), splits = x.cache.splits;
+  const Shape O{B, H, Nq, D}, lse{B, H, Nq};
+  return {Tensor<float>(O, strides_of(O, layout), 0.0f), Tensor<float>(lse, strides_of(lse, layout), 0.0f),
+          Tensor<float>({splits, B, H, Nq, D}), Tensor<float>({splits, B, H, Nq})};
+}
+
+Tensor<float> queries_of(const Decoding& x, Layout layout = Layout::heads_outside) {
+  const Problem& p = x.first();
+  const Shape shape{x.B(), p.H(), p.Nq(), p.D()};
+  Tensor<float> Q(shape, strides_of(shape, layout), 1000.0f);
+  for (Int b = 0; b < x.B(); ++b)
+    for (Int i = 0; i < p.Q.numel(); ++i)
+      Q.at_linear(b * p.Q.numel() + i) = x.sequences[static_cast<std::size_t>(b)].Q.at_linear(i);
+  return Q;
+}
+
+/// Calls `call(entry, arguments...)`.
+template <class T, class Function, class Call>
+void decode_with(const Call& call, Entry<Function> entry, const Decoding& x, const Tensor<float>& Q,
+                 Arrays& got) {
+  const auto in_type = [](const Tensor<float>& values) {
+    if constexpr (is_16_bit<T>)
+      return narrowed<T>(values);
+    else
+      return values;
+  };
+  Tensor<T> O = in_type(got.O);
+  call(entry, in(in_type(Q), "Q"), in(in_type(x.K_pages), "K_pages"), in(in_type(x.V_pages), "V_pages"),
+       in(x.table, "table"), in(x.lengths, "lengths"), out(O, "O"), out(got.lse, "lse"),
+       out(got.partial_O, "partial_O"), out(got.partial_lse, "partial_lse"), x.first().scale);
+  if constexpr (is_16_bit<T>)
+    got.O = widened(O);
+  else
+    got.O = O;
+}
+template <class Call>
+void decode_with(const Call& call, const Decoding& x, const Tensor<float>& Q, Arrays& got) {
+  const Type type = x.first().format;
+  if (!type)
+    decode_with<float>(call, ENTRY(decode_float32), x, Q, got);
+  else if (*type == Format16::bfloat16)
+    decode_with<bfloat16>(call, ENTRY(decode_bfloat16), x, Q, got);
+  else
+    decode_with<float16>(call, ENTRY(decode_float16), x, Q, got);
+}
+
+Outcome decode(const Decoding& x, const Tensor<float>& Q, Arrays& got, const CallOptions& options = {}) {
+  Outcome outcome;
+  decode_with([&](auto entry, auto&&... arguments) { outcome = call_with(options, entry, arguments...); }, x,
+              Q, got);
+  return outcome;
+}
+
+// --- Mistakes of this lesson's own ---
+
+/// The decoding whose sequences are compared just now.
+const Decoding* current = nullptr;
+
+/// K or V read from the pages where token `row` of the sequence is taken for row `at` of `page`.
+Reader from_pages(const Tensor<float>& pages, std::function<std::pair<Int, Int>(Int row)> place) {
+  return {&pages, [&pages, place = std::move(place)](Int, Int h, Int row, Int d) {
+            const auto [page, at] = place(row);
+            if (page < 0 || page >= pages.shape()[0]) return kZeroAddress;
+            const Int index[] = {page, h, at, d};
+            return pages.offset_at(index);
+          }};
+}
+
+/// How a wrong kernel merges parts.
+struct Merging {
+  bool weighted = true;     ///< false: every part that has a key counts as much
+  bool empty_is_0 = false;  ///< a warp without keys has lse = 0
+  bool logarithm = true;    ///< false: lse is the largest of the parts' lse
+};
+
+/// What a kernel gives that merges so: warps first, then splits.
+Forward64 merged(const Problem& p, const Decoding& x, const Merging& how) {
+  struct Part {
+    Tensor<double> O, lse;
+  };
+  const auto merge = [&](const std::vector<Part>& parts) {
+    Part all{Tensor<double>(p.shape_of_O(), 0.0), Tensor<double>(p.shape_of_lse(), -kInf64)};
+    for (Int row = 0; row < all.lse.numel(); ++row) {
+      double base = -kInf64, l = 0;
+      for (const Part& part : parts) base = std::max(base, part.lse.at_linear(row));
+      for (const Part& part : parts) {
+        const double lse = part.lse.at_linear(row);
+        if (lse == -kInf64) continue;
+        const double weight = how.weighted ? std::exp(lse - base) : 1.0;
+        l += weight;
+        for (Int d = 0; d < p.D(); ++d)
+          all.O.at_linear(row * p.D() + d) += weight * part.O.at_linear(row * p.D() + d);
+      }
+      if (l == 0) continue;
+      for (Int d = 0; d < p.D(); ++d) all.O.at_linear(row * p.D() + d) /= l;
+      all.lse.at_linear(row) = how.logarithm ? base + std::log(l) : base;
+    }
+    return all;
+  };
+  const Int each = divided_up(divided_up(p.Nk(), kTileKeys), x.cache.splits);
+  std::vector<Part> splits;
+  for (Int split = 0; split < x.cache.splits; ++split) {
+    std::vector<Part> warps;
+    for (Int warp = 0; warp < kWarps; ++warp) {
+      const auto sees = [=, &p](Int i, Int j) {
+        const Int tile = j / kTileKeys;
+        return p.sees(i, j) && j < p.Nk() && tile / each == split && tile % each % kWarps == warp;
+      };
+      const Forward64 part = deviate(p, {.sees = sees});
+      warps.push_back({part.O, part.lse});
+      if (!how.empty_is_0) continue;
+      for (double& lse : warps.back().lse.storage())
+        if (lse == -kInf64) lse = 0;
+    }
+    splits.push_back(merge(warps));
+  }
+  Part all = merge(splits);
+  Forward64 result;
+  result.O = std::move(all.O);
+  result.lse = std::move(all.lse);
+  return result;
+}
+
+/// Fits if O is NaN in exactly these rows of every head.
+Mistake nan_rows(const char* name, std::function<bool(Int i)> is_nan, const char* sentence) {
+  return shows(
+      name,
+      [is_nan = std::move(is_nan)](const Tensor<float>& got) {
+        bool any = false;
+        for (Int e = 0; e < got.numel(); ++e) {
+          const float value = got.at_linear(e);
+          const bool wanted = is_nan(e / got.shape()[3] % got.shape()[2]);
+          if (is_poison(value) || std::isnan(value) != wanted) return false;
+          any = any || wanted;
+        }
+        return any;
+      },
+      sentence);
+}
+
+Mistakes own_mistakes(const Problem& p, Which which) {
+  Catalogue all(p, which);
+  if (current == nullptr || p.Nk() == 0) return all.mistakes();
+  const Decoding& x = *current;
+  const Int b = static_cast<Int>(x.number_of(p)), P = x.cache.page_size, Nk = p.Nk();
+  const auto add_reading = [&](const char* name, std::function<std::pair<Int, Int>(Int)> place,
+                               const char* sentence) {
+    all.add(name, {.K = from_pages(x.K_pages, place), .V = from_pages(x.V_pages, place)}, sentence);
+  };
+  add_reading(
+      "table_ignored",
+      [P](Int row) {
+        return std::pair{row / P, row % P};
+      },
+      "Page number t / P of the cache is not page number t / P of the sequence: the table says where that "
+      "is.");
+  if (b > 0)
+    add_reading(
+        "table_of_sequence_0",
+        [P, &x](Int row) {
+          return std::pair<Int, Int>{x.table(0, row / P), row % P};
+        },
+        "Every sequence reads the pages of sequence 0: each has a row of the table.");
+  add_reading(
+      "first_tile_of_the_page",
+      [P, b, &x](Int row) {
+        return std::pair<Int, Int>{x.table(b, row / P), row % kTileKeys};
+      },
+      "All tiles of a page read its first 16 rows: token t has row t % P of its page.");
+
+  const Int tiles = divided_up(Nk, kTileKeys), splits = x.cache.splits, each = divided_up(tiles, splits);
+  all.add_view_too(
+      "splits_rounded_down",
+      [=, &p](Int i, Int j) { return p.sees(i, j) && j < tiles / splits * splits * kTileKeys; },
+      "The number of tiles of a split is rounded down: the last tiles of the sequence are in no split.");
+  all.add_view_too(
+      "first_split_alone", [=, &p](Int i, Int j) { return p.sees(i, j) && j < each * kTileKeys; },
+      "These are the results of the first split: those of the others are missing.");
+
+  all.add_view_too(
+      "last_split_missing",
+      [=, &p](Int i, Int j) { return p.sees(i, j) && j < (splits - 1) * each * kTileKeys; },
+      "The last split is missing.");
+
+  const auto add_merging = [&](const char* name, const Merging& how, const char* sentence) {
+    all.add(gives_about(
+        name, [&p, &x, how, which] { return merged(p, x, how).of(which); }, sentence));
+  };
+  add_merging("merge_unweighted", {.weighted = false},
+              "The parts are merged as if they weighed the same: the weight of a part is exp(lse - base).");
+  add_merging("empty_part_counted", {.empty_is_0 = true},
+              "A part without keys counts: its lse is not 0, but -inf, the logarithm of 0.");
+  if (which == Which::lse)
+    add_merging("lse_is_the_largest", {.logarithm = false},
+                "lse is the largest lse of the parts: the logarithm of the sum of their weights is missing.");
+  all.add("log2e_missing", {.score_factor = std::log(2.0)},
+          "The powers of 2 lack the factor log2(e): exp(x) is 2 to the power x times log2(e).");
+  if (which == Which::O) {
+    all.add(nan_rows(
+        "empty_part_divided",
+        [&p, each, splits](Int i) {
+          std::set<std::pair<Int, Int>> parts;  // that have a key which the query sees
+          for (Int j = 0; j < p.Nk(); ++j)
+            if (p.sees(i, j)) parts.insert({j / kTileKeys / each, j / kTileKeys % each % kWarps});
+          return !parts.empty() && static_cast<Int>(parts.size()) < splits * kWarps;
+        },
+        "O is NaN where a warp has seen no key: there l is 0, and so is O. 0 / 0 is NaN, and a weight of 0 "
+        "does "
+        "not take that away."));
+    if (Nk % kTileKeys == 0)
+      all.rule_out("stale_values_read");
+    else
+      all.add(nan_rows(
+          "stale_values_read", [](Int) { return true; },
+          "O is NaN: rows of the last page past the last token have been read as values. Their weight is 0, "
+          "but 0 times what stands there need not be."));
+    const Int group = x.group(), Nq = p.Nq();
+    if (group > 1 && Nq > 1 && group * Nq <= kPackedRows)
+      all.add(gives_about(
+          "rows_unpacked_by_token",
+          [&p, group, Nq] {
+            const Tensor<double> O = expected_of(p).O;
+            Tensor<double> wrong(O.shape());
+            for (Int h = 0; h < p.H(); ++h)
+              for (Int i = 0; i < Nq; ++i) {
+                const Int row = h % group * Nq + i;  // goes to head row % group, token row / group
+                for (Int d = 0; d < p.D(); ++d)
+                  wrong(0, h / group * group + row % group, row / group, d) = O(0, h, i, d);
+              }
+            return wrong;
+          },
+          "Rows of the group go to other heads and tokens than they came from: row r is head r / Nq of the "
+          "group, token r % Nq."));
+  }
+  return all.mistakes();
+}
+
+Kernel kernel_of_lesson() {
+  Kernel kernel{{}, {Which::lse, Which::O}, own_mistakes};
+  kernel.grouped = true;
+  kernel.max_dim = kMaxDim;
+  return kernel;
+}
+const Kernel kKernel = kernel_of_lesson();
+
+// --- Checks ---
+
+/// The results of sequence b.
+Forward results_of_sequence(const Decoding& x, const Arrays& got, std::size_t b) {
+  Forward of_b = attention_tests::results_of(x.sequences[b]);
+  const Int rows = of_b.lse.numel(), numbers = of_b.O.numel(), at = static_cast<Int>(b);
+  for (Int i = 0; i < rows; ++i) of_b.lse.at_linear(i) = got.lse.at_linear(at * rows + i);
+  for (Int i = 0; i < numbers; ++i) of_b.O.at_linear(i) = got.O.at_linear(at * numbers + i);
+  return of_b;
+}
+
+void require_results(const Decoding& x, const Arrays& got, const Outcome& outcome, TestLine where) {
+  current = &x;
+  for (std::size_t b = 0; b < x.sequences.size(); ++b) {
+    INFO("sequence " << b << ", " << x.lengths(static_cast<Int>(b)) << " tokens");
+    attention_tests::require_results(kKernel, x.sequences[b], results_of_sequence(x, got, b), outcome, where);
+  }
+}
+
+Outcome check(const Decoding& x, CallOptions options = {}, TestLine where = TestLine::here()) {
+  INFO(describe(x));
+  Arrays got = results_of(x);
+  const Outcome outcome = decode(x, queries_of(x), got, options);
+  require_ran(outcome, where);
+  require_results(x, got, outcome, where);
+  require_no_warnings(outcome, where);
+  return outcome;
+}
+/// Without check mode, which takes many times as long: for what other calls have had checked.
+void check_values(const Decoding& x, TestLine where = TestLine::here()) {
+  check(x, {.check = CheckMode::never}, where);
+}
+
+std::string show(std::uint64_t n) { return std::to_string(n); }
+
+}  // namespace
+
+TEST_CASE("decodes one token for 40 in two pages, in all types", "[l30][split_kv_decoding][points:3]") {
+  for (const Type type : kTypes) check(random_decoding({.H = 4, .H_kv = 1}, {40}, type));
+}
+
+TEST_CASE("takes a sequence of 0, 1, a tile, a page, and one more or less of these",
+          "[l30][split_kv_decoding][points:3]") {
+  check(random_decoding({.H = 2, .H_kv = 1, .D = 8}, {33, 0, 1, 16}, Format16::bfloat16));
+  check(random_decoding({.H = 2, .H_kv = 1, .D = 8}, {17, 32, 0, 5}, std::nullopt));
+  for (const Type type : kTypes)
+    check_values(
+        random_decoding({.H = 2, .H_kv = 2, .D = 16}, {0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200}, type));
+}
+
+TEST_CASE("gives with one split what it gives with many", "[l30][split_kv_decoding][points:3]") {
+  check(random_decoding({.H = 2, .H_kv = 1, .D = 16}, {150, 20}, Format16::bfloat16, {.splits = 5}));
+  for (const Int splits : {1, 2, 3, 4, 7, 40})
+    for (const Type type : kTypes)
+      check_values(
+          random_decoding({.H = 2, .H_kv = 1, .D = 16}, {70, 300, 1, 520}, type, {.splits = splits}));
+}
+
+TEST_CASE("finds tokens through the table, in pages of 16 to 256", "[l30][split_kv_decoding][points:3]") {
+  check(random_decoding({.H = 2, .H_kv = 2, .D = 8}, {100, 41}, Format16::float16, {.page_size = 16}));
+  for (const Int page_size : {16, 48, 64, 256})
+    for (const Type type : kTypes)
+      check_values(
+          random_decoding({.H = 4, .H_kv = 2, .D = 32}, {130, 65, 257}, type, {.page_size = page_size}));
+}
+
+TEST_CASE("lets the heads of a group share what is read", "[l30][split_kv_decoding][points:2]") {
+  check(random_decoding({.H = 6, .H_kv = 2, .D = 16}, {70, 20}, Format16::bfloat16));
+  check(random_decoding({.H = 8, .H_kv = 1, .D = 16}, {40, 20}, std::nullopt));
+  for (const Heads& n :
+       {Heads{5, 5, 1, 16}, {8, 1, 1, 16}, {16, 1, 1, 16}, {17, 1, 1, 16}, {40, 1, 1, 16}, {30, 2, 1, 8}})
+    for (const Type type : kTypes) check_values(random_decoding(n, {90, 33}, type));
+}
+
+TEST_CASE("lets several new tokens see what lies before each of them", "[l30][split_kv_decoding][points:3]") {
+  check(random_decoding({.H = 4, .H_kv = 2, .Nq = 3, .D = 16}, {70, 2}, Format16::bfloat16));
+  check(random_decoding({.H = 2, .H_kv = 1, .Nq = 4, .D = 16}, {35, 4}, std::nullopt));
+  for (const Int Nq : {2, 5, 8, 20})
+    for (const Type type : kTypes)
+      check_values(random_decoding({.H = 6, .H_kv = 2, .Nq = Nq, .D = 16}, {100, 17, 3, 48, Nq, 0}, type));
+}
+
+TEST_CASE("decodes in 8 to 256 dimensions", "[l30][split_kv_decoding][points:2]") {
+  check(random_decoding({.H = 2, .H_kv = 1, .D = 128}, {70}, Format16::bfloat16));
+  check(random_decoding({.H = 2, .H_kv = 1, .D = 256}, {40}, Format16::float16));
+  check(random_decoding({.H = 2, .H_kv = 1, .D = 128}, {70}, std::nullopt));
+  for (const Int D : {8, 24, 64, 72, 120, 128, 136, 248, 256})
+    for (const Type type : kTypes)
+      if (type || D <= kMaxDimFloat32)
+        check_values(random_decoding({.H = 4, .H_kv = 2, .D = D}, {75, 30}, type));
+}
+
+TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and any strides of results",
+          "[l30][split_kv_decoding][points:2]") {
+  for (const Layout layout : {Layout::heads_inside, Layout::gaps_of_8})
+    for (const Type type : kTypes) {
+      const Decoding x =
+          random_decoding({.H = 4, .H_kv = 2, .Nq = 2, .D = 24}, {70, 20}, type, {.layout = layout});
+      INFO(describe(x));
+      Arrays got = results_of(x, layout);
+      const Int B = x.B(), H = x.first().H(), Nq = x.first().Nq(), D = 24, splits = x.cache.splits;
+      got.partial_O = Tensor<float>({splits, B, H, Nq, D}, {H * 1000, D, 2 * Nq * B * D, B * D, 1}, 0.0f);
+      got.partial_lse = Tensor<float>({splits, B, H, Nq}, {3, 100, 20, 10}, 0.0f);
+      const Outcome outcome = decode(x, queries_of(x, layout), got);
+      require_ran(outcome);
+      require_results(x, got, outcome, TestLine::here());
+    }
+}
+
+TEST_CASE("leaves the partial results that each split stands for", "[l30][split_kv_decoding][points:2]") {
+  for (const Type type : {Type(Format16::bfloat16), Type()}) {
+    const Decoding x =
+        random_decoding({.H = 4, .H_kv = 2, .Nq = 2, .D = 16}, {100, 20, 0}, type, {.splits = 3});
+    INFO(describe(x));
+    Arrays got = results_of(x);
+    const Outcome outcome = decode(x, queries_of(x), got);
+    require_ran(outcome);
+    for (std::size_t b = 0; b < x.sequences.size(); ++b)
+      for (Int split = 0; split < x.cache.splits; ++split) {
+        INFO("sequence " << b << ", split " << split);
+        const Problem& p = x.sequences[b];
+        const Forward64 part = deviate(
+            p, {.sees = [&](Int i, Int j) { return p.sees(i, j) && x.split_of(p.Nk(), j) == split; }});
+        Tensor<float> O(p.shape_of_O()), lse(p.shape_of_lse());
+        const Int at = split * x.B() + static_cast<Int>(b);
+        for (Int i = 0; i < O.numel(); ++i) O.at_linear(i) = got.partial_O.at_linear(at * O.numel() + i);
+        for (Int i = 0; i < lse.numel(); ++i)
+          lse.at_linear(i) = got.partial_lse.at_linear(at * lse.numel() + i);
+        // Half a step of each weight in bfloat16, of values of about 2.
+        const double floor = type ? 2e-2 : 1e-5;
+        require_matches(lse, "partial_lse", part.lse, part.lse.to<float>(), Bound{.floor = 1e-5});
+        require_matches(O, "partial_O", part.O, part.O.to<float>(), Bound{.floor = floor});
+      }
+  }
+}
+
+TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
+          "[l30][split_kv_decoding][points:2]") {
+  for (const Type type : kTypes) {
+    const std::vector<Int> lengths{150, 77};
+    check_values(in_pages(with_large_scores(random_problem({2, 4, 2, 150, 32, 2})), lengths, type));
+    for (const float shift : {1000.0f, -1000.0f})
+      check_values(
+          in_pages(with_shifted_scores(random_problem({2, 4, 2, 150, 16, 2}), shift), lengths, type));
+    check_values(in_pages(with_empty_rows(random_problem({2, 2, 4, 150, 8})), lengths, type));
+    check_values(in_pages(with_keys_of_minus_inf(random_problem({2, 2, 2, 150, 8}), 70), lengths, type));
+    Problem p = random_problem({2, 4, 2, 150, 16, 2});
+    for (const float scale : {0.0f, 1.0f, 1e-30f}) {
+      p.scale = scale;
+      check_values(in_pages(p, lengths, type));
+    }
+  }
+}
+
+TEST_CASE("keeps NaN to the head and the sequence that it is in", "[l30][split_kv_decoding][points:1]") {
+  for (const Type type : kTypes) {
+    Problem p = random_problem({3, 4, 1, 90, 16, 2});
+    p.Q(0, 1, 0, 3) = kNan;
+    p.K(1, 0, 50, 2) = kNan;  // heads 0 and 1 of sequence 1
+    p.V(1, 1, 20, 5) = kInf;
+    check_values(in_pages(p, {90, 70, 33}, type));
+  }
+}
+
+TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of range",
+          "[l30][split_kv_decoding][points:2]") {
+  for (const Type type : {Type(Format16::bfloat16), Type()}) {
+    const Decoding valid =
+        random_decoding({.H = 2, .H_kv = 1, .D = 16}, {70, 40, 20, 90}, type, {.spare_columns = 0});
+    const auto check_broken = [&](std::size_t b, auto change) {
+      Decoding broken = valid;
+      change(broken);
+      INFO(describe(broken));
+      Arrays got = results_of(broken);
+      const Outcome outcome = decode(broken, queries_of(broken), got);
+      require_ran(outcome);
+      current = &valid;
+      for (std::size_t i = 0; i < valid.sequences.size(); ++i) {
+        INFO("sequence " << i);
+        const Forward of_i = results_of_sequence(valid, got, i);
+        if (i != b) {
+          attention_tests::require_results(kKernel, valid.sequences[i], of_i, outcome);
+          continue;
+        }
+        for (const Which which : {Which::lse, Which::O})
+          for (Int e = 0; e < of_i.of(which).numel(); ++e)
+            require(rehearsing() ||
+                        (std::isnan(of_i.of(which).at_linear(e)) && !is_poison(of_i.of(which).at_linear(e))),
+                    std::string(attention_tests::name_of(which)) +
+                        " of a sequence with a page or a length out of range should be NaN.");
+      }
+    };
+    for (const std::int32_t page :
+         {-1, static_cast<std::int32_t>(valid.K_pages.shape()[0]), std::numeric_limits<std::int32_t>::max(),
+          std::numeric_limits<std::int32_t>::min()})
+      check_broken(1, [&](Decoding& x) { x.table(1, 1) = page; });
+    for (const std::int32_t length : {97, std::numeric_limits<std::int32_t>::max()})
+      check_broken(3, [&](Decoding& x) { x.lengths(3) = length; });
+  }
+  Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 16}, {70, 0, 20}, Format16::bfloat16);
+  x.lengths(1) = -5;  // is as good as 0
+  check(x);
+}
+
+TEST_CASE("gives the same bits every time, in every order", "[l30][split_kv_decoding][points:2]") {
+  for (const Type type : kTypes) {
+    const Decoding x = random_decoding({.H = 4, .H_kv = 2, .Nq = 2, .D = 32}, {300, 77}, type, {.splits = 6});
+    INFO(describe(x));
+    Arrays first = results_of(x);
+    require_ran(decode(x, queries_of(x), first, {.check = CheckMode::never}));
+    std::uint64_t seed = case_seed();
+    for (const Order order : {Order::reverse, Order::random, Order::random}) {
+      Arrays got = results_of(x);
+      require_ran(decode(x, queries_of(x), got, {.order = order, .seed = seed++, .check = CheckMode::never}));
+      INFO(
+          "The same call, with blocks, warps and threads in another order; the results must have the same "
+          "bits");
+      require_same_bits(got.lse, first.lse, "lse");
+      require_same_bits(got.O, first.O, "O");
+    }
+  }
+}
+
+TEST_CASE("launches nothing without queries, and gives 0 without tokens",
+          "[l30][split_kv_decoding][points:1]") {
+  for (const Type type : kTypes) check(random_decoding({.H = 2, .H_kv = 1, .D = 8}, {0, 0}, type));
+  const Decoding x = random_decoding({.H = 2, .H_kv = 1, .Nq = 0, .D = 8}, {10, 20}, Format16::bfloat16);
+  Arrays got = results_of(x);
+  const Outcome outcome = decode(x, queries_of(x), got);
+  require_ran(outcome);
+  require(outcome.counters.at("launches") == 0,
+          "There is nothing to compute, so nothing should be launched.");
+}
+
+TEST_CASE("reads the cache once for a group, and parts of the results once",
+          "[l30][split_kv_decoding][points:3]") {
+  for (const auto& [type, H] : {std::pair{kTypes[0], Int{1}},
+                                {kTypes[0], Int{8}},
+                                {kTypes[0], Int{16}},
+                                {kTypes[2], Int{1}},
+                                {kTypes[2], Int{8}}}) {
+    const Decoding x =
+        random_decoding({.H = H, .H_kv = 1, .D = 64}, {512, 256}, type, {.page_size = 64, .splits = 2});
+    const Outcome outcome = check(x, kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    INFO(describe(x));
+    require(outcome.counters.at("launches") == 2,
+            "There should be two launches: the splits, and their merge.");
+    const std::uint64_t number = type ? 2 : 4, rows = static_cast<std::uint64_t>(H), B = 2, splits = 2,
+                        D = 64;
+    const std::uint64_t tiles = (512 + 256) / kTileKeys;
+    Profile of_splits, of_merge;
+    static_cast<simt::Counters&>(of_splits) = profile->launches[0].total;
+    of_splits.launches = {profile->launches[0]};
+    static_cast<simt::Counters&>(of_merge) = profile->launches[1].total;
+    of_merge.launches = {profile->launches[1]};
+    const std::uint64_t cache = 2 * (512 + 256) * D * number, queries = B * splits * rows * D * number;
+    const std::uint64_t read = of_splits.global_load.bytes;
+    const std::uint64_t most = (cache + queries + 32 * tiles + 32 * B * splits * kWarps) * 102 / 100;
+    require(read <= most,
+            fmt::format(
+                "Your code reads {} bytes to make the parts. Keys and values have {}, whatever the number "
+                "of heads in a group; with the queries of each split, the table and the lengths it is {} "
+                "at most.",
+                read, cache, most));
+    require_stores(of_splits, B * splits * rows * (D + 1) * 4, "to write O and lse of each split once");
+    require_stores(of_merge, B * rows * (D * number + 4), "to write O and lse once");
+    // A warp reads 32 numbers of O at a time, and lse of their row twice.
+    require_loads_at_most(of_merge, B * splits * rows * D / 32 * (128 + 2 * 32),
+                          "to read O of each split once, and its lse twice for each 32 numbers");
+    require_whole_sectors(*profile);
+  }
+}
+
+TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on tensor cores",
+          "[l30][split_kv_decoding][points:2]") {
+  for (const auto& [type, D] : {std::pair{kTypes[0], Int{64}},
+                                {kTypes[0], Int{128}},
+                                {kTypes[0], Int{256}},
+                                {kTypes[2], Int{64}},
+                                {kTypes[2], Int{128}}}) {
+    const Decoding x = random_decoding({.H = 8, .H_kv = 1, .D = D}, {256}, type, {.splits = 1});
+    const Outcome outcome = check(x, kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    INFO(describe(x));
+    for (const auto& [traffic, verb] :
+         {std::pair{&profile->shared_load, "reads"}, {&profile->shared_store, "writes"}})
+      require(traffic->conflicts() == 0,
+              std::string("Your code ") + verb +
+                  " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
+                  show(traffic->ideal_wavefronts) + " would do.");
+    require(
+        profile->barriers <= 2 * kWarps,
+        "Each warp waits at " + show(profile->barriers / kWarps) +
+            " barriers. It has keys of its own: two barriers will do, when Q has landed and when the parts "
+            "are complete.");
+    const auto products = static_cast<std::uint64_t>(2 * kPackedRows * 256 * D);
+    if (type)
+      require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +
+                                                       " multiply-adds; whole tiles take " + show(products) +
+                                                       ".");
+  }
+}
+
+TEST_CASE("chooses as many splits as keep the device busy", "[l30][split_kv_decoding][points:2]") {
+  struct Choice {
+    Int blocks, tiles, multiprocessors, splits;
+  };
+  // 264 places on a device of 132 multiprocessors. 8 blocks: 32 splits fill 256 of them, 33 all. 128 blocks:
+  // 2 splits fill 256. 200 blocks: 9 splits fill 1800 of 7 * 264, fewer at most 1000 of 4 * 264.
+  for (const Choice& c : std::vector<Choice>{{8, 8192, 132, 32},
+                                             {128, 8192, 132, 2},
+                                             {200, 8192, 132, 9},
+                                             {264, 8192, 132, 1},
+                                             {5000, 8192, 132, 1},
+                                             {1, 8192, 132, 122},
+                                             {8, 256, 132, 16},
+                                             {8, 31, 132, 1},
+                                             {8, 0, 132, 1},
+                                             {150, 64, 132, 3},
+                                             {3, 1000, 8, 16}}) {
+    Tensor<std::int64_t> splits({1});
+    const Outcome outcome =
+        call(ENTRY(call_choose_splits), c.blocks, c.tiles, c.multiprocessors, host_out(splits, "splits"));
+    require_ran(outcome);
+    require(
+        rehearsing() || splits(0) == c.splits,
+        fmt::format("For {} blocks, {} tiles and {} multiprocessors it should be {} splits, but it is {}.",
+                    c.blocks, c.tiles, c.multiprocessors, c.splits, splits(0)));
+  }
+}
+
+TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_decoding][points:3]") {
+  for (const Type type : {Type(Format16::float16), Type()}) {
+    const Decoding valid = random_decoding({.H = 4, .H_kv = 2, .Nq = 3, .D = 16}, {70, 20}, type);
+    check_values(valid);
+    const auto refuse = [&](const char* argument, auto change) {
+      Decoding x = valid;
+      Arrays got = results_of(x);
+      Tensor<float> Q = queries_of(x);
+      change(x, Q, got);
+      INFO(argument << " does not fit");
+      require_throws<std::invalid_argument>(decode(x, Q, got), argument);
+    };
+    const auto other = [](const Tensor<float>& like, std::size_t axis, Int more) {
+      Shape shape = like.shape();
+      shape[axis] += more;
+      return Tensor<float>(shape, 1.0f);
+    };
+    for (const std::size_t axis : {0, 3})
+      refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, axis, 8); });
+    refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, 1, 1); });
+    refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, 2, 16); });
+    refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = other(x.K_pages, 1, 1); });  // 3 for 4
+    refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = other(x.K_pages, 3, 8); });
+    refuse("K_pages", [&](Decoding& x, auto&, auto&) {  // pages of 40 tokens
+      x.K_pages = other(x.K_pages, 2, 8);
+      x.V_pages = other(x.V_pages, 2, 8);
+    });
+    for (const std::size_t axis : {0, 1, 2, 3})
+      refuse("O", [&](auto&, auto&, Arrays& got) { got.O = other(got.O, axis, 8); });
+    for (const std::size_t axis : {0, 1, 2})
+      refuse("lse", [&](auto&, auto&, Arrays& got) { got.lse = other(got.lse, axis, 1); });
+    for (const std::size_t axis : {1, 2, 3, 4})
+      refuse("partial_O", [&](auto&, auto&, Arrays& got) { got.partial_O = other(got.partial_O, axis, 1); });
+    refuse("partial_O", [&](auto&, auto&, Arrays& got) {
+      got.partial_O = other(got.partial_O, 0, -3);
+      got.partial_lse = other(got.partial_lse, 0, -3);
+    });
+    for (const std::size_t axis : {0, 1, 2, 3})
+      refuse("partial_lse",
+             [&](auto&, auto&, Arrays& got) { got.partial_lse = other(got.partial_lse, axis, 1); });
+    refuse("table", [&](Decoding& x, auto&, auto&) { x.table = Tensor<std::int32_t>({3, 3}); });
+    refuse("scale", [&](Decoding& x, auto&, auto&) { x.sequences.front().scale = -0.5f; });
+    refuse("scale", [&](Decoding& x, auto&, auto&) { x.sequences.front().scale = kNan; });
+    // Rows of 16 numbers that are not 16 side by side, or that begin 8 bytes past a multiple of 16.
+    const Int apart = type ? 4 : 2;
+    refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = spread(Q); });
+    refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = lay_out(Q, Strides{400, 100, 16 + apart, 1}); });
+    refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = spread(x.K_pages); });
+    refuse("V_pages", [&](Decoding& x, auto&, auto&) {
+      x.V_pages = lay_out(x.V_pages, Strides{4000, 1000, 16 + apart, 1});
+    });
+    refuse("O", [&](auto&, auto&, Arrays& got) { got.O = spread(got.O); });
+    for (const Int D : {Int{0}, Int{12}, (type ? kMaxDim : kMaxDimFloat32) + 8}) {
+      Decoding x = valid;
+      for (Problem& p : x.sequences) {
+        p.Q = Tensor<float>({1, 4, 3, D});
+      }
+      x.K_pages = Tensor<float>({4, 2, 32, D});
+      x.V_pages = x.K_pages;
+      Arrays got = results_of(x);
+      INFO("D = " << D);
+      require_throws<std::invalid_argument>(decode(x, queries_of(x), got), "Q");
+    }
+  }
+}
+
+TEST_CASE("reports a launch that CUDA refuses", "[l30][split_kv_decoding][points:1]") {
+  const Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 8}, {70}, Format16::bfloat16);
+  check_values(x);
+  Arrays got = results_of(x);
+  const Outcome outcome = decode(x, queries_of(x), got, {.max_grid_x = 1});
+  if (outcome.status == Status::returned)
+    require_results(x, got, outcome, TestLine::here());  // a device that took it
+  else
+    require_throws<std::runtime_error>(outcome);
+}
+
+COURSE_RUN(RunContext& run) {
+  Type type;  // float32 unless q.npy is of 16 bits
+  try {
+    type = run.input_format("q");
+  } catch (const RunError&) {
+    type = std::nullopt;  // whatever else is wrong with the file, reading it will tell
+  }
+  const Tensor<float> Q = read_array(run, "q", {"batch", "heads", "queries", "dim"}, type);
+  Decoding x;
+  x.K_pages = read_array(run, "k_pages", {"pages", "kv_heads", "page", "dim"}, type);
+  x.V_pages = read_array(run, "v_pages", {"pages", "kv_heads", "page", "dim"}, type);
+  x.table = run.input<std::int32_t>("table", {"batch", "columns"});
+  x.lengths = run.input<std::int32_t>("lengths", {"batch"});
+  const auto scale = run.number("scale", 1.0 / std::sqrt(static_cast<double>(Q.shape()[3])));
+  x.cache.splits = run.integer("splits", 8);
+  Problem p{Q, {}, {}, static_cast<float>(scale)};
+  p.format = type;
+  x.sequences.push_back(p);
+  const Shape& n = Q.shape();
+  const Int splits = std::max<Int>(x.cache.splits, 0);
+  Arrays got{Tensor<float>(n), Tensor<float>({n[0], n[1], n[2]}),
+             Tensor<float>({splits, n[0], n[1], n[2], n[3]}), Tensor<float>({splits, n[0], n[1], n[2]})};
+  decode_with([&](auto entry, auto&&... arguments) { run.call(entry, arguments...); }, x, Q, got);
+  write_array(run, "o", got.O, type);
+  run.output("lse", got.lse);
+}

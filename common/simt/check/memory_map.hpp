@@ -116,8 +116,8 @@ class MemoryMap {
   void name_shared(ArrayName name);
   /// True if name_shared() has nothing to learn from that name there. Cheap.
   bool knows_shared(const char* source, std::uint64_t offset) const;
-  void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes,
-                   ViewLayout view = {}, std::vector<bool> values = {});
+  void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes, ViewLayout view = {},
+                   std::vector<bool> values = {});
 
   /// What the access hits or, if it is out of bounds, what it was most likely meant to hit.
   /// Of several names for the same shared memory, the one that `source` mentions first.

@@ -95,7 +95,8 @@ const char* simt_kernel_name(const void* function);
 /// Checks and queues a launch. Errors go where CUDA puts them: cudaGetLastError().
 void simt_launch(const SimtLaunch* launch);
 
-/// Of a class: writes 0 for each of its bytes that is padding, and other numbers for members. Null: it is not known.
+/// Of a class: writes 0 for each of its bytes that is padding, and other numbers for members. Null: nobody
+/// knows.
 typedef void (*SimtMarkValues)(unsigned char* bytes);
 
 /// How an array lies in memory. Dynamic shared memory has extents[0] = 0, what is no array has rank 0.

@@ -1,5 +1,6 @@
-// The array is one stage too short for its pipeline. The stage goes on by reference, and behind the array lies
-// shared memory of other instantiations and other kernels.
+// The array is one stage too short for its pipeline. The stage goes on by reference, and behind the array
+// lies shared memory of other instantiations and other kernels.
+//
 // expect: out_of_bounds at A
 
 #include <cstdio>

@@ -22,6 +22,7 @@ function(simt_add_sources target)
     add_custom_command(
       OUTPUT ${rewritten}
       COMMAND simt-rewrite ${CMAKE_CURRENT_SOURCE_DIR}/${file} -o ${rewritten} -I ${PROJECT_SOURCE_DIR}/common
+              --own-headers ${PROJECT_SOURCE_DIR}/common/simt/shim
       DEPENDS simt-rewrite ${file}
       COMMENT "Rewriting ${file}")
     target_sources(${target} PRIVATE ${rewritten})

@@ -164,6 +164,12 @@ TEST_CASE("what the simulator leaves out is told first, and what to do instead",
                 "cublasStrsm is part of cuBLAS's triangular,"},
            Case{"'cudaMemcpyPeer' was not declared in this scope", "Use device 0 alone."},
            Case{"'CUmodule' was not declared in this scope", "Use the runtime API of cuda_runtime.h."},
+           Case{"'cub::DeviceReduce' has not been declared",
+                "cub::DeviceReduce is a part of CUB which the simulator does not have."},
+           Case{"'reduce_by_key' is not a member of 'thrust'",
+                "thrust::reduce_by_key is a part of Thrust which the simulator does not have."},
+           Case{"'BlockRadixSort' in namespace 'cub' does not name a template type",
+                "cub::BlockRadixSort is a part of CUB which the simulator does not have."},
            Case{"'this_cluster' is not a member of 'cg'", "this_cluster is part of thread block clusters"},
        }) {
     CAPTURE(known.error);

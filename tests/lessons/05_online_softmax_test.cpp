@@ -1044,37 +1044,27 @@ TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]
   const Problem p = random_problem(1000, 10, 10);
   CallOptions options;
   options.max_grid_x = 1;
-  const auto require_refusal = [](const Outcome& outcome) {
-    INFO("This test makes CUDA refuse the launch on purpose"
-         << (outcome.status == Status::cuda_error
-                 ? "; your launch is fine, but the entry has to throw when it is refused"
-                 : ""));
-    require_throws<std::runtime_error>(outcome);
-  };
   // Nothing runs then, so that rows need no memory. At 8 threads a row or more, 2^29 + 1 rows have so many
   // threads that 32 bits keep only those of one row.
   const std::array many{(Col{1} << 29) + 1, kMaxRows};
   Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
   require_ran(get_softmax(p, y, {}));
-  const Outcome softmax = get_softmax(p, y, options);
-  if (softmax.status != Status::returned) {
-    require_refusal(softmax);
+  if (require_refused_launch(get_softmax(p, y, options))) {
     for (const Col rows : many) {
       INFO("With rows = " << rows << ", too, it is CUDA that refuses");
-      require_refusal(call_with(options, ENTRY(online_softmax), in(p.x, "x"), p.x_row_stride(), out(y, "y"),
-                                y.strides()[0], rows, p.cols()));
+      require_throws<std::runtime_error>(call_with(options, ENTRY(online_softmax), in(p.x, "x"),
+                                                   p.x_row_stride(), out(y, "y"), y.strides()[0], rows,
+                                                   p.cols()));
     }
   } else {
     require_softmax(y, p);
   }
   require_ran(get_stats(p, max, sum, {}));
-  const Outcome stats = get_stats(p, max, sum, options);
-  if (stats.status != Status::returned) {
-    require_refusal(stats);
+  if (require_refused_launch(get_stats(p, max, sum, options))) {
     for (const Col rows : many) {
       INFO("With rows = " << rows << ", too, it is CUDA that refuses");
-      require_refusal(call_with(options, ENTRY(row_stats), in(p.x, "x"), p.x_row_stride(), out(max, "max"),
-                                out(sum, "sum"), rows, p.cols()));
+      require_throws<std::runtime_error>(call_with(options, ENTRY(row_stats), in(p.x, "x"), p.x_row_stride(),
+                                                   out(max, "max"), out(sum, "sum"), rows, p.cols()));
     }
   } else {
     require_stats(max, sum, p);

@@ -108,13 +108,6 @@ CallOptions one_block() {
   return options;
 }
 
-void require_refused_launch(const Outcome& outcome) {
-  if (outcome.status == Status::returned && outcome.counters.at("launches") > 0)
-    return;  // a GPU has no such switch
-  INFO("This test makes CUDA refuse the launch on purpose");
-  require_throws<std::runtime_error>(outcome);
-}
-
 Outcome check_copy(const Tensor<float>& x, int stages, int blocks, const CallOptions& options = {}) {
   INFO("n = " << x.numel() << ", stages = " << stages << ", blocks = " << blocks);
   Tensor<float> y({x.numel()});

@@ -826,10 +826,7 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
   }
   CallOptions one_block;
   one_block.max_grid_x = 1;
-  const Outcome outcome = multiply(p, C, kCompiled[9], one_block);
-  if (outcome.status == Status::returned) return;  // a GPU has no such switch
-  INFO("This test makes CUDA refuse the launch on purpose");
-  require_throws<std::runtime_error>(outcome);
+  require_refused_launch(multiply(p, C, kCompiled[9], one_block));
 }
 
 TEST_CASE("times a kernel: once for the caches, then as often as is said", "[l23][milliseconds][points:1]") {
@@ -853,8 +850,7 @@ TEST_CASE("times a kernel: once for the caches, then as often as is said", "[l23
   require_matches(C, "C", expected, in_order_of_k(p, expected));
   CallOptions one_block;
   one_block.max_grid_x = 1;
-  const Outcome refused = time(one_block);
-  if (refused.status != Status::returned) require_throws<std::runtime_error>(refused);
+  require_refused_launch(time(one_block));
 }
 
 TEST_CASE("search: with the bound from what the simulator counts", "[l23][best_configuration][points:1]") {

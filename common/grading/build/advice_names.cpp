@@ -318,7 +318,25 @@ Sentence name_of_another_function(const Situation& s) {
   return std::nullopt;
 }
 
+struct PartOfLibrary {
+  const char *space, *library, *has;
+};
+constexpr std::array kParts = {
+    PartOfLibrary{"cub", "CUB", "It has reductions, scans, loads and stores of warps and blocks."},
+    PartOfLibrary{
+        "thrust", "Thrust",
+        "It has vectors, copies, transforms, reductions, scans and sorts: docs/simulator.md lists them."}};
+
 Sentence missing_feature(const Situation& s) {
+  for (const auto& [space, library, has] : kParts) {
+    const std::string within(space);
+    if (!(s.says("'" + within + "::") && s.says("has not been declared")) &&
+        !s.says_one_of({"is not a member of '" + within + "'", "in namespace '" + within + "'"}))
+      continue;
+    const std::string name = s.quoted();
+    return (name.starts_with(within + "::") ? "" : within + "::") + name + " is a part of " + library +
+           " which the simulator does not have. " + has;
+  }
   const std::string name =
       s.says("is not a member of 'c") ? s.quoted() : unknown(s);  // 'cg', 'cooperative_groups'
   if (name.empty()) return std::nullopt;

@@ -143,4 +143,18 @@ void report(const std::vector<Failure>& failures, TestLine where) {
 }
 
 }  // namespace detail
+
+bool require_refused_launch(const Outcome& outcome, TestLine where) {
+  if (outcome.status == Status::returned && outcome.counters.at("launches") > 0) {
+    require_ran(outcome, where);
+    return false;
+  }
+  INFO("This test makes CUDA refuse a launch on purpose"
+       << (outcome.status == Status::cuda_error
+               ? "; your launch is fine, but the entry has to throw when it is refused"
+               : ""));
+  require_throws<std::runtime_error>(outcome, {}, where);
+  return true;
+}
+
 }  // namespace course::grading

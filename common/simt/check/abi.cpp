@@ -129,13 +129,14 @@ void simt_name_view(const void* address, const char* name, const SimtArray* arra
   if (active_recorder != nullptr) Checker::get().name_shared(address, name, *array, NameOf::view);
 }
 
-void simt_name_pointer(const void* address, const char* name, std::size_t element_bytes, int rank,
-                       const long long* shape_and_strides) {
+void simt_name_pointer(const void* address, const char* name, std::size_t element_bytes,
+                       SimtMarkValues mark_values, int rank, const long long* shape_and_strides) {
   if (active_recorder == nullptr) return;
   const simt::check::NothingRecorded guard;
   simt::check::memory_map().name_global(reinterpret_cast<std::uintptr_t>(address), name, element_bytes,
                                         {{shape_and_strides, shape_and_strides + rank},
-                                         {shape_and_strides + rank, shape_and_strides + 2 * rank}});
+                                         {shape_and_strides + rank, shape_and_strides + 2 * rank}},
+                                        simt::check::values_of(element_bytes, mark_values));
 }
 
 void simt_fence(SimtFence scope) {

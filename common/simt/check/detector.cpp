@@ -28,6 +28,7 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   last_shared_ = nullptr;
   earlier_guesses_.clear();
   guessing_sites_.clear();
+  unreached_.clear();
   if (order_.stamps_expired()) {
     global_.forget_accesses();
     shared_.forget_accesses();
@@ -187,12 +188,12 @@ void Detector::touch(const Touch& touch) {
     Touch unit = touch;
     unit.offset += i * units.unit_bytes;
     if (touch.access.kind == Kind::read) {
-      read(unit, units.cell[i]);
+      read(unit, units.cell[i], units.unit_bytes);
     } else {
       // An exchange reads nothing that matters.
       if (touch.access.kind == Kind::atomic && !touch.access.is_volatile &&
           !is_initialised(unit, units.cell[i]))
-        note_uninitialised(unit);
+        note_uninitialised(unit, units.unit_bytes);
       if (touch.access.compares) forget_guesses(unit, units.cell[i]);
       write(unit, units.cell[i]);
     }
@@ -204,9 +205,9 @@ void Detector::touch(const Touch& touch) {
     });
 }
 
-void Detector::read(const Touch& touch, Cell& cell) {
+void Detector::read(const Touch& touch, Cell& cell, unsigned bytes) {
   if (cell.write.step() >= scope_first_) read_after_write(touch, cell);
-  if (!is_initialised(touch, cell)) note_uninitialised(touch);
+  if (!is_initialised(touch, cell)) note_uninitialised(touch, bytes);
   const Step step = order_.step_of(touch.access.warp);
   const Step before = cell.read.step();
   if (before == step && cell.read.warp() == touch.access.warp) {
@@ -268,9 +269,11 @@ std::optional<std::uint64_t> Detector::first_unwritten(const DeviceRange& alloca
   return {};
 }
 
-/// A word of which some bytes hold a value and others do not, within an access of several words, is the
-/// padding of a struct that is copied as a whole.
-bool Detector::copies_padding(const Touch& touch) {
+/// What lies between the members of a struct holds no value, and a copy of the struct reads it all the same.
+/// Where the kernel knows the memory by no struct's type, a word of which some bytes hold a value and others
+/// do not, within an access of several words, passes for padding.
+bool Detector::is_padding(const Touch& touch, unsigned bytes) {
+  if (const auto known = memory_map().is_padding(touch.access.space, touch.offset, bytes)) return *known;
   if (touch.access.bytes < 8) return false;
   const std::uint64_t begin = touch.offset / touch.access.bytes * touch.access.bytes;
   for (std::uint64_t word = begin; word < begin + touch.access.bytes; word += 4) {
@@ -286,8 +289,8 @@ bool Detector::copies_padding(const Touch& touch) {
   return false;
 }
 
-void Detector::note_uninitialised(const Touch& touch) {
-  if (copies_padding(touch)) return;
+void Detector::note_uninitialised(const Touch& touch, unsigned bytes) {
+  if (is_padding(touch, bytes)) return;
   if (uninitialised_.size() == kMostUninitialised) return;
   uninitialised_at_.emplace(place_of(touch), uninitialised_.size());
   uninitialised_.push_back({touch.access.space, touch.offset, touch.access.site, touch.thread,
@@ -362,9 +365,7 @@ bool Detector::all_in_bounds(const WarpAccess& access) {
       last_range_ = memory_map().find_global(least);
     return last_range_ != nullptr && last_range_->contains(least, most - least);
   }
-  const auto holds = [&](const SharedRange* range) {
-    return range != nullptr && least >= range->offset && most <= range->offset + range->bytes;
-  };
+  const auto holds = [&](const SharedRange* range) { return range != nullptr && range->holds(least, most); };
   if (!holds(last_shared_)) last_shared_ = memory_map().find_shared(least);
   return holds(last_shared_);
 }
@@ -376,7 +377,11 @@ bool Detector::in_bounds(const WarpAccess& access, unsigned lane) {
     return range != nullptr && range->contains(offset, access.bytes);
   }
   const SharedRange* range = memory_map().find_shared(offset);
-  return range != nullptr && range->watched && offset + access.bytes <= range->offset + range->bytes;
+  if (range == nullptr || !range->watched) return false;
+  if (!range->reached && unreached_.insert({access.site, range}).second &&
+      memory_map().reach_unnamed(*range, sites_.calls(access.site).calls))
+    unreached_.clear();
+  return range->holds(offset, offset + access.bytes);
 }
 
 // A target out of bounds is the fault of the line that issues the copy, not of the wait where it lands.

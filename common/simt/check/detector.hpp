@@ -128,13 +128,13 @@ class Detector {
   void read_all(const WarpAccess& access, bool atomic);
   void move_matrix_row(const WarpAccess& access, unsigned lane);
   void touch(const Touch& touch);
-  void read(const Touch& touch, Cell& cell);
+  void read(const Touch& touch, Cell& cell, unsigned bytes);  ///< that the cell stands for
   void write(const Touch& touch, Cell& cell);
   bool all_in_bounds(const WarpAccess& access);
   bool in_bounds(const WarpAccess& access, unsigned lane);
   bool is_initialised(const Touch& touch, Cell& cell) const;
-  bool copies_padding(const Touch& touch);
-  void note_uninitialised(const Touch& touch);
+  bool is_padding(const Touch& touch, unsigned bytes);
+  void note_uninitialised(const Touch& touch, unsigned bytes);
   void note_first_write(const Touch& touch);
   bool racing(const Stamp& before, const Touch& touch, unsigned thread) const;
   void read_after_write(const Touch& touch, const Cell& cell);
@@ -168,6 +168,7 @@ class Detector {
   std::vector<Guess> guesses_;              ///< of the running block
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites
   std::set<unsigned> guessing_sites_;       ///< of the launch: reads there are first guesses
+  std::set<std::pair<unsigned, const SharedRange*>> unreached_;  ///< at a site, variables of other kernels
   const GlobalRange* last_range_ = nullptr;
   const SharedRange* last_shared_ = nullptr;
   Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it

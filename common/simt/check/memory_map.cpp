@@ -67,6 +67,13 @@ std::string plural(std::uint64_t count, const char* thing) {
 
 }  // namespace
 
+std::vector<bool> values_of(std::size_t object_bytes, SimtMarkValues mark_values) {
+  if (mark_values == nullptr) return {};
+  std::vector<unsigned char> bytes(object_bytes);
+  mark_values(bytes.data());
+  return {bytes.begin(), bytes.end()};
+}
+
 MemoryMap& memory_map() {
   static auto* map = new MemoryMap;
   return *map;
@@ -107,7 +114,8 @@ void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buf
     // The pointer that `extern __shared__ T name[]` becomes is no shared memory of the kernel's.
     const bool pointer =
         variable.bytes == sizeof(void*) && std::memcmp(bytes, &dynamic_buffer, sizeof dynamic_buffer) == 0;
-    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, !pointer});
+    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, !pointer, false,
+                       variable.function});
   }
   for (const SharedVariable& variable : module.thread_locals)
     shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, false});
@@ -180,7 +188,8 @@ const SharedRange* MemoryMap::nearest_shared(std::uint64_t offset) const {
   const SharedRange* best = nullptr;
   std::uint64_t least = ~std::uint64_t{0};
   for (const SharedRange& range : shared_) {
-    if (!range.watched || (range.symbol.empty() != (offset >= Recorder::kDynamicOffset))) continue;
+    if (!range.watched || !range.reached || (range.symbol.empty() != (offset >= Recorder::kDynamicOffset)))
+      continue;
     const std::uint64_t distance = offset < range.offset ? 2 * (range.offset - offset)
                                    : offset >= range.offset + range.bytes
                                        ? offset - range.offset - range.bytes + 1
@@ -190,9 +199,29 @@ const SharedRange* MemoryMap::nearest_shared(std::uint64_t offset) const {
   return best;
 }
 
+void MemoryMap::reach(const std::string& function) {
+  for (SharedRange& range : shared_)
+    if (range.function == function) range.reached = true;
+}
+
+// Another instantiation of a function whose variables have names would have told of its own.
+bool MemoryMap::reach_unnamed(const SharedRange& variable, const std::vector<SourceCall>& calls) {
+  const std::string name = base_name(variable.function);
+  const bool is_called =
+      std::any_of(calls.begin(), calls.end(), [&](const SourceCall& call) { return call.function == name; });
+  const bool tells = std::any_of(shared_.begin(), shared_.end(), [&](const SharedRange& range) {
+    return range.reached && base_name(range.function) == name;
+  });
+  if (!is_called || tells) return false;
+  reach(variable.function);
+  return true;
+}
+
 // A view that each thread, or each step of a loop, lays elsewhere names nothing that a report could be read
 // by.
 void MemoryMap::name_shared(ArrayName name) {
+  const SharedRange* const variable = name.what == NameOf::variable ? find_shared(name.offset) : nullptr;
+  if (variable != nullptr && !variable->reached) reach(std::string(variable->function));
   for (ArrayName& known : shared_names_) {
     if (known.offset == name.offset) {
       if (known.name == name.name) return;
@@ -213,10 +242,30 @@ bool MemoryMap::knows_shared(const char* source, std::uint64_t offset) const {
 }
 
 void MemoryMap::name_global(std::uintptr_t address, const char* name, std::size_t element_bytes,
-                            ViewLayout view) {
+                            ViewLayout view, std::vector<bool> values) {
   std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(device_memory().base());
   if (offset >= kArenaBytes && find_elsewhere(address, offset) != Owner::kernels) return;
   global_names_.push_back({name, offset, 0, element_bytes, {0}, name, std::move(view)});
+  global_names_.back().values = std::move(values);
+}
+
+std::optional<bool> MemoryMap::is_padding(Space space, std::uint64_t offset, unsigned bytes) const {
+  std::uint64_t begin = 0, end = 0;
+  if (const GlobalRange* range = space == Space::global ? find_global(offset) : nullptr)
+    begin = range->offset, end = range->end();
+  else if (const SharedRange* shared = space == Space::shared ? find_shared(offset) : nullptr)
+    begin = shared->offset, end = shared->offset + shared->bytes;
+  std::optional<bool> padding;
+  for (const ArrayName& name : space == Space::global ? global_names_ : shared_names_) {
+    if (name.values.empty() || name.moves || name.offset < begin || name.offset >= end) continue;
+    if (name.bytes != 0 && !name.holds(offset)) continue;
+    const auto size = static_cast<std::int64_t>(name.values.size());
+    const std::int64_t from_first = static_cast<std::int64_t>(offset - name.offset) % size;
+    const auto at = name.values.begin() + (from_first < 0 ? from_first + size : from_first);
+    padding = std::none_of(at, std::min(at + bytes, name.values.end()), [](bool value) { return value; });
+    if (*padding) break;
+  }
+  return padding;
 }
 
 // Of the arrays that hold the place, and of what else begins before it, the one that begins last, because it

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "simt/check/source_names.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/shared_memory.hpp"
+#include "simt/shim/simt_abi.h"
 
 namespace simt::check {
 
@@ -38,6 +40,9 @@ struct ViewLayout {
 /// A view is a pointer or a reference into dynamic shared memory, or a member of the object that lies there.
 enum class NameOf { variable, view };
 
+/// @brief Of each byte of a class whether it belongs to a member. Empty if that is not known.
+std::vector<bool> values_of(std::size_t object_bytes, SimtMarkValues mark_values);
+
 /// A name for memory, with the shape of its elements.
 struct ArrayName {
   std::string name;
@@ -48,9 +53,10 @@ struct ArrayName {
   const char* source = nullptr;      ///< the name in the kernel's own memory
   ViewLayout view = {};              ///< of a parameter that is a strided view
   NameOf what = NameOf::variable;
-  std::string member = {};      ///< ".at" of `smem.K[2].at[5]`: the array that each element consists of
-  std::size_t member_rank = 0;  ///< how many of the extents are that array's
-  bool moves = false;           ///< of a view: not at the same place for all threads, and so of no use
+  std::string member = {};        ///< ".at" of `smem.K[2].at[5]`: the array that each element consists of
+  std::size_t member_rank = 0;    ///< how many of the extents are that array's
+  std::vector<bool> values = {};  ///< of each object there: see values_of()
+  bool moves = false;             ///< of a view: not at the same place for all threads, and so of no use
 
   bool holds(std::uint64_t at) const { return bytes != 0 && at >= offset && at - offset < bytes; }
 };
@@ -58,8 +64,14 @@ struct ArrayName {
 /// A `__shared__` variable, or the dynamic buffer.
 struct SharedRange {
   std::uint64_t offset = 0, bytes = 0;
-  std::string symbol;   ///< mangled; empty for the dynamic buffer
-  bool watched = true;  ///< false: a variable of the simulator's own
+  std::string symbol;         ///< mangled; empty for the dynamic buffer
+  bool watched = true;        ///< false: a variable of the simulator's own
+  bool reached = true;        ///< false: no thread of the launch has come to a function that declares it
+  std::string function = {};  ///< that declares it
+
+  bool holds(std::uint64_t begin, std::uint64_t end) const {
+    return reached && begin >= offset && end <= offset + bytes;
+  }
 };
 
 /// An element in words: "tile[3][5]", and its place for a trace.
@@ -95,11 +107,17 @@ class MemoryMap {
   const SharedRange* find_shared(std::uint64_t offset) const;
 
   const std::vector<SharedRange>& shared_ranges() const { return shared_; }
+  /// @brief Takes the shared variables of a function as the launch's if that is one of these calls. Variables
+  /// with names need no such look: threads tell of them as they come to their declarations. Others have none,
+  /// such as those behind a macro.
+  /// @return Whether it did.
+  bool reach_unnamed(const SharedRange& variable, const std::vector<SourceCall>& calls);
 
   void name_shared(ArrayName name);
   /// True if name_shared() has nothing to learn from that name there. Cheap.
   bool knows_shared(const char* source, std::uint64_t offset) const;
-  void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes, ViewLayout view = {});
+  void name_global(std::uintptr_t address, const char* name, std::size_t element_bytes, ViewLayout view = {},
+                   std::vector<bool> values = {});
 
   /// What the access hits or, if it is out of bounds, what it was most likely meant to hit.
   /// Of several names for the same shared memory, the one that `source` mentions first.
@@ -107,6 +125,10 @@ class MemoryMap {
                       const SourceTexts& source = {}) const;
   /// A sentence's end on a range: "which has 1000 elements (4000 bytes, allocated at main.cu:40)".
   std::string describe_bounds(Space space, std::uint64_t offset) const;
+
+  /// @brief Whether these bytes are padding of a class by whose type the kernel knows this memory: no member
+  /// lies there. Nothing if it knows the memory by no such type.
+  std::optional<bool> is_padding(Space space, std::uint64_t offset, unsigned bytes) const;
 
   const std::vector<ArrayName>& shared_names() const { return shared_names_; }
   const std::vector<ArrayName>& global_names() const { return global_names_; }  ///< the kernel's parameters
@@ -123,6 +145,7 @@ class MemoryMap {
     std::uint64_t offset = 0;
   };
   void add_elsewhere(std::uintptr_t begin, std::size_t bytes, Owner owner, GlobalRange range);
+  void reach(const std::string& function);
   const GlobalRange* nearest_global(std::uint64_t offset) const;
   const SharedRange* nearest_shared(std::uint64_t offset) const;
   struct Choice {

@@ -15,8 +15,10 @@ struct Feature {
 };
 
 constexpr std::array kFeatures = {
-    Feature{"thrust/", "Thrust"},
-    Feature{"cub/", "CUB"},
+    Feature{"thrust/", "a part of Thrust"},
+    Feature{"cub/device/", "CUB's functions for the whole device"},
+    Feature{"cub/iterator/", "CUB's iterators"},
+    Feature{"cub/", "a part of CUB"},
     Feature{"cutlass/", "CUTLASS"},
     Feature{"cute/", "CuTe"},
     Feature{"cublasLt", "cuBLASLt", "Use cublasGemmEx() of cuBLAS."},

@@ -35,6 +35,13 @@ constexpr int kPoisonByte = 0xff;
 // (Guard variables begin with _ZGV; variables of a namespace may belong to host code and are left alone.)
 bool is_shared_variable(const char* name) { return std::strncmp(name, "_ZZ", 3) == 0; }
 
+/// "void kernel<float>(float*)" for the variable "void kernel<float>(float*)::tile".
+std::string function_of(const char* variable) {
+  std::string name = demangle(variable);
+  const std::size_t colon = name.rfind("::");
+  return colon == std::string::npos ? name : name.substr(0, colon);
+}
+
 /// Tables of virtual functions, type descriptions, guards of local statics.
 bool is_made_by_compiler(const char* name) {
   return std::strncmp(name, "_ZT", 3) == 0 || std::strncmp(name, "_ZGV", 4) == 0 || name[0] == '.';
@@ -88,7 +95,7 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
       const char* name = names + symbol.st_name;
       const auto type = ELF64_ST_TYPE(symbol.st_info);
       if (type == STT_TLS && is_shared_variable(name))
-        module.shared.push_back({symbol.st_value, symbol.st_size, name});
+        module.shared.push_back({symbol.st_value, symbol.st_size, name, function_of(name)});
       else if (type == STT_TLS && symbol.st_size <= 2 * sizeof(void*))
         module.thread_locals.push_back({symbol.st_value, symbol.st_size, name});
       else if (type == STT_OBJECT && !is_made_by_compiler(name))

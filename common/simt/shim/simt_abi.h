@@ -98,6 +98,10 @@ const char* simt_kernel_name(const void* function);
 /// Checks and queues a launch. Errors go where CUDA puts them: cudaGetLastError().
 void simt_launch(const SimtLaunch* launch);
 
+/// Of a class: writes 0 for each of its bytes that is padding, and other numbers for members. Null: nobody
+/// knows.
+typedef void (*SimtMarkValues)(unsigned char* bytes);
+
 /// How an array lies in memory. Dynamic shared memory has extents[0] = 0, what is no array has rank 0.
 struct SimtArray {
   std::size_t element_bytes;
@@ -105,6 +109,8 @@ struct SimtArray {
   int member_rank;     ///< the last extents are those of the array `member`, which each element consists of
   const char* member;  ///< ".at", or nothing
   const std::size_t* extents;
+  std::size_t object_bytes;  ///< of what holds the elements: the class that `mark_values` is about
+  SimtMarkValues mark_values;
 };
 
 }  // extern "C"

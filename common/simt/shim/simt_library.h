@@ -3,5 +3,5 @@
 
 #ifndef SIMT_PROGRAM
 #error \
-    "The libraries of CUDA (cuBLAS, cuRAND) are for programs of their own: a lesson's kernel does without them."
+    "The libraries of CUDA (cuBLAS, cuRAND, CUB, Thrust) are for programs of their own: a lesson's kernel does without them."
 #endif

@@ -46,12 +46,47 @@ __attribute__((nothrow)) void simt_name_view(const void* address, const char* na
 /// Names what a kernel's parameter points to. A strided view also has a shape and strides in elements: `rank`
 /// numbers each, one after the other. A plain pointer has rank 0.
 __attribute__((nothrow)) void simt_name_pointer(const void* address, const char* name,
-                                                std::size_t element_bytes, int rank,
-                                                const long long* shape_and_strides);
+                                                std::size_t element_bytes, SimtMarkValues mark_values,
+                                                int rank, const long long* shape_and_strides);
 
 }  // extern "C"
 
 namespace simt {
+
+// Compilers other than g++ do not tell which bytes of a class are padding.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+#define SIMT_KNOWS_PADDING
+#endif
+#endif
+
+#ifdef SIMT_KNOWS_PADDING
+/// An object of the class without a constructor's help, because it needs none to have padding.
+template <class T>
+void mark_values_of(unsigned char* bytes) {
+  union Object {
+    T value;
+    Object() {}
+    ~Object() {}
+  } object;
+  __builtin_memset(static_cast<void*>(&object), 0xff, sizeof object);
+  __builtin_clear_padding(&object);
+  __builtin_memcpy(bytes, static_cast<const void*>(&object), sizeof object);
+}
+#endif
+
+/// How to learn which bytes of a class hold a value; null for other types, and where that is not known.
+template <class T>
+constexpr SimtMarkValues mark_values() {
+#ifdef SIMT_KNOWS_PADDING
+  constexpr std::size_t kMostBytes = 4096;  // on the stack of a kernel's thread
+  using Class = std::remove_cv_t<T>;
+  if constexpr (std::is_class_v<Class> || std::is_union_v<Class>)
+    if constexpr (requires { requires sizeof(Class) <= kMostBytes && !std::is_abstract_v<Class>; })
+      return &mark_values_of<Class>;
+#endif
+  return nullptr;
+}
 
 /// The array that a class consists of, such as the `at` of a tile; otherwise none.
 template <class T>
@@ -90,8 +125,9 @@ struct Shape {
     fill<Member, std::rank_v<T> >(extents);
     return extents;
   }();
-  static constexpr SimtArray kArray = {sizeof(Element), kRank, kMemberRank, OnlyMember<Outer>::kName,
-                                       kExtents.of};
+  static constexpr SimtArray kArray = {sizeof(Element),          kRank,       kMemberRank,
+                                       OnlyMember<Outer>::kName, kExtents.of, sizeof(Outer),
+                                       mark_values<Outer>()};
 };
 
 /// Takes the variable's address and reads nothing. A constant pointer is one that the rewriter made of
@@ -149,21 +185,22 @@ struct Name {
 };
 
 /// A kernel's parameter, or the member `data` of one, that points to elements of `kElementBytes`.
-template <class Named, std::size_t kElementBytes>
+template <class Named, std::size_t kElementBytes, SimtMarkValues kMark>
 struct NamedPointer {
   const volatile void* address;
   SIMT_NOT_INSTRUMENTED void tell() const {
-    simt_name_pointer(const_cast<const void*>(address), Named::text, kElementBytes, 0, nullptr);
+    simt_name_pointer(const_cast<const void*>(address), Named::text, kElementBytes, kMark, 0, nullptr);
   }
 };
 
 /// The member `data` of a parameter that has arrays `shape` and `strides` beside it.
-template <class Named, std::size_t kElementBytes, int kRank>
+template <class Named, std::size_t kElementBytes, SimtMarkValues kMark, int kRank>
 struct NamedView {
   const volatile void* address;
   long long shape_and_strides[2 * kRank];
   SIMT_NOT_INSTRUMENTED void tell() const {
-    simt_name_pointer(const_cast<const void*>(address), Named::text, kElementBytes, kRank, shape_and_strides);
+    simt_name_pointer(const_cast<const void*>(address), Named::text, kElementBytes, kMark, kRank,
+                      shape_and_strides);
   }
 };
 
@@ -201,9 +238,10 @@ constexpr std::size_t element_bytes() {
 }
 
 /// Without a loop: that would be a branch of the kernel's.
-template <class Named, std::size_t kElementBytes, class T, std::size_t... kAxis>
+template <class Named, class Element, class T, std::size_t... kAxis>
 __forceinline__ auto strided_view(const T& object, std::index_sequence<kAxis...>) {
-  return NamedView<Named, kElementBytes, static_cast<int>(sizeof...(kAxis))>{
+  return NamedView<Named, element_bytes<Element>(), mark_values<Element>(),
+                   static_cast<int>(sizeof...(kAxis))>{
       object.data,
       {static_cast<long long>(object.shape[kAxis])..., static_cast<long long>(object.strides[kAxis])...}};
 }
@@ -213,7 +251,7 @@ __forceinline__ auto parameter(T* pointer) {
   if constexpr (std::is_function_v<T>) {
     return Unnamed{};
   } else {
-    return NamedPointer<Named, element_bytes<T>()>{pointer};
+    return NamedPointer<Named, element_bytes<T>(), mark_values<T>()>{pointer};
   }
 }
 
@@ -226,7 +264,7 @@ requires(std::is_class_v<T> || std::is_union_v<T>) __forceinline__ auto paramete
     using Target = std::remove_pointer_t<decltype(T::data)>;
     if constexpr (is_strided_view<T>() && !std::is_function_v<Target>) {
       constexpr std::size_t kRank = std::extent_v<decltype(T::shape)>;
-      return strided_view<Member, element_bytes<Target>()>(object, std::make_index_sequence<kRank>{});
+      return strided_view<Member, Target>(object, std::make_index_sequence<kRank>{});
     } else {
       return parameter<Member, Member>(object.data);
     }

@@ -215,16 +215,7 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
       65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
   if (p.B() * p.H() <= kMostBlocks) require_ran(kernel.attend(p, got, {.check = check_mode}), where);
   const Outcome outcome = kernel.attend(p, got, options);
-  if (outcome.status == Status::returned) {
-    require_ran(outcome, where);
-    require_results(kernel, p, got, outcome, where);
-    return;
-  }
-  INFO("This test makes CUDA refuse a launch on purpose"
-       << (outcome.status == Status::cuda_error
-               ? "; your launches are fine, but the entry has to throw when one is refused"
-               : ""));
-  require_throws<std::runtime_error>(outcome, {}, where);
+  if (!require_refused_launch(outcome, where)) require_results(kernel, p, got, outcome, where);
 }
 
 std::uint64_t bytes_of(const Tensor<float>& x, std::optional<Format16> format) {

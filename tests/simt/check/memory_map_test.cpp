@@ -171,6 +171,44 @@ TEST_CASE("a variable has its own name, and a parameter's name where the kernel 
   CHECK_FALSE(map.is_pointer_name("table"));
 }
 
+TEST_CASE("padding is what lies between the members of a struct that the kernel knows", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  const std::uint64_t first = offset_of_table(map, 0);
+  CHECK_FALSE(map.is_padding(Space::global, first, 4));
+  map.name_global(reinterpret_cast<std::uintptr_t>(table), "words", sizeof(int));
+  CHECK_FALSE(map.is_padding(Space::global, first, 4));
+  std::vector<bool> values(16, true);
+  values[5] = values[6] = values[7] = values[12] = values[13] = values[14] = values[15] = false;
+  map.name_global(reinterpret_cast<std::uintptr_t>(table), "structs", 16, {}, values);
+  CHECK(map.is_padding(Space::global, first, 4) == false);
+  CHECK(map.is_padding(Space::global, first + 32 + 12, 4) == true);
+  CHECK(map.is_padding(Space::global, first + 32 + 4, 4) == false);  // one of its bytes is a member
+  CHECK(map.is_padding(Space::global, first + 32 + 5, 1) == true);
+}
+
+TEST_CASE("of shared variables, those of functions that threads have come to are the launch's",
+          "[simt][memory]") {
+  simt::KernelModule module;
+  module.shared = {{0, 64, "_ZZ4onceiE1a", "once(int)"},
+                   {64, 64, "_ZZ4onceiE1b", "once(int)"},
+                   {128, 64, "_ZZ5twiceILi2EEviE1a", "void twice<2>(int)"},
+                   {192, 64, "_ZZ5twiceILi3EEviE1a", "void twice<3>(int)"}};
+  const auto reached = [](const MemoryMap& map) {
+    std::string list;
+    for (const SharedRange& range : map.shared_ranges()) list += range.reached ? '1' : '0';
+    return list;
+  };
+  MemoryMap map;
+  map.begin_launch(module, nullptr, 0, nullptr, 0);
+  CHECK(reached(map) == "0000");
+  map.name_shared({"b", map.shared_ranges()[1].offset, 64, 4, {16}, "b"});
+  CHECK(reached(map) == "1100");
+  CHECK_FALSE(map.reach_unnamed(map.shared_ranges()[2], {{"x.cu", 1, "once"}}));
+  CHECK(map.reach_unnamed(map.shared_ranges()[2], {{"x.cu", 1, "helper"}, {"x.cu", 2, "twice"}}));
+  CHECK(reached(map) == "1110");
+  CHECK_FALSE(map.reach_unnamed(map.shared_ranges()[3], {{"x.cu", 2, "twice"}}));
+}
+
 TEST_CASE("ranges end where they end", "[simt][memory]") {
   const MemoryMap map = map_of_launch(64);
   const std::uint64_t first = offset_of_table(map, 0);

@@ -208,11 +208,11 @@ extern "C" void simt_name_view(const void* address, const char* name, const Simt
   std::printf("at %d: ", int(offset));
   print(name, array->element_bytes, *array);
 }
-extern "C" void simt_name_pointer(const void* address, const char* name, std::size_t bytes, int rank,
-                                  const long long* sizes) {
+extern "C" void simt_name_pointer(const void* address, const char* name, std::size_t bytes, SimtMarkValues,
+                                  int rank, const long long* sizes) {
   last = address;
   for (int i = 0; i < 2 * rank; ++i) std::printf("%d ", int(sizes[i]));
-  print(name, bytes, {bytes, 0, 0, "", nullptr});
+  print(name, bytes, {bytes, 0, 0, "", nullptr, bytes, nullptr});
 }
 namespace simt { template <class T> T* dynamic_shared() { return reinterpret_cast<T*>(memory); } }
 #define expect(condition) if (!(condition)) std::printf("line %d\n", __LINE__)

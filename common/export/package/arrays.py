@@ -70,12 +70,14 @@ def borrow(name: str, array, stream: int | None = None) -> Array:
     tensor = DLTensor.from_address(_pointer_of(capsule, b"dltensor"))
     kind_of_number = (tensor.code, tensor.bits, tensor.lanes)
     if kind_of_number not in TYPES:
-        raise TypeError(f"{name} holds numbers of {tensor.bits} bits of DLPack's kind {tensor.code}, which no kernel takes.")
+        raise TypeError(f"{name} holds numbers of {tensor.bits} bits and of DLPack's kind {tensor.code}; no kernel takes "
+                        "such.")
     shape = tuple(tensor.shape[:tensor.ndim])
     has_strides = tensor.strides and 0 not in shape  # those of an array without numbers mean nothing
     strides = tuple(tensor.strides[:tensor.ndim]) if has_strides else dense_strides(shape)
     address = (tensor.data or 0) + tensor.byte_offset
-    return Array(name, address, shape, strides, TYPES[kind_of_number], ("cpu" if kind == CPU else "cuda", index), capsule)
+    device = "cpu" if kind == CPU else "cuda", index
+    return Array(name, address, shape, strides, TYPES[kind_of_number], device, capsule)
 # [borrow]
 
 

@@ -21,21 +21,32 @@ DEVICES = {"cpu": "cpu", "cuda": "gpu"}  # the backend for each kind of device
 WRONG_ARGUMENT, MESSAGE_BYTES = 1, 4096  # as bridge.cpp has it
 
 
+def lesson(direction: str = "forward") -> str:
+    return f"lesson {(FORWARD if direction == 'forward' else BACKWARD)['lesson']:02}"
+
+
+def place(device: tuple) -> str:
+    """"cpu", "cuda:1"."""
+    return "cpu" if device[0] == "cpu" else f"{device[0]}:{device[1]}"
+
+
 def defaults(D: int, scale=None, causal=None, window=None, sinks=0, dropout=0.0, seed=0) -> dict:
     """The settings by name, each with its default.
 
     @throws ValueError for a mask that these kernels do not have
     """
     always = FORWARD["causal"]
-    settings = {"scale": D**-0.5 if scale is None else float(scale), "causal": always if causal is None else bool(causal),
-                "window": NO_WINDOW if window is None else int(window), "sinks": int(sinks), "dropout": float(dropout),
-                "seed": int(seed)}  # fmt: skip
+    settings = {"scale": D**-0.5 if scale is None else float(scale),
+                "causal": always if causal is None else bool(causal),
+                "window": NO_WINDOW if window is None else int(window),
+                "sinks": int(sinks), "dropout": float(dropout), "seed": int(seed)}  # fmt: skip
     neutral = {"causal": always, "window": NO_WINDOW, "sinks": 0, "dropout": 0.0}
     for name, value in neutral.items():
         if name not in WORDS and settings[name] != value:
-            raise ValueError(f"{name} = {settings[name]}: the kernel of lesson {FORWARD['lesson']:02} has only {name} = {value}.")
+            raise ValueError(f"{name} = {settings[name]}: the kernel of {lesson()} has only {name} = {value}.")
     if settings["window"] < 1 or settings["sinks"] < 0:
-        raise ValueError(f"window = {settings['window']}, sinks = {settings['sinks']}: window must be at least 1, and sinks 0.")
+        raise ValueError(f"window = {settings['window']}, sinks = {settings['sinks']}: window must be at least 1, and "
+                         "sinks at least 0.")
     return settings
 
 
@@ -50,7 +61,8 @@ def check(arrays: dict) -> None:
     if Q.dtype not in TYPES:
         raise TypeError(f"Q holds {Q.dtype}, and these kernels take {' or '.join(TYPES)}.")
     if DEVICES[Q.device[0]] not in BUILD["backends"]:
-        raise ValueError(f"Q is on {':'.join(map(str, Q.device))}, and this package was built for {' and '.join(BUILD['backends'])} alone.")
+        raise ValueError(f"Q is on {place(Q.device)}, and this package was built for {BUILD['backends'][0]} alone: export it "
+                         "again with --backend auto.")
     for name in ("Q", "K"):
         if len(arrays[name].shape) != 4:
             raise ValueError(f"{name} has {len(arrays[name].shape)} axes; it must have 4: batch, head, row and number.")
@@ -59,7 +71,7 @@ def check(arrays: dict) -> None:
     if H_kv == 0 or H % H_kv != 0:
         raise ValueError(f"K has {H_kv} heads, which must divide the {H} of Q.")
     if H_kv != H and not FORWARD["groups"]:
-        raise ValueError(f"K has {H_kv} heads and Q {H}: the kernel of lesson {FORWARD['lesson']:02} has no grouped heads.")
+        raise ValueError(f"K has {H_kv} heads and Q {H}: the kernel of {lesson()} has no grouped heads.")
     queries, keys, rows, heads = (B, H, Nq, D), (B, H_kv, Nk, D), (B, H, Nq), (H,)
     shapes = {"Q": queries, "O": queries, "dO": queries, "K": keys, "V": keys, "lse": rows, "sink": heads}
     for name, array in arrays.items():
@@ -70,7 +82,7 @@ def check_one(array: Array, shape: tuple, dtype: str, Q: Array) -> None:
     """One array beside Q."""
     name = array.name
     if array.device != Q.device:
-        raise ValueError(f"{name} is on {':'.join(map(str, array.device))}, and Q on {':'.join(map(str, Q.device))}.")
+        raise ValueError(f"{name} is on {place(array.device)}, and Q on {place(Q.device)}.")
     if array.dtype != dtype:
         raise TypeError(f"{name} holds {array.dtype}, and must hold {dtype}.")
     if array.shape != shape:
@@ -78,7 +90,8 @@ def check_one(array: Array, shape: tuple, dtype: str, Q: Array) -> None:
     if any(stride < 0 for stride in array.strides):
         raise ValueError(f"{name} has the strides {array.strides}, and none may be negative.")
     if len(shape) != 3 and shape[-1] > 1 and array.strides[-1] != 1:
-        raise ValueError(f"{name} has stride {array.strides[-1]} along its last axis, and must have 1: make a contiguous copy.")
+        raise ValueError(f"{name} has stride {array.strides[-1]} along its last axis, and must have 1: make a contiguous "
+                         "copy.")
 # [check]
 
 
@@ -104,15 +117,15 @@ def run(direction: str, Q: Array, arrays: dict, settings: dict, stream: int) -> 
     """Calls the entry in the order of the stream. In the simulator it returns when the results are there."""
     backend = DEVICES[Q.device[0]]
     library, call = kernels_for(backend, direction)
-    lesson = (FORWARD if direction == "forward" else BACKWARD)["lesson"]
+    number = (FORWARD if direction == "forward" else BACKWARD)["lesson"]
     views = {name: ctypes.c_void_p(array.address) if name in ("sink", "dsink") else array.view()
              for name, array in arrays.items()}
-    invoke, arguments, _alive = library.prepare(lesson, direction, views, settings, Q.dtype)
+    invoke, arguments, _alive = library.prepare(number, direction, views, settings, Q.dtype)
     message = ctypes.create_string_buffer(MESSAGE_BYTES)
     status = call(invoke, arguments, Q.device[1], stream, backend == "cpu", message, MESSAGE_BYTES)
     if status != 0:
         error = ValueError if status == WRONG_ARGUMENT else RuntimeError
-        raise error(f"Lesson {lesson:02}: {message.value.decode(errors='replace')}")
+        raise error(f"Lesson {number:02}: {message.value.decode(errors='replace')}")
 # [call]
 
 
@@ -130,7 +143,7 @@ def forward(Q, K, V, sink=None, **settings):
     lent = borrow_all({"Q": Q, "K": K, "V": V, "sink": sink}, stream)
     check(lent)
     if sink is not None and "sink" not in WORDS:
-        raise ValueError(f"sink is given, and the kernel of lesson {FORWARD['lesson']:02} has no learned sinks.")
+        raise ValueError(f"sink is given, and the kernel of {lesson()} has no learned sinks.")
     settings = defaults(Q.shape[3], **settings)
     O, lse = empty(Q, Q.shape, lent["Q"].dtype), empty(Q, shape_of_rows(Q), "float32")
     results = borrow_all({"O": O, "lse": lse}, stream)
@@ -146,7 +159,7 @@ def backward(Q, K, V, O, lse, dO, sink=None, **settings):
     @throws as forward(); LibraryError if the package has no kernels for gradients
     """
     if BACKWARD is None:
-        raise LibraryError(f"Lesson {FORWARD['lesson']:02} has no kernels for gradients; lessons 17 and 18 have, and 22 with 24.")
+        raise LibraryError(f"This package of {lesson()} has no kernels for gradients; one of 17 has, or of 22 with 24.")
     stream = current_stream(Q)
     lent = borrow_all({"Q": Q, "K": K, "V": V, "O": O, "lse": lse, "dO": dO, "sink": sink}, stream)
     check(lent)

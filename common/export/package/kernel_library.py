@@ -1,4 +1,4 @@
-"""Loads the library of a lesson's kernel and calls its entries on memory that somebody else owns. Needs no PyTorch.
+"""Loads the library of a lesson's kernel and calls its entries on memory that is somebody else's. Needs no PyTorch.
 
 A library exports `course_entries`, a table of functions with their names and types (common/grading/calls/entry.hpp). Each is
 called through `invoke`, which takes the address of every argument; tensors travel as common/tensor/view.hpp has them.
@@ -109,8 +109,8 @@ class LedgerState(ctypes.Structure):
 
 
 def load(path) -> ctypes.CDLL:
-    """Loads a library whose CUDA is that of the libraries it was linked with. PyTorch makes another CUDA runtime visible
-    to everybody, which without RTLD_DEEPBIND would take the simulator's place."""
+    """Loads a library whose CUDA is that of the libraries it was linked with. PyTorch makes another CUDA runtime
+    visible to everybody, which without RTLD_DEEPBIND would take the simulator's place."""
     return ctypes.CDLL(str(path), mode=os.RTLD_LOCAL | os.RTLD_DEEPBIND)
 
 
@@ -157,7 +157,8 @@ class Library:
             raise LibraryError(f"The library has no entry {name}: it is that of another lesson.")
         wanted, found = signature_of(lesson, direction, dtype), demangle(record.signature)
         if found != wanted:
-            raise LibraryError(f"{name} has the type {found}, not {wanted}: ENTRIES in kernel_library.py is out of date.")
+            raise LibraryError(f"{name} has the type {found}, not {wanted}: ENTRIES in kernel_library.py is out of "
+                               "date.")
         values = [SETTINGS[word](settings[word]) if word in SETTINGS
                   else views.get(word) or ctypes.c_void_p(None) if word in POINTERS else views[word]
                   for word in words.split()]

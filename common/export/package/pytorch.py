@@ -72,8 +72,8 @@ def detached(*tensors):
 
 
 def readable(dO: Tensor) -> Tensor:
-    """dO with rows that kernels can read. Nobody chooses how a gradient lies in memory: that of a sum is one number with
-    strides of 0."""
+    """dO with rows that kernels can read. Nobody chooses how a gradient lies in memory: that of a sum is one number
+    with strides of 0."""
     chunk = 1 if dO.element_size() == 4 else 8  # kernels of 16 bits read 16 bytes at a time
     rows_fit = dO.stride(-1) == 1 and all(stride % chunk == 0 for stride in dO.stride()[:-1])
     return dO if rows_fit and dO.storage_offset() % chunk == 0 else dO.contiguous()
@@ -81,6 +81,6 @@ def readable(dO: Tensor) -> Tensor:
 
 # [attention]
 def attention(Q: Tensor, K: Tensor, V: Tensor, sink: Optional[Tensor] = None, **settings) -> Tensor:
-    """O of attention, with gradients for Q, K, V and sink. Settings: scale, causal, window, sinks, dropout, seed."""
+    """O of attention, with gradients for Q, K, V and sink. Settings are scale, causal, window, sinks, dropout, seed."""
     return forward(Q, K, V, sink, **kernels.defaults(Q.shape[-1], **settings))[0]
 # [attention]

@@ -7,8 +7,9 @@ from torch import Tensor
 
 from . import attention as kernels
 
-# A kernel relies on the order of axes in memory: a compiler must not change it.
-TAGS = tuple(tag for tag in (getattr(torch.Tag, "needs_exact_strides", None),) if tag is not None)
+# A kernel relies on how its arguments lie in memory, and a compiler must leave that alone. Before 2.7 PyTorch has no word
+# for it.
+EXACT = {"tags": (torch.Tag.needs_exact_strides,)} if hasattr(torch.Tag, "needs_exact_strides") else {}
 
 
 def settings_of(scale, causal, window, sinks, dropout, seed) -> dict:
@@ -16,7 +17,7 @@ def settings_of(scale, causal, window, sinks, dropout, seed) -> dict:
 
 
 # [operator]
-@torch.library.custom_op(f"{__package__}::forward", mutates_args=(), tags=TAGS)
+@torch.library.custom_op(f"{__package__}::forward", mutates_args=(), **EXACT)
 def forward(Q: Tensor, K: Tensor, V: Tensor, sink: Optional[Tensor], scale: float, causal: bool, window: int, sinks: int,
             dropout: float, seed: int) -> Tuple[Tensor, Tensor]:
     """O and lse."""
@@ -32,7 +33,7 @@ def forward_shapes(Q, K, V, sink, scale, causal, window, sinks, dropout, seed):
 
 
 # [gradient]
-@torch.library.custom_op(f"{__package__}::backward", mutates_args=(), tags=TAGS)
+@torch.library.custom_op(f"{__package__}::backward", mutates_args=(), **EXACT)
 def backward(Q: Tensor, K: Tensor, V: Tensor, sink: Optional[Tensor], O: Tensor, lse: Tensor, dO: Tensor, scale: float,
              causal: bool, window: int, sinks: int, dropout: float, seed: int) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
     """dQ, dK, dV and dsink, which is empty without a sink: an operator cannot give None."""

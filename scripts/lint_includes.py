@@ -32,6 +32,7 @@ AREAS = [
     (r"common/grading/calls/", "calls", {"sanitizer", "confinement", "facts", "base", "tensor"}),
     (r"common/grading/testing/", "testing", {"calls", "confinement", "sanitizer", "facts", "base", "tensor"}),
     (r"common/grading/judging/", "judging", {"sanitizer", "build", "facts", "project", "base", "findings"}),
+    (r"common/export/", "bridge", {"simt"}),
     (r"common/classroom/", "classroom",
      {"judging", "build", "confinement", "facts", "project", "base", "tensor", "findings"}),
     (r"common/cli/staff/", "staff commands",
@@ -54,7 +55,7 @@ AREAS = [
     (r"docs/steps/", "steps", {"reference", "tensor"}),
     (r"docs/", "example", {"device", "tensor"}),
 ]
-KNOWS_CUDA = {"device", "simt", "worker", "kernel", "unit test", "example"}
+KNOWS_CUDA = {"device", "simt", "worker", "bridge", "kernel", "unit test", "example"}
 CUDA_HEADER = re.compile(r"^(cuda|cooperative_groups|mma\.h|nv/|cub/|device_launch_parameters|vector_types)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 

@@ -109,6 +109,27 @@ void describe_build(CLI::App& app, Chosen& chosen) {
       "  ./course build all --solution --backend gpu --quick");
 }
 
+void describe_export(CLI::App& app, Chosen& chosen) {
+  auto [command, arguments] = add_command<ExportArguments>(
+      app, "export", "makes kernels a package for Python and PyTorch", run_export, chosen);
+  command
+      ->add_option("LESSON", arguments.lessons, "of attention; or two, a forward and a backward pass: 22 24")
+      ->required();
+  command->add_option("--out", arguments.out, "new folder for the package, which pip installs")
+      ->type_name("FOLDER")
+      ->required();
+  command->add_flag("--solution", arguments.solution, "takes the worked solutions in place of your files");
+  command->add_option("--backend", arguments.backend, "auto: the simulator, and a GPU if one answers")
+      ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
+      ->capture_default_str();
+  command->footer(
+      "The package has the libraries of the kernels, built for this machine. It takes\n"
+      "arrays of NumPy, and tensors of PyTorch with gradients.\n"
+      "Examples:\n"
+      "  ./course export 17 --out ~/attention\n"
+      "  ./course export 22 24 --solution --out ~/attention16");
+}
+
 void describe_judge(CLI::App& app, Chosen& chosen) {
   auto [command, arguments] = add_command<JudgeArguments>(
       app, "judge", "tests the tests: mutants must fail, solutions pass", run_judge, chosen);
@@ -133,6 +154,7 @@ void describe_kernel_commands(CLI::App& app, Chosen& chosen) {
   describe_gradcheck(app, chosen);
   describe_bench(app, chosen);
   describe_build(app, chosen);
+  describe_export(app, chosen);
   describe_judge(app, chosen);
 }
 

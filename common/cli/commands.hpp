@@ -96,6 +96,16 @@ struct BuildArguments {
 };
 int run_build(const Terminal& terminal, const BuildArguments& arguments);
 
+struct ExportArguments {
+  std::vector<std::string> lessons;
+  std::string out;
+  bool solution = false;
+  std::string backend = "auto";
+};
+/// @brief Writes a package for Python with the kernels of a lesson, or of a forward and a backward pass,
+/// which pip installs on this machine. The status is kSomethingFailed if a kernel does not compile.
+int run_export(const Terminal& terminal, const ExportArguments& arguments);
+
 struct JudgeArguments {
   std::vector<std::string> lessons;
   std::vector<std::string>

@@ -136,6 +136,21 @@ void examine_sandbox(Examination& examination) {
   }
 }
 
+/// PyTorch, which takes seconds to import: its version is asked of what pip has installed.
+void examine_pytorch(Examination& examination) {
+  const std::string version =
+      version_in(output_of({"python3", "-c", "import importlib.metadata as m; print(m.version('torch'))"}));
+  Finding finding{"Python packages of kernels", "PyTorch", State::fine, version, "", ""};
+  if (version.empty())
+    finding = {"Python packages of kernels",
+               "PyTorch",
+               State::missing,
+               "not installed",
+               "tensors and gradients in packages of `./course export`; nothing else needs it",
+               "pip install torch"};
+  examination.findings.push_back(finding);
+}
+
 }  // namespace
 
 std::string output_of(const std::vector<std::string>& words) {
@@ -194,6 +209,7 @@ void examine_tools(const Toolchain& toolchain, Examination& examination) {
   examine_sandbox(examination);
   examine_packages(toolchain.source_dir, "The site", "docs", seen, examination);
   examine_packages(toolchain.source_dir, "All tests", "test", seen, examination);
+  examine_pytorch(examination);
 }
 
 }  // namespace course::cli

@@ -22,7 +22,7 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"Learn", {"check", "watch", "list", "hint", "solution", "reset", "explain"}},
-      {"Look inside", {"run", "simulate", "profile", "trace", "draw", "gradcheck"}},
+      {"Look inside", {"run", "simulate", "profile", "trace", "draw", "gradcheck", "export"}},
       {"GPU", {"bench"}},
       {"Teach", {"grade"}},
       {"Project", {"doctor", "docs", "test", "build", "judge", "completion"}}};

@@ -35,6 +35,7 @@ namespace {
 int run_grade(const Terminal&, const GradeArguments&) { become_staff_program(); }
 int run_bench(const Terminal&, const BenchArguments&) { become_staff_program(); }
 int run_build(const Terminal&, const BuildArguments&) { become_staff_program(); }
+int run_export(const Terminal&, const ExportArguments&) { become_staff_program(); }
 int run_judge(const Terminal&, const JudgeArguments&) { become_staff_program(); }
 int run_test(const Terminal&, const TestArguments&) { become_staff_program(); }
 

@@ -110,10 +110,19 @@ Lesson Workspace::select_one(const std::string& command, const std::string& sele
   return lessons.front();
 }
 
-void Workspace::make_ready(const std::vector<Lesson>& lessons) {
+std::vector<std::string> Workspace::targets_of(const std::vector<Lesson>& lessons) const {
   std::vector<std::string> targets;
   for (const Lesson& lesson : lessons) targets.push_back(lesson.id());
   if (toolchain_.gpu && probe_gpu().answers) targets.emplace_back("course-worker-cuda");
+  return targets;
+}
+
+void Workspace::make_ready(const std::vector<Lesson>& lessons) { run_ninja(targets_of(lessons)); }
+
+void Workspace::make_export_ready(const std::vector<Lesson>& lessons) {
+  std::vector<std::string> targets = targets_of(lessons);
+  if (toolchain_.cpu) targets.emplace_back("course_bridge_cpu");
+  if (toolchain_.gpu) targets.emplace_back("course_bridge_gpu");
   run_ninja(targets);
 }
 

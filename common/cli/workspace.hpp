@@ -62,6 +62,10 @@ class Workspace {
   /// @throws grading::MachineError if the course itself cannot be built
   void make_ready(const std::vector<grading::Lesson>& lessons);
 
+  /// @brief As make_ready(), and what packages of these kernels have beside them.
+  /// @throws grading::MachineError
+  void make_export_ready(const std::vector<grading::Lesson>& lessons);
+
   /// @brief Builds what a standalone program needs.
   /// @throws grading::MachineError
   void make_simulator_ready();
@@ -80,6 +84,7 @@ class Workspace {
   grading::CheckOptions choose_backend(const std::string& wanted) const;
 
  private:
+  std::vector<std::string> targets_of(const std::vector<grading::Lesson>& lessons) const;
   void run_ninja(const std::vector<std::string>& targets);
 
   const Terminal& terminal_;

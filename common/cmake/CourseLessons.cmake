@@ -204,6 +204,7 @@ function(course_write_toolchain)
     \"rewriter\": \"$<TARGET_FILE:simt-rewrite>\",
     \"library\": \"$<TARGET_FILE:course_simt>\",
     \"worker\": \"$<TARGET_FILE:course-worker-cpu>\",
+    \"bridge\": \"$<TARGET_FILE:course_bridge_cpu>\",
     \"program_support\": \"$<TARGET_PROPERTY:course_simt_program,COURSE_OBJECT>\",
     \"prelude\": \"${prelude}\",
     \"quick_prelude\": \"${quick_prelude}\",
@@ -230,7 +231,8 @@ function(course_write_toolchain)
     \"link_flags\": ${link_flags},
     \"architectures\": ${architectures},
     \"ledger\": \"$<TARGET_OBJECTS:course_gpu_ledger>\",
-    \"worker\": \"$<TARGET_FILE:course-worker-cuda>\"
+    \"worker\": \"$<TARGET_FILE:course-worker-cuda>\",
+    \"bridge\": \"$<TARGET_FILE:course_bridge_gpu>\"
   }")
   endif()
 

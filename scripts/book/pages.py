@@ -59,6 +59,7 @@ BESIDE = [
     _guide("reports", "docs/reports.md", "What a report begins with"),
     _guide("glossary", "docs/glossary.md", "Glossary: CUDA beside Triton"),
     _guide("gpu", "docs/gpu.md", "Your own GPU"),
+    _guide("operator", "docs/operator.md", "Your kernels in PyTorch"),
     _guide("results", "docs/results.md", "Results on GPUs"),
     # scripts/write_torch_page.py writes it once there are results.
     *([_guide("pytorch", "docs/pytorch.md", "Beside PyTorch")] if (ROOT / "docs" / "pytorch.md").is_file() else []),

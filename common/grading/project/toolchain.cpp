@@ -27,6 +27,7 @@ CpuToolchain read_cpu(const json& object) {
           .rewriter = path(object, "rewriter"),
           .library = path(object, "library"),
           .worker = path(object, "worker"),
+          .bridge = path(object, "bridge"),
           .program_support = path(object, "program_support"),
           .prelude = path(object, "prelude"),
           .quick_prelude = path(object, "quick_prelude"),
@@ -41,7 +42,8 @@ GpuToolchain read_gpu(const json& object) {
           .link_flags = strings(object, "link_flags"),
           .architectures = strings(object, "architectures"),
           .ledger = path(object, "ledger"),
-          .worker = path(object, "worker")};
+          .worker = path(object, "worker"),
+          .bridge = path(object, "bridge")};
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct CpuToolchain {
   std::filesystem::path rewriter;              ///< simt-rewrite
   std::filesystem::path library;               ///< libsimt.so
   std::filesystem::path worker;
+  std::filesystem::path bridge;           ///< from Python to entries; made for `./course export` alone
   std::filesystem::path program_support;  ///< object that goes into standalone programs
   /// Folders that hold simt_prelude.h precompiled; empty if the compiler has no use for them.
   std::filesystem::path prelude, quick_prelude, check_prelude;
@@ -57,6 +58,7 @@ struct GpuToolchain {
   std::vector<std::string> architectures;  ///< e.g. "80", "90a"
   std::filesystem::path ledger;            ///< object that counts device allocations; may be empty
   std::filesystem::path worker;
+  std::filesystem::path bridge;  ///< as CpuToolchain::bridge
 
   const std::vector<std::string>& compile_flags(Flavour flavour) const {
     return flavour == Flavour::quick ? quick_flags : flags;

@@ -48,8 +48,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   SIMT_API_ENTRY();
   if (!context.is_stream(stream) || !context.is_event(event))
     return context.fail(cudaErrorInvalidResourceHandle);
+  if (!event->recorded) return cudaSuccess;
+  // Not the event itself: it may be recorded again or destroyed before the stream gets there.
   context.enqueue(
-      stream, [] {}, event);
+      stream, [] {}, SimtMoment{event->stream, event->number});
   return cudaSuccess;
 }
 

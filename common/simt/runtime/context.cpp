@@ -87,9 +87,9 @@ cudaEvent_t Context::create_event(bool timed) {
   return handle;
 }
 
-void Context::enqueue(cudaStream_t stream, std::function<void()> run, cudaEvent_t wait_for) {
+void Context::enqueue(cudaStream_t stream, std::function<void()> run, std::optional<SimtMoment> after) {
   SimtStream& queue = resolve(stream);
-  queue.queue.push_back({next_number_++, std::move(run), wait_for});
+  queue.queue.push_back({next_number_++, std::move(run), after});
   if (queue.queue.size() > kMostQueued) run_stream(stream);
 }
 
@@ -119,7 +119,8 @@ void Context::drain(SimtStream& stream, std::uint64_t last_number) {
       drain(default_stream_, operation.number);
     }
     host_touches().relax();
-    if (operation.wait_for != nullptr && is_event(operation.wait_for)) run_until(operation.wait_for);
+    if (operation.after && is_stream(operation.after->stream))
+      drain(resolve(operation.after->stream), operation.after->number);
     operation.run();
   }
 }

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,18 @@
 #include "simt/runtime/memory.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
+/// An operation that was queued.
+struct SimtMoment {
+  cudaStream_t stream = nullptr;
+  std::uint64_t number = 0;
+};
+
 /// A stream is a queue of operations, each with its number in the order in which all were queued.
 struct SimtStream {
   struct Operation {
     std::uint64_t number = 0;
     std::function<void()> run;
-    cudaEvent_t wait_for = nullptr;  ///< an event that must have happened first
+    std::optional<SimtMoment> after{};  ///< what must have happened first
   };
   std::deque<Operation> queue;
   bool waits_for_default = true;  ///< false: created with cudaStreamNonBlocking
@@ -78,7 +85,7 @@ class Context {
   void destroy_stream(cudaStream_t stream);
   cudaEvent_t create_event(bool timed);
   void destroy_event(cudaEvent_t event) { events_.erase(event); }
-  void enqueue(cudaStream_t stream, std::function<void()> run, cudaEvent_t wait_for = nullptr);
+  void enqueue(cudaStream_t stream, std::function<void()> run, std::optional<SimtMoment> after = {});
   void record(cudaEvent_t event, cudaStream_t stream);
   void run_stream(cudaStream_t stream);
   void run_until(cudaEvent_t event);

@@ -114,6 +114,28 @@ TEST_CASE("an event orders two streams", "[simt][stream]") {
   REQUIRE(host == 6);
 }
 
+TEST_CASE("a stream waits for what an event was when it was told to, whatever becomes of the event",
+          "[simt][stream]") {
+  const FreshDevice device;
+  cudaStream_t first = nullptr, second = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking) == cudaSuccess);
+  int* value = device_array<int>(1);
+  const bool destroyed = GENERATE(false, true);
+  cudaEvent_t event = nullptr;
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  set_kernel<<<1, 1, 0, first>>>(value, 5);
+  REQUIRE(cudaEventRecord(event, first) == cudaSuccess);
+  REQUIRE(cudaStreamWaitEvent(second, event) == cudaSuccess);
+  set_kernel<<<1, 1, 0, first>>>(value, 7);  // for which nobody waits
+  REQUIRE((destroyed ? cudaEventDestroy(event) : cudaEventRecord(event, first)) == cudaSuccess);
+  add_kernel<<<1, 1, 0, second>>>(value, 1);
+  REQUIRE(cudaStreamSynchronize(second) == cudaSuccess);
+  int host = 0;
+  REQUIRE(cudaMemcpy(&host, value, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+  REQUIRE(host == 6);
+}
+
 TEST_CASE("events measure time once they have happened", "[simt][stream]") {
   const FreshDevice device;
   cudaEvent_t start = nullptr, stop = nullptr;

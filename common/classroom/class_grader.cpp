@@ -58,6 +58,8 @@ class ClassGrader {
       wait_until([this] { return done_ == open_.size(); });
     }
     if (problem_) std::rethrow_exception(problem_);
+    std::unique_lock lock(mutex_);
+    report(lock);
     std::map<std::string, std::string> ungraded;
     for (const std::size_t index : open_) {
       const Task& task = tasks_[index];
@@ -95,7 +97,7 @@ class ClassGrader {
 
   std::mutex mutex_;  // of all that follows, and of the tasks' verdicts
   std::condition_variable changed_;
-  std::size_t taken_ = 0, done_ = 0;
+  std::size_t taken_ = 0, done_ = 0, ungraded_ = 0;
   std::vector<std::size_t> left_;  // by student: tasks that are not judged yet
   std::string last_;
   std::exception_ptr problem_;
@@ -159,6 +161,7 @@ void ClassGrader::finish(std::size_t index, FileVerdict verdict) {
   last_ =
       fmt::format("{} {}", one_line(order_.students[task.students.front()].name), task.lesson.two_digits());
   ++done_;
+  if (task.verdict->standing == Standing::ungraded) ++ungraded_;
   changed_.notify_all();
 }
 
@@ -180,7 +183,8 @@ bool ClassGrader::wait_until(Done done) {
 
 void ClassGrader::report(std::unique_lock<std::mutex>& lock) {
   if (!order_.on_progress) return;
-  GradeProgress progress{.done = done_, .total = open_.size(), .seconds_left = 0, .last = last_};
+  GradeProgress progress{
+      .done = done_, .total = open_.size(), .ungraded = ungraded_, .seconds_left = 0, .last = last_};
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   if (done_ > 0)
     progress.seconds_left = elapsed / static_cast<double>(done_) * static_cast<double>(open_.size() - done_);

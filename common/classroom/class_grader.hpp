@@ -19,6 +19,7 @@ namespace course::classroom {
 
 struct GradeProgress {
   std::size_t done = 0, total = 0;  ///< files that had to be judged in this run
+  std::size_t ungraded = 0;         ///< of those done
   double seconds_left = 0;          ///< an estimate; 0 before there is one
   std::string last;                 ///< "ada 04", judged last
 };

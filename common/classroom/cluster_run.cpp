@@ -100,7 +100,7 @@ void ClusterRun::look() {
     const auto unfinished = queue_.unfinished(job);
     if (!unfinished && !std::exchange(silent_, true))
       order_.on_note("Slurm's controller does not answer; the run waits until it does.");
-    if (!unfinished) return;
+    if (!unfinished) break;
     silent_ = false;
     for (unsigned number = 1; number <= order_.parts; ++number) {
       PartRun& part = parts_[number - 1];

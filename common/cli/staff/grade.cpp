@@ -361,16 +361,14 @@ int ClassRun::grade_part(const Part& part, const PartFolder& folder) {
     const VerdictStore store(folder.verdicts());
     judge_solutions(judge, store, order);
     order.part = part;
-    std::size_t files = 0;
     order.on_progress = [&](const GradeProgress& progress) {
       show(progress);
-      files = progress.total;
-      if (state.judged == progress.done) return;
-      state.judged = progress.done;
+      const std::size_t judged = progress.done - progress.ungraded;
+      if (judged == state.judged) return;
+      state.judged = judged;
       write_state(folder.state(), state);
     };
     state.ungraded = judge_part(judge, store, order);
-    state.judged = files - state.ungraded.size();
     state.ended = true;
     write_state(folder.state(), state);
   } catch (const std::exception& problem) {

@@ -40,11 +40,9 @@ class ClassGrader {
     std::vector<StudentMarks> all(order_.students.size());
     std::size_t next = 0;  // student whose results are written next
     {
-      std::vector<std::jthread> workers;
-      const std::size_t count = std::min<std::size_t>(std::max(order_.jobs, 1u), open_.size());
-      for (std::size_t i = 0; i < count; ++i) workers.emplace_back([this] { work(); });
+      const std::vector<std::jthread> workers = start_workers();
       for (; next < all.size(); ++next) {
-        if (!wait_for(next)) break;
+        if (!wait_until([&] { return left_[next] == 0; })) break;
         all[next] = marks_of(next);
         if (order_.on_student) order_.on_student(all[next]);
       }
@@ -53,13 +51,40 @@ class ClassGrader {
     return all;
   }
 
+  std::map<std::string, std::string> run_part() {
+    std::erase_if(open_, [this](std::size_t task) { return !order_.part.has(task); });
+    {
+      const std::vector<std::jthread> workers = start_workers();
+      wait_until([this] { return done_ == open_.size(); });
+    }
+    if (problem_) std::rethrow_exception(problem_);
+    std::unique_lock lock(mutex_);
+    report(lock);
+    std::map<std::string, std::string> ungraded;
+    for (const std::size_t index : open_) {
+      const Task& task = tasks_[index];
+      if (task.verdict->standing == Standing::ungraded)
+        ungraded[VerdictStore::name_of(judge_.conditions(task.lesson), task.content)] = task.verdict->message;
+    }
+    return ungraded;
+  }
+
+  std::size_t unjudged() const { return open_.size(); }
+
  private:
   void collect_tasks();
+  std::vector<std::jthread> start_workers() {
+    std::vector<std::jthread> workers;
+    const std::size_t count = std::min<std::size_t>(std::max(order_.jobs, 1u), open_.size());
+    for (std::size_t i = 0; i < count; ++i) workers.emplace_back([this] { work(); });
+    return workers;
+  }
   std::size_t task_of(const Lesson& lesson, const std::string& content);
   void work();
   std::optional<std::size_t> take();
   void finish(std::size_t task, FileVerdict verdict);
-  bool wait_for(std::size_t student);
+  template <class Done>
+  bool wait_until(Done done);
   void report(std::unique_lock<std::mutex>& lock);
   StudentMarks marks_of(std::size_t student) const;
 
@@ -72,7 +97,7 @@ class ClassGrader {
 
   std::mutex mutex_;  // of all that follows, and of the tasks' verdicts
   std::condition_variable changed_;
-  std::size_t taken_ = 0, done_ = 0;
+  std::size_t taken_ = 0, done_ = 0, ungraded_ = 0;
   std::vector<std::size_t> left_;  // by student: tasks that are not judged yet
   std::string last_;
   std::exception_ptr problem_;
@@ -92,7 +117,10 @@ void ClassGrader::collect_tasks() {
       const auto found = student.by_lesson.find(lesson.number);
       if (found == student.by_lesson.end() || !found->second.problem.empty()) continue;
       const std::size_t task = task_of(lesson, found->second.content);
-      if (order_.again && order_.again(student, lesson)) tasks_[task].verdict.reset();
+      if (order_.again && order_.again(student, lesson)) {
+        tasks_[task].verdict.reset();
+        if (order_.elsewhere) store_.forget(judge_.conditions(lesson), found->second.content);
+      }
       tasks_[task].students.push_back(i);
     }
   }
@@ -112,7 +140,9 @@ std::optional<std::size_t> ClassGrader::take() {
 void ClassGrader::work() {
   while (const auto task = take()) {
     try {
-      finish(*task, judge_.judge(tasks_[*task].lesson, tasks_[*task].content));
+      const auto& [lesson, content, students, verdict] = tasks_[*task];
+      finish(*task,
+             order_.elsewhere ? order_.elsewhere(*task, lesson, content) : judge_.judge(lesson, content));
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!problem_) problem_ = std::current_exception();
@@ -123,7 +153,7 @@ void ClassGrader::work() {
 
 void ClassGrader::finish(std::size_t index, FileVerdict verdict) {
   Task& task = tasks_[index];
-  if (verdict.standing != Standing::ungraded)
+  if (verdict.standing != Standing::ungraded && !order_.elsewhere)
     store_.keep(judge_.conditions(task.lesson), task.content, verdict);
   const std::lock_guard lock(mutex_);
   task.verdict = std::move(verdict);
@@ -131,13 +161,15 @@ void ClassGrader::finish(std::size_t index, FileVerdict verdict) {
   last_ =
       fmt::format("{} {}", one_line(order_.students[task.students.front()].name), task.lesson.two_digits());
   ++done_;
+  if (task.verdict->standing == Standing::ungraded) ++ungraded_;
   changed_.notify_all();
 }
 
-/// Waits until all files of the student are judged. False: the run has come to a problem.
-bool ClassGrader::wait_for(std::size_t student) {
+/// Waits until enough files are judged. False: the run has come to a problem.
+template <class Done>
+bool ClassGrader::wait_until(Done done) {
   std::unique_lock lock(mutex_);
-  while (left_[student] > 0 && !problem_) {
+  while (!done() && !problem_) {
     report(lock);
     changed_.wait_for(lock, std::chrono::milliseconds(500));
     try {
@@ -151,7 +183,8 @@ bool ClassGrader::wait_for(std::size_t student) {
 
 void ClassGrader::report(std::unique_lock<std::mutex>& lock) {
   if (!order_.on_progress) return;
-  GradeProgress progress{.done = done_, .total = open_.size(), .seconds_left = 0, .last = last_};
+  GradeProgress progress{
+      .done = done_, .total = open_.size(), .ungraded = ungraded_, .seconds_left = 0, .last = last_};
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   if (done_ > 0)
     progress.seconds_left = elapsed / static_cast<double>(done_) * static_cast<double>(open_.size() - done_);
@@ -200,6 +233,15 @@ std::vector<StudentMarks> grade_class(SubmissionJudge& judge, const VerdictStore
   return ClassGrader(judge, store, order).run();
 }
 
+std::map<std::string, std::string> judge_part(SubmissionJudge& judge, const VerdictStore& store,
+                                              const GradeOrder& order) {
+  return ClassGrader(judge, store, order).run_part();
+}
+
+std::size_t count_unjudged(SubmissionJudge& judge, const VerdictStore& store, const GradeOrder& order) {
+  return ClassGrader(judge, store, order).unjudged();
+}
+
 std::map<int, std::set<std::string>> judge_solutions(SubmissionJudge& judge, const VerdictStore& store,
                                                      const GradeOrder& order) {
   GradeOrder solutions{.lessons = {},
@@ -208,7 +250,9 @@ std::map<int, std::set<std::string>> judge_solutions(SubmissionJudge& judge, con
                        .jobs = order.jobs,
                        .again = {},
                        .on_progress = order.on_progress,
-                       .on_student = {}};
+                       .on_student = {},
+                       .part = {},
+                       .elsewhere = {}};
   Student course;
   course.name = "worked solution";
   for (const Lesson& lesson : order.lessons) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "classroom/class_parts.hpp"
 #include "classroom/cohort_page.hpp"
 #include "classroom/csv.hpp"
 #include "classroom/student_results.hpp"
@@ -70,9 +71,7 @@ ResultsFolder::ResultsFolder(const fs::path& folder) : folder_(fs::absolute(fold
     lock_ = lock_folder(own);
     fs::remove_all(scratch());
     fs::create_directories(scratch());
-    fs::create_directories(verdicts());
-    fs::permissions(verdicts(), fs::perms::owner_all);  // hidden data, and what others handed in
-    fs::permissions(own, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+    make_grading_folders(folder_);
   } catch (const fs::filesystem_error& error) {
     throw grading::MachineError(
         fmt::format("The folder {} cannot be written: {}.", folder_.string(), error.code().message()));

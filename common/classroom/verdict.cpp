@@ -44,8 +44,12 @@ VerdictStore::VerdictStore(fs::path folder) : folder_(std::move(folder)) {
         fmt::format("The folder {} cannot be made: {}.", folder_.string(), error.message()));
 }
 
+std::string VerdictStore::name_of(const std::string& conditions, const std::string& content) {
+  return grading::ContentHash().add(conditions).add(content).hex();
+}
+
 fs::path VerdictStore::file_of(const std::string& conditions, const std::string& content) const {
-  return folder_ / (grading::ContentHash().add(conditions).add(content).hex() + ".json");
+  return folder_ / (name_of(conditions, content) + ".json");
 }
 
 std::optional<FileVerdict> VerdictStore::find(const std::string& conditions,

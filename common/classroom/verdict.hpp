@@ -36,6 +36,9 @@ class VerdictStore {
 
   void forget(const std::string& conditions, const std::string& content) const;
 
+  /// Under which the verdict is kept.
+  static std::string name_of(const std::string& conditions, const std::string& content);
+
  private:
   std::filesystem::path file_of(const std::string& conditions, const std::string& content) const;
   std::filesystem::path folder_;

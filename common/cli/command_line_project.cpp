@@ -40,6 +40,12 @@ void describe_grade(CLI::App& app, Chosen& chosen) {
   command->add_flag("--similarity", arguments.similarity, "lays the files out for JPlag, in OUT/similarity");
   command->add_option("--jobs", arguments.jobs, "files at a time; else one a core")
       ->check(CLI::Range(1, 256));
+  command->add_option("--cluster", arguments.cluster, "has tasks of a cluster judge the files")
+      ->check(CLI::IsMember({"slurm"}));
+  command->add_option("--tasks", arguments.tasks, "of the cluster; else one for 10 files, at most 200")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--part", arguments.part, "3/8: judges the third of eight parts, writes no results")
+      ->type_name("K/N");
   command->add_option("--backend", arguments.backend, "where kernels run")
       ->check(CLI::IsMember({"cpu", "gpu"}));
   command->add_option("--isolation", arguments.isolation, "process: weaker, for machines without namespaces")

@@ -188,6 +188,9 @@ struct GradeArguments {
   double late_percent = 100;   ///< of a late file's points
   std::string canvas, moodle;  ///< tables that the platform gave; empty: none
   bool similarity = false;     ///< lays the files out for a search for copies
+  std::string cluster;         ///< "slurm": its tasks judge; empty: this process does
+  unsigned tasks = 0;          ///< of the cluster; 0: by the number of files
+  std::string part;            ///< "3/8": judges that part of the files and writes no results; empty: all
 };
 /// @brief Grades what a class handed in, each file in a sandbox. The status is kAllPassed if every file was
 /// graded, whatever its grade, and kSomethingFailed if this machine kept some from being graded.

@@ -5,19 +5,25 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 
+#include "classroom/batch_queue.hpp"
 #include "classroom/class_grader.hpp"
+#include "classroom/class_parts.hpp"
+#include "classroom/cluster_run.hpp"
 #include "classroom/results_folder.hpp"
 #include "classroom/similarity.hpp"
 #include "classroom/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/staff/cluster_job.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
+#include "grading/build/kernel_cache.hpp"
 #include "grading/confinement/sandbox.hpp"
 
 namespace course::cli {
@@ -148,39 +154,50 @@ std::size_t count_ungraded(const ClassMarks& marks) {
   return count;
 }
 
-/// What the commands of this file share, from the arguments to the marks.
+/// Of all that verdicts depend on beside the files, for a run on another machine to compare.
+std::string conditions_of(SubmissionJudge& judge, const std::vector<Lesson>& lessons) {
+  ContentHash hash;
+  for (const Lesson& lesson : lessons) hash.add(judge.conditions(lesson));
+  return hash.hex();
+}
+
+/// What the runs of this file share, from the arguments to the marks.
 class ClassRun {
  public:
-  ClassRun(const Terminal& terminal, const GradeArguments& arguments)
-      : terminal_(terminal), arguments_(arguments), workspace_(terminal), results_(open_results()) {}
+  ClassRun(const Terminal& terminal, const GradeArguments& arguments, fs::path scratch)
+      : terminal_(terminal), arguments_(arguments), workspace_(terminal), scratch_(std::move(scratch)) {}
 
-  int grade();
+  int grade(const ResultsFolder& results);
+  int grade_part(const Part& part, const PartFolder& folder);
 
  private:
-  ResultsFolder open_results() const {
-    try {
-      return ResultsFolder(arguments_.out);
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(error.what());
-    }
-  }
+  GradeOrder read_order();
+  SubmissionJudge make_judge(const Sandbox& sandbox) const;
+  Sandbox make_sandbox() const;
   std::vector<Student> read_students();
   void show(const GradeProgress& progress);
+  void show_cluster_notes();
+  ClusterOrder cluster_order(const ResultsFolder& results, const GradeOrder& order,
+                             const std::string& conditions, std::size_t files);
   void print_uncounted(const ClassMarks& marks) const;
-  int finish(ClassMarks marks, const ClassFormats& formats);
+  int finish(const ResultsFolder& results, ClassMarks marks, const ClassFormats& formats);
 
   const Terminal& terminal_;
   const GradeArguments& arguments_;
   Workspace workspace_;
-  ResultsFolder results_;
+  fs::path scratch_;
+  CheckOptions backend_;
+  std::optional<std::uint64_t> secret_seed_;
   std::vector<std::string> notes_;  ///< about what belongs to no student
   std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();  ///< of the progress, last
+  std::mutex mutex_;                                                               ///< of what follows
+  std::vector<std::string> cluster_notes_;                                         ///< that are not shown yet
 };
 
 std::vector<Student> ClassRun::read_students() {
   const SubmissionOptions options{
       .unpack_script = workspace_.toolchain().source_dir / "common/classroom/unpack_submissions.py",
-      .scratch = results_.scratch(),
+      .scratch = scratch_,
       .deadline = arguments_.deadline,
       .on_note = [this](const std::string& note) {
         fmt::print("{}", wrap(note, 0, terminal_.width()));
@@ -195,12 +212,25 @@ std::vector<Student> ClassRun::read_students() {
 
 /// A bar where there is a terminal, else a line a minute, for those who look into a log.
 void ClassRun::show(const GradeProgress& progress) {
+  show_cluster_notes();
   const std::string left = time_left(progress.seconds_left);
   terminal_.show_progress(progress.last + left, progress.done, progress.total);
   const auto now = std::chrono::steady_clock::now();
   if (terminal_.shows_progress() || now - told_ < std::chrono::minutes(1)) return;
   told_ = now;
   fmt::print(stderr, "{} of {} files are judged{}.\n", progress.done, progress.total, left);
+  std::fflush(stderr);
+}
+
+void ClassRun::show_cluster_notes() {
+  std::vector<std::string> notes;
+  {
+    const std::lock_guard lock(mutex_);
+    notes.swap(cluster_notes_);
+  }
+  if (notes.empty()) return;
+  terminal_.clear_progress();
+  for (const std::string& note : notes) fmt::print(stderr, "{}", wrap(one_line(note), 0, terminal_.width()));
   std::fflush(stderr);
 }
 
@@ -219,19 +249,18 @@ void ClassRun::print_uncounted(const ClassMarks& marks) const {
                plural(students - kShown, "student"));
 }
 
-int ClassRun::grade() {
-  ClassFormats formats{
-      .page_style = read_file(workspace_.toolchain().source_dir / "common/classroom/cohort.css"),
-      .page_script = read_file(workspace_.toolchain().source_dir / "common/classroom/cohort.js"),
-      .canvas_gradebook = read_table("--canvas", arguments_.canvas),
-      .moodle_worksheet = read_table("--moodle", arguments_.moodle),
-      .secret_seed = read_secret_seed(arguments_.secret_seed)};
-  require_other_seed(arguments_, formats.secret_seed);
-  const Sandbox sandbox(arguments_.isolation == "process" ? Isolation::process : Isolation::namespaces,
-                        arguments_.as_root);
-  sandbox.require_reachable(results_.scratch());
-  const CheckOptions backend = workspace_.choose_backend(arguments_.backend);
+Sandbox ClassRun::make_sandbox() const {
+  Sandbox sandbox(arguments_.isolation == "process" ? Isolation::process : Isolation::namespaces,
+                  arguments_.as_root);
+  sandbox.require_reachable(scratch_);
+  return sandbox;
+}
 
+/// What is to be judged, and by how many at a time; makes the lessons ready.
+GradeOrder ClassRun::read_order() {
+  secret_seed_ = read_secret_seed(arguments_.secret_seed);
+  require_other_seed(arguments_, secret_seed_);
+  backend_ = workspace_.choose_backend(arguments_.backend);
   GradeOrder order;
   order.students = read_students();
   order.lessons = choose_lessons(workspace_, arguments_.lessons, order.students);
@@ -240,42 +269,124 @@ int ClassRun::grade() {
   order.again = Regrading(workspace_, arguments_.regrade, order.students);
   order.on_progress = [this](const GradeProgress& progress) { show(progress); };
   workspace_.make_ready(order.lessons);
+  return order;
+}
 
-  SubmissionJudge judge(workspace_.toolchain(), sandbox, workspace_.lessons(),
-                        {.backend = backend.backend,
-                         .architectures = backend.architectures,
-                         .seed = arguments_.seed,
-                         .secret_seed = formats.secret_seed},
-                        results_.scratch());
-  const VerdictStore store(results_.verdicts());
+SubmissionJudge ClassRun::make_judge(const Sandbox& sandbox) const {
+  return {workspace_.toolchain(),
+          sandbox,
+          workspace_.lessons(),
+          {.backend = backend_.backend,
+           .architectures = backend_.architectures,
+           .seed = arguments_.seed,
+           .secret_seed = secret_seed_},
+          scratch_};
+}
+
+int ClassRun::grade(const ResultsFolder& results) {
+  ClassFormats formats{
+      .page_style = read_file(workspace_.toolchain().source_dir / "common/classroom/cohort.css"),
+      .page_script = read_file(workspace_.toolchain().source_dir / "common/classroom/cohort.js"),
+      .canvas_gradebook = read_table("--canvas", arguments_.canvas),
+      .moodle_worksheet = read_table("--moodle", arguments_.moodle),
+      .secret_seed = {}};
+  const std::unique_ptr<BatchQueue> queue = arguments_.cluster.empty() ? nullptr : make_slurm_queue();
+  const Sandbox sandbox = make_sandbox();
+  GradeOrder order = read_order();
+  formats.secret_seed = secret_seed_;
+  SubmissionJudge judge = make_judge(sandbox);
+  const VerdictStore store(results.verdicts());
   order.policy.without_twin = judge_solutions(judge, store, order);
 
   const std::vector<std::string> folders = folders_of(order.students);
   std::size_t written = 0;
   order.on_student = [&](StudentMarks& student) {
     student.folder = folders[written++];
-    results_.write(student);
+    results.write(student);
     print_student(terminal_, student);
   };
+  std::optional<ClusterRun> cluster;
+  if (queue) {
+    order.jobs = 1;  // it only waits
+    order.elsewhere = [&](std::size_t file, const Lesson& lesson, const std::string& content) {
+      return cluster.value().wait_for(file, judge.conditions(lesson), content);
+    };
+    const std::size_t files = count_unjudged(judge, store, order);
+    order.again = {};  // their verdicts are forgotten by now
+    if (files > 0)
+      cluster.emplace(*queue, store,
+                      cluster_order(results, order, conditions_of(judge, order.lessons), files));
+  }
   ClassMarks marks;
   marks.title = fs::absolute(arguments_.submissions).lexically_normal().stem().string();
   marks.lessons = order.lessons;
   marks.students = grade_class(judge, store, order);
-  marks.backend = backend.backend;
+  marks.backend = backend_.backend;
   marks.isolation = arguments_.isolation;
   marks.seed = arguments_.seed;
   marks.has_hidden = formats.secret_seed.has_value();
   marks.notes = notes_;
+  show_cluster_notes();
   if (arguments_.similarity)
     export_for_similarity(fs::path(arguments_.out) / "similarity", order.students, order.lessons);
-  return finish(std::move(marks), formats);
+  return finish(results, std::move(marks), formats);
 }
 
-int ClassRun::finish(ClassMarks marks, const ClassFormats& formats) {
+ClusterOrder ClassRun::cluster_order(const ResultsFolder& results, const GradeOrder& order,
+                                     const std::string& conditions, std::size_t files) {
+  constexpr std::size_t kFilesOfTask = 10, kMostTasks = 200;
+  ClusterOrder cluster;
+  cluster.folder = parts_folder(fs::absolute(arguments_.out).lexically_normal());
+  const std::size_t most = arguments_.tasks != 0 ? arguments_.tasks : kMostTasks;
+  const std::size_t wanted = arguments_.tasks != 0 ? files : (files + kFilesOfTask - 1) / kFilesOfTask;
+  cluster.parts = static_cast<unsigned>(std::min(wanted, most));
+  cluster.conditions = conditions;
+  cluster.script = cluster_job(arguments_, workspace_.toolchain().binary_dir, order.lessons, secret_seed_,
+                               results.verdicts(), cluster.parts);
+  cluster.on_note = [this](const std::string& note) {
+    const std::lock_guard lock(mutex_);
+    cluster_notes_.push_back(note);
+  };
+  return cluster;
+}
+
+int ClassRun::grade_part(const Part& part, const PartFolder& folder) {
+  PartState state{.host = host_name(), .conditions = {}};
+  try {
+    const Sandbox sandbox = make_sandbox();
+    GradeOrder order = read_order();
+    SubmissionJudge judge = make_judge(sandbox);
+    state.conditions = conditions_of(judge, order.lessons);
+    write_state(folder.state(), state);
+    const VerdictStore store(folder.verdicts());
+    judge_solutions(judge, store, order);
+    order.part = part;
+    order.on_progress = [&](const GradeProgress& progress) {
+      show(progress);
+      const std::size_t judged = progress.done - progress.ungraded;
+      if (judged == state.judged) return;
+      state.judged = judged;
+      write_state(folder.state(), state);
+    };
+    state.ungraded = judge_part(judge, store, order);
+    state.ended = true;
+    write_state(folder.state(), state);
+  } catch (const std::exception& problem) {
+    state.error = problem.what();
+    write_state(folder.state(), state);
+    throw;
+  }
+  terminal_.clear_progress();
+  fmt::print("Part {} of {}: {} judged, {} not.\n", part.number, part.count, plural(state.judged, "file"),
+             state.ungraded.size());
+  return state.ungraded.empty() ? kAllPassed : kSomethingFailed;
+}
+
+int ClassRun::finish(const ResultsFolder& results, ClassMarks marks, const ClassFormats& formats) {
   terminal_.clear_progress();
   std::vector<std::string> notes;
   try {
-    notes = results_.write(marks, formats);
+    notes = results.write(marks, formats);
   } catch (const std::invalid_argument& error) {
     throw UsageError(error.what());
   }
@@ -299,7 +410,22 @@ int ClassRun::finish(ClassMarks marks, const ClassFormats& formats) {
 }  // namespace
 
 int run_grade(const Terminal& terminal, const GradeArguments& arguments) try {
-  return ClassRun(terminal, arguments).grade();
+  if (arguments.part.empty()) {
+    const ResultsFolder results(arguments.out);
+    return ClassRun(terminal, arguments, results.scratch()).grade(results);
+  }
+  if (!arguments.cluster.empty()) throw UsageError("--part and --cluster exclude each other.");
+  const Part part = parse_part(arguments.part);
+  const PartFolder folder(fs::absolute(arguments.out).lexically_normal(), part);
+  return ClassRun(terminal, arguments, folder.scratch()).grade_part(part, folder);
+} catch (const std::invalid_argument& error) {
+  throw UsageError(error.what());
+} catch (const Interrupted&) {
+  if (!arguments.cluster.empty()) {
+    terminal.clear_progress();
+    fmt::print(stderr, "The cluster's tasks are ended; the same command goes on where it stopped.\n");
+  }
+  throw;
 } catch (const std::system_error& error) {
   throw MachineError(
       fmt::format("Grading had to stop: {}. Mend that, then the same command goes on where it "

@@ -100,19 +100,19 @@ std::vector<CheckOptions> choose_backends(const Workspace& workspace, const std:
 }
 
 /// A file of the package: what it is a copy of, and its name there.
-struct Part {
+struct ExportedKernel {
   fs::path file, name;
 };
 
 /// The kernels' libraries; none, and it has been said why, if one does not compile.
-std::optional<std::vector<Part>> build_parts(const Terminal& terminal, const Workspace& workspace,
-                                             const std::vector<Lesson>& lessons, bool solution,
-                                             const CheckOptions& options) {
+std::optional<std::vector<ExportedKernel>> build_parts(const Terminal& terminal, const Workspace& workspace,
+                                                       const std::vector<Lesson>& lessons, bool solution,
+                                                       const CheckOptions& options) {
   std::vector<KernelSource> kernels;
   for (const Lesson& lesson : lessons)
     kernels.push_back({lesson, solution ? lesson.solution() : lesson.stub(), Purpose::outputs});
   KernelQueue queue(workspace.toolchain(), kernels, options);
-  std::vector<Part> parts;
+  std::vector<ExportedKernel> parts;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     terminal.show_progress(fmt::format("compiling {}", lessons[i].id()), i, kernels.size());
     const BuildOutcome build = queue.take(i).run;
@@ -177,7 +177,7 @@ int run_export(const Terminal& terminal, const ExportArguments& arguments) {
   require_free(arguments.out);
   const auto backends = choose_backends(workspace, arguments.backend);
   workspace.make_export_ready(lessons);
-  std::vector<Part> parts;
+  std::vector<ExportedKernel> parts;
   for (const CheckOptions& options : backends) {
     const auto built = build_parts(terminal, workspace, lessons, arguments.solution, options);
     if (!built) return kSomethingFailed;
@@ -195,7 +195,7 @@ int run_export(const Terminal& terminal, const ExportArguments& arguments) {
     fs::create_directories(module);
     for (const fs::directory_entry& entry : fs::directory_iterator(sources / "package"))
       if (entry.path().extension() == ".py") fs::copy_file(entry.path(), module / entry.path().filename());
-    for (const Part& part : parts) fs::copy_file(part.file, module / part.name);
+    for (const ExportedKernel& part : parts) fs::copy_file(part.file, module / part.name);
     write_file_atomically(module / "build.json", description(choice, lessons, backends, arguments.solution));
     const std::vector<std::array<std::string, 2>> words{{"@NAME@", name}};
     for (const fs::directory_entry& entry : fs::directory_iterator(sources / "project"))

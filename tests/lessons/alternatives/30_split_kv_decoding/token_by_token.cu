@@ -143,16 +143,16 @@ __device__ void send_rows(AnyTile& tile, int lane, int lines, int D, RowOf row_o
   }
 }
 
-/// O and lse of kRows rows of a group over the keys of split blockIdx.x, into partial_O and partial_lse. The
-/// warps take the split's tiles in turns.
 template <class T, int kDim>
 struct Shared {
   WarpTile<T, kDim> Q;
   WarpMemory<T, kDim> warp[kWarps];
   typename WarpProducts<T, kDim>::Scratch scratch[kWarps];
-  float share[kWarps][kRows], lse[kWarps][kRows];  // 1 / l, or 0
+  float share[kWarps][kRows], lse[kWarps][kRows];  // of each warp; share is 1 / l, or 0
 };
 
+/// O and lse of kRows rows of a group over the keys of split blockIdx.x, into partial_O and partial_lse. The
+/// warps take the split's tiles in turns.
 template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads) split_kernel(Arguments<T> arg) {
   using P = WarpProducts<T, kDim>;

@@ -137,16 +137,16 @@ __device__ void send_rows(AnyTile& tile, int lane, int lines, int D, RowOf row_o
   }
 }
 
-/// O and lse of kRows rows of a group over the keys of split blockIdx.x, into partial_O and partial_lse. The
-/// warps take the split's tiles in turns.
 template <class T, int kDim>
 struct Shared {
   WarpTile<T, kDim> Q;
   WarpMemory<T, kDim> warp[kWarps];
   typename WarpProducts<T, kDim>::Scratch scratch[kWarps];
-  float share[kWarps][kRows], lse[kWarps][kRows];  // 1 / l, or 0
+  float share[kWarps][kRows], lse[kWarps][kRows];  // of each warp; share is 1 / l, or 0
 };
 
+/// O and lse of kRows rows of a group over the keys of split blockIdx.x, into partial_O and partial_lse. The
+/// warps take the split's tiles in turns.
 template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads) split_kernel(Arguments<T> arg) {
   using P = WarpProducts<T, kDim>;
@@ -257,7 +257,7 @@ void launch(const Arguments<T>& arg) {
   constexpr int kSharedBytes = sizeof(Shared<T, kDim>);
   const auto kernel = split_kernel<T, kDim>;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
-  const std::int64_t tiles_of_rows = (arg.group * arg.Nq + kRows - 1) / kRows;
+  const std::int64_t tiles_of_rows = (std::int64_t{arg.group} * arg.Nq + kRows - 1) / kRows;
   const dim3 grid(static_cast<unsigned>(arg.partial_O.shape[0]),
                   static_cast<unsigned>(arg.K_pages.shape[1] * tiles_of_rows),
                   static_cast<unsigned>(arg.Q.shape[0]));
@@ -279,9 +279,9 @@ void decode(const View<const T, 4>& Q, const View<const T, 4>& K_pages, const Vi
   device::require_paged_arguments(Q, K_pages, V_pages, table, O, kTileKeys,
                                   sizeof(T) == 4 ? kMaxDimFloat32 : kMaxDim);
   device::require_shape("lse", lse, {B, H, Nq});
-  if (splits < 1 || splits > INT32_MAX)
-    throw std::invalid_argument("partial_O must have at least one split, but it has " +
-                                std::to_string(splits) + ".");
+  if (splits < 1 || splits > kMaxSplits)
+    throw std::invalid_argument("partial_O must have 1 to " + std::to_string(kMaxSplits) +
+                                " splits, but it has " + std::to_string(splits) + ".");
   device::require_shape("partial_O", partial_O, {splits, B, H, Nq, D});
   device::require_shape("partial_lse", partial_lse, {splits, B, H, Nq});
   device::require_scale(scale);

@@ -11,9 +11,11 @@ namespace course {
 
 // [contract]
 inline constexpr std::int64_t kMaxDim = 256, kMaxDimFloat32 = 128;  ///< numbers in a query, at most
-inline constexpr std::int64_t kPackedRows = 16;  ///< queries of a group that a block takes together
-inline constexpr std::int64_t kTileKeys = 16;    ///< keys that a warp reads at a time; they share a page
-inline constexpr std::int64_t kMostSplits = 128, kLeastTiles = 16;  ///< kLeastTiles: of a split
+inline constexpr std::int64_t kPackedRows = 16;    ///< queries of a group that a block takes together
+inline constexpr std::int64_t kTileKeys = 16;      ///< keys that a warp reads at a time; they share a page
+inline constexpr std::int64_t kMaxSplits = 65535;  ///< that partial_O may have
+inline constexpr std::int64_t kMostSplits = 128,
+                              kLeastTiles = 16;   ///< that choose_splits() gives; of a split
 inline constexpr std::int64_t kBlocksAtOnce = 2;  ///< of a multiprocessor, as choose_splits() counts
 
 /// @brief O and lse of attention from the last Nq tokens of each sequence to all of its tokens, whose keys

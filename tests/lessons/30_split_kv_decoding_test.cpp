@@ -214,6 +214,8 @@ struct Merging {
   bool weighted = true;     ///< false: every part that has a key counts as much
   bool empty_is_0 = false;  ///< a warp without keys has lse = 0
   bool logarithm = true;    ///< false: lse is the largest of the parts' lse
+  bool base = true;         ///< false: lse is the logarithm of the weights' sum alone
+  bool guarded = true;      ///< false: where no part has a key, NaN
 };
 
 /// What a kernel gives that merges so: warps first, then splits.
@@ -234,9 +236,10 @@ Forward64 merged(const Problem& p, const Decoding& x, const Merging& how) {
         for (Int d = 0; d < p.D(); ++d)
           all.O.at_linear(row * p.D() + d) += weight * part.O.at_linear(row * p.D() + d);
       }
-      if (l == 0) continue;
+      if (l == 0 && how.guarded) continue;
+      if (l == 0) l = std::numeric_limits<double>::quiet_NaN();
       for (Int d = 0; d < p.D(); ++d) all.O.at_linear(row * p.D() + d) /= l;
-      all.lse.at_linear(row) = how.logarithm ? base + std::log(l) : base;
+      all.lse.at_linear(row) = (how.base ? base : 0) + (how.logarithm ? std::log(l) : 0);
     }
     return all;
   };
@@ -311,6 +314,13 @@ Mistakes own_mistakes(const Problem& p, Which which) {
       },
       "All tiles of a page read its first 16 rows: token t has row t % P of its page.");
 
+  add_reading(
+      "column_counts_tiles",
+      [P, b, &x](Int row) {
+        return std::pair<Int, Int>{x.table(b, row / kTileKeys / P), row % P};
+      },
+      "The table's columns are counted in tiles: token t lies in the page of column t / P.");
+
   const Int tiles = divided_up(Nk, kTileKeys), splits = x.cache.splits, each = divided_up(tiles, splits);
   all.add_view_too(
       "splits_rounded_down",
@@ -333,9 +343,28 @@ Mistakes own_mistakes(const Problem& p, Which which) {
               "The parts are merged as if they weighed the same: the weight of a part is exp(lse - base).");
   add_merging("empty_part_counted", {.empty_is_0 = true},
               "A part without keys counts: its lse is not 0, but -inf, the logarithm of 0.");
+  add_merging("lse_without_base", {.base = false},
+              "lse of the merge is the logarithm of the sum of the weights alone: they are relative to the "
+              "largest lse.");
+  add_merging("merge_of_nothing", {.guarded = false},
+              "NaN comes from a split without keys: where all parts are empty, lse - base is -inf - -inf, "
+              "and l is 0.");
   if (which == Which::lse)
     add_merging("lse_is_the_largest", {.logarithm = false},
                 "lse is the largest lse of the parts: the logarithm of the sum of their weights is missing.");
+  const Int group = x.group(), Nq = p.Nq();
+  if (group > 1 && Nq > 1 && group * Nq <= kPackedRows) {
+    const Address right = address_by(p.Q.strides());
+    all.add("rows_packed_by_token",
+            {.Q = Reader{&p.Q,
+                         [=](Int, Int h, Int i, Int d) {
+                           const Int row = h % group * Nq + i;
+                           return right(0, h / group * group + row % group, row / group, d);
+                         }}},
+            "Rows of the group are packed in one order and unpacked in another: row r is head r / Nq of the "
+            "group, "
+            "token r % Nq.");
+  }
   all.add("log2e_missing", {.score_factor = std::log(2.0)},
           "The powers of 2 lack the factor log2(e): exp(x) is 2 to the power x times log2(e).");
   if (which == Which::O) {
@@ -357,7 +386,6 @@ Mistakes own_mistakes(const Problem& p, Which which) {
           "stale_values_read", [](Int) { return true; },
           "O is NaN: rows of the last page past the last token have been read as values. Their weight is 0, "
           "but 0 times what stands there need not be."));
-    const Int group = x.group(), Nq = p.Nq();
     if (group > 1 && Nq > 1 && group * Nq <= kPackedRows)
       all.add(gives_about(
           "rows_unpacked_by_token",

@@ -175,8 +175,9 @@ const Names kShimNames = words(
     "simt::Group simt::Kernel simt::LaunchConfig simt::Name simt::NamedPointer simt::OnlyMember "
     "simt::Shape simt::StoredAs simt::Unnamed simt::WarpGroup simt::atomic_update simt::block_thread "
     "simt::block_threads simt::by_rank simt::dynamic_shared simt::element_bytes simt::from_bits "
-    "simt::launch simt::launch_pointers simt::name_once_a_launch simt::name_parameters simt::name_shared "
-    "simt::name_view simt::nth_lane simt::object_of simt::parameter simt::pointed_to_by simt::rank_among "
+    "simt::launch simt::launch_pointers simt::mark_values simt::mark_values_of simt::name_once_a_launch "
+    "simt::name_parameters simt::name_shared simt::name_view simt::nth_lane simt::object_of simt::parameter "
+    "simt::pointed_to_by simt::rank_among "
     "simt::seen_as simt::segment_first simt::shim simt::to_bits simt::warp_reduce");
 
 const Names kLibraries = words("libstdc++.so.6 libm.so.6 libgcc_s.so.1 libc.so.6 ld-linux-x86-64.so.2");

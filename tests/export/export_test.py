@@ -227,6 +227,13 @@ class Torch(Case):
         for name in ("beside_pytorch", "compile", "gradcheck", "opcheck"):
             self.assert_ran(f"test_{name}", said)
 
+    def test_the_operator_without_gradients(self):
+        self.export("12")
+        said = self.run_tests("Tensors")
+        self.assert_ran("test_compile", said)
+        result = run(PYTHON, self.out / "train_transformer.py")
+        self.assertEqual((result.returncode, "cannot train" in result.stdout), (2, True), result.stdout)
+
     def test_the_example_learns_as_with_pytorch(self):
         self.export("17")
         result = run(PYTHON, self.out / "train_transformer.py", "--steps", 30)

@@ -87,8 +87,14 @@ def framework_of(array) -> str:
 
 
 def empty(beside, shape, dtype: str):
-    """A new array without gaps, from the framework and on the device of another one."""
+    """A new array without gaps, from the framework and on the device of another one.
+
+    @throws TypeError if that framework gives no memory to write to
+    """
     framework = importlib.import_module(framework_of(beside))
+    if framework.__name__ not in ("numpy", "torch", "cupy"):
+        raise TypeError(f"Results are made by the framework of their inputs, and {framework.__name__} is none of NumPy, "
+                        "PyTorch and CuPy: pass Q, K and V as arrays of one of these.")
     options = {"device": beside.device} if framework.__name__ == "torch" else {}
     return framework.empty(tuple(shape), dtype=getattr(framework, dtype), **options)
 

@@ -50,10 +50,6 @@ def defaults(D: int, scale=None, causal=None, window=None, sinks=0, dropout=0.0,
     return settings
 
 
-def shape_of_rows(Q) -> tuple:
-    return tuple(Q.shape[:3])
-
-
 # [check]
 def check(arrays: dict) -> None:
     """@throws TypeError, ValueError in one sentence, if the arrays do not fit each other or these kernels."""
@@ -68,7 +64,7 @@ def check(arrays: dict) -> None:
             raise ValueError(f"{name} has {len(arrays[name].shape)} axes; it must have 4: batch, head, row and number.")
     B, H, Nq, D = Q.shape
     H_kv, Nk = arrays["K"].shape[1:3]
-    if H_kv == 0 or H % H_kv != 0:
+    if (H % H_kv if H_kv else H) != 0:
         raise ValueError(f"K has {H_kv} heads, which must divide the {H} of Q.")
     if H_kv != H and not FORWARD["groups"]:
         raise ValueError(f"K has {H_kv} heads and Q {H}: the kernel of {lesson()} has no grouped heads.")
@@ -144,10 +140,11 @@ def forward(Q, K, V, sink=None, **settings):
     check(lent)
     if sink is not None and "sink" not in WORDS:
         raise ValueError(f"sink is given, and the kernel of {lesson()} has no learned sinks.")
-    settings = defaults(Q.shape[3], **settings)
-    O, lse = empty(Q, Q.shape, lent["Q"].dtype), empty(Q, shape_of_rows(Q), "float32")
+    queries = lent["Q"]
+    settings = defaults(queries.shape[3], **settings)
+    O, lse = empty(Q, queries.shape, queries.dtype), empty(Q, queries.shape[:3], "float32")
     results = borrow_all({"O": O, "lse": lse}, stream)
-    run("forward", lent["Q"], {**lent, **results}, settings, stream)
+    run("forward", queries, {**lent, **results}, settings, stream)
     return O, lse
 # [forward]
 
@@ -163,11 +160,11 @@ def backward(Q, K, V, O, lse, dO, sink=None, **settings):
     stream = current_stream(Q)
     lent = borrow_all({"Q": Q, "K": K, "V": V, "O": O, "lse": lse, "dO": dO, "sink": sink}, stream)
     check(lent)
-    settings = defaults(Q.shape[3], **settings)
-    dtype = lent["Q"].dtype
-    made = {"delta": empty(Q, shape_of_rows(Q), "float32"), "dQ": empty(Q, Q.shape, dtype),
-            "dK": empty(K, K.shape, dtype), "dV": empty(V, V.shape, dtype),
-            "dsink": None if sink is None else empty(sink, sink.shape, "float32")}  # fmt: skip
-    run("backward", lent["Q"], {**lent, **borrow_all(made, stream)}, settings, stream)
+    queries, keys = lent["Q"], lent["K"]
+    settings = defaults(queries.shape[3], **settings)
+    made = {"delta": empty(Q, queries.shape[:3], "float32"), "dQ": empty(Q, queries.shape, queries.dtype),
+            "dK": empty(Q, keys.shape, keys.dtype), "dV": empty(Q, keys.shape, keys.dtype),
+            "dsink": None if sink is None else empty(Q, lent["sink"].shape, "float32")}  # fmt: skip
+    run("backward", queries, {**lent, **borrow_all(made, stream)}, settings, stream)
     return made["dQ"], made["dK"], made["dV"], made["dsink"]
 # [backward]

@@ -172,6 +172,7 @@ class Arrays(unittest.TestCase):
         self.refused(r"K has the strides \(.*-8, 1\), and none may be negative", K=good["K"][:, :, ::-1])
         self.refused(r"K is on cuda:1, and Q on cpu\.", K=Lent(good["K"], device=(2, 1)))
         self.refused("V is on a device of DLPack's kind 8", TypeError, V=Lent(good["V"], device=(8, 0)))
+        self.refused("Results are made by the framework of their inputs", TypeError, Q=Lent(good["Q"]))
         if "window" in course.attention.WORDS:
             self.refused("window must be at least 1", window=0)
         else:
@@ -208,7 +209,7 @@ class Tensors(unittest.TestCase):
         B, H, nq, nk, D = shape
 
         def normal(*shape, dtype=getattr(torch, TYPE)):
-            return torch.randn(shape, dtype=torch.float32).to(dtype).to(device).requires_grad_()
+            return torch.randn(shape, dtype=torch.float32).to(dtype).to(device).requires_grad_(BACKWARD is not None)
 
         tensors = {"Q": normal(B, H, nq, D), "K": normal(B, heads, nk, D), "V": normal(B, heads, nk, D)}
         return {**tensors, "sink": normal(H, dtype=torch.float32)} if sink else tensors
@@ -239,7 +240,7 @@ class Tensors(unittest.TestCase):
         for device, sink in itertools.product(devices(), {False, SINK}):
             tensors = self.problem(device, sink=sink, shape=(1, 2, 9, 11, D), heads=2)
             Q, K, V, *sinks = tensors.values()
-            for Q_swapped in (Q, Q.detach().transpose(1, 2).contiguous().transpose(1, 2).requires_grad_()):
+            for Q_swapped in (Q, Q.detach().transpose(1, 2).contiguous().transpose(1, 2).requires_grad_(Q.requires_grad)):
                 arguments = (Q_swapped, K, V, *(sinks or [None]))
                 torch.library.opcheck(pytorch.forward, arguments, course.defaults(D))
 
@@ -250,7 +251,8 @@ class Tensors(unittest.TestCase):
         if TYPE != "float32":
             self.skipTest("differences need float32")
 
-        for device, settings in itertools.product(devices(), MASKS):
+        dropped = [{"dropout": 0.3, "seed": 7}] * supported(dropout=0.3)  # a seed drops the same weights every time
+        for device, settings in itertools.product(devices(), MASKS + dropped):
             tensors = self.problem(device, heads=min(2, HEADS[0]), shape=(1, 2, 3, 4, 2))
             inputs = tuple(x.detach().double().requires_grad_() for x in tensors.values())
 

@@ -4,8 +4,9 @@
 #   tests/classroom/bare_machine.sh FOLDER gradescope    the zip: set up, then a right, a wrong and no submission
 #   tests/classroom/bare_machine.sh FOLDER container     what the Dockerfile runs, one RUN after the other
 #
-# Needs root, Debian's package debootstrap, and the network, for packages. FOLDER/system is made if it is not there, and
-# copied for each run; FOLDER takes about 6 GB. Takes half an hour on two cores.
+# Needs root, Debian's package debootstrap, and the network, for packages. FOLDER/system is made if it is not there, of the
+# release in SUITE, else bookworm, and copied for each run. FOLDER takes about 3 GB, a run ten minutes on two cores. In a
+# chroot nobody may make namespaces, so that submissions are judged with the weaker isolation.
 set -eu
 
 folder=$1

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a student's fork shows of its lessons: scripts/check_begun.py, and the workflow that runs it."""
+"""What a student's fork shows of its lessons: scripts/check_begun.py, and the workflow that runs it; and that the dev
+container fits the Dockerfile, which bare_machine.sh runs."""
 
 import json
 import pathlib
@@ -73,6 +74,21 @@ exit {status}
         self.assertEqual(re.findall(r"uses: (\S+)@", workflow), ["actions/checkout"])
         for name in re.findall(r"run: (?:python3 -B )?(\S+)", workflow):
             self.assertTrue((ROOT / name).is_file(), name)
+
+    def test_has_a_dev_container_that_fits_the_dockerfile(self):
+        words = [line.split(maxsplit=1) for line in (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+                 if line and not line.startswith("#")]  # fmt: skip
+        lines = {word: [rest for name, rest in words if name == word] for word, _ in words}
+        self.assertLessEqual(set(lines), {"FROM", "ENV", "WORKDIR", "COPY", "RUN", "USER", "CMD"})
+        self.assertEqual([line for line in lines["RUN"] if line.endswith("\\")], [])
+        self.assertEqual([line for line in lines["RUN"] if re.search(r"\bapt(-get)?\b.*install", line)], [])
+        self.assertEqual(lines["RUN"][-1], "./course doctor")
+        file = ROOT / ".devcontainer/devcontainer.json"
+        container = json.loads(file.read_text(encoding="utf-8"))
+        self.assertEqual((file.parent / container["build"]["dockerfile"]).resolve(), ROOT / "Dockerfile")
+        self.assertEqual((file.parent / container["build"]["context"]).resolve(), ROOT)
+        self.assertEqual([container["workspaceFolder"]], lines["WORKDIR"])
+        self.assertEqual([container["remoteUser"]], lines["USER"])
 
 
 if __name__ == "__main__":

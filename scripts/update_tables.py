@@ -451,21 +451,22 @@ def table_kernels():
     return ["lesson", "kernel", "registers", "spilled bytes", "HMMA", "FFMA", "MUFU", "LDSM", "LDS", "LDGSTS", "BAR"], rows
 
 
-def cases_of_16_bits(lesson):
+def cases_of_16_bits(lesson, run="compare_torch_16bit"):
     """What stands beside PyTorch of a lesson of 16 bits: bfloat16, in the order of D, N and the mask."""
-    found = result("compare_torch_16bit")["cases"].rows(lesson=lesson, dtype="bfloat16", layout="bhnd")
+    found = result(run, "h100")["cases"].rows(lesson=lesson, dtype="bfloat16", layout="bhnd")
     return sorted(found, key=lambda case: (case["D"], case["N"], case["causal"]))
 
 
-def table_rates_of_16_bits(lesson):
+def table_rates_of_16_bits(lesson, **run):
     """TFLOP/s of a lesson, of PyTorch's FlashAttention-2 and of cuDNN, in one process."""
     rows = []
-    for case in cases_of_16_bits(lesson):
+    for case in cases_of_16_bits(lesson, **run):
         own, flash, cudnn = (case["operations"] / way["milliseconds"] * 1e-9
                              for way in (case["ours"], case["torch"]["flash"], case["torch"]["cudnn"]))
         rows.append([whole(case["D"]), whole(case["N"]), "causal" if case["causal"] else "none",
                      *(rounded(value, 1) for value in (own, flash, cudnn)), percent(own / flash)])
-    return ["D", "N", "mask", "this lesson", "FlashAttention-2", "cuDNN", "of FlashAttention-2"], rows
+    whose = "float32 adds" if run else "this lesson"
+    return ["D", "N", "mask", whose, "FlashAttention-2", "cuDNN", "of FlashAttention-2"], rows
 
 
 def table_errors_of_16_bits(lesson, *names):
@@ -479,6 +480,28 @@ def table_errors_of_16_bits(lesson, *names):
         rows.append([whole(case["N"]), *(f"{value:.1e}" for name in names
                                          for value in (case["ours"]["errors"][name]["error"], theirs[name]))])
     return ["N", *(f"{name}, {whose}" for name in names for whose in ("this lesson", "FlashAttention-2"))], rows
+
+
+def table_decoding(plain):
+    """How fast lesson 30 reads the cache, beside a copy: of the usual shape by length and group, or of the others."""
+    measured = result("30_split_kv_decoding", "h100")
+    copy = measured["ceilings"]["device_copy_gigabytes_per_second"]
+    rows = []
+    for case in measured["lessons"].rows(number=30)[0]["measurements"].rows():
+        shape, series = case["shape"], case["series"].removeprefix("decode_")
+        usual = series == "bfloat16" and shape["D"] == 128 and shape["Nq"] == 1 and shape["B"] > 1
+        if usual != plain or not (plain or shape["B"] == 1 or shape["N"] == 32768):
+            continue
+        group, rate_of_it = shape["H"] // shape["H_kv"], rate(case["gigabytes_per_second"])
+        share = percent(case["gigabytes_per_second"] / copy)
+        if plain:
+            rows.append([whole(shape["N"]), whole(shape["B"]), whole(group), ms(case["milliseconds"]), rate_of_it, share])
+        else:
+            rows.append([series, whole(shape["N"]), whole(shape["B"]), whole(group), whole(shape["Nq"]), whole(shape["D"]),
+                         ms(case["milliseconds"]), rate_of_it, share])
+    if plain:
+        return ["tokens", "sequences", "heads of a group", "time", "GB/s", "of the copy"], rows
+    return ["type", "tokens", "sequences", "heads of a group", "new tokens", "D", "time", "GB/s", "of the copy"], rows
 
 
 def rounding_rows(key, settings):
@@ -510,6 +533,9 @@ def table_rounding_by_gap():
 TABLES = {
     "rates-22": lambda: table_rates_of_16_bits(22),
     "rates-24": lambda: table_rates_of_16_bits(24),
+    "rates-24-adds": lambda: table_rates_of_16_bits(24, run="24_dq_by_adds_torch"),
+    "decoding": lambda: table_decoding(True),
+    "decoding-others": lambda: table_decoding(False),
     "errors-22": lambda: table_errors_of_16_bits(22, "O"),
     "errors-24": lambda: table_errors_of_16_bits(24, "dQ", "dK", "dV"),
     "autotuning-bounds": lambda: table_autotuning_bounds(False),

@@ -72,8 +72,8 @@ def sort_key(row):
     return re.sub(r"[`*_\\(){}\[\]]", "", row[0]).strip().casefold()
 
 
-def result(name):
-    return json.loads((DOCS / "results" / f"{name}_h200.json").read_text(encoding="utf-8"))
+def result(name, machine="h200"):
+    return json.loads((DOCS / "results" / f"{name}_{machine}.json").read_text(encoding="utf-8"))
 
 
 def pick(rows, **wanted):
@@ -341,7 +341,7 @@ class Measurements(unittest.TestCase):
 
     def test_bfloat16_against_naive_pytorch(self):
         ratios = {}
-        for case in result("compare_torch_16bit")["cases"]:
+        for case in result("compare_torch_16bit", "h100")["cases"]:
             if (case["lesson"], case["dtype"], case["layout"]) == (22, "bfloat16", "bhnd"):
                 ratio = case["torch"]["naive"]["milliseconds"] / case["ours"]["milliseconds"]
                 ratios.setdefault((case["D"], case["causal"]), []).append(ratio)

@@ -221,7 +221,9 @@ void Detector::read(const Touch& touch, Cell& cell, unsigned bytes) {
 }
 
 void Detector::write(const Touch& touch, Cell& cell) {
-  if (cell.write.step() >= scope_first_) write_after_write(touch, cell);
+  // A copy's own write comes where it lands. What lanes of its warp did before was judged when it was issued.
+  if (cell.write.step() >= scope_first_ && !(landing_ && by_own_warp(cell.write, touch)))
+    write_after_write(touch, cell);
   if (cell.read.step() >= scope_first_) write_after_reads(touch, cell);
   if (!uninitialised_.empty() && !touch.atomic) note_first_write(touch);
   cell.write = Stamp(order_.step_of(touch.access.warp), touch.thread, touch.access.site, touch.atomic);
@@ -326,16 +328,20 @@ void Detector::write_after_write(const Touch& touch, const Cell& cell) {
   report_conflict(touch, touch.thread, cell.write, true, same_value);
 }
 
+bool Detector::by_own_warp(const Stamp& before, const Touch& touch) const {
+  return before.step() >= order_.first_of_block() && before.warp() == touch.access.warp;
+}
+
+void Detector::write_after_own_reads(const Touch& touch, const Cell& cell) {
+  for (LaneMask others = cell.readers & ~touch.lanes; others != 0; others &= others - 1) {
+    const Stamp read = cell.read.with_lane(static_cast<unsigned>(std::countr_zero(others)));
+    if (racing(read, touch, touch.thread)) return report_conflict(touch, touch.thread, read, false);
+  }
+}
+
 void Detector::write_after_reads(const Touch& touch, const Cell& cell) {
-  const bool own_warp = cell.read.step() >= order_.first_of_block() && cell.read.warp() == touch.access.warp;
-  if (own_warp) {
-    LaneMask others = cell.readers & ~touch.lanes;
-    for (; others != 0; others &= others - 1) {
-      const Stamp read = cell.read.with_lane(static_cast<unsigned>(std::countr_zero(others)));
-      if (!racing(read, touch, touch.thread)) continue;
-      report_conflict(touch, touch.thread, read, false);
-      break;
-    }
+  if (by_own_warp(cell.read, touch)) {
+    if (!landing_) write_after_own_reads(touch, cell);
   } else if (racing(cell.read, touch, touch.thread)) {
     report_conflict(touch, touch.thread, cell.read, false);
     return;
@@ -384,7 +390,9 @@ bool Detector::in_bounds(const WarpAccess& access, unsigned lane) {
   return range->holds(offset, offset + access.bytes);
 }
 
-// A target out of bounds is the fault of the line that issues the copy, not of the wait where it lands.
+// A target out of bounds is the fault of the line that issues the copy, not of the wait where it lands. And
+// from that line on the copy may write: what other lanes of the warp did to the place before has to be
+// ordered with it. Other warps are judged where the copy lands, and by meets_copy() until then.
 void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset,
                            const CopyExtent& extent) {
   std::uint64_t offsets[32] = {};
@@ -398,6 +406,14 @@ void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_
   write.warp = thread / 32;
   write.offsets = offsets;
   if (!in_bounds(write, lane)) return report_out_of_bounds(write, lane);
+  scope_first_ = order_.first_of_epoch();
+  const Shadow::Units units = shared_.at(shared_offset, write.bytes);
+  for (unsigned i = 0; i < units.count; ++i) {
+    const Cell& cell = units.cell[i];
+    const Touch unit{write, shared_offset + i * units.unit_bytes, LaneMask{1} << lane, thread, false, 0};
+    if (by_own_warp(cell.write, unit)) write_after_write(unit, cell);
+    if (by_own_warp(cell.read, unit)) write_after_own_reads(unit, cell);
+  }
   const std::uint64_t source_end = extent.source + (extent.bytes - extent.zeroed);
   landed_.resize(std::max<std::size_t>(landed_.size(), thread + 1));
   copies_.push_back({shared_offset, shared_offset + extent.bytes, extent.source, source_end, thread, site,

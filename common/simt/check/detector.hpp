@@ -139,6 +139,8 @@ class Detector {
   bool racing(const Stamp& before, const Touch& touch, unsigned thread) const;
   void read_after_write(const Touch& touch, const Cell& cell);
   void write_after_write(const Touch& touch, const Cell& cell);
+  bool by_own_warp(const Stamp& before, const Touch& touch) const;
+  void write_after_own_reads(const Touch& touch, const Cell& cell);
   void write_after_reads(const Touch& touch, const Cell& cell);
   void forget_guesses(const Touch& touch, Cell& cell);
   void count_copy(const PendingCopy& copy, int by);

@@ -465,6 +465,16 @@ Kernel kernel_of_lesson() {
   Kernel kernel{{}, {Which::lse, Which::O}, own_mistakes};
   kernel.grouped = true;
   kernel.max_dim = kMaxDim;
+  kernel.own_misplacements = [](const Problem& p, Which) {
+    std::vector<Misplacement> found;
+    if (p.Nq() > 1)
+      found.push_back(
+          {only_written(
+               "only_token_0_written", [](const Index& at) { return at[2] == 0; },
+               "Only token 0 of each head was written: row r of a group is head r / Nq, token r % Nq."),
+           true});
+    return found;
+  };
   return kernel;
 }
 const Kernel kKernel = kernel_of_lesson();

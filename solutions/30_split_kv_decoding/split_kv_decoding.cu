@@ -45,7 +45,7 @@ union WarpMemory {
 };
 // [shape]
 
-// --- What is left of a tile: m and l ---
+// --- The softmax of a tile: m and l ---
 
 // [fold]
 /// Of the keys so far, for each row of the lane, as in lesson 22; l is the sum over the lane's own keys.
@@ -55,7 +55,7 @@ struct RowSums {
   int last_key[P::kLaneRows];  // that the row sees, or -1
 };
 
-/// Scores become weights; l is rescaled to the new maximum, and O is to be.
+/// Scores become weights. l is rescaled to the new maximum; the caller multiplies O by `rescale`.
 template <class P>
 __device__ void fold_scores(float to_log2, int first_key, float (&scores)[P::kLaneRows][P::kLaneKeys],
                             RowSums<P>& rows, float (&rescale)[P::kLaneRows]) {
@@ -91,7 +91,7 @@ struct Merged {
 /// lse = -inf and O = 0.
 template <class Lse, class Output>
 __device__ Merged merge(int parts, Lse lse_of, Output O_of) {
-  // TODO 6: which weight has a part in O? What if no part has a key?
+  // TODO 4: how much does a part weigh? What if no part has a key?
   // stub| (void)parts, (void)lse_of, (void)O_of;
   // stub| return {0.0f, 0.0f};
   float base = -INFINITY, l = 0.0f, O = 0.0f;
@@ -128,18 +128,18 @@ struct Query {
   int head, token;
 };
 __device__ Query query_of(int head_kv, int row, int group, int Nq) {
-  // TODO 1: heads of a group follow each other in Q. The tokens of one head come first.
+  // TODO 5: heads of a group follow each other in Q. The rows of one head come first.
   // stub| return {head_kv * group + row % group, 0 * Nq};
   return {head_kv * group + row / Nq, row % Nq};
   // [done]
 }
 
-/// Tiles of keys.
+/// Tiles first, first + 1 ... end - 1.
 struct Range {
   int first, end;
 };
 __device__ Range tiles_of_split(int length, int split, int splits) {
-  // TODO 2: the same number of tiles for each split, as far as they go.
+  // TODO 1: the same number of tiles for each split, as far as they go.
   // stub| return {0, split + length + splits == 0};
   const int tiles = (length + kKeys - 1) / kKeys, each = (tiles + splits - 1) / splits;
   return {min(split * each, tiles), min((split + 1) * each, tiles)};
@@ -148,8 +148,8 @@ __device__ Range tiles_of_split(int length, int split, int splits) {
 // [arguments]
 
 // [send]
-/// Sends for rows of D numbers, of which row_of(line) is one's address, and for zeros from `lines` on. By
-/// kLanes threads, of which this is `lane`.
+/// Starts copies of rows into a tile: row_of(line) is the address of one, which has D numbers. Rows from
+/// `lines` on become zeros. All of kLanes threads call this, each with its own `lane`.
 template <int kLanes, class AnyTile, class RowOf>
 __device__ void send_rows(AnyTile& tile, int lane, int lines, int D, RowOf row_of) {
   constexpr int kNumbers = 16 / sizeof(typename AnyTile::Number), kChunks = AnyTile::kLength / kNumbers;
@@ -189,11 +189,11 @@ __global__ void __launch_bounds__(kThreads) split_kernel(Arguments<T> arg) {
   auto& mine = smem.warp[warp];
 
   // [fetch]
-  /// Sends for tile number t of the warp, if there is one.
+  /// Starts the copies of the warp's tile number t, if there is one.
   const auto fetch = [&](int t) {
     const int tile = tiles.first + t * kWarps + warp;
     if (tile < tiles.end) {
-      // TODO 3: where do the tile's keys lie? How many are there? What if the page does not exist?
+      // TODO 2: which page, which row of it, how many keys? `readable` is to tell if there is no such page.
       // stub| const int page = 0, token = 0 * tile, keys = 0;
       const int page = arg.table(batch, tile * kKeys / arg.page_size), token = tile * kKeys % arg.page_size;
       const bool exists = page >= 0 && page < arg.K_pages.shape[0];
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(kThreads) split_kernel(Arguments<T> arg) {
 #pragma unroll
   for (int i = 0; i < P::kLaneRows; ++i) {
     rows.m_log2[i] = -FLT_MAX, rows.l[i] = 0.0f;
-    // TODO 4: the last token stands at the last key. Which keys does the row's token see?
+    // TODO 6: the last token stands at the last key. Up to which key does the row's token see?
     // stub| rows.last_key[i] = length - 1;
     const int row = first_row + P::row(i), token = query_of(head_kv, row, arg.group, arg.Nq).token;
     rows.last_key[i] = P::row(i) < rows_left ? length - arg.Nq + token : -1;
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(kThreads) split_kernel(Arguments<T> arg) {
   products.store(mine.O);
 #pragma unroll
   for (int i = 0; i < P::kLaneRows; ++i) {
-    // TODO 5: what are the warp's part of 1/l, and its lse? l is still spread over lanes.
+    // TODO 3: what are 1 / l and lse of the warp's keys? l is spread over lanes; m is to base 2.
     // stub| const float share = 0.0f, lse = 0.0f * rows.l[i];
     const float l = device::sum_warp<P::kLanesOfRow>(rows.l[i]);
     const float share = l == 0.0f ? 0.0f : 1.0f / l;

@@ -216,6 +216,8 @@ struct Merging {
   bool logarithm = true;    ///< false: lse is the largest of the parts' lse
   bool base = true;         ///< false: lse is the logarithm of the weights' sum alone
   bool guarded = true;      ///< false: where no part has a key, NaN
+  bool divided = true;      ///< false: O is the weighted sum
+  bool natural = true;      ///< false: lse of the warps is to base 2
 };
 
 /// What a kernel gives that merges so: warps first, then splits.
@@ -238,7 +240,8 @@ Forward64 merged(const Problem& p, const Decoding& x, const Merging& how) {
       }
       if (l == 0 && how.guarded) continue;
       if (l == 0) l = std::numeric_limits<double>::quiet_NaN();
-      for (Int d = 0; d < p.D(); ++d) all.O.at_linear(row * p.D() + d) /= l;
+      if (how.divided)
+        for (Int d = 0; d < p.D(); ++d) all.O.at_linear(row * p.D() + d) /= l;
       all.lse.at_linear(row) = (how.base ? base : 0) + (how.logarithm ? std::log(l) : 0);
     }
     return all;
@@ -254,6 +257,8 @@ Forward64 merged(const Problem& p, const Decoding& x, const Merging& how) {
       };
       const Forward64 part = deviate(p, {.sees = sees});
       warps.push_back({part.O, part.lse});
+      if (!how.natural)
+        for (double& lse : warps.back().lse.storage()) lse /= std::log(2.0);
       if (!how.empty_is_0) continue;
       for (double& lse : warps.back().lse.storage())
         if (lse == -kInf64) lse = 0;
@@ -291,6 +296,10 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   const Int b = static_cast<Int>(x.number_of(p)), P = x.cache.page_size, Nk = p.Nk();
   const auto add_reading = [&](const char* name, std::function<std::pair<Int, Int>(Int)> place,
                                const char* sentence) {
+    for (Int row = 0; row < Nk; ++row) {  // NaN, as no token has it, would also fit whatever else gives NaN
+      const auto [page, at] = place(row);
+      if (page >= 0 && page < x.K_pages.shape()[0] && std::isnan(x.K_pages(page, 0, at, 0))) return;
+    }
     all.add(name, {.K = from_pages(x.K_pages, place), .V = from_pages(x.V_pages, place)}, sentence);
   };
   add_reading(
@@ -335,6 +344,10 @@ Mistakes own_mistakes(const Problem& p, Which which) {
       [=, &p](Int i, Int j) { return p.sees(i, j) && j < (splits - 1) * each * kTileKeys; },
       "The last split is missing.");
 
+  all.add_view_too(
+      "last_tile_missing", [=, &p](Int i, Int j) { return p.sees(i, j) && j < Nk / kTileKeys * kTileKeys; },
+      "The number of tiles is rounded down: the last tile, which is not full, is in no split.");
+
   const auto add_merging = [&](const char* name, const Merging& how, const char* sentence) {
     all.add(gives_about(
         name, [&p, &x, how, which] { return merged(p, x, how).of(which); }, sentence));
@@ -349,6 +362,12 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   add_merging("merge_of_nothing", {.guarded = false},
               "NaN comes from a split without keys: where all parts are empty, lse - base is -inf - -inf, "
               "and l is 0.");
+  if (which == Which::O)
+    add_merging("merge_undivided", {.divided = false},
+                "O of a merge is not divided by the sum of the weights of its parts.");
+  add_merging("lse_base_2", {.natural = false},
+              "lse of the warps is a logarithm to base 2, but the merge takes it for a natural one: "
+              "multiply it by ln 2.");
   if (which == Which::lse)
     add_merging("lse_is_the_largest", {.logarithm = false},
                 "lse is the largest lse of the parts: the logarithm of the sum of their weights is missing.");
@@ -367,6 +386,42 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   }
   all.add("log2e_missing", {.score_factor = std::log(2.0)},
           "The powers of 2 lack the factor log2(e): exp(x) is 2 to the power x times log2(e).");
+  all.add(gives_about(
+      "l_of_one_lane",
+      [&p, which] {
+        const auto has = [&p](Int j) {  // the lane that tells l and lse
+          const Int key = j % kTileKeys;
+          return p.format ? key % 8 < 2 : key == 0;
+        };
+        const Forward64 part = deviate(p, {.sees = [&](Int i, Int j) { return p.sees(i, j) && has(j); }});
+        Forward64 result = expected_of(p);
+        for (Int row = 0; row < part.lse.numel(); ++row)
+          for (Int d = 0; d < p.D(); ++d)
+            result.O.at_linear(row * p.D() + d) *=
+                std::exp(result.lse.at_linear(row) - part.lse.at_linear(row));
+        result.lse = part.lse;
+        return result.of(which);
+      },
+      "l is the sum over the keys of one lane: the kLanesOfRow lanes that share a row have to add theirs."));
+  all.add(shows(
+      "nan_dropped",
+      [&p, which](const Tensor<float>& got) {
+        const Forward64 right = expected_of(p);
+        const Tensor<double>& expected = right.of(which);
+        bool any = false;
+        for (Int e = 0; e < got.numel(); ++e) {
+          if (!std::isnan(expected.at_linear(e))) continue;
+          if (got.at_linear(e) != (which == Which::O ? 0.0f : -kInf)) return false;
+          any = true;
+        }
+        return any;
+      },
+      "NaN is taken for a part without keys: l > 0 is false for NaN, and fmaxf() ignores it. Ask whether l "
+      "is 0."));
+  if (which == Which::lse) {  // which these leave right
+    all.rule_out("empty_part_divided");
+    all.rule_out("stale_values_read");
+  }
   if (which == Which::O) {
     all.add(nan_rows(
         "empty_part_divided",
@@ -410,6 +465,16 @@ Kernel kernel_of_lesson() {
   Kernel kernel{{}, {Which::lse, Which::O}, own_mistakes};
   kernel.grouped = true;
   kernel.max_dim = kMaxDim;
+  kernel.own_misplacements = [](const Problem& p, Which) {
+    std::vector<Misplacement> found;
+    if (p.Nq() > 1)
+      found.push_back(
+          {only_written(
+               "only_token_0_written", [](const Index& at) { return at[2] == 0; },
+               "Only token 0 of each head was written: row r of a group is head r / Nq, token r % Nq."),
+           true});
+    return found;
+  };
   return kernel;
 }
 const Kernel kKernel = kernel_of_lesson();

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// A framework in small, which calls an operator as PyTorch does: its tensors are described by DLTensor, its
-/// work is queued in a stream of its own, and it does not wait.
+/// work is queued in a stream of its own. Lesson 29's entries are made of it and of the student's operator.
 
 #include <cuda_runtime.h>
 
@@ -70,6 +70,7 @@ class FrameworkTensor {
   DLTensor tensor_{};
 };
 
+// [operator]
 /// What a result will look like: all that a compiler needs to know to plan with it.
 struct ResultDescription {
   DLDataType dtype;
@@ -86,6 +87,7 @@ struct AttentionOperator {
   void (*backward)(const std::vector<DLTensor>& saved, const DLTensor& dO, const DLTensor& dQ,
                    const DLTensor& dK, const DLTensor& dV, float scale, bool causal, cudaStream_t stream);
 };
+// [operator]
 
 /// What the framework does around one call: its tensors, and their numbers, which come and go in its stream.
 class FrameworkCall {

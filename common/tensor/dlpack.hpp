@@ -6,6 +6,7 @@
 
 namespace course {
 
+// [dlpack]
 /// Where a tensor's memory is.
 struct DLDevice {
   std::int32_t device_type;  ///< one of those below
@@ -32,6 +33,7 @@ struct DLTensor {
   std::int64_t* strides;  ///< in elements; null: row-major, without gaps
   std::uint64_t byte_offset;
 };
+// [dlpack]
 
 /// Numbers that describe a tensor to the framework in small (device/framework.hpp): device_type, device_id,
 /// code, bits, lanes, ndim, whether there are strides, byte_offset, bytes of the memory, shape, strides.

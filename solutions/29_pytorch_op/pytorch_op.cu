@@ -21,7 +21,6 @@ using device::ResultDescription;
 
 inline constexpr DLDataType kFloat32{kDLFloat, 32, 1};
 
-// [bind]
 /// @brief A tensor that a framework lends, as a view of its memory. Nothing is copied.
 /// @throws std::invalid_argument, naming the tensor, unless it is on a CUDA device, has float32 and kRank
 /// axes.
@@ -50,9 +49,7 @@ View<T, kRank> bind([[maybe_unused]] const char* name, [[maybe_unused]] const DL
   return view;
   // [done]
 }
-// [bind]
 
-// [describe]
 /// @brief What O and lse look like, without computing them: what PyTorch calls a fake kernel.
 std::vector<ResultDescription> describe_results([[maybe_unused]] const DLTensor& Q, const DLTensor&,
                                                 const DLTensor&) {
@@ -62,7 +59,6 @@ std::vector<ResultDescription> describe_results([[maybe_unused]] const DLTensor&
           {kFloat32, {Q.shape[0], Q.shape[1], Q.shape[2]}}};
   // [done]
 }
-// [describe]
 
 /// Blocks for a kernel with a thread for each row.
 unsigned blocks_for(std::int64_t rows) {
@@ -76,7 +72,6 @@ void require_dim(const View<const float, 4>& Q) {
                                 std::to_string(Q.shape[3]) + ".");
 }
 
-// [forward]
 /// @brief O and lse, in the order of the framework's stream.
 void forward(const DLTensor& Q_lent, const DLTensor& K_lent, const DLTensor& V_lent, const DLTensor& O_lent,
              const DLTensor& lse_lent, [[maybe_unused]] float scale, [[maybe_unused]] bool causal,
@@ -99,9 +94,7 @@ void forward(const DLTensor& Q_lent, const DLTensor& K_lent, const DLTensor& V_l
   CUDA_CHECK(cudaGetLastError());
   // [done]
 }
-// [forward]
 
-// [save]
 /// @brief The tensors that the framework keeps for the backward pass, and hands to it in this order.
 std::vector<DLTensor> save_for_backward([[maybe_unused]] const DLTensor& Q,
                                         [[maybe_unused]] const DLTensor& K,
@@ -150,12 +143,9 @@ void backward([[maybe_unused]] const std::vector<DLTensor>& saved, const DLTenso
   }
   // [done]
 }
-// [save]
 
-// [register]
 /// The operator, as the framework knows it.
 constexpr device::AttentionOperator kAttention{describe_results, forward, save_for_backward, backward};
-// [register]
 
 void call_describe(const std::int64_t* lent, std::int64_t* results) {
   device::call_describe(kAttention, lent, results);

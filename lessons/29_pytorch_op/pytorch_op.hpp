@@ -22,7 +22,7 @@ void call_describe(const std::int64_t* lent, std::int64_t* results);
 ///         Any strides, also of 0; without strides a tensor is row-major. An empty one launches nothing.
 /// Lent:   kLentNumbers numbers each for Q, K, V, O and lse, on the host.
 /// Stream: what the stream got before the operator is done when its kernel begins; what the stream gets
-///         afterwards begins when it is done. The operator does not wait for its kernels.
+///         afterwards begins when it is done. The operator need not wait for its kernels.
 /// Error:  at most twice that of a plain float32 implementation.
 /// @throws std::invalid_argument, naming the argument, for a tensor that is not on a CUDA device, whose
 ///         elements are not single numbers of float32, whose ndim is another one, or whose shape does not
@@ -33,7 +33,7 @@ void call_forward(const float* Q, const float* K, const float* V, const std::int
 /// @brief dQ, dK and dV, from what the operator has had saved, and from dO.
 /// Shapes: dO, dQ as Q, dK, dV as K; the others as for call_forward(), with O and lse that it gave.
 /// Lent:   kLentNumbers numbers each for Q, K, V, O, lse, dO, dQ, dK and dV, on the host.
-/// Stream, Error, @throws: as call_forward().
+/// Stream, Error and what it throws: as call_forward().
 void call_backward(const float* Q, const float* K, const float* V, const float* O, const float* lse,
                    const float* dO, const std::int64_t* lent, float* dQ, float* dK, float* dV, float scale,
                    bool causal);

@@ -443,6 +443,18 @@ TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][point
   }
 }
 
+TEST_CASE("both are right in whichever order streams take their turns", "[l29][points:1]") {
+  const BackwardProblem p = with_gradient(random_problem({.B = 1, .H = 2, .Nq = 4, .Nk = 5, .D = 3}));
+  CallOptions options;
+  options.order = Order::reverse;
+  Forward O = results_of(static_cast<const Problem&>(p));
+  Outcome outcome = attend(p, O, lent_forward(p, O), options);
+  require_forward(p, O, outcome);
+  Backward got = results_of(p);
+  outcome = attend_backward(p, got, lent_backward(p, got), options);
+  require_backward(p, got, outcome);
+}
+
 TEST_CASE("both report a launch that CUDA refuses", "[l29][points:1]") {
   const BackwardProblem p = with_gradient(random_problem({.B = 2, .H = 3, .Nq = 40, .Nk = 40, .D = 2}));
   check_forward(p);

@@ -24,10 +24,11 @@ PLACES = {
     4: (0, 3), 5: (0, 4),
     6: (1, 4), 7: (1, 5),
     8: (1, 6), 9: (1, 7), 10: (1, 8), 11: (1, 9), 12: (0, 9), 13: (0, 10),
-    14: (2, 5), 15: (2, 9), 16: (2, 10), 17: (1, 11), 18: (1, 12), 19: (0, 12), 20: (0, 5), 21: (0, 6), 22: (2, 13), 24: (2, 14), 23: (0, 7), 30: (1, 14),
+    14: (2, 5), 15: (2, 9), 16: (2, 10), 17: (1, 11), 18: (1, 12), 19: (0, 12), 20: (0, 5), 21: (0, 6), 22: (2, 13), 24: (2, 14), 23: (0, 7), 29: (2, 12), 30: (1, 14),
 }
 # The text of a part: column, and the storey of its first line.
 LABELS = {1: (0, 0), 2: (0, 2), 3: (2, 4), 4: (0, 8), 5: (2, 11), 6: (0, 11), 8: (1, 13)}
+PAST = {(17, 29)}  # lines that end in the middle, since another one passes where they would end
 WIDE = {17: 56, 18: 20}  # what a rung with a long title has more than others
 
 LEFT, GAP = 14, 12
@@ -117,6 +118,8 @@ def draw_need(needed, number):
     aside = 34 * (1 if to_column > from_column else -1)
     # Those from two columns away go up at the far side, beside the lines within their column.
     x_from, x_to = middle_of(needed) + aside, middle_of(number) + (-aside if abs(to_column - from_column) == 1 else 2 * aside)
+    if (needed, number) in PAST:
+        x_to = middle_of(number)
     if from_column == to_column:
         x_to = middle_of(number)
         path = f"M {x_to:.1f} {start:.1f} V {end:.1f}"

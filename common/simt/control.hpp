@@ -13,7 +13,8 @@
 
 namespace simt {
 
-/// In which order blocks, warps and lanes take their turns. A correct kernel gives the same output in all.
+/// In which order blocks, warps, lanes and streams take their turns. A correct kernel gives the same output
+/// in all.
 enum class Order { forward, reverse, random };
 
 struct Settings {

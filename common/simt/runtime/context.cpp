@@ -133,6 +133,11 @@ void Context::run_until(cudaEvent_t event) {
 }
 
 void Context::run_all() {
+  if (settings.order == Order::reverse) {
+    drain(default_stream_, kEverything);
+    for (auto& [handle, stream] : streams_) drain(*stream, kEverything);
+    return;
+  }
   for (auto stream = streams_.rbegin(); stream != streams_.rend(); ++stream)
     drain(*stream->second, kEverything);
   drain(default_stream_, kEverything);

@@ -5,7 +5,8 @@
 /// Work is queued and runs when the host waits for it, and no earlier: a program that forgets to wait sees
 /// on every run what it would see on a GPU on a bad day. Where the host can wait without a call, by looking
 /// at page-locked memory or at what a host function does, a thread runs what nobody has waited for. The order
-/// of queues that nothing orders is deliberately not the order in which the work was queued.
+/// of queues that nothing orders is deliberately not the order in which the work was queued; Order::reverse
+/// has the default stream first.
 
 #include <cstdint>
 #include <deque>

@@ -96,6 +96,23 @@ TEST_CASE("a non-blocking stream does not wait for the default stream", "[simt][
   REQUIRE(to_host(value, 1)[0] == 7);
 }
 
+TEST_CASE("waiting for all runs streams that nothing orders in either order", "[simt][stream]") {
+  for (const simt::Order order : {simt::Order::forward, simt::Order::reverse}) {
+    const FreshDevice device;
+    simt::Settings settings;
+    settings.order = order;
+    simt::configure(settings);
+    cudaStream_t stream = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+    int* value = device_array<int>(1);
+    set_kernel<<<1, 1, 0, stream>>>(value, 1);
+    set_kernel<<<1, 1>>>(value, 2);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(to_host(value, 1)[0] == (order == simt::Order::forward ? 2 : 1));
+    REQUIRE(cudaStreamDestroy(stream) == cudaSuccess);
+  }
+}
+
 TEST_CASE("an event orders two streams", "[simt][stream]") {
   const FreshDevice device;
   cudaStream_t first = nullptr, second = nullptr;

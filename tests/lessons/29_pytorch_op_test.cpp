@@ -1,0 +1,484 @@
+// Tests of lesson 29: tensors that a framework lends, with strides and without, from later in their memory,
+// in the order of its stream; results described before they are computed; what is saved, and gradients.
+
+#include "29_pytorch_op/pytorch_op.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attention/baseline.hpp"
+#include "attention/gradient_baseline.hpp"
+#include "attention/gradient_problem.hpp"
+#include "attention/problem.hpp"
+#include "grading/testing/lesson_test.hpp"
+#include "tensor/tensor.hpp"
+
+using namespace course;
+using namespace course::attention_tests;
+using namespace course::grading;
+
+namespace {
+
+// --- Tensors as a framework lends them ---
+
+/// What DLTensor says of a tensor, as numbers.
+struct Lent {
+  std::int64_t device_type = kDLCUDA, code = kDLFloat, bits = 32, lanes = 1;
+  bool has_strides = true;
+  std::int64_t byte_offset = 0, bytes = 0;
+  Shape shape{};
+  Strides strides{};
+};
+
+Lent lent(const Tensor<float>& x) {
+  return {.bytes = static_cast<Int>(4 * x.storage().size()), .shape = x.shape(), .strides = x.strides()};
+}
+
+Lent without_strides(Lent x) {
+  x.has_strides = false;
+  x.strides.assign(x.shape.size(), 0);
+  return x;
+}
+
+Tensor<std::int64_t> numbers_of(const std::vector<Lent>& all) {
+  std::vector<std::int64_t> numbers;
+  for (const Lent& x : all) {
+    const std::array<std::int64_t, 9> head{x.device_type,
+                                           0,
+                                           x.code,
+                                           x.bits,
+                                           x.lanes,
+                                           static_cast<Int>(x.shape.size()),
+                                           x.has_strides ? 1 : 0,
+                                           x.byte_offset,
+                                           x.bytes};
+    numbers.insert(numbers.end(), head.begin(), head.end());
+    for (const Shape& axes : {x.shape, x.strides})
+      for (std::size_t axis = 0; axis < kLentAxes; ++axis)
+        numbers.push_back(axis < axes.size() ? axes[axis] : 0);
+  }
+  const auto count = static_cast<Int>(numbers.size());
+  return Tensor<std::int64_t>::from({count}, std::move(numbers));
+}
+
+std::vector<Lent> lent_forward(const Problem& p, const Forward& got) {
+  return {lent(p.Q), lent(p.K), lent(p.V), lent(got.O), lent(got.lse)};
+}
+
+std::vector<Lent> lent_backward(const BackwardProblem& p, const Backward& got) {
+  return {lent(p.Q),  lent(p.K),    lent(p.V),    lent(p.O),   lent(p.lse),
+          lent(p.dO), lent(got.dQ), lent(got.dK), lent(got.dV)};
+}
+
+std::vector<Lent> all_without_strides(std::vector<Lent> all) {
+  for (Lent& x : all) x = without_strides(std::move(x));
+  return all;
+}
+
+Forward results_of(const Problem& p) {
+  Forward got;
+  got.O = Tensor<float>(p.shape_of_O(), strides_of(p.shape_of_O(), p.layout_of_O), 0.0f);
+  got.lse = Tensor<float>(p.shape_of_lse(), strides_of(p.shape_of_lse(), p.layout_of_lse), 0.0f);
+  return got;
+}
+
+Backward results_of(const BackwardProblem& p) {
+  Backward got;
+  got.dQ = Tensor<float>(p.Q.shape(), strides_of(p.Q.shape(), p.layout_of_dQ), 0.0f);
+  got.dK = Tensor<float>(p.K.shape(), strides_of(p.K.shape(), p.layout_of_dK), 0.0f);
+  got.dV = Tensor<float>(p.V.shape(), strides_of(p.V.shape(), p.layout_of_dV), 0.0f);
+  return got;
+}
+
+Outcome attend(const Problem& p, Forward& got, const std::vector<Lent>& all,
+               const CallOptions& options = {}) {
+  const Tensor<std::int64_t> numbers = numbers_of(all);
+  return call_with(options, ENTRY(call_forward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
+                   host_in(numbers, "lent"), out(got.O, "O"), out(got.lse, "lse"), p.scale, p.mask.causal);
+}
+
+Outcome attend_backward(const BackwardProblem& p, Backward& got, const std::vector<Lent>& all,
+                        const CallOptions& options = {}) {
+  const Tensor<std::int64_t> numbers = numbers_of(all);
+  return call_with(options, ENTRY(call_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), in(p.O, "O"),
+                   in(p.lse, "lse"), in(p.dO, "dO"), host_in(numbers, "lent"), out(got.dQ, "dQ"),
+                   out(got.dK, "dK"), out(got.dV, "dV"), p.scale, p.mask.causal);
+}
+
+// --- Mistakes ---
+
+constexpr const char* kStream =
+    "It was never written, though a kernel was launched: the framework read the memory before that kernel "
+    "had "
+    "run, or wrote to it afterwards. The kernel is not in the framework's stream, and nothing orders the "
+    "two.";
+constexpr const char* kStrides =
+    "This is what comes of tensors that are read and written as if they were row-major. Their strides say "
+    "where the next row and the next head are.";
+
+/// The first numbers of a tensor's memory, as if it were row-major.
+Tensor<float> as_row_major(const Tensor<float>& x) {
+  Tensor<float> dense(x.shape());
+  for (Int i = 0; i < x.numel(); ++i) dense.at_linear(i) = x.storage()[static_cast<std::size_t>(i)];
+  return dense;
+}
+
+/// What lies in a result's memory after row-major numbers were written there.
+Tensor<double> written_row_major(const Tensor<double>& dense, const Tensor<float>& result) {
+  Tensor<double> seen(dense.shape());
+  for (Int i = 0; i < dense.numel(); ++i)
+    seen.at_linear(i) = dense.at_linear(result.offset_of(i) % dense.numel());
+  return seen;
+}
+
+Mistake stream_ignored(const Outcome& outcome) {
+  const auto launches = outcome.counters.find("launches");
+  const bool launched = launches != outcome.counters.end() && launches->second > 0;
+  return shows(
+      "stream_ignored",
+      [launched](const Tensor<float>& got) {
+        for (Int i = 0; i < got.numel(); ++i)
+          if (!is_poison(got.at_linear(i))) return false;
+        return launched;
+      },
+      kStream);
+}
+
+void require_forward(const Problem& p, const Forward& got, const Outcome& outcome, const Mistakes& more = {},
+                     TestLine where = TestLine::here()) {
+  require_ran(outcome, where);
+  const reference::Attention exact = attention_of(p);
+  const Forward64 expected = expected_of(exact);
+  const Forward baseline = in_float32(p, exact).results;
+  const auto dropped = [&](Which which) {
+    Problem q = p;
+    q.Q = as_row_major(p.Q), q.K = as_row_major(p.K), q.V = as_row_major(p.V);
+    return written_row_major(expected_of(q).of(which), got.of(which));
+  };
+  for (const Which which : {Which::lse, Which::O}) {
+    Mistakes mistakes = more;
+    mistakes.push_back(stream_ignored(outcome));
+    if (!p.Q.is_contiguous() || !p.K.is_contiguous() || !p.V.is_contiguous() || !got.O.is_contiguous())
+      mistakes.push_back(gives(
+          "strides_dropped", [&, which] { return dropped(which); }, kStrides));
+    const std::vector<std::string> axes{"batch", "head", "query", "column"};
+    const ArrayName name{name_of(which), {axes.begin(), axes.begin() + (which == Which::O ? 4 : 3)}};
+    require_matches(got.of(which), name, expected.of(which), baseline.of(which), mistakes, {}, where);
+  }
+}
+
+void check_forward(const Problem& p, TestLine where = TestLine::here()) {
+  Forward got = results_of(p);
+  const Outcome outcome = attend(p, got, lent_forward(p, got));
+  require_forward(p, got, outcome, {}, where);
+}
+
+/// dQ, dK or dV in float64 of a kernel that takes these five for the saved ones.
+Tensor<double> gradient_with(const BackwardProblem& p, const std::array<const Tensor<float>*, 4>& saved,
+                             Gradient which) {
+  const auto& [Q, K, V, O] = saved;
+  Tensor<double> gradient(which == Gradient::dQ ? p.Q.shape() : p.K.shape(), 0.0);
+  const auto dot = [&](const Tensor<float>& x, const Tensor<float>& y, Int b, Int h, Int i, Int j) {
+    double sum = 0;
+    for (Int d = 0; d < p.D(); ++d) sum += double{x(b, h, i, d)} * double{y(b, h, j, d)};
+    return sum;
+  };
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H(); ++h)
+      for (Int i = 0; i < p.Nq(); ++i)
+        for (Int j = 0; j < p.Nk(); ++j) {
+          if (!p.sees(i, j)) continue;
+          const double P = std::exp(dot(*Q, *K, b, h, i, j) * double{p.scale} - double{p.lse(b, h, i)});
+          const double dS = P * (dot(p.dO, *V, b, h, i, j) - dot(p.dO, *O, b, h, i, i));
+          for (Int d = 0; d < p.D(); ++d) {
+            if (which == Gradient::dQ)
+              gradient(b, h, i, d) += dS * double{(*K)(b, h, j, d)} * double{p.scale};
+            if (which == Gradient::dK)
+              gradient(b, h, j, d) += dS * double{(*Q)(b, h, i, d)} * double{p.scale};
+            if (which == Gradient::dV) gradient(b, h, j, d) += P * double{p.dO(b, h, i, d)};
+          }
+        }
+  return gradient;
+}
+
+void require_backward(const BackwardProblem& p, const Backward& got, const Outcome& outcome,
+                      TestLine where = TestLine::here()) {
+  require_ran(outcome, where);
+  const Backward64 expected = expected_of(p);
+  const Backward baseline = in_float32(p, expected);
+  for (const Gradient which : {Gradient::dV, Gradient::dK, Gradient::dQ}) {
+    Mistakes mistakes{stream_ignored(outcome)};
+    const auto exchanged = [&](const char* name, std::array<const Tensor<float>*, 4> saved,
+                               const char* which_two) {
+      mistakes.push_back(gives(
+          name, [&p, saved, which] { return gradient_with(p, saved, which); },
+          std::string("This is what comes of ") + which_two +
+              " exchanged among the saved tensors: they come back in the order in which they were saved."));
+    };
+    exchanged("saved_k_and_v", {&p.Q, &p.V, &p.K, &p.O}, "K and V");
+    exchanged("saved_q_and_o", {&p.O, &p.K, &p.V, &p.Q}, "Q and O");
+    if (p.Nq() == p.Nk()) exchanged("saved_q_and_k", {&p.K, &p.Q, &p.V, &p.O}, "Q and K");
+    const auto dropped = [&p, &got, which] {
+      BackwardProblem q = p;
+      q.dO = as_row_major(p.dO), q.lse = as_row_major(p.lse);
+      const Tensor<float> Q = as_row_major(p.Q), K = as_row_major(p.K), V = as_row_major(p.V),
+                          O = as_row_major(p.O);
+      return written_row_major(gradient_with(q, {&Q, &K, &V, &O}, which), got.of(which));
+    };
+    if (!p.Q.is_contiguous()) mistakes.push_back(gives("strides_dropped", dropped, kStrides));
+    require_matches(got.of(which),
+                    {name_of(which), {"batch", "head", which == Gradient::dQ ? "query" : "key", "column"}},
+                    expected.of(which), baseline.of(which), mistakes, {}, where);
+  }
+}
+
+void check_backward(const BackwardProblem& p, TestLine where = TestLine::here()) {
+  Backward got = results_of(p);
+  const Outcome outcome = attend_backward(p, got, lent_backward(p, got));
+  require_backward(p, got, outcome, where);
+}
+
+constexpr reference::Mask kCausal{.causal = true};
+
+const std::vector<std::pair<std::string, std::function<void(Lent&)>>> kNoViews{
+    {"on the CPU", [](Lent& x) { x.device_type = kDLCPU; }},
+    {"of float16", [](Lent& x) { x.bits = 16; }},
+    {"of float64", [](Lent& x) { x.bits = 64; }},
+    {"of int32", [](Lent& x) { x.code = kDLInt; }},
+    {"of two numbers an element", [](Lent& x) { x.lanes = 2; }},
+    {"of an axis more",
+     [](Lent& x) {
+       x.shape.push_back(1);
+       x.strides.push_back(1);
+     }},
+    {"of an axis less",
+     [](Lent& x) {
+       x.shape.pop_back();
+       x.strides.pop_back();
+     }},
+};
+
+}  // namespace
+
+TEST_CASE("describes O as Q is, and lse in float32", "[l29][describe][points:3]") {
+  struct Type {
+    std::int64_t code, bits;
+    const char* name;
+  };
+  for (const Type& type :
+       {Type{kDLFloat, 32, "float32"}, Type{kDLBfloat, 16, "bfloat16"}, Type{kDLFloat, 16, "float16"}}) {
+    INFO("Q, K and V hold " << type.name);
+    const Lent Q{
+        .code = type.code, .bits = type.bits, .bytes = 0, .shape = {2, 3, 5, 7}, .strides = {105, 7, 21, 1}};
+    Lent K = Q;
+    K.shape = {2, 3, 11, 7}, K.strides = {231, 77, 7, 1};
+    const Tensor<std::int64_t> numbers = numbers_of({Q, K, K});
+    Tensor<std::int64_t> got({18});
+    require_ran(call(ENTRY(call_describe), host_in(numbers, "lent"), host_out(got, "results")));
+    const auto word = [&](Int i) { return got.at_linear(i); };
+    for (Int i = 0; i < 18; ++i)
+      require(!is_poison(word(i)),
+              "There should be two results, O and lse, and " + std::to_string(i / 9) + " are described.");
+    require(word(0) == type.code && word(1) == type.bits && word(2) == 1,
+            std::string("O must have the type of Q, ") + type.name + ", but it is described with kind " +
+                std::to_string(word(0)) + " and " + std::to_string(word(1)) + " bits.");
+    require(word(9) == kDLFloat && word(10) == 32 && word(11) == 1,
+            "lse must be float32 whatever the type of Q, but it is described with kind " +
+                std::to_string(word(9)) + " and " + std::to_string(word(10)) + " bits.");
+    const auto shape = [&](Int from) {
+      Shape sizes;
+      for (Int axis = 0; axis < word(from) && axis < kLentAxes; ++axis)
+        sizes.push_back(word(from + 1 + axis));
+      return sizes;
+    };
+    require(shape(3) == Shape{2, 3, 5, 7}, "O must have the shape of Q, (2, 3, 5, 7).");
+    require(shape(12) == Shape{2, 3, 5}, "lse must have a number for each row of Q: the shape (2, 3, 5).");
+  }
+}
+
+TEST_CASE("forward: tensors without strides are row-major", "[l29][forward][points:4]") {
+  const Problem p = random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8});
+  Forward got = results_of(p);
+  const Outcome outcome = attend(p, got, all_without_strides(lent_forward(p, got)));
+  require_forward(p, got, outcome);
+}
+
+TEST_CASE("forward: more rows than a block has threads, causal", "[l29][forward][points:1]") {
+  check_forward(random_problem({.B = 1, .H = 2, .Nq = 70, .Nk = 75, .D = 5}, kCausal));
+}
+
+TEST_CASE("forward: any order of axes in memory", "[l29][forward][points:3]") {
+  const Problem p = random_problem({.B = 2, .H = 3, .Nq = 6, .Nk = 7, .D = 4});
+  check_forward(with_layouts(p, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside,
+                             Layout::heads_inside));
+  check_forward(with_gaps(p));
+}
+
+TEST_CASE("forward: one head of K and V for all, with strides of 0", "[l29][forward][points:1]") {
+  Problem p = random_problem({.B = 2, .H = 3, .Nq = 4, .Nk = 6, .D = 5});
+  Problem narrow = p;
+  for (Tensor<float> Problem::*X : {&Problem::K, &Problem::V}) {
+    narrow.*X = Tensor<float>({2, 1, 6, 5});
+    for (Int b = 0; b < 2; ++b)
+      for (Int h = 0; h < 3; ++h)
+        for (Int j = 0; j < 6; ++j)
+          for (Int d = 0; d < 5; ++d) (narrow.*X)(b, 0, j, d) = (p.*X)(b, h, j, d) = (p.*X)(b, 0, j, d);
+  }
+  Forward got = results_of(p);
+  std::vector<Lent> all = lent_forward(narrow, got);
+  for (const std::size_t i : {1, 2}) all[i].shape = {2, 3, 6, 5}, all[i].strides = {30, 0, 5, 1};
+  const Outcome outcome = attend(narrow, got, all);
+  require_forward(p, got, outcome);
+}
+
+TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][points:2]") {
+  const Problem p = random_problem({.B = 1, .H = 2, .Nq = 4, .Nk = 6, .D = 3});
+  constexpr Int kBefore = 6;  // numbers
+  Problem memory = p, from_start = p;
+  Tensor<float> Problem::*const inputs[] = {&Problem::Q, &Problem::K, &Problem::V};
+  for (Tensor<float> Problem::*X : inputs) {
+    memory.*X = Tensor<float>({kBefore + (p.*X).numel()}, 3.0f);
+    for (Int i = 0; i < (p.*X).numel(); ++i) (memory.*X)(kBefore + i) = (p.*X).at_linear(i);
+    for (Int i = 0; i < (p.*X).numel(); ++i) (from_start.*X).at_linear(i) = (memory.*X)(i);
+  }
+  Forward got = results_of(p);
+  std::vector<Lent> all = lent_forward(p, got);
+  for (const std::size_t i : {0, 1, 2}) {
+    all[i].byte_offset = 4 * kBefore;
+    all[i].bytes += 4 * kBefore;
+  }
+  const Outcome outcome = attend(memory, got, all);
+  // lse is checked first; O of the same mistake is never seen.
+  const Mistakes mistakes{gives(
+      "offset_dropped", [&] { return expected_of(from_start).lse; },
+      "This is what comes of the numbers from the start of the memory: a tensor begins byte_offset bytes "
+      "later.")};
+  require_forward(p, got, outcome, mistakes);
+}
+
+TEST_CASE("forward: refuses what is no view of float32, by name", "[l29][forward][points:2]") {
+  const Problem p = random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8});
+  const char* const names[] = {"Q", "K", "V", "O", "lse"};
+  check_forward(p);
+  for (std::size_t i = 0; i < 5; ++i)
+    for (const auto& [what, change] : kNoViews) {
+      INFO(names[i] << " is " << what);
+      Forward got = results_of(p);
+      std::vector<Lent> all = lent_forward(p, got);
+      change(all[i]);
+      require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
+    }
+}
+
+TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][points:1]") {
+  const Problem p = random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8});
+  const char* const names[] = {"Q", "K", "V", "O", "lse"};
+  check_forward(p);
+  for (std::size_t i = 1; i < 5; ++i) {
+    Forward got = results_of(p);
+    std::vector<Lent> all = lent_forward(p, got);
+    INFO(names[i] << " has a head less");
+    all[i].shape[1] -= 1;
+    require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
+  }
+}
+
+TEST_CASE("forward: nothing to do launches nothing", "[l29][forward][points:1]") {
+  for (const Sizes& sizes :
+       {Sizes{.B = 0, .H = 2, .Nq = 3, .Nk = 4, .D = 5}, Sizes{.B = 2, .H = 2, .Nq = 0, .Nk = 4, .D = 5}}) {
+    const Problem p = random_problem(sizes);
+    Forward got = results_of(p);
+    const Outcome outcome = attend(p, got, lent_forward(p, got));
+    require_ran(outcome);
+    require(outcome.counters.at("launches") == 0, "There are no rows, but a kernel was launched.");
+  }
+  check_forward(random_problem({.B = 1, .H = 1, .Nq = 1, .Nk = 1, .D = 1}));
+}
+
+TEST_CASE("backward: tensors without strides are row-major", "[l29][backward][points:3]") {
+  const BackwardProblem p = with_gradient(random_problem({.B = 2, .H = 2, .Nq = 5, .Nk = 5, .D = 4}));
+  Backward got = results_of(p);
+  const Outcome outcome = attend_backward(p, got, all_without_strides(lent_backward(p, got)));
+  require_backward(p, got, outcome);
+}
+
+TEST_CASE("backward: any order of axes in memory, causal", "[l29][backward][points:2]") {
+  Problem p = random_problem({.B = 2, .H = 3, .Nq = 6, .Nk = 7, .D = 4}, kCausal);
+  p = with_layouts(p, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside);
+  check_backward(with_gradient(p));
+  check_backward(with_gaps(with_gradient(p)));
+}
+
+TEST_CASE("backward: the gradient of a sum is one number with strides of 0", "[l29][backward][points:1]") {
+  const Problem forward = random_problem({.B = 2, .H = 2, .Nq = 5, .Nk = 6, .D = 4});
+  const BackwardProblem p = with_gradient(forward, Tensor<float>(forward.shape_of_O(), 1.0f));
+  Backward got = results_of(p);
+  BackwardProblem memory = p;
+  memory.dO = Tensor<float>({1}, 1.0f);
+  std::vector<Lent> all = lent_backward(p, got);
+  all[5].strides = {0, 0, 0, 0}, all[5].bytes = 4;
+  const Outcome outcome = attend_backward(memory, got, all);
+  require_backward(p, got, outcome);
+}
+
+TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][points:1]") {
+  const BackwardProblem p = with_gradient(random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8}));
+  const char* const names[] = {"Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"};
+  check_backward(p);
+  for (std::size_t i = 0; i < 9; ++i) {
+    const auto refuses = [&](const std::string& what, const std::function<void(Lent&)>& change) {
+      INFO(names[i] << " is " << what);
+      Backward got = results_of(p);
+      std::vector<Lent> all = lent_backward(p, got);
+      change(all[i]);
+      require_throws<std::invalid_argument>(attend_backward(p, got, all), names[i]);
+    };
+    refuses("of float16", [](Lent& x) { x.bits = 16; });
+    if (i > 0) refuses("a head short", [](Lent& x) { x.shape[1] -= 1; });
+  }
+}
+
+TEST_CASE("both are right in whichever order streams take their turns", "[l29][points:1]") {
+  const BackwardProblem p = with_gradient(random_problem({.B = 1, .H = 2, .Nq = 4, .Nk = 5, .D = 3}));
+  CallOptions options;
+  options.order = Order::reverse;
+  Forward O = results_of(static_cast<const Problem&>(p));
+  Outcome outcome = attend(p, O, lent_forward(p, O), options);
+  require_forward(p, O, outcome);
+  Backward got = results_of(p);
+  outcome = attend_backward(p, got, lent_backward(p, got), options);
+  require_backward(p, got, outcome);
+}
+
+TEST_CASE("both report a launch that CUDA refuses", "[l29][points:1]") {
+  const BackwardProblem p = with_gradient(random_problem({.B = 2, .H = 3, .Nq = 40, .Nk = 40, .D = 2}));
+  check_forward(p);
+  CallOptions options;
+  options.max_grid_x = 1;
+  Forward O = results_of(static_cast<const Problem&>(p));
+  Outcome outcome = attend(p, O, lent_forward(p, O), options);
+  if (!require_refused_launch(outcome)) require_forward(p, O, outcome);
+  Backward got = results_of(p);
+  outcome = attend_backward(p, got, lent_backward(p, got), options);
+  if (!require_refused_launch(outcome)) require_backward(p, got, outcome);
+}
+
+COURSE_RUN(RunContext& run) {
+  Problem p{.Q = run.input<float>("q", {"B", "H", "Nq", "D"}),
+            .K = run.input<float>("k", {"B", "H", "Nk", "D"}),
+            .V = run.input<float>("v", {"B", "H", "Nk", "D"}),
+            .scale = 1.0f};
+  p.scale = 1.0f / std::sqrt(static_cast<float>(p.D()));
+  p.mask.causal = run.boolean("causal", false);
+  Forward got = results_of(p);
+  const Tensor<std::int64_t> numbers = numbers_of(lent_forward(p, got));
+  run.call(ENTRY(call_forward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), host_in(numbers, "lent"),
+           out(got.O, "O"), out(got.lse, "lse"), p.scale, p.mask.causal);
+  run.output("o", got.O);
+  run.output("lse", got.lse);
+}

@@ -1,6 +1,6 @@
 // Two stages of copies for one warp. A lane reads what its neighbour has sent for. In the next step the
-// neighbour sends for the same stage again, before a __syncwarp() has said that the lane has read it. The wait
-// comes after such a __syncwarp(), but the copy may write from the moment that it is sent for.
+// neighbour sends for the same stage again, before a __syncwarp() has said that the lane has read it. The
+// wait comes after such a __syncwarp(), but the copy may write from the moment that it is sent for.
 //
 // expect: missing_syncwarp at A, other side B
 

@@ -1048,8 +1048,9 @@ TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]
   // threads that 32 bits keep only those of one row.
   const std::array many{(Col{1} << 29) + 1, kMaxRows};
   Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
-  require_ran(get_softmax(p, y, {}));
-  if (require_refused_launch(get_softmax(p, y, options))) {
+  const Outcome softmax = get_softmax(p, y, {});
+  require_ran(softmax);
+  if (require_refused_launch(get_softmax(p, y, options), softmax)) {
     for (const Col rows : many) {
       INFO("With rows = " << rows << ", too, it is CUDA that refuses");
       require_throws<std::runtime_error>(call_with(options, ENTRY(online_softmax), in(p.x, "x"),
@@ -1059,8 +1060,9 @@ TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]
   } else {
     require_softmax(y, p);
   }
-  require_ran(get_stats(p, max, sum, {}));
-  if (require_refused_launch(get_stats(p, max, sum, options))) {
+  const Outcome stats = get_stats(p, max, sum, {});
+  require_ran(stats);
+  if (require_refused_launch(get_stats(p, max, sum, options), stats)) {
     for (const Col rows : many) {
       INFO("With rows = " << rows << ", too, it is CUDA that refuses");
       require_throws<std::runtime_error>(call_with(options, ENTRY(row_stats), in(p.x, "x"), p.x_row_stride(),

@@ -77,7 +77,10 @@ void require_throws(const Outcome& outcome, std::string_view mentions = {},
 /// the entry threw std::runtime_error. Who launched nothing and returned has swallowed the error.
 /// @return False if the launches were accepted, as on a GPU, which has no such switch; then the call came
 /// back and its results are to be right: `if (!require_refused_launch(outcome)) require_sum(c, a, b);`
-bool require_refused_launch(const Outcome& outcome, TestLine where = TestLine::here());
+/// `unlimited`: the same call without the limit, which has run. If that launched nothing, nothing can be
+/// refused: false, so that a stub hears of its results, as elsewhere.
+bool require_refused_launch(const Outcome& outcome, const std::optional<Outcome>& unlimited = {},
+                            TestLine where = TestLine::here());
 
 /// @brief Fails the case unless every element lies within the bound of the float64 reference; see compare().
 /// T is float, bfloat16 or float16.

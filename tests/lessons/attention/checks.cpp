@@ -213,9 +213,11 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
   Forward got = results_of(p);
   constexpr Int kMostBlocks =
       65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
-  if (p.B() * p.H() <= kMostBlocks) require_ran(kernel.attend(p, got, {.check = check_mode}), where);
+  std::optional<Outcome> unlimited;
+  if (p.B() * p.H() <= kMostBlocks)
+    require_ran(unlimited.emplace(kernel.attend(p, got, {.check = check_mode})), where);
   const Outcome outcome = kernel.attend(p, got, options);
-  if (!require_refused_launch(outcome, where)) require_results(kernel, p, got, outcome, where);
+  if (!require_refused_launch(outcome, unlimited, where)) require_results(kernel, p, got, outcome, where);
 }
 
 std::uint64_t bytes_of(const Tensor<float>& x, std::optional<Format16> format) {

@@ -220,9 +220,11 @@ void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardPr
   Backward got = results_of(p);
   constexpr Int kMostBlocks =
       65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
-  if (p.B() * p.H() <= kMostBlocks) require_ran(kernel.attend_backward(p, got, {.check = check_mode}), where);
+  std::optional<Outcome> unlimited;
+  if (p.B() * p.H() <= kMostBlocks)
+    require_ran(unlimited.emplace(kernel.attend_backward(p, got, {.check = check_mode})), where);
   const Outcome outcome = kernel.attend_backward(p, got, options);
-  if (!require_refused_launch(outcome, where)) require_results(kernel, p, got, where);
+  if (!require_refused_launch(outcome, unlimited, where)) require_results(kernel, p, got, where);
 }
 
 void require_stores_outputs_once(const BackwardKernel& kernel, const Profile& profile,

@@ -24,12 +24,14 @@ PLACES = {
     4: (0, 3), 5: (0, 4),
     6: (1, 4), 7: (1, 5),
     8: (1, 6), 9: (1, 7), 10: (1, 8), 11: (1, 9), 12: (0, 9), 13: (0, 10),
-    14: (2, 5), 15: (2, 9), 16: (2, 10), 17: (1, 11), 18: (1, 12), 19: (0, 12), 20: (0, 5), 21: (0, 6), 22: (2, 13), 24: (2, 14), 23: (0, 7), 29: (2, 12), 30: (1, 14),
+    14: (2, 5), 15: (2, 9), 16: (2, 10), 17: (1, 11), 18: (1, 12), 19: (0, 12), 20: (0, 5),
+    21: (0, 6), 22: (2, 13), 23: (0, 7), 24: (2, 14), 29: (2, 12), 30: (1, 14),
 }
 # The text of a part: column, and the storey of its first line.
 LABELS = {1: (0, 0), 2: (0, 2), 3: (2, 4), 4: (0, 8), 5: (2, 11), 6: (0, 11), 8: (1, 13)}
 PAST = {(17, 29)}  # lines that end in the middle, since another one passes where they would end
 WIDE = {17: 56, 18: 20}  # what a rung with a long title has more than others
+SHORT = {24: "Backward on tensor cores", 30: "Decoding"}  # titles that are too long even so
 
 LEFT, GAP = 14, 12
 BOX, HIGH, STOREY = 204, 32, 52  # a rung, and from one to the next
@@ -144,7 +146,7 @@ def draw_rung(lesson):
         f'<path class="fill{part}" d="M {x + TAB} {y} H {x + 6} a 6 6 0 0 0 -6 6 V {y + HIGH - 6} a 6 6 0 0 0 6 6 '
         f'H {x + TAB} z"/>',
         f'<text class="number" x="{x + TAB / 2}" y="{y + 20.5}">{lesson["number"]:02}</text>',
-        f'<text x="{x + TAB + 7}" y="{y + 20.5}">{html.escape(lesson["title"])}</text>',
+        f'<text x="{x + TAB + 7}" y="{y + 20.5}">{html.escape(SHORT.get(lesson["number"], lesson["title"]))}</text>',
     ]
 
 

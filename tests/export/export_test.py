@@ -89,6 +89,14 @@ class Usage(Case):
         self.assertIn("that folder is not empty", self.export("17", status=2))
         self.assertEqual([path.name for path in self.out.iterdir()], ["mine"])
 
+    def test_a_file_that_has_not_passed_is_told(self):
+        progress = {**os.environ, "COURSE_PROGRESS": str(self.folder / "progress.json")}  # of somebody who begins
+        said = run(COURSE, "export", "10", "--out", self.out, "--backend", "cpu", env=progress)
+        self.assertEqual(said.returncode, 0, said.stdout)
+        self.assertIn("your file of lesson 10 has not passed its tests", " ".join(said.stdout.split()))
+        self.out = self.folder / "solution"
+        self.assertNotIn("has not passed", self.export("10"))
+
     def test_help(self):
         self.assertIn("./course export 22 24", run(COURSE, "export", "--help").stdout)
 

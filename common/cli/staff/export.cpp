@@ -11,6 +11,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/kernel_queue.hpp"
+#include "cli/progress.hpp"
 #include "cli/workspace.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/project/gpu_probe.hpp"
@@ -168,6 +169,21 @@ std::string filled_in(const fs::path& file, const std::vector<std::array<std::st
   return text;
 }
 
+/// A package of kernels that are not right would look like one of kernels that are.
+void warn_of_untested(const Terminal& terminal, const Workspace& workspace,
+                      const std::vector<Lesson>& lessons) {
+  const Progress progress = load_progress(progress_file(workspace.toolchain().source_dir));
+  for (const Lesson& lesson : lessons) {
+    const Standing standing = standing_of(lesson, progress);
+    if (standing.passed() && !standing.edited_since) continue;
+    fmt::print(stderr, "{}",
+               wrap(fmt::format("course: your file of lesson {} has not passed its tests as it is: see "
+                                "`./course check {}`. The package is made all the same.",
+                                lesson.two_digits(), lesson.two_digits()),
+                    0, terminal.width()));
+  }
+}
+
 }  // namespace
 
 int run_export(const Terminal& terminal, const ExportArguments& arguments) {
@@ -205,6 +221,7 @@ int run_export(const Terminal& terminal, const ExportArguments& arguments) {
   } catch (const std::system_error& error) {
     throw MachineError(fmt::format("The package cannot be written: {}.", error.what()));
   }
+  if (!arguments.solution) warn_of_untested(terminal, workspace, lessons);
   const std::string shown = terminal.paint(Style::good, arguments.out);
   fmt::print(
       "{} is a package for this machine, with the {} of {}. Next:\n"

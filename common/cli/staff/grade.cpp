@@ -136,9 +136,9 @@ std::vector<std::string> folders_of(const std::vector<Student>& students) {
 }
 
 void print_student(const Terminal& terminal, const StudentMarks& student) {
-  const auto ungraded =
-      std::count_if(student.lessons.begin(), student.lessons.end(),
-                    [](const LessonMark& lesson) { return lesson.standing == Standing::ungraded; });
+  const auto ungraded = std::count_if(
+      student.lessons.begin(), student.lessons.end(),
+      [](const LessonMark& lesson) { return lesson.standing == classroom::Standing::ungraded; });
   terminal.clear_progress();
   const std::string line = fmt::format(
       "  {:>7} of {}  {}{}", format_points(classroom::points(student)), format_points(max_points(student)),
@@ -150,7 +150,8 @@ void print_student(const Terminal& terminal, const StudentMarks& student) {
 std::size_t count_ungraded(const ClassMarks& marks) {
   std::size_t count = 0;
   for (const StudentMarks& student : marks.students)
-    for (const LessonMark& lesson : student.lessons) count += lesson.standing == Standing::ungraded ? 1 : 0;
+    for (const LessonMark& lesson : student.lessons)
+      count += lesson.standing == classroom::Standing::ungraded ? 1 : 0;
   return count;
 }
 

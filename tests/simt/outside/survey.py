@@ -3,8 +3,9 @@
 
     survey.py --course PATH [-I FOLDER]... [--check] [--seconds N] [--json FILE] FOLDER
 
-A program is a folder with exactly one file that defines main(); all .cu, .cpp, .cc and .c files of that folder are
-compiled together. Of a folder with several such files, each is a program of its own. A program runs in its own folder.
+A program is a folder with exactly one file that defines main(), and with a .cu file or a header of CUDA's included; all
+.cu, .cpp, .cc and .c files of that folder are compiled together. Of a folder with several such files, each .cu file is
+a program of its own. A program runs in its own folder.
 
 For each program, the furthest that it came:
 
@@ -30,6 +31,7 @@ import sys
 
 SOURCES = (".cu", ".cpp", ".cc", ".c")
 MAIN = re.compile(r"^\s*(?:extern\s+\"C\"\s+)?(?:int|void)\s+main\s*\(", re.MULTILINE)
+CUDA = re.compile(r"^\s*#\s*include\s*[<\"](?:cu|nvrtc)", re.MULTILINE)
 REFUSED = re.compile(r"which the simulator does not have|the simulator does not run that")
 GOOD = re.compile(r"\b(pass(?:ed|es)?|ok|okay|success(?:ful(?:ly)?)?|correct|verified|match(?:es)?|validated)\b",
                   re.IGNORECASE)
@@ -48,8 +50,8 @@ class Result:
     findings: list = dataclasses.field(default_factory=list)
 
 
-def has_main(file):
-    return MAIN.search(file.read_text(encoding="utf-8", errors="replace")) is not None
+def contains(file, pattern):
+    return pattern.search(file.read_text(encoding="utf-8", errors="replace")) is not None
 
 
 def find_programs(root):
@@ -59,8 +61,8 @@ def find_programs(root):
         if file.suffix in SOURCES and file.is_file():
             by_folder[file.parent].append(file)
     for files in by_folder.values():
-        mains = [file for file in files if has_main(file)]
-        if len(mains) == 1 and any(file.suffix == ".cu" for file in files):
+        mains = [file for file in files if contains(file, MAIN)]
+        if len(mains) == 1 and any(file.suffix == ".cu" or contains(file, CUDA) for file in files):
             yield [mains[0]] + [file for file in files if file != mains[0]]
         elif len(mains) > 1:
             yield from ([file] for file in mains if file.suffix == ".cu")

@@ -67,8 +67,10 @@ struct DeviceSystem {
   }
   template <class Work>
   void run(Work work) const {
+    simt::LaunchConfig config(1, 1, 0, stream);
+    config.of_library = true;
     simt::launch(
-        "a Thrust algorithm", {1, 1, 0, stream}, [](Work one) { one(); }, work);
+        "a Thrust algorithm", config, [](Work one) { one(); }, work);
     check(cudaGetLastError());
     check(cudaStreamSynchronize(stream));
   }

@@ -1,6 +1,6 @@
 #pragma once
 // The part of the CUDA runtime API that the simulator implements, with CUDA's names, values and rules.
-// Functions that need a GPU's own hardware (graphs, textures, IPC, ...) are left out: a program that uses
+// Functions that need a GPU's own hardware (graphs, IPC, ...) are left out; textures: see simt_texture.h: a program that uses
 // them does not compile here, and the compiler says which one it was.
 
 #include <cstddef>
@@ -235,7 +235,7 @@ struct cudaDeviceProp {
   int directManagedMemAccessFromHost, canUseHostPointerForRegisteredMem, memoryPoolsSupported;
   int persistingL2CacheMaxSize, accessPolicyMaxWindowSize, singleToDoublePrecisionPerfRatio;
   int maxTexture1D, maxTexture1DLinear, maxTexture2D[2], maxTexture3D[3], maxTexture1DLayered[2],
-      maxTexture2DLayered[3];  // 0: there are no textures
+      maxTexture2DLayered[3];
   int pciBusID, pciDeviceID, pciDomainID;
   int clockRate, memoryClockRate, memoryBusWidth;  // 0: the simulator has no clock and no bus
   std::size_t memPitch, textureAlignment, texturePitchAlignment, surfaceAlignment, reservedSharedMemPerBlock;

@@ -1,7 +1,7 @@
 #pragma once
 // The part of the CUDA runtime API that the simulator implements, with CUDA's names, values and rules.
-// Functions that need a GPU's own hardware (graphs, IPC, ...) are left out; textures: see simt_texture.h: a program that uses
-// them does not compile here, and the compiler says which one it was.
+// Functions that need a GPU's own hardware (graphs, IPC, ...) are left out: a program that uses them does not
+// compile here, and the compiler says which one it was. Textures are in simt_texture.h.
 
 #include <cstddef>
 #include <cstdint>

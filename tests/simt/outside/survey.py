@@ -85,8 +85,8 @@ def classify(status, stdout, stderr, compiled):
     """The stage, and the obstacle to the next one."""
     if not compiled:
         if REFUSED.search(" ".join(stderr.split())):
-            return "refused", first_line(stderr, REFUSED)
-        return "compile", first_line(stderr)
+            return "refused", " ".join(stderr.split())[:300]
+        return "compile", " ".join(stderr.split())[:300]
     if status != 0:
         return "run", first_line(stderr, re.compile("simulator:")) or f"exit status {status}"
     if BAD.search(NO_FAILURE.sub("", stdout)):
@@ -96,8 +96,10 @@ def classify(status, stdout, stderr, compiled):
 
 def simulate(course, files, folders, options, seconds):
     """Exit status, stdout, stderr; a status of None means that time was up."""
-    command = [str(course), "simulate", *options, *(file.name for file in files)]
-    for folder in folders:
+    command = [str(course), "simulate", "--seconds", str(seconds), *options, *(file.name for file in files)]
+    # As build files have it: the program's own folder, and the headers beside a folder of sources.
+    own = [files[0].parent, *(files[0].parent.parent / name for name in ("inc", "include"))]
+    for folder in [*folders, *filter(pathlib.Path.is_dir, own)]:
         command += ["-I", str(folder)]
     try:
         done = subprocess.run(command, cwd=files[0].parent, stdin=subprocess.DEVNULL, capture_output=True,
@@ -112,8 +114,11 @@ def attempt(course, root, files, arguments):
     status, stdout, stderr = simulate(course, files, arguments.include, [], arguments.seconds)
     if status is None:
         return Result(name, "time", f"more than {arguments.seconds} s")
-    # Nothing of a program that does not compile reaches stdout, and what stderr says begins with a place.
-    compiled = not (status == 1 and stdout == "" and re.match(r"(?:course: .*\n)?\S+?:\d+: ", stderr))
+    # Nothing of a program that does not compile reaches stdout, and what stderr says begins with a place, or with the
+    # name of what the simulator lacks. A long place goes over several lines.
+    message = re.sub(r"^course: .*\n", "", stderr).replace("\n", "")
+    compiled = not (status == 1 and stdout == "" and
+                    (re.match(r"\S+?:\d+:", message) or REFUSED.search(" ".join(stderr.split()))))
     result = Result(name, *classify(status, stdout, stderr, compiled))
     if arguments.check and result.stage in ("ended", "verified"):
         status, _, stderr = simulate(course, files, arguments.include, ["--check"], 4 * arguments.seconds)
@@ -128,7 +133,7 @@ def main():
     parser.add_argument("-I", dest="include", action="append", default=[], type=pathlib.Path, metavar="FOLDER",
                         help="folder with headers, for every program")
     parser.add_argument("--check", action="store_true", help="run them in check mode, too")
-    parser.add_argument("--seconds", type=float, default=120, help="for compiling and running one program")
+    parser.add_argument("--seconds", type=float, default=120, help="for compiling and running one program, and for one of its kernels")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the results there as well")
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()

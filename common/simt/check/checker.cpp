@@ -53,7 +53,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
                             launch.arguments_bytes);
   place_windows(context, dynamic_buffer);
   order_.begin_launch();
-  sites_.begin_launch(recorder_.code, recorder_.code_bytes);
+  sites_.begin_launch(recorder_.code, recorder_.code_bytes, launch.caller);
   block_work_.begin_launch(recorder_.code, recorder_.code_bytes);
   log_.begin_launch();
   detector_.begin_launch(facts_);

@@ -182,11 +182,22 @@ void Detector::read_all(const WarpAccess& access, bool atomic) {
 }
 
 void Detector::touch(const Touch& touch) {
+  const unsigned on_first_page = touch_page(touch, touch.offset, touch.access.bytes);
+  if (on_first_page < touch.access.bytes) [[unlikely]]
+    touch_page(touch, touch.offset + on_first_page, touch.access.bytes - on_first_page);
+  if (touch.atomic && !order_.trivial())
+    for_each_lane(touch.lanes, [&](unsigned lane) {
+      order_.meet_at(place_of(touch), touch.access.warp * 32 + lane, touch.access.kind != Kind::write,
+                     touch.access.kind != Kind::read);
+    });
+}
+
+unsigned Detector::touch_page(const Touch& touch, std::uint64_t offset, unsigned bytes) {
   Shadow& shadow = touch.access.space == Space::shared ? shared_ : global_;
-  const Shadow::Units units = shadow.at(touch.offset, touch.access.bytes);
+  const Shadow::Units units = shadow.at(offset, bytes);
   for (unsigned i = 0; i < units.count; ++i) {
     Touch unit = touch;
-    unit.offset += i * units.unit_bytes;
+    unit.offset = offset + i * units.unit_bytes;
     if (touch.access.kind == Kind::read) {
       read(unit, units.cell[i], units.unit_bytes);
     } else {
@@ -198,11 +209,7 @@ void Detector::touch(const Touch& touch) {
       write(unit, units.cell[i]);
     }
   }
-  if (touch.atomic && !order_.trivial())
-    for_each_lane(touch.lanes, [&](unsigned lane) {
-      order_.meet_at(place_of(touch), touch.access.warp * 32 + lane, touch.access.kind != Kind::write,
-                     touch.access.kind != Kind::read);
-    });
+  return units.count * units.unit_bytes;
 }
 
 void Detector::read(const Touch& touch, Cell& cell, unsigned bytes) {

@@ -128,6 +128,8 @@ class Detector {
   void read_all(const WarpAccess& access, bool atomic);
   void move_matrix_row(const WarpAccess& access, unsigned lane);
   void touch(const Touch& touch);
+  /// A part of it, up to the end of a page of the shadow; returns how many bytes that were.
+  unsigned touch_page(const Touch& touch, std::uint64_t offset, unsigned bytes);
   void read(const Touch& touch, Cell& cell, unsigned bytes);  ///< that the cell stands for
   void write(const Touch& touch, Cell& cell);
   bool all_in_bounds(const WarpAccess& access);

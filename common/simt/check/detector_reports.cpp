@@ -197,6 +197,7 @@ void Detector::host_touched(const HostTouch& touch) {
   if (cell == nullptr) return;
   const bool written = cell->write.step() != 0;
   if (!written && !(touch.write && cell->read.step() != 0)) return;
+  if (touch.atomic && (written ? cell->write : cell->read).atomic()) return;
   Finding report;
   report.severity = find_class(kRace)->severity;
   report.kernel = facts_.kernel;

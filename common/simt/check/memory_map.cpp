@@ -114,8 +114,8 @@ void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buf
     // The pointer that `extern __shared__ T name[]` becomes is no shared memory of the kernel's.
     const bool pointer =
         variable.bytes == sizeof(void*) && std::memcmp(bytes, &dynamic_buffer, sizeof dynamic_buffer) == 0;
-    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, !pointer, false,
-                       variable.function});
+    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, !pointer,
+                       variable.function.empty(), variable.function});
   }
   for (const SharedVariable& variable : module.thread_locals)
     shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, false});

@@ -66,8 +66,7 @@ class Shadow {
     Cell* cell;
     unsigned count, unit_bytes;
   };
-  /// The cells of an access that does not cross a page: true of every aligned one, and a misaligned one ends
-  /// at the page's end.
+  /// The cells of an access, up to the end of the page where it begins. Aligned accesses cross no page.
   Units at(std::uint64_t offset, unsigned bytes) {
     Page& page = pages_[offset / kPageBytes];
     const auto start = static_cast<unsigned>(offset % kPageBytes);

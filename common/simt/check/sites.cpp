@@ -1,5 +1,6 @@
 #include "simt/check/sites.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <new>
 
@@ -7,9 +8,17 @@
 
 namespace simt::check {
 
-void SiteTable::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes) {
+void SiteTable::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes, const CallStack& caller) {
   for (Site& site : sites_) site.counters = {};
-  if (code_begin == code_begin_ && code_bytes == code_bytes_) return;
+  if (code_begin != code_begin_ || code_bytes != code_bytes_) have_module(code_begin, code_bytes);
+  caller_ = 0;
+  const auto* const end = caller.pcs + caller.count;
+  const auto* const innermost =
+      std::find_if(caller.pcs, end, [&](std::uintptr_t pc) { return pc - code_begin_ < code_bytes_; });
+  if (innermost != end) caller_ = find_on(caller, *innermost);
+}
+
+void SiteTable::have_module(std::uintptr_t code_begin, std::size_t code_bytes) {
   code_begin_ = code_begin;
   code_bytes_ = code_bytes;
   sites_.assign(1, Site{});
@@ -28,8 +37,7 @@ std::uint32_t SiteTable::look_up(std::uint64_t code_offset, CallPaths::Path path
   return number.site;
 }
 
-unsigned SiteTable::find_here(std::uintptr_t code) {
-  const CallStack stack = CallStack::here();
+unsigned SiteTable::find_on(const CallStack& stack, std::uintptr_t code) {
   const auto in_code = [&](std::uintptr_t pc) { return pc - code_begin_ < code_bytes_; };
   CallPaths::Path path = 0;
   std::size_t outermost = stack.count;
@@ -49,7 +57,9 @@ UserCalls SiteTable::calls(unsigned site) const {
   for (CallPaths::Path path = sites_[site].path; path != 0 && stack.count < std::size(stack.pcs);
        path = paths_.caller(path))
     if (paths_.call(path) < code_bytes_) stack.pcs[stack.count++] = code_begin_ + paths_.call(path);
-  return user_calls(stack);
+  UserCalls calls = user_calls(stack);
+  if (site == caller_) calls.kernel.clear();
+  return calls;
 }
 
 std::uint32_t SiteTable::add(std::uint64_t code_offset, CallPaths::Path path) {

@@ -27,8 +27,9 @@ class SiteTable {
  public:
   explicit SiteTable(CallPaths& paths) : paths_(paths) {}
 
-  /// Sets all counts to 0, and forgets the sites and the paths if they belong to another module.
-  void begin_launch(std::uintptr_t code_begin, std::size_t code_bytes);
+  /// Sets all counts to 0, and forgets the sites and the paths if they belong to another module. What has no
+  /// site of its own in this launch counts as the place that called it, if that is known.
+  void begin_launch(std::uintptr_t code_begin, std::size_t code_bytes, const CallStack& caller);
 
   /// The site of an instruction, given as its offset in the module's code. What belongs to the simulator's
   /// own headers counts as its caller's. Cost: a look-up; the first time, microseconds.
@@ -42,12 +43,13 @@ class SiteTable {
       code_offset = paths_.call(path);
       path = paths_.caller(path);
     }
-    return 0;
+    return caller_;
   }
   /// The site of an instruction that is being executed on this stack.
-  unsigned find_here(std::uintptr_t code);
+  unsigned find_here(std::uintptr_t code) { return find_on(CallStack::here(), code); }
 
-  /// How threads come to a site, and in which kernel it is. Cost: microseconds.
+  /// How threads come to a site, and in which kernel it is: none for the place that called the launch. Cost:
+  /// microseconds.
   UserCalls calls(unsigned site) const;
 
   Site& operator[](unsigned site) { return sites_[site]; }
@@ -64,8 +66,10 @@ class SiteTable {
     void operator()(Number* numbers) const { std::free(numbers); }
   };
   static constexpr std::uint32_t kTransparent = ~0u;  ///< a place in the simulator's own headers
+  void have_module(std::uintptr_t code_begin, std::size_t code_bytes);
   std::uint32_t look_up(std::uint64_t code_offset, CallPaths::Path path);
   std::uint32_t add(std::uint64_t code_offset, CallPaths::Path path);
+  unsigned find_on(const CallStack& stack, std::uintptr_t code);
 
   CallPaths& paths_;
   std::uintptr_t code_begin_ = 0;
@@ -73,6 +77,7 @@ class SiteTable {
   std::vector<Site> sites_;
   std::unique_ptr<Number, Free> numbers_;                      ///< by offset
   std::unordered_map<std::uint64_t, std::uint32_t> by_place_;  ///< by offset and path
+  unsigned caller_ = 0;                                        ///< the site that called the launch
 };
 
 }  // namespace simt::check

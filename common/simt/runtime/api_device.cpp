@@ -77,6 +77,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->memPitch = 0x7fffffff;
   properties->textureAlignment = properties->surfaceAlignment = 512;
   properties->texturePitchAlignment = 32;
+  properties->maxTexture1D = 131072, properties->maxTexture1DLinear = 1 << 28;
+  properties->maxTexture2D[0] = 131072, properties->maxTexture2D[1] = 65536;
+  for (int& extent : properties->maxTexture3D) extent = 16384;
+  properties->maxTexture1DLayered[0] = 32768, properties->maxTexture1DLayered[1] = 2048;
+  properties->maxTexture2DLayered[0] = properties->maxTexture2DLayered[1] = 32768;
+  properties->maxTexture2DLayered[2] = 2048;
   properties->memoryPoolsSupported = 1;
   properties->cooperativeLaunch = 1;
   properties->reservedSharedMemPerBlock = simt::kReservedSharedBytes;

@@ -114,6 +114,7 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   launch.invoke = request->invoke;
   launch.arguments = arguments.get();
   launch.arguments_bytes = request->arguments_bytes;
+  if (request->of_library != 0) launch.caller = CallStack::here();
   constexpr std::size_t kMostRecorded = 65536;  // nobody may ever ask
   if (context.launches.size() < kMostRecorded)
     context.launches.push_back({launch.name,

@@ -26,8 +26,7 @@ thread_local BlockRunner* current_runner = nullptr;
 constexpr unsigned kSpinsBeforeYield = 64;
 /// After so many, a lane of its own warp that waits in __activemask() goes on without it.
 constexpr unsigned kSpinsBeforeParting = 4096;
-
-void save_context(fcontext::transfer_t from) { *static_cast<fcontext::fcontext_t*>(from.data) = from.fctx; }
+constexpr std::size_t kCacheLine = 64;
 
 }  // namespace
 
@@ -89,7 +88,7 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   current_runner = this;
   Fiber& first = idle_fiber();
   fiber_ = &first;
-  save_context(fcontext::jump_fcontext(first.context, &home_));  // back when the block ended or was abandoned
+  switch_stack(home_, first.context);  // back when the block ended or was abandoned
   current_runner = nullptr;
   if (observer_ != nullptr) observer_->block_ends();
   if (fault_.kind == FaultKind::none) return true;
@@ -98,14 +97,11 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   return false;
 }
 
-void BlockRunner::fiber_main(fcontext::transfer_t from) {
-  save_context(from);
-  current_runner->run_threads();
-}
+void BlockRunner::fiber_main() { current_runner->run_threads(); }
 
 Fiber& BlockRunner::idle_fiber() {
   Fiber& fiber = fibers_.take();
-  if (fiber.context == nullptr) fiber.context = fcontext::make_fcontext(fiber.top(), kStackBytes, fiber_main);
+  if (fiber.context == nullptr) fiber.context = new_stack<fiber_main>(fiber.top(), kStackBytes);
   return fiber;
 }
 
@@ -115,27 +111,37 @@ void BlockRunner::make_running(int thread) {
   if (observer_ != nullptr) observer_->thread_runs(thread, fiber_->top());
 }
 
-// Suspends this fiber. On return, fiber_ is this one again.
-void BlockRunner::switch_to(Fiber& target) {
-  Fiber* const self = fiber_;
+// Suspends this fiber. Whoever switches to a fiber sets up what it will need, so that it goes on at once,
+// with nothing to fetch from a stack that has become cold.
+void BlockRunner::switch_to(Fiber& target, StackPlace& suspended) {
   fiber_ = &target;
-  save_context(fcontext::jump_fcontext(target.context, &self->context));
-  fiber_ = self;
+  switch_stack(suspended, target.context);
+}
+
+// Goes on with a thread that waits and whose turn has come. The one after it is likely to be next.
+void BlockRunner::resume(int thread, StackPlace& suspended) {
+  Thread& waiting = threads_[static_cast<std::size_t>(thread)];
+  fiber_ = std::exchange(waiting.fiber, nullptr);
+  make_running(thread);
+  if (static_cast<std::size_t>(thread) + 1 < threads_.size()) {
+    const auto* const stack = static_cast<const std::byte*>((&waiting)[1].place);
+    __builtin_prefetch(stack, 1);
+    __builtin_prefetch(stack + kCacheLine, 1);
+    __builtin_prefetch(stack + 2 * kCacheLine, 1);
+  }
+  switch_stack(suspended, waiting.place);
 }
 
 // Suspends the running thread in favour of another; returns when its turn has come again.
 void BlockRunner::run_instead(int next) {
-  const int self = running_;
-  Thread& thread = threads_[static_cast<std::size_t>(self)];
-  thread.fiber = fiber_;
-  if (Fiber* waiting = threads_[static_cast<std::size_t>(next)].fiber) {
-    switch_to(*waiting);
+  Thread& self = threads_[static_cast<std::size_t>(running_)];
+  self.fiber = fiber_;
+  if (threads_[static_cast<std::size_t>(next)].fiber != nullptr) {
+    resume(next, self.place);
   } else {
     pending_ = next;
-    switch_to(idle_fiber());
+    switch_to(idle_fiber(), self.place);
   }
-  thread.fiber = nullptr;
-  make_running(self);
 }
 
 // The thread goes on for as long as it takes to tell where it stands, and never again. Only a thread whose
@@ -146,14 +152,15 @@ CallStack BlockRunner::ask_where(int thread) {
   CallStack stack;
   roll_call_ = &stack;
   asking_fiber_ = fiber_;
-  switch_to(*asked.fiber);
+  fiber_ = asked.fiber;
+  switch_stack(asking_fiber_->context, asked.place);
   roll_call_ = nullptr;
   return stack;
 }
 
 void BlockRunner::answer_roll_call() {
   *roll_call_ = CallStack::here();
-  switch_to(*asking_fiber_);
+  switch_to(*asking_fiber_, fiber_->context);
   __builtin_unreachable();
 }
 
@@ -179,10 +186,10 @@ void BlockRunner::run_threads() {
       if (release_any()) continue;
       if (!finished()) report_deadlock();
       fibers_.give_back(*fiber_);
-      save_context(fcontext::jump_fcontext(home_, &fiber_->context));  // resumed by the next block's run()
-    } else if (Fiber* waiting = threads_[static_cast<std::size_t>(thread)].fiber) {
+      switch_stack(fiber_->context, home_);  // resumed by the next block's run()
+    } else if (threads_[static_cast<std::size_t>(thread)].fiber != nullptr) {
       fibers_.give_back(*fiber_);
-      switch_to(*waiting);
+      resume(thread, fiber_->context);
     } else {
       start_thread(thread);
     }
@@ -231,8 +238,8 @@ void BlockRunner::exit_thread() {
   fiber_ = &idle_fiber();
   left.forget_frames();
   fibers_.give_back(left);
-  fcontext::fcontext_t abandoned = nullptr;
-  fcontext::jump_fcontext(fiber_->context, &abandoned);
+  StackPlace abandoned = nullptr;
+  switch_stack(abandoned, fiber_->context);
   __builtin_unreachable();
 }
 
@@ -508,8 +515,8 @@ void BlockRunner::raise_access(FaultKind kind, const void* address) {
 }
 
 void BlockRunner::leave_block() {
-  fcontext::fcontext_t abandoned = nullptr;
-  fcontext::jump_fcontext(home_, &abandoned);
+  StackPlace abandoned = nullptr;
+  switch_stack(abandoned, home_);
   __builtin_unreachable();
 }
 

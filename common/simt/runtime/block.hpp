@@ -140,16 +140,17 @@ class BlockRunner {
  private:
   struct Thread {
     Fiber* fiber = nullptr;       ///< set while the thread waits
+    StackPlace place = nullptr;   ///< where it goes on then
     std::uintptr_t waits_at = 0;  ///< the call in which it waits
     unsigned spins = 0;
     LaneMask converged = 0;  ///< the answer of its last __activemask()
   };
   static constexpr int kNone = -1;
 
-  // A switch makes the processor mispredict every return up to the kernel's code, so what lies on the way
-  // from there to the switch is inlined (SIMT_INLINE).
+  // What lies on the way from the kernel's code to the switch is inlined (SIMT_INLINE): with Boost.Context, a
+  // switch makes the processor mispredict every return up to there.
 #define SIMT_INLINE __attribute__((always_inline)) inline
-  static void fiber_main(fcontext::transfer_t from);
+  static void fiber_main();
   void run_threads();
   void start_thread(int thread);
   void finish_thread();
@@ -157,7 +158,8 @@ class BlockRunner {
   SIMT_INLINE void run_instead(int next);
   Fiber& idle_fiber();
   void rewind();
-  SIMT_INLINE void switch_to(Fiber& target);
+  SIMT_INLINE void switch_to(Fiber& target, StackPlace& suspended);
+  SIMT_INLINE void resume(int thread, StackPlace& suspended);
   SIMT_INLINE void make_running(int thread);
   int next_ready();
   bool last_of_its_turn(int thread) const;
@@ -199,8 +201,8 @@ class BlockRunner {
   LaunchContext* launch_ = nullptr;
   BlockObserver* observer_ = nullptr;
   FiberPool fibers_;
-  Fiber* fiber_ = nullptr;               ///< the one that runs
-  fcontext::fcontext_t home_ = nullptr;  ///< run(), on the operating-system thread's own stack
+  Fiber* fiber_ = nullptr;     ///< the one that runs
+  StackPlace home_ = nullptr;  ///< run(), on the operating-system thread's own stack
   std::vector<Thread> threads_;
   std::vector<uint3> thread_indices_;  ///< threadIdx of each thread, for the current block shape
   dim3 shape_{0, 0, 0};

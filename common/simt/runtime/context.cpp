@@ -181,7 +181,7 @@ void Context::run_kernel(const Launch& launch) {
   report_red_zones(launch.name);
   if (raw.kind == FaultKind::none) return;
   const bool told = raw.kind == FaultKind::told || raw.kind == FaultKind::told_misaligned;
-  if (!told) faults.push_back(describe(raw, launch.name, settings.launch_seconds));
+  if (!told) faults.push_back(describe(raw, launch.name, settings.launch_seconds, launch.caller));
   sticky_ = static_cast<cudaError_t>(cuda_error_of(raw.kind));
 }
 

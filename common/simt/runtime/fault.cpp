@@ -217,8 +217,10 @@ void RawFault::set_text(const char* message) {
   text[sizeof text - 1] = '\0';
 }
 
-Fault describe(const RawFault& raw, const std::string& kernel, double launch_seconds) {
+Fault describe(const RawFault& raw, const std::string& kernel, double launch_seconds,
+               const CallStack& caller) {
   UserCalls way = user_calls(raw.stack);
+  if (way.calls.empty()) way = {user_calls(caller).calls, kernel};
   Fault fault;
   fault.kind = kind_name(raw.kind);
   fault.in_kernel = raw.in_kernel;

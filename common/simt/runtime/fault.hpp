@@ -63,8 +63,10 @@ struct RawFault {
 };
 
 /// @brief Puts the whole story into words, with file and line of the innermost frame that is neither the
-/// runtime, the shim nor the system. `kernel` is the launch's name as written.
-Fault describe(const RawFault& fault, const std::string& kernel, double launch_seconds);
+/// runtime, the shim nor the system; if there is none, of the call that `caller` gives. `kernel` is the
+/// launch's name as written.
+Fault describe(const RawFault& fault, const std::string& kernel, double launch_seconds,
+               const CallStack& caller = {});
 
 /// cudaError_t value that the next synchronising call reports for a fault of that kind.
 int cuda_error_of(FaultKind kind);

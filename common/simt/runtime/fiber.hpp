@@ -2,18 +2,16 @@
 /// @file
 /// Stacks for CUDA threads, and switching between them.
 ///
-/// The low-level interface of Boost.Context is used because a block that faults must abandon its threads
-/// where they stand: `boost::context::fiber` would unwind each of them through frames that a signal
-/// interrupted. A stack that was abandoned is simply started afresh.
+/// Nothing of a stack is unwound: a block that faults abandons its threads where they stand, maybe in frames
+/// that a signal interrupted. A stack that was abandoned is simply started afresh.
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-namespace simt {
+#include "simt/runtime/context_switch.hpp"
 
-namespace fcontext = boost::context::detail;
+namespace simt {
 
 inline constexpr std::size_t kStackBytes = 64 * 1024;  ///< printf of a float takes 10.7 KB of it
 
@@ -32,7 +30,7 @@ class Fiber {
   bool guard_contains(const void* address) const;
   void forget_frames();  ///< whatever ran here will not go on; context becomes null
 
-  fcontext::fcontext_t context = nullptr;  ///< where to resume; null until started
+  StackPlace context = nullptr;  ///< where to resume; null until started
 
  private:
   bool guarded_;

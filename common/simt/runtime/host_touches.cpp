@@ -56,15 +56,16 @@ const HostTouches::Range* HostTouches::find(std::uintptr_t address) const {
   return found == end ? nullptr : found;
 }
 
-void HostTouches::note(std::uintptr_t address, bool write, const CallStack& stack) {
-  if (touches_count_ < kMostTouches) touches_[touches_count_++] = {address, write, launches_, stack};
+void HostTouches::note(const HostTouch& touch) {
+  if (touches_count_ == kMostTouches) return;
+  touches_[touches_count_] = touch;
+  touches_[touches_count_++].launches = launches_;
 }
 
-bool HostTouches::take_fault(const void* address, bool write, const CallStack& stack) {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (!watching_ || find(at) == nullptr) return false;
-  note(at, write, stack);
-  const std::uintptr_t page = at / page_bytes() * page_bytes();
+bool HostTouches::take_fault(const HostTouch& touch) {
+  if (!watching_ || find(touch.address) == nullptr) return false;
+  note(touch);
+  const std::uintptr_t page = touch.address / page_bytes() * page_bytes();
   protect(page, page + page_bytes(), PROT_READ | PROT_WRITE);
   return true;
 }
@@ -75,7 +76,7 @@ void HostTouches::use(const void* begin, std::size_t bytes, bool write) {
   for (std::size_t i = 0; i < ranges_count_; ++i) {
     const Range& range = ranges_[i];
     if (first >= range.end || first + bytes <= range.begin) continue;
-    note(std::max(first, range.begin), write, CallStack::here());
+    note({std::max(first, range.begin), write, false, 0, CallStack::here()});
     protect(range.begin, range.end, PROT_READ | PROT_WRITE);
   }
 }

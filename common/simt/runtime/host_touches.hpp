@@ -14,7 +14,7 @@ namespace simt {
 
 struct HostTouch {
   std::uintptr_t address = 0;
-  bool write = false;
+  bool write = false, atomic = false;
   std::uint64_t launches = 0;  ///< how many had been queued by then: those are not ordered with it
   CallStack stack;
 };
@@ -27,7 +27,7 @@ class HostTouches {
   /// The host waits, or the memory is freed: it may be used again.
   void relax();
   /// In the handler of a fault in host code. True: it was noted, and the access may be repeated.
-  bool take_fault(const void* address, bool write, const CallStack& stack);
+  bool take_fault(const HostTouch& touch);
   /// The host is about to hand memory to the system, which does not fault.
   void use(const void* begin, std::size_t bytes, bool write);
 
@@ -39,7 +39,7 @@ class HostTouches {
     std::uintptr_t begin, end;  ///< whole pages
   };
   const Range* find(std::uintptr_t address) const;
-  void note(std::uintptr_t address, bool write, const CallStack& stack);
+  void note(const HostTouch& touch);
 
   static constexpr std::size_t kMostRanges = 256, kMostTouches = 256;
   std::atomic<bool> watching_{false};

@@ -20,6 +20,7 @@ struct Launch {
   void* arguments = nullptr;
   std::size_t arguments_bytes = 0;
   bool cooperative = false;
+  CallStack caller;          ///< of a library's algorithm: where the program called it; else empty
   std::uint64_t number = 0;  ///< for HostTouches; 0: it watches nothing
 };
 

@@ -31,9 +31,15 @@ namespace {
 
 constexpr int kPoisonByte = 0xff;
 
-// A `__shared__` variable is a local static of a function: in the Itanium C++ ABI its name begins with _ZZ.
-// (Guard variables begin with _ZGV; variables of a namespace may belong to host code and are left alone.)
+// A `__shared__` variable is mostly a local static of a function: in the Itanium C++ ABI its name begins with
+// _ZZ. (Guard variables begin with _ZGV.)
 bool is_shared_variable(const char* name) { return std::strncmp(name, "_ZZ", 3) == 0; }
+
+/// It may also stand in a namespace. There, host code may have thread-local variables of its own, which look
+/// alike. What has the size of a pointer is most likely one: that which `extern __shared__ T name[]` becomes.
+bool may_be_shared(const char* name, std::size_t bytes) {
+  return bytes != sizeof(void*) && std::strcmp(name, "__tls_guard") != 0;
+}
 
 /// "void kernel<float>(float*)" for the variable "void kernel<float>(float*)::tile".
 std::string function_of(const char* variable) {
@@ -96,7 +102,9 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
       const auto type = ELF64_ST_TYPE(symbol.st_info);
       if (type == STT_TLS && is_shared_variable(name))
         module.shared.push_back({symbol.st_value, symbol.st_size, name, function_of(name)});
-      else if (type == STT_TLS && symbol.st_size <= 2 * sizeof(void*))
+      else if (type == STT_TLS && may_be_shared(name, symbol.st_size))
+        module.shared.push_back({symbol.st_value, symbol.st_size, name});
+      else if (type == STT_TLS)
         module.thread_locals.push_back({symbol.st_value, symbol.st_size, name});
       else if (type == STT_OBJECT && !is_made_by_compiler(name))
         module.data.push_back({load_address + symbol.st_value, symbol.st_size, name});
@@ -165,6 +173,7 @@ void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std:
   if (module.shared.empty()) return;
   std::byte* const storage = thread_local_storage(module);
   for (const SharedVariable& variable : module.shared) {
+    if (variable.function.empty()) continue;  // it may be the host's
     // What the rewriter makes of `extern __shared__ T name[]` is a local static as well: a constant that
     // points to the dynamic buffer, and the one thing here that must stay.
     std::byte* const bytes = storage + variable.offset;

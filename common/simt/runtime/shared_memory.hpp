@@ -20,7 +20,7 @@ void* allocate_dynamic_shared();
 struct SharedVariable {
   std::size_t offset = 0, bytes = 0;  ///< within the module's thread-local storage
   std::string symbol;                 ///< mangled
-  std::string function = {};  ///< in which a `__shared__` variable is declared, with template arguments
+  std::string function = {};          ///< in which it is declared, with template arguments; empty: in none
 };
 
 /// A variable of a namespace: `__device__`, `__constant__`, or the host's own.

@@ -6,8 +6,10 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/fault.hpp"
@@ -41,6 +43,22 @@ void continue_at(ucontext_t& context, void (*function)(), void* stack) {
 #elif defined(__aarch64__)
   context.uc_mcontext.sp = aligned;
   context.uc_mcontext.pc = reinterpret_cast<std::uintptr_t>(function);
+#endif
+}
+
+/// Whether the interrupted instruction is an atomic one: with the prefix `lock`, or `xchg` with memory.
+bool is_atomic_instruction([[maybe_unused]] const ucontext_t& context) {
+#if defined(__x86_64__)
+  constexpr unsigned char kLock = 0xf0,
+                          kOtherPrefixes[] = {0x66, 0xf2, 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
+  const auto* code = reinterpret_cast<const unsigned char*>(program_counter(context));
+  while (std::find(std::begin(kOtherPrefixes), std::end(kOtherPrefixes), *code) != std::end(kOtherPrefixes))
+    ++code;
+  if (*code == kLock) return true;
+  if ((*code & 0xf0) == 0x40) ++code;  // the size of the operands
+  return *code == 0x86 || *code == 0x87;
+#else
+  return false;
 #endif
 }
 
@@ -111,7 +129,10 @@ void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
     RawFault access;
     note_access(access, *info, context);
     note_stack(access, context);
-    if (signal == SIGSEGV && host_touches().take_fault(access.address, access.write, access.stack)) return;
+    if (signal == SIGSEGV &&
+        host_touches().take_fault({reinterpret_cast<std::uintptr_t>(access.address), access.write,
+                                   is_atomic_instruction(context), 0, access.stack}))
+      return;
     return end_process(signal, *info, context);
   }
   RawFault& fault = runner->begin_fault(classify(signal, *info, runner));

@@ -8,6 +8,7 @@
 #include "cuda_runtime_api.h"
 #include "library_types.h"
 
+#define CUBLAS_API_H_  // the guard of CUDA's own header, which programs ask for
 #define CUBLAS_VER_MAJOR 12
 #define CUBLAS_VER_MINOR 4
 #define CUBLAS_VER_PATCH 0

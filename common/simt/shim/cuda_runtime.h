@@ -25,6 +25,9 @@
 #include "simt_math.h"
 #include "simt_names.h"
 #include "simt_ptx.h"
+#ifdef SIMT_PROGRAM
+#include "simt_texture.h"
+#endif
 
 #include "simt_atomics.h"
 

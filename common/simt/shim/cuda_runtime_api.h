@@ -1,7 +1,7 @@
 #pragma once
 // The part of the CUDA runtime API that the simulator implements, with CUDA's names, values and rules.
-// Functions that need a GPU's own hardware (graphs, textures, IPC, ...) are left out: a program that uses
-// them does not compile here, and the compiler says which one it was.
+// Functions that need a GPU's own hardware (graphs, IPC, ...) are left out: a program that uses them does not
+// compile here, and the compiler says which one it was. Textures are in simt_texture.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -72,6 +72,7 @@ typedef struct SimtEvent* cudaEvent_t;
 #define cudaHostRegisterReadOnly 0x08
 #define cudaMemAttachGlobal 0x01
 #define cudaMemAttachHost 0x02
+#define cudaMemAttachSingle 0x04
 #define cudaCpuDeviceId (-1)
 #define cudaInvalidDeviceId (-2)
 #define cudaDeviceScheduleAuto 0x00
@@ -235,7 +236,7 @@ struct cudaDeviceProp {
   int directManagedMemAccessFromHost, canUseHostPointerForRegisteredMem, memoryPoolsSupported;
   int persistingL2CacheMaxSize, accessPolicyMaxWindowSize, singleToDoublePrecisionPerfRatio;
   int maxTexture1D, maxTexture1DLinear, maxTexture2D[2], maxTexture3D[3], maxTexture1DLayered[2],
-      maxTexture2DLayered[3];  // 0: there are no textures
+      maxTexture2DLayered[3];
   int pciBusID, pciDeviceID, pciDomainID;
   int clockRate, memoryClockRate, memoryBusWidth;  // 0: the simulator has no clock and no bus
   std::size_t memPitch, textureAlignment, texturePitchAlignment, surfaceAlignment, reservedSharedMemPerBlock;
@@ -352,44 +353,49 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 }  // extern "C"
 
 // C++ conveniences that CUDA's own header has, too.
+/// Where a pointer lies, also one to const elements.
+template <class T>
+void** simt_untyped(T** pointer) {
+  return const_cast<void**>(reinterpret_cast<const volatile void* const volatile*>(pointer));
+}
 template <class T>
 cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
-  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+  return cudaMalloc(simt_untyped(pointer), bytes);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
-  return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+  return cudaMallocAsync(simt_untyped(pointer), bytes, stream);
 }
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+  return cudaMallocFromPoolAsync(simt_untyped(pointer), bytes, pool, stream);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+  return cudaMallocFromPoolAsync(simt_untyped(pointer), bytes, pool, stream);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned = 0) {
-  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes);
+  return cudaMallocHost(simt_untyped(pointer), bytes);
 }
 inline cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
   return cudaMallocHost(pointer, bytes);
 }
 template <class T>
 cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags) {
-  return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+  return cudaHostAlloc(simt_untyped(pointer), bytes, flags);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
-  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+  return cudaMallocManaged(simt_untyped(pointer), bytes, flags);
 }
 template <class T>
 cudaError_t cudaMallocPitch(T** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
-  return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+  return cudaMallocPitch(simt_untyped(pointer), pitch, width, height);
 }
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device_pointer, void* host_pointer, unsigned flags) {
-  return cudaHostGetDevicePointer(reinterpret_cast<void**>(device_pointer), host_pointer, flags);
+  return cudaHostGetDevicePointer(simt_untyped(device_pointer), host_pointer, flags);
 }
 template <class... P>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value) {
@@ -460,5 +466,5 @@ cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
 }
 template <class Pointer, class T>
 cudaError_t cudaGetSymbolAddress(Pointer** pointer, T& symbol) {
-  return cudaGetSymbolAddress(reinterpret_cast<void**>(pointer), symbol);
+  return cudaGetSymbolAddress(simt_untyped(pointer), symbol);
 }

@@ -90,6 +90,8 @@ struct SimtLaunch {
   void* arguments;
   std::size_t arguments_bytes;
   int cooperative;  ///< all blocks run at the same time and may wait for each other
+  int of_library;   ///< an algorithm of a library: where no line of the program is running, its caller's
+                    ///< counts
 };
 
 /// The name of the kernel at that address, without template arguments. Lives as long as the program.

@@ -180,7 +180,7 @@ struct LaunchConfig {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes;
   void* stream;
-  bool cooperative = false;
+  bool cooperative = false, of_library = false;
 
   LaunchConfig(dim3 grid_, dim3 block_ = dim3(), std::size_t bytes = 0, void* stream_ = nullptr)
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
@@ -259,7 +259,8 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
                            .destroy = [](void* call) { delete static_cast<Call*>(call); },
                            .arguments = new Call{kernel, {args...}},
                            .arguments_bytes = sizeof(Call),
-                           .cooperative = config.cooperative};
+                           .cooperative = config.cooperative,
+                           .of_library = config.of_library};
   simt_launch(&request);
 }
 

@@ -54,23 +54,23 @@ __attribute__((nothrow)) void simt_name_pointer(const void* address, const char*
 namespace simt {
 
 // Compilers other than g++ do not tell which bytes of a class are padding.
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_clear_padding)
+#if defined(__GNUC__) && !defined(__clang__)
 #define SIMT_KNOWS_PADDING
-#endif
 #endif
 
 #ifdef SIMT_KNOWS_PADDING
-/// An object of the class without a constructor's help, because it needs none to have padding.
+/// An object of the class without a constructor's help, because it needs none to have padding. The compiler
+/// fills it with a pattern, except for padding, which it clears. It does so at the start, and a constructor
+/// that ended what was there before (lifetime-dse) would undo it. __builtin_clear_padding() refuses classes
+/// with a flexible array member.
 template <class T>
-void mark_values_of(unsigned char* bytes) {
+__attribute__((optimize("trivial-auto-var-init=pattern", "lifetime-dse=0"))) void mark_values_of(
+    unsigned char* bytes) {
   union Object {
     T value;
     Object() {}
     ~Object() {}
   } object;
-  __builtin_memset(static_cast<void*>(&object), 0xff, sizeof object);
-  __builtin_clear_padding(&object);
   __builtin_memcpy(bytes, static_cast<const void*>(&object), sizeof object);
 }
 #endif

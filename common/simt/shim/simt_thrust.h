@@ -67,8 +67,10 @@ struct DeviceSystem {
   }
   template <class Work>
   void run(Work work) const {
+    simt::LaunchConfig config(1, 1, 0, stream);
+    config.of_library = true;
     simt::launch(
-        "a Thrust algorithm", {1, 1, 0, stream}, [](Work one) { one(); }, work);
+        "a Thrust algorithm", config, [](Work one) { one(); }, work);
     check(cudaGetLastError());
     check(cudaStreamSynchronize(stream));
   }
@@ -80,6 +82,9 @@ inline constexpr DeviceSystem par{}, par_nosync{};
 }
 
 // --- Pointers to device memory
+
+template <class T>
+class device_ptr;
 
 /// An element of device memory, for host code: each use is a copy.
 template <class T>
@@ -109,6 +114,7 @@ class device_reference {
   SIMT_REFERENCE_OPERATOR(*)
   SIMT_REFERENCE_OPERATOR(/)
 #undef SIMT_REFERENCE_OPERATOR
+  device_ptr<T> operator&() const { return device_ptr<T>(at_); }
   device_reference& operator++() { return *this += 1; }
   device_reference& operator--() { return *this -= 1; }
 
@@ -400,6 +406,14 @@ struct Fill {
     });
   }
 };
+struct Generate {
+  template <class S, class I, class F>
+  void operator()(const S& system, I first, I last, F f) const {
+    system.run([to = raw(first), n = last - first, f]() mutable {
+      for (std::ptrdiff_t i = 0; i < n; ++i) to[i] = f();
+    });
+  }
+};
 struct Sequence {
   template <class S, class I, class T = value_of<I> >
   void operator()(const S& system, I first, I last, T begin = T(0), T step = T(1)) const {
@@ -506,6 +520,16 @@ struct Count {
     return CountIf()(system, first, last, [value](const value_of<I>& x) { return x == value; });
   }
 };
+struct IsSorted {
+  template <class S, class I, class Less = std::less<> >
+  bool operator()(const S& system, I first, I last, Less less = {}) const {
+    return compute(system, [from = raw(first), n = last - first, less]() mutable {
+      for (std::ptrdiff_t i = 1; i < n; ++i)
+        if (less(from[i], from[i - 1])) return false;
+      return true;
+    });
+  }
+};
 /// The first element before which no other comes.
 struct MinElement {
   template <class S, class I, class Less = std::less<> >
@@ -605,7 +629,9 @@ namespace thrust {
   }
 SIMT_THRUST_ALGORITHM(for_each, ForEach)
 SIMT_THRUST_ALGORITHM(fill, Fill)
+SIMT_THRUST_ALGORITHM(generate, Generate)
 SIMT_THRUST_ALGORITHM(sequence, Sequence)
+SIMT_THRUST_ALGORITHM(is_sorted, IsSorted)
 SIMT_THRUST_ALGORITHM(copy, Copy)
 SIMT_THRUST_ALGORITHM(copy_if, CopyIf)
 SIMT_THRUST_ALGORITHM(transform, Transform)

@@ -3,8 +3,9 @@
 
     survey.py --course PATH [-I FOLDER]... [--check] [--seconds N] [--json FILE] FOLDER
 
-A program is a folder with exactly one file that defines main(); all .cu, .cpp, .cc and .c files of that folder are
-compiled together. Of a folder with several such files, each is a program of its own. A program runs in its own folder.
+A program is a folder with exactly one file that defines main(), and with a .cu file or a header of CUDA's included; all
+.cu, .cpp, .cc and .c files of that folder are compiled together. Of a folder with several such files, each .cu file is
+a program of its own. A program runs in its own folder.
 
 For each program, the furthest that it came:
 
@@ -30,6 +31,7 @@ import sys
 
 SOURCES = (".cu", ".cpp", ".cc", ".c")
 MAIN = re.compile(r"^\s*(?:extern\s+\"C\"\s+)?(?:int|void)\s+main\s*\(", re.MULTILINE)
+CUDA = re.compile(r"^\s*#\s*include\s*[<\"](?:cu|nvrtc)", re.MULTILINE)
 REFUSED = re.compile(r"which the simulator does not have|the simulator does not run that")
 GOOD = re.compile(r"\b(pass(?:ed|es)?|ok|okay|success(?:ful(?:ly)?)?|correct|verified|match(?:es)?|validated)\b",
                   re.IGNORECASE)
@@ -48,8 +50,8 @@ class Result:
     findings: list = dataclasses.field(default_factory=list)
 
 
-def has_main(file):
-    return MAIN.search(file.read_text(encoding="utf-8", errors="replace")) is not None
+def contains(file, pattern):
+    return pattern.search(file.read_text(encoding="utf-8", errors="replace")) is not None
 
 
 def find_programs(root):
@@ -59,8 +61,8 @@ def find_programs(root):
         if file.suffix in SOURCES and file.is_file():
             by_folder[file.parent].append(file)
     for files in by_folder.values():
-        mains = [file for file in files if has_main(file)]
-        if len(mains) == 1 and any(file.suffix == ".cu" for file in files):
+        mains = [file for file in files if contains(file, MAIN)]
+        if len(mains) == 1 and any(file.suffix == ".cu" or contains(file, CUDA) for file in files):
             yield [mains[0]] + [file for file in files if file != mains[0]]
         elif len(mains) > 1:
             yield from ([file] for file in mains if file.suffix == ".cu")
@@ -83,8 +85,8 @@ def classify(status, stdout, stderr, compiled):
     """The stage, and the obstacle to the next one."""
     if not compiled:
         if REFUSED.search(" ".join(stderr.split())):
-            return "refused", first_line(stderr, REFUSED)
-        return "compile", first_line(stderr)
+            return "refused", " ".join(stderr.split())[:300]
+        return "compile", " ".join(stderr.split())[:300]
     if status != 0:
         return "run", first_line(stderr, re.compile("simulator:")) or f"exit status {status}"
     if BAD.search(NO_FAILURE.sub("", stdout)):
@@ -94,8 +96,10 @@ def classify(status, stdout, stderr, compiled):
 
 def simulate(course, files, folders, options, seconds):
     """Exit status, stdout, stderr; a status of None means that time was up."""
-    command = [str(course), "simulate", *options, *(file.name for file in files)]
-    for folder in folders:
+    command = [str(course), "simulate", "--seconds", str(seconds), *options, *(file.name for file in files)]
+    # As build files have it: the program's own folder, and the headers beside a folder of sources.
+    own = [files[0].parent, *(files[0].parent.parent / name for name in ("inc", "include"))]
+    for folder in [*folders, *filter(pathlib.Path.is_dir, own)]:
         command += ["-I", str(folder)]
     try:
         done = subprocess.run(command, cwd=files[0].parent, stdin=subprocess.DEVNULL, capture_output=True,
@@ -110,8 +114,11 @@ def attempt(course, root, files, arguments):
     status, stdout, stderr = simulate(course, files, arguments.include, [], arguments.seconds)
     if status is None:
         return Result(name, "time", f"more than {arguments.seconds} s")
-    # Nothing of a program that does not compile reaches stdout, and what stderr says begins with a place.
-    compiled = not (status == 1 and stdout == "" and re.match(r"(?:course: .*\n)?\S+?:\d+: ", stderr))
+    # Nothing of a program that does not compile reaches stdout, and what stderr says begins with a place, or with the
+    # name of what the simulator lacks. A long place goes over several lines.
+    message = re.sub(r"^course: .*\n", "", stderr).replace("\n", "")
+    compiled = not (status == 1 and stdout == "" and
+                    (re.match(r"\S+?:\d+:", message) or REFUSED.search(" ".join(stderr.split()))))
     result = Result(name, *classify(status, stdout, stderr, compiled))
     if arguments.check and result.stage in ("ended", "verified"):
         status, _, stderr = simulate(course, files, arguments.include, ["--check"], 4 * arguments.seconds)
@@ -126,7 +133,7 @@ def main():
     parser.add_argument("-I", dest="include", action="append", default=[], type=pathlib.Path, metavar="FOLDER",
                         help="folder with headers, for every program")
     parser.add_argument("--check", action="store_true", help="run them in check mode, too")
-    parser.add_argument("--seconds", type=float, default=120, help="for compiling and running one program")
+    parser.add_argument("--seconds", type=float, default=120, help="for compiling and running one program, and for one of its kernels")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the results there as well")
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()

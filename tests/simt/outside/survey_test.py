@@ -26,6 +26,8 @@ FILES = {
     "mute/main.cu": "int main() {}\n",
     "library/main.cu": "#include <cufft.h>\nint main() {}\n",
     "broken/main.cu": "int main() { return nothing_here; }\n",
+    "host_only/main.cpp": "#include <cuda_runtime.h>\nint main() { return cudaFree(nullptr); }\n",
+    "plain/main.cpp": "int main() {}\n",
     "text/notes.cpp": "int no_main;\n",
 }
 
@@ -45,11 +47,11 @@ class Survey(unittest.TestCase):
             results = {result["program"]: result for result in json.loads((root / "out.json").read_text())}
         stages = {name: result["stage"] for name, result in results.items()}
         self.assertEqual(stages, {"several/main.cu": "verified", "wrong/main.cu": "run", "mute/main.cu": "ended",
-                                  "library/main.cu": "refused", "broken/main.cu": "compile"})
+                                  "host_only/main.cpp": "ended", "library/main.cu": "refused", "broken/main.cu": "compile"})
         self.assertTrue(results["several/main.cu"]["silent"])
         self.assertIn("cuFFT", results["library/main.cu"]["obstacle"])
         self.assertIn("nothing_here", results["broken/main.cu"]["obstacle"])
-        self.assertIn("5 programs: 1 refused, 1 compile, 0 time, 1 run, 1 ended, 1 verified", output)
+        self.assertIn("6 programs: 1 refused, 1 compile, 0 time, 1 run, 2 ended, 1 verified", output)
 
 
 if __name__ == "__main__":

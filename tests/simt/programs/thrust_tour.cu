@@ -11,9 +11,11 @@
 #include <thrust/fill.h>
 #include <thrust/for_each.h>
 #include <thrust/functional.h>
+#include <thrust/generate.h>
 #include <thrust/host_vector.h>
 #include <thrust/inner_product.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/random.h>
 #include <thrust/reduce.h>
 #include <thrust/scan.h>
 #include <thrust/sequence.h>
@@ -161,8 +163,43 @@ static void policies() {
   EXPECT(std::is_sorted(here.begin(), here.end()));
 }
 
+struct Dice {
+  __host__ __device__ float operator()(unsigned i) const {
+    thrust::default_random_engine engine(7);
+    engine.discard(i);
+    return thrust::uniform_real_distribution<float>(-1, 1)(engine);
+  }
+};
+
+// Each element's number is that of its place in the sequence; then sorted, by a pointer to the first element.
+static void random_numbers() {
+  const int n = 200;
+  thrust::device_vector<float> x(n);
+  thrust::counting_iterator<unsigned> first(0);
+  thrust::transform(first, first + n, x.begin(), Dice());
+  thrust::host_vector<float> host(n);
+  thrust::default_random_engine engine(7);
+  thrust::uniform_real_distribution<float> between(-1, 1);
+  thrust::generate(host.begin(), host.end(), [&] { return between(engine); });
+  EXPECT(std::equal(host.begin(), host.end(), thrust::host_vector<float>(x).begin()));
+  EXPECT(*std::min_element(host.begin(), host.end()) >= -1 &&
+         *std::max_element(host.begin(), host.end()) < 1);
+  EXPECT(!thrust::is_sorted(x.begin(), x.end()));
+  thrust::sort(x.begin(), x.end());
+  EXPECT(thrust::is_sorted(x.begin(), x.end()));
+  float smallest, largest;
+  cudaMemcpy(&smallest, thrust::raw_pointer_cast(&x[0]), sizeof(float), cudaMemcpyDeviceToHost);
+  cudaMemcpy(&largest, thrust::raw_pointer_cast(&x[n - 1]), sizeof(float), cudaMemcpyDeviceToHost);
+  EXPECT(smallest == x.front() && largest == x.back() && smallest < largest);
+  thrust::uniform_int_distribution<int> die(1, 6);
+  int seen[7] = {};
+  for (int i = 0; i < 600; ++i) ++seen[die(engine)];
+  EXPECT(seen[0] == 0 && *std::min_element(seen + 1, seen + 7) > 50);
+}
+
 int main() {
   vectors();
+  random_numbers();
   algorithms<thrust::device_vector<int>>();
   algorithms<thrust::host_vector<int>>();
   saxpy();

@@ -1,0 +1,74 @@
+#pragma once
+/// @file
+/// From one stack to another.
+///
+/// On x86-64 this is inlined where it is used. No call and no return happens in between, so the processor,
+/// which predicts that a return goes to where its call was, is right about those that follow, as long as
+/// threads wait in the same place: they return to the same code. Elsewhere it is Boost.Context's.
+
+#include <cstddef>
+#include <cstdint>
+
+#ifndef __x86_64__
+#include <boost/context/detail/fcontext.hpp>
+#endif
+
+namespace simt {
+
+#ifdef __x86_64__
+
+/// Where a suspended stack ends; what it needs to go on lies there.
+using StackPlace = void*;
+
+/// A stack that will begin with `kMain`, which must not return.
+template <void (*kMain)()>
+StackPlace new_stack(void* top, std::size_t) {
+  constexpr std::uintptr_t kAlignment = 16;
+  auto** const end = reinterpret_cast<void**>(reinterpret_cast<std::uintptr_t>(top) & ~(kAlignment - 1));
+  end[-1] = nullptr;  // its return address: here a walk along the calls ends
+  end[-2] = reinterpret_cast<void*>(kMain);
+  return end - 2;
+}
+
+/// Suspends the running stack, stores where it ends, and goes on at `to`. Registers that say how
+/// floating-point numbers are rounded stay as they are. The file that uses it needs -mno-red-zone: values are
+/// pushed below the stack's end.
+__attribute__((always_inline)) inline void switch_stack(StackPlace& suspended, StackPlace to) {
+  StackPlace* save = &suspended;
+  asm volatile(
+      "push %%rbp\n\t"
+      "lea 1f(%%rip), %%rax\n\t"
+      "push %%rax\n\t"
+      "mov %%rsp, (%0)\n\t"
+      "mov %1, %%rsp\n\t"
+      "pop %%rax\n\t"
+      "jmp *%%rax\n"
+      "1:\n\t"
+      "pop %%rbp"
+      : "+D"(save), "+S"(to)
+      :
+      : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
+        "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+        "xmm14", "xmm15", "cc", "memory");
+}
+
+#else
+
+using StackPlace = boost::context::detail::fcontext_t;
+
+inline void switch_stack(StackPlace& suspended, StackPlace to) {
+  const auto from = boost::context::detail::jump_fcontext(to, &suspended);
+  *static_cast<StackPlace*>(from.data) = from.fctx;
+}
+
+template <void (*kMain)()>
+StackPlace new_stack(void* top, std::size_t bytes) {
+  return boost::context::detail::make_fcontext(top, bytes, [](boost::context::detail::transfer_t from) {
+    *static_cast<StackPlace*>(from.data) = from.fctx;
+    kMain();
+  });
+}
+
+#endif
+
+}  // namespace simt

@@ -111,6 +111,10 @@ class Arguments(unittest.TestCase):
         self.assertIn("above 0", self.says("--time-budget", "0"))
         self.assertIn("there is none called -", self.says("--resume"))
 
+    def test_twins_are_timed(self):
+        self.assertTrue(compare_torch.parse_arguments(["--triton"]).triton)
+        self.assertIn("exclude each other", self.says("--errors", "--triton"))
+
 
 class Libraries(unittest.TestCase):
     def test_reads_what_course_build_prints(self):
@@ -214,6 +218,12 @@ class Tables(unittest.TestCase):
         line = tables.line_of(self.found, torch_example.CEILINGS)
         self.assertRegex(line, r"^09 forward, N 4096, D 64.* 55\.0 +10\.0 +50 % +x2\.50 +x2\.50 +x0\.80 +- +- +-$")
 
+    def test_a_twin_in_triton_is_one_more_column(self):
+        self.found["triton"] = {"milliseconds": 2 * self.found["ours"]["milliseconds"]}
+        self.assertRegex(tables.line_of(self.found, torch_example.CEILINGS), r"x0\.80 +- +- +- +x2\.00$")
+        self.found["triton"] = {"failed": "Triton failed: a tile is too large"}
+        self.assertRegex(tables.line_of(self.found, torch_example.CEILINGS), r"x0\.80 +- +- +- +-$")
+
     def test_a_line_of_what_failed_has_the_reason(self):
         self.found["ours"] = {"failed": "wrong, so not timed: O is off by 1, allowed are 1e-06"}
         self.assertTrue(tables.line_of(self.found).endswith("O is off by 1, allowed are 1e-06"))
@@ -249,6 +259,20 @@ class Reports(unittest.TestCase):
             self.assertEqual(content["ceilings"], torch_example.CEILINGS)
             with self.assertRaisesRegex(compare_torch.Unlike, "has gpu a, and this is b"):
                 self.resumed(file, gpu="b")
+
+    def test_a_later_run_adds_the_twins_and_measures_their_cases_again(self):
+        plain, without = cases.problem(9, "forward", 4096, 64), cases.problem(8, "forward", 4096, 64)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "r.json"
+            file.write_text(json.dumps({**torch_example.comparison([plain, without]), **self.MACHINE}), encoding="utf-8")
+            self.assertFalse(self.resumed(file).lacks(plain))
+            arguments = compare_torch.parse_arguments(["--json", str(file), "--resume", "--triton"])
+            report = compare_torch.Report(arguments, self.MACHINE, {})
+            self.assertEqual([report.lacks(case) for case in (plain, without)], [True, False])
+            report.add({**torch_example.result_of(plain), "triton": {"failed": "Triton cannot be imported."}})
+            self.assertFalse(report.lacks(plain))
+            content = json.loads(file.read_text(encoding="utf-8"))
+            self.assertEqual([case["lesson"] for case in content["cases"]], [8, 9])
 
     def test_the_file_is_whole_after_every_case_and_has_what_was_left_out(self):
         with tempfile.TemporaryDirectory() as folder:

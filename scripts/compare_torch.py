@@ -163,7 +163,7 @@ class Report:
             self.take_over(json.loads(self.file.read_text(encoding="utf-8")))
 
     def take_over(self, earlier: dict):
-        """Goes on with the results of an earlier run, which keeps its ceilings and its date.
+        """Goes on with the results of an earlier run, which keeps its ceilings and its date, but not its command.
 
         @throws Unlike if they are of something else
         """
@@ -173,7 +173,7 @@ class Report:
                              "into another file.")
         if self.key not in earlier:
             raise Unlike(f"{self.file} has no list of {self.key}: measure into another file.")
-        self.content = {**earlier, "method": METHOD, "parts": earlier.get("parts", 1) + 1, "left_out": []}
+        self.content = {**earlier, "method": METHOD, "command": self.content["command"], "parts": earlier.get("parts", 1) + 1, "left_out": []}
 
     def lacks(self, case) -> bool:
         """Whether there is nothing of a case, or not yet its twin in Triton."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times lessons 01, 05, 06 and 30 on a GPU beside their twins in Triton and PyTorch, on the same tensors; gives JSON.
 
-    scripts/compare_triton.py [--lessons 1,5,6,30] [--json FILE] [--time-budget SECONDS]
+    scripts/compare_triton.py [--lessons 1,5,6,30] [--json FILE] [--time-budget SECONDS] [--resume]
 
 The twins of the other lessons stand in compare_torch.py --triton. Each result is held against float64 first: it may be off
 by twice as much as the same computation in the kernel's own type, and what is off by more is not timed. A time is measured
@@ -36,6 +36,7 @@ def parse_arguments(words=None):
     parser.add_argument("--lessons", default=",".join(map(str, LESSONS)), help="1, 5, 6 and 30, with commas")
     parser.add_argument("--json", default="-", metavar="FILE", help="where the results go; - is standard output")
     parser.add_argument("--time-budget", type=float, default=float("inf"), metavar="SECONDS", help="begins no case after that")
+    parser.add_argument("--resume", action="store_true", help="goes on with the file of --json: runs what it lacks")
     parser.add_argument("--course", default=str(ROOT / "course"), help="the program that builds libraries")
     parser.add_argument("--list", action="store_true", help="says which cases there are, and runs nothing")
     arguments = parser.parse_args(words)
@@ -47,6 +48,8 @@ def parse_arguments(words=None):
         parser.error("--time-budget is a number of seconds above 0.")
     if arguments.json != "-" and not pathlib.Path(arguments.json).absolute().parent.is_dir():
         parser.error(f"--json {arguments.json}: there is no such folder.")
+    if arguments.resume and not pathlib.Path(arguments.json).is_file():
+        parser.error(f"--resume goes on with a file of --json, and there is none called {arguments.json}.")
     arguments.lessons = sorted({int(number) for number in numbers})
     return arguments
 
@@ -109,6 +112,14 @@ def main() -> int:
     content = {"program": "compare_triton", **machine, "date": datetime.date.today().isoformat(),
                "command": " ".join(["scripts/compare_triton.py", *words]), "kernels": "solutions",
                "ceilings": measure.ceilings(stopwatch), "cases": [], "left_out": []}
+    if arguments.resume:
+        earlier = json.loads(pathlib.Path(arguments.json).read_text(encoding="utf-8"))
+        if unlike := [name for name in ("program", "gpu", "driver", "torch") if earlier.get(name) != content[name]]:
+            say(f"compare_triton.py: {arguments.json} has another {unlike[0]}: measure into another file.")
+            return 2
+        content["cases"] = earlier["cases"]
+        done = {found["label"] for found in earlier["cases"]}
+        chosen = [case for case in chosen if case.label() not in done]
     for number, case in enumerate(chosen):
         if time.monotonic() - start > arguments.time_budget:
             content["left_out"] = [left.label() for left in chosen[number:]]

@@ -49,7 +49,7 @@ class Cases(unittest.TestCase):
 
     def test_every_lesson_has_as_many_tokens_and_the_same_width(self):
         for case in cases.choose_cases(sorted(cases.FOLDERS)):
-            self.assertEqual(case.B * case.N, 16384, case.label())
+            self.assertEqual(case.B * case.N, max(16384, case.N), case.label())
             if case.H == case.H_kv:
                 self.assertEqual(case.H * case.D, 2048, case.label())
             else:
@@ -62,7 +62,15 @@ class Cases(unittest.TestCase):
             with self.subTest(entry):
                 # Random numbers of dropout end at 4096; no window hides anything of 1024 tokens.
                 missing = {18: {8192, 16384}, 12: {1024}, 13: {1024}}.get(entry[0], set())
-                self.assertEqual(lengths, set(cases.LENGTHS) - missing)
+                self.assertEqual(lengths - {cases.FAR}, set(cases.LENGTHS) - missing)
+
+    def test_lessons_of_16_bits_have_64_k_tokens_wide_rows_and_groups(self):
+        chosen = cases.choose_cases([22, 24])
+        for lesson, widest in ((22, 256), (24, 128)):  # as their contracts have it
+            own = [case for case in chosen if case.lesson == lesson]
+            self.assertEqual(max(case.D for case in own), widest)
+            self.assertEqual(max(case.N for case in own), 65536)
+            self.assertEqual({(case.H, case.H_kv) for case in own if case.H != case.H_kv}, {(32, 8)})
 
     def test_labels_tell_all_cases_apart(self):
         labels = [case.label() for case in cases.choose_cases(sorted(cases.FOLDERS))]

@@ -47,7 +47,8 @@ METHOD = {
     "extra_bytes": "beside inputs and masks; a backward case counts what both passes need. Of a lesson's kernel: the "
                    "results that its caller allocates; `allocations` counts cudaMalloc calls inside, whose bytes would "
                    "be missing. Of PyTorch: the peak of its allocator",
-    "triton": "the lesson's twin of scripts/triton_twins, held to the same errors; first_call_seconds are mostly its compiler's",
+    "triton": "the lesson's twin of scripts/triton_twins, held to the same errors, overwriting the L2 four times so that its launch "
+              "is not timed; first_call_seconds are mostly its compiler's",
     "ways": "FlexAttention at N = 4096 and 16384 with the smaller window alone; the second order of axes beside naive "
             "and memory-efficient attention alone",
     "operations": "of the products, for pairs that see each other: 4 D forward, 10 D backward",

@@ -193,7 +193,7 @@ def measure_twin(case, inputs: dict, saved: dict, expected: Expected, stopwatch)
         found["failed"] = problem
     elif stopwatch is not None:
         found["extra_bytes"] = measure.extra_bytes(call) + bytes_of(results.values()) + bytes_of(saved.values())
-        found.update(stopwatch.median(call))
+        found.update(stopwatch.median(call, measure.FLUSHES_OF_TRITON))
     return found
 
 

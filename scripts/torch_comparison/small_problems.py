@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from . import judge, twins
+from . import judge, measure, twins
 from .library import LibraryError, addresses_of, make_view
 from .small_cases import PAGE
 
@@ -139,7 +139,7 @@ def decode(case, device, generator):
 PROBLEMS = {1: vector_add, 5: online_softmax, 6: block_matmul, 30: decode}
 
 
-def measured(problem, make_results, make_call, stopwatch) -> dict:
+def measured(problem, make_results, make_call, stopwatch, flushes: int = 1) -> dict:
     """One way: its first call, its errors, and its time if it is right."""
     results = make_results()
     call = make_call(results)
@@ -156,7 +156,7 @@ def measured(problem, make_results, make_call, stopwatch) -> dict:
     if wrong:
         found["failed"] = wrong
     elif stopwatch is not None:
-        found.update(stopwatch.median(call))
+        found.update(stopwatch.median(call, flushes))
     return found
 
 
@@ -176,7 +176,7 @@ def compare(case, loaded, stopwatch, device="cuda") -> dict:
         return found
     problem, make_results, ours, twin, others = ready["made"]
     found["ours"] = judge.attempt(lambda: measured(problem, make_results, lambda out: ours(loaded, out), stopwatch))
-    found["triton"] = judge.attempt(lambda: measured(problem, make_results, twin, stopwatch))
+    found["triton"] = judge.attempt(lambda: measured(problem, make_results, twin, stopwatch, measure.FLUSHES_OF_TRITON))
     for name, other in others.items():
         found["torch"][name] = judge.attempt(lambda other=other: measured(problem, make_results, other, stopwatch))
     found["seconds"] = round(time.monotonic() - start, 1)

@@ -7,6 +7,7 @@ Usage: measure_all_test.py
 import contextlib
 import io
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -51,6 +52,8 @@ class Folder(unittest.TestCase):
 class Steps(Folder):
     def test_every_command_is_one_that_its_program_takes(self):
         runs = measure_all.Runs(self.out, "h100")
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(ROOT)  # where they run
         for step in measure_all.STEPS:
             words = measure_all.command_of(step, runs, 100)
             with self.subTest(step.name):
@@ -138,20 +141,23 @@ class Runs(Folder):
 
     def test_it_ends_in_time_with_all_that_it_has_started(self):
         child = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[2], sys.argv[1]])"
-        late = "import sys, time; time.sleep(4); open(sys.argv[1], 'w').write('late')"
-        slow = Step("slow", python(child, "{out}/late", shlex.quote(late)), seconds=1)
+        late = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(300)"
+        slow = Step("slow", python(child, "{out}/pid", shlex.quote(late)), seconds=1)
         start = time.monotonic()
-        status, said = self.run_steps([slow, Step("next", "true", seconds=30)], "--minutes", "0.025")
-        self.assertLess(time.monotonic() - start, 4)
+        status, said = self.run_steps([slow, Step("next", "true", seconds=30)], "--minutes", "0.1")
+        self.assertLess(time.monotonic() - start, 60)
         self.assertEqual(status, 1)
         self.assertIn("slow: ended with status 124 (out of time)", said)
         self.assertIn("next: not begun, about 30 s", said)
-        time.sleep(4)
-        self.assertFalse((self.out / "late").exists())
+        state = pathlib.Path("/proc", (self.out / "pid").read_text(encoding="utf-8"), "stat")
+        ended = time.monotonic() + 30
+        while state.exists() and state.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z":
+            self.assertLess(time.monotonic(), ended)  # killed, but not gone yet
+            time.sleep(0.1)
 
     def test_a_step_that_does_not_fit_is_left_and_a_shorter_one_runs(self):
         steps = [Step("long", "true", seconds=100), Step("short", "true", seconds=1)]
-        status, said = self.run_steps(steps, "--minutes", "0.5")
+        status, said = self.run_steps(steps, "--minutes", "1.5")
         self.assertEqual(status, 1)
         self.assertIn("long: not begun, about 100 s", said)
         self.assertIn("1 of 2 steps are complete", said)

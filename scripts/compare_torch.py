@@ -4,6 +4,7 @@
     scripts/compare_torch.py [--lessons 7-24] [--quick] [--json FILE] [--time-budget SECONDS]
     scripts/compare_torch.py --json FILE --resume         # what FILE does not have yet
     scripts/compare_torch.py --errors --json FILE
+    scripts/compare_torch.py --lessons 9-13 --triton      # the lessons' twins in Triton, too
     scripts/compare_torch.py --lessons 9 --own            # your file in place of the worked solution
     scripts/compare_torch.py --lessons 9 --file FILE.cu   # that kernel
     scripts/compare_torch.py --lessons 9 --library 9=FILE # a library that `./course build --paths` made
@@ -31,6 +32,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from torch_comparison import cases, client, library, tables  # noqa: E402
+from torch_comparison.twins import has_twin  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 METHOD = {
@@ -45,6 +47,8 @@ METHOD = {
     "extra_bytes": "beside inputs and masks; a backward case counts what both passes need. Of a lesson's kernel: the "
                    "results that its caller allocates; `allocations` counts cudaMalloc calls inside, whose bytes would "
                    "be missing. Of PyTorch: the peak of its allocator",
+    "triton": "the lesson's twin of scripts/triton_twins, held to the same errors, overwriting the L2 four times so that its launch "
+              "is not timed; first_call_seconds are mostly its compiler's",
     "ways": "FlexAttention at N = 4096 and 16384 with the smaller window alone; the second order of axes beside naive "
             "and memory-efficient attention alone",
     "operations": "of the products, for pairs that see each other: 4 D forward, 10 D backward",
@@ -59,6 +63,7 @@ def parse_arguments(words=None):
     parser.add_argument("--lessons", default="7-24", help="numbers and ranges: 7-10,17")
     parser.add_argument("--quick", action="store_true", help="few shapes")
     parser.add_argument("--errors", action="store_true", help="errors alone, by length and magnitude (9, 10 and 17)")
+    parser.add_argument("--triton", action="store_true", help="the lessons' twins in Triton beside them (9-13, 15-17, 22)")
     parser.add_argument("--own", action="store_true", help="your files in place of the worked solutions")
     parser.add_argument("--file", metavar="FILE", help="this kernel in place of the worked solution of the one lesson")
     parser.add_argument("--library", action="append", default=[], metavar="LESSON=FILE",
@@ -77,6 +82,8 @@ def parse_arguments(words=None):
         arguments.library = read_libraries(arguments.library)
     except ValueError as error:
         parser.error(str(error))
+    if arguments.triton and arguments.errors:
+        parser.error("--errors and --triton exclude each other: twins are timed.")
     if arguments.file is not None and (arguments.own or arguments.library or len(arguments.lessons) != 1):
         parser.error("--file takes one lesson, and neither --own nor --library.")
     if arguments.file is not None and not pathlib.Path(arguments.file).is_file():
@@ -144,6 +151,7 @@ class Report:
     """The results so far; the file holds them after every case."""
 
     def __init__(self, arguments, machine: dict, ceilings: dict):
+        self.triton = arguments.triton
         self.file = None if arguments.json == "-" else pathlib.Path(arguments.json)
         self.key = "errors" if arguments.errors else "cases"
         words = [re.sub(r"(^|=)/\S*/", r"\1", word) for word in sys.argv[1:]]  # without folders of this machine
@@ -156,7 +164,7 @@ class Report:
             self.take_over(json.loads(self.file.read_text(encoding="utf-8")))
 
     def take_over(self, earlier: dict):
-        """Goes on with the results of an earlier run, which keeps its ceilings and its date.
+        """Goes on with the results of an earlier run, which keeps its ceilings and its date, but not its command.
 
         @throws Unlike if they are of something else
         """
@@ -166,13 +174,18 @@ class Report:
                              "into another file.")
         if self.key not in earlier:
             raise Unlike(f"{self.file} has no list of {self.key}: measure into another file.")
-        self.content = {**earlier, "method": METHOD, "parts": earlier.get("parts", 1) + 1, "left_out": []}
+        self.content = {**earlier, "method": METHOD, "command": self.content["command"], "parts": earlier.get("parts", 1) + 1, "left_out": []}
 
     def lacks(self, case) -> bool:
-        return case.label() not in {tables.case_of(found).label() for found in self.content[self.key]}
+        """Whether there is nothing of a case, or not yet its twin in Triton."""
+        found = [found for found in self.content[self.key] if tables.case_of(found).label() == case.label()]
+        return not found or (self.triton and has_twin(case) and "triton" not in found[0] and tables.is_right(found[0]))
 
     def add(self, found: dict):
-        self.content[self.key].append(found)
+        """Adds a result; one of the same case gives way to it."""
+        label = tables.case_of(found).label()
+        others = [other for other in self.content[self.key] if tables.case_of(other).label() != label]
+        self.content[self.key] = [*others, found]
         self.write()
 
     def finish(self, left_out: list, seconds: float):
@@ -199,7 +212,7 @@ def compare_all(arguments, chosen: list, gpu: client.Client, missing: dict, star
     chosen = [case for case in chosen if report.lacks(case)]
     say(f"{gpu.machine['gpu']}, driver {gpu.machine['driver']}, PyTorch {gpu.machine['torch']}: copy "
         f"{gpu.ceilings['copy_gigabytes_per_second']} GB/s, float32 product {gpu.ceilings['matmul_teraflops']} TFLOP/s")
-    say("" if arguments.errors else tables.HEADER)
+    say("" if arguments.errors else tables.HEADER + (f" {tables.TWIN:>9}" if arguments.triton else ""))
     right, left_out = True, []
     for number, case in enumerate(chosen):
         if time.monotonic() - start > arguments.time_budget:
@@ -237,7 +250,7 @@ def main() -> int:
     try:
         paths, missing = make_libraries(arguments)
         command = [sys.executable, "-B", os.path.abspath(__file__), "--worker"]
-        gpu = client.Client(command, paths, arguments.case_seconds)
+        gpu = client.Client(command, paths, arguments.case_seconds, arguments.triton)
         gpu.start()
         return compare_all(arguments, chosen, gpu, missing, start)
     except Unlike as error:

@@ -2,6 +2,7 @@
 """Draws how the lessons' kernels do on a GPU: beside one another, beside PyTorch, and beside what the device can do.
 
     torch_ladder       each lesson's attention kernel at 4096 tokens: time, and share of the floor
+    torch_types        from three operations of PyTorch to its fastest kernels, in float32 and in bfloat16
     torch_time         time of the forward pass against length
     torch_memory       memory of the forward pass against length
     torch_errors       error against float64 by length and by magnitude of the data
@@ -12,7 +13,7 @@
 
 Usage: scripts/plot_results.py [--check] [--gpu NAME] [--results FOLDER] [--out FOLDER] [FIGURE ...]     (default: all)
 
-The first four read what scripts/compare_torch.py writes, FOLDER/compare_torch_forward_NAME.json and its neighbours, and
+The first five read what scripts/compare_torch.py writes, FOLDER/compare_torch_forward_NAME.json and its neighbours, and
 roofline what `./course bench` writes; the others are for docs/results.md, and read what the lessons' own benchmarks
 write. Needs matplotlib. --check writes nothing. Exit status: 0; 1 if matplotlib or a result is missing, and then how to
 get it, or with --check if a figure is not what the results give; 2 wrong usage.
@@ -59,6 +60,39 @@ def draw_ladder(results: Results) -> plots.Figure:
     return plots.bar_figure(f"Attention, N = {LADDER_N}: share of the floor, and time",
                             "A whole bar is the floor: operations at the rate of cuBLAS in float32, or bytes at that of a "
                             "copy", results.where("compare_torch_forward", "compare_torch_backward"), groups, whole=1.0)
+
+
+# The rungs at 4096 tokens without a mask: name, and lesson or PyTorch's way.
+TYPES = {
+    "float32": ("19_register_tiling_torch", [("PyTorch, three operations", "naive"), ("09 FlashAttention-2", 9),
+                                             ("19 Register tiling", 19), ("PyTorch, memory-efficient", "efficient")]),
+    "bfloat16": ("compare_torch_16bit", [("PyTorch, three operations", "naive"), ("22 Tensor cores", 22),
+                                         ("PyTorch, FlashAttention-2", "flash"), ("PyTorch, cuDNN", "cudnn")]),
+}  # fmt: skip
+
+
+def draw_types(results: Results) -> plots.Figure:
+    """A bar for each way: the share of cuBLAS's rate in the same type."""
+    groups = []
+    for dtype, (name, rungs) in TYPES.items():
+        run = results[name]
+        peak = run["ceilings"]["matmul_teraflops" if dtype == "float32" else "matmul_bfloat16_teraflops"]
+        for D in DIMS:
+            found = [case for case in timed(cases_with(run["cases"], N=LADDER_N, D=D, causal=False))
+                     if case.get("dtype", "float32") == dtype and case["direction"] == "forward"]
+            found = {case["lesson"]: case for case in reversed(found)}
+            bars = []
+            for label, way in rungs:
+                lesson = way if isinstance(way, int) else next(rung for _, rung in rungs if isinstance(rung, int))
+                require_some(name, [case for case in (found.get(lesson),) if case], f"time of lesson {lesson:02} with D = {D}")
+                way = found[lesson]["ours"] if isinstance(way, int) else found[lesson]["torch"].get(way, {})
+                if time := tables.milliseconds(way):
+                    rate = found[lesson]["operations"] / time * 1e-9
+                    bars.append(plots.Bar(label, rate / peak, f"{rate:.0f} TFLOP/s", "blue" if way is found[lesson]["ours"] else "grey"))
+            groups.append((f"{dtype}, D = {D}: cuBLAS does {peak:.0f} TFLOP/s", bars))
+    return plots.bar_figure(f"Attention in float32 and in bfloat16, N = {LADDER_N}",
+                            "A whole bar is the rate of a matrix product by cuBLAS in the same type; blue are lessons",
+                            results.where(*(name for name, _ in TYPES.values())), groups, whole=1.0)
 
 
 # Lines of the forward pass without a mask: name, lesson, and which of PyTorch's ways; None: the lesson's kernel.
@@ -287,6 +321,8 @@ def draw_backward_memory(results: Results) -> plots.Figure:
 # What draws each, and what a screen reader says of it.
 FIGURES = {
     "torch_ladder": (draw_ladder, "What share of the least possible time the attention kernel of each lesson reaches"),
+    "torch_types": (draw_types, "What share of the rate of a matrix product attention reaches in float32 and in bfloat16, "
+                                "from three operations of PyTorch by way of the lessons to its fastest kernels"),
     "torch_time": (draw_time, "Time of the forward pass against length, for three lessons and two ways of PyTorch, "
                               "at D = 64 and D = 128"),
     "torch_memory": (draw_memory, "Memory of the forward pass of one sequence against length: with all scores stored "
@@ -301,20 +337,26 @@ FIGURES = {
 }  # fmt: skip
 
 
+def gpu_of(name: str) -> str:
+    """The GPU whose results a figure of the project shows."""
+    return "h100" if name == "torch_types" else "h200"
+
+
 def main(words=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--gpu", default="h200", help="as the names of the results end")
+    parser.add_argument("--gpu", help="as the names of the results end: h200, of torch_types h100")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "figures")
     arguments = parser.parse_args(words)
     unknown = [name for name in arguments.figures if name not in FIGURES]
     if unknown:
         parser.error(f"there is no figure {unknown[0]}; there are {', '.join(FIGURES)}.")
-    results, well = Results(arguments.results, arguments.gpu), True
+    well = True
     for name in arguments.figures or FIGURES:
+        results = Results(arguments.results, arguments.gpu or gpu_of(name))
         draw, description = FIGURES[name]
         file = arguments.out / f"{name}.svg"
         try:

@@ -454,19 +454,28 @@ def table_kernels():
 def cases_of_16_bits(lesson, run="compare_torch_16bit"):
     """What stands beside PyTorch of a lesson of 16 bits: bfloat16, in the order of D, N and the mask."""
     found = result(run, "h100")["cases"].rows(lesson=lesson, dtype="bfloat16", layout="bhnd")
-    return sorted(found, key=lambda case: (case["D"], case["N"], case["causal"]))
+    return sorted((case for case in found if case["H"] == case["H_kv"]), key=lambda case: (case["D"], case["N"], case["causal"]))
+
+
+TWIN = "Triton twin"
 
 
 def table_rates_of_16_bits(lesson, **run):
-    """TFLOP/s of a lesson, of PyTorch's FlashAttention-2 and of cuDNN, in one process."""
+    """TFLOP/s of a lesson, of PyTorch's FlashAttention-2 and of cuDNN, in one process; and of its twin in Triton where that
+    was timed."""
+    cases = cases_of_16_bits(lesson, **run)
+    twin = [TWIN] if any("milliseconds" in case.data.get("triton", {}) for case in cases) else []
     rows = []
-    for case in cases_of_16_bits(lesson, **run):
-        own, flash, cudnn = (case["operations"] / way["milliseconds"] * 1e-9
-                             for way in (case["ours"], case["torch"]["flash"], case["torch"]["cudnn"]))
+    for case in cases:
+        torch, rates = case.data["torch"], []
+        for way in (case.data["ours"], *(torch.get(name, {}) for name in ("flash", "cudnn")), *(case.data.get("triton", {}) for _ in twin)):
+            rates.append(case["operations"] / way["milliseconds"] * 1e-9 if "milliseconds" in way else None)
+        own, flash = rates[:2]
         rows.append([whole(case["D"]), whole(case["N"]), "causal" if case["causal"] else "none",
-                     *(rounded(value, 1) for value in (own, flash, cudnn)), percent(own / flash)])
+                     *("" if value is None else rounded(value, 1) for value in rates),
+                     percent(own / flash) if own and flash else ""])
     whose = "float32 adds" if run else "this lesson"
-    return ["D", "N", "mask", whose, "FlashAttention-2", "cuDNN", "of FlashAttention-2"], rows
+    return ["D", "N", "mask", whose, "FlashAttention-2", "cuDNN", *twin, "of FlashAttention-2"], rows
 
 
 def table_errors_of_16_bits(lesson, *names):

@@ -37,6 +37,8 @@ WAYS_OF_PYTORCH = """PyTorch has several ways to compute attention:
   grouped.
 - "flex" is `flex_attention`, which compiles a kernel for a mask, and is timed for windows.
 """
+TWINS = """"Triton twin" is the lesson's kernel in Triton, of `scripts/triton_twins`, and its time is divided likewise.
+"""
 PROVENANCE = """What is measured and how is in [Your own GPU](gpu.md#beside-pytorch). `scripts/write_torch_page.py` writes this page
 from the files in `docs/results`.
 """
@@ -72,11 +74,12 @@ def ceilings_sentence(run: dict) -> str:
             f"cuBLAS did {ceilings['matmul_teraflops']:.1f} TFLOP/s.\n")
 
 
-def case_row(found: dict, ceilings: dict) -> list[str]:
-    """Cells of one case that was timed."""
+def case_row(found: dict, ceilings: dict, twins: bool) -> list[str]:
+    """Cells of one case that was timed; `twins`: one more for the lesson's twin in Triton."""
     own = found["ours"]["milliseconds"]
     share = tables.floor_milliseconds(found, ceilings)[0] / own
     ways = [tables.milliseconds(tables.way_of(found, way)) for way in WAYS]
+    ways += [tables.milliseconds(found.get("triton", {}))] if twins else []
     grouped = "" if found["H"] == found["H_kv"] else f", {found['H']}:{found['H_kv']} heads"
     dropout = f", dropout {found['dropout']:g}" if found["dropout"] else ""
     rate = tables.three_digits(found["operations"] / own * 1e-9)
@@ -89,8 +92,9 @@ def times_table(run: dict, direction: str) -> str:
     found = [case for case in timed(cases_with(run["cases"], direction=direction))
              if case["N"] in LENGTHS]
     found.sort(key=lambda case: (case["lesson"], not case["causal"], case["window"] or 0, case["D"], case["N"]))
-    return check_claims.markdown(["lesson", "mask", "D", "N", "time", "TFLOP/s", "floor", *WAYS],
-                                 [case_row(case, run["ceilings"]) for case in found])
+    twins = any(tables.milliseconds(case.get("triton", {})) for case in found)
+    head = ["lesson", "mask", "D", "N", "time", "TFLOP/s", "floor", *WAYS, *(["Triton twin"] if twins else [])]
+    return check_claims.markdown(head, [case_row(case, run["ceilings"], twins) for case in found])
 
 
 def layouts_sentence(run: dict) -> str:
@@ -152,7 +156,7 @@ def write_page(results, figures: dict) -> str:
     claims = check_claims.report([forward]).split("\n\n", 1)[1]
     parts = [
         INTRODUCTION, "## What was found\n", findings(forward, backward), figures["torch_ladder"], WAYS_OF_PYTORCH,
-        "## Forward\n", FLOOR, times_table(forward, "forward") + "\n", layouts_sentence(forward),
+        "## Forward\n", FLOOR, TWINS if any("triton" in case for case in forward["cases"]) else "", times_table(forward, "forward") + "\n", layouts_sentence(forward),
         figures["torch_time"], figures["torch_memory"],
         "## Forward and backward\n",
         "Lessons 15 to 18. A backward pass is the time of its kernels alone; PyTorch's is autograd's.\n",

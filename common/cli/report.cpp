@@ -67,20 +67,16 @@ std::vector<const CaseResult*> failed_cases(const LessonReport& report, std::siz
   return failed;
 }
 
-/// The student's lines that the finding names, for a report that is read without an editor beside it.
+/// Adds to `lines` the number of the student's line that this side stands for, if it is in the student's
+/// file.
+void add_line(const LessonReport& report, const simt::FindingSide& side, std::map<int, std::string>& lines) {
+  const simt::SourceCall own = side.own();
+  if (own.line > 0 && std::filesystem::path(own.file).filename() == report.source.filename()) lines[own.line];
+}
+
+/// Those of the student's lines, for a report that is read without an editor beside it.
 std::string render_source_lines(const Terminal& terminal, const LessonReport& report,
-                                const Finding& finding) {
-  std::map<int, std::string> lines;  // by number
-  const auto in_source = [&](const std::string& file) {
-    return std::filesystem::path(file).filename() == report.source.filename();
-  };
-  const auto add = [&](const simt::FindingSide& side) {
-    const simt::SourceCall own = side.own();
-    if (own.line > 0 && in_source(own.file)) lines[own.line];
-  };
-  add(finding.here);
-  add(finding.other);
-  for (const simt::WaitingThreads& group : finding.waiting) add(group.where);
+                                std::map<int, std::string> lines) {
   if (lines.empty()) return "";
   std::ifstream stream(report.source);
   int number = 0;
@@ -111,7 +107,42 @@ std::string render_finding(const Terminal& terminal, const LessonReport& report,
     text = text.substr(0, 4) + terminal.paint(style, std::string_view(text).substr(4, end - 4)) +
            text.substr(end);
   }
-  return text + render_source_lines(terminal, report, finding);
+  std::map<int, std::string> lines;
+  add_line(report, finding.here, lines);
+  add_line(report, finding.other, lines);
+  for (const simt::WaitingThreads& group : finding.waiting) add_line(report, group.where, lines);
+  return text + render_source_lines(terminal, report, lines);
+}
+
+/// Whether both have the same line on the other side and the same advice: one that is missing there shows at
+/// several places.
+bool one_cause(const Finding& a, const Finding& b) {
+  const simt::SourceCall of_a = a.other.own(), of_b = b.other.own();
+  return a.kind == b.kind && of_a.line > 0 && of_a.line == of_b.line && of_a.file == of_b.file &&
+         a.rule == b.rule && a.fix == b.fix;
+}
+
+/// Of findings of one cause, the first whole and of the others the lines alone.
+std::string render_findings_of(const Terminal& terminal, const LessonReport& report,
+                               std::vector<Finding> findings) {
+  std::string text;
+  while (!findings.empty()) {
+    const Finding first = findings.front();
+    std::map<int, std::string> lines;  // of the others
+    findings.erase(findings.begin());
+    std::erase_if(findings, [&](const Finding& one) {
+      if (!one_cause(first, one)) return false;
+      const std::size_t known = lines.size();
+      add_line(report, one.here, lines);
+      return lines.size() > known;
+    });
+    lines.erase(first.here.own().line);
+    text += render_finding(terminal, report, first);
+    if (lines.empty()) continue;
+    text += wrap("The same shows here, too:", 6, terminal.width());
+    text += render_source_lines(terminal, report, lines);
+  }
+  return text;
 }
 
 /// What has been told so far. A case that adds nothing to it is only counted.
@@ -147,8 +178,9 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   const std::string worth = plural(static_cast<std::size_t>(std::max(result.points, 0)), "point");
   std::string text = wrap(fmt::format("{} ({})", result.name, worth), 2, terminal.width());
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
-  for (const Finding& reason : reasons_in(result.findings))
-    if (!told.knows(reason)) text += render_finding(terminal, report, reason);
+  std::vector<Finding> untold = reasons_in(result.findings);
+  std::erase_if(untold, [&](const Finding& reason) { return told.knows(reason); });
+  text += render_findings_of(terminal, report, untold);
   for (const std::string& line : lines_of_failures(result)) text += wrap(line, 4, terminal.width());
   if (shows(report.cause, result) && !told.cause)
     text += wrap(sentence_for(*report.cause, result), 4, terminal.width());
@@ -164,8 +196,7 @@ std::string render_all(const Terminal& terminal, const LessonReport& report, Sev
   for (const CaseResult& result : report.cases) add_new(all, of_severity(result.findings, severity));
   std::erase_if(all, [&](const Finding& one) { return told.knows(one); });
   std::string text = all.empty() ? "" : terminal.paint(Style::strong, "  " + title) + "\n";
-  for (const Finding& one : all) text += render_finding(terminal, report, one);
-  return text;
+  return text + render_findings_of(terminal, report, all);
 }
 
 /// How to see more.

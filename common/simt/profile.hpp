@@ -64,12 +64,33 @@ struct LineProfile {
   Counters counters;
 };
 
+/// How the work of a launch is spread over its blocks, which a GPU starts in the order of their numbers. The
+/// work of a block is the number of its accesses to memory and of its matrix products, by warp.
+struct BlockOrder {
+  std::uint64_t blocks = 0;
+  std::uint64_t work = 0;          ///< of all blocks
+  std::uint64_t last_largest = 0;  ///< of a block among the last tenth, at most
+
+  /// @brief How many times the mean work a block has that starts among the last: the GPU waits for it while
+  /// most of its multiprocessors have nothing to do. 0 without work.
+  double last_over_mean() const {
+    return work == 0 ? 0.0 : static_cast<double>(last_largest * blocks) / static_cast<double>(work);
+  }
+  /// @brief Adds the work of block number `number`.
+  void add(std::uint64_t number, std::uint64_t of_block) {
+    work += of_block;
+    if (number + (blocks + 9) / 10 >= blocks && of_block > last_largest) last_largest = of_block;
+  }
+  bool operator==(const BlockOrder&) const = default;
+};
+
 /// One launch.
 struct LaunchProfile {
   std::string kernel;  ///< as written
   std::array<unsigned, 3> grid{}, block{};
   Counters total;
   std::vector<LineProfile> lines;  ///< by file and line
+  BlockOrder order{};
 };
 
 /// @brief Runs what is queued and returns what was counted since the last call, one entry for each launch, in

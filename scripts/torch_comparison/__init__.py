@@ -4,6 +4,7 @@ cases      which problems there are, their operations and bytes
 library    builds a lesson's library and calls its entries, without a copy
 reference  attention and its gradients in float64, chunk by chunk
 baselines  the same problem in PyTorch, one way each
+twins      the lessons' twins in Triton on the same tensors
 measure    times, memory, clocks
 judge      one case from tensors to numbers
 worker     the process that has the GPU

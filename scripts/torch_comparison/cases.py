@@ -136,6 +136,20 @@ def cases_of(lesson: int, N: int, D: int) -> list[Case]:
     return []
 
 
+FAR = 65536  # tokens
+
+
+def far_cases(lesson: int) -> list[Case]:
+    """What no table of lengths has: of 16 bits the widest rows, grouped heads, and 64 K tokens."""
+    if lesson not in (22, 24):
+        return []
+    direction = FORWARD if lesson == 22 else BACKWARD
+    wide = [problem(22, FORWARD, LENGTHS[0], 256, causal=causal, dtype="bfloat16") for causal in (False, True)]
+    return [*(wide if lesson == 22 else []),  # lesson 24 ends at 128
+            problem(lesson, direction, LENGTHS[0], 128, grouped=True, causal=True, dtype="bfloat16"),
+            problem(lesson, direction, FAR, 128, causal=True, dtype="bfloat16")]
+
+
 def choose_cases(lessons: list[int], quick: bool = False) -> list[Case]:
     """All cases of these lessons, in the order in which they are worth knowing, so that a budget cuts off the tail.
 
@@ -146,8 +160,11 @@ def choose_cases(lessons: list[int], quick: bool = False) -> list[Case]:
     for N in LENGTHS[:2] if quick else LENGTHS:
         for lesson in lessons:
             chosen += [case for D in DIMS for case in cases_of(lesson, N, D)]
+        if N == LENGTHS[0]:
+            far = sorted((case for lesson in lessons for case in far_cases(lesson)), key=lambda case: case.N)
+            chosen += [case for case in far if case.N == N or not quick]
     if not quick:
-        first = [case for case in chosen if case.N == LENGTHS[0]]
+        first = [case for case in chosen if case.N == LENGTHS[0]]  # and after them 64 K tokens
         chosen[len(first):len(first)] = [dataclasses.replace(case, layout="bnhd") for case in first]
     return chosen
 

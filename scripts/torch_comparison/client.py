@@ -23,8 +23,8 @@ class Lacks(Exception):
 class Client:
     """Asks a worker, which is started when it is needed and again after it has died."""
 
-    def __init__(self, command: list[str], libraries: dict, case_seconds: float):
-        self.command, self.libraries, self.case_seconds = command, libraries, case_seconds
+    def __init__(self, command: list[str], libraries: dict, case_seconds: float, triton: bool = False):
+        self.command, self.libraries, self.case_seconds, self.triton = command, libraries, case_seconds, triton
         self.process, self.answers, self.noise = None, None, None
         self.machine, self.ceilings = None, None
 
@@ -39,7 +39,7 @@ class Client:
         self.answers = queue.Queue()
         threading.Thread(target=self._read, args=(self.process.stdout, self.answers), daemon=True).start()
         try:
-            self._send({"libraries": self.libraries, "ceilings": self.machine is None})
+            self._send({"libraries": self.libraries, "ceilings": self.machine is None, "triton": self.triton})
             ready = self._receive(STARTING_SECONDS)
         except Died as died:
             raise Lacks(f"The process that has the GPU did not start: {died}") from died

@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from . import baselines, library, measure, reference
+from . import baselines, library, measure, reference, twins
 from .cases import BACKWARD, FORWARD
 
 SEED = 1234  # of lesson 18's dropout
@@ -67,6 +67,12 @@ def settings_of(case) -> dict:
 def views_of(tensors: dict) -> dict:
     return {name: library.make_view(tensor.data_ptr(), tensor.shape, tensor.stride())
             for name, tensor in tensors.items()}
+
+
+def synchronize():
+    """Waits for the GPU, if there is one."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 def bytes_of(tensors) -> int:
@@ -169,6 +175,28 @@ class Ours:
         return found
 
 
+def measure_twin(case, inputs: dict, saved: dict, expected: Expected, stopwatch) -> dict:
+    """The lesson's twin in Triton: how long its first call took, which compiles it, errors, time and memory."""
+    results = make_results(case, inputs)
+    call = twins.twin_of(case, inputs, saved, results)
+    start = time.monotonic()
+    try:
+        call()
+    except RuntimeError:
+        raise
+    except Exception as error:  # whatever Triton's compiler may throw
+        raise twins.Refused(f"Triton failed: {baselines.first_line(error)}") from error
+    synchronize()
+    found = {"first_call_seconds": round(time.monotonic() - start, 2), "errors": expected.verdicts(results)}
+    problem = problem_of(found["errors"])
+    if problem:
+        found["failed"] = problem
+    elif stopwatch is not None:
+        found["extra_bytes"] = measure.extra_bytes(call) + bytes_of(results.values()) + bytes_of(saved.values())
+        found.update(stopwatch.median(call, measure.FLUSHES_OF_TRITON))
+    return found
+
+
 def time_way(case, way, inputs: dict, expected: Expected, stopwatch) -> dict:
     """One of PyTorch's ways: error, time and memory."""
     found = {}
@@ -207,7 +235,7 @@ def attempt(work) -> dict:
         return work()
     except torch.OutOfMemoryError:
         return {"failed": "out of memory"}
-    except baselines.Refused as refused:
+    except (baselines.Refused, twins.Refused) as refused:
         return {"failed": str(refused)}
     except library.LibraryError as error:
         return {"failed": str(error)}
@@ -220,8 +248,8 @@ def attempt(work) -> dict:
             torch.cuda.empty_cache()
 
 
-def compare(case, loaded, stopwatch, ways=None) -> dict:
-    """Judges and times one case. `stopwatch` None: errors alone.
+def compare(case, loaded, stopwatch, ways=None, twin: bool = False) -> dict:
+    """Judges and times one case. `stopwatch` None: errors alone. `twin`: the lesson's twin in Triton, too.
 
     @throws RuntimeError if the GPU was lost to a fault
     """
@@ -242,5 +270,7 @@ def compare(case, loaded, stopwatch, ways=None) -> dict:
         found["torch"][name] = attempt(lambda way=way: time_way(case, way, inputs, expected, stopwatch))
     expected.learn_from(found["torch"])
     found["ours"] = attempt(lambda: Ours(case, loaded, inputs, saved).measure(expected, stopwatch))
+    if twin and twins.has_twin(case):
+        found["triton"] = attempt(lambda: measure_twin(case, inputs, saved, expected, stopwatch))
     found["seconds"] = round(time.monotonic() - start, 1)
     return found

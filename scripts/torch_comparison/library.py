@@ -10,7 +10,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "common/export/package"))
-from kernel_library import ENTRIES, POINTERS, RESULTS, Library, LibraryError, make_view, parameter_type  # noqa: E402, F401
+from kernel_library import ENTRIES, POINTERS, RESULTS, Library, LibraryError, addresses_of  # noqa: E402, F401
+from kernel_library import make_view, parameter_type  # noqa: E402, F401
 
 
 def build_libraries(course, lessons: list[int], backend: str = "gpu", which=("--solution",)) -> dict:

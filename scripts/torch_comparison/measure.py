@@ -10,6 +10,7 @@ import torch
 WARMUPS, REPETITIONS, FEW = 5, 20, 7
 LONG = 100.0  # milliseconds: what takes longer is repeated fewer times
 FLUSH_BYTES = 256 << 20  # more than any L2
+FLUSHES_OF_TRITON = 4  # a launch by Triton goes through more of Python than one by PyTorch
 QUERY = ("clocks.sm", "clocks.mem", "power.draw", "temperature.gpu")
 
 
@@ -20,8 +21,8 @@ class Stopwatch:
         free, _ = torch.cuda.mem_get_info()
         self.flush = torch.empty(min(FLUSH_BYTES, free // 16), dtype=torch.int8, device="cuda")
 
-    def once(self, work, flushed: bool = True) -> float:
-        if flushed:
+    def once(self, work, flushes: int = 1) -> float:
+        for _ in range(flushes):
             self.flush.zero_()
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
@@ -30,13 +31,14 @@ class Stopwatch:
         stop.synchronize()
         return start.elapsed_time(stop)
 
-    def median(self, work) -> dict:
-        """Median milliseconds, how many runs it is of, and the quickest and slowest."""
-        first = self.once(work)
-        long = min(first, self.once(work)) > LONG
+    def median(self, work, flushes: int = 1) -> dict:
+        """Median milliseconds, how many runs it is of, and the quickest and slowest. While the L2 is overwritten, `work`
+        can be launched; what takes Python longer than that needs more `flushes`, or its launch would be timed."""
+        first = self.once(work, flushes)
+        long = min(first, self.once(work, flushes)) > LONG
         for _ in range(0 if long else WARMUPS - 2):
-            self.once(work)
-        times = [self.once(work) for _ in range(FEW if long else REPETITIONS)]
+            self.once(work, flushes)
+        times = [self.once(work, flushes) for _ in range(FEW if long else REPETITIONS)]
         return {"milliseconds": round(statistics.median(times), 4), "repetitions": len(times),
                 "quickest": round(min(times), 4), "slowest": round(max(times), 4)}
 

@@ -9,6 +9,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMANDS = {
     "compare_torch_forward": "scripts/compare_torch.py --lessons 7-13 --json {file}",
     "compare_torch_backward": "scripts/compare_torch.py --lessons 15-18 --json {file}",
+    "compare_torch_16bit": "scripts/compare_torch.py --lessons 22,24 --json {file}",
+    "19_register_tiling_torch": "scripts/compare_torch.py --lessons 9,10,19 --quick --json {file}",
     "compare_torch_errors": "scripts/compare_torch.py --errors --json {file}",
     "bench": "./course bench --solution --json {file}",
 }

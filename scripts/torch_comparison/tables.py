@@ -37,6 +37,7 @@ def three_digits(value: float | None) -> str:
 
 
 HEADER = f"{'case':64} {'ms':>8} {'TFLOP/s':>8} {'floor':>6} " + " ".join(f"{name:>9}" for name in BASELINES)
+TWIN = "twin"  # one more column, where the lesson's twin in Triton was timed
 
 
 def line_of(found: dict, ceilings: dict | None = None) -> str:
@@ -50,6 +51,9 @@ def line_of(found: dict, ceilings: dict | None = None) -> str:
     columns = []
     for name in BASELINES:
         theirs = milliseconds(way_of(found, name))
+        columns.append(f"x{three_digits(theirs / own)}" if theirs else "-")
+    if "triton" in found:
+        theirs = milliseconds(found["triton"])
         columns.append(f"x{three_digits(theirs / own)}" if theirs else "-")
     rate = found["operations"] / own * 1e-9
     return f"{label:64} {three_digits(own):>8} {three_digits(rate):>8} {share:>6} " + \

@@ -56,7 +56,8 @@ def serve(requests, answers):
             if case.lesson not in loaded:
                 loaded[case.lesson] = library.Library(first["libraries"][str(case.lesson)])
             ways = {"naive": baselines.naive, "efficient": baselines.sdpa("efficient")} if request["errors"] else None
-            found = judge.compare(case, loaded[case.lesson], None if request["errors"] else stopwatch, ways)
+            found = judge.compare(case, loaded[case.lesson], None if request["errors"] else stopwatch, ways,
+                                  first["triton"])
         except library.LibraryError as error:
             found = {**case.as_json(), "ours": {"failed": str(error)}, "torch": {}}
         found["gpu_state"] = monitor.since(start)

@@ -8,7 +8,12 @@ import triton.language as tl
 
 from attention_forward import load_tile, padded
 
-BLOCK_M, BLOCK_N = 64, 64
+
+
+def tile_of(D, of_keys):
+    """Queries and keys of a tile, and warps, of the kernel whose programs own keys, or of the other."""
+    wide = 64 if D <= 64 else 32
+    return (32, wide, 8) if of_keys else (64, wide, 8)
 
 
 # [weights]
@@ -100,9 +105,13 @@ def attention_backward(Q, K, V, O, lse, dO, dQ, dK, dV, scale, causal, window=2*
     of_masks = int(causal), min(window, Nq + Nk), min(sinks, Nk)
     given = Q, K, V, dO, lse, delta
     strides = [tensor.stride()[:3] for tensor in (Q, K, V, dO)]
-    shape = H, H_kv, Nq, Nk, D, scale, *of_masks, BLOCK_M, BLOCK_N, padded(D)
-    keys_kernel[(triton.cdiv(Nk, BLOCK_N), B * H_kv)](*given, dK, dV, *strides, *shape)
-    queries_kernel[(triton.cdiv(Nq, BLOCK_M), B * H)](*given, dQ, *strides, *shape)
+    shape = H, H_kv, Nq, Nk, D, scale, *of_masks
+    rows, keys, warps = tile_of(D, of_keys=True)
+    keys_kernel[(triton.cdiv(Nk, keys), B * H_kv)](
+        *given, dK, dV, *strides, *shape, rows, keys, padded(D), num_warps=warps, num_stages=1)  # fmt: skip
+    rows, keys, warps = tile_of(D, of_keys=False)
+    queries_kernel[(triton.cdiv(Nq, rows), B * H)](
+        *given, dQ, *strides, *shape, rows, keys, padded(D), num_warps=warps, num_stages=2)  # fmt: skip
 
 
 def gradient_of_sink(sink, O, lse, dO):

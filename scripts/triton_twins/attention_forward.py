@@ -7,7 +7,13 @@ side; all other strides are free.
 import triton
 import triton.language as tl
 
-BLOCK_M, BLOCK_N = 128, 64
+
+
+def tile_of(D, bits=32):
+    """Queries and keys of a tile, warps, and tiles in flight: registers are enough for them on Hopper."""
+    if bits == 16:
+        return 128, 64, 8, 2 if D > 128 else 3
+    return 64, 64 if D <= 64 else 32, 8, 2
 
 
 # [tiles]
@@ -30,7 +36,7 @@ def fold(s, v, m, l, acc):
     m_new = tl.maximum(m, tl.max(s, 1))
     base = tl.where(m_new == -float("inf"), 0.0, m_new)
     p, factor = tl.exp(s - base[:, None]), tl.exp(m - base)
-    return m_new, l * factor + tl.sum(p, 1), tl.dot(p, v, acc * factor[:, None], input_precision="ieee")
+    return m_new, l * factor + tl.sum(p, 1), tl.dot(p.to(v.dtype), v, acc * factor[:, None], input_precision="ieee")
 
 
 @triton.jit
@@ -192,10 +198,16 @@ def strides(*tensors):
     return [tensor.stride()[:3] for tensor in tensors]
 
 
+def launch(kernel, programs_of, D, bits, *arguments):
+    """Starts `kernel` on as many programs as `programs_of` says for so many rows in a tile."""
+    rows, keys, warps, stages = tile_of(D, bits)
+    kernel[programs_of(rows)](*arguments, rows, keys, padded(D), num_warps=warps, num_stages=stages)
+
+
 def flash2_forward(Q, K, V, O, lse, scale, kernel=flash2_forward_kernel):
     (B, H, Nq, D), Nk = Q.shape, K.shape[2]
-    kernel[(triton.cdiv(Nq, BLOCK_M), B * H)](
-        Q, K, V, O, lse, *strides(Q, K, V, O), H, Nq, Nk, D, scale, BLOCK_M, BLOCK_N, padded(D))  # fmt: skip
+    launch(kernel, lambda rows: (triton.cdiv(Nq, rows), B * H), D, 32,
+           Q, K, V, O, lse, *strides(Q, K, V, O), H, Nq, Nk, D, scale)  # fmt: skip
 
 
 def causal(Q, K, V, O, lse, scale):
@@ -204,22 +216,20 @@ def causal(Q, K, V, O, lse, scale):
 
 def grouped_query(Q, K, V, O, lse, scale, causal):
     (B, H, Nq, D), (_, H_kv, Nk, _) = Q.shape, K.shape
-    grouped_query_kernel[(triton.cdiv(Nq * (H // H_kv), BLOCK_M), B * H_kv)](
-        Q, K, V, O, lse, *strides(Q, K, V, O), H, H_kv, Nq, Nk, D, scale, causal,
-        BLOCK_M, BLOCK_N, padded(D))  # fmt: skip
+    launch(grouped_query_kernel, lambda rows: (triton.cdiv(Nq * (H // H_kv), rows), B * H_kv), D, 32,
+           Q, K, V, O, lse, *strides(Q, K, V, O), H, H_kv, Nq, Nk, D, scale, causal)  # fmt: skip
 
 
 def attention_sinks(Q, K, V, sink, O, lse, scale, window, sinks=0):
     """Causal, with a window, so many sink tokens, and a learned sink for each head or None."""
     (B, H, Nq, D), Nk = Q.shape, K.shape[2]
-    attention_sinks_kernel[(triton.cdiv(Nq, BLOCK_M), B * H)](
-        Q, K, V, sink, O, lse, *strides(Q, K, V, O), H, Nq, Nk, D, scale, min(window, Nk + 1), min(sinks, Nk),
-        sink is not None, BLOCK_M, BLOCK_N, padded(D))  # fmt: skip
+    launch(attention_sinks_kernel, lambda rows: (triton.cdiv(Nq, rows), B * H), D, 32,
+           Q, K, V, sink, O, lse, *strides(Q, K, V, O), H, Nq, Nk, D, scale, min(window, Nk + 1), min(sinks, Nk),
+           sink is not None)  # fmt: skip
 
 
 def tensor_core_attention(Q, K, V, O, lse, scale, causal):
     """Q, K, V and O in bfloat16 or float16. Of lesson 22's masks it has the causal one."""
     (B, H, Nq, D), (_, H_kv, Nk, _) = Q.shape, K.shape
-    tensor_core_attention_kernel[(B * H, triton.cdiv(Nq, BLOCK_M))](
-        Q, K, V, O, lse, *strides(Q, K, V, O), H, H_kv, Nq, Nk, D, scale, causal,
-        BLOCK_M, BLOCK_N, padded(D))  # fmt: skip
+    launch(tensor_core_attention_kernel, lambda rows: (B * H, triton.cdiv(Nq, rows)), D, 16,
+           Q, K, V, O, lse, *strides(Q, K, V, O), H, H_kv, Nq, Nk, D, scale, causal)  # fmt: skip

@@ -189,6 +189,39 @@ TEST_CASE("a finding shows the lines of source that it names, and keeps to the w
   for (std::string line; std::getline(lines, line);) CHECK(columns_of(line) <= 80);
 }
 
+TEST_CASE("what one cause shows at several places is told once, with the lines of all", "[cli][report]") {
+  const std::filesystem::path source =
+      std::filesystem::temp_directory_path() / ("course-report-" + std::to_string(getpid()) + ".cu");
+  std::ofstream(source) << "copy(tile);\nfirst(tile);\nsecond(tile);\nthird(tile);\ncopy(other);\n";
+  const auto wait = [&](int line, int copied_at, const std::string& fix = "Wait.") {
+    Finding one = finding("missing_wait", line, Severity::error, "Read too early.");
+    one.here.file = one.other.file = source.string();
+    one.other.line = copied_at;
+    one.fix = fix;
+    return one;
+  };
+  const auto told = [&](std::vector<Finding> findings) {
+    LessonReport result = report({found("first", std::move(findings))});
+    result.source = source;
+    return rendered(result);
+  };
+  const auto times = [](const std::string& text) {
+    int count = 0;
+    for (std::size_t at = 0; (at = text.find("missing_wait", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  const std::string once = told({wait(2, 1), wait(4, 1), wait(3, 1)});
+  CHECK(times(once) == 1);
+  CHECK_THAT(once,
+             ContainsSubstring(
+                 "         1 | copy(tile);\n         2 | first(tile);\n      The same shows here, too:\n"
+                 "         3 | second(tile);\n         4 | third(tile);\n"));
+  CHECK(times(told({wait(2, 1), wait(4, 5)})) == 2);
+  CHECK(times(told({wait(2, 1), wait(3, 1, "Take the other stage.")})) == 2);
+  CHECK(times(told({wait(2, 0), wait(3, 0)})) == 2);
+  std::filesystem::remove(source);
+}
+
 TEST_CASE("warnings are shown under a lesson that passed, each once; notes only if asked for",
           "[cli][report]") {
   CaseResult passed;

@@ -49,7 +49,7 @@ class Cases(unittest.TestCase):
 
     def test_every_lesson_has_as_many_tokens_and_the_same_width(self):
         for case in cases.choose_cases(sorted(cases.FOLDERS)):
-            self.assertEqual(case.B * case.N, 16384, case.label())
+            self.assertEqual(case.B * case.N, max(16384, case.N), case.label())
             if case.H == case.H_kv:
                 self.assertEqual(case.H * case.D, 2048, case.label())
             else:
@@ -62,7 +62,15 @@ class Cases(unittest.TestCase):
             with self.subTest(entry):
                 # Random numbers of dropout end at 4096; no window hides anything of 1024 tokens.
                 missing = {18: {8192, 16384}, 12: {1024}, 13: {1024}}.get(entry[0], set())
-                self.assertEqual(lengths, set(cases.LENGTHS) - missing)
+                self.assertEqual(lengths - {cases.FAR}, set(cases.LENGTHS) - missing)
+
+    def test_lessons_of_16_bits_have_64_k_tokens_wide_rows_and_groups(self):
+        chosen = cases.choose_cases([22, 24])
+        for lesson, widest in ((22, 256), (24, 128)):  # as their contracts have it
+            own = [case for case in chosen if case.lesson == lesson]
+            self.assertEqual(max(case.D for case in own), widest)
+            self.assertEqual(max(case.N for case in own), 65536)
+            self.assertEqual({(case.H, case.H_kv) for case in own if case.H != case.H_kv}, {(32, 8)})
 
     def test_labels_tell_all_cases_apart(self):
         labels = [case.label() for case in cases.choose_cases(sorted(cases.FOLDERS))]
@@ -110,6 +118,10 @@ class Arguments(unittest.TestCase):
         self.assertIn("there is no such folder", self.says("--json", "/nowhere/at/all.json"))
         self.assertIn("above 0", self.says("--time-budget", "0"))
         self.assertIn("there is none called -", self.says("--resume"))
+
+    def test_twins_are_timed(self):
+        self.assertTrue(compare_torch.parse_arguments(["--triton"]).triton)
+        self.assertIn("exclude each other", self.says("--errors", "--triton"))
 
 
 class Libraries(unittest.TestCase):
@@ -214,6 +226,12 @@ class Tables(unittest.TestCase):
         line = tables.line_of(self.found, torch_example.CEILINGS)
         self.assertRegex(line, r"^09 forward, N 4096, D 64.* 55\.0 +10\.0 +50 % +x2\.50 +x2\.50 +x0\.80 +- +- +-$")
 
+    def test_a_twin_in_triton_is_one_more_column(self):
+        self.found["triton"] = {"milliseconds": 2 * self.found["ours"]["milliseconds"]}
+        self.assertRegex(tables.line_of(self.found, torch_example.CEILINGS), r"x0\.80 +- +- +- +x2\.00$")
+        self.found["triton"] = {"failed": "Triton failed: a tile is too large"}
+        self.assertRegex(tables.line_of(self.found, torch_example.CEILINGS), r"x0\.80 +- +- +- +-$")
+
     def test_a_line_of_what_failed_has_the_reason(self):
         self.found["ours"] = {"failed": "wrong, so not timed: O is off by 1, allowed are 1e-06"}
         self.assertTrue(tables.line_of(self.found).endswith("O is off by 1, allowed are 1e-06"))
@@ -249,6 +267,20 @@ class Reports(unittest.TestCase):
             self.assertEqual(content["ceilings"], torch_example.CEILINGS)
             with self.assertRaisesRegex(compare_torch.Unlike, "has gpu a, and this is b"):
                 self.resumed(file, gpu="b")
+
+    def test_a_later_run_adds_the_twins_and_measures_their_cases_again(self):
+        plain, without = cases.problem(9, "forward", 4096, 64), cases.problem(8, "forward", 4096, 64)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "r.json"
+            file.write_text(json.dumps({**torch_example.comparison([plain, without]), **self.MACHINE}), encoding="utf-8")
+            self.assertFalse(self.resumed(file).lacks(plain))
+            arguments = compare_torch.parse_arguments(["--json", str(file), "--resume", "--triton"])
+            report = compare_torch.Report(arguments, self.MACHINE, {})
+            self.assertEqual([report.lacks(case) for case in (plain, without)], [True, False])
+            report.add({**torch_example.result_of(plain), "triton": {"failed": "Triton cannot be imported."}})
+            self.assertFalse(report.lacks(plain))
+            content = json.loads(file.read_text(encoding="utf-8"))
+            self.assertEqual([case["lesson"] for case in content["cases"]], [8, 9])
 
     def test_the_file_is_whole_after_every_case_and_has_what_was_left_out(self):
         with tempfile.TemporaryDirectory() as folder:

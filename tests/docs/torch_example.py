@@ -9,7 +9,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from torch_comparison import cases  # noqa: E402
 
 MACHINE = {"gpu": "Example GPU", "driver": "1.2", "cuda": "13.0", "torch": "2.11.0+cu130", "date": "2026-01-02"}
-CEILINGS = {"copy_gigabytes_per_second": 1000.0, "copy_bytes": 1 << 30, "matmul_teraflops": 20.0, "matmul_size": 8192}
+CEILINGS = {"copy_gigabytes_per_second": 1000.0, "copy_bytes": 1 << 30, "matmul_teraflops": 20.0,
+            "matmul_bfloat16_teraflops": 200.0, "matmul_size": 8192}
 NAIVE_FACTOR, NAIVE_REFUSED_FROM = 2.5, 16384
 
 
@@ -61,6 +62,8 @@ def all_results() -> dict:
     """By the names of the files."""
     return {"compare_torch_forward": comparison(cases.choose_cases([7, 8, 9, 10, 11, 12, 13])),
             "compare_torch_backward": comparison(cases.choose_cases([15, 16, 17, 18])),
+            "19_register_tiling_torch": comparison(cases.choose_cases([9, 10, 19], quick=True)),
+            "compare_torch_16bit": comparison(cases.choose_cases([22, 24], quick=True)),
             "compare_torch_errors": comparison(cases.error_cases([9, 10, 17]), "errors"), "bench": bench()}
 
 

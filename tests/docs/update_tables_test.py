@@ -131,6 +131,30 @@ class Pages(Case):
         self.assertEqual(update_tables.fill(text), text)
 
 
+class Twins(Case):
+    """A lesson of 16 bits beside PyTorch, with its twin in Triton and without."""
+
+    def rates(self, twin):
+        case = {"lesson": 22, "dtype": "bfloat16", "layout": "bhnd", "H": 2, "H_kv": 2, "D": 64, "N": 4096, "causal": False,
+                "operations": 2_000_000_000_000, "ours": {"milliseconds": 5.0},
+                "torch": {"flash": {"milliseconds": 4.0}, "cudnn": {"failed": "No kernel."}}}  # fmt: skip
+        grouped = {**case, "H": 4}
+        file = self.folder / "compare_torch_16bit_h100.json"
+        file.write_text(json.dumps({"cases": [{**case, **twin}, grouped]}), encoding="utf-8")
+        return update_tables.table_rates_of_16_bits(22)
+
+    def test_a_twin_in_triton_is_a_column_where_it_was_timed(self):
+        head, rows = self.rates({"triton": {"milliseconds": 8.0}})
+        self.assertEqual(head[-3:], ["cuDNN", "Triton twin", "of FlashAttention-2"])
+        self.assertEqual(rows, [["64", "4,096", "none", "400", "500", "", "250", "80\u00a0%"]])
+
+    def test_without_one_the_table_stays_as_it_is(self):
+        for twin in ({}, {"triton": {"failed": "Triton cannot be imported."}}):
+            head, rows = self.rates(twin)
+            self.assertEqual(head[-3:], ["FlashAttention-2", "cuDNN", "of FlashAttention-2"])
+            self.assertEqual(rows, [["64", "4,096", "none", "400", "500", "", "80\u00a0%"]])
+
+
 class Errors(Case):
     def says(self, text, *words):
         status, said = self.run_script(self.page(text))

@@ -122,6 +122,18 @@ class Page(unittest.TestCase):
         self.assertIn("| 09 | all keys | 64 | 4,096 | 55.0\u00a0ms | 10.0 | 50\u00a0% | 2.50 | 2.50 | 0.80 | |", text)
         self.assertIn("a copy moved 1,000 GB/s, and cuBLAS did 20.0 TFLOP/s", text)
 
+    def test_twins_in_triton_are_a_column_where_they_were_timed(self):
+        self.write_page()
+        self.assertNotIn("Triton", (self.folder / "page.md").read_text(encoding="utf-8"))
+        case = next(case for case in self.results["compare_torch_forward"]["cases"]
+                    if (case["lesson"], case["N"], case["D"], case["layout"]) == (9, 4096, 64, "bhnd"))
+        case["triton"] = {"milliseconds": 1.5 * case["ours"]["milliseconds"]}
+        self.write_page()
+        text = (self.folder / "page.md").read_text(encoding="utf-8")
+        self.assertIn("| 09 | all keys | 64 | 4,096 | 55.0\u00a0ms | 10.0 | 50\u00a0% | 2.50 | 2.50 | 0.80 | | 1.50 |", text)
+        self.assertEqual(text.count("| Triton twin |"), 1)
+        self.assertIn('"Triton twin" is the lesson', text)
+
     def test_what_failed_or_was_left_out_is_on_the_page(self):
         case = self.results["compare_torch_forward"]["cases"][0]
         case["ours"] = {"failed": "its process ended with signal 6: <x>"}

@@ -386,6 +386,11 @@ TEST_CASE("loads the tiles of keys that a query sees, each once, and writes O an
   require_traffic(bf16(random_problem({1, 1, 128, 192, 64})));
   require_traffic(bf16(random_problem({1, 1, 256, 256, 64}, {.causal = true})));
   require_traffic(bf16(random_problem({1, 1, 64, 448, 64}, {.causal = true, .window = 65, .sinks = 66})));
+  // What a block loads is its work: those with most keys begin first.
+  const Problem many_blocks = bf16(random_problem({1, 2, 640, 640, 64}, {.causal = true}));
+  const Outcome outcome = attention_tests::check(kKernel, many_blocks, kCounted);
+  INFO(describe(many_blocks));
+  if (const Profile* profile = profile_of(outcome)) require_largest_first(*profile);
 }
 
 TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and meets once a tile",

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -218,13 +219,39 @@ struct Merging {
   bool guarded = true;      ///< false: where no part has a key, NaN
   bool divided = true;      ///< false: O is the weighted sum
   bool natural = true;      ///< false: lse of the warps is to base 2
+  bool natural_m = true;    ///< false: in lse of the warps, m is to base 2
+  bool powers = true;       ///< false: the weight of a part is its lse
+  bool rows_apart = true;   ///< false: l of a warp is the sum over all of its lanes
 };
+
+struct Part {
+  Tensor<double> O, lse;
+};
+
+/// Makes of l of each row the sum over the rows whose keys other lanes have at the same place. `m` as in the
+/// part.
+void add_rows_of_all_lanes(const Problem& p, Int group, const Tensor<double>& m, Part& part) {
+  const Int rows = p.format ? 8 : 2;  // that a warp's lanes have at a time
+  const auto set_of = [&](Int row) {
+    const Int head = row / p.Nq(), token = row % p.Nq();
+    return std::pair{head / group, (head % group * p.Nq() + token) / rows};
+  };
+  std::map<std::pair<Int, Int>, double> sums;
+  const auto l_of = [&](Int row) {
+    const double lse = part.lse.at_linear(row);
+    return lse == -kInf64 ? 0.0 : std::exp(lse - m.at_linear(row));
+  };
+  for (Int row = 0; row < m.numel(); ++row) sums[set_of(row)] += l_of(row);
+  for (Int row = 0; row < m.numel(); ++row) {
+    const double l = l_of(row), sum = sums[set_of(row)];
+    if (l == 0) continue;
+    for (Int d = 0; d < p.D(); ++d) part.O.at_linear(row * p.D() + d) *= l / sum;
+    part.lse.at_linear(row) = m.at_linear(row) + std::log(sum);
+  }
+}
 
 /// What a kernel gives that merges so: warps first, then splits.
 Forward64 merged(const Problem& p, const Decoding& x, const Merging& how) {
-  struct Part {
-    Tensor<double> O, lse;
-  };
   const auto merge = [&](const std::vector<Part>& parts) {
     Part all{Tensor<double>(p.shape_of_O(), 0.0), Tensor<double>(p.shape_of_lse(), -kInf64)};
     for (Int row = 0; row < all.lse.numel(); ++row) {
@@ -233,7 +260,7 @@ Forward64 merged(const Problem& p, const Decoding& x, const Merging& how) {
       for (const Part& part : parts) {
         const double lse = part.lse.at_linear(row);
         if (lse == -kInf64) continue;
-        const double weight = how.weighted ? std::exp(lse - base) : 1.0;
+        const double weight = !how.weighted ? 1.0 : how.powers ? std::exp(lse - base) : lse;
         l += weight;
         for (Int d = 0; d < p.D(); ++d)
           all.O.at_linear(row * p.D() + d) += weight * part.O.at_linear(row * p.D() + d);
@@ -257,6 +284,19 @@ Forward64 merged(const Problem& p, const Decoding& x, const Merging& how) {
       };
       const Forward64 part = deviate(p, {.sees = sees});
       warps.push_back({part.O, part.lse});
+      if (!how.natural_m)
+        warps.back().lse =
+            deviate(p, {.sees = sees,
+                        .lse =
+                            [](const RowEnd& row) {
+                              return row.l == 0 ? -kInf64 : row.m / std::log(2.0) + std::log(row.l);
+                            }})
+                .lse;
+      if (!how.rows_apart) {
+        const Tensor<double> m =
+            deviate(p, {.sees = sees, .lse = [](const RowEnd& row) { return row.m; }}).lse;
+        add_rows_of_all_lanes(p, x.group(), m, warps.back());
+      }
       if (!how.natural)
         for (double& lse : warps.back().lse.storage()) lse /= std::log(2.0);
       if (!how.empty_is_0) continue;
@@ -368,6 +408,10 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   add_merging("lse_base_2", {.natural = false},
               "lse of the warps is a logarithm to base 2, but the merge takes it for a natural one: "
               "multiply it by ln 2.");
+  add_merging("m_base_2", {.natural_m = false},
+              "In lse of the warps, m is to base 2, and the logarithm of l is natural: multiply m by ln 2.");
+  add_merging("lse_is_the_weight", {.powers = false},
+              "The weight of a part is its lse: it should be exp(lse - base).");
   if (which == Which::lse)
     add_merging("lse_is_the_largest", {.logarithm = false},
                 "lse is the largest lse of the parts: the logarithm of the sum of their weights is missing.");
@@ -383,6 +427,42 @@ Mistakes own_mistakes(const Problem& p, Which which) {
             "Rows of the group are packed in one order and unpacked in another: row r is head r / Nq of the "
             "group, "
             "token r % Nq.");
+  }
+  if (group > 1 || Nq > 1)
+    add_merging("l_of_all_lanes", {.rows_apart = false},
+                "l is the sum over all 32 lanes of a warp, and they have different rows: sum over the "
+                "kLanesOfRow lanes "
+                "that share one.");
+  if (group > 1 && Nq > 1)
+    all.add(gives_about(
+        "masked_by_other_packing",
+        [&p, group, Nq, which] {
+          Forward64 result = expected_of(p);
+          for (Int h = 0; h < p.H(); ++h) {
+            const Forward64 of_head = deviate(p, {.sees = [=, &p](Int i, Int j) {
+                                                const Int row = i * group + h % group;  // token by token
+                                                return j < p.Nk() && j <= p.Nk() - Nq + row % Nq;
+                                              }});
+            for (Int i = 0; i < Nq; ++i) {
+              result.lse(0, h, i) = of_head.lse(0, h, i);
+              for (Int d = 0; d < p.D(); ++d) result.O(0, h, i, d) = of_head.O(0, h, i, d);
+            }
+          }
+          return result.of(which);
+        },
+        "Rows of a group are packed token by token, but the mask takes them head by head: it has to ask for "
+        "the token of "
+        "the row that it has."));
+  if (Nk > kTileKeys) {
+    const auto short_tiles = [&](const Tensor<float>& rows) {
+      const Address right = address_by(rows.strides());
+      return Reader{&rows, [=](Int batch, Int h, Int row, Int d) {
+                      return row % kTileKeys < Nk % kTileKeys ? right(batch, h, row, d) : kZeroAddress;
+                    }};
+    };
+    all.add("tiles_as_short_as_the_last", {.K = short_tiles(p.K), .V = short_tiles(p.V)},
+            "Every tile is taken to have length % 16 keys, and zeros after them: that is right for the last "
+            "one alone.");
   }
   all.add("log2e_missing", {.score_factor = std::log(2.0)},
           "The powers of 2 lack the factor log2(e): exp(x) is 2 to the power x times log2(e).");

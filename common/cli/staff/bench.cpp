@@ -209,7 +209,7 @@ class Bench {
 int run_bench(const Terminal& terminal, const BenchArguments& arguments) {
   require_time_options(arguments);
   Workspace workspace(terminal);
-  const std::vector<KernelSource> kernels = choose_kernels(terminal, workspace, arguments);
+  const std::vector<KernelSource> kernels = choose_timed_kernels(terminal, workspace, arguments);
   require_writable("--json", arguments.json);
   const CheckOptions options = choose_gpu(workspace);
   std::vector<Lesson> lessons;

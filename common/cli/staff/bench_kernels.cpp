@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/one_kernel.hpp"
 #include "cli/shell_word.hpp"
 #include "grading/build/bench_build.hpp"
 #include "grading/project/gpu_probe.hpp"
@@ -14,11 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace course::grading;
 
-std::vector<Lesson> with_benchmark(std::vector<Lesson> lessons, bool benchmark = true) {
-  std::erase_if(lessons,
-                [&](const Lesson& lesson) { return fs::exists(benchmark_source(lesson)) != benchmark; });
-  return lessons;
-}
+bool has_benchmark(const Lesson& lesson) { return fs::exists(benchmark_source(lesson)); }
 
 }  // namespace
 
@@ -27,31 +24,26 @@ void require_time_options(const BenchArguments& arguments) {
     throw UsageError(
         "Only a GPU can be timed: what the simulator takes says nothing about that. "
         "`./course profile LESSON` counts without a GPU what a kernel makes the memory do.");
-  if (arguments.solution && !arguments.file.empty())
-    throw UsageError("--solution and --file exclude each other.");
-  if (arguments.file.empty()) return;
-  if (!fs::is_regular_file(arguments.file))
-    throw UsageError(fmt::format("There is no file {}.", arguments.file));
 }
 
-std::vector<KernelSource> choose_kernels(const Terminal& terminal, const Workspace& workspace,
-                                         const BenchArguments& arguments) {
-  const std::vector<Lesson> named = workspace.select(arguments.lessons);
-  if (!arguments.file.empty() && (named.size() != 1 || arguments.lessons.empty()))
-    throw UsageError("--file needs exactly one lesson.");
-  const std::vector<Lesson> lessons = with_benchmark(named), others = with_benchmark(named, false);
-  if (lessons.empty())
+std::vector<KernelSource> choose_timed_kernels(const Terminal& terminal, const Workspace& workspace,
+                                               const BenchArguments& arguments) {
+  std::vector<KernelSource> kernels =
+      choose_kernels(workspace, arguments.lessons, arguments.solution, arguments.file);
+  std::vector<Lesson> others;
+  for (const KernelSource& kernel : kernels)
+    if (!has_benchmark(kernel.lesson)) others.push_back(kernel.lesson);
+  std::erase_if(kernels, [](const KernelSource& kernel) { return !has_benchmark(kernel.lesson); });
+  if (kernels.empty()) {
+    std::vector<Lesson> timed = workspace.lessons();
+    std::erase_if(timed, [](const Lesson& lesson) { return !has_benchmark(lesson); });
     throw UsageError(fmt::format("Without a benchmark: {}. These lessons have one: {}.", numbers_of(others),
-                                 numbers_of(with_benchmark(workspace.lessons()))));
+                                 numbers_of(timed)));
+  }
   if (!others.empty() && !arguments.lessons.empty())
     fmt::print(stderr, "{}",
                wrap(fmt::format("course: left out, without a benchmark: {}.", numbers_of(others)), 0,
                     terminal.width()));
-  std::vector<KernelSource> kernels;
-  for (const Lesson& lesson : lessons)
-    kernels.push_back({lesson, !arguments.file.empty() ? fs::absolute(arguments.file)
-                               : arguments.solution    ? lesson.solution()
-                                                       : lesson.stub()});
   return kernels;
 }
 

@@ -16,10 +16,10 @@ namespace course::cli {
 void require_time_options(const BenchArguments& arguments);
 
 /// @brief The kernels to time, one a lesson. Says on stderr which of the lessons named have no benchmark.
-/// @throws UsageError if none of them has
+/// @throws UsageError if none of them has, or as choose_kernels() in one_kernel.hpp
 /// @throws grading::UnknownLesson
-std::vector<KernelSource> choose_kernels(const Terminal& terminal, const Workspace& workspace,
-                                         const BenchArguments& arguments);
+std::vector<KernelSource> choose_timed_kernels(const Terminal& terminal, const Workspace& workspace,
+                                               const BenchArguments& arguments);
 
 /// @brief How kernels are built and run on this machine's GPU.
 /// @throws grading::MachineError that says what is missing

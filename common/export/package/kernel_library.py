@@ -51,7 +51,7 @@ def view_type(rank: int) -> type:
                               ("strides", ctypes.c_int64 * rank)]})
 
 
-VIEWS = {rank: view_type(rank) for rank in (3, 4)}
+VIEWS = {rank: view_type(rank) for rank in (2, 3, 4, 5)}
 
 
 def make_view(address: int, shape, strides):
@@ -114,6 +114,11 @@ def load(path) -> ctypes.CDLL:
     return ctypes.CDLL(str(path), mode=os.RTLD_LOCAL | os.RTLD_DEEPBIND)
 
 
+def addresses_of(values: list):
+    """The array that an entry is called with; `values` must live as long."""
+    return (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+
+
 class Library:
     """A loaded library. What its entries throw ends the process that calls them directly."""
 
@@ -141,6 +146,20 @@ class Library:
         """Allocations and launches so far; None without a ledger."""
         return None if self.ledger_function is None else self.ledger_function(0, None, 0)
 
+    def entry(self, name: str, wanted: str):
+        """What calls an entry, of the array of its arguments' addresses.
+
+        @throws LibraryError if the library has no such entry, or one with other parameters than those that are wanted
+        """
+        record = self.entries.get(name)
+        if record is None:
+            raise LibraryError(f"The library has no entry {name}: it is that of another lesson.")
+        found = demangle(record.signature)
+        if found != wanted:
+            raise LibraryError(f"{name} has the type {found}, not {wanted}: ENTRIES in kernel_library.py is out of "
+                               "date.")
+        return record.invoke
+
     def prepare(self, lesson: int, direction: str, views: dict, settings: dict, dtype: str = "float32"):
         """The lesson's entry and its arguments: `invoke`, the array of addresses that it takes, and what must live until
         it has been called.
@@ -151,19 +170,11 @@ class Library:
         @throws LibraryError if the library has no such entry, or one with other parameters
         """
         name, words = ENTRIES[lesson, direction]
-        name = name.format(type=dtype)
-        record = self.entries.get(name)
-        if record is None:
-            raise LibraryError(f"The library has no entry {name}: it is that of another lesson.")
-        wanted, found = signature_of(lesson, direction, dtype), demangle(record.signature)
-        if found != wanted:
-            raise LibraryError(f"{name} has the type {found}, not {wanted}: ENTRIES in kernel_library.py is out of "
-                               "date.")
+        invoke = self.entry(name.format(type=dtype), signature_of(lesson, direction, dtype))
         values = [SETTINGS[word](settings[word]) if word in SETTINGS
                   else views.get(word) or ctypes.c_void_p(None) if word in POINTERS else views[word]
                   for word in words.split()]
-        arguments = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        return record.invoke, arguments, values
+        return invoke, addresses_of(values), values
 
     def bind(self, lesson: int, direction: str, views: dict, settings: dict, dtype: str = "float32"):
         """A function that calls the lesson's entry, without work of its own but the call. Otherwise as prepare()."""

@@ -150,6 +150,13 @@ inline void require_whole_sectors(const Profile& profile, TestLine where = TestL
   detail::report(why.empty(), why, where);
 }
 
+/// @brief Fails the case if blocks of a launch that start last have more work than the mean; see
+/// last_is_largest().
+inline void require_largest_first(const Profile& profile, TestLine where = TestLine::here()) {
+  const std::string why = last_is_largest(profile);
+  detail::report(why.empty(), why, where);
+}
+
 /// @brief Fails the case if most lanes of the warps have nothing to load; see few_lanes_load().
 inline void require_busy_lanes(const Profile& profile, TestLine where = TestLine::here()) {
   const std::string why = few_lanes_load(profile);

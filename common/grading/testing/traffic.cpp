@@ -80,6 +80,21 @@ std::string scattered_accesses(const Profile& profile) {
   return {};
 }
 
+std::string last_is_largest(const Profile& profile) {
+  for (const simt::LaunchProfile& launch : profile.launches) {
+    const double times = launch.order.last_over_mean();
+    if (launch.order.blocks < 10 || times <= 1.1) continue;
+    return fmt::format(
+        "Of {}, blocks that start last have {:.1f} times the work of the mean. A GPU starts blocks in the "
+        "order of "
+        "their numbers, along x first, and at the end waits for the last ones: those with most work should "
+        "begin "
+        "first.",
+        launch.kernel, times);
+  }
+  return {};
+}
+
 std::string few_lanes_load(const Profile& profile) {
   constexpr std::uint64_t kLeastNumbers = 8;
   const std::uint64_t numbers = profile.global_load.bytes_asked / 4, loads = profile.global_load.requests;

@@ -26,6 +26,10 @@ std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std:
 /// @brief A sentence if a launch touches more than 1.1 times the sectors that its bytes fill.
 std::string scattered_accesses(const Profile& profile);
 
+/// @brief Which launch leaves more work than the mean, by more than a tenth, to blocks that start last; empty
+/// if none does, and for launches of fewer than 10 blocks.
+std::string last_is_largest(const Profile& profile);
+
 /// @brief Why so few lanes of each warp load that most have nothing to do; empty if a load brings 8 numbers
 /// of 4 bytes or more on average.
 std::string few_lanes_load(const Profile& profile);

@@ -49,6 +49,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   traced_source_.clear();
   facts_ = {launch.name, launch.grid, launch.block};
   launch_number_ = launch.number;
+  block_order_ = {.blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z};
   memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
                             launch.arguments_bytes);
   place_windows(context, dynamic_buffer);
@@ -95,6 +96,7 @@ void Checker::end_launch() {
   profile.kernel = facts_.kernel;
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
   profile.block = {facts_.block.x, facts_.block.y, facts_.block.z};
+  profile.order = block_order_;
   std::map<std::pair<std::string, int>, Counters> lines;
   for (const Site& site : sites_.all())
     if (site.line.line != 0 && !site.counters.empty())
@@ -127,13 +129,14 @@ void Checker::grid_opens() {
 void Checker::block_waits_for_grid() {
   const NothingRecorded guard;
   drain_all();
-  waiting_[block_number_] = {block_, replay_.standing(), detector_.shared_values()};
+  waiting_[block_number_] = {block_, replay_.standing(), detector_.shared_values(), block_work_done_};
   detector_.end_block();
 }
 
 void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
   const Waiting block = std::move(waiting_.extract(number).mapped());
   block_begins(launch, block.index, number);
+  block_work_done_ = block.work;
   replay_.stand(block.standing);
   detector_.have_shared_values(block.shared_bytes);
   detector_.end_epoch();
@@ -143,6 +146,7 @@ void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
 void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) {
   block_ = index;
   block_number_ = number;
+  block_work_done_ = 0;
   const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
   order_.begin_block(threads);
   recorder_.start_block(threads);
@@ -163,6 +167,8 @@ void Checker::block_ends() {
   active_recorder = nullptr;
   recorder_.stored_bytes = 0;  // after a fault, the last store may never have happened
   drain_all();
+  const std::uint64_t row = std::uint64_t{block_.z} * facts_.grid.y + block_.y;
+  block_order_.add(row * facts_.grid.x + block_.x, block_work_done_);
   detector_.end_block();
 }
 
@@ -451,6 +457,7 @@ const SourceTexts& Checker::source_of(unsigned site) {
 }
 
 void Checker::count_access(const WarpAccess& access, Counters& counters) {
+  ++block_work_done_;
   const auto lanes = static_cast<unsigned>(std::popcount(access.lanes));
   Sectors sectors;
   Wavefronts wavefronts;

@@ -77,6 +77,7 @@ void Checker::report_lanes_apart(unsigned site, unsigned thread, unsigned other_
 void Checker::count_matrix_work(MatrixWork work, Counters& counters) {
   if (work.multiply_adds == 0) return;
   ++counters.matrix_instructions;
+  ++block_work_done_;
   report::matrix_multiply_adds(counters, work.kind) += work.multiply_adds;
 }
 

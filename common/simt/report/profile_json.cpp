@@ -26,6 +26,10 @@ Json to_json(const LaunchProfile& profile) {
           {"grid", profile.grid},
           {"block", profile.block},
           {"total", counters_json(profile.total)},
+          {"order",
+           {{"blocks", profile.order.blocks},
+            {"work", profile.order.work},
+            {"last_largest", profile.order.last_largest}}},
           {"lines", std::move(lines)}};
 }
 

@@ -111,6 +111,8 @@ std::vector<LaunchGroup> group_launches(const std::vector<LaunchProfile>& profil
     }
     ++same->launches;
     add(same->sum.total, profile.total);
+    same->sum.order.work += profile.order.work;
+    same->sum.order.last_largest += profile.order.last_largest;
     for (const LineProfile& line : profile.lines) {
       auto& lines = same->sum.lines;
       const auto key = [](const LineProfile& l) { return std::tie(l.file, l.line); };

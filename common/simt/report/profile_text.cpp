@@ -58,6 +58,20 @@ std::string bound_text(const Counters& total) {
       0, kProseWidth);
 }
 
+/// A warning if blocks that start last have more work than others.
+std::string order_text(const BlockOrder& order) {
+  constexpr double kMuch = 1.25;
+  constexpr std::uint64_t kFewBlocks = 10;
+  if (order.blocks < kFewBlocks || order.last_over_mean() < kMuch) return {};
+  return wrap(
+      fmt::format(
+          "! The blocks that start last have up to {:.1f} times the work of the mean: while they run, "
+          "most of a GPU has nothing left to do. Give the most work to the blocks with the lowest "
+          "numbers.",
+          order.last_over_mean()),
+      2, kProseWidth);
+}
+
 std::string group_text(const LaunchGroup& group, Sources& sources, const TextStyle& style,
                        std::vector<const Column*>& shown) {
   const LaunchProfile& profile = group.sum;
@@ -79,7 +93,8 @@ std::string group_text(const LaunchGroup& group, Sources& sources, const TextSty
   for (const Problem& problem : problems)
     text += wrap(fmt::format("! {}: {}", place_of(profile.lines[problem.line], profile), problem.sentence), 2,
                  kProseWidth);
-  return problems.empty() ? text + "No line stands out.\n" : text;
+  if (problems.empty()) text += "No line stands out.\n";
+  return text + order_text(profile.order);
 }
 
 /// What the columns mean, by topic.

@@ -111,6 +111,26 @@ TEST_CASE("a clean profile says that no line stands out", "[report][profile]") {
   CHECK(text.find('!') == std::string::npos);
 }
 
+TEST_CASE("a profile tells of blocks that start last and have most work", "[report][profile]") {
+  simt::LaunchProfile profile = samples::transpose();
+  const auto order_of = [](std::uint64_t blocks, bool largest_first) {
+    simt::BlockOrder order{.blocks = blocks};
+    for (std::uint64_t i = 0; i < blocks; ++i) order.add(i, largest_first ? blocks - i : i + 1);
+    return order;
+  };
+  profile.order = order_of(20, true);  // the last two have 2 and 1, of 10.5 on average
+  CHECK(profile.order.last_over_mean() == 2 / 10.5);
+  CHECK_THAT(text_of({profile}), !ContainsSubstring("start last"));
+  profile.order = order_of(20, false);
+  CHECK(profile.order.last_over_mean() == 20 / 10.5);
+  CHECK_THAT(text_of({profile}),
+             ContainsSubstring("The blocks that start last have up to 1.9 times the work of the mean"));
+  CHECK_THAT(text_of({profile, profile}), ContainsSubstring("1.9 times the work"));
+  profile.order = order_of(9, false);  // which a GPU runs all at once
+  CHECK_THAT(text_of({profile}), !ContainsSubstring("start last"));
+  CHECK(simt::BlockOrder{}.last_over_mean() == 0);
+}
+
 TEST_CASE("marks are painted on a terminal", "[report][profile]") {
   const samples::Folder folder;
   const std::string text =

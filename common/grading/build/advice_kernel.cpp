@@ -204,6 +204,11 @@ Sentence view_of_const(const Situation& s) {
   return "What is written to is no view of const: leave const out, as in View<float, 2>.";
 }
 
+Sentence view_index(const Situation& s) {
+  if (!s.says("no match for 'operator[]'") || !s.says("View<")) return std::nullopt;
+  return "A View takes its indices in round brackets, as in x(row, col).";
+}
+
 Sentence typename_missing(const Situation& s) {
   if (!s.says("is parsed as a non-type")) return std::nullopt;
   return "The compiler does not know yet that " + s.quoted() + " is a type: write typename " + s.quoted() +

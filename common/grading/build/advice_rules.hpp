@@ -62,6 +62,7 @@ Sentence index_missing(const Situation& s);
 Sentence write_to_const(const Situation& s);
 Sentence const_dropped(const Situation& s);
 Sentence view_of_const(const Situation& s);
+Sentence view_index(const Situation& s);
 Sentence typename_missing(const Situation& s);
 Sentence lambda_capture(const Situation& s);
 Sentence kernel_returns(const Situation& s);

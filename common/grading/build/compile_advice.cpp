@@ -82,6 +82,7 @@ constexpr std::array kRules = {
         advice::write_to_const},
     AdviceRule{{"view_of_const", "a `View<float, 2>` for what is const, or the other way round"},
                advice::view_of_const},
+    AdviceRule{{"view_index", "a `View` with square brackets"}, advice::view_index},
     AdviceRule{{"typename_missing", "a type of a template parameter without `typename`"},
                advice::typename_missing},
     AdviceRule{{"lambda_capture", "a lambda without `[=]` that uses a variable around it"},

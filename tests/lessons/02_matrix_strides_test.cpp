@@ -715,6 +715,7 @@ TEST_CASE("transposes in every order of blocks and threads", "[l02][transpose][p
 }
 
 TEST_CASE("transposes with reads and writes that both lie side by side", "[l02][transpose][points:2]") {
+  require_whole_tiles();
   for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{96, 160}, {136, 72}}) {
     const Outcome outcome = check_transpose(rows, cols);
     require_block_per_tile(outcome, rows, cols);
@@ -732,6 +733,7 @@ TEST_CASE("transposes with reads and writes that both lie side by side", "[l02][
 }
 
 TEST_CASE("transposes without bank conflicts", "[l02][transpose][points:2]") {
+  require_whole_tiles();
   for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{64, 96}, {75, 53}}) {
     const Outcome outcome = check_transpose(rows, cols);
     if (const Profile* profile = profile_of(outcome)) {

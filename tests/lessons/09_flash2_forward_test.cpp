@@ -32,11 +32,6 @@ constexpr double kInf64 = std::numeric_limits<double>::infinity();
 
 double exp_relative(double s, double m) { return s == -kInf64 ? 0 : std::exp(s - m); }
 
-/// What float32 makes of that.
-double exp_of_float(double s, double m) {
-  return static_cast<double>(static_cast<float>(exp_relative(s, m)));
-}
-
 constexpr double kThreadsOfARow = 16;
 
 /// A row on its way past tiles of `width` keys, in float64, with the steps of a tile in a wrong order.
@@ -44,7 +39,6 @@ enum class Slip {
   divided_in_every_tile,  ///< O is divided by l in the loop, not behind it
   product_first,          ///< O takes in P·V, and is rescaled then
   sum_first,              ///< l takes in the row's sum, and is rescaled then
-  maximum_forgets,        ///< the new m is the maximum of the tile alone, also where the old one is larger
   sum_in_every_tile,      ///< l is added over the threads of a row in every tile
   sum_in_every_tile_too,  ///< and at the end
   scores_pile_up,         ///< S of a tile is added to what stood there: P of the tile before
@@ -72,9 +66,8 @@ Forward64 with_slip(const Problem& p, Int width, Slip slip) {
         }
       if (slip == Slip::scores_pile_up)
         for (std::size_t j = 0; j < s.size(); ++j) s[j] += static_cast<double>(p.scale) * P[j];
-      const double largest = *std::max_element(s.begin(), s.end());
-      const double m_new = slip == Slip::maximum_forgets ? largest : std::max(m, largest);
-      const double rescale = slip == Slip::maximum_forgets ? exp_of_float(m, m_new) : exp_relative(m, m_new);
+      const double m_new = std::max(m, *std::max_element(s.begin(), s.end()));
+      const double rescale = exp_relative(m, m_new);
       double sum = 0;
       for (std::size_t j = 0; j < s.size(); ++j) sum += P[j] = exp_relative(s[j], m_new);
       l = slip == Slip::sum_first ? (l + sum) * rescale : l * rescale + sum;
@@ -285,15 +278,14 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   add_slip("sum_rescaled_too_late", Slip::sum_first,
            "l is multiplied by exp(m_old - m_new) when the new tile's sum is in it already: that stands on "
            "m_new.");
-  add_slip(
-      "maximum_forgets", Slip::maximum_forgets,
-      "The new m is the maximum of the tile alone. Where that is less than the old one, exp(m_old - m_new) "
-      "is too large for float32: m is the larger of both.");
+  std::vector<Int> widths = tile_widths(p.Nk());
+  widths.push_back(std::max<Int>(p.Nk(), 1));  // a single tile
   for (const Slip slip : {Slip::sum_in_every_tile, Slip::sum_in_every_tile_too})
-    add_slip(
-        "sum_in_every_tile", slip,
-        "l is added over the threads of its row in the loop: what is whole already counts 16 times in the "
-        "next sum. Each thread keeps its own part of l until all keys have passed.");
+    for (const Int width : widths)
+      mistakes.push_back(gives_about(
+          "sum_in_every_tile", [&p, which, slip, width] { return with_slip(p, width, slip).of(which); },
+          "l is added over the threads of its row in the loop: what is whole already counts 16 times in the "
+          "next sum. Each thread keeps its own part of l until all keys have passed."));
   if (which == Which::lse)
     for (const Int width : tile_widths(p.Nk())) {
       mistakes.push_back(deviation(

@@ -142,9 +142,10 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
         return by_keys ? first_query >= std::max(first_key - offset, Int{0}) / width * width
                        : first_key < std::min(first_query + width, p.Nq()) + offset - shorter;
       };
-      mistakes.push_back(deviation("causal_ignored", p, which,
-                                   {.sees = [&p, met](Int i, Int j) { return j < p.Nk() && met(i, j, 0); }},
-                                   "Keys past the query's position are seen." + of_tiles_of(width)));
+      mistakes.push_back(deviation(
+          "causal_ignored", p, which,
+          {.sees = [&p, met, offset](Int i, Int j) { return i + offset >= 0 && j < p.Nk() && met(i, j, 0); }},
+          "Keys past the query's position are seen." + of_tiles_of(width)));
       if (!by_keys)
         mistakes.push_back(
             deviation("keys_end_short", p, which,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -173,8 +174,14 @@ Mistakes elements_left_out(std::int64_t rows, std::int64_t cols) {
           "up.")};
 }
 
+/// The one launch of a call, if check mode has seen it.
+const simt::LaunchProfile* launch_of(const Outcome& outcome) {
+  return outcome.profile && outcome.profile->launches.size() == 1 ? &outcome.profile->launches.front()
+                                                                  : nullptr;
+}
+
 /// The matrix must outlive the mistakes. Strides are those of dst.
-Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides) {
+Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, const Outcome& outcome) {
   const std::int64_t rows = src.shape()[0], cols = src.shape()[1];
   const bool along_columns = strides[0] < strides[1];  // then the copy is that of both transposes
   Mistakes mistakes{
@@ -198,10 +205,10 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides) {
           "of its own, and they say where its element (r, c) lies."),
       wrong_where(
           "guard_of_the_other_axis",
-          [=](const Index& i) { return along_columns ? i[0] >= cols : i[1] >= rows; },
+          [=](const Index& i) { return (along_columns && i[0] >= cols) || i[1] >= rows; },
           along_columns
-              ? "All rows from the number of columns on are missing: an index is held against the size of "
-                "the other axis."
+              ? "Only a square is there, as many rows as columns: an index is held against the size of the "
+                "other axis, or transposed() exchanges only one of shape and strides."
               : "All columns from the number of rows on are missing: an index is held against the size of "
                 "the other axis. A column has to be less than shape[1], a row less than shape[0]."),
       wrong_where(
@@ -209,10 +216,26 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides) {
           std::string("Of every 32 ") + (along_columns ? "columns" : "rows") +
               " only the first 8 are there. A block has kBlockRows rows of threads: either blocks begin "
               "kBlockRows "
-              "rows apart, or each thread goes on to the other rows of its tile.")};
+              "rows apart, or each thread goes on to the other rows of its tile."),
+      wrong_where(
+          "threads_exchanged", [=](const Index& i) { return i[along_columns ? 0 : 1] % kTile >= kBlockRows; },
+          std::string("Of every 32 ") + (along_columns ? "rows" : "columns") +
+              " only the first 8 are there: threadIdx.x, which is less than kTile, and threadIdx.y, which is "
+              "less than kBlockRows, have changed places.")};
   if (std::min(rows, cols) > 0) {
     const std::size_t axis = along_columns ? 1 : 0;
-    const std::string lines = along_columns ? "columns" : "rows";
+    const std::string lines = along_columns ? "columns" : "rows", others = along_columns ? "rows" : "columns";
+    const std::int64_t across = along_columns ? rows : cols;
+    if (const simt::LaunchProfile* launch = launch_of(outcome)) {
+      const std::int64_t reached = std::int64_t{launch->grid[0]} * kTile;
+      if (reached <= across - kTile)  // else it is the tail
+        mistakes.push_back(wrong_where(
+            "too_few_blocks_across", [=](const Index& i) { return i[1 - axis] >= reached; },
+            "The grid has " + std::to_string(launch->grid[0]) + " x " + std::to_string(launch->grid[1]) +
+                " blocks: along x enough for " + std::to_string(reached) + " " + others + ", and there are " +
+                std::to_string(across) + ". Along x it needs tiles_along(shape[1])" +
+                (along_columns ? ", once the axes are exchanged." : ".")));
+    }
     const std::vector<bool> copied = rows_of_far_blocks(along_columns ? cols : rows);
     mistakes.push_back(wrong_where(
         "blocks_too_far_apart", [=](const Index& i) { return !copied[static_cast<std::size_t>(i[axis])]; },
@@ -230,6 +253,11 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides) {
   }
   for (Mistake& mistake : elements_left_out(rows, cols)) mistakes.push_back(std::move(mistake));
   return mistakes;
+}
+
+/// How many tiles the shorter side of a matrix has.
+std::int64_t tiles_in_both(std::int64_t rows, std::int64_t cols) {
+  return (std::min(rows, cols) + kTile - 1) / kTile;
 }
 
 /// The matrix must outlive the mistakes.
@@ -250,6 +278,20 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
           "The tiles have changed places, but inside each the elements stand as in in: read the tile from "
           "shared "
           "memory with its two indices exchanged."),
+      gives(
+          "row_length_of_out",
+          [&x, rows, cols] {
+            return read_with_strides(x, {cols, rows}, 1, rows);
+          },
+          "in is read with the row length of out: a row of in has cols elements."),
+      wrong_where(
+          "square_of_tiles",
+          [=](const Index& i) { return std::max(i[0], i[1]) >= tiles_in_both(rows, cols) * kTile; },
+          "Only a square of tiles is there, as many across as down. Either tiles are counted by the other "
+          "side "
+          "of in: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and tiles_across is "
+          "tiles_along(cols). Or the guard of out holds its rows against rows: out has cols rows and rows "
+          "columns."),
       wrong_where(
           "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },
           "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "
@@ -259,9 +301,9 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
 }
 
 /// First the comparison that describes the pattern of what is wrong, then the strict one.
-void require_copy(const Tensor<float>& dst, const Tensor<float>& src) {
+void require_copy(const Tensor<float>& dst, const Tensor<float>& src, const Outcome& outcome) {
   const Tensor<float> expected = src.contiguous(), got = dst.contiguous();
-  require_matches(got, "dst", expected.to<double>(), expected, mistakes_of_copy(src, dst.strides()));
+  require_matches(got, "dst", expected.to<double>(), expected, mistakes_of_copy(src, dst.strides(), outcome));
   require_same_bits(got, expected, "dst");
 }
 
@@ -271,43 +313,60 @@ void require_transpose(const Tensor<float>& out, const Tensor<float>& in) {
   require_same_bits(out, expected, "out");
 }
 
+/// "1 block", "2 blocks".
+std::string count_of(std::int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// Before the results: with another block, indices mean something else.
+void require_block(const Outcome& outcome) {
+  const simt::LaunchProfile* const launch = launch_of(outcome);
+  if (!launch) return;
+  const auto& block = launch->block;
+  require(block[0] == kTile && block[1] == kBlockRows && block[2] == 1,
+          "Blocks have " + std::to_string(block[0]) + " x " + std::to_string(block[1]) +
+              (block[2] == 1 ? "" : " x " + std::to_string(block[2])) +
+              " threads. The contract asks for kTile x kBlockRows, 32 along x and 8 along y: dim3(kTile, "
+              "kBlockRows).");
+}
+
 /// The launch that the contract asks for. The simulator counts; a GPU does not tell.
 void require_launch(const Outcome& outcome, std::string_view entry, std::int64_t elements) {
   const std::int64_t launches = outcome.counters.at("launches");
   if (elements == 0) {
     require(launches == 0, "An empty matrix launches nothing, but " + std::string(entry) + " launched " +
-                               std::to_string(launches) + " kernels.");
+                               count_of(launches, "kernel") + ".");
     return;
   }
   const std::int64_t blocks = outcome.counters.at("blocks"), threads = outcome.counters.at("threads");
   require(launches == 1,
-          std::string(entry) + " launched " + std::to_string(launches) + " kernels; it should launch one.");
+          std::string(entry) + " launched " + count_of(launches, "kernel") + "; it should launch one.");
   require(threads == blocks * kTile * kBlockRows,
-          "The launch had " + std::to_string(blocks) + " blocks of " + std::to_string(threads / blocks) +
+          "The launch had " + count_of(blocks, "block") + " of " + std::to_string(threads / blocks) +
               " threads. The contract asks for blocks of kTile x kBlockRows = " +
               std::to_string(kTile * kBlockRows) + ".");
 }
 
-/// How many blocks copy_strided may and must have for rows that lie one after the other.
-void require_copy_grid(const Outcome& outcome, std::int64_t rows, std::int64_t cols) {
+/// How many blocks copy_strided may and must have for rows that lie one after the other. `narrow`: the same
+/// call, where CUDA takes no more blocks along x than the columns need.
+void require_copy_grid(const Outcome& outcome, std::int64_t rows, std::int64_t cols,
+                       const std::function<Outcome()>& narrow) {
   const std::int64_t blocks = outcome.counters.at("blocks");
   const std::int64_t tiles_across = (cols - 1) / kTile + 1, tiles_down = (rows - 1) / kTile + 1;
-  const bool other_axis = tiles_across != tiles_down &&
-                          blocks == tiles_down * std::min<std::int64_t>(tiles_across, kMaxGridY) &&
-                          blocks != tiles_across * std::min<std::int64_t>(tiles_down, kMaxGridY);
-  const std::string why =
-      other_axis
-          ? " These are the blocks for neighbours along the columns of dst. Here its smaller stride is "
-            "strides[1]: neighbouring threads should write along its rows."
-          : "";
-  require(blocks <= tiles_across * kMaxGridY,
-          "The launch had " + std::to_string(blocks) + " blocks. " + std::to_string(cols) + " columns need " +
-              std::to_string(tiles_across) + " along x, and the contract allows kMaxGridY = " +
-              std::to_string(kMaxGridY) + " along y." + why);
-  require(blocks >= std::min<std::int64_t>(tiles_across * tiles_down, kMaxGridY),
-          "The launch had only " + std::to_string(blocks) + " blocks, though the matrix has " +
-              std::to_string(tiles_across * tiles_down) + " tiles: most of a GPU would have nothing to do." +
-              why);
+  const auto why = [&]() -> std::string {
+    if (narrow().status == Status::returned) return "";
+    return " The blocks along x are those for the rows. The smaller stride of dst is strides[1] here: "
+           "neighbouring threads should write along its rows.";
+  };
+  if (blocks > tiles_across * kMaxGridY)
+    require(false, "The launch had " + count_of(blocks, "block") + ". " + std::to_string(cols) +
+                       " columns need " + std::to_string(tiles_across) +
+                       " along x, and the contract allows kMaxGridY = " + std::to_string(kMaxGridY) +
+                       " along y." + why());
+  if (blocks < std::min<std::int64_t>(tiles_across * tiles_down, kMaxGridY))
+    require(false, "The launch had only " + count_of(blocks, "block") + ", though the matrix has " +
+                       std::to_string(tiles_across * tiles_down) +
+                       " tiles: most of a GPU would have nothing to do." + why());
 }
 
 void require_block_per_tile(const Outcome& outcome, std::int64_t rows, std::int64_t cols) {
@@ -387,7 +446,8 @@ Outcome copy_into(const Tensor<float>& src, Tensor<float>& dst, const CallOption
                      << "; dst: strides " << format_shape(dst.strides()));
   const Outcome outcome = call_with(options, ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
   require_ran(outcome);
-  require_copy(dst, src);
+  require_block(outcome);
+  require_copy(dst, src, outcome);
   require_launch(outcome, "copy_strided", src.numel());
   return outcome;
 }
@@ -404,6 +464,7 @@ Outcome transpose_into(const Tensor<float>& x, Tensor<float>& out_tensor, const 
   const Outcome outcome =
       call_with(options, ENTRY(transpose), in(x, "in"), out(out_tensor, "out"), x.shape()[0], x.shape()[1]);
   require_ran(outcome);
+  require_block(outcome);
   require_transpose(out_tensor, x);
   require_launch(outcome, "transpose", x.numel());
   return outcome;
@@ -429,13 +490,25 @@ void require_strides_and_guard(bool rows_side_by_side) {
   }
 }
 
-/// Comes before other sizes: in a square, wrong indices stay within the matrix and within what was written.
-void require_square() { check_transpose(kBlockRows, kBlockRows); }
+/// Comes before other sizes: where all tiles are whole, wrong indices stay within the matrix and within what
+/// was written.
+void require_whole_tiles() {
+  check_transpose(2 * kTile, 2 * kTile);
+  check_transpose(kTile, 2 * kTile);
+}
 
 CallOptions with_grid_limit(std::int64_t blocks) {
   CallOptions options;
   options.max_grid_x = static_cast<std::uint32_t>(blocks);
   return options;
+}
+
+/// A copy of rows where CUDA takes no more blocks along x than their columns need.
+Outcome copy_narrow(std::int64_t rows, std::int64_t cols) {
+  const Tensor<float> src({rows, cols}, 0.0f);
+  Tensor<float> dst({rows, cols});
+  return call_with(with_grid_limit((cols - 1) / kTile + 1), ENTRY(copy_strided), in(src, "src"),
+                   out(dst, "dst"));
 }
 
 }  // namespace
@@ -484,7 +557,7 @@ TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_s
   require_strides_and_guard(true);
   const std::int64_t rows = 72, cols = 136;
   const Outcome outcome = check_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
-  require_copy_grid(outcome, rows, cols);
+  require_copy_grid(outcome, rows, cols, [&] { return copy_narrow(rows, cols); });
   require_one_pass(outcome, rows * cols, "src", "dst");
   if (const Profile* profile = profile_of(outcome)) {
     const std::string remedy =
@@ -501,7 +574,7 @@ TEST_CASE("copies more rows than one grid reaches", "[l02][copy_strided][points:
   const Tensor<float> src = counted(rows, cols);
   Tensor<float> dst({rows, cols});
   const Outcome outcome = copy_into(src, dst);
-  require_copy_grid(outcome, rows, cols);
+  require_copy_grid(outcome, rows, cols, [&] { return copy_narrow(rows, cols); });
 
   const Tensor<float> wide = counted(cols, rows);
   Tensor<float> wide_dst({cols, rows});
@@ -581,25 +654,27 @@ TEST_CASE("copies (3, 4) into (3, 4), but refuses to copy it into (4, 3) or (3, 
 TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][points:1]") {
   // A grid limit of one block along x: CUDA refuses any sensible launch. A GPU has no such switch and accepts
   // it; then the copy must be right.
+  require_strides_and_guard(true);
   const Tensor<float> src = numbered(5, 1000);
   Tensor<float> dst({5, 1000});
   const Outcome unlimited = call(ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
   require_ran(unlimited);
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
-  if (!require_refused_launch(outcome, unlimited)) require_copy(dst, src);
+  if (!require_refused_launch(outcome, unlimited)) require_copy(dst, src, outcome);
 }
 
 // ---- transpose ----
 
 TEST_CASE("transposes the matrix of the notes", "[l02][transpose][points:1]") {
   check_transpose(3, 3);  // first a square: wrong indices stay within it
+  require_whole_tiles();
   const auto x = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});
   Tensor<float> y({3, 2});
   transpose_into(x, y);
 }
 
 TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[l02][transpose][points:2]") {
-  require_square();
+  require_whole_tiles();
   check_transpose(5, 100);  // first a flat one: a tile with few rows tells most about who moves which
   for (const std::int64_t rows : {32, 100, 33, 31, 1, 0})
     for (const std::int64_t cols : {32, 100, 33, 31, 1, 0}) check_transpose(rows, cols);
@@ -607,7 +682,7 @@ TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[
 
 TEST_CASE("transposes more rows than blocks fit along one axis of a grid, and as many columns",
           "[l02][transpose][points:2]") {
-  require_square();
+  require_whole_tiles();
   const Tensor<float> tall = counted(kBeyondGridY, 1), wide = counted(1, kBeyondGridY);
   Tensor<float> tall_out({1, kBeyondGridY}), wide_out({kBeyondGridY, 1});
   transpose_into(tall, tall_out);
@@ -616,7 +691,7 @@ TEST_CASE("transposes more rows than blocks fit along one axis of a grid, and as
 
 TEST_CASE("transposes NaN, infinities, zeros of both signs and tiny numbers to the last bit",
           "[l02][transpose][points:1]") {
-  require_square();
+  require_whole_tiles();
   for (const Pattern pattern :
        {Pattern::subnormal, Pattern::signed_zeros, Pattern::infinities, Pattern::one_nan}) {
     INFO("data: " << pattern_name(pattern));
@@ -627,7 +702,7 @@ TEST_CASE("transposes NaN, infinities, zeros of both signs and tiny numbers to t
 }
 
 TEST_CASE("transposes in every order of blocks and threads", "[l02][transpose][points:1]") {
-  require_square();
+  require_whole_tiles();
   const Tensor<float> x = numbered(70, 130);
   std::uint64_t seed = case_seed();
   for (const Order order : {Order::forward, Order::reverse, Order::random, Order::random}) {
@@ -640,6 +715,7 @@ TEST_CASE("transposes in every order of blocks and threads", "[l02][transpose][p
 }
 
 TEST_CASE("transposes with reads and writes that both lie side by side", "[l02][transpose][points:2]") {
+  require_whole_tiles();
   for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{96, 160}, {136, 72}}) {
     const Outcome outcome = check_transpose(rows, cols);
     require_block_per_tile(outcome, rows, cols);
@@ -657,6 +733,7 @@ TEST_CASE("transposes with reads and writes that both lie side by side", "[l02][
 }
 
 TEST_CASE("transposes without bank conflicts", "[l02][transpose][points:2]") {
+  require_whole_tiles();
   for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{64, 96}, {75, 53}}) {
     const Outcome outcome = check_transpose(rows, cols);
     if (const Profile* profile = profile_of(outcome)) {
@@ -667,7 +744,7 @@ TEST_CASE("transposes without bank conflicts", "[l02][transpose][points:2]") {
 }
 
 TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transpose][points:1]") {
-  require_square();
+  require_whole_tiles();
   check_transpose(3, 4);
   const Tensor<float> x = numbered(3, 4);
   Tensor<float> y({4, 3});
@@ -680,6 +757,7 @@ TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transp
 }
 
 TEST_CASE("transpose: reports a launch that CUDA refuses", "[l02][transpose][points:1]") {
+  require_whole_tiles();
   const Tensor<float> x = numbered(5, 1000);
   Tensor<float> y({1000, 5});
   const Outcome unlimited =

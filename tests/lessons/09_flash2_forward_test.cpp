@@ -32,11 +32,15 @@ constexpr double kInf64 = std::numeric_limits<double>::infinity();
 
 double exp_relative(double s, double m) { return s == -kInf64 ? 0 : std::exp(s - m); }
 
+constexpr double kThreadsOfARow = 16;
+
 /// A row on its way past tiles of `width` keys, in float64, with the steps of a tile in a wrong order.
 enum class Slip {
   divided_in_every_tile,  ///< O is divided by l in the loop, not behind it
   product_first,          ///< O takes in P·V, and is rescaled then
   sum_first,              ///< l takes in the row's sum, and is rescaled then
+  sum_in_every_tile,      ///< l is added over the threads of a row in every tile
+  sum_in_every_tile_too,  ///< and at the end
   scores_pile_up,         ///< S of a tile is added to what stood there: P of the tile before
   p_over_q,               ///< P is written over Q: the next tile's scores are made from P. Needs D <= width
 };
@@ -45,6 +49,7 @@ Forward64 with_slip(const Problem& p, Int width, Slip slip) {
   const Tensor<double> S = attention_of(p).S;
   Forward64 to = expected_of(p);
   const Int Nk = p.Nk(), D = p.D();
+  const bool in_every_tile = slip == Slip::sum_in_every_tile || slip == Slip::sum_in_every_tile_too;
   for (Int row = 0; row < to.lse.numel(); ++row) {
     const Int head = row / p.Nq(), b = head / p.H(), h = head % p.H();
     double m = -kInf64, l = 0;
@@ -66,6 +71,7 @@ Forward64 with_slip(const Problem& p, Int width, Slip slip) {
       double sum = 0;
       for (std::size_t j = 0; j < s.size(); ++j) sum += P[j] = exp_relative(s[j], m_new);
       l = slip == Slip::sum_first ? (l + sum) * rescale : l * rescale + sum;
+      if (in_every_tile && first > 0) l += (kThreadsOfARow - 1) * (l - sum);
       for (Int d = 0; d < D; ++d) {
         double& o = O[static_cast<std::size_t>(d)];
         double product = 0;
@@ -76,6 +82,7 @@ Forward64 with_slip(const Problem& p, Int width, Slip slip) {
       }
       m = m_new;
     }
+    if (slip == Slip::sum_in_every_tile_too) l *= kThreadsOfARow;
     to.lse.at_linear(row) = l == 0 ? -kInf64 : m + std::log(l);
     for (Int d = 0; d < D; ++d) {
       const double o = O[static_cast<std::size_t>(d)];
@@ -169,7 +176,7 @@ void add_wrong_ends(Mistakes& to, const Problem& p, Which which) {
     to.push_back(deviation(
         "tail_hidden_by_queries", p, which,
         {.sees = [Nq, last](Int, Int j) { return j < last || j < Nq; }, .tile = width, .tail_counts = true},
-        "In the last tile of keys, a column is hidden if it lies behind Nq, the number of queries." + rule));
+        "In the last tile of keys, a column is hidden if it lies past Nq, the number of queries." + rule));
   }
   if (Nk > 1)
     to.push_back(deviation("last_key_hidden", p, which, {.sees = [Nk](Int, Int j) { return j < Nk - 1; }},
@@ -203,6 +210,61 @@ bool any_score_is_0(const Problem& p) {
   return std::find(S.data(), S.data() + S.numel(), 0.0) != S.data() + S.numel();
 }
 
+/// m stays -inf, so that every tile replaces what the others left.
+Mistake m_never_updated(const Problem& p, Which which, Int width, const std::string& unit) {
+  Deviation how{.tile = width, .of_O = Rescaling::forgotten, .of_l = Rescaling::forgotten};
+  how.lse = [](const RowEnd&) { return -kInf64; };
+  return deviation("m_never_updated", p, which, how,
+                   "m stays -inf: the new maximum is never kept, so that every " + unit +
+                       " replaces what the others left." + (width > 1 ? of_tiles(width) : ""));
+}
+
+/// O where each thread divides by its own part of l: in every 64 keys and 64 dimensions it has 4.
+Tensor<double> divided_by_own_sums(const Problem& p) {
+  const reference::Attention all = attention_of(p);
+  Tensor<double> O = all.O;
+  const Int Nk = p.Nk(), D = p.D();
+  for (Int row = 0; row < O.numel() / std::max<Int>(D, 1); ++row) {
+    const double* const s = all.S.data() + row * Nk;
+    const double m = Nk > 0 ? *std::max_element(s, s + Nk) : -kInf64;
+    double l = 0, parts[16] = {};
+    for (Int j = 0; j < Nk; ++j) {
+      l += exp_relative(s[j], m);
+      parts[j % 64 / 4] += exp_relative(s[j], m);
+    }
+    for (Int d = 0; d < D; ++d) {
+      const double part = parts[d % 64 / 4];
+      O.at_linear(row * D + d) = part == 0 ? 0 : O.at_linear(row * D + d) * l / part;
+    }
+  }
+  return O;
+}
+
+/// -inf - -inf where a row begins with scores of -inf alone, or 0 / 0 where there are no keys.
+void add_empty_beginnings(Mistakes& to, const Problem& p, Which which) {
+  if (p.Nk() == 0) {
+    if (which == Which::O)
+      to.push_back(shows(
+          "nan_for_empty_row",
+          [](const Tensor<float>& got) {
+            return std::all_of(got.data(), got.data() + got.numel(),
+                               [](float x) { return std::isnan(x) && !is_poison(x); });
+          },
+          "Without keys, l is 0, and 0 / 0 is NaN. The result of such a row is 0."));
+    return;
+  }
+  for (const Int width : {Int{1}, Int{32}, Int{64}, Int{128}})
+    if (width < p.Nk())
+      to.push_back(nan_where(
+          "nan_for_empty_row",
+          [S = attention_of(p).S, width](const grading::Index& at) {
+            for (Int j = 0; j < width; ++j)
+              if (S(at[0], at[1], at[2], j) != -kInf64) return false;
+            return true;
+          },
+          "Where all scores so far are -inf, the maximum is -inf, too, and -inf - -inf is NaN."));
+}
+
 Mistakes own_mistakes(const Problem& p, Which which) {
   Mistakes mistakes;
   const auto add_slip = [&](const char* name, Slip slip, const std::string& sentence) {
@@ -216,6 +278,28 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   add_slip("sum_rescaled_too_late", Slip::sum_first,
            "l is multiplied by exp(m_old - m_new) when the new tile's sum is in it already: that stands on "
            "m_new.");
+  std::vector<Int> widths = tile_widths(p.Nk());
+  widths.push_back(std::max<Int>(p.Nk(), 1));  // a single tile
+  for (const Slip slip : {Slip::sum_in_every_tile, Slip::sum_in_every_tile_too})
+    for (const Int width : widths)
+      mistakes.push_back(gives_about(
+          "sum_in_every_tile", [&p, which, slip, width] { return with_slip(p, width, slip).of(which); },
+          "l is added over the threads of its row in the loop: what is whole already counts 16 times in the "
+          "next sum. Each thread keeps its own part of l until all keys have passed."));
+  if (which == Which::lse)
+    for (const Int width : tile_widths(p.Nk())) {
+      mistakes.push_back(deviation(
+          "nothing_rescaled", p, which, {.tile = width, .of_O = Rescaling::never, .of_l = Rescaling::never},
+          "When a tile raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new)." +
+              of_tiles(width)));
+    }
+  for (const Int width : tile_widths(p.Nk())) mistakes.push_back(m_never_updated(p, which, width, "tile"));
+  add_empty_beginnings(mistakes, p, which);
+  if (which == Which::O && p.D() <= 64)
+    mistakes.push_back(gives_about(
+        "divided_by_own_sum", [&p] { return divided_by_own_sums(p); },
+        "O is divided by one thread's part of l. The threads of a row add their parts first, then they "
+        "divide."));
   for (const Int width : tile_widths(p.Nk()))
     if (p.D() <= width)
       mistakes.push_back(gives_about(
@@ -256,6 +340,14 @@ Mistakes own_mistakes(const Problem& p, Which which) {
                     "In the last tile of keys, the row is compared with the number of keys. It has to be the "
                     "column: the "
                     "second argument of `hidden`."));
+  for (const auto& [queries, keys] : {std::pair<Int, Int>{128, 64}, {64, 64}, {64, 32}, {128, 128}})
+    mistakes.push_back(deviation(
+        "tail_hidden_by_row", p, which,
+        {.sees = [Nk = p.Nk(), M = queries, N = keys](Int i, Int j) { return j / N * N + i % M < Nk; },
+         .tile = keys,
+         .tail_counts = true},
+        "In the tiles of keys, the row is compared with the number of keys. It has to be the column: the "
+        "second argument of `hidden`."));
   add_wrong_ends(mistakes, p, which);
   add_exchanged_starts(mistakes, p, which);
   if (any_score_is_0(p))
@@ -292,6 +384,8 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
 /// Those of the first version, which has tiles of one key.
 Mistakes mistakes_of_rows(const Problem& p, Which which) {
   Mistakes mistakes = own_mistakes(p, which);
+  std::erase_if(mistakes, [](const Mistake& one) { return one.name == "tail_hidden_by_queries"; });
+  mistakes.push_back(m_never_updated(p, which, 1, "key"));
   const auto add = [&](const char* name, Deviation how, const char* sentence) {
     how.tile = 1;
     mistakes.push_back(deviation(name, p, which, std::move(how), sentence));
@@ -303,6 +397,8 @@ Mistakes mistakes_of_rows(const Problem& p, Which which) {
   add("sum_not_rescaled", {.of_l = Rescaling::never},
       "When a key raises the maximum m, the sum l so far stands on the old one: it has to be multiplied by "
       "exp(m_old - m_new).");
+  add("nothing_rescaled", {.of_O = Rescaling::never, .of_l = Rescaling::never},
+      "When a key raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new).");
   add("rescaled_by_the_inverse", {.of_O = Rescaling::inverse, .of_l = Rescaling::inverse},
       "O and l are multiplied by exp(m_new - m_old); it should be exp(m_old - m_new).");
   return mistakes;
@@ -396,6 +492,8 @@ TEST_CASE("rows: attends in several batches and heads, with 1 to 128 dimensions"
   const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
   attention_tests::check(kRows,
                          with_layouts(random_problem({2, 3, 20, 40, 16}), inside, outside, inside, outside));
+  attention_tests::check(kRows,
+                         with_layouts(random_problem({2, 3, 20, 40, 16}), outside, inside, outside, inside));
   check_nothing_to_do(kRows);
 }
 

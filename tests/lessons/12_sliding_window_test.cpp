@@ -161,6 +161,11 @@ class RangeMistakes {
         "range_one_tile_short",
         [N](const Ranges& r, Int j) { return j < round_down(std::max<Int>(r.end - 1, 0), N); },
         "The tiles of keys end one tile early: the last tile, in which the last query stands, is left out.");
+    add(
+        "range_one_key_short", [N](const Ranges& r, Int j) { return j < round_up(r.end - 1, N); },
+        "The tiles of keys end before the last query's own key: an end is one key past the last, last_query "
+        "+ "
+        "offset + 1.");
     if (offset_ != 0)
       add(
           "end_without_offset", [N](const Ranges& r, Int j) { return j < round_up(r.last_query + 1, N); },
@@ -191,6 +196,22 @@ class RangeMistakes {
       const Ranges r = ranges(i);
       return r.all_begin <= round_down(j, N) && round_down(j, N) + N <= r.all_end;
     };
+    // As without tiles, but only in the tiles that pass by and are masked.
+    to.add_view_too(
+        "window_ignored", [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || j <= i + offset); },
+        "Keys older than the window are seen." + tiles_);
+    to.add_view_too(
+        "window_one_more",
+        [=](Int i, Int j) {
+          return passes(i, j) && (whole(i, j) || (j <= i + offset && j >= i + offset - window));
+        },
+        "The window is one key too long: the query's own key is one of its keys, and the oldest is one too "
+        "many." +
+            tiles_);
+    to.add_view_too(
+        "causal_ignored",
+        [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || j > i + offset - window); },
+        "Keys past the query's position are seen." + tiles_);
     if (offset != 0)
       to.add_view_too(
           "window_top_left",
@@ -238,7 +259,7 @@ class RangeMistakes {
   template <class StillThere>
   void add_missing(Catalogue& to, const char* name, StillThere still_there,
                    const std::string& sentence) const {
-    to.add_view(
+    to.add_view_too(
         name,
         [&p = p_, ranges = ranges_of(), still_there](Int i, Int j) {
           return p.sees(i, j) && still_there(ranges(i), j);
@@ -249,7 +270,7 @@ class RangeMistakes {
   template <class TakenAsWhole>
   void add_unmasked(Catalogue& to, const char* name, TakenAsWhole taken_as_whole,
                     const std::string& sentence) const {
-    to.add_view(
+    to.add_view_too(
         name,
         [&p = p_, ranges = ranges_of(), passes = passing(), N = N_, taken_as_whole](Int i, Int j) {
           return p.sees(i, j) || (passes(i, j) && taken_as_whole(ranges(i), round_down(j, N)));

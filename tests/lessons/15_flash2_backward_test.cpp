@@ -43,9 +43,9 @@ void add_loading(Mistakes& to, const BackwardProblem& p, Gradient which, const c
     to.push_back(deviation(mistake, p, which, {.right = reader}, sentence));
   };
   const std::string first = which == Gradient::dQ ? "first_key" : "first_query";
-  const std::string exchanged = "In " + product + ", rows and columns of " + name +
-                                " are exchanged. The sum runs over dimensions: load it with "
-                                "device::transposed().";
+  const std::string exchanged =
+      "In " + product + ", rows and columns of " + name + " are exchanged. The sum runs over " +
+      (which == Gradient::dQ ? "keys" : "queries") + ": load it with device::transposed().";
   add(
       not_transposed,
       [](Int row, Int d) {
@@ -60,6 +60,15 @@ void add_loading(Mistakes& to, const BackwardProblem& p, Gradient which, const c
         },
         exchanged);
     if (width < rows)
+      add(
+          "first_tile_again",
+          [width](Int row, Int d) {
+            return std::pair{row % width, d};
+          },
+          "In " + product + ", every tile of " + name + " is the first one. A tile of device::transposed(" +
+              name + ") begins at (0, " + first + ")." + of_tiles_of(width));
+    // Where the last tiles are hidden from most queries, it could be an end that comes too early.
+    if (width < rows && !p.mask.causal)
       add(
           start_exchanged,
           [width](Int row, Int d) {
@@ -127,6 +136,24 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   const bool by_keys = which != Gradient::dQ;
   const Int offset = p.Nk() - p.Nq();
   for (const Int width : {16, 32, 64, 128}) {
+    if (p.mask.causal) {
+      const auto met = [&p, width, offset, by_keys](Int i, Int j, Int shorter) {
+        const Int first_query = i / width * width, first_key = j / width * width;
+        return by_keys ? first_query >= std::max(first_key - offset, Int{0}) / width * width
+                       : first_key < std::min(first_query + width, p.Nq()) + offset - shorter;
+      };
+      mistakes.push_back(deviation(
+          "causal_ignored", p, which,
+          {.sees = [&p, met, offset](Int i, Int j) { return i + offset >= 0 && j < p.Nk() && met(i, j, 0); }},
+          "Keys past the query's position are seen." + of_tiles_of(width)));
+      if (!by_keys)
+        mistakes.push_back(
+            deviation("keys_end_short", p, which,
+                      {.sees = [&p, met](Int i, Int j) { return p.sees(i, j) && met(i, j, 1); }},
+                      "The loop over keys ends before the key at the last query's position: keys_end is one "
+                      "past it." +
+                          of_tiles_of(width)));
+    }
     if (by_keys && p.mask.causal)
       mistakes.push_back(deviation("first_query_rounded_up", p, which,
                                    {.sees =

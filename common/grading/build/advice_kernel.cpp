@@ -192,6 +192,35 @@ Sentence const_dropped(const Situation& s) {
   return "What is const may only be read, so a pointer to it needs const as well, as in const float* p.";
 }
 
+Sentence view_of_const(const Situation& s) {
+  const std::string from = s.quoted(0), to = s.quoted(1);
+  if (!s.says("conversion from") || !from.starts_with("View<") || !to.starts_with("View<"))
+    return std::nullopt;
+  const bool from_const = from.starts_with("View<const "), to_const = to.starts_with("View<const ");
+  if (from_const == to_const) return std::nullopt;
+  if (from_const)
+    return "What is only read is a view of const: write const in front of the type of its elements, as in "
+           "View<const float, 2>.";
+  return "What is written to is no view of const: leave const out, as in View<float, 2>.";
+}
+
+Sentence view_index(const Situation& s) {
+  if (!s.says("no match for 'operator[]'") || !s.says("View<")) return std::nullopt;
+  return "A View takes its indices in round brackets, as in x(row, col).";
+}
+
+Sentence typename_missing(const Situation& s) {
+  if (!s.says("is parsed as a non-type")) return std::nullopt;
+  return "The compiler does not know yet that " + s.quoted() + " is a type: write typename " + s.quoted() +
+         ".";
+}
+
+Sentence lambda_capture(const Situation& s) {
+  if (!s.says("' is not captured") && !s.says("cannot be implicitly captured in a lambda"))
+    return std::nullopt;
+  return "A lambda sees the variables around it only if its brackets say so: write [=] for copies of them.";
+}
+
 Sentence kernel_returns(const Situation& s) {
   const bool value = s.says_one_of(
       {"return-statement with a value", "should not return a value", "return value type does not match"});

@@ -284,6 +284,8 @@ Sentence misspelt_name(const Situation& s) {
     const auto begin = at + kGuess.size();
     if (names.contains(s.error.text.substr(begin, s.error.text.find('\'', begin) - begin))) return "";
   }
+  if (s.says("did you mean 'course::device::" + name + "'"))
+    return name + " is in namespace device: write device::" + name + ".";
   std::pair<std::size_t, std::string> best{3, ""};
   for (const std::string& candidate : names) best = std::min(best, {distance(name, candidate), candidate});
   if (best.second.empty()) return std::nullopt;

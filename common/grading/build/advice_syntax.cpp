@@ -47,6 +47,16 @@ const Block* open_function(const Situation& s) {
   return found;
 }
 
+/// The last function that ends above the error, or nullptr.
+const Block* last_function_above(const Situation& s) {
+  const Block* found = nullptr;
+  for (const Block& block : s.code.blocks())
+    if (block.kind == Block::Kind::function && block.close_line != 0 && block.close_line < s.error.line &&
+        (found == nullptr || block.close_line > found->close_line))
+      found = &block;
+  return found;
+}
+
 Sentence end_inside_block(const Situation& s) {
   const auto& blocks = s.code.blocks();
   const auto open =
@@ -146,6 +156,13 @@ Sentence surplus_brace(const Situation& s) {
       return "There is one '}' too many above line " + number(s.error.line) + ": the one on line " +
              number(block.close_line) + " already ends namespace " + block.name + ".";
   }
+  // In a function that has ended early, statements stand where declarations belong.
+  const bool statement = s.says_one_of({"expected constructor, destructor, or type conversion",
+                                        "expected unqualified-id", "this declaration has no storage class"});
+  if (const Block* const ended = last_function_above(s);
+      statement && ended != nullptr && s.code.function_around(s.error.line) == nullptr)
+    return "There is one '}' too many above line " + number(s.error.line) + ": the one on line " +
+           number(ended->close_line) + " already ends " + ended->name + ".";
   if (!direct) return std::nullopt;
   return "The '}' on line " + number(s.code.surplus_brace()) + " ends nothing: remove it, or one above it.";
 }

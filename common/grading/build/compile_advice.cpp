@@ -46,7 +46,7 @@ struct AdviceRule {
 constexpr std::array kRules = {
     AdviceRule{{"missing_brace", "a `}` is missing, or a function is defined inside another one"},
                advice::missing_brace},
-    AdviceRule{{"surplus_brace", "a `}` too many, which ends `namespace course` early"},
+    AdviceRule{{"surplus_brace", "a `}` too many, which ends a function or `namespace course` early"},
                advice::surplus_brace},
     AdviceRule{{"launch_brackets", "`<<<` or `>>>` with a bracket missing or a space inside"},
                advice::launch_brackets},
@@ -80,6 +80,13 @@ constexpr std::array kRules = {
     AdviceRule{
         {"write_to_const", "an assignment to what is `const`, such as an output declared `const float*`"},
         advice::write_to_const},
+    AdviceRule{{"view_of_const", "a `View<float, 2>` for what is const, or the other way round"},
+               advice::view_of_const},
+    AdviceRule{{"view_index", "a `View` with square brackets"}, advice::view_index},
+    AdviceRule{{"typename_missing", "a type of a template parameter without `typename`"},
+               advice::typename_missing},
+    AdviceRule{{"lambda_capture", "a lambda without `[=]` that uses a variable around it"},
+               advice::lambda_capture},
     AdviceRule{{"kernel_returns", "a kernel that returns a value"}, advice::kernel_returns},
     AdviceRule{{"shared_size", "a `__shared__` array whose size is no constant"}, advice::shared_size},
     AdviceRule{{"array_size", "an array in a kernel whose size is no constant"}, advice::array_size},

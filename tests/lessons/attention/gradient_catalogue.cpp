@@ -26,6 +26,13 @@ void add_delta(GradientCatalogue& to) {
     add("delta_is_a_mean", Delta::mean, "delta is divided by D here: it is a sum, and no mean.");
     add("delta_of_lane_0", Delta::lane_0,
         "delta has only every 32nd dimension, those of lane 0: the lanes' sums have to be added.");
+    add("delta_steps_by_1", Delta::step_1,
+        "Every lane goes on by one dimension, so that most count several times: a lane's next is 32 "
+        "further.");
+  }
+  if (to.is(Gradient::delta)) {
+    add("delta_negated", Delta::negated, "delta has the opposite sign here.");
+    to.add({"delta_added", [](const grading::WrongResult&) { return std::nullopt; }});  // dS is not to blame
   }
   if (to.is(Gradient::delta)) add("delta_scaled", Delta::scaled, "delta is multiplied by the scale here.");
   for (const Int end : ends_of_whole_tiles(to.p().D()))

@@ -35,6 +35,8 @@ enum class Delta {
   mean,    ///< rowsum(dO ∘ O) / D
   scaled,  ///< rowsum(dO ∘ O) · scale
   lane_0,  ///< the sum over the dimensions 0, 32, 64, ... alone
+  step_1,  ///< each lane goes on by 1: dimension d counts d + 1 times, at most 32
+  negated,
 };
 
 /// What a kernel makes of P, dP and delta.

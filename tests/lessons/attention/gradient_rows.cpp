@@ -65,6 +65,13 @@ double RowValues::delta(Int b, Int h, Int i) const {
       for (Int d = 0; d < D; d += 32) sum += dO[d] * O[d];
       return sum;
     }
+    case Delta::step_1: {
+      double sum = 0;
+      for (Int d = 0; d < D; ++d) sum += static_cast<double>(std::min<Int>(d + 1, 32)) * dO[d] * O[d];
+      return sum;
+    }
+    case Delta::negated:
+      return -dot(dO, O, D);
   }
   return kNan64;
 }

@@ -80,7 +80,7 @@ void add_two_rows(grading::Mistakes& to, const Problem& p, Which which, TwoRows 
       "The maximum is taken over 32 lanes, of which only 16 share a row: it is the maximum of two rows. "
       "max_warp<Shape::kThreadsAcross>() takes it over 16."));
   if (which != Which::m)
-    to.push_back(grading::gives(
+    to.push_back(gives_about(
         "sum_of_two_rows", [&p, which, sums] { return with_two_rows(p, sums).of(which); },
         "The sum is taken over 32 lanes, of which only 16 share a row: l has the sum of two rows. "
         "sum_warp<Shape::kThreadsAcross>() takes it over 16."));

@@ -62,6 +62,14 @@ class RangeMistakes {
     add_unmasked(
         to, "tiles_unmasked", [](const Ranges&, Int) { return true; },
         "Every key of the tiles that pass by is seen: nothing is hidden in them.");
+    const Int N = N_;
+    add_unmasked(
+        to, "seen_by_some",
+        [N](const Ranges& r, Int first_key) {
+          return r.all_begin - (r.last_query - r.first_query) <= first_key && first_key + N <= r.end;
+        },
+        "A tile needs no mask if all queries see all of its keys: it lies in [all_begin, all_end). Here it "
+        "has none where it lies in [begin, end), the keys that some query sees.");
   }
 
   void add_diagonal_unmasked(Catalogue& to) const {
@@ -75,6 +83,10 @@ class RangeMistakes {
     add_unmasked(
         to, "diagonal_tiles_unmasked",
         [N](const Ranges& r, Int first_key) { return r.all_begin <= first_key && first_key + N <= r.end; },
+        sentence);
+    add_unmasked(
+        to, "diagonal_tiles_unmasked",
+        [](const Ranges& r, Int first_key) { return r.all_begin <= first_key && first_key < r.all_end; },
         sentence);
   }
 
@@ -136,6 +148,14 @@ class RangeMistakes {
     add_missing(
         to, "late_tiles_missing", [N](const Ranges& r, Int j) { return j < round_up(r.all_end, N); },
         "The tiles of keys end with the first query's position. The last query sees more.");
+    add_missing(
+        to, "last_key_missing", [N](const Ranges& r, Int j) { return j < round_up(r.end - 1, N); },
+        "The range of keys ends one key early: where the last query stands at the first key of a tile, that "
+        "tile is left out.");
+    add_missing(
+        to, "stepped_by_queries",
+        [N, M = M_](const Ranges& r, Int j) { return (j - round_down(r.begin, N)) % std::max(M, N) < N; },
+        "Tiles of keys are left out: the loop steps by the queries of a tile, not by its keys.");
     if (offset_ != 0)
       add_missing(
           to, "begin_without_offset",
@@ -161,11 +181,6 @@ class RangeMistakes {
         "range_one_tile_short",
         [N](const Ranges& r, Int j) { return j < round_down(std::max<Int>(r.end - 1, 0), N); },
         "The tiles of keys end one tile early: the last tile, in which the last query stands, is left out.");
-    add(
-        "range_one_key_short", [N](const Ranges& r, Int j) { return j < round_up(r.end - 1, N); },
-        "The tiles of keys end before the last query's own key: an end is one key past the last, last_query "
-        "+ "
-        "offset + 1.");
     if (offset_ != 0)
       add(
           "end_without_offset", [N](const Ranges& r, Int j) { return j < round_up(r.last_query + 1, N); },
@@ -175,59 +190,47 @@ class RangeMistakes {
     for (const bool from_key_0 : {false, true})
       to.add(grading::gives(
           "range_begins_early", [*this, from_key_0] { return with_early_values(from_key_0); },
-          "Tiles before the window are loaded, and hidden. 0 times infinity is NaN: the first tile has to be "
-          "the one "
-          "that holds key `begin`." +
+          "Tiles before the window are loaded, and hidden: their values are infinite here, and 0 times "
+          "infinity is NaN. The first tile has to be the one that holds key `begin`." +
               tiles_));
   }
 
-  void add_windows(Catalogue& to) const {
-    const auto ranges = ranges_of();
-    const auto passes = passing();
-    const Int Nk = p_.Nk(), offset = offset_, window = window_;
-    to.add_view(
-        "window_of_the_tile", [=](Int i, Int j) { return j <= i + offset && j >= ranges(i).begin && j < Nk; },
-        "All queries of a tile have the window of the first. Each has its own: its first key moves along "
-        "with "
-        "it." +
-            tiles_);
-    const Int N = N_;
-    const auto whole = [=](Int i, Int j) {
-      const Ranges r = ranges(i);
-      return r.all_begin <= round_down(j, N) && round_down(j, N) + N <= r.all_end;
-    };
-    // As without tiles, but only in the tiles that pass by and are masked.
-    to.add_view_too(
-        "window_ignored", [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || j <= i + offset); },
-        "Keys older than the window are seen." + tiles_);
-    to.add_view_too(
-        "window_one_more",
-        [=](Int i, Int j) {
-          return passes(i, j) && (whole(i, j) || (j <= i + offset && j >= i + offset - window));
-        },
-        "The window is one key too long: the query's own key is one of its keys, and the oldest is one too "
-        "many." +
-            tiles_);
-    to.add_view_too(
-        "causal_ignored",
-        [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || j > i + offset - window); },
-        "Keys past the query's position are seen." + tiles_);
-    if (offset != 0)
+  /// Wrong masks of the tiles that pass by and are not whole.
+  void add_masks(Catalogue& to) const {
+    const auto add = [&, passes = passing(), ranges = ranges_of(), N = N_](
+                         const char* name, std::function<bool(Int i, Int j)> sees, const char* sentence) {
+      const auto whole = [=](Int i, Int j) {
+        const Ranges r = ranges(i);
+        return r.all_begin <= round_down(j, N) && round_down(j, N) + N <= r.all_end;
+      };
       to.add_view_too(
-          "window_top_left",
-          [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || (j <= i + offset && j > i - window)); },
-          "The window is counted from key i. It is counted from key i + Nk - Nq, the query's position." +
-              tiles_);
-    to.add_view_too(
-        "window_reversed",
-        [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || j <= i + offset - window); },
-        "The window is reversed: its keys are hidden, and older ones are seen." + tiles_);
-    to.add_view(
-        "window_on_both_sides",
-        [=](Int i, Int j) { return passes(i, j) && std::abs(i + offset - j) < window; },
+          name, [=](Int i, Int j) { return passes(i, j) && (whole(i, j) || sees(i, j)); }, sentence);
+    };
+    Catalogue masks(p_, to.which());
+    add_mask(masks);
+    for (const NamedDeviation& mask : masks.deviations())
+      if (mask.how.sees) add(mask.name.c_str(), mask.how.sees, mask.sentence.c_str());
+    const Int M = M_, offset = offset_, window = window_;
+    add(
+        "window_of_the_tile",
+        [=, ranges = ranges_of()](Int i, Int j) { return j <= i + offset && j >= ranges(i).begin; },
+        "All queries of a tile have the window of the first. Each has its own: its first key moves along "
+        "with it.");
+    add(
+        "window_reversed", [=](Int i, Int j) { return j <= i + offset - window; },
+        "The window is reversed: its keys are hidden, and older ones are seen.");
+    add(
+        "window_on_both_sides", [=](Int i, Int j) { return std::abs(i + offset - j) < window; },
         "The window reaches past the query's position as well. It holds the query's own key and older "
-        "ones." +
-            tiles_);
+        "ones.");
+    add(
+        "mask_inverted", [&p = p_](Int i, Int j) { return !p.sees(i, j); },
+        "The mask is the wrong way round: the keys that a query sees are hidden, and the others are seen. "
+        "hidden(query, key) is true where the key is to be hidden.");
+    add(
+        "first_query_added_again", [&p = p_, M](Int i, Int j) { return p.sees(i + i / M * M, j); },
+        "The mask adds the tile's first query to the query's number, which is counted from the beginning of "
+        "Q already.");
   }
 
  private:
@@ -293,9 +296,10 @@ Mistakes own_mistakes(const Problem& p, Which which) {
         [=, &p](Int i, Int j) { return p.sees(i, j) && i + offset - j < limited; },
         "The window is limited to Nq keys, the number of queries. No query sees more than Nk: that is the "
         "limit.");
-  own.add_view(
-      "window_on_both_sides", [=](Int i, Int j) { return std::abs(i + offset - j) < window; },
-      "The window reaches past the query's position as well. It holds the query's own key and older ones.");
+  if (offset != 0)
+    own.add_view_too(
+        "offset_negated", [=](Int i, Int j) { return j <= i - offset && j > i - offset - window; },
+        "Query i stands at key i + Nq - Nk here. It stands at key i + Nk - Nq.");
   if (const Int short_one = static_cast<std::int32_t>(p.mask.window); short_one < p.mask.window)
     own.add_view(
         "window_in_32_bits", [=, &p](Int i, Int j) { return p.sees(i, j) && i + offset - j < short_one; },
@@ -306,7 +310,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   for (const auto add :
        {&RangeMistakes::add_all_unmasked, &RangeMistakes::add_diagonal_unmasked,
         &RangeMistakes::add_edge_unmasked, &RangeMistakes::add_whole_if_either,
-        &RangeMistakes::add_missing_tiles, &RangeMistakes::add_moved_ranges, &RangeMistakes::add_windows})
+        &RangeMistakes::add_missing_tiles, &RangeMistakes::add_moved_ranges, &RangeMistakes::add_masks})
     for (const RangeMistakes& tiling : tilings) (tiling.*add)(own);
   return own.mistakes();
 }
@@ -342,12 +346,14 @@ std::uint64_t bytes_of_keys(const Profile& profile, const Problem& p) {
   return loaded - std::min(loaded, bytes_of(p.Q));
 }
 
-/// @brief Bytes of K and V in the tiles of 64 keys that a tile of M queries sees a key of, for all of them.
-std::uint64_t bytes_of_seen_tiles(const Problem& p, Int M) {
+/// @brief Bytes of K and V in the tiles of 64 keys that a tile of M queries sees a key of, for all of them;
+/// or in those from so many keys earlier to so many later.
+std::uint64_t bytes_of_seen_tiles(const Problem& p, Int M, Int earlier = 0, Int later = 0) {
   Int keys = 0;
   for (Int query = 0; query < p.Nq(); query += M) {
     const Ranges r(p, query, M);
-    keys += std::max<Int>(std::min(round_up(r.end, 64), p.Nk()) - round_down(r.begin, 64), 0);
+    const Int begin = round_down(std::max<Int>(r.begin - earlier, 0), 64);
+    keys += std::max<Int>(std::min(round_up(r.end + later, 64), p.Nk()) - begin, 0);
   }
   return static_cast<std::uint64_t>(4 * 2 * p.B() * p.H() * p.D() * keys);
 }
@@ -372,9 +378,19 @@ void require_only_seen_tiles(const Problem& p) {
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
   const Int queries = queries_of_a_block(*profile, p);
-  require_loads_at_most(*profile, bytes_of(p.Q) + bytes_of_seen_tiles(p, queries),
-                        "to read Q once, and for each tile of " + std::to_string(queries) +
-                            " queries the tiles of 64 keys in which one of them sees a key,");
+  std::string why = reads_too_much(*profile, bytes_of(p.Q) + bytes_of_seen_tiles(p, queries),
+                                   "to read Q once, and for each tile of " + std::to_string(queries) +
+                                       " queries the tiles of 64 keys in which one of them sees a key,");
+  const auto reads = [&](Int earlier, Int later) {
+    return bytes_of_keys(*profile, p) == bytes_of_seen_tiles(p, queries, earlier, later);
+  };
+  if (!why.empty() && reads(1, 0))
+    why += " So many if the range begins one key early, with the key before the first query's window.";
+  else if (!why.empty() && reads(0, 1))
+    why += " So many if the range ends one key late: no query sees key `end`, and the loop ends before it.";
+  else if (!why.empty() && reads(p.Nk(), 0))
+    why += " So many if every tile of queries begins with key 0.";
+  require(why.empty(), why);
   require_stores_outputs_once(kKernel, *profile, p);
 }
 
@@ -403,7 +419,8 @@ TEST_CASE("takes windows as long as a tile, and one key more or less", "[l12][sl
     check_values(random_problem({1, 1, 40, 232, 4}, window_of(window)));
   for (const Int window : {63, 127, 190, 191, 192})  // 192: the last query's window begins at key 128
     check_values(random_problem({1, 1, 128, 320, 4}, window_of(window)));
-  check_values(random_problem({1, 1, 64, 254, 4}, window_of(250)));  // the first query stands at key 190
+  check_values(random_problem({1, 1, 64, 254, 4}, window_of(250)));   // the first query stands at key 190
+  check_values(random_problem({1, 1, 150, 215, 4}, window_of(100)));  // query 127 stands at key 192
   for (const Int window : {2, 63, 65, 66})
     check_values(random_problem({1, 1, 200, 200, 4}, window_of(window)));
 }

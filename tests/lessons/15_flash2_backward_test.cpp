@@ -44,8 +44,9 @@ void add_loading(Mistakes& to, const BackwardProblem& p, Gradient which, const c
   };
   const std::string first = which == Gradient::dQ ? "first_key" : "first_query";
   const std::string exchanged =
-      "In " + product + ", rows and columns of " + name + " are exchanged. The sum runs over " +
-      (which == Gradient::dQ ? "keys" : "queries") + ": load it with device::transposed().";
+      "In " + product + ", rows and columns of " + name +
+      " are exchanged: as they lie, the sum would run over dimensions. Load it with "
+      "device::transposed().";
   add(
       not_transposed,
       [](Int row, Int d) {
@@ -130,6 +131,54 @@ void add_scaling(Mistakes& to, const BackwardProblem& p, Gradient which) {
   }
 }
 
+/// Causal loops that begin or end at the wrong tile.
+void add_ranges(Mistakes& to, const BackwardProblem& p, Gradient which) {
+  const Int offset = p.Nk() - p.Nq();
+  const auto add = [&](const char* name, Int width, std::function<bool(Int i, Int j)> met,
+                       const std::string& sentence) {
+    to.push_back(deviation(name, p, which,
+                           {.sees = [&p, met](Int i, Int j) { return p.sees(i, j) && met(i, j); }},
+                           sentence + of_tiles_of(static_cast<int>(width))));
+  };
+  for (const Int width : {64, 32}) {
+    if (which != Gradient::dQ) {
+      if (offset != 0)
+        add(
+            "first_query_offset_negated", width,
+            [=](Int i, Int j) { return i >= std::max<Int>(j / width * width + offset, 0) / width * width; },
+            "The loop over queries begins with first_key + (Nk - Nq). The first query that sees key j is "
+            "j - (Nk - Nq).");
+      continue;
+    }
+    const auto rounded_up = [width](Int key) { return (std::max<Int>(key, 0) + width - 1) / width * width; };
+    const auto last = [&p, width, offset](Int i) {
+      return std::min(i / width * width + width, p.Nq()) - 1 + offset;
+    };
+    add(
+        "last_key_missing", width, [=](Int i, Int j) { return j < rounded_up(last(i)); },
+        "The loop over keys ends one key early: where the last query of the tile stands at the first key of "
+        "a tile, that tile is left out.");
+    add(
+        "late_tiles_missing", width,
+        [=](Int i, Int j) { return j < rounded_up(i / width * width + offset + 1); },
+        "The loop over keys ends with the position of the tile's first query. The last query sees more.");
+  }
+}
+
+/// NaN of queries past the last one, which are zeros in shared memory.
+void add_tails(Mistakes& to, const BackwardProblem& p, Gradient which) {
+  if (which == Gradient::dK)
+    to.push_back(nan_where(
+        "query_past_the_end_counts",
+        [&p](const Index& at) {
+          for (Int d = 0; d < p.D(); ++d)
+            if (!std::isfinite(p.V(at[0], at[1], at[2], d))) return true;
+          return false;
+        },
+        "A query past the last one has the weight exp(0 - 0) = 1 here, and its dP, 0 times an infinity in V, "
+        "is NaN. With -INFINITY for its lse the weight is 0."));
+}
+
 Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   Mistakes mistakes;
   if (which == Gradient::delta) return mistakes;
@@ -137,22 +186,15 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   const Int offset = p.Nk() - p.Nq();
   for (const Int width : {16, 32, 64, 128}) {
     if (p.mask.causal) {
-      const auto met = [&p, width, offset, by_keys](Int i, Int j, Int shorter) {
+      const auto met = [&p, width, offset, by_keys](Int i, Int j) {
         const Int first_query = i / width * width, first_key = j / width * width;
         return by_keys ? first_query >= std::max(first_key - offset, Int{0}) / width * width
-                       : first_key < std::min(first_query + width, p.Nq()) + offset - shorter;
+                       : first_key < std::min(first_query + width, p.Nq()) + offset;
       };
       mistakes.push_back(deviation(
           "causal_ignored", p, which,
-          {.sees = [&p, met, offset](Int i, Int j) { return i + offset >= 0 && j < p.Nk() && met(i, j, 0); }},
+          {.sees = [&p, met, offset](Int i, Int j) { return i + offset >= 0 && j < p.Nk() && met(i, j); }},
           "Keys past the query's position are seen." + of_tiles_of(width)));
-      if (!by_keys)
-        mistakes.push_back(
-            deviation("keys_end_short", p, which,
-                      {.sees = [&p, met](Int i, Int j) { return p.sees(i, j) && met(i, j, 1); }},
-                      "The loop over keys ends before the key at the last query's position: keys_end is one "
-                      "past it." +
-                          of_tiles_of(width)));
     }
     if (by_keys && p.mask.causal)
       mistakes.push_back(deviation("first_query_rounded_up", p, which,
@@ -173,7 +215,9 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   if (which == Gradient::dQ)
     add_loading(mistakes, p, which, "k_not_transposed", "k_start_exchanged", p.K, "dQ = dS·K·scale", "K");
   add_starts(mistakes, p, which);
+  add_tails(mistakes, p, which);
   if (which != Gradient::dV) add_scaling(mistakes, p, which);
+  if (p.mask.causal) add_ranges(mistakes, p, which);
   if (!by_keys)
     mistakes.push_back(
         deviation("zero_times_nan", p, which, {.hidden_counts = true},
@@ -333,6 +377,7 @@ TEST_CASE("shows keys only to queries at their position or behind it", "[l15][fl
   for (const Int N : {1, 2, 63, 64, 130, 200, 300})
     check_values(kKernel, random_problem({1, 1, N, N, 4}, kCausal));
   check_values(kKernel, random_problem({2, 3, 66, 66, 20}, kCausal));
+  check_values(kKernel, random_problem({1, 1, 66, 100, 4}, kCausal));  // tells a loop from a mask
   check_intermediates(kKernel, 8, kCausal);
 }
 
@@ -341,7 +386,7 @@ TEST_CASE("puts the last query at the last key where there are more keys than qu
   check_values(kKernel, random_problem({1, 1, 66, 166, 4}, kCausal));
   check(kKernel, random_problem({1, 1, 66, 100, 8}, kCausal));
   for (const auto& [Nq, Nk] :
-       {std::pair<Int, Int>{1, 65}, {100, 140}, {10, 130}, {65, 193}, {130, 131}, {64, 65}, {3, 65}, {2, 64}})
+       {std::pair<Int, Int>{65, 193}, {1, 65}, {100, 140}, {10, 130}, {130, 131}, {64, 65}, {3, 65}, {2, 64}})
     check_values(kKernel, random_problem({1, 1, Nq, Nk, 4}, kCausal));
 }
 

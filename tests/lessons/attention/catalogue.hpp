@@ -19,9 +19,9 @@ class Catalogue {
 
   void add(grading::Mistake mistake);
   void add(const char* name, Deviation how, std::string sentence);
-  /// Other keys than the mask shows. Nothing if that is what an earlier one shows;
-  /// ruled out if it makes no difference. Where nothing is left to see, it could be anything: such a problem
-  /// speaks neither for the mistake nor against it.
+  /// Other keys than the mask shows; ruled out if it makes no difference. Where an earlier one of another
+  /// name shows the same keys, or where nothing is left to see, such a result speaks neither for the mistake
+  /// nor against it.
   void add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
   /// The same, also if an earlier one of another name shows the same keys: other problems tell the two apart.
   void add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);

@@ -28,14 +28,13 @@ void add_query_tiles(GradientCatalogue& to, Catalogue& views) {
     views.add_view(
         "last_query_tile_only", [&p, last](Int i, Int j) { return i >= last && p.sees(i, j); },
         "Only the queries from " + std::to_string(last) +
-            " on are there: every tile of queries replaces what the others have added." +
-            of_query_tiles(width));
+            " on are there: every tile of queries replaces what the others have added.");
     if (Nq % width == 0)
       views.add_view(
           "last_query_tile_missing", [&p, last](Int i, Int j) { return i < last && p.sees(i, j); },
           "The last tile of queries is missing: the queries from " + std::to_string(last) + " on.");
     if (p.mask.causal && past > 0)
-      views.add_view(
+      views.add_view_too(
           "first_query_without_offset",
           [&p, width](Int i, Int j) { return i / width >= j / width && p.sees(i, j); },
           "The loop over queries begins with query j, for a tile that begins with key j. The first query "
@@ -52,7 +51,7 @@ void add_key_tiles(GradientCatalogue& to, Catalogue& views) {
     views.add_view(
         "last_tile_only", [&p, last](Int i, Int j) { return j >= last && p.sees(i, j); },
         "Only the keys from " + std::to_string(last) +
-            " on are there: every tile of keys replaces what the others have added." + of_tiles(width));
+            " on are there: every tile of keys replaces what the others have added.");
   }
 }
 

@@ -86,8 +86,9 @@ class Identity {
         product_,
         where + formula +
             fmt::format("With this P and this delta, dP[{}, {}] was {}; it should be V[{}, {}], since dO "
-                        "is the identity. So the mistake is in dP = dO·Vᵀ, or in dS = P ∘ (dP - delta).",
-                        i, j, number(dS / P + delta), j, i));
+                        "is the identity. So the mistake is in dP = dO·Vᵀ, or in dS = P ∘ (dP - delta){}.",
+                        i, j, number(dS / P + delta), j, i,
+                        by_keys ? "" : ", or in P, if it is computed once more for dQ"));
   }
 
  private:

@@ -160,10 +160,12 @@ TEST_CASE("every mistake of a backward kernel explains its own result, and few o
       for (const NamedGradientDeviation& one : all.deviations()) wrong.push_back(deviate(p, one.how, which));
       Mistakes mistakes = all.patterns();
       for (std::size_t i = 0; i < wrong.size(); ++i)
-        mistakes.push_back(gives_quickly(all.deviations()[i].name, wrong[i]));
+        if (!all.deviations()[i].sentence.empty())  // others speak neither for a mistake nor against it
+          mistakes.push_back(gives_quickly(all.deviations()[i].name, wrong[i]));
       mistakes = by_name(std::move(mistakes));
       for (std::size_t i = 0; i < wrong.size(); ++i) {
         const NamedGradientDeviation& one = all.deviations()[i];
+        if (one.sentence.empty()) continue;
         const Tensor<float> got = rounded(wrong[i]);
         const Comparison comparison = compare(got, name_of(which), expected.of(which), baseline.of(which));
         if (comparison.passed) continue;  // makes no difference here

@@ -36,6 +36,22 @@ bool may_give(const Problem& p, const Deviation& how, Which which, const WrongRe
   return true;
 }
 
+/// "In Q: Every head ..." as "Q" and ": Every head ..."; "" and all of it if it names no tensor.
+std::pair<std::string, std::string> tensor_and_rest(const std::string& sentence) {
+  const std::size_t colon = sentence.find(": ");
+  if (!sentence.starts_with("In ") || colon > std::string("In Q, K and V").size()) return {"", sentence};
+  return {sentence.substr(3, colon - 3), sentence.substr(colon)};
+}
+
+/// "Q, K or V"; names such as "Q and K" are left out where there are others.
+std::string either_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = names.size(); i-- > 0;)
+    if (names[i].find(' ') == std::string::npos)
+      text = names[i] + (text.empty() ? "" : text.find(' ') == std::string::npos ? " or " : ", ") + text;
+  return text.empty() ? names.front() : text;
+}
+
 }  // namespace
 
 bool is_nan_as_expected(const WrongResult& result, Int i) {
@@ -101,11 +117,18 @@ Mistakes by_name(Mistakes mistakes) {
   for (auto& [name, group] : groups)
     merged.push_back({name, [group = std::move(group)](const WrongResult& result) {
                         std::optional<std::string> found;
+                        std::vector<std::string> tensors;  // in which it gives this result
                         for (const Mistake& mistake : group) {
                           const std::optional<std::string> sentence = mistake.explain(result);
-                          if (sentence) found = sentence;
-                          if (sentence && !sentence->empty()) break;
+                          if (!sentence) continue;
+                          if (!found || found->empty()) found = sentence;
+                          if (found->empty()) continue;
+                          const auto [tensor, rest] = tensor_and_rest(*sentence);
+                          if (tensor.empty()) break;
+                          if (rest == tensor_and_rest(*found).second) tensors.push_back(tensor);
                         }
+                        if (tensors.size() > 1)
+                          found = "In " + either_of(tensors) + tensor_and_rest(*found).second;
                         return found;
                       }});
   return merged;
@@ -227,8 +250,9 @@ bool Catalogue::is_empty(const std::vector<bool>& view) {
 void Catalogue::add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {
   std::vector<bool> view = view_of(sees);
   if (!makes_a_difference(view)) return rule_out(name);
-  if (is_empty(view)) return;
-  if (views_.insert(std::move(view)).second) add(name, {.sees = std::move(sees)}, std::move(sentence));
+  if (is_empty(view) || !views_by_name_.emplace(name, view).second) return;
+  const bool has_a_name = !views_.insert(std::move(view)).second;
+  add(name, {.sees = std::move(sees)}, has_a_name ? "" : std::move(sentence));
 }
 
 void Catalogue::add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {

@@ -341,8 +341,10 @@ function(course_checked_kernel_flags compile_variable link_variable)
     list(APPEND flags --param=tsan-distinguish-volatile=1 -fno-tree-sra -fno-reorder-blocks -fno-tree-sink
                       -fno-var-tracking -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset)
   endif()
-  # Memory that a kernel allocates and bytes that it copies by functions of the C library are seen as well.
-  foreach(function IN ITEMS malloc free memcpy memmove memset _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm)
+  # Memory that a kernel allocates, bytes that it copies and results that it has stored by functions of the C library are
+  # seen as well.
+  foreach(function IN ITEMS malloc free memcpy memmove memset _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm modf modff frexp
+                            frexpf remquo remquof sincos sincosf printf __printf_chk)
     list(APPEND link_flags -Wl,--wrap=${function})
   endforeach()
   set(${compile_variable} ${flags} PARENT_SCOPE)

@@ -94,6 +94,9 @@ const Profile* profile_of(const Outcome& outcome, TestLine where) {
       where);
   detail::report(outcome.checking != Checking::stopped,
                  "What check mode counts decides here, and it did not see this call to its end.", where);
+  detail::report(outcome.checking != Checking::done || outcome.profile,
+                 "What check mode counts decides here, and it is too much to be told: launch fewer kernels.",
+                 where);
   return outcome.profile ? &*outcome.profile : nullptr;
 }
 

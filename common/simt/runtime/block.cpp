@@ -98,6 +98,11 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   return false;
 }
 
+void BlockRunner::wipe() {
+  fibers_.wipe();
+  poison_shared_memory(*launch_->module, dynamic_shared_, launch_->dynamic_shared_bytes);
+}
+
 void BlockRunner::fiber_main(fcontext::transfer_t from) {
   save_context(from);
   current_runner->run_threads();

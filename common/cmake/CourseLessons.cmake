@@ -220,7 +220,9 @@ function(course_write_toolchain)
     course_json_list(quick_flags ${gpu_flags} -Xcicc -O0 -Xptxas -O0)  # takes half of the time, or less
     # cudart is shared with the worker: two copies would each have their own last error.
     # The ledger's own calls go to the real functions, all others through it.
-    set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync __cudaPushCallConfiguration)
+    set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync __cudaPushCallConfiguration
+                cudaMallocHost cudaHostAlloc cudaHostRegister cudaFreeHost cudaHostUnregister cudaMemcpy cudaMemcpyAsync
+                cudaMemcpy2D cudaMemcpy2DAsync cudaMemcpyFromSymbol cudaMemcpyFromSymbolAsync)
     list(TRANSFORM wrapped PREPEND -Wl,--wrap=)
     course_json_list(link_flags -L${CUDAToolkit_LIBRARY_DIR} -lcudart -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR} ${wrapped})
     set(gpu "{

@@ -114,7 +114,10 @@ const Names kGpuNames = words(
     "__cudaRegisterFatBinaryEnd __cudaRegisterFunction __cudaRegisterHostVar __cudaRegisterManagedVar "
     "__cudaRegisterVar __cudaUnregisterFatBinary pthread_mutex_lock pthread_mutex_unlock "
     "__wrap_cudaMalloc __wrap_cudaMallocManaged __wrap_cudaMallocAsync __wrap_cudaFree "
-    "__wrap_cudaFreeAsync __wrap___cudaPushCallConfiguration");
+    "__wrap_cudaFreeAsync __wrap___cudaPushCallConfiguration __wrap_cudaMallocHost __wrap_cudaHostAlloc "
+    "__wrap_cudaHostRegister __wrap_cudaFreeHost __wrap_cudaHostUnregister __wrap_cudaMemcpy "
+    "__wrap_cudaMemcpyAsync __wrap_cudaMemcpy2D __wrap_cudaMemcpy2DAsync __wrap_cudaMemcpyFromSymbol "
+    "__wrap_cudaMemcpyFromSymbolAsync");
 
 // ---- Beginnings of C names, each a family that an interface reserves for itself.
 
@@ -132,12 +135,14 @@ constexpr std::array kFamilies = {
 #endif
 };
 
-/// Of the runtime API: ways to the driver and its internals, to files, to memory of other processes, and to
-/// screens. Whatever begins with one of these.
+/// Of the runtime API: ways to the driver and its internals, to files, to memory of other processes, to
+/// screens, and copies that no ledger counts. Whatever begins with one of these.
 const Names kRefusedCuda = words(
     "cudaGetDriverEntryPoint cudaGetExportTable cudaLibrary cudaGraphDebugDotPrint cudaLogs cudaIpc "
     "cudaImportExternal cudaExternalMemory cudaMemPoolExport cudaMemPoolImport cudaGraphics cudaEGL cudaGL "
-    "cudaVDPAU");
+    "cudaVDPAU cudaMemcpy3D cudaMemcpyPeer cudaMemcpyArray cudaMemcpyBatch cudaMemcpyToArray "
+    "cudaMemcpyFromArray cudaMemcpy2DArray cudaMemcpy2DToArray cudaMemcpy2DFromArray cudaGraphAdd "
+    "cudaGraphMemcpy cudaGraphExecMemcpy cudaGraphNodeSetParams");
 
 // ---- C++ names without parameters, as mangled_name.hpp gives them; each with everything inside it.
 
@@ -224,6 +229,7 @@ bool is_variant_of_c_library(std::string_view name) {
 
 bool is_of_family(std::string_view name) {
   if (begins_with_one_of(name, kRefusedCuda)) return false;
+  if (name.ends_with("_ptds") || name.ends_with("_ptsz")) return false;  // second names, past the ledger
   return std::any_of(kFamilies.begin(), kFamilies.end(), [&](const Family& family) {
     if (!name.starts_with(family.prefix)) return false;
     const std::string_view rest = name.substr(family.prefix.size());

@@ -32,8 +32,9 @@ std::string without_zeros(std::string number) {
 /// A sentence of "--late: Value abc not in range 0.000000 to 100.000000" and of what else CLI11 says.
 std::string sentence_of(const std::string& text) {
   static const std::regex set(R"((\S+): (.*) not in \{(.*)\})"),
-      range(R"((\S+): Value (.*) not in range (\S+) to (\S+))"), missing(R"((\S+): \d+ required (\S+) missing)"),
-      required(R"((\S+) is required)"), ours(R"((\S+): it must be (.*[^.])\.?)");
+      range(R"((\S+): Value (.*) not in range (\S+) to (\S+))"),
+      missing(R"((\S+): \d+ required (\S+) missing)"), required(R"((\S+) is required)"),
+      ours(R"((\S+): it must be (.*[^.])\.?)");
   std::smatch part;
   if (std::regex_match(text, part, set))
     return fmt::format("{} must be {}, not {}.", part[1].str(), alternatives(part[3]), part[2].str());
@@ -43,8 +44,7 @@ std::string sentence_of(const std::string& text) {
   if (std::regex_match(text, part, missing))
     return fmt::format("{} needs {} behind it.", part[1].str(), part[2].str());
   if (std::regex_match(text, part, required)) return fmt::format("{} is missing.", part[1].str());
-  if (std::regex_match(text, part, ours))
-    return fmt::format("{} must be {}.", part[1].str(), part[2].str());
+  if (std::regex_match(text, part, ours)) return fmt::format("{} must be {}.", part[1].str(), part[2].str());
   return text.ends_with('.') ? text : text + '.';
 }
 
@@ -54,7 +54,8 @@ std::string unknown_word(const CLI::App& command, const std::string& word) {
   std::vector<grading::Candidate> known;
   for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) known.push_back({name, "--" + name});
-  const std::string near = grading::near_names(word.substr(std::min(word.size(), word.find_first_not_of('-'))), known);
+  const std::string near =
+      grading::near_names(word.substr(std::min(word.size(), word.find_first_not_of('-'))), known);
   return fmt::format("There is no option {}.{}", word, near.empty() ? "" : " Did you mean " + near + "?");
 }
 
@@ -66,9 +67,10 @@ std::string wrong_option(const CLI::App& app, const CLI::ParseError& error) {
   // The value of an option that there is not is taken for an argument, and refused as that: so the option
   // first.
   const std::vector<std::string> rest = app.remaining(true);
-  const auto option = std::find_if(rest.begin(), rest.end(), [](const auto& word) { return word.starts_with('-'); });
+  const auto option =
+      std::find_if(rest.begin(), rest.end(), [](const auto& word) { return word.starts_with('-'); });
   const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  const std::string what = option != rest.end()       ? unknown_word(command, *option)
+  const std::string what = option != rest.end()        ? unknown_word(command, *option)
                            : is_extra && !rest.empty() ? unknown_word(command, rest.front())
                                                        : sentence_of(error.what());
   return fmt::format("{} `./course {}--help` says what there is.", what,

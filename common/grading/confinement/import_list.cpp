@@ -104,7 +104,8 @@ const Names kSimulatorNames = words(
     // the functions of which --wrap makes these, in course_checked_kernel_flags
     "__wrap_malloc __wrap_free __wrap_memcpy __wrap_memmove __wrap_memset __wrap__Znwm __wrap__Znam "
     "__wrap__ZdlPv __wrap__ZdlPvm __wrap__ZdaPv __wrap__ZdaPvm __wrap_modf __wrap_modff __wrap_frexp "
-    "__wrap_frexpf __wrap_remquo __wrap_remquof __wrap_sincos __wrap_sincosf __wrap_printf __wrap___printf_chk");
+    "__wrap_frexpf __wrap_remquo __wrap_remquof __wrap_sincos __wrap_sincosf __wrap_printf "
+    "__wrap___printf_chk");
 
 /// What nvcc's host code calls to register and launch kernels, and what the ledger that is linked into every
 /// kernel for a GPU calls (worker/ledger.cpp): its lock, and its own functions that stand in for CUDA's.
@@ -188,7 +189,8 @@ const Names kShimNames = words(
     "simt::Group simt::Kernel simt::LaunchConfig simt::Name simt::NamedPointer simt::OnlyMember "
     "simt::Shape simt::StoredAs simt::Unnamed simt::WarpGroup simt::atomic_update simt::block_thread "
     "simt::block_threads simt::by_rank simt::cub simt::dynamic_shared simt::element_bytes simt::from_bits "
-    "simt::inline_ptx simt::NamedView simt::launch simt::launch_pointers simt::mark_values simt::mark_values_of simt::name_once_a_launch "
+    "simt::inline_ptx simt::NamedView simt::launch simt::launch_pointers simt::mark_values "
+    "simt::mark_values_of simt::name_once_a_launch "
     "simt::name_parameters simt::name_shared simt::name_view simt::nth_lane simt::object_of simt::parameter "
     "simt::pointed_to_by simt::rank_among "
     "simt::seen_as simt::segment_first simt::shim simt::to_bits simt::warp_reduce");

@@ -75,8 +75,7 @@ std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std:
   std::string text =
       fmt::format("Your code writes {} bytes to global memory; {} takes {}.", written, what, bytes);
   if (written < bytes) return text;
-  return text +
-         line_with_most(profile, written_by_lanes, " The line that writes most is {}:{}, {} bytes.");
+  return text + line_with_most(profile, written_by_lanes, " The line that writes most is {}:{}, {} bytes.");
 }
 
 std::string scattered_accesses(const Profile& profile) {

@@ -246,30 +246,30 @@ void __wrap__ZdaPv(void* memory) { __wrap__ZdlPv(memory); }
 void __wrap__ZdaPvm(void* memory, std::size_t) { __wrap__ZdlPv(memory); }
 
 // The linker turns a kernel's calls of these into calls of ours as well: they store to where they are told.
-#define SIMT_STORING_FUNCTIONS(TYPE, SUFFIX)                                     \
-  TYPE __wrap_modf##SUFFIX(TYPE x, TYPE* whole) {                                \
-    TYPE result = 0;                                                             \
-    const TYPE part = std::modf(x, &result);                                     \
-    store_result(whole, result, SIMT_CALLER());                                  \
-    return part;                                                                 \
-  }                                                                              \
-  TYPE __wrap_frexp##SUFFIX(TYPE x, int* exponent) {                             \
-    int result = 0;                                                              \
-    const TYPE part = std::frexp(x, &result);                                    \
-    store_result(exponent, result, SIMT_CALLER());                               \
-    return part;                                                                 \
-  }                                                                              \
-  TYPE __wrap_remquo##SUFFIX(TYPE x, TYPE y, int* quotient) {                    \
-    int result = 0;                                                              \
-    const TYPE rest = std::remquo(x, y, &result);                                \
-    store_result(quotient, result, SIMT_CALLER());                               \
-    return rest;                                                                 \
-  }                                                                              \
-  void __wrap_sincos##SUFFIX(TYPE x, TYPE* sine, TYPE* cosine) {                 \
-    TYPE result_of_sine = 0, result_of_cosine = 0;                               \
-    sincos##SUFFIX(x, &result_of_sine, &result_of_cosine);                       \
-    store_result(sine, result_of_sine, SIMT_CALLER());                           \
-    store_result(cosine, result_of_cosine, SIMT_CALLER());                       \
+#define SIMT_STORING_FUNCTIONS(TYPE, SUFFIX)                     \
+  TYPE __wrap_modf##SUFFIX(TYPE x, TYPE* whole) {                \
+    TYPE result = 0;                                             \
+    const TYPE part = std::modf(x, &result);                     \
+    store_result(whole, result, SIMT_CALLER());                  \
+    return part;                                                 \
+  }                                                              \
+  TYPE __wrap_frexp##SUFFIX(TYPE x, int* exponent) {             \
+    int result = 0;                                              \
+    const TYPE part = std::frexp(x, &result);                    \
+    store_result(exponent, result, SIMT_CALLER());               \
+    return part;                                                 \
+  }                                                              \
+  TYPE __wrap_remquo##SUFFIX(TYPE x, TYPE y, int* quotient) {    \
+    int result = 0;                                              \
+    const TYPE rest = std::remquo(x, y, &result);                \
+    store_result(quotient, result, SIMT_CALLER());               \
+    return rest;                                                 \
+  }                                                              \
+  void __wrap_sincos##SUFFIX(TYPE x, TYPE* sine, TYPE* cosine) { \
+    TYPE result_of_sine = 0, result_of_cosine = 0;               \
+    sincos##SUFFIX(x, &result_of_sine, &result_of_cosine);       \
+    store_result(sine, result_of_sine, SIMT_CALLER());           \
+    store_result(cosine, result_of_cosine, SIMT_CALLER());       \
   }
 SIMT_STORING_FUNCTIONS(float, f)
 SIMT_STORING_FUNCTIONS(double, )

@@ -1,5 +1,5 @@
-// The ledger that is linked into kernels for a GPU, with a runtime of our own behind it: memory is the device's if it
-// lies in `device`.
+// The ledger that is linked into kernels for a GPU, with a runtime of our own behind it: memory is the
+// device's if it lies in `device`.
 #include "grading/calls/worker/ledger.hpp"
 
 #include <array>
@@ -59,8 +59,11 @@ int __real_cudaMemcpy(void* to, const void* from, std::size_t bytes, int) { retu
 int __real_cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int, void*) {
   return copy(to, from, bytes);
 }
-int __real_cudaMemcpy2D(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, int) { return 0; }
-int __real_cudaMemcpy2DAsync(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, int, void*) {
+int __real_cudaMemcpy2D(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, int) {
+  return 0;
+}
+int __real_cudaMemcpy2DAsync(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, int,
+                             void*) {
   return 0;
 }
 int __real_cudaMemcpyFromSymbol(void*, const void*, std::size_t, std::size_t, int) { return 0; }
@@ -69,7 +72,8 @@ int __real_cudaMemcpyFromSymbolAsync(void*, const void*, std::size_t, std::size_
 int __wrap_cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
 int __wrap_cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                         std::size_t width, std::size_t height, int kind);
-int __wrap_cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind);
+int __wrap_cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                                int kind);
 int __wrap_cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags);
 int __wrap_cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
 int __wrap_cudaHostUnregister(void* pointer);

@@ -1,7 +1,7 @@
-// Counts the device memory that a kernel library allocates and never frees, its launches, and its copies. Linked into the
-// library for a GPU with -Wl,--wrap=NAME for each function that has a __wrap_NAME here, so that the library's
-// own calls go through here and nobody else's do. Host compilers build it, without CUDA headers: the
-// functions are declared as the runtime's C interface has them.
+// Counts the device memory that a kernel library allocates and never frees, its launches, and its copies.
+// Linked into the library for a GPU with -Wl,--wrap=NAME for each function that has a __wrap_NAME here, so
+// that the library's own calls go through here and nobody else's do. Host compilers build it, without CUDA
+// headers: the functions are declared as the runtime's C interface has them.
 #include "grading/calls/worker/ledger.hpp"
 
 #include <algorithm>

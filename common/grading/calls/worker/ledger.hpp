@@ -43,8 +43,8 @@ struct LedgerCopies {
   std::uint64_t shared;   ///< bytes of managed and page-locked memory that there were at any time
 };
 
-/// Fills in at most `capacity` ranges, and forgets the copies so far. Memory that both sides see stays counted
-/// until it is freed.
+/// Fills in at most `capacity` ranges, and forgets the copies so far. Memory that both sides see stays
+/// counted until it is freed.
 using LedgerCopiesFunction = LedgerCopies (*)(LedgerRange* ranges, std::size_t capacity);
 
 inline constexpr const char* kLedgerCopiesSymbol = "course_ledger_copies";

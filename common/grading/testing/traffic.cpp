@@ -22,42 +22,25 @@ std::string line_with_most(const Profile& profile, std::uint64_t (*amount)(const
                      amount(most->counters));
 }
 
-// An atomic reads and writes.
 std::uint64_t side_by_side(const simt::Counters& counters) {
-  return kSectorBytes * (counters.global_load.ideal_sectors + counters.global_atomic.ideal_sectors);
-}
-
-std::uint64_t read_by_lanes(const simt::Counters& counters) {
-  return counters.global_load.bytes_asked + counters.global_atomic.bytes_asked;
-}
-
-std::uint64_t written_by_lanes(const simt::Counters& counters) {
-  return counters.global_store.bytes_asked + counters.global_atomic.bytes_asked;
+  return kSectorBytes * counters.global_load.ideal_sectors;
 }
 
 /// Bytes of its sectors for which no lane asked, though they would do side by side.
 std::uint64_t not_asked(const simt::Counters& counters) {
   const std::uint64_t bytes = side_by_side(counters);
-  return bytes - std::min(bytes, read_by_lanes(counters));
-}
-
-std::uint64_t sectors(const simt::Counters& counters) {
-  return counters.global_load.sectors + counters.global_store.sectors + counters.global_atomic.sectors;
-}
-
-std::uint64_t ideal_sectors(const simt::Counters& counters) {
-  return counters.global_load.ideal_sectors + counters.global_store.ideal_sectors +
-         counters.global_atomic.ideal_sectors;
+  return bytes - std::min(bytes, counters.global_load.bytes_asked);
 }
 
 std::uint64_t sectors_too_many(const simt::Counters& counters) {
-  return sectors(counters) - ideal_sectors(counters);
+  const simt::GlobalTraffic &load = counters.global_load, &store = counters.global_store;
+  return load.sectors + store.sectors - load.ideal_sectors - store.ideal_sectors;
 }
 
 }  // namespace
 
 std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::string_view what) {
-  const std::uint64_t read = side_by_side(profile), asked = read_by_lanes(profile);
+  const std::uint64_t read = side_by_side(profile), asked = profile.global_load.bytes_asked;
   if (read * 10 <= bytes * 11) return {};
   std::string text = fmt::format(
       "Your code reads {} bytes or more, counted in whole sectors of 32 bytes; {} takes at most {}.", read,
@@ -70,23 +53,27 @@ std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::str
 }
 
 std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std::string_view what) {
-  const std::uint64_t written = written_by_lanes(profile);
+  const std::uint64_t written = profile.global_store.bytes_asked;
   if (written == bytes) return {};
   std::string text =
       fmt::format("Your code writes {} bytes to global memory; {} takes {}.", written, what, bytes);
   if (written < bytes) return text;
-  return text + line_with_most(profile, written_by_lanes, " The line that writes most is {}:{}, {} bytes.");
+  return text + line_with_most(
+                    profile, [](const simt::Counters& counters) { return counters.global_store.bytes_asked; },
+                    " The line that writes most is {}:{}, {} bytes.");
 }
 
 std::string scattered_accesses(const Profile& profile) {
   for (const simt::LaunchProfile& launch : profile.launches) {
-    const std::uint64_t touched = sectors(launch.total), ideal = ideal_sectors(launch.total);
-    if (touched * 10 <= ideal * 11) continue;
+    const simt::GlobalTraffic &load = launch.total.global_load, &store = launch.total.global_store;
+    const std::uint64_t sectors = load.sectors + store.sectors,
+                        ideal = load.ideal_sectors + store.ideal_sectors;
+    if (sectors * 10 <= ideal * 11) continue;
     return fmt::format(
                "The warps of {} touch {} sectors of 32 bytes where {} would do: memory moves in whole "
                "sectors, and "
                "neighbouring threads read or write elements that lie apart.",
-               launch.kernel, touched, ideal) +
+               launch.kernel, sectors, ideal) +
            line_with_most(make_profile({launch}), sectors_too_many,
                           " Most of them are in {}:{}, {} too many.");
   }
@@ -95,8 +82,7 @@ std::string scattered_accesses(const Profile& profile) {
 
 std::string few_lanes_load(const Profile& profile) {
   constexpr std::uint64_t kLeastNumbers = 8;
-  const std::uint64_t numbers = read_by_lanes(profile) / 4,
-                      loads = profile.global_load.requests + profile.global_atomic.requests;
+  const std::uint64_t numbers = profile.global_load.bytes_asked / 4, loads = profile.global_load.requests;
   if (loads * kLeastNumbers <= numbers) return {};
   return fmt::format(
       "The warps load {} numbers with {} instructions, though each could bring 32 of them: most lanes have "

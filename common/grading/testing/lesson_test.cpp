@@ -10,7 +10,6 @@
 #include "grading/base/demangle.hpp"
 #include "grading/facts/words.hpp"
 #include "grading/testing/case.hpp"
-#include "simt/report/fields.hpp"
 
 namespace course::grading {
 namespace {
@@ -89,30 +88,6 @@ void require_ran(const Outcome& outcome, TestLine where) {
   detail::report(true, {}, where);
 }
 
-namespace {
-
-/// An atomic reads and writes: where there are many, tests that ask for loads and stores mean them as well. A
-/// few are how blocks agree on something.
-const Profile& with_atomics_as_accesses(const Profile& profile) {
-  constexpr std::uint64_t kFew = 8;  // of so many bytes that are loaded, one
-  if (profile.global_atomic.bytes_asked * kFew <= profile.global_load.bytes_asked) return profile;
-  static std::list<Profile> kept;  // tests hold on to what they got
-  const auto count = [](simt::Counters& counters) {
-    simt::Counters accesses;
-    accesses.global_load = accesses.global_store = counters.global_atomic;
-    simt::report::add(counters, accesses);
-  };
-  Profile& all = kept.emplace_back(profile);
-  count(all);
-  for (simt::LaunchProfile& launch : all.launches) {
-    count(launch.total);
-    for (simt::LineProfile& line : launch.lines) count(line.counters);
-  }
-  return all;
-}
-
-}  // namespace
-
 const Profile* profile_of(const Outcome& outcome, TestLine where) {
   detail::report(
       outcome.checking != Checking::left_out,
@@ -124,7 +99,9 @@ const Profile* profile_of(const Outcome& outcome, TestLine where) {
   detail::report(outcome.checking != Checking::done || outcome.profile,
                  "What check mode counts decides here, and it is too much to be told: launch fewer kernels.",
                  where);
-  return outcome.profile ? &with_atomics_as_accesses(*outcome.profile) : nullptr;
+  if (!outcome.profile) return nullptr;
+  static std::list<Profile> kept;  // tests hold on to what they got
+  return &kept.emplace_back(with_atomics_as_accesses(*outcome.profile));
 }
 
 void require_no_warnings(const Outcome& outcome, TestLine where) {

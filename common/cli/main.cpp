@@ -15,6 +15,7 @@
 #include "cli/help.hpp"
 #include "cli/nvcc_words.hpp"
 #include "cli/workspace.hpp"
+#include "cli/wrong_option.hpp"
 #include "grading/base/near_names.hpp"
 #include "grading/base/subprocess.hpp"
 #include "grading/project/lesson.hpp"
@@ -69,17 +70,10 @@ int run_command_line(const Terminal& terminal, int argc, char** argv) {
     }
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(std::move(words));
-  } catch (const CLI::ValidationError& error) {
-    // The value of an option that there is not was taken for an argument.
-    std::vector<std::string> unknown = app.remaining(true);
-    std::erase_if(unknown, [](const std::string& word) { return !word.starts_with('-'); });
-    if (unknown.empty())
-      app.exit(error);
-    else
-      app.exit(CLI::ExtrasError(unknown));
-    return kWrongUsage;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kAllPassed : kWrongUsage;  // --help is a ParseError with status 0
+    if (error.get_exit_code() != 0) throw UsageError(wrong_option(app, error));
+    app.exit(error);  // --help is a ParseError, too
+    return kAllPassed;
   }
   grading::install_interrupt_handler();
   return chosen(terminal);

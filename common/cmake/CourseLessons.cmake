@@ -220,7 +220,9 @@ function(course_write_toolchain)
     course_json_list(quick_flags ${gpu_flags} -Xcicc -O0 -Xptxas -O0)  # takes half of the time, or less
     # cudart is shared with the worker: two copies would each have their own last error.
     # The ledger's own calls go to the real functions, all others through it.
-    set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync __cudaPushCallConfiguration)
+    set(wrapped cudaMalloc cudaMallocManaged cudaMallocAsync cudaFree cudaFreeAsync __cudaPushCallConfiguration
+                cudaMallocHost cudaHostAlloc cudaHostRegister cudaFreeHost cudaHostUnregister cudaMemcpy cudaMemcpyAsync
+                cudaMemcpy2D cudaMemcpy2DAsync cudaMemcpyFromSymbol cudaMemcpyFromSymbolAsync)
     list(TRANSFORM wrapped PREPEND -Wl,--wrap=)
     course_json_list(link_flags -L${CUDAToolkit_LIBRARY_DIR} -lcudart -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR} ${wrapped})
     set(gpu "{
@@ -341,8 +343,10 @@ function(course_checked_kernel_flags compile_variable link_variable)
     list(APPEND flags --param=tsan-distinguish-volatile=1 -fno-tree-sra -fno-reorder-blocks -fno-tree-sink
                       -fno-var-tracking -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset)
   endif()
-  # Memory that a kernel allocates and bytes that it copies by functions of the C library are seen as well.
-  foreach(function IN ITEMS malloc free memcpy memmove memset _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm)
+  # Memory that a kernel allocates, bytes that it copies and results that it has stored by functions of the C library are
+  # seen as well.
+  foreach(function IN ITEMS malloc free memcpy memmove memset _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm modf modff frexp
+                            frexpf remquo remquof sincos sincosf printf __printf_chk)
     list(APPEND link_flags -Wl,--wrap=${function})
   endforeach()
   set(${compile_variable} ${flags} PARENT_SCOPE)

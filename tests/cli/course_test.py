@@ -52,6 +52,37 @@ def course_on_terminal(*arguments, env=None):
     return process.wait(), output.decode()
 
 
+
+class OneVoice(unittest.TestCase):
+    """What CLI11 refuses is told as everything else is."""
+
+    COMMANDS = ("check", "watch", "list", "hint", "solution", "reset", "explain", "run", "simulate", "profile", "trace",
+                "draw", "gradcheck", "export", "bench", "grade", "doctor", "docs", "test", "build", "judge",
+                "completion")  # fmt: skip
+
+    def told(self, *arguments):
+        result = course(*arguments)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        told = " ".join(result.stderr.split())
+        self.assertRegex(told, r"^course: .*[.?] `\./course [a-z]+ --help` says what there is\.$")
+        return told
+
+    def test_every_command_names_an_option_that_it_does_not_have(self):
+        for command in self.COMMANDS:
+            with self.subTest(command):
+                self.assertIn("There is no option --nonsense.", self.told(command, "--nonsense"))
+
+    def test_values_that_do_not_fit(self):
+        for arguments, words in ((("check", "01", "--backend", "tpu"), "--backend must be auto, cpu or gpu, not tpu."),
+                                 (("check", "01", "--seed", "x"), "--seed must be a whole number from 0 on, not x."),
+                                 (("check", "01", "--json"), "--json needs FILE behind it."),
+                                 (("grade", "x", "--late", "x"), "--late must be a number from 0 to 100, not x."),
+                                 (("reset",), "LESSON is missing."),
+                                 (("hint", "01", "x"), "N must be a whole number from 1 on, not x.")):
+            with self.subTest(arguments):
+                self.assertIn(words, self.told(*arguments))
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -523,7 +554,7 @@ class Gradcheck(Case):
         return self.file(name, change(text))
 
     def test_usage(self):
-        for arguments, words in (((), "LESSON is required"), (("nope",), "There is no lesson"),
+        for arguments, words in (((), "LESSON is missing."), (("nope",), "There is no lesson"),
                                  (("all",), "exactly one lesson"),
                                  (("01", "--cases", "0"), "whole number from 1 on"),
                                  (("01", "--cases", "two"), "whole number from 1 on"),

@@ -142,6 +142,9 @@ bool computes_only(std::string_view name) {
 
 bool touches_unseen(std::string_view name, bool in_source) {
   if (name.starts_with("__builtin_ia32_")) return !computes_only(name);
+  if (name.starts_with("__builtin_apply") || name == "__builtin_return" ||
+      name.starts_with("__builtin_setjmp") || name == "__builtin_longjmp")
+    return true;
   // Those of headers are the library's own way to copy, and not inlined where their size is not known.
   return in_source && (name.starts_with("__builtin_mem") || name.starts_with("__builtin_str") ||
                        name.starts_with("__builtin_b") || name.starts_with("__builtin_stp"));

@@ -53,7 +53,10 @@ const Names kCNames = words(
 /// which links its own in their place.
 const Names kKernelNames = words(
     "memcpy memmove memset malloc free _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm "
-    "printf vprintf puts putchar putc fputc fwrite fflush clock abort __assert_fail __stack_chk_fail");
+    "printf puts putchar putc fputc fwrite fflush clock abort __assert_fail __stack_chk_fail");
+
+/// Functions of mathematics that store to where they are told, and of which check mode links none of its own.
+const Names kStoringNames = words("modfl frexpl remquol sincosl lgamma_r lgammaf_r lgammal_r");
 
 /// With f or l at the end as well: float and long double.
 const Names kMathNames = words(
@@ -89,14 +92,20 @@ const Names kCompilerNames = words(
 /// found.
 const Names kSimulatorNames = words(
     "threadIdx blockIdx blockDim gridDim simt_active_lanes simt_async_commit simt_async_copy "
-    "simt_async_wait simt_atomic simt_ballot simt_bound_broken simt_check simt_clock "
-    "simt_dynamic_shared simt_fence simt_gather simt_host_function simt_kernel_name simt_lane "
-    "simt_launch simt_misaligned simt_name_pointer simt_name_shared simt_name_view "
-    "simt_shift_out_of_range simt_shuffle simt_spin_hint "
-    "simt_syncthreads simt_trap simt_wants_names __sanitizer_cov_trace_pc "
+    "simt_async_wait simt_atomic simt_atomic_add_floats simt_ballot simt_bound_broken simt_check simt_clock "
+    "simt_dynamic_shared simt_fast_cosf simt_fast_log10f simt_fast_log2f simt_fast_logf simt_fast_powf "
+    "simt_fast_rsqrtf simt_fast_sinf simt_fast_tanf simt_fast_tanhf simt_fence simt_from_shared simt_gather "
+    "simt_grid_can_sync simt_host_function simt_kernel_name simt_lane simt_launch simt_ldmatrix "
+    "simt_misaligned simt_mma simt_mma_registers simt_movmatrix simt_name_pointer simt_name_shared "
+    "simt_name_view simt_phase_ends simt_ptx simt_shift_out_of_range simt_shuffle simt_spin_hint "
+    "simt_stmatrix simt_symbol_address simt_sync_grid simt_syncthreads simt_tile_get simt_tile_put "
+    "simt_tile_sync simt_to_shared simt_trap simt_wants_names simt_warp_together simt_wmma "
+    "__sanitizer_cov_trace_pc "
     // the functions of which --wrap makes these, in course_checked_kernel_flags
     "__wrap_malloc __wrap_free __wrap_memcpy __wrap_memmove __wrap_memset __wrap__Znwm __wrap__Znam "
-    "__wrap__ZdlPv __wrap__ZdlPvm __wrap__ZdaPv __wrap__ZdaPvm");
+    "__wrap__ZdlPv __wrap__ZdlPvm __wrap__ZdaPv __wrap__ZdaPvm __wrap_modf __wrap_modff __wrap_frexp "
+    "__wrap_frexpf __wrap_remquo __wrap_remquof __wrap_sincos __wrap_sincosf __wrap_printf "
+    "__wrap___printf_chk");
 
 /// What nvcc's host code calls to register and launch kernels, and what the ledger that is linked into every
 /// kernel for a GPU calls (worker/ledger.cpp): its lock, and its own functions that stand in for CUDA's.
@@ -106,7 +115,10 @@ const Names kGpuNames = words(
     "__cudaRegisterFatBinaryEnd __cudaRegisterFunction __cudaRegisterHostVar __cudaRegisterManagedVar "
     "__cudaRegisterVar __cudaUnregisterFatBinary pthread_mutex_lock pthread_mutex_unlock "
     "__wrap_cudaMalloc __wrap_cudaMallocManaged __wrap_cudaMallocAsync __wrap_cudaFree "
-    "__wrap_cudaFreeAsync __wrap___cudaPushCallConfiguration");
+    "__wrap_cudaFreeAsync __wrap___cudaPushCallConfiguration __wrap_cudaMallocHost __wrap_cudaHostAlloc "
+    "__wrap_cudaHostRegister __wrap_cudaFreeHost __wrap_cudaHostUnregister __wrap_cudaMemcpy "
+    "__wrap_cudaMemcpyAsync __wrap_cudaMemcpy2D __wrap_cudaMemcpy2DAsync __wrap_cudaMemcpyFromSymbol "
+    "__wrap_cudaMemcpyFromSymbolAsync");
 
 // ---- Beginnings of C names, each a family that an interface reserves for itself.
 
@@ -124,12 +136,14 @@ constexpr std::array kFamilies = {
 #endif
 };
 
-/// Of the runtime API: ways to the driver and its internals, to files, to memory of other processes, and to
-/// screens. Whatever begins with one of these.
+/// Of the runtime API: ways to the driver and its internals, to files, to memory of other processes, to
+/// screens, and copies that no ledger counts. Whatever begins with one of these.
 const Names kRefusedCuda = words(
     "cudaGetDriverEntryPoint cudaGetExportTable cudaLibrary cudaGraphDebugDotPrint cudaLogs cudaIpc "
     "cudaImportExternal cudaExternalMemory cudaMemPoolExport cudaMemPoolImport cudaGraphics cudaEGL cudaGL "
-    "cudaVDPAU");
+    "cudaVDPAU cudaMemcpy3D cudaMemcpyPeer cudaMemcpyArray cudaMemcpyBatch cudaMemcpyToArray "
+    "cudaMemcpyFromArray cudaMemcpy2DArray cudaMemcpy2DToArray cudaMemcpy2DFromArray cudaGraphAdd "
+    "cudaGraphMemcpy cudaGraphExecMemcpy cudaGraphNodeSetParams");
 
 // ---- C++ names without parameters, as mangled_name.hpp gives them; each with everything inside it.
 
@@ -174,8 +188,9 @@ const Names kRefusedCppNames = words("std::locale::global");
 const Names kShimNames = words(
     "simt::Group simt::Kernel simt::LaunchConfig simt::Name simt::NamedPointer simt::OnlyMember "
     "simt::Shape simt::StoredAs simt::Unnamed simt::WarpGroup simt::atomic_update simt::block_thread "
-    "simt::block_threads simt::by_rank simt::dynamic_shared simt::element_bytes simt::from_bits "
-    "simt::launch simt::launch_pointers simt::mark_values simt::mark_values_of simt::name_once_a_launch "
+    "simt::block_threads simt::by_rank simt::cub simt::dynamic_shared simt::element_bytes simt::from_bits "
+    "simt::inline_ptx simt::NamedView simt::launch simt::launch_pointers simt::mark_values "
+    "simt::mark_values_of simt::name_once_a_launch "
     "simt::name_parameters simt::name_shared simt::name_view simt::nth_lane simt::object_of simt::parameter "
     "simt::pointed_to_by simt::rank_among "
     "simt::seen_as simt::segment_first simt::shim simt::to_bits simt::warp_reduce");
@@ -216,6 +231,7 @@ bool is_variant_of_c_library(std::string_view name) {
 
 bool is_of_family(std::string_view name) {
   if (begins_with_one_of(name, kRefusedCuda)) return false;
+  if (name.ends_with("_ptds") || name.ends_with("_ptsz")) return false;  // second names, past the ledger
   return std::any_of(kFamilies.begin(), kFamilies.end(), [&](const Family& family) {
     if (!name.starts_with(family.prefix)) return false;
     const std::string_view rest = name.substr(family.prefix.size());
@@ -249,6 +265,7 @@ bool may_import(std::string_view symbol, Backend backend) {
 
 bool is_host_function(std::string_view symbol) {
   const std::string_view name = without_version(symbol);
+  if (is_one_of(name, kStoringNames)) return true;
   if (is_math(name) || is_one_of(name, kCompilerNames) || is_one_of(name, kKernelNames) || is_of_family(name))
     return false;
   if (is_one_of(name, kCNames)) return name != "stdout" && name != "stderr";

@@ -52,6 +52,23 @@ Profile make_profile(std::vector<simt::LaunchProfile> launches) {
   return profile;
 }
 
+Profile with_atomics_as_accesses(Profile profile) {
+  constexpr std::uint64_t kFewBytes = 1024, kFewOf = 8;  // of so many bytes that are loaded, one
+  const std::uint64_t bytes = profile.global_atomic.bytes_asked;
+  if (bytes <= kFewBytes || bytes * kFewOf <= profile.global_load.bytes_asked) return profile;
+  const auto count = [](simt::Counters& counters) {
+    simt::Counters accesses;
+    accesses.global_load = accesses.global_store = counters.global_atomic;
+    simt::report::add(counters, accesses);
+  };
+  count(profile);
+  for (simt::LaunchProfile& launch : profile.launches) {
+    count(launch.total);
+    for (simt::LineProfile& line : launch.lines) count(line.counters);
+  }
+  return profile;
+}
+
 void for_each_counter(const simt::Counters& counters,
                       const std::function<void(const std::string& name, std::uint64_t value)>& visit) {
   visit_fields(counters, [&](const std::string& group, const char* name, std::uint64_t count) {

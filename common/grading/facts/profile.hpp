@@ -18,6 +18,10 @@ struct Profile : simt::Counters {
 /// @brief The launches of a call and their sums.
 Profile make_profile(std::vector<simt::LaunchProfile> launches);
 
+/// @brief The profile with its atomics counted as loads and stores, too, since they read and write: who asks
+/// for these means all of them. A few atomics, by which blocks agree on something, are left as they are.
+Profile with_atomics_as_accesses(Profile profile);
+
 /// @brief Visits every counter under its name, e.g. "global_load.sectors".
 void for_each_counter(const simt::Counters& counters,
                       const std::function<void(const std::string& name, std::uint64_t value)>& visit);

@@ -1,7 +1,11 @@
 // What instrumented kernels call besides the hooks, and what programs ask of check mode.
 
 #include <atomic>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string>
 
@@ -115,6 +119,35 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
   active_recorder->told_atomic = address;
 }
 
+void note_kernel_heap(void* memory, std::size_t bytes) {
+  simt::check::memory_map().add_kernel_heap(reinterpret_cast<std::uintptr_t>(memory), bytes);
+  Checker::get().note_kernel_heap(bytes);
+}
+
+/// Stores what a function of mathematics gives beside its value, as the kernel's own store. The kernel's
+/// address is `caller`.
+template <class T>
+void store_result(T* to, T value, std::uintptr_t caller) {
+  *to = value;
+  if (active_recorder != nullptr)
+    simt::check::note_runtime_access(simt::check::Kind::write, to, sizeof(T), false, caller);
+}
+
+/// Whether a format asks printf to store how much it has printed, which CUDA's does not do.
+bool stores_its_count(const char* format) {
+  for (; (format = std::strchr(format, '%')) != nullptr; ++format) {
+    format += 1 + std::strspn(format + 1, " #+-0'I*$.123456789hlLqjzt");
+    if (*format == 'n') return true;
+    if (*format == 0) return false;
+  }
+  return false;
+}
+
+int print(const char* format, va_list arguments) {
+  if (active_recorder != nullptr && stores_its_count(format)) simt_host_function("printf with %n");
+  return std::vprintf(format, arguments);
+}
+
 }  // namespace
 
 extern "C" {
@@ -189,8 +222,7 @@ void simt_shift_out_of_range(const void*, std::uintptr_t, std::uintptr_t)
 // own.
 void* __wrap_malloc(std::size_t bytes) {
   void* memory = std::malloc(bytes);
-  if (active_recorder != nullptr && memory != nullptr)
-    simt::check::memory_map().add_kernel_heap(reinterpret_cast<std::uintptr_t>(memory), bytes);
+  if (active_recorder != nullptr && memory != nullptr) note_kernel_heap(memory, bytes);
   return memory;
 }
 void __wrap_free(void* memory) {
@@ -200,8 +232,7 @@ void __wrap_free(void* memory) {
 }
 void* __wrap__Znwm(std::size_t bytes) {
   void* memory = ::operator new(bytes);
-  if (active_recorder != nullptr)
-    simt::check::memory_map().add_kernel_heap(reinterpret_cast<std::uintptr_t>(memory), bytes);
+  if (active_recorder != nullptr) note_kernel_heap(memory, bytes);
   return memory;
 }
 void* __wrap__Znam(std::size_t bytes) { return __wrap__Znwm(bytes); }
@@ -213,5 +244,49 @@ void __wrap__ZdlPv(void* memory) {
 void __wrap__ZdlPvm(void* memory, std::size_t) { __wrap__ZdlPv(memory); }
 void __wrap__ZdaPv(void* memory) { __wrap__ZdlPv(memory); }
 void __wrap__ZdaPvm(void* memory, std::size_t) { __wrap__ZdlPv(memory); }
+
+// The linker turns a kernel's calls of these into calls of ours as well: they store to where they are told.
+#define SIMT_STORING_FUNCTIONS(TYPE, SUFFIX)                     \
+  TYPE __wrap_modf##SUFFIX(TYPE x, TYPE* whole) {                \
+    TYPE result = 0;                                             \
+    const TYPE part = std::modf(x, &result);                     \
+    store_result(whole, result, SIMT_CALLER());                  \
+    return part;                                                 \
+  }                                                              \
+  TYPE __wrap_frexp##SUFFIX(TYPE x, int* exponent) {             \
+    int result = 0;                                              \
+    const TYPE part = std::frexp(x, &result);                    \
+    store_result(exponent, result, SIMT_CALLER());               \
+    return part;                                                 \
+  }                                                              \
+  TYPE __wrap_remquo##SUFFIX(TYPE x, TYPE y, int* quotient) {    \
+    int result = 0;                                              \
+    const TYPE rest = std::remquo(x, y, &result);                \
+    store_result(quotient, result, SIMT_CALLER());               \
+    return rest;                                                 \
+  }                                                              \
+  void __wrap_sincos##SUFFIX(TYPE x, TYPE* sine, TYPE* cosine) { \
+    TYPE result_of_sine = 0, result_of_cosine = 0;               \
+    sincos##SUFFIX(x, &result_of_sine, &result_of_cosine);       \
+    store_result(sine, result_of_sine, SIMT_CALLER());           \
+    store_result(cosine, result_of_cosine, SIMT_CALLER());       \
+  }
+SIMT_STORING_FUNCTIONS(float, f)
+SIMT_STORING_FUNCTIONS(double, )
+
+int __wrap_printf(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int printed = print(format, arguments);
+  va_end(arguments);
+  return printed;
+}
+int __wrap___printf_chk(int, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int printed = print(format, arguments);
+  va_end(arguments);
+  return printed;
+}
 
 }  // extern "C"

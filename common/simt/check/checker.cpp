@@ -81,7 +81,8 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
     for (const auto* variables : {&module.shared, &module.thread_locals})
       for (const SharedVariable& variable : *variables)
         for (std::size_t byte = 0; byte < variable.bytes; ++byte)
-          shared_words_[(Recorder::kMargin + variable.offset + byte) / 4] = 1;
+          shared_words_[(Recorder::kMargin + variable.offset + byte) / 4] =
+              variables == &module.shared ? kShared : kThreadLocal;
   }
   recorder_.is_shared_word = shared_words_.data();
 }
@@ -91,7 +92,8 @@ void Checker::end_launch() {
   for (std::size_t i = 0; launch_number_ != 0 && i < host_touches().size(); ++i)
     if (launch_number_ <= host_touches()[i].launches) detector_.host_touched(host_touches()[i]);
   detector_.end_launch();
-  for (const auto& [offset, bytes] : std::exchange(stored_variables_, {})) bytes_of_variables_ += bytes;
+  for (auto* const stored : {&stored_variables_, &stored_thread_locals_})
+    for (const auto& [offset, bytes] : std::exchange(*stored, {})) bytes_of_variables_ += bytes;
   LaunchProfile profile;
   profile.kernel = facts_.kernel;
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
@@ -105,16 +107,26 @@ void Checker::end_launch() {
     profile.total += counters;
     profile.lines.push_back({line.first, line.second, counters});
   }
-  constexpr std::size_t kMostProfiles = 4096;  // nobody may ever ask
-  if (profiles_.size() < kMostProfiles) profiles_.push_back(std::move(profile));
+  constexpr std::size_t kMostProfiles = 4096;  // nobody may ever ask; the last one then has all that follow
+  if (profiles_.size() < kMostProfiles)
+    profiles_.push_back(std::move(profile));
+  else
+    profiles_.back().total += profile.total;
 }
 
-/// A variable that kernels stored to. The shim has flags of its own.
-void Checker::note_variable(std::uint64_t offset) {
-  const GlobalRange* const range = memory_map().find_global(offset);
-  if (range == nullptr || range->symbol.empty()) return;
-  if (range->bytes <= sizeof(void*) && range->symbol.find("simt") != std::string::npos) return;
-  stored_variables_[range->offset] = range->bytes;
+/// What kernels store to outside of the device and of shared memory: the host could read it.
+void Checker::note_variables(const WarpAccess& access) {
+  for (LaneMask lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    const std::uint64_t offset = access.offsets[std::countr_zero(lanes)];
+    if (access.space == Space::shared) {
+      if (offset < Recorder::kDynamicOffset && shared_words_[offset / 4] == kThreadLocal)
+        stored_thread_locals_[offset] = access.bytes;  // byte by byte: the compiler has flags among them
+    } else if (offset >= kArenaBytes) {
+      const GlobalRange* const range = memory_map().find_global(offset);
+      if (range != nullptr && !range->symbol.empty()) stored_variables_[range->offset] = range->bytes;
+    }
+    if (access.at_one_place) return;
+  }
 }
 
 std::vector<LaunchProfile> Checker::take_profiles() { return std::exchange(profiles_, {}); }
@@ -304,7 +316,7 @@ void Checker::async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) {
   for (std::size_t at = 0; at < read; at += step) {
     std::uint64_t offset = from + at - recorder_.arena;
     bool stray = false;
-    if (offset >= kArenaBytes && !recorder_.find_elsewhere(from + at, offset, stray)) continue;
+    if (offset >= kArenaBytes && !recorder_.find_elsewhere(from + at, false, offset, stray)) continue;
     if (at == 0) extent = {copy.bytes, copy.zero_bytes, offset};
     recorder_.append(access_event(Kind::read, static_cast<unsigned>(std::countr_zero(step)), false) |
                          at_offset(Space::global, offset),
@@ -312,6 +324,8 @@ void Checker::async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) {
   }
   if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
     recorder_.append(mark_event(Mark::copy) | *offset, extent.packed(), caller);
+  else
+    BlockRunner::current()->raise_access(FaultKind::host_pointer, copy.to);
 }
 
 void Checker::async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) {
@@ -331,7 +345,7 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
     place = at_offset(Space::global, offset);
   else if (const auto in_shared = shared_offset(address))
     place = at_offset(Space::shared, *in_shared);
-  else if (bool stray = false; recorder_.find_elsewhere(address, offset, stray))
+  else if (bool stray = false; recorder_.find_elsewhere(address, true, offset, stray))
     place = at_offset(Space::global, offset);
   else
     return;
@@ -445,6 +459,7 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   access.offsets = event.offsets;
   access.values = access.kind == Kind::write ? event.seconds : nullptr;
   if (access.lanes == 0) return;
+  if (access.kind != Kind::read) note_variables(access);
   if (access.space == Space::shared && !detector_.watches(access)) return;
   count_access(access, sites_[site].counters);
   detector_.access(access);
@@ -465,8 +480,6 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     GlobalTraffic& traffic = access.kind == Kind::read    ? counters.global_load
                              : access.kind == Kind::write ? counters.global_store
                                                           : counters.global_atomic;
-    const std::uint64_t first = access.offsets[std::countr_zero(access.lanes)];
-    if (access.kind != Kind::read && first >= kArenaBytes) note_variable(first);
     sectors = sectors_of(access);
     ++traffic.requests;
     traffic.sectors += sectors.touched;

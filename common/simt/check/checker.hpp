@@ -86,6 +86,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   std::uint64_t take_unwatched_accesses() { return detector_.take_unwatched_accesses(); }
   std::vector<LaunchProfile> take_profiles();
   std::uint64_t take_stored_variables() { return std::exchange(bytes_of_variables_, 0); }
+  /// A kernel took memory with malloc or new, which the host could read.
+  void note_kernel_heap(std::uint64_t bytes) { bytes_of_variables_ += bytes; }
   TraceLog& trace() { return trace_; }
 
  private:
@@ -101,7 +103,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void count_matrix_work(MatrixWork work, Counters& counters);
   const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
-  void note_variable(std::uint64_t offset);
+  void note_variables(const WarpAccess& access);
   /// A thread at a barrier.
   struct Arrival {
     unsigned thread, site;
@@ -141,9 +143,11 @@ class Checker final : public BlockObserver, public Replay::Listener {
   BlockOrder block_order_;             ///< of the launch
   std::vector<LaunchProfile> profiles_;
   std::map<std::uint64_t, std::uint64_t>
-      stored_variables_;                  ///< of the launch: offset in the global window -> bytes
+      stored_variables_,                  ///< of the launch: offset in the global window -> bytes
+      stored_thread_locals_;              ///< likewise, in the window of shared memory
   std::uint64_t bytes_of_variables_ = 0;  ///< of all launches
-  std::vector<std::uint8_t> shared_words_;
+  static constexpr std::uint8_t kShared = 1, kThreadLocal = 2;
+  std::vector<std::uint8_t> shared_words_;  ///< what lies in each word of static shared memory; 0: nothing
   /// By thread: where in the code the last basic blocks begin that it went through before it left, the last
   /// one first; 0 behind them.
   std::vector<std::array<std::uint32_t, 8>> last_blocks_;

@@ -30,12 +30,12 @@ __attribute__((noinline)) void note_rare_access(Recorder& r, std::uintptr_t addr
   const MemoryMap::Owner owner = memory_map().find_elsewhere(address, offset);
   bool stray = false;
   Space space = Space::global;
-  if (address - r.shared < r.shared_bytes && owner != MemoryMap::Owner::kernels &&
-      owner != MemoryMap::Owner::nobody) {
+  if (address - r.shared < r.shared_bytes &&
+      (owner == MemoryMap::Owner::beside || owner == MemoryMap::Owner::host)) {
     offset = address - r.shared;
     stray = kKind == Kind::write;
     space = Space::shared;
-  } else if (!r.find_elsewhere(address, offset, stray)) {
+  } else if (!r.find_elsewhere(address, kKind != Kind::read, offset, stray)) {
     return;
   }
   const Event event = access_event(kKind, kLog2Bytes, kVolatile) | at_offset(space, offset);

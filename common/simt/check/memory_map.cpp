@@ -149,7 +149,8 @@ MemoryMap::Owner MemoryMap::find_elsewhere(std::uintptr_t address, std::uint64_t
     offset = place->offset + (address - place->begin);
     return place->owner;
   }
-  if (find(segments_) != nullptr || find(kernel_heap_) != nullptr) return Owner::nobody;
+  if (find(segments_) != nullptr) return Owner::program;
+  if (find(kernel_heap_) != nullptr) return Owner::nobody;
   for (const Elsewhere& place : elsewhere_) {
     if (place.owner != Owner::kernels) continue;
     const bool behind = address - place.end < kBeside, before = place.begin - address <= kBeside;

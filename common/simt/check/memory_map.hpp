@@ -90,8 +90,9 @@ struct ElementName {
 
 class MemoryMap {
  public:
-  /// `beside`: a little before or behind memory of the kernels.
-  enum class Owner { kernels, beside, nobody, host };
+  /// `beside`: a little before or behind memory of the kernels. `program`: of a program or a library, and no
+  /// variable that kernels may have; they read constants there.
+  enum class Owner { kernels, beside, program, nobody, host };
 
   /// Learns what is allocated now, and where the kernel's variables are.
   void begin_launch(const KernelModule& module, const void* dynamic_buffer, std::size_t dynamic_bytes,

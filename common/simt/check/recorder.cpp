@@ -79,7 +79,7 @@ void Recorder::append_write_slowly(Event event, std::uintptr_t address, unsigned
   put_write(event, address, log2_bytes);
 }
 
-bool Recorder::find_elsewhere(std::uintptr_t address, std::uint64_t& offset, bool& stray) {
+bool Recorder::find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t& offset, bool& stray) {
   switch (memory_map().find_elsewhere(address, offset)) {
     case MemoryMap::Owner::beside:
       stray = true;
@@ -88,6 +88,9 @@ bool Recorder::find_elsewhere(std::uintptr_t address, std::uint64_t& offset, boo
       return true;
     case MemoryMap::Owner::nobody:
       return false;
+    case MemoryMap::Owner::program:
+      if (!writes) return false;
+      break;
     case MemoryMap::Owner::host:
       break;
   }

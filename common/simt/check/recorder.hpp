@@ -87,7 +87,7 @@ struct Recorder {
   /// stack: of managed memory, of a `__device__` variable. False: nothing that is watched. Does not return if
   /// the kernel must not touch it.
   /// `stray`: beside such memory.
-  bool find_elsewhere(std::uintptr_t address, std::uint64_t& offset, bool& stray);
+  bool find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t& offset, bool& stray);
 
   /// Ends the launch: a write beside the shared variables would damage the simulator itself. The trace holds
   /// it already.

@@ -97,6 +97,11 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   return false;
 }
 
+void BlockRunner::wipe() {
+  fibers_.wipe();
+  poison_shared_memory(*launch_->module, dynamic_shared_, launch_->dynamic_shared_bytes);
+}
+
 void BlockRunner::fiber_main() { current_runner->run_threads(); }
 
 Fiber& BlockRunner::idle_fiber() {

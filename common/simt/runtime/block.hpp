@@ -59,6 +59,8 @@ class BlockRunner {
 
   /// Runs one block to its end. Returns false if a thread faulted; then fault() tells.
   bool run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
+  /// Leaves nothing where host code could read it, on stacks and in shared memory, once a launch has ended.
+  void wipe();
 
   const RawFault& fault() const { return fault_; }
 

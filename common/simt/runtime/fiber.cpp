@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 #include <new>
 
 #include "simt/runtime/memory.hpp"
@@ -49,6 +51,17 @@ void Fiber::forget_frames() {
 #endif
 }
 
+void Fiber::wipe() {
+  const std::size_t page = page_bytes();
+  std::byte* const begin = base_ + (guarded_ ? page : 0);
+  std::byte* const end = context != nullptr ? static_cast<std::byte*>(context) : base_ + page + kStackBytes;
+  std::byte* const pages_end = end - reinterpret_cast<std::uintptr_t>(end) % page;
+  if (pages_end > begin)
+    madvise(begin, static_cast<std::size_t>(pages_end - begin), MADV_DONTNEED);  // reads as zeros
+  std::memset(pages_end, 0, static_cast<std::size_t>(end - pages_end));
+  used = false;
+}
+
 bool Fiber::guard_contains(const void* address) const {
   const auto* byte = static_cast<const std::byte*>(address);
   return guarded_ && byte >= base_ && byte < base_ + page_bytes();
@@ -57,11 +70,17 @@ bool Fiber::guard_contains(const void* address) const {
 Fiber& FiberPool::take() {
   if (idle_.empty()) {
     fibers_.push_back(std::make_unique<Fiber>(fibers_.size()));
-    return *fibers_.back();
+    idle_.push_back(fibers_.back().get());
   }
   Fiber& fiber = *idle_.back();
   idle_.pop_back();
+  fiber.used = true;
   return fiber;
+}
+
+void FiberPool::wipe() {
+  for (Fiber* fiber : idle_)
+    if (fiber->used) fiber->wipe();
 }
 
 void FiberPool::abandon_all() {

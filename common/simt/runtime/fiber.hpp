@@ -29,8 +29,10 @@ class Fiber {
   void* top() const { return top_; }
   bool guard_contains(const void* address) const;
   void forget_frames();  ///< whatever ran here will not go on; context becomes null
+  void wipe();           ///< zeroes below the frames that are to go on
 
   StackPlace context = nullptr;  ///< where to resume; null until started
+  bool used = false;             ///< since it was wiped
 
  private:
   bool guarded_;
@@ -45,6 +47,7 @@ class FiberPool {
   void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
   void abandon_all();  ///< every fiber becomes idle and unstarted
   const Fiber* guard_hit(const void* address) const;
+  void wipe();  ///< what threads left on idle fibers
 
  private:
   std::vector<std::unique_ptr<Fiber>> fibers_;

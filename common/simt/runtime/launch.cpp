@@ -6,6 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -224,6 +226,16 @@ unsigned worker_count(const Settings& settings) {
   return std::min(settings.workers != 0 ? settings.workers : cores, kMost);
 }
 
+/// What kernels printed comes out, and does not stay where host code could read it.
+void wipe_streams() {
+  for (std::FILE* stream : {stdout, stderr}) {
+    std::fflush(stream);
+    if (stream->_IO_buf_base != nullptr)
+      std::memset(stream->_IO_buf_base, 0,
+                  static_cast<std::size_t>(stream->_IO_buf_end - stream->_IO_buf_base));
+  }
+}
+
 /// The whole grid on this thread, block after block, under the eyes of check mode.
 RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& watchdog,
                      BlockRunner& runner) {
@@ -238,6 +250,8 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   runner.observe(nullptr);
   watchdog.stop();
   checker.end_launch();
+  runner.wipe();
+  wipe_streams();
   return running.fault;
 }
 
@@ -269,6 +283,7 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
         runner.observe(checker);
         good = running.run_block(runner, number);
         runner.observe(nullptr);
+        if (checker != nullptr) runner.wipe();
       }
       barrier->leave(number, !good);
     });
@@ -278,6 +293,7 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
   for (std::thread& thread : threads) thread.join();
   watchdog.stop();
   if (checker != nullptr) checker->end_launch();
+  if (checker != nullptr) wipe_streams();
   if (running.fault.kind != FaultKind::none)
     for (auto& runner : *runners) (void)runner.release();
   if (running.fault.kind != FaultKind::none) runners->clear();

@@ -84,3 +84,16 @@ TEST_CASE("loads that bring one number each are told, and those that bring 8 are
   CHECK(few_lanes_load(launch_of({eight})).empty());
   CHECK(few_lanes_load(launch_of({})).empty());
 }
+
+TEST_CASE("many atomics count as loads and stores, and a few do not", "[traffic]") {
+  simt::LineProfile line = reads(7, 4096, 128, 128);
+  line.counters.global_atomic = {32, 128, 128, 4096, 4096};
+  const Profile many = with_atomics_as_accesses(launch_of({line}));
+  CHECK(many.global_load.bytes_asked == 8192);
+  CHECK(many.global_store.bytes_asked == 4096);
+  CHECK(many.launches[0].lines[0].counters.global_load.ideal_sectors == 256);
+  for (const std::uint64_t few : {4u, 512u, 1024u}) {
+    line.counters.global_atomic.bytes_asked = few;
+    CHECK(with_atomics_as_accesses(launch_of({line})).global_load.bytes_asked == 4096);
+  }
+}

@@ -31,8 +31,11 @@ void library_loaded(void* handle);
 /// @brief Takes over the settings of the call, before its arrays are allocated.
 void configure(const CallMessage& call);
 
-/// @brief Right before the entry is called: a clean error state, a mark from which on leaks and findings
-/// count.
+/// @brief Before the file's library is loaded: a mark from which on findings, launches and copies count,
+/// since constructors could make them for the call.
+void begin_load();
+
+/// @brief Right before the entry is called: a clean error state, a mark from which on leaks count.
 void begin_call();
 
 /// What the entry's host code moved; see simt::HostCopies.

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "grading/calls/worker/backend.hpp"
 #include "grading/calls/worker/ledger.hpp"
@@ -16,6 +20,19 @@ namespace {
 
 LedgerFunction ledger = nullptr;
 LedgerState ledger_before{};
+LedgerCopiesFunction ledger_copies = nullptr;
+bool just_loaded = false;  ///< what constructors copied counts for the first call
+
+/// What the library copied since the last look.
+Copies take_copies() {
+  std::vector<LedgerRange> ranges(kMostLedgerRanges);
+  const LedgerCopies taken = ledger_copies(ranges.data(), ranges.size());
+  Copies copies{{}, {}, taken.to_host, taken.shared, 0};
+  ranges.resize(std::min<std::size_t>(ranges.size(), taken.ranges));
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    (ranges[i].filled ? copies.written : copies.read).push_back({ranges[i].begin, ranges[i].bytes});
+  return copies;
+}
 
 /// What a failed kernel means, in words; CUDA's own text is added by the caller.
 const char* explain(cudaError_t error) {
@@ -52,17 +69,25 @@ std::string start(FatalHandler) {
 
 Privileges prepare_for_confinement() { return {.start_threads = true, .write_files = true}; }
 
-void library_loaded(void* handle) { ledger = reinterpret_cast<LedgerFunction>(dlsym(handle, kLedgerSymbol)); }
+void library_loaded(void* handle) {
+  ledger = reinterpret_cast<LedgerFunction>(dlsym(handle, kLedgerSymbol));
+  const auto copies = reinterpret_cast<LedgerCopiesFunction>(dlsym(handle, kLedgerCopiesSymbol));
+  just_loaded = copies != std::exchange(ledger_copies, copies);
+}
 
 void configure(const CallMessage&) {}
+
+void begin_load() {}
 
 void begin_call() {
   (void)cudaGetLastError();
   if (ledger) ledger_before = ledger(0, nullptr, 0);
+  if (ledger_copies && !just_loaded) (void)take_copies();
 }
 
 DeviceEnd end_call() {
   DeviceEnd end;
+  if (ledger_copies) end.copies = take_copies();
   Outcome& outcome = end.outcome;
   outcome.status = Status::returned;
   if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {

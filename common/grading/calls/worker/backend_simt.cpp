@@ -103,16 +103,20 @@ void configure(const CallMessage& call) {
   simt::configure(settings);
 }
 
-void begin_call() {
+void begin_load() {
   if (checking) {
     (void)simt::take_findings();
     (void)simt::take_profiles();
     (void)simt::take_stored_variables();
-    if (const auto wish = simt::report::trace_wish()) simt::start_trace(wish->request);
   }
-  (void)simt::take_faults();
   (void)simt::take_launches();
   (void)simt::take_host_copies();
+}
+
+void begin_call() {
+  if (checking)
+    if (const auto wish = simt::report::trace_wish()) simt::start_trace(wish->request);
+  (void)simt::take_faults();
   (void)cudaGetLastError();
   allocated_before.clear();
   for (const simt::Allocation& allocation : simt::live_allocations())

@@ -37,8 +37,10 @@ bool is_shared_variable(const char* name) { return std::strncmp(name, "_ZZ", 3) 
 
 /// It may also stand in a namespace. There, host code may have thread-local variables of its own, which look
 /// alike. What has the size of a pointer is most likely one: that which `extern __shared__ T name[]` becomes.
+/// And the room behind shared memory is there to be no variable of a kernel's.
 bool may_be_shared(const char* name, std::size_t bytes) {
-  return bytes != sizeof(void*) && std::strcmp(name, "__tls_guard") != 0;
+  return bytes != sizeof(void*) && std::strcmp(name, "__tls_guard") != 0 &&
+         std::strstr(name, "room_behind_shared_memory") == nullptr;
 }
 
 /// "void kernel<float>(float*)" for the variable "void kernel<float>(float*)::tile".
@@ -104,7 +106,7 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
         module.shared.push_back({symbol.st_value, symbol.st_size, name, function_of(name)});
       else if (type == STT_TLS && may_be_shared(name, symbol.st_size))
         module.shared.push_back({symbol.st_value, symbol.st_size, name});
-      else if (type == STT_TLS)
+      else if (type == STT_TLS && symbol.st_size <= 2 * sizeof(void*))
         module.thread_locals.push_back({symbol.st_value, symbol.st_size, name});
       else if (type == STT_OBJECT && !is_made_by_compiler(name))
         module.data.push_back({load_address + symbol.st_value, symbol.st_size, name});

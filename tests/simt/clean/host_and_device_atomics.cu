@@ -9,17 +9,17 @@ __global__ void add_kernel(int* counters, int count) {
 }
 
 int main() {
-  constexpr int kCounters = 3, kThreads = 64, kOwn = 10;
+  constexpr int kCounters = 3, kThreads = 64, kHostRounds = 10;
   int* counters;
   cudaMallocManaged(&counters, kCounters * sizeof(int));
   for (int i = 0; i < kCounters; ++i) counters[i] = 0;
   add_kernel<<<1, kThreads>>>(counters, kCounters);
-  for (int i = 0; i < kOwn; ++i) __sync_fetch_and_add(&counters[0], 1);
+  for (int i = 0; i < kHostRounds; ++i) __sync_fetch_and_add(&counters[0], 1);
   add_kernel<<<1, kThreads>>>(counters, kCounters);
-  for (int i = 0; i < kOwn; ++i) __atomic_exchange_n(&counters[1], 0, __ATOMIC_SEQ_CST);
+  for (int i = 0; i < kHostRounds; ++i) __atomic_exchange_n(&counters[1], 0, __ATOMIC_SEQ_CST);
   cudaDeviceSynchronize();
   const bool right =
-      counters[0] == 2 * kThreads + kOwn && counters[1] <= 2 * kThreads && counters[2] == 2 * kThreads;
+      counters[0] == 2 * kThreads + kHostRounds && counters[1] <= 2 * kThreads && counters[2] == 2 * kThreads;
   cudaFree(counters);
   return right ? 0 : 1;
 }

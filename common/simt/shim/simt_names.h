@@ -63,6 +63,8 @@ namespace simt {
 /// fills it with a pattern, except for padding, which it clears. It does so at the start, and a constructor
 /// that ended what was there before (lifetime-dse) would undo it. __builtin_clear_padding() refuses classes
 /// with a flexible array member.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
 template <class T>
 __attribute__((optimize("trivial-auto-var-init=pattern", "lifetime-dse=0"))) void mark_values_of(
     unsigned char* bytes) {
@@ -73,6 +75,7 @@ __attribute__((optimize("trivial-auto-var-init=pattern", "lifetime-dse=0"))) voi
   } object;
   __builtin_memcpy(bytes, static_cast<const void*>(&object), sizeof object);
 }
+#pragma GCC diagnostic pop
 #endif
 
 /// How to learn which bytes of a class hold a value; null for other types, and where that is not known.

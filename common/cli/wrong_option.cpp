@@ -3,8 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <regex>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grading/base/near_names.hpp"
@@ -29,23 +30,35 @@ std::string without_zeros(std::string number) {
   return number;
 }
 
+/// What stands before, between and behind those words of the text, which begins with an option's name;
+/// nothing if they are not in it in this order.
+std::vector<std::string> around(std::string text, std::initializer_list<std::string_view> words) {
+  std::vector<std::string> parts;
+  for (const std::string_view word : words) {
+    const std::size_t at = text.find(word);
+    if (at == std::string::npos) return {};
+    parts.push_back(text.substr(0, at));
+    text.erase(0, at + word.size());
+  }
+  parts.push_back(text);
+  return parts.front().find(' ') == std::string::npos ? parts : std::vector<std::string>{};
+}
+
 /// A sentence of "--late: Value abc not in range 0.000000 to 100.000000" and of what else CLI11 says.
 std::string sentence_of(const std::string& text) {
-  static const std::regex set(R"((\S+): (.*) not in \{(.*)\})"),
-      range(R"((\S+): Value (.*) not in range (\S+) to (\S+))"),
-      missing(R"((\S+): \d+ required (\S+) missing)"), required(R"((\S+) is required)"),
-      ours(R"((\S+): it must be (.*[^.])\.?)");
-  std::smatch part;
-  if (std::regex_match(text, part, set))
-    return fmt::format("{} must be {}, not {}.", part[1].str(), alternatives(part[3]), part[2].str());
-  if (std::regex_match(text, part, range))
-    return fmt::format("{} must be a number from {} to {}, not {}.", part[1].str(), without_zeros(part[3]),
-                       without_zeros(part[4]), part[2].str());
-  if (std::regex_match(text, part, missing))
-    return fmt::format("{} needs {} behind it.", part[1].str(), part[2].str());
-  if (std::regex_match(text, part, required)) return fmt::format("{} is missing.", part[1].str());
-  if (std::regex_match(text, part, ours)) return fmt::format("{} must be {}.", part[1].str(), part[2].str());
-  return text.ends_with('.') ? text : text + '.';
+  if (const auto part = around(text, {": ", " not in {", "}"}); !part.empty())
+    return fmt::format("{} must be {}, not {}.", part[0], alternatives(part[2]), part[1]);
+  if (const auto part = around(text, {": Value ", " not in range ", " to "}); !part.empty())
+    return fmt::format("{} must be a number from {} to {}, not {}.", part[0], without_zeros(part[2]),
+                       without_zeros(part[3]), part[1]);
+  if (const auto part = around(text, {": ", " required ", " missing"}); !part.empty())
+    return fmt::format("{} needs {} after it.", part[0], part[2]);
+  if (const auto part = around(text, {" is required"}); !part.empty())
+    return fmt::format("{} is missing.", part[0]);
+  const std::string end = text.ends_with('.') ? "" : ".";
+  if (const auto part = around(text, {": it must be "}); !part.empty())
+    return fmt::format("{} must be {}{}", part[0], part[1], end);
+  return text + end;
 }
 
 /// Of a word that the command does not know.

@@ -75,7 +75,7 @@ class OneVoice(unittest.TestCase):
     def test_values_that_do_not_fit(self):
         for arguments, words in ((("check", "01", "--backend", "tpu"), "--backend must be auto, cpu or gpu, not tpu."),
                                  (("check", "01", "--seed", "x"), "--seed must be a whole number from 0 on, not x."),
-                                 (("check", "01", "--json"), "--json needs FILE behind it."),
+                                 (("check", "01", "--json"), "--json needs FILE after it."),
                                  (("grade", "x", "--late", "x"), "--late must be a number from 0 to 100, not x."),
                                  (("reset",), "LESSON is missing."),
                                  (("hint", "01", "x"), "N must be a whole number from 1 on, not x.")):

@@ -1,7 +1,7 @@
-// hostile: Ends the process by assembler in plain sight, which the simulator does not compile.
+// hostile: Ends the process by assembler in plain sight, which the simulator takes for PTX.
 // lesson: 01
 // verdict: not_compiled
-// says: inline PTX
+// says: PTX needs a ';'
 // trick: compile
 
 #include "vector_add.hpp"

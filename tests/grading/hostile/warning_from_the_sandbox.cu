@@ -1,10 +1,10 @@
 // hostile: Makes the compiler's output begin as the sandbox's own, so that the machine gets the blame.
 // lesson: 01
 // verdict: not_compiled
-// says: nonsense
+// says: has an asm statement
 // trick: compile
 
-// The simulator refuses assembler by that word.
+// Not by its word, which the rewriter would take for PTX.
 #define PASTE(a, b) a##b
 #define ASSEMBLER PASTE(as, m)
 #line 1 "bwrap: no room"

@@ -30,7 +30,7 @@ std::string without_zeros(std::string number) {
   return number;
 }
 
-/// What stands before, between and behind those words of the text, which begins with an option's name;
+/// What stands before, between and after those words of the text, which begins with an option's name;
 /// nothing if they are not in it in this order.
 std::vector<std::string> around(std::string text, std::initializer_list<std::string_view> words) {
   std::vector<std::string> parts;

@@ -35,8 +35,7 @@ std::string carried_in_variables(const HostMoves& moves, std::string_view entry)
   if (moves.variables <= kFewBytes) return {};
   return fmt::format(
       "Your kernels stored to variables of {} bytes outside of all functions, or took that much with malloc "
-      "or "
-      "new, which the host could read. The arrays of {} lie on the device: take memory for intermediate "
+      "or new, which the host could read. The arrays of {} lie on the device: take memory for intermediate "
       "results with cudaMalloc.",
       moves.variables, entry);
 }

@@ -86,10 +86,8 @@ std::string last_is_largest(const Profile& profile) {
     if (launch.order.blocks < 10 || times <= 1.1) continue;
     return fmt::format(
         "Of {}, blocks that start last have {:.1f} times the work of the mean. A GPU starts blocks in the "
-        "order of "
-        "their numbers, along x first, and at the end waits for the last ones: those with most work should "
-        "begin "
-        "first.",
+        "order of their numbers, along x first, and at the end waits for the last ones: those with most work "
+        "should begin first.",
         launch.kernel, times);
   }
   return {};

@@ -478,6 +478,32 @@ def table_rates_of_16_bits(lesson, **run):
     return ["D", "N", "mask", whose, "FlashAttention-2", "cuDNN", *twin, "of FlashAttention-2"], rows
 
 
+def twin_row(lesson, what, case):
+    """Milliseconds of a lesson's kernel and its twin, and how many times as fast the lesson's is; None if one has none."""
+    ours, twin = case.data["ours"], case.data.get("triton", {})
+    if "milliseconds" not in ours or "milliseconds" not in twin:
+        return None
+    return [lesson_link(lesson), what, ms(ours["milliseconds"]), ms(twin["milliseconds"]),
+            f"{twin['milliseconds'] / ours['milliseconds']:.2f}"]
+
+
+def table_twins():
+    """Kernels beside their twins in Triton, each pair in one process: lessons 01, 05, 06 and 30, and attention at N = 4096."""
+    found = []
+    for case in result("compare_triton", "h100")["cases"].rows():
+        found.append(twin_row(case["lesson"], f"{case['label'].partition(', ')[2].removesuffix(', bfloat16')}, {case['dtype']}", case))
+    for run in ("compare_torch_forward", "compare_torch_backward", "compare_torch_16bit"):
+        for case in result(run, "h100")["cases"].rows(N=4096, layout="bhnd"):
+            if case["dtype"] == "float16":
+                continue
+            window = f", window {whole(case['window'])}" if case["window"] else ""
+            mask = "causal" if case["causal"] else "no mask"
+            groups = f", heads {case['H']}:{case['H_kv']}" if case["H"] != case["H_kv"] else ""
+            found.append(twin_row(case["lesson"], f"{case['direction']}, D = {case['D']}, {mask}{window}{groups}, {case['dtype']}", case))
+    rows = sorted((row for row in found if row), key=lambda row: row[0])
+    return ["lesson", "problem", "CUDA", "Triton", "times as fast"], rows
+
+
 def table_errors_of_16_bits(lesson, *names):
     """The largest errors against float64, of a lesson and of FlashAttention-2, by length, at D = 64 without a mask."""
     rows = []
@@ -543,6 +569,7 @@ TABLES = {
     "rates-22": lambda: table_rates_of_16_bits(22),
     "rates-24": lambda: table_rates_of_16_bits(24),
     "rates-24-adds": lambda: table_rates_of_16_bits(24, run="24_dq_by_adds_torch"),
+    "twins": table_twins,
     "decoding": lambda: table_decoding(True),
     "decoding-others": lambda: table_decoding(False),
     "errors-22": lambda: table_errors_of_16_bits(22, "O"),

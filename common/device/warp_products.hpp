@@ -3,13 +3,14 @@
 /// Attention from 16 rows of queries to 16 keys, by one warp: the two products, in 16 bits by tensor cores or
 /// in float32 without.
 ///
-///     WarpProducts<T, 128> products(Q_smem, scratch);      // T is __nv_bfloat16, __half or float
-///     float scores[P::kLaneRows][P::kLaneKeys] = {};       // a lane's: rows row(i), keys key(j)
+///     WarpProducts<T, 128> products(Q_smem, scratch, rows);  // T is __nv_bfloat16, __half or float
+///     float scores[P::kLaneRows][P::kLaneKeys] = {};         // a lane's: rows row(i), keys key(j)
 ///     products.multiply(K_smem, scores);
-///     ...                                                  // scores become weights, as in lesson 22
+///     ...                                                    // scores become weights, as in lesson 22
 ///     products.accumulate(rescale, scores, V_smem);
 ///
-/// kLanesOfRow neighbouring lanes share a row. Nothing here is a barrier for the block.
+/// kLanesOfRow neighbouring lanes share a row. Nothing here is a barrier for the block. `rows` says how many
+/// rows there are: up to 8 of them, float32 leaves the other 8 out. Tensor cores have no smaller product.
 
 #include <cuda_runtime.h>
 
@@ -53,7 +54,7 @@ class WarpProducts {
   __device__ static int row(int i) { return FragmentC::row(2 * i); }
   __device__ static int key(int j) { return 8 * (j / 2) + FragmentC::col(j % 2); }
 
-  __device__ WarpProducts(const WarpTile<T, kDim>& Q_smem, Scratch&) {
+  __device__ WarpProducts(const WarpTile<T, kDim>& Q_smem, Scratch&, int /*rows*/) {
     const OperandA<WarpTile<T, kDim>, Major::k> operand;
 #pragma unroll
     for (int k = 0; k < kDim / 16; ++k) queries_[k] = operand.read(Q_smem, 0, 16 * k);
@@ -116,18 +117,17 @@ class WarpProducts<float, kDim> {
   __device__ static int row(int i) { return 2 * i + FragmentC::lane() / 16; }
   __device__ static int key(int /*j*/) { return FragmentC::lane() % 16; }
 
-  __device__ WarpProducts(const PaddedTile<kDim>& Q_smem, Scratch& scratch)
-      : Q_smem_(Q_smem), scratch_(scratch) {}
+  __device__ WarpProducts(const PaddedTile<kDim>& Q_smem, Scratch& scratch, int rows)
+      : Q_smem_(Q_smem), scratch_(scratch), all_(rows > kWarpRows / 2) {}
 
   __device__ void multiply(const PaddedTile<kDim>& K_smem, float (&scores)[kLaneRows][kLaneKeys]) const {
 #pragma unroll 4
     for (int d = 0; d < kDim; d += 4) {
       const float4 k = K_smem.four(key(0), d);
-#pragma unroll
-      for (int i = 0; i < kLaneRows; ++i) {
+      for_rows<kLaneRows>([&](int i) {
         const float4 q = Q_smem_.four(row(i), d);
         scores[i][0] = fmaf(q.w, k.w, fmaf(q.z, k.z, fmaf(q.y, k.y, fmaf(q.x, k.x, scores[i][0]))));
-      }
+      });
     }
   }
 
@@ -148,11 +148,10 @@ class WarpProducts<float, kDim> {
       for (int c = 0; c < kDim / 32; ++c) {
         const int d = FragmentC::lane() + 32 * c;
         const float v[4] = {V_smem.at[k][d], V_smem.at[k + 1][d], V_smem.at[k + 2][d], V_smem.at[k + 3][d]};
-#pragma unroll
-        for (int r = 0; r < kWarpRows; ++r) {
+        for_rows<kWarpRows>([&](int r) {
           const float4 p = *reinterpret_cast<const float4*>(&scratch_.P[r][k]);
           O_[r][c] = fmaf(p.w, v[3], fmaf(p.z, v[2], fmaf(p.y, v[1], fmaf(p.x, v[0], O_[r][c]))));
-        }
+        });
       }
     }
   }
@@ -164,8 +163,20 @@ class WarpProducts<float, kDim> {
   }
 
  private:
+  /// Calls body(0), body(1) ... of kCount rows; those of the second half only if there are such rows.
+  template <int kCount, class Body>
+  __device__ void for_rows(Body body) const {
+#pragma unroll
+    for (int i = 0; i < kCount / 2; ++i) body(i);
+    if (all_) {
+#pragma unroll
+      for (int i = kCount / 2; i < kCount; ++i) body(i);
+    }
+  }
+
   const PaddedTile<kDim>& Q_smem_;
   Scratch& scratch_;
+  const bool all_;
   float O_[kWarpRows][kDim / 32] = {};
 };
 

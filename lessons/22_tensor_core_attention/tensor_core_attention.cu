@@ -135,12 +135,11 @@ struct RowSums {
 template <class S>
 __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S>& rows,
                             typename S::Output& O) {
+  // TODO 4: for each row, the largest score, of which four lanes have parts; then l and O, rescaled to it.
 #pragma unroll
   for (int i = 0; i < S::kDown; ++i) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float &m_log2 = rows.m_log2[i][half], &l = rows.l[i][half];
-      // TODO 4: the row's largest score, of which four lanes have parts; and the factor of l and O.
       // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
     }
   }

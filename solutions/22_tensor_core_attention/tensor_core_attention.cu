@@ -194,34 +194,50 @@ struct RowSums {
 template <class S>
 __device__ void fold_scores(float to_log2, typename S::Scores& scores, RowSums<S>& rows,
                             typename S::Output& O) {
+  // TODO 4: for each row, the largest score, of which four lanes have parts; then l and O, rescaled to it.
+  float rescale[S::kDown][2];
+  bool grows = false;
 #pragma unroll
   for (int i = 0; i < S::kDown; ++i) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float &m_log2 = rows.m_log2[i][half], &l = rows.l[i][half];
-      // TODO 4: the row's largest score, of which four lanes have parts; and the factor of l and O.
       float largest = -INFINITY;
 #pragma unroll
       for (int j = 0; j < S::kAcross; ++j)
         largest = fmaxf(largest, fmaxf(scores[i][j].at[2 * half], scores[i][j].at[2 * half + 1]));
-      const float grown = fmaxf(m_log2, device::max_warp<4>(largest) * to_log2);
-      const float rescale = device::exp2_approx(m_log2 - grown);
-      m_log2 = grown;
+      const float grown = fmaxf(rows.m_log2[i][half], device::max_warp<4>(largest) * to_log2);
+      rescale[i][half] = device::exp2_approx(rows.m_log2[i][half] - grown);
+      rows.m_log2[i][half] = grown;
+      rows.l[i][half] *= rescale[i][half];
+      grows |= rescale[i][half] < 1.0f;
+    }
+  }
+  // A factor of 1 changes nothing: a wide O is left alone if no row of the warp has a new maximum.
+  if (S::kDim <= 64 || __any_sync(device::kFullMask, grows)) {
 #pragma unroll
-      for (int d = 0; d < S::kDeep; ++d) O[i][d].at[2 * half] *= rescale, O[i][d].at[2 * half + 1] *= rescale;
-      // [done]
+    for (int i = 0; i < S::kDown; ++i) {
+#pragma unroll
+      for (int d = 0; d < S::kDeep; ++d)
+        for (int e = 0; e < 4; ++e) O[i][d].at[e] *= rescale[i][e / 2];
+    }
+  }
+  // [done]
+#pragma unroll
+  for (int i = 0; i < S::kDown; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
       // TODO 5: the weights, with one multiply-add and one power each; they are summed as they are.
-      float sum = l * rescale;
+      float sum = 0.0f;  // of the tile: a sum of sums is more exact than one in a row
 #pragma unroll
       for (int j = 0; j < S::kAcross; ++j) {
 #pragma unroll
         for (int e = 2 * half; e < 2 * half + 2; ++e) {
           float& score = scores[i][j].at[e];
-          score = device::exp2_approx(fmaf(score, to_log2, -m_log2));
+          score = device::exp2_approx(fmaf(score, to_log2, -rows.m_log2[i][half]));
           sum += score;
         }
       }
-      l = sum;
+      rows.l[i][half] += sum;
       // [done]
     }
   }

@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(kThreads) split_kernel(Arguments<T> arg) {
   fetch(0);
   device::wait_for_copies<1>();
   __syncthreads();  // Q is complete
-  P products(smem.Q, smem.scratch[warp]);
+  P products(smem.Q, smem.scratch[warp], rows_left);
   RowSums<P> rows;
 #pragma unroll
   for (int i = 0; i < P::kLaneRows; ++i) {

@@ -35,8 +35,10 @@ extern "C" {
 struct Attributes {
   int type, device;
   void *device_pointer, *host_pointer;
+  long reserved[8];  // written by CUDA 13, too
 };
 int cudaPointerGetAttributes(Attributes* attributes, const void* pointer) {
+  *attributes = {};
   const auto* const byte = static_cast<const std::byte*>(pointer);
   attributes->type = byte >= device.data() && byte < device.data() + device.size() ? 2 : 0;
   return 0;

@@ -159,6 +159,15 @@ TEST_CASE("a null pointer and an address far from all memory have classes of the
                                                "0x55d7539b9b40, far from every allocation"));
 }
 
+TEST_CASE("a copy of memory that nobody has written is no mistake, one outside of memory is") {
+  const std::string report =
+      "========= Host API memory access error at host access to 0x7ff7a2802400 of size 2,800 bytes\n"
+      "=========     Uninitialized access at 0x7ff7a2802400 on access by cudaMemcpy source\n"
+      "=========     Saved host backtrace up to driver entry point at error\n";
+  CHECK(parse_sanitizer_log(report, "initcheck", "sum.cu").findings.empty());
+  CHECK(parse_sanitizer_log(report, "memcheck", "sum.cu").findings.size() == 1);
+}
+
 TEST_CASE("a line in one of CUDA's headers gives way to the line that led there") {
   const std::string report =
       "========= Uninitialized __global__ memory read of size 4 bytes\n"

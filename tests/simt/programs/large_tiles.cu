@@ -21,7 +21,7 @@ __global__ void tiles(int* out) {
   for (unsigned round = 0; round <= tile.meta_group_rank(); ++round) {  // tiles do not wait for each other
     wrong += cg::reduce(tile, rank, cg::plus<int>()) != (int)(kSize * (kSize - 1) / 2);
     wrong += cg::inclusive_scan(tile, 1) != rank + 1;
-    wrong += tile.shfl(make_double2(rank, round), round).x != round;
+    wrong += tile.shfl(make_float2(rank, round), round).x != round;
     wrong += !tile.any(rank == kSize - 1) || tile.all(rank != 0) || !tile.all(1);
   }
   __shared__ int values[256];

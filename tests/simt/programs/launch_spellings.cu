@@ -1,6 +1,8 @@
 // Launches as nvcc takes them: blanks within the brackets, a literal 0 for a pointer, values in braces, names
 // that need no include, kernels as void*.
 
+#include <cstdio>
+
 struct Pair {
   int a;
   float b;

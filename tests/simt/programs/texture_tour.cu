@@ -229,18 +229,28 @@ int main() {
       for (int i = 0; i < kLayers * kSide; ++i) layers[i] = image[i / kSide * kSide * kSide + i % kSide];
     }
     expect_near(cube ? "cube" : "layers", from_device(out, layers.size()), layers, 1e-4f);
-    if (!cube) {
-      // The same array as a volume: between all eight neighbours.
-      CHECK(cudaDestroyTextureObject(texture));
-      texture = make_texture(resource_of(array), cudaAddressModeClamp, cudaFilterModeLinear,
-                             cudaReadModeElementType, false);
-      volume_kernel<<<1, kSide - 1>>>(texture, out);
-      std::vector<float> means(kSide - 1);
-      for (int x = 0; x < kSide - 1; ++x)
-        for (int corner = 0; corner < 8; ++corner)
-          means[x] += image[(corner >> 2) * kSide * kSide + (corner >> 1 & 1) * kSide + x + (corner & 1)] / 8;
-      expect_near("volume", from_device(out, means.size()), means, 1e-4f);
-    }
+    CHECK(cudaDestroyTextureObject(texture));
+    CHECK(cudaFreeArray(array));
+  }
+  {  // a volume: between all eight neighbours
+    constexpr int kSide = 4;
+    cudaArray* array;
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    CHECK(cudaMalloc3DArray(&array, &format, make_cudaExtent(kSide, kSide, kSide)));
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(image.data(), kSide * sizeof(float), kSide, kSide);
+    copy.dstArray = array;
+    copy.extent = make_cudaExtent(kSide, kSide, kSide);
+    copy.kind = cudaMemcpyHostToDevice;
+    CHECK(cudaMemcpy3D(&copy));
+    cudaTextureObject_t texture = make_texture(resource_of(array), cudaAddressModeClamp, cudaFilterModeLinear,
+                                               cudaReadModeElementType, false);
+    volume_kernel<<<1, kSide - 1>>>(texture, out);
+    std::vector<float> means(kSide - 1);
+    for (int x = 0; x < kSide - 1; ++x)
+      for (int corner = 0; corner < 8; ++corner)
+        means[x] += image[(corner >> 2) * kSide * kSide + (corner >> 1 & 1) * kSide + x + (corner & 1)] / 8;
+    expect_near("volume", from_device(out, means.size()), means, 1e-4f);
     CHECK(cudaDestroyTextureObject(texture));
     CHECK(cudaFreeArray(array));
   }

@@ -66,10 +66,11 @@ int note_unshared(int error, const void* pointer) {
   return error;
 }
 
-/// As the runtime has it.
+/// As the runtime has it. CUDA 13 writes 64 bytes more than CUDA 12 did, and a later one may write more.
 struct PointerAttributes {
   int type, device;
   void *device_pointer, *host_pointer;
+  std::uint64_t room[29];
 };
 constexpr int kDeviceMemory = 2;
 

@@ -36,7 +36,7 @@ from torch_comparison.twins import has_twin  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 METHOD = {
-    "times": "median of 20 runs after 5 to warm up (7 after 2 where one takes more than 100 ms), events on the default "
+    "times": "median of 20 runs after a pause of 0.15 s and 5 to warm up (7 after 2 where one takes more than 100 ms), events on the default "
              "stream, 256 MiB overwritten before each run outside of the events; baselines in the same process on the "
              "same tensors, float32 without TF32; a forward pass of PyTorch without gradients",
     "backward": "the gradients alone, from saved O and lse, all kernels of the pass; PyTorch: torch.autograd.grad of O",

@@ -8,6 +8,7 @@ import time
 import torch
 
 WARMUPS, REPETITIONS, FEW = 5, 20, 7
+PAUSE = 0.15  # seconds before a way is timed: none inherits the clocks to which the power of the one before has led
 LONG = 100.0  # milliseconds: what takes longer is repeated fewer times
 FLUSH_BYTES = 256 << 20  # more than any L2
 FLUSHES_OF_TRITON = 4  # a launch by Triton goes through more of Python than one by PyTorch
@@ -34,6 +35,7 @@ class Stopwatch:
     def median(self, work, flushes: int = 1) -> dict:
         """Median milliseconds, how many runs it is of, and the quickest and slowest. While the L2 is overwritten, `work`
         can be launched; what takes Python longer than that needs more `flushes`, or its launch would be timed."""
+        time.sleep(PAUSE)
         first = self.once(work, flushes)
         long = min(first, self.once(work, flushes)) > LONG
         for _ in range(0 if long else WARMUPS - 2):

@@ -204,6 +204,7 @@ bool compile_simulated(Job& job, const Arguments& output, const Arguments& inclu
   const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
   Arguments rewrite{cpu.rewriter,  job.source,      "-o", rewritten, "--depfile",
                     rewriter_deps, "--own-headers", kShim};
+  if (job.program != nullptr) rewrite.push_back("--nested-launches");
   if (job.program != nullptr && job.program->architecture != 0)
     rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
@@ -148,7 +149,15 @@ bool simt::kernels_may_touch(const void* begin, std::size_t bytes) {
 
 extern "C" {
 
+// A kernel's malloc() and free(), in check/abi.cpp: what a kernel gets from cudaMalloc() comes from there.
+void* __wrap_malloc(std::size_t bytes);
+void __wrap_free(void* memory);
+
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  if (simt::BlockRunner::current() != nullptr) {
+    *pointer = __wrap_malloc(bytes);
+    return *pointer != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+  }
   SIMT_API_ENTRY();
   if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
   *pointer = nullptr;
@@ -158,6 +167,10 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
+  if (simt::BlockRunner::current() != nullptr) {
+    __wrap_free(pointer);
+    return cudaSuccess;
+  }
   SIMT_API_ENTRY();
   if (pointer == nullptr) return cudaSuccess;
   if (find_shared(pointer) != nullptr) return free_shared(context, pointer);

@@ -1,5 +1,6 @@
 // Streams, events and waiting.
 
+#include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 
 namespace {
@@ -13,6 +14,10 @@ cudaError_t after_waiting(Context& context) { return context.sticky(); }
 extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  if (simt::BlockRunner::current() != nullptr) {  // what a kernel launches runs in the order of its launches
+    *stream = cudaStreamFireAndForget;
+    return flags == cudaStreamNonBlocking ? cudaSuccess : cudaErrorInvalidValue;
+  }
   SIMT_API_ENTRY();
   if (stream == nullptr || flags > cudaStreamNonBlocking) return context.fail(cudaErrorInvalidValue);
   *stream = context.create_stream(flags != cudaStreamNonBlocking);
@@ -28,6 +33,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (simt::BlockRunner::current() != nullptr) return cudaSuccess;
   SIMT_API_ENTRY();
   if (stream == nullptr || !context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   context.destroy_stream(stream);

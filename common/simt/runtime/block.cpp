@@ -97,6 +97,12 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   return false;
 }
 
+void BlockRunner::launch_nested(NestedLaunch launch) {
+  launch.block = block_number_;
+  const std::lock_guard lock(launch_->nested_mutex);
+  launch_->nested.push_back(std::move(launch));
+}
+
 void BlockRunner::wipe() {
   fibers_.wipe();
   poison_shared_memory(*launch_->module, dynamic_shared_, launch_->dynamic_shared_bytes);

@@ -77,7 +77,7 @@ class Context {
   /// Notes a mistake in a call of the API, with the caller's line, and fails with `error`.
   /// `code_name` is what to call the error where its own name is not the whole story.
   cudaError_t misuse(cudaError_t error, const char* kind, const std::string& sentence,
-                     const std::string& code_name = {});
+                     const std::string& code_name = {}, const CallStack* caller = nullptr);
 
   // Streams. A null stream is the default stream.
   bool is_stream(cudaStream_t stream) const;
@@ -98,6 +98,7 @@ class Context {
   /// by looking at memory of its own.
   void let_host_watch();
 
+  /// Runs the kernel, and whatever it launches.
   void run_kernel(const Launch& launch);
   /// What a function of a library does on the device has failed as a kernel does, by an illegal address.
   void fail_library_call(const CallStack& caller, const std::string& function, const char* kind,
@@ -108,6 +109,8 @@ class Context {
   Context() = default;
   SimtStream& resolve(cudaStream_t stream);
   void drain(SimtStream& stream, std::uint64_t last_number);
+  void run_grid(const Launch& launch, unsigned depth, std::vector<NestedLaunch>& waiting);
+  std::optional<Launch> accept_nested(const NestedLaunch& nested);
   void report_red_zones(const std::string& kernel);
   void make_progress();
 

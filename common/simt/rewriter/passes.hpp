@@ -8,8 +8,8 @@ namespace simt::rewriter {
 /// @throws RewriteError for a launch that is not complete.
 void rewrite_launches(Sequence& sequence);
 
-/// @brief Takes the cast to `void*` off a kernel that is handed to cudaLaunchKernel() or its like: its type
-/// says how large its arguments are.
+/// @brief Takes the cast to `void*` off a kernel that is handed to cudaLaunchKernel() or its like, or becomes
+/// the `func` of a graph's node: its type says how large its arguments are.
 void uncast_kernels(Sequence& sequence);
 
 /// @brief Turns `extern __shared__ T name[]` into a pointer, and puts the words around other `__shared__` in

@@ -98,7 +98,7 @@ std::optional<LaunchRefusal> check_launch(const Context& context, const SimtLaun
                   kernel_of(request), blocks, most)};
 }
 
-Launch prepare_launch(Context& context, const SimtLaunch& request, void* arguments) {
+Launch prepare_launch(const SimtLaunch& request, void* arguments) {
   Launch launch;
   launch.cooperative = request.cooperative != 0;
   launch.name = kernel_of(request);
@@ -108,16 +108,19 @@ Launch prepare_launch(Context& context, const SimtLaunch& request, void* argumen
   launch.invoke = request.invoke;
   launch.arguments = arguments;
   launch.arguments_bytes = request.arguments_bytes;
-  constexpr std::size_t kMostRecorded = 65536;  // nobody may ever ask
-  if (context.launches.size() < kMostRecorded)
-    context.launches.push_back({launch.name,
-                                {launch.grid.x, launch.grid.y, launch.grid.z},
-                                {launch.block.x, launch.block.y, launch.block.z},
-                                launch.dynamic_shared_bytes});
   return launch;
 }
 
 }  // namespace
+
+void Context::note_launch(const Launch& launch) {
+  constexpr std::size_t kMostRecorded = 65536;  // nobody may ever ask
+  if (launches.size() < kMostRecorded)
+    launches.push_back({launch.name,
+                        {launch.grid.x, launch.grid.y, launch.grid.z},
+                        {launch.block.x, launch.block.y, launch.block.z},
+                        launch.dynamic_shared_bytes});
+}
 
 std::optional<Launch> Context::accept_nested(const NestedLaunch& nested) {
   // A GPU keeps each kernel until those that it has launched have ended, and has no room for so many.
@@ -128,7 +131,11 @@ std::optional<Launch> Context::accept_nested(const NestedLaunch& nested) {
                             fmt::format("the launch of {} was refused: it is the last of {} kernels, each "
                                         "launched by the one before. Is there an end to it?",
                                         kernel_of(nested.request), nested.depth)};
-  if (!refusal) return prepare_launch(*this, nested.request, nested.arguments.get());
+  if (!refusal) {
+    Launch launch = prepare_launch(nested.request, nested.arguments.get());
+    note_launch(launch);
+    return launch;
+  }
   misuse(refusal->error, "launch_refused", refusal->reason, refusal->code_name, &nested.caller);
   return {};
 }
@@ -152,11 +159,19 @@ extern "C" void simt_launch(const SimtLaunch* request) {
     context.misuse(refusal->error, "launch_refused", refusal->reason, refusal->code_name);
     return;
   }
-  Launch launch = prepare_launch(context, *request, arguments.get());
+  Launch launch = prepare_launch(*request, arguments.get());
   if (request->of_library != 0) launch.caller = CallStack::here();
+  if (context.capture_of(stream) != nullptr) {
+    context.enqueue(stream, SimtKind::kernel, [&context, launch, arguments] {
+      context.note_launch(launch);
+      context.run_kernel(launch);
+    });
+    return;
+  }
+  context.note_launch(launch);
   if (context.settings.check && context.settings.goes_on_alone)
     launch.number = host_touches().watch(launch.arguments, launch.arguments_bytes, context.is_idle());
-  context.enqueue(stream, [&context, launch, arguments] { context.run_kernel(launch); });
+  context.enqueue(stream, SimtKind::kernel, [&context, launch, arguments] { context.run_kernel(launch); });
 }
 
 extern "C" int simt_in_kernel() { return simt::BlockRunner::current() != nullptr ? 1 : 0; }

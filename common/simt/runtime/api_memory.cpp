@@ -181,10 +181,20 @@ cudaError_t cudaFree(void* pointer) {
                         "cudaFree got a pointer that cudaMalloc did not return, or that was freed before.");
 }
 
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (SimtCapture* const capture = context.capture_of(stream))
+    return context.fail(capture->allocate(pointer, bytes, stream));
   return cudaMalloc(pointer, bytes);
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (SimtCapture* const capture = context.capture_of(stream))
+    return context.fail(capture->release(pointer, stream));
+  return cudaFree(pointer);
+}
 
 // A pool is a name for the one place that memory comes from; sizes are those of that place.
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
@@ -283,7 +293,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
     return error;
   context.run_stream(nullptr);  // earlier work of the default stream, and of those that it waits for
-  context.enqueue(nullptr, [] {});
+  context.enqueue(nullptr, SimtKind::other, [] {});
   context.run_stream(nullptr);
   if (context.sticky() != cudaSuccess) return context.sticky();
   if (bytes == 0) return cudaSuccess;
@@ -300,16 +310,18 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     return error;
   if (bytes == 0) return cudaSuccess;
   note_copy(context, to, from, bytes);
-  if (!is_device(from) && find_shared(from) == nullptr) {
+  const bool captured = context.capture_of(stream) != nullptr;
+  if (!captured && !is_device(from) && find_shared(from) == nullptr) {
     // CUDA reads pageable memory before the call returns.
     const auto* const begin = static_cast<const std::byte*>(from);
     auto staged = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
-    context.enqueue(stream, [to, staged] { device_memory().copy(to, staged->data(), staged->size()); });
+    context.enqueue(stream, SimtKind::copy,
+                    [to, staged] { device_memory().copy(to, staged->data(), staged->size()); });
   } else {
-    context.enqueue(stream, [to, from, bytes] { device_memory().copy(to, from, bytes); });
+    context.enqueue(stream, SimtKind::copy, [to, from, bytes] { device_memory().copy(to, from, bytes); });
   }
   // CUDA returns from a copy to pageable memory only after it.
-  if (!is_device(to) && find_shared(to) == nullptr && find_in(symbols(), to) == nullptr)
+  if (!captured && !is_device(to) && find_shared(to) == nullptr && find_in(symbols(), to) == nullptr)
     context.run_stream(stream);
   return context.sticky();
 }
@@ -364,7 +376,7 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
     return context.misuse(
         cudaErrorInvalidValue, "bad_memset",
         fmt::format("cudaMemset of {} bytes does not lie within one device allocation.", bytes));
-  context.enqueue(stream, [pointer, value, bytes] {
+  context.enqueue(stream, SimtKind::set, [pointer, value, bytes] {
     if (is_device(pointer))
       device_memory().set(pointer, value, bytes);
     else

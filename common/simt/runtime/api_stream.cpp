@@ -43,6 +43,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   SIMT_API_ENTRY();
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (context.capture_of(stream) != nullptr) return context.fail(cudaErrorStreamCaptureUnsupported);
   context.run_stream(stream);
   return after_waiting(context);
 }
@@ -54,10 +55,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   SIMT_API_ENTRY();
   if (!context.is_stream(stream) || !context.is_event(event))
     return context.fail(cudaErrorInvalidResourceHandle);
+  if (event->capture != nullptr) {
+    event->capture->join(stream, event);
+    return cudaSuccess;
+  }
   if (!event->recorded) return cudaSuccess;
   // Not the event itself: it may be recorded again or destroyed before the stream gets there.
   context.enqueue(
-      stream, [] {}, SimtMoment{event->stream, event->number});
+      stream, SimtKind::other, [] {}, SimtMoment{event->stream, event->number});
   return cudaSuccess;
 }
 
@@ -89,7 +94,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   if (callback == nullptr || flags != 0) return context.fail(cudaErrorInvalidValue);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   context.let_host_watch();
-  context.enqueue(stream, [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
+  context.enqueue(stream, SimtKind::host,
+                  [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
   return cudaSuccess;
 }
 
@@ -98,7 +104,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (function == nullptr) return context.fail(cudaErrorInvalidValue);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   context.let_host_watch();
-  context.enqueue(stream, [&context, function, data] {
+  context.enqueue(stream, SimtKind::host, [&context, function, data] {
     if (context.sticky() == cudaSuccess) function(data);  // as on a GPU: not after an error
   });
   return cudaSuccess;
@@ -142,6 +148,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   SIMT_API_ENTRY();
   if (!context.is_event(event)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (event->capture != nullptr) return context.fail(cudaErrorCapturedEvent);
   context.run_until(event);
   return after_waiting(context);
 }

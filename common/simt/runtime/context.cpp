@@ -87,18 +87,28 @@ cudaEvent_t Context::create_event(bool timed) {
   return handle;
 }
 
-void Context::enqueue(cudaStream_t stream, std::function<void()> run, std::optional<SimtMoment> after) {
+void Context::enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
+                      std::optional<SimtMoment> after) {
   SimtStream& queue = resolve(stream);
+  if (queue.capture != nullptr) {
+    queue.capture->add(stream, kind, std::move(run));
+    return;
+  }
   queue.queue.push_back({next_number_++, std::move(run), after});
   if (queue.queue.size() > kMostQueued) run_stream(stream);
 }
 
 void Context::record(cudaEvent_t event, cudaStream_t stream) {
+  event->capture = capture_of(stream);
+  if (event->capture != nullptr) {
+    event->capture->record(event, stream);
+    return;
+  }
   event->stream = stream;
   event->number = next_number_;
   event->recorded = true;
   event->done = false;
-  enqueue(stream, [this, event, number = next_number_] {
+  enqueue(stream, SimtKind::other, [this, event, number = next_number_] {
     if (!is_event(event) || event->number != number) return;  // destroyed, or recorded again later
     event->done = true;
     event->seconds =

@@ -41,6 +41,12 @@ enum cudaError {
   cudaErrorLaunchFailure = 719,
   cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorNotSupported = 801,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureUnmatched = 903,
+  cudaErrorStreamCaptureUnjoined = 904,
+  cudaErrorCapturedEvent = 907,
+  cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorUnknown = 999
 };
 typedef enum cudaError cudaError_t;
@@ -256,6 +262,11 @@ struct cudaFuncAttributes {
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, maxDynamicSharedSizeBytes;
 };
 
+// Graphs: see simt_graph.h.
+typedef struct SimtGraph* cudaGraph_t;
+typedef struct SimtGraphNode* cudaGraphNode_t;
+typedef struct SimtGraphExec* cudaGraphExec_t;
+
 extern "C" {
 
 // Memory
@@ -362,6 +373,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 }  // extern "C"
 
 // C++ conveniences that CUDA's own header has, too.
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
 /// Where a pointer lies, also one to const elements.
 template <class T>
 void** simt_untyped(T** pointer) {

@@ -38,7 +38,8 @@ void rewrite_noinline(Sequence& sequence);
 /// @brief Notes the functions that the file declares behind `__global__` in File::kernels.
 void collect_kernels(Sequence& sequence);
 
-/// @brief Turns inline PTX into calls of the simulator; see simt_ptx.h.
+/// @brief Turns inline PTX into calls of the simulator; see simt_ptx.h. Assembly in a function that nothing
+/// declares to be for the device is the host's and stays.
 /// @throws RewriteError for PTX that cannot be, as far as it is written out.
 void rewrite_inline_asm(Sequence& sequence);
 

@@ -16,7 +16,7 @@ printf '  "nvcc": "%s",\n' "$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*
 printf '  "date": "%s",\n  "command": "scripts/run_programs.sh",\n  "programs": {' "$(date -u +%Y-%m-%d)"
 for source in tests/simt/programs/*.cu; do
   name=$(basename "$source" .cu)
-  if ! nvcc -std=c++17 -O2 -arch=native -rdc=true -w -I common "$source" -o "$folder/$name" >"$folder/log" 2>&1; then
+  if ! nvcc -std=c++17 -O2 -arch=native -rdc=true -Xcompiler -fopenmp -w -I common "$source" -o "$folder/$name" >"$folder/log" 2>&1; then
     result='does not compile'
   elif timeout 60 "$folder/$name" >"$folder/log" 2>&1; then
     result='as expected'

@@ -377,7 +377,7 @@ void BlockRunner::sync_grid(std::uintptr_t caller) {
   grid_opened_ = false;
   barrier(simt_barrier_plain, 0, caller);
   if (!std::exchange(grid_opened_, true) && !wait_for_grid()) {
-    if (launch_->stop && observer_ == nullptr) raise(FaultKind::endless_loop, "");
+    if (launch_->stop) raise(FaultKind::endless_loop, "");
     leave_block();  // another block has faulted, and tells of it
   }
   barrier(simt_barrier_plain, 0, caller);

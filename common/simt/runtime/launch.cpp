@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <latch>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -290,8 +291,9 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
   if (checker != nullptr) checker->begin_launch(launch, running.context, runners->front()->dynamic_shared());
   std::vector<std::thread> threads;
   std::vector<pthread_t> handles;
+  std::latch ended(static_cast<std::ptrdiff_t>(running.block_count));
   for (std::uint64_t number = 0; number < running.block_count; ++number) {
-    threads.emplace_back([&running, &barrier, checker, number] {
+    threads.emplace_back([&running, &barrier, &ended, checker, number] {
       install_signal_stack();
       BlockRunner& runner = *(*runners)[number];
       bool good = true;
@@ -302,12 +304,14 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
         if (checker != nullptr) runner.wipe();
       }
       barrier->leave(number, !good);
+      ended.count_down();
     });
     handles.push_back(threads.back().native_handle());
   }
   watchdog.start(running.context, settings.launch_seconds, std::move(handles));
+  ended.wait();
+  watchdog.stop();  // first: it looks at threads and sends them signals, for which they must still be there
   for (std::thread& thread : threads) thread.join();
-  watchdog.stop();
   if (checker != nullptr) checker->end_launch();
   if (checker != nullptr) wipe_streams();
   if (running.fault.kind != FaultKind::none)

@@ -92,7 +92,8 @@ constexpr Feature kDriver{"the CUDA driver API", "Use the runtime API of cuda_ru
 constexpr Feature kCompiler{"NVRTC, which compiles kernels at run time", "Write the kernels into the file."};
 constexpr Feature kCublas{"cuBLAS's triangular, symmetric, complex and solving functions",
                           "Compute the same in a kernel of your own, or on the host."};
-constexpr Feature kCurand{"cuRAND's other generators", "Use curandState, curandStatePhilox4_32_10_t or curandStateSobol32_t."};
+constexpr Feature kCurand{"cuRAND's other generators",
+                          "Use curandState, curandStatePhilox4_32_10_t or curandStateSobol32_t."};
 
 /// Names, by how they begin. Longer ones first.
 struct NameOfFeature {

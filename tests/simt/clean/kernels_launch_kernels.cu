@@ -1,5 +1,6 @@
 // Looks wrong: kernels read what others write, and no barrier lies between. It is right: a launch by a kernel
-// runs after what its thread has done, in one stream after the launch before, and as the last after all others.
+// runs after what its thread has done, in one stream after the launch before, and as the last after all
+// others.
 
 #include <cstdio>
 #include <cstdlib>
@@ -47,8 +48,8 @@ __global__ void count_kernel(const int* values, int* sum, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) atomicAdd(sum, values[i]);
 }
 
-/// Thread 0 of each block has its part of the values doubled and then raised by one, in that order; the sum is
-/// taken when all of that has ended.
+/// Thread 0 of each block has its part of the values doubled and then raised by one, in that order; the sum
+/// is taken when all of that has ended.
 __global__ void steps_kernel(int* values, int* sum, int part) {
   if (threadIdx.x != 0) return;
   int* const mine = values + blockIdx.x * part;

@@ -1,5 +1,5 @@
-// A kernel launches blocks of as many threads as there are values, which is more than a block may have. On a GPU
-// the launch fails, and only cudaGetLastError() in the kernel would say so.
+// A kernel launches blocks of as many threads as there are values, which is more than a block may have. On a
+// GPU the launch fails, and only cudaGetLastError() in the kernel would say so.
 //
 // expect: unchecked_error at A
 #include <cuda_runtime.h>

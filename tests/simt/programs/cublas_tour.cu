@@ -268,7 +268,8 @@ void check_xt() {
 /// P A = L U for matrices with and without a singular one among them; without pivots as well.
 void check_decomposition(cublasHandle_t handle) {
   constexpr int n = 3, batches = 2, lda = 4;
-  const double a[batches][n * lda] = {{1, 4, 7, 0, 2, 5, 8, 0, 3, 6, 10, 0}, {1, 2, 3, 0, 2, 4, 6, 0, 1, 0, 1, 0}};
+  const double a[batches][n * lda] = {{1, 4, 7, 0, 2, 5, 8, 0, 3, 6, 10, 0},
+                                      {1, 2, 3, 0, 2, 4, 6, 0, 1, 0, 1, 0}};
   double* da = on_device(std::vector<double>(a[0], a[0] + batches * n * lda));
   double** pointers = on_device(std::vector<double*>{da, da + n * lda});
   int* pivots = on_device(std::vector<int>(batches * n, -1));

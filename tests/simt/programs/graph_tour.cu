@@ -1,5 +1,5 @@
-// Graphs: explicit nodes of all kinds, capture that forks and joins, changed parameters, updates, clones, child
-// graphs, memory that belongs to a graph, conditional nodes.
+// Graphs: explicit nodes of all kinds, capture that forks and joins, changed parameters, updates, clones,
+// child graphs, memory that belongs to a graph, conditional nodes.
 
 #include <cstdio>
 #include <cstring>
@@ -202,7 +202,8 @@ void memory_nodes(cudaStream_t stream) {
   void* arguments[] = {&scratch, &addend, &n};
   cudaKernelNodeParams launch = launch_of_add(arguments);
   call(cudaGraphAddKernelNode(&kernel, graph, &zero, 1, &launch));
-  call(cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, host, scratch, sizeof host, cudaMemcpyDeviceToHost));
+  call(
+      cudaGraphAddMemcpyNode1D(&copy, graph, &kernel, 1, host, scratch, sizeof host, cudaMemcpyDeviceToHost));
   call(cudaGraphAddMemFreeNode(&release, graph, &copy, 1, scratch));
   cudaGraphExec_t exec;
   call(cudaGraphInstantiate(&exec, graph, 0));

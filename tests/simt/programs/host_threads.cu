@@ -1,5 +1,5 @@
-// Threads of OpenMP on the host, each of which launches kernels and waits for them. Needs -Xcompiler -fopenmp of
-// nvcc.
+// Threads of OpenMP on the host, each of which launches kernels and waits for them. Needs -Xcompiler -fopenmp
+// of nvcc.
 
 #include <omp.h>
 
@@ -23,7 +23,8 @@ int main() {
     const int thread = omp_get_thread_num();
     int* const own = values + thread * kCount;
     for (int round = 0; round < 10; ++round) add<<<(kCount + 127) / 128, 128>>>(own, thread + 1, kCount);
-    errors += cudaMemcpy(&host[thread * kCount], own, kCount * sizeof(int), cudaMemcpyDeviceToHost) != cudaSuccess;
+    errors +=
+        cudaMemcpy(&host[thread * kCount], own, kCount * sizeof(int), cudaMemcpyDeviceToHost) != cudaSuccess;
 #pragma omp single
     team = omp_get_num_threads();
   }

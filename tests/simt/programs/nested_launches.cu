@@ -1,6 +1,6 @@
-// Kernels that launch kernels: a quicksort that launches itself for each part, launches into the same stream of
-// a block, which keep their order, one that comes after all others, and memory that a kernel allocates for the
-// next. Needs -rdc=true of nvcc.
+// Kernels that launch kernels: a quicksort that launches itself for each part, launches into the same stream
+// of a block, which keep their order, one that comes after all others, and memory that a kernel allocates for
+// the next. Needs -rdc=true of nvcc.
 
 #include <cstdio>
 #include <cstdlib>
@@ -48,8 +48,8 @@ __global__ void count_kernel(const int* values, int* sum, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) atomicAdd(sum, values[i]);
 }
 
-/// Thread 0 of each block has its part of the values doubled and then raised by one, in that order; the sum is
-/// taken when all of that has ended.
+/// Thread 0 of each block has its part of the values doubled and then raised by one, in that order; the sum
+/// is taken when all of that has ended.
 __global__ void steps_kernel(int* values, int* sum, int part) {
   if (threadIdx.x != 0) return;
   int* const mine = values + blockIdx.x * part;

@@ -80,7 +80,8 @@ constexpr std::array kHeaders = {
 struct Feature {
   std::string_view name, instead;
 };
-constexpr Feature kGraphs{"a part of CUDA graphs", "docs/simulator.md says which parts there are."};
+constexpr Feature kGraphs{"CUDA graphs beyond those that docs/simulator.md gives to programs",
+                          "Launch the kernels one by one in a stream."};
 constexpr Feature kTextures{"texture memory", "Let the kernel read the array through a pointer."};
 constexpr Feature kSurfaces{"surface memory", "Let the kernel write the array through a pointer."};
 constexpr Feature kDevices{"the use of several devices", "Use device 0 alone."};

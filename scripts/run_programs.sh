@@ -18,7 +18,8 @@ for source in tests/simt/programs/*.cu; do
   name=$(basename "$source" .cu)
   case $name in cublas*) library=-lcublas ;; curand*) library=-lcurand ;; *) library= ;; esac
   # shellcheck disable=SC2086  # no library is no argument
-  if ! nvcc -std=c++17 -O2 -arch=native -w -I common "$source" $library -o "$folder/$name" >"$folder/log" 2>&1; then
+  if ! nvcc -std=c++17 -O2 -arch=native -rdc=true -Xcompiler -fopenmp -w -I common "$source" $library \
+      -o "$folder/$name" >"$folder/log" 2>&1; then
     result='does not compile'
   elif timeout 60 "$folder/$name" >"$folder/log" 2>&1; then
     result='as expected'

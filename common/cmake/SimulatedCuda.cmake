@@ -1,9 +1,13 @@
-# simt_add_sources(<target> [CHECKED] <file.cu>...): CUDA source in an ordinary program of this project, run by the
-# simulator. CHECKED: compiled for check mode. (The kernels of lessons are built at run time, by
+# simt_add_sources(<target> [CHECKED] [NESTED] <file.cu>...): CUDA source in an ordinary program of this project, run by
+# the simulator. CHECKED: compiled for check mode. NESTED: kernels may launch kernels. (The kernels of lessons are built at run time, by
 # common/grading/build/kernel_build.cpp, with the same flags.)
 function(simt_add_sources target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED;NESTED" "" "")
   set(folder_of_rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten)
+  set(nested_launches)
+  if(arg_NESTED)
+    set(nested_launches --nested-launches)
+  endif()
   if(arg_CHECKED)
     string(APPEND folder_of_rewritten /checked)
     course_checked_kernel_flags(compile_flags link_flags)
@@ -22,7 +26,7 @@ function(simt_add_sources target)
     add_custom_command(
       OUTPUT ${rewritten}
       COMMAND simt-rewrite ${CMAKE_CURRENT_SOURCE_DIR}/${file} -o ${rewritten} -I ${PROJECT_SOURCE_DIR}/common
-              --own-headers ${PROJECT_SOURCE_DIR}/common/simt/shim
+              --own-headers ${PROJECT_SOURCE_DIR}/common/simt/shim ${nested_launches}
       DEPENDS simt-rewrite ${file}
       COMMENT "Rewriting ${file}")
     target_sources(${target} PRIVATE ${rewritten})

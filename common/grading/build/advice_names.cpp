@@ -80,7 +80,8 @@ constexpr std::array kHeaders = {
 struct Feature {
   std::string_view name, instead;
 };
-constexpr Feature kGraphs{"CUDA graphs", "Launch the kernels one by one in a stream."};
+constexpr Feature kGraphs{"CUDA graphs beyond those that docs/simulator.md gives to programs",
+                          "Launch the kernels one by one in a stream."};
 constexpr Feature kTextures{"texture memory", "Let the kernel read the array through a pointer."};
 constexpr Feature kSurfaces{"surface memory", "Let the kernel write the array through a pointer."};
 constexpr Feature kDevices{"the use of several devices", "Use device 0 alone."};
@@ -92,7 +93,8 @@ constexpr Feature kDriver{"the CUDA driver API", "Use the runtime API of cuda_ru
 constexpr Feature kCompiler{"NVRTC, which compiles kernels at run time", "Write the kernels into the file."};
 constexpr Feature kCublas{"cuBLAS's triangular, symmetric, complex and solving functions",
                           "Compute the same in a kernel of your own, or on the host."};
-constexpr Feature kCurand{"cuRAND's other generators", "Use curandState or curandStatePhilox4_32_10_t."};
+constexpr Feature kCurand{"cuRAND's other generators",
+                          "Use curandState, curandStatePhilox4_32_10_t or curandStateSobol32_t."};
 
 /// Names, by how they begin. Longer ones first.
 struct NameOfFeature {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <iterator>
 #include <optional>
+#include <regex>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -204,6 +205,7 @@ bool compile_simulated(Job& job, const Arguments& output, const Arguments& inclu
   const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
   Arguments rewrite{cpu.rewriter,  job.source,      "-o", rewritten, "--depfile",
                     rewriter_deps, "--own-headers", kShim};
+  if (job.program != nullptr) rewrite.push_back("--nested-launches");
   if (job.program != nullptr && job.program->architecture != 0)
     rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
@@ -311,10 +313,19 @@ bool compile_c(Job& job, const std::string& object) {
 const Arguments kNvccMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12",
                                "-D__CUDACC_VER_MINOR__=4", "-D__CUDACC_EXTENDED_LAMBDA__"};
 
+/// Whether a file of the program itself has OpenMP's header: nvcc then gets -Xcompiler -fopenmp.
+bool uses_openmp(const ProgramSources& program) {
+  static const std::regex include("(^|\n)[ \t]*#[ \t]*include[ \t]*[<\"]omp\\.h[>\"]");
+  return std::any_of(program.files.begin(), program.files.end(),
+                     [](const fs::path& file) { return std::regex_search(read_file(file), include); });
+}
+
 /// Compiles and links all files of a program with those flags beside the flavour's.
 bool build_program_with(Job& job, const fs::path& program, const Arguments& standard) {
   Arguments objects;
-  const Arguments flags = concatenate(Arguments{"-DSIMT_PROGRAM"}, job.program->flags, standard);
+  Arguments flags = concatenate(Arguments{"-DSIMT_PROGRAM"}, job.program->flags, standard);
+  const bool openmp = uses_openmp(*job.program);
+  if (openmp) flags.push_back("-fopenmp");
   for (const fs::path& file : job.program->files) {
     job.source = relative_to_project(job.toolchain, file);
     const std::string object = job.scratch / fmt::format("program{}.o", objects.size());
@@ -330,6 +341,7 @@ bool build_program_with(Job& job, const fs::path& program, const Arguments& stan
   }
   objects.push_back(job.toolchain.cpu.value().program_support);  // last: see program.cpp
   job.source = relative_to_project(job.toolchain, job.program->files.front());
+  if (openmp) objects.push_back("-fopenmp");
   return link_simulated(job, objects, program);
 }
 

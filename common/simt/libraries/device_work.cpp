@@ -107,12 +107,13 @@ bool LibraryCall::writes(const LibraryArray& array) {
 
 void queue_library_work(Context& context, cudaStream_t stream, const LibraryCall& call,
                         std::function<void(LibraryCall&)> work) {
-  context.enqueue(stream, [&context, running = LibraryCall(call), work = std::move(work)]() mutable {
-    if (context.sticky() != cudaSuccess) return;
-    device_memory().open();
-    work(running);
-    device_memory().close();
-  });
+  context.enqueue(stream, SimtKind::kernel,
+                  [&context, running = LibraryCall(call), work = std::move(work)]() mutable {
+                    if (context.sticky() != cudaSuccess) return;
+                    device_memory().open();
+                    work(running);
+                    device_memory().close();
+                  });
 }
 
 }  // namespace simt

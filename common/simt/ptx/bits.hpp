@@ -3,6 +3,7 @@
 /// Logic, shifts and moves of bits, comparisons and selections. Included by bindings.cpp alone.
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "simt/ptx/arithmetic.hpp"
 
@@ -106,6 +107,21 @@ inline Bound bind_dp4a(const Match& m) {
   const bool a = m.types[0] == Type::s32, b = m.types[1] == Type::s32;
   return {a ? (b ? dot_of_bytes<std::int8_t, std::int8_t> : dot_of_bytes<std::int8_t, std::uint8_t>)
             : (b ? dot_of_bytes<std::uint8_t, std::int8_t> : dot_of_bytes<std::uint8_t, std::uint8_t>)};
+}
+
+template <class A, class B>
+void byte_differences(const Frame& f, const Step& s) {
+  const auto a = f.get<std::uint32_t>(s[1]), b = f.get<std::uint32_t>(s[2]);
+  auto sum = f.get<std::uint32_t>(s[3]);
+  for (unsigned at = 0; at < 32; at += 8)
+    sum += static_cast<std::uint32_t>(std::abs(static_cast<A>(a >> at) - static_cast<B>(b >> at)));
+  f.set(s[0], sum);
+}
+inline Bound bind_byte_differences(const Match& m) {
+  const bool a = m.types[1] == Type::s32, b = m.types[2] == Type::s32;
+  return {
+      a ? (b ? byte_differences<std::int8_t, std::int8_t> : byte_differences<std::int8_t, std::uint8_t>)
+        : (b ? byte_differences<std::uint8_t, std::int8_t> : byte_differences<std::uint8_t, std::uint8_t>)};
 }
 
 // --- Logic and shifts ---

@@ -134,10 +134,10 @@ void check_launches_of_kernels(const Sequence& sequence) {
     if (body == kNone) continue;
     for (i = body; i < sequence.match(body) && !begins_function(sequence, i); ++i)
       if (sequence.kind(i) == TokenKind::launch && !sequence.is(i - 1, "operator"))
-        sequence.fail_at(
-            i,
-            "A kernel launches a kernel here, and the simulator does not run that (CUDA calls it "
-            "dynamic parallelism). Launch it from host code.");
+        sequence.fail_at(i,
+                         "A kernel launches a kernel here (CUDA calls it dynamic parallelism), which kernels "
+                         "of lessons may "
+                         "not. Launch it from host code.");
   }
 }
 

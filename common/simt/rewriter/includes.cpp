@@ -106,6 +106,7 @@ class Files {
     unit.source = read_text(unit.path);
     const std::string name = unit.path.string();
     rewriter::Lexed lexed = rewriter::lex_live(unit.source, name, job_.architecture);
+    lexed.nested_launches = job_.nested_launches;
     for (const rewriter::Directive& directive : lexed.directives) {
       if (directive.kind != rewriter::DirectiveKind::include || !directive.live) continue;
       if (directive.last_token - directive.first_token != 1) continue;

@@ -15,6 +15,7 @@ struct RewriteJob {
       include_dirs;                         ///< Where quoted includes are searched after their own folder.
   std::filesystem::path own_headers{};      ///< Folder with CUDA's headers as the simulator has them.
   int architecture = kDefaultArchitecture;  ///< `__CUDA_ARCH__` in device code.
+  bool nested_launches = false;             ///< Kernels may launch kernels.
 };
 
 /// @brief Rewrites a file and those of its headers that need it.

@@ -338,6 +338,15 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
 }  // namespace
 
 void uncast_kernels(Sequence& sequence) {
+  // node.func = (void*)kernel;
+  for (std::uint32_t i = 1; i + 5 < sequence.size(); ++i) {
+    const bool member = sequence.kind(i - 1) == TokenKind::dot || sequence.kind(i - 1) == TokenKind::arrow;
+    const std::uint32_t open = i + 2, close = i + 5;
+    if (member && sequence.is(i, "func") && sequence.kind(i + 1) == TokenKind::assign &&
+        sequence.kind(open) == TokenKind::open_paren && sequence.is(open + 1, "void") &&
+        sequence.kind(open + 2) == TokenKind::star && sequence.match(open) == close)
+      sequence.replace(open, close + 1, "");
+  }
   static constexpr std::array<std::string_view, 2> kFunctions = {"cudaLaunchKernel",
                                                                  "cudaLaunchCooperativeKernel"};
   for (std::uint32_t i = 0; i + 6 < sequence.size(); ++i) {

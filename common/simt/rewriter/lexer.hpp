@@ -91,6 +91,7 @@ struct Lexed {
   std::vector<Token> directive_tokens;  // of #define, #include and the conditionals; others have none
   std::vector<Stretch> device_code;     // that asks for the architecture, in order; see architecture.hpp
   int architecture = 0;                 // what it is told
+  bool nested_launches = false;         // kernels may launch kernels
   bool has_cuda = false;                // any launch or any Word but `other`, anywhere
 };
 

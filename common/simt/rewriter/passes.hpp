@@ -8,8 +8,8 @@ namespace simt::rewriter {
 /// @throws RewriteError for a launch that is not complete.
 void rewrite_launches(Sequence& sequence);
 
-/// @brief Takes the cast to `void*` off a kernel that is handed to cudaLaunchKernel() or its like: its type
-/// says how large its arguments are.
+/// @brief Takes the cast to `void*` off a kernel that is handed to cudaLaunchKernel() or its like, or becomes
+/// the `func` of a graph's node: its type says how large its arguments are.
 void uncast_kernels(Sequence& sequence);
 
 /// @brief Turns `extern __shared__ T name[]` into a pointer, and puts the words around other `__shared__` in
@@ -38,7 +38,8 @@ void rewrite_noinline(Sequence& sequence);
 /// @brief Notes the functions that the file declares behind `__global__` in File::kernels.
 void collect_kernels(Sequence& sequence);
 
-/// @brief Turns inline PTX into calls of the simulator; see simt_ptx.h.
+/// @brief Turns inline PTX into calls of the simulator; see simt_ptx.h. Assembly in a function that nothing
+/// declares to be for the device is the host's and stays.
 /// @throws RewriteError for PTX that cannot be, as far as it is written out.
 void rewrite_inline_asm(Sequence& sequence);
 

@@ -3,9 +3,12 @@
 // the template says is checked here if it is written out; if macros make it, the runtime does so at the
 // statement's first use.
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "simt/ptx/table.hpp"
 #include "simt/rewriter/passes.hpp"
@@ -200,13 +203,62 @@ class Statement {
   std::vector<ptx::AsmOperand> operands_;
 };
 
+/// A word that may hide `__device__`: a macro of the file, or one of a header by the looks of it.
+bool may_be_qualifier(const Sequence& sequence, std::uint32_t index) {
+  const std::string word = sequence.text(index);
+  if (word == "__device__" || word == "__global__") return true;
+  const std::vector<std::string>& macros = sequence.file().macros;
+  if (std::binary_search(macros.begin(), macros.end(), word)) return true;
+  return word.find('_') != std::string::npos &&
+         std::none_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c) != 0; });
+}
+
+/// Knows of each `{` that is open whether it belongs to code for the device. Assembly elsewhere is the
+/// host's.
+class OpenBraces {
+ public:
+  explicit OpenBraces(const Sequence& sequence) : sequence_(sequence) {}
+
+  /// Goes on to the next token.
+  void pass(std::uint32_t index) {
+    switch (sequence_.kind(index)) {
+      case TokenKind::open_brace:
+        device_.push_back((!device_.empty() && device_.back()) || begins_device_code(index));
+        break;
+      case TokenKind::close_brace:
+        if (!device_.empty()) device_.pop_back();
+        break;
+      default:
+        break;
+    }
+  }
+  bool in_host_function() const { return !device_.empty() && !device_.back(); }
+
+ private:
+  bool begins_device_code(std::uint32_t brace) const {
+    for (std::uint32_t i = brace; i-- > 0;) {
+      const TokenKind kind = sequence_.kind(i);
+      if (kind == TokenKind::semicolon || kind == TokenKind::open_brace || kind == TokenKind::close_brace)
+        return false;
+      if (kind == TokenKind::word && may_be_qualifier(sequence_, i)) return true;
+    }
+    return false;
+  }
+
+  const Sequence& sequence_;
+  std::vector<bool> device_;
+};
+
 }  // namespace
 
 void rewrite_inline_asm(Sequence& sequence) {
+  OpenBraces braces(sequence);
   static constexpr std::array<std::string_view, 4> kQualifiers = {"volatile", "__volatile__", "__volatile",
                                                                   "inline"};
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
+    braces.pass(i);
     if (sequence[i].word != Word::inline_asm) continue;
+    if (!sequence.is_macro() && braces.in_host_function()) continue;
     std::uint32_t open = i + 1;
     while (sequence.is_one_of(open, kQualifiers)) ++open;
     if (sequence.is(open, "goto"))

@@ -22,7 +22,6 @@ constexpr std::array kFeatures = {
     Feature{"cutlass/", "CUTLASS"},
     Feature{"cute/", "CuTe"},
     Feature{"cublasLt", "cuBLASLt", "Use cublasGemmEx() of cuBLAS."},
-    Feature{"cublasXt", "cuBLASXt", "Use cuBLAS."},
     Feature{"cublas.h", "the old interface of cuBLAS", "Use that of cublas_v2.h."},
     Feature{"curand_m", "cuRAND's other generators",
             "Include curand.h or curand_kernel.h: XORWOW and Philox."},

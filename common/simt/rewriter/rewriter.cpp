@@ -89,7 +89,7 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
   rewrite_shared(code);
   name_parameters(code);
   rewrite_noinline(code);
-  check_launches_of_kernels(code);
+  if (!file.lexed.nested_launches) check_launches_of_kernels(code);
   rewrite_launches(code);
   uncast_kernels(code);
   check_direct_calls(code);

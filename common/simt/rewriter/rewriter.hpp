@@ -54,8 +54,8 @@ inline constexpr int kDefaultArchitecture = 900;
 /// @param source    The file's text; below 2 GiB.
 /// @param file_name Stands in the `#line` directive and in errors.
 /// @throws RewriteError for inline PTX, an incomplete launch, a `__shared__` variable with an initialiser, a
-///         kernel called without a launch, a kernel that launches one, a kernel whose result is a number, a
-///         call of std::max() or its like in a function for the device alone.
+///         kernel called without a launch, a kernel that launches one (unless RewriteJob lets it), a kernel
+///         whose result is a number, a call of std::max() or its like in a function for the device alone.
 /// Cost: one pass over the text.
 std::string rewrite(std::string_view source, std::string_view file_name,
                     int architecture = kDefaultArchitecture);

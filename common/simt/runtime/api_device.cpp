@@ -228,13 +228,16 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
     case cudaLimitMallocHeapSize:
       *value = device_memory_limit(context);
       break;
+    case cudaLimitDevRuntimePendingLaunchCount:
+      *value = 2048;  // a GPU's default; here as many as fit memory
+      break;
     default:
       return context.fail(cudaErrorInvalidValue);
   }
   return cudaSuccess;
 }
 
-// Stacks are as large as they are, and the other two have no limit.
+// Stacks are as large as they are, and the others have no limit.
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t bytes) {
   SIMT_API_ENTRY();
   if (limit == cudaLimitStackSize && bytes > simt::kStackBytes)

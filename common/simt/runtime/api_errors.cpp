@@ -1,5 +1,6 @@
 // Names and texts of the error codes, as CUDA gives them.
 
+#include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 
 namespace {
@@ -35,6 +36,18 @@ constexpr ErrorText kErrors[] = {
     {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
      "too many blocks in cooperative launch"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched",
+     "capture was not ended in the same stream as it began"},
+    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
+    {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {cudaErrorGraphExecUpdateFailure, "cudaErrorGraphExecUpdateFailure",
+     "the graph update was not performed because it included changes which violated constraints specific to "
+     "instantiated graph update"},
     {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
 };
 
@@ -54,13 +67,16 @@ const char* cudaGetErrorString(cudaError_t error) {
   return "unrecognized error code";
 }
 
+// In a kernel there is no error: a refused launch by a kernel is told as a fault of the program.
 cudaError_t cudaGetLastError() {
+  if (simt::BlockRunner::current() != nullptr) return cudaSuccess;
   simt::Context& context = simt::Context::get();
   const std::lock_guard lock(context.mutex);
   return context.take_error();
 }
 
 cudaError_t cudaPeekAtLastError() {
+  if (simt::BlockRunner::current() != nullptr) return cudaSuccess;
   simt::Context& context = simt::Context::get();
   const std::lock_guard lock(context.mutex);
   return context.peek_error();

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
+#include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/symbolize.hpp"
@@ -66,7 +70,76 @@ std::string kernel_of(const SimtLaunch& launch) {
   return entry->second.empty() ? launch.name : entry->second;
 }
 
+/// Why CUDA refuses the launch, if it does.
+struct LaunchRefusal {
+  cudaError_t error = cudaErrorInvalidValue;
+  std::string reason, code_name{};
+};
+
+std::optional<LaunchRefusal> check_launch(const Context& context, const SimtLaunch& request) {
+  Refusal refusal = check_block(request.block);
+  if (!refusal) refusal = check_grid(request.grid, context.max_grid_x());
+  if (!refusal) refusal = check_shared(context, request);
+  if (refusal)
+    return LaunchRefusal{
+        .reason = fmt::format("the launch of {} was refused: {}.", kernel_of(request), *refusal),
+        .code_name = "cudaErrorInvalidValue (older toolkits: cudaErrorInvalidConfiguration)"};
+  if (request.cooperative == 0) return {};
+  int resident = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reinterpret_cast<const void*>(request.invoke),
+                                                static_cast<int>(threads_of(request.block)),
+                                                request.dynamic_shared_bytes);
+  const std::uint64_t most = static_cast<std::uint64_t>(resident) * context.profile->multiprocessors;
+  const std::uint64_t blocks = threads_of(request.grid);
+  if (blocks <= most) return {};
+  return LaunchRefusal{
+      cudaErrorCooperativeLaunchTooLarge,
+      fmt::format("the launch of {} has {} blocks, of which only {} fit the device at a time.",
+                  kernel_of(request), blocks, most)};
+}
+
+Launch prepare_launch(const SimtLaunch& request, void* arguments) {
+  Launch launch;
+  launch.cooperative = request.cooperative != 0;
+  launch.name = kernel_of(request);
+  launch.grid = dim3(request.grid[0], request.grid[1], request.grid[2]);
+  launch.block = dim3(request.block[0], request.block[1], request.block[2]);
+  launch.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  launch.invoke = request.invoke;
+  launch.arguments = arguments;
+  launch.arguments_bytes = request.arguments_bytes;
+  return launch;
+}
+
 }  // namespace
+
+void Context::note_launch(const Launch& launch) {
+  constexpr std::size_t kMostRecorded = 65536;  // nobody may ever ask
+  if (launches.size() < kMostRecorded)
+    launches.push_back({launch.name,
+                        {launch.grid.x, launch.grid.y, launch.grid.z},
+                        {launch.block.x, launch.block.y, launch.block.z},
+                        launch.dynamic_shared_bytes});
+}
+
+std::optional<Launch> Context::accept_nested(const NestedLaunch& nested) {
+  // A GPU keeps each kernel until those that it has launched have ended, and has no room for so many.
+  constexpr unsigned kDeepest = 1000;
+  std::optional<LaunchRefusal> refusal = check_launch(*this, nested.request);
+  if (nested.depth > kDeepest)
+    refusal = LaunchRefusal{cudaErrorLaunchOutOfResources,
+                            fmt::format("the launch of {} was refused: it is the last of {} kernels, each "
+                                        "launched by the one before. Is there an end to it?",
+                                        kernel_of(nested.request), nested.depth)};
+  if (!refusal) {
+    Launch launch = prepare_launch(nested.request, nested.arguments.get());
+    note_launch(launch);
+    return launch;
+  }
+  misuse(refusal->error, "launch_refused", refusal->reason, refusal->code_name, &nested.caller);
+  return {};
+}
+
 }  // namespace simt
 
 extern "C" void simt_launch(const SimtLaunch* request) {
@@ -82,46 +155,33 @@ extern "C" void simt_launch(const SimtLaunch* request) {
                    fmt::format("the launch of {} names a stream that does not exist.", kernel_of(*request)));
     return;
   }
-  Refusal refusal = check_block(request->block);
-  if (!refusal) refusal = check_grid(request->grid, context.max_grid_x());
-  if (!refusal) refusal = check_shared(context, *request);
-  if (refusal) {
-    context.misuse(cudaErrorInvalidValue, "launch_refused",
-                   fmt::format("the launch of {} was refused: {}.", kernel_of(*request), *refusal),
-                   "cudaErrorInvalidValue (older toolkits: cudaErrorInvalidConfiguration)");
+  if (const auto refusal = check_launch(context, *request)) {
+    context.misuse(refusal->error, "launch_refused", refusal->reason, refusal->code_name);
     return;
   }
-  if (request->cooperative != 0) {
-    int resident = 0;
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reinterpret_cast<const void*>(request->invoke),
-                                                  static_cast<int>(threads_of(request->block)),
-                                                  request->dynamic_shared_bytes);
-    const std::uint64_t most = static_cast<std::uint64_t>(resident) * context.profile->multiprocessors;
-    const std::uint64_t blocks = threads_of(request->grid);
-    if (blocks > most) {
-      context.misuse(cudaErrorCooperativeLaunchTooLarge, "launch_refused",
-                     fmt::format("the launch of {} has {} blocks, of which only {} fit the device at a time.",
-                                 kernel_of(*request), blocks, most));
-      return;
-    }
-  }
-  Launch launch;
-  launch.cooperative = request->cooperative != 0;
-  launch.name = kernel_of(*request);
-  launch.grid = dim3(request->grid[0], request->grid[1], request->grid[2]);
-  launch.block = dim3(request->block[0], request->block[1], request->block[2]);
-  launch.dynamic_shared_bytes = request->dynamic_shared_bytes;
-  launch.invoke = request->invoke;
-  launch.arguments = arguments.get();
-  launch.arguments_bytes = request->arguments_bytes;
+  Launch launch = prepare_launch(*request, arguments.get());
   if (request->of_library != 0) launch.caller = CallStack::here();
-  constexpr std::size_t kMostRecorded = 65536;  // nobody may ever ask
-  if (context.launches.size() < kMostRecorded)
-    context.launches.push_back({launch.name,
-                                {launch.grid.x, launch.grid.y, launch.grid.z},
-                                {launch.block.x, launch.block.y, launch.block.z},
-                                launch.dynamic_shared_bytes});
+  if (context.capture_of(stream) != nullptr) {
+    context.enqueue(stream, SimtKind::kernel, [&context, launch, arguments] {
+      context.note_launch(launch);
+      context.run_kernel(launch);
+    });
+    return;
+  }
+  context.note_launch(launch);
   if (context.settings.check && context.settings.goes_on_alone)
     launch.number = host_touches().watch(launch.arguments, launch.arguments_bytes, context.is_idle());
-  context.enqueue(stream, [&context, launch, arguments] { context.run_kernel(launch); });
+  context.enqueue(stream, SimtKind::kernel, [&context, launch, arguments] { context.run_kernel(launch); });
+}
+
+extern "C" int simt_in_kernel() { return simt::BlockRunner::current() != nullptr ? 1 : 0; }
+
+extern "C" void simt_launch_from_kernel(const SimtLaunch* request) {
+  using namespace simt;
+  NestedLaunch launch;
+  launch.request = *request;
+  launch.arguments = std::shared_ptr<void>(std::malloc(request->arguments_bytes), std::free);
+  std::memcpy(launch.arguments.get(), request->arguments, request->arguments_bytes);
+  launch.caller = CallStack::here();
+  BlockRunner::in_kernel("a launch by a kernel").launch_nested(std::move(launch));
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
@@ -148,7 +149,15 @@ bool simt::kernels_may_touch(const void* begin, std::size_t bytes) {
 
 extern "C" {
 
+// A kernel's malloc() and free(), in check/abi.cpp: what a kernel gets from cudaMalloc() comes from there.
+void* __wrap_malloc(std::size_t bytes);
+void __wrap_free(void* memory);
+
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  if (simt::BlockRunner::current() != nullptr) {
+    *pointer = __wrap_malloc(bytes);
+    return *pointer != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+  }
   SIMT_API_ENTRY();
   if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
   *pointer = nullptr;
@@ -158,6 +167,10 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
+  if (simt::BlockRunner::current() != nullptr) {
+    __wrap_free(pointer);
+    return cudaSuccess;
+  }
   SIMT_API_ENTRY();
   if (pointer == nullptr) return cudaSuccess;
   if (find_shared(pointer) != nullptr) return free_shared(context, pointer);
@@ -168,10 +181,20 @@ cudaError_t cudaFree(void* pointer) {
                         "cudaFree got a pointer that cudaMalloc did not return, or that was freed before.");
 }
 
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (SimtCapture* const capture = context.capture_of(stream))
+    return context.fail(capture->allocate(pointer, bytes, stream));
   return cudaMalloc(pointer, bytes);
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (SimtCapture* const capture = context.capture_of(stream))
+    return context.fail(capture->release(pointer, stream));
+  return cudaFree(pointer);
+}
 
 // A pool is a name for the one place that memory comes from; sizes are those of that place.
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
@@ -270,7 +293,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
     return error;
   context.run_stream(nullptr);  // earlier work of the default stream, and of those that it waits for
-  context.enqueue(nullptr, [] {});
+  context.enqueue(nullptr, SimtKind::other, [] {});
   context.run_stream(nullptr);
   if (context.sticky() != cudaSuccess) return context.sticky();
   if (bytes == 0) return cudaSuccess;
@@ -287,16 +310,18 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     return error;
   if (bytes == 0) return cudaSuccess;
   note_copy(context, to, from, bytes);
-  if (!is_device(from) && find_shared(from) == nullptr) {
+  const bool captured = context.capture_of(stream) != nullptr;
+  if (!captured && !is_device(from) && find_shared(from) == nullptr) {
     // CUDA reads pageable memory before the call returns.
     const auto* const begin = static_cast<const std::byte*>(from);
     auto staged = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
-    context.enqueue(stream, [to, staged] { device_memory().copy(to, staged->data(), staged->size()); });
+    context.enqueue(stream, SimtKind::copy,
+                    [to, staged] { device_memory().copy(to, staged->data(), staged->size()); });
   } else {
-    context.enqueue(stream, [to, from, bytes] { device_memory().copy(to, from, bytes); });
+    context.enqueue(stream, SimtKind::copy, [to, from, bytes] { device_memory().copy(to, from, bytes); });
   }
   // CUDA returns from a copy to pageable memory only after it.
-  if (!is_device(to) && find_shared(to) == nullptr && find_in(symbols(), to) == nullptr)
+  if (!captured && !is_device(to) && find_shared(to) == nullptr && find_in(symbols(), to) == nullptr)
     context.run_stream(stream);
   return context.sticky();
 }
@@ -351,7 +376,7 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
     return context.misuse(
         cudaErrorInvalidValue, "bad_memset",
         fmt::format("cudaMemset of {} bytes does not lie within one device allocation.", bytes));
-  context.enqueue(stream, [pointer, value, bytes] {
+  context.enqueue(stream, SimtKind::set, [pointer, value, bytes] {
     if (is_device(pointer))
       device_memory().set(pointer, value, bytes);
     else

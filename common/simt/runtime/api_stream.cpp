@@ -1,5 +1,6 @@
 // Streams, events and waiting.
 
+#include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 
 namespace {
@@ -13,6 +14,10 @@ cudaError_t after_waiting(Context& context) { return context.sticky(); }
 extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  if (simt::BlockRunner::current() != nullptr) {  // what a kernel launches runs in the order of its launches
+    *stream = cudaStreamFireAndForget;
+    return flags == cudaStreamNonBlocking ? cudaSuccess : cudaErrorInvalidValue;
+  }
   SIMT_API_ENTRY();
   if (stream == nullptr || flags > cudaStreamNonBlocking) return context.fail(cudaErrorInvalidValue);
   *stream = context.create_stream(flags != cudaStreamNonBlocking);
@@ -28,6 +33,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (simt::BlockRunner::current() != nullptr) return cudaSuccess;
   SIMT_API_ENTRY();
   if (stream == nullptr || !context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   context.destroy_stream(stream);
@@ -37,6 +43,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   SIMT_API_ENTRY();
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (context.capture_of(stream) != nullptr) return context.fail(cudaErrorStreamCaptureUnsupported);
   context.run_stream(stream);
   return after_waiting(context);
 }
@@ -48,10 +55,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   SIMT_API_ENTRY();
   if (!context.is_stream(stream) || !context.is_event(event))
     return context.fail(cudaErrorInvalidResourceHandle);
+  if (event->capture != nullptr) {
+    event->capture->join(stream, event);
+    return cudaSuccess;
+  }
   if (!event->recorded) return cudaSuccess;
   // Not the event itself: it may be recorded again or destroyed before the stream gets there.
   context.enqueue(
-      stream, [] {}, SimtMoment{event->stream, event->number});
+      stream, SimtKind::other, [] {}, SimtMoment{event->stream, event->number});
   return cudaSuccess;
 }
 
@@ -83,7 +94,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   if (callback == nullptr || flags != 0) return context.fail(cudaErrorInvalidValue);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   context.let_host_watch();
-  context.enqueue(stream, [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
+  context.enqueue(stream, SimtKind::host,
+                  [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
   return cudaSuccess;
 }
 
@@ -92,7 +104,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (function == nullptr) return context.fail(cudaErrorInvalidValue);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   context.let_host_watch();
-  context.enqueue(stream, [&context, function, data] {
+  context.enqueue(stream, SimtKind::host, [&context, function, data] {
     if (context.sticky() == cudaSuccess) function(data);  // as on a GPU: not after an error
   });
   return cudaSuccess;
@@ -136,6 +148,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   SIMT_API_ENTRY();
   if (!context.is_event(event)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (event->capture != nullptr) return context.fail(cudaErrorCapturedEvent);
   context.run_until(event);
   return after_waiting(context);
 }

@@ -97,6 +97,12 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   return false;
 }
 
+void BlockRunner::launch_nested(NestedLaunch launch) {
+  launch.block = block_number_;
+  const std::lock_guard lock(launch_->nested_mutex);
+  launch_->nested.push_back(std::move(launch));
+}
+
 void BlockRunner::wipe() {
   fibers_.wipe();
   poison_shared_memory(*launch_->module, dynamic_shared_, launch_->dynamic_shared_bytes);
@@ -371,7 +377,7 @@ void BlockRunner::sync_grid(std::uintptr_t caller) {
   grid_opened_ = false;
   barrier(simt_barrier_plain, 0, caller);
   if (!std::exchange(grid_opened_, true) && !wait_for_grid()) {
-    if (launch_->stop && observer_ == nullptr) raise(FaultKind::endless_loop, "");
+    if (launch_->stop) raise(FaultKind::endless_loop, "");
     leave_block();  // another block has faulted, and tells of it
   }
   barrier(simt_barrier_plain, 0, caller);

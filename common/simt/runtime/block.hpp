@@ -8,6 +8,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "simt/control.hpp"
@@ -19,9 +21,20 @@
 #include "simt/runtime/observer.hpp"
 #include "simt/runtime/shared_memory.hpp"
 #include "simt/runtime/warp.hpp"
+#include "simt/shim/simt_abi.h"
 #include "simt/shim/simt_vector_types.h"
 
 namespace simt {
+
+/// A launch by a thread of a kernel. It waits until the grid of that kernel has ended: no thread can wait for
+/// it, and nothing else is promised but the order within a stream of a block.
+struct NestedLaunch {
+  SimtLaunch request{};             ///< without its arguments
+  std::shared_ptr<void> arguments;  ///< a copy
+  std::uint64_t block = 0;          ///< that it comes from
+  unsigned depth = 1;               ///< how many kernels it comes from
+  CallStack caller;
+};
 
 /// What all blocks of a launch share.
 struct LaunchContext {
@@ -34,6 +47,8 @@ struct LaunchContext {
   std::uint64_t seed = 0;
   GridBarrier* grid_barrier = nullptr;  ///< of a cooperative launch
   std::atomic<bool> stop = false;       ///< set by the watchdog: threads give up where the runtime sees them
+  std::mutex nested_mutex;
+  std::vector<NestedLaunch> nested;
 };
 
 /// True for an address within threadIdx and its like, as the calling thread sees them.
@@ -116,6 +131,8 @@ class BlockRunner {
   void* dynamic_shared() { return dynamic_shared_; }
   std::size_t dynamic_shared_bytes() const { return launch_->dynamic_shared_bytes; }
   const LaunchContext& launch() const { return *launch_; }
+  /// The launch gets the number of the running block.
+  void launch_nested(NestedLaunch launch);
   uint3 thread_index() const { return thread_indices_[static_cast<std::size_t>(running_)]; }
   uint3 block_index() const;
   // The 32-bit window through which PTX sees shared memory.

@@ -42,8 +42,8 @@ cudaError_t Context::take_error() {
 }
 
 cudaError_t Context::misuse(cudaError_t error, const char* kind, const std::string& sentence,
-                            const std::string& code_name) {
-  const SourceLine line = user_line(CallStack::here());
+                            const std::string& code_name, const CallStack* caller) {
+  const SourceLine line = user_line(caller != nullptr ? *caller : CallStack::here());
   Fault fault;
   fault.kind = kind;
   fault.file = line.file;
@@ -87,18 +87,28 @@ cudaEvent_t Context::create_event(bool timed) {
   return handle;
 }
 
-void Context::enqueue(cudaStream_t stream, std::function<void()> run, std::optional<SimtMoment> after) {
+void Context::enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
+                      std::optional<SimtMoment> after) {
   SimtStream& queue = resolve(stream);
+  if (queue.capture != nullptr) {
+    queue.capture->add(stream, kind, std::move(run));
+    return;
+  }
   queue.queue.push_back({next_number_++, std::move(run), after});
   if (queue.queue.size() > kMostQueued) run_stream(stream);
 }
 
 void Context::record(cudaEvent_t event, cudaStream_t stream) {
+  event->capture = capture_of(stream);
+  if (event->capture != nullptr) {
+    event->capture->record(event, stream);
+    return;
+  }
   event->stream = stream;
   event->number = next_number_;
   event->recorded = true;
   event->done = false;
-  enqueue(stream, [this, event, number = next_number_] {
+  enqueue(stream, SimtKind::other, [this, event, number = next_number_] {
     if (!is_event(event) || event->number != number) return;  // destroyed, or recorded again later
     event->done = true;
     event->seconds =
@@ -172,10 +182,27 @@ std::size_t Context::drop_all() {
 }
 
 void Context::run_kernel(const Launch& launch) {
+  // A kernel has ended once all have that it launched: depth first, the next one last.
+  std::vector<NestedLaunch> waiting;
+  run_grid(launch, 0, waiting);
+  while (!waiting.empty()) {
+    const NestedLaunch next = std::move(waiting.back());
+    waiting.pop_back();
+    if (const std::optional<Launch> nested = accept_nested(next)) run_grid(*nested, next.depth, waiting);
+  }
+}
+
+void Context::run_grid(const Launch& launch, unsigned depth, std::vector<NestedLaunch>& waiting) {
   if (sticky_ != cudaSuccess) return;
   device_memory().open();
   protected_host_ranges().close();
-  const RawFault raw = run_launch(launch, settings);
+  std::vector<NestedLaunch> nested;
+  const RawFault raw = run_launch(launch, settings, nested);
+  for (auto next = nested.rbegin(); next != nested.rend(); ++next) {
+    // What comes last is launched by the kernel, but not kept by it.
+    next->depth = next->request.stream == cudaStreamTailLaunch ? depth : depth + 1;
+    waiting.push_back(std::move(*next));
+  }
   protected_host_ranges().open();
   device_memory().close();
   report_red_zones(launch.name);
@@ -233,7 +260,8 @@ void Context::reset() {
 void require_host_code() {
   if (BlockRunner::current() != nullptr)
     throw std::logic_error(
-        "a kernel launches a kernel or calls the runtime API, and dynamic parallelism is not simulated");
+        "a kernel calls a function of the runtime API that is for the host. A kernel may launch kernels and "
+        "create streams for them; what it launches runs once it has ended");
 }
 
 void configure(const Settings& settings) {

@@ -31,6 +31,23 @@ struct SimtMoment {
   std::uint64_t number = 0;
 };
 
+/// What an operation is, by the numbers of cudaGraphNodeType.
+enum class SimtKind { kernel = 0, copy = 1, set = 2, host = 3, other = 5 };
+
+/// Where what is queued in a stream goes while the stream is captured into a graph.
+class SimtCapture {
+ public:
+  virtual void add(cudaStream_t stream, SimtKind kind, std::function<void()> run) = 0;
+  virtual void record(cudaEvent_t event, cudaStream_t stream) = 0;
+  /// The stream waits for what was captured when the event was recorded, and is captured from now on.
+  virtual void join(cudaStream_t stream, cudaEvent_t event) = 0;
+  virtual cudaError_t allocate(void** pointer, std::size_t bytes, cudaStream_t stream) = 0;
+  virtual cudaError_t release(void* pointer, cudaStream_t stream) = 0;
+
+ protected:
+  ~SimtCapture() = default;
+};
+
 /// A stream is a queue of operations, each with its number in the order in which all were queued.
 struct SimtStream {
   struct Operation {
@@ -40,12 +57,14 @@ struct SimtStream {
   };
   std::deque<Operation> queue;
   bool waits_for_default = true;  ///< false: created with cudaStreamNonBlocking
+  SimtCapture* capture = nullptr;
 };
 
 struct SimtEvent {
   cudaStream_t stream = nullptr;  ///< where it was last recorded
   std::uint64_t number = 0;       ///< of that operation
   bool recorded = false, done = false, timed = true;
+  SimtCapture* capture = nullptr;  ///< that it was recorded in
   double seconds = 0.0;
 };
 
@@ -77,7 +96,7 @@ class Context {
   /// Notes a mistake in a call of the API, with the caller's line, and fails with `error`.
   /// `code_name` is what to call the error where its own name is not the whole story.
   cudaError_t misuse(cudaError_t error, const char* kind, const std::string& sentence,
-                     const std::string& code_name = {});
+                     const std::string& code_name = {}, const CallStack* caller = nullptr);
 
   // Streams. A null stream is the default stream.
   bool is_stream(cudaStream_t stream) const;
@@ -86,7 +105,10 @@ class Context {
   void destroy_stream(cudaStream_t stream);
   cudaEvent_t create_event(bool timed);
   void destroy_event(cudaEvent_t event) { events_.erase(event); }
-  void enqueue(cudaStream_t stream, std::function<void()> run, std::optional<SimtMoment> after = {});
+  /// Into which the stream is captured; null if it is not.
+  SimtCapture* capture_of(cudaStream_t stream) { return resolve(stream).capture; }
+  void enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
+               std::optional<SimtMoment> after = {});
   void record(cudaEvent_t event, cudaStream_t stream);
   void run_stream(cudaStream_t stream);
   void run_until(cudaEvent_t event);
@@ -98,6 +120,9 @@ class Context {
   /// by looking at memory of its own.
   void let_host_watch();
 
+  /// Notes for take_launches() that a launch runs.
+  void note_launch(const Launch& launch);
+  /// Runs the kernel, and whatever it launches.
   void run_kernel(const Launch& launch);
   /// What a function of a library does on the device has failed as a kernel does, by an illegal address.
   void fail_library_call(const CallStack& caller, const std::string& function, const char* kind,
@@ -108,6 +133,8 @@ class Context {
   Context() = default;
   SimtStream& resolve(cudaStream_t stream);
   void drain(SimtStream& stream, std::uint64_t last_number);
+  void run_grid(const Launch& launch, unsigned depth, std::vector<NestedLaunch>& waiting);
+  std::optional<Launch> accept_nested(const NestedLaunch& nested);
   void report_red_zones(const std::string& kernel);
   void make_progress();
 

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <latch>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -16,6 +17,7 @@
 
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/shim/cuda_runtime_api.h"
 
 namespace simt {
 namespace {
@@ -236,9 +238,22 @@ void wipe_streams() {
   }
 }
 
+/// What the threads have launched: block by block, as the blocks are ordered, each in its own order; what is
+/// to come last is last.
+std::vector<NestedLaunch> take_nested(RunningLaunch& running, Order order) {
+  std::vector<NestedLaunch>& launches = running.context.nested;
+  std::stable_sort(launches.begin(), launches.end(), [&](const NestedLaunch& a, const NestedLaunch& b) {
+    const bool a_is_tail = a.request.stream == cudaStreamTailLaunch;
+    const bool b_is_tail = b.request.stream == cudaStreamTailLaunch;
+    if (a_is_tail != b_is_tail) return b_is_tail;
+    return order == Order::reverse ? a.block > b.block : a.block < b.block;
+  });
+  return std::move(launches);
+}
+
 /// The whole grid on this thread, block after block, under the eyes of check mode.
-RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& watchdog,
-                     BlockRunner& runner) {
+RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& watchdog, BlockRunner& runner,
+                     std::vector<NestedLaunch>& nested) {
   Settings fixed = settings;
   fixed.order = Order::forward;
   RunningLaunch running(launch, fixed);
@@ -252,13 +267,15 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   checker.end_launch();
   runner.wipe();
   wipe_streams();
+  nested = take_nested(running, fixed.order);
   return running.fault;
 }
 
 /// Each block on an operating-system thread of its own, so that they can wait for each other: all at the same
 /// time, or in turn under the eyes of check mode. What they run on is kept for the next such launch, unless
 /// one of them was left where it stood.
-RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdog& watchdog) {
+RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdog& watchdog,
+                         std::vector<NestedLaunch>& nested) {
   static auto* const runners = new std::vector<std::unique_ptr<BlockRunner>>;
   check::Checker* const checker = settings.check ? &check::Checker::get() : nullptr;
   Settings fixed = settings;
@@ -274,8 +291,9 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
   if (checker != nullptr) checker->begin_launch(launch, running.context, runners->front()->dynamic_shared());
   std::vector<std::thread> threads;
   std::vector<pthread_t> handles;
+  std::latch ended(static_cast<std::ptrdiff_t>(running.block_count));
   for (std::uint64_t number = 0; number < running.block_count; ++number) {
-    threads.emplace_back([&running, &barrier, checker, number] {
+    threads.emplace_back([&running, &barrier, &ended, checker, number] {
       install_signal_stack();
       BlockRunner& runner = *(*runners)[number];
       bool good = true;
@@ -286,17 +304,20 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
         if (checker != nullptr) runner.wipe();
       }
       barrier->leave(number, !good);
+      ended.count_down();
     });
     handles.push_back(threads.back().native_handle());
   }
   watchdog.start(running.context, settings.launch_seconds, std::move(handles));
+  ended.wait();
+  watchdog.stop();  // first: it looks at threads and sends them signals, for which they must still be there
   for (std::thread& thread : threads) thread.join();
-  watchdog.stop();
   if (checker != nullptr) checker->end_launch();
   if (checker != nullptr) wipe_streams();
   if (running.fault.kind != FaultKind::none)
     for (auto& runner : *runners) (void)runner.release();
   if (running.fault.kind != FaultKind::none) runners->clear();
+  nested = take_nested(running, fixed.order);
   return running.fault;
 }
 
@@ -314,14 +335,14 @@ Pool& the_pool() {
 
 void start_threads() { (void)the_watchdog(); }
 
-RawFault run_launch(const Launch& launch, const Settings& settings) {
+RawFault run_launch(const Launch& launch, const Settings& settings, std::vector<NestedLaunch>& nested) {
   const FaultHandlers handlers;
   install_signal_stack();
   Watchdog& watchdog = the_watchdog();
   thread_local BlockRunner* const own_runner = new BlockRunner;
 
-  if (launch.cooperative) return run_cooperative(launch, settings, watchdog);
-  if (settings.check) return run_checked(launch, settings, watchdog, *own_runner);
+  if (launch.cooperative) return run_cooperative(launch, settings, watchdog, nested);
+  if (settings.check) return run_checked(launch, settings, watchdog, *own_runner, nested);
   RunningLaunch running(launch, settings);
   Pool* const pool = worker_count(settings) > 1 ? &the_pool() : nullptr;
   std::vector<pthread_t> threads = pool != nullptr ? pool->handles() : std::vector<pthread_t>{};
@@ -334,6 +355,7 @@ RawFault run_launch(const Launch& launch, const Settings& settings) {
   else
     running.take_turns(*own_runner);
   watchdog.stop();
+  nested = take_nested(running, settings.order);
   return running.fault;
 }
 

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "simt/control.hpp"
+#include "simt/runtime/block.hpp"
 #include "simt/runtime/fault.hpp"
 #include "simt/shim/simt_vector_types.h"
 
@@ -25,8 +27,9 @@ struct Launch {
 };
 
 /// @brief Runs the whole grid and returns when its last block has ended.
+/// @param nested Becomes what its threads have launched, in an order in which it may run.
 /// @return the fault of the lowest block that had one; FaultKind::none if all went well.
 /// Cost: a launch of one block runs on the calling thread; more blocks wake the pool (about 10 us).
-RawFault run_launch(const Launch& launch, const Settings& settings);
+RawFault run_launch(const Launch& launch, const Settings& settings, std::vector<NestedLaunch>& nested);
 
 }  // namespace simt

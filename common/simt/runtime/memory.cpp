@@ -145,8 +145,15 @@ void* DeviceMemory::allocate(std::size_t bytes, const CallStack& caller) {
 bool DeviceMemory::release(void* pointer) {
   const std::lock_guard lock(mutex_);
   if (!contains(pointer)) return false;
-  const auto block = live_.find(static_cast<std::size_t>(static_cast<std::byte*>(pointer) - device_));
+  const auto block = live_.find(offset_of(pointer));
   if (block == live_.end()) return false;
+  if (of_graphs_.contains(block->first)) {
+    std::memset(RuntimeView(*this, block->first, block->second.bytes).begin(), kFreedByte,
+                block->second.bytes);
+    in_use_ -= block->second.bytes;
+    aside_.insert(live_.extract(block));
+    return true;
+  }
   std::size_t start = block->first - kRedZoneBytes, span = block->second.span;
   std::memset(RuntimeView(*this, block->first, block->second.bytes).begin(), kFreedByte, block->second.bytes);
   in_use_ -= block->second.bytes;
@@ -167,9 +174,44 @@ bool DeviceMemory::release(void* pointer) {
   return true;
 }
 
+void* DeviceMemory::reserve(std::size_t bytes, const CallStack& caller) {
+  void* const pointer = allocate(bytes, caller);
+  if (pointer == nullptr) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    of_graphs_.insert(offset_of(pointer));
+  }
+  release(pointer);
+  return pointer;
+}
+
+bool DeviceMemory::take_back(void* pointer) {
+  const std::lock_guard lock(mutex_);
+  const auto block = aside_.find(offset_of(pointer));
+  if (block == aside_.end()) return false;
+  std::memset(RuntimeView(*this, block->first, block->second.bytes).begin(), kFreshByte, block->second.bytes);
+  in_use_ += block->second.bytes;
+  block->second.serial = next_serial_++;
+  block->second.written = {};
+  live_.insert(aside_.extract(block));
+  return true;
+}
+
+void DeviceMemory::unreserve(void* pointer) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (of_graphs_.erase(offset_of(pointer)) == 0 || !aside_.contains(offset_of(pointer))) return;
+    live_.insert(aside_.extract(offset_of(pointer)));
+    in_use_ += live_.at(offset_of(pointer)).bytes;
+  }
+  release(pointer);
+}
+
 void DeviceMemory::release_all() {
   const std::lock_guard lock(mutex_);
   live_.clear();
+  aside_.clear();
+  of_graphs_.clear();
   free_.clear();
   fences_.clear();
   in_use_ = 0;
@@ -182,11 +224,14 @@ bool DeviceMemory::owns(const void* pointer, std::size_t bytes) const {
   const std::lock_guard lock(mutex_);
   if (!contains(pointer)) return false;
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_);
-  auto block = live_.upper_bound(offset);
-  if (block == live_.begin()) return false;
-  --block;
-  return offset - block->first <= block->second.bytes &&
-         bytes <= block->second.bytes - (offset - block->first);
+  const auto lies_in = [&](const std::map<std::size_t, Block>& blocks) {
+    auto block = blocks.upper_bound(offset);
+    if (block == blocks.begin()) return false;
+    --block;
+    return offset - block->first <= block->second.bytes &&
+           bytes <= block->second.bytes - (offset - block->first);
+  };
+  return lies_in(live_) || lies_in(aside_);
 }
 
 std::vector<DeviceRange> DeviceMemory::ranges() const {

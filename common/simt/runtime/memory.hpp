@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,15 @@ class DeviceMemory {
   bool release(void* pointer);
   void release_all();
 
-  /// True if [pointer, pointer + bytes) lies within one live allocation.
+  // Memory of a graph keeps its address while it is not allocated: release() of it only sets it aside.
+  /// Memory for a graph, set aside. Null if there is no room.
+  void* reserve(std::size_t bytes, const CallStack& caller);
+  /// Allocates what was set aside, as new memory. False if it is allocated already.
+  bool take_back(void* pointer);
+  /// The graph is gone: what is set aside is free; what is allocated is as any other memory.
+  void unreserve(void* pointer);
+
+  /// True if [pointer, pointer + bytes) lies within one live allocation, or one that was set aside.
   bool owns(const void* pointer, std::size_t bytes) const;
   /// True if the address is within the arena, allocated or not. Safe in a signal handler.
   bool contains(const void* address) const;
@@ -113,6 +122,9 @@ class DeviceMemory {
     ByteRanges written;
   };
   class RuntimeView;
+  std::size_t offset_of(const void* pointer) const {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_);
+  }
   std::size_t block_span(std::size_t bytes) const;
   void check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit);
 
@@ -123,6 +135,8 @@ class DeviceMemory {
   std::size_t capacity_ = 0;
   std::size_t high_water_ = 0;                 ///< bytes of the arena that were ever in use
   std::map<std::size_t, Block> live_;          ///< by arena offset of the first byte after the red zone
+  std::map<std::size_t, Block> aside_;         ///< the same, of graphs
+  std::set<std::size_t> of_graphs_;            ///< which of either belong to graphs
   std::map<std::size_t, std::size_t> free_;    ///< offset -> span of holes below the high-water mark
   std::map<std::size_t, std::size_t> fences_;  ///< offset -> bytes
   std::size_t in_use_ = 0;

@@ -148,6 +148,13 @@ SIMT_CUBLAS_GEMM(D, double)
 SIMT_CUBLAS_GEMM(H, __half)
 #undef SIMT_CUBLAS_GEMM
 
+/// P A = L U of each matrix, in its place; without pivots, if there is no array for them. Pivots and what
+/// `info` says count from 1.
+cublasStatus_t cublasSgetrfBatched(cublasHandle_t handle, int n, float* const A[], int lda, int* pivots,
+                                   int* info, int batches);
+cublasStatus_t cublasDgetrfBatched(cublasHandle_t handle, int n, double* const A[], int lda, int* pivots,
+                                   int* info, int batches);
+
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
                             int n, int k, const void* alpha, const void* A, cudaDataType type_a, int lda,
                             const void* B, cudaDataType type_b, int ldb, const void* beta, void* C,

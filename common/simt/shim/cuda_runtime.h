@@ -26,6 +26,7 @@
 #include "simt_names.h"
 #include "simt_ptx.h"
 #ifdef SIMT_PROGRAM
+#include "simt_graph_kernels.h"
 #include "simt_texture.h"
 #endif
 

@@ -41,6 +41,12 @@ enum cudaError {
   cudaErrorLaunchFailure = 719,
   cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorNotSupported = 801,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureUnmatched = 903,
+  cudaErrorStreamCaptureUnjoined = 904,
+  cudaErrorCapturedEvent = 907,
+  cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorUnknown = 999
 };
 typedef enum cudaError cudaError_t;
@@ -57,6 +63,9 @@ typedef struct SimtStream* cudaStream_t;
 typedef struct SimtEvent* cudaEvent_t;
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
+// Of kernels that launch kernels.
+#define cudaStreamTailLaunch ((cudaStream_t)0x3)
+#define cudaStreamFireAndForget ((cudaStream_t)0x4)
 #define cudaStreamDefault 0x00
 #define cudaStreamNonBlocking 0x01
 #define cudaEventDefault 0x00
@@ -104,7 +113,13 @@ enum cudaFuncCache {
   cudaFuncCachePreferEqual = 3
 };
 
-enum cudaLimit { cudaLimitStackSize = 0, cudaLimitPrintfFifoSize = 1, cudaLimitMallocHeapSize = 2 };
+enum cudaLimit {
+  cudaLimitStackSize = 0,
+  cudaLimitPrintfFifoSize = 1,
+  cudaLimitMallocHeapSize = 2,
+  cudaLimitDevRuntimeSyncDepth = 3,
+  cudaLimitDevRuntimePendingLaunchCount = 4
+};
 
 enum cudaMemoryAdvise {
   cudaMemAdviseSetReadMostly = 1,
@@ -247,6 +262,11 @@ struct cudaFuncAttributes {
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, maxDynamicSharedSizeBytes;
 };
 
+// Graphs: see simt_graph.h.
+typedef struct SimtGraph* cudaGraph_t;
+typedef struct SimtGraphNode* cudaGraphNode_t;
+typedef struct SimtGraphExec* cudaGraphExec_t;
+
 extern "C" {
 
 // Memory
@@ -353,6 +373,9 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 }  // extern "C"
 
 // C++ conveniences that CUDA's own header has, too.
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+  return cudaEventCreateWithFlags(event, flags);
+}
 /// Where a pointer lies, also one to const elements.
 template <class T>
 void** simt_untyped(T** pointer) {

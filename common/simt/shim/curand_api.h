@@ -54,6 +54,17 @@ enum curandOrdering {
 };
 typedef enum curandOrdering curandOrdering_t;
 
+// What a dimension of Sobol's sequence is made of.
+enum curandDirectionVectorSet {
+  CURAND_DIRECTION_VECTORS_32_JOEKUO6 = 101,
+  CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6 = 102,
+  CURAND_DIRECTION_VECTORS_64_JOEKUO6 = 103,
+  CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6 = 104
+};
+typedef enum curandDirectionVectorSet curandDirectionVectorSet_t;
+typedef unsigned int curandDirectionVectors32_t[32];
+typedef unsigned long long curandDirectionVectors64_t[64];
+
 typedef struct curandGenerator_st* curandGenerator_t;
 
 extern "C" {
@@ -66,9 +77,17 @@ curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed);
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset);
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t order);
+curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned int dimensions);
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator);
+/// For as many dimensions as there are: 3,667.
+curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t* vectors[],
+                                           curandDirectionVectorSet_t set);
+curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t* vectors[],
+                                           curandDirectionVectorSet_t set);
 
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int* numbers, std::size_t count);
+curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long* numbers,
+                                      std::size_t count);  ///< of 64-bit generators
 curandStatus_t curandGenerateUniform(curandGenerator_t generator, float* numbers, std::size_t count);
 curandStatus_t curandGenerateUniformDouble(curandGenerator_t generator, double* numbers, std::size_t count);
 curandStatus_t curandGenerateNormal(curandGenerator_t generator, float* numbers, std::size_t count,

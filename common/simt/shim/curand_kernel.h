@@ -1,10 +1,12 @@
 #pragma once
-// cuRAND in kernels: the generators XORWOW and Philox4x32-10, and what can be drawn from them.
+// cuRAND in kernels: the generators XORWOW and Philox4x32-10 and Sobol's sequences, and what can be drawn
+// from them.
 
 #include "simt_library.h"
 
 #include "cuda_runtime.h"
 
+#include "curand_api.h"
 #include "simt_philox.h"
 #include "simt_random_abi.h"
 
@@ -128,7 +130,7 @@ SIMT_SHIM_INLINE double curand_uniform_double(curandStateXORWOW_t* state) {
 }
 /// Of a single word, as cuRAND's is; curand_uniform2_double() has all bits.
 SIMT_SHIM_INLINE double curand_uniform_double(curandStatePhilox4_32_10_t* state) {
-  return curand(state) * 0x1p-32 + 0x1p-33;
+  return curand(state) * 0x1p-32 + 0x1p-32;
 }
 /// Two by the method of Box and Muller.
 template <class State>
@@ -218,3 +220,92 @@ inline unsigned int curand_poisson(State* state, double mean) {
   }
   return count;
 }
+
+// ---- Sobol's sequences ----
+
+namespace simt::shim {
+
+/// One dimension: place i of the sequence is the sum, without carry, of the direction vectors that the bits
+/// of i's Gray code name.
+template <class Word>
+struct Sobol {
+  Word i, x;
+  Word direction_vectors[8 * sizeof(Word)];
+};
+
+template <class Word>
+SIMT_SHIM_INLINE void sobol_skip(Sobol<Word>* state, Word steps) {
+  const Word gray_before = state->i ^ (state->i >> 1);
+  state->i += steps;
+  Word change = gray_before ^ state->i ^ (state->i >> 1);
+  for (int bit = 0; change != 0; ++bit, change >>= 1)
+    if ((change & 1) != 0) state->x ^= state->direction_vectors[bit];
+}
+template <class Word>
+SIMT_SHIM_INLINE void sobol_init(const Word* vectors, Word offset, Sobol<Word>* state) {
+  state->i = state->x = 0;
+  for (unsigned bit = 0; bit < 8 * sizeof(Word); ++bit) state->direction_vectors[bit] = vectors[bit];
+  sobol_skip(state, offset);
+}
+template <class Word>
+SIMT_SHIM_INLINE Word sobol_next(Sobol<Word>* state) {
+  const Word word = state->x;
+  sobol_skip(state, Word{1});
+  return word;
+}
+
+}  // namespace simt::shim
+
+struct curandStateSobol32 : simt::shim::Sobol<unsigned int> {};
+typedef struct curandStateSobol32 curandStateSobol32_t;
+struct curandStateSobol64 : simt::shim::Sobol<unsigned long long> {};
+typedef struct curandStateSobol64 curandStateSobol64_t;
+
+SIMT_SHIM_INLINE void curand_init(const unsigned int* vectors, unsigned int offset,
+                                  curandStateSobol32_t* state) {
+  simt::shim::sobol_init<unsigned int>(vectors, offset, state);
+}
+SIMT_SHIM_INLINE void curand_init(const unsigned long long* vectors, unsigned long long offset,
+                                  curandStateSobol64_t* state) {
+  simt::shim::sobol_init<unsigned long long>(vectors, offset, state);
+}
+SIMT_SHIM_INLINE void skipahead(unsigned int steps, curandStateSobol32_t* state) {
+  simt::shim::sobol_skip<unsigned int>(state, steps);
+}
+SIMT_SHIM_INLINE void skipahead(unsigned long long steps, curandStateSobol64_t* state) {
+  simt::shim::sobol_skip<unsigned long long>(state, steps);
+}
+SIMT_SHIM_INLINE unsigned int curand(curandStateSobol32_t* state) {
+  return simt::shim::sobol_next<unsigned int>(state);
+}
+SIMT_SHIM_INLINE unsigned long long curand(curandStateSobol64_t* state) {
+  return simt::shim::sobol_next<unsigned long long>(state);
+}
+
+// Each number comes of one word, so that points stay evenly spread: normal numbers by their quantile.
+SIMT_SHIM_INLINE float curand_uniform(curandStateSobol32_t* state) {
+  return simt::shim::uniform(curand(state));
+}
+SIMT_SHIM_INLINE float curand_uniform(curandStateSobol64_t* state) {
+  return simt::shim::uniform((unsigned int)(curand(state) >> 32));
+}
+SIMT_SHIM_INLINE double curand_uniform_double(curandStateSobol32_t* state) {
+  return curand(state) * 0x1p-32 + 0x1p-32;
+}
+SIMT_SHIM_INLINE double curand_uniform_double(curandStateSobol64_t* state) {
+  return (double)(curand(state) >> 11) * 0x1p-53 + 0x1p-54;
+}
+#define SIMT_SOBOL_NORMAL(STATE)                                                                    \
+  SIMT_SHIM_INLINE double curand_normal_double(STATE* state) {                                      \
+    return simt_normal_quantile(curand_uniform_double(state));                                      \
+  }                                                                                                 \
+  SIMT_SHIM_INLINE float curand_normal(STATE* state) { return (float)curand_normal_double(state); } \
+  SIMT_SHIM_INLINE float curand_log_normal(STATE* state, float mean, float deviation) {             \
+    return expf(mean + deviation * curand_normal(state));                                           \
+  }                                                                                                 \
+  SIMT_SHIM_INLINE double curand_log_normal_double(STATE* state, double mean, double deviation) {   \
+    return exp(mean + deviation * curand_normal_double(state));                                     \
+  }
+SIMT_SOBOL_NORMAL(curandStateSobol32_t)
+SIMT_SOBOL_NORMAL(curandStateSobol64_t)
+#undef SIMT_SOBOL_NORMAL

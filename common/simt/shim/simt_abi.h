@@ -100,6 +100,11 @@ const char* simt_kernel_name(const void* function);
 /// Checks and queues a launch. Errors go where CUDA puts them: cudaGetLastError().
 void simt_launch(const SimtLaunch* launch);
 
+int simt_in_kernel(void);
+/// A launch by the running thread of a kernel. The arguments are copied byte by byte; `destroy` is not
+/// called.
+void simt_launch_from_kernel(const SimtLaunch* launch);
+
 /// Of a class: writes 0 for each of its bytes that is padding, and other numbers for members. Null: nobody
 /// knows.
 typedef void (*SimtMarkValues)(unsigned char* bytes);

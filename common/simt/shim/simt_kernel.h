@@ -234,8 +234,9 @@ Braced<Make> braced(Make make) {
   return {make};
 }
 
-/// @brief Queues `kernel(args...)` for every thread of the grid. The arguments are copied now, as on a GPU;
-/// each thread then gets its own copy of them through the kernel's parameters.
+/// @brief Queues `kernel(args...)` for every thread of the grid; in a kernel, for when its grid has ended.
+/// The arguments are copied now, as on a GPU; each thread then gets its own copy of them through the kernel's
+/// parameters.
 template <class Kernel, class... Args>
 void launch(const char* name, const LaunchConfig& config, Kernel kernel, const Args&... args) {
   static_assert(
@@ -245,23 +246,32 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
     Kernel kernel;
     std::tuple<std::decay_t<const Args&>...> arguments;
   };
-  const SimtLaunch request{.name = name,
-                           .function = pointed_to_by(kernel),
-                           .grid = {config.grid.x, config.grid.y, config.grid.z},
-                           .block = {config.block.x, config.block.y, config.block.z},
-                           .dynamic_shared_bytes = config.dynamic_shared_bytes,
-                           .stream = config.stream,
-                           .invoke =
-                               [](void* call) {
-                                 std::apply(static_cast<Call*>(call)->kernel,
-                                            static_cast<Call*>(call)->arguments);
-                               },
-                           .destroy = [](void* call) { delete static_cast<Call*>(call); },
-                           .arguments = new Call{kernel, {args...}},
-                           .arguments_bytes = sizeof(Call),
-                           .cooperative = config.cooperative,
-                           .of_library = config.of_library};
-  simt_launch(&request);
+  SimtLaunch request{.name = name,
+                     .function = pointed_to_by(kernel),
+                     .grid = {config.grid.x, config.grid.y, config.grid.z},
+                     .block = {config.block.x, config.block.y, config.block.z},
+                     .dynamic_shared_bytes = config.dynamic_shared_bytes,
+                     .stream = config.stream,
+                     .invoke =
+                         [](void* call) {
+                           std::apply(static_cast<Call*>(call)->kernel, static_cast<Call*>(call)->arguments);
+                         },
+                     .destroy = [](void* call) { delete static_cast<Call*>(call); },
+                     .arguments = nullptr,
+                     .arguments_bytes = sizeof(Call),
+                     .cooperative = config.cooperative,
+                     .of_library = config.of_library};
+  if (simt_in_kernel() != 0) {
+    // The memory of a thread is its own; the runtime makes a copy where the host's memory is.
+    constexpr bool kBytes = (std::is_trivially_copyable_v<std::decay_t<const Args&>> && ...);
+    simt_check(kBytes, "arguments of a launch by a kernel are trivially copyable");
+    Call call{kernel, {args...}};
+    request.arguments = &call;
+    simt_launch_from_kernel(&request);
+  } else {
+    request.arguments = new Call{kernel, {args...}};
+    simt_launch(&request);
+  }
 }
 
 }  // namespace simt

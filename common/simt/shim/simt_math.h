@@ -207,3 +207,41 @@ SIMT_SHIM_INLINE double __ddiv_rn(double x, double y) noexcept { return x / y; }
 SIMT_SHIM_INLINE double __fma_rn(double x, double y, double z) noexcept { return fma(x, y, z); }
 SIMT_SHIM_INLINE double __drcp_rn(double x) noexcept { return 1.0 / x; }
 SIMT_SHIM_INLINE double __dsqrt_rn(double x) noexcept { return sqrt(x); }
+
+namespace simt::shim {
+
+/// Sign of nearest - exact, from what was lost, exact - nearest. What overflowed lies outside of all numbers.
+SIMT_SHIM_INLINE int lost_sign(double nearest, double lost, bool from_finite) noexcept {
+  if (from_finite && isinf(nearest)) return nearest > 0 ? 1 : -1;
+  return (lost < 0) - (lost > 0);
+}
+
+}  // namespace simt::shim
+
+// Products and quotients below 2^-969, of which a residual may not be a double, may stay rounded to nearest.
+#define SIMT_DIRECTED_DOUBLE(suffix, direct)                                                                 \
+  inline double __dadd_##suffix(double x, double y) noexcept {                                               \
+    const double nearest = __dadd_rn(x, y);                                                                  \
+    const bool finite = isfinite(x) && isfinite(y);                                                          \
+    return simt::shim::direct(nearest, simt::shim::lost_sign(nearest, simt::shim::sum_error(x, y), finite)); \
+  }                                                                                                          \
+  inline double __dsub_##suffix(double x, double y) noexcept { return __dadd_##suffix(x, -y); }              \
+  inline double __dmul_##suffix(double x, double y) noexcept {                                               \
+    const double nearest = __dmul_rn(x, y);                                                                  \
+    const bool finite = isfinite(x) && isfinite(y);                                                          \
+    return simt::shim::direct(nearest, simt::shim::lost_sign(nearest, fma(x, y, -nearest), finite));         \
+  }                                                                                                          \
+  inline double __ddiv_##suffix(double x, double y) noexcept {                                               \
+    const double nearest = x / y, rest = fma(-nearest, y, x);                                                \
+    const bool finite = isfinite(x) && y != 0;                                                               \
+    return simt::shim::direct(nearest, simt::shim::lost_sign(nearest, y < 0 ? -rest : rest, finite));        \
+  }                                                                                                          \
+  inline double __drcp_##suffix(double x) noexcept { return __ddiv_##suffix(1.0, x); }                       \
+  inline double __dsqrt_##suffix(double x) noexcept {                                                        \
+    const double nearest = sqrt(x);                                                                          \
+    return simt::shim::direct(nearest, simt::shim::lost_sign(nearest, fma(-nearest, nearest, x), false));    \
+  }
+SIMT_DIRECTED_DOUBLE(rz, round_to_zero)
+SIMT_DIRECTED_DOUBLE(ru, round_up)
+SIMT_DIRECTED_DOUBLE(rd, round_down)
+#undef SIMT_DIRECTED_DOUBLE

@@ -12,6 +12,8 @@ struct SimtXorwow {
 
 /// The generator of a seed, 2^67 * subsequence + offset steps after its start.
 struct SimtXorwow simt_xorwow(std::uint64_t seed, std::uint64_t subsequence, std::uint64_t offset);
+/// The number that a normally distributed one is below with that probability.
+double simt_normal_quantile(double probability);
 /// 2^67 * subsequences + steps steps on.
 struct SimtXorwow simt_xorwow_skip(struct SimtXorwow state, std::uint64_t subsequences, std::uint64_t steps);
 

@@ -1,6 +1,7 @@
 // cuBLAS: vectors, products in all layouts and formats, batches, factors on either side, statuses. Each
 // result is compared with plain loops on the host.
 
+#include <cublasXt.h>
 #include <cublas_v2.h>
 
 #include <cmath>
@@ -251,6 +252,46 @@ void check_row_major_and_half(cublasHandle_t handle) {
   cudaFree(da), cudaFree(db), cudaFree(dc);
 }
 
+/// Matrices of the host.
+void check_xt() {
+  cublasXtHandle_t handle;
+  int device = 0;
+  CHECK_CUBLAS(cublasXtCreate(&handle));
+  CHECK_CUBLAS(cublasXtDeviceSelect(handle, 1, &device));
+  const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 1, 2}, one = 1, two = 2;  // 2 x 3 by columns, 3 x 1
+  float c[] = {10, 20};
+  CHECK_CUBLAS(cublasXtSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 1, 3, &one, a, 2, b, 3, &two, c, 2));
+  expect(c[0] == 20 + 1 + 3 + 10 && c[1] == 40 + 2 + 4 + 12, "a product of the host's matrices");
+  CHECK_CUBLAS(cublasXtDestroy(handle));
+}
+
+/// P A = L U for matrices with and without a singular one among them; without pivots as well.
+void check_decomposition(cublasHandle_t handle) {
+  constexpr int n = 3, batches = 2, lda = 4;
+  const double a[batches][n * lda] = {{1, 4, 7, 0, 2, 5, 8, 0, 3, 6, 10, 0},
+                                      {1, 2, 3, 0, 2, 4, 6, 0, 1, 0, 1, 0}};
+  double* da = on_device(std::vector<double>(a[0], a[0] + batches * n * lda));
+  double** pointers = on_device(std::vector<double*>{da, da + n * lda});
+  int* pivots = on_device(std::vector<int>(batches * n, -1));
+  int* info = on_device(std::vector<int>(batches, -1));
+  CHECK_CUBLAS(cublasDgetrfBatched(handle, n, pointers, lda, pivots, info, batches));
+  const std::vector<double> lu = from_device(da, n * lda);
+  const std::vector<int> rows = from_device(pivots, batches * n), zero = from_device(info, batches);
+  expect(zero[0] == 0 && zero[1] == 2, "which pivot is 0");
+  expect(rows[0] == 3 && rows[1] == 3 && rows[2] == 3, "pivots");
+  // L U is A with the rows in the order 7 8 10, 1 2 3, 4 5 6.
+  expect(lu[0] == 7 && std::fabs(lu[1] - 1.0 / 7) < 1e-15 && std::fabs(lu[2] - 4.0 / 7) < 1e-15, "L");
+  expect(std::fabs(lu[lda + 1] - (2 - 8.0 / 7)) < 1e-15, "U");
+
+  cudaMemcpy(da, a[0], n * lda * sizeof(double), cudaMemcpyHostToDevice);
+  CHECK_CUBLAS(cublasDgetrfBatched(handle, n, pointers, lda, nullptr, info, 1));
+  const std::vector<double> plain = from_device(da, n * lda);
+  expect(plain[0] == 1 && plain[1] == 4 && plain[lda + 1] == -3, "without pivots");
+  expect(cublasDgetrfBatched(handle, n, pointers, n - 1, nullptr, info, 1) == CUBLAS_STATUS_INVALID_VALUE,
+         "a leading dimension that is too small");
+  cudaFree(da), cudaFree(pointers), cudaFree(pivots), cudaFree(info);
+}
+
 int main() {
   cublasHandle_t handle;
   if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return EXIT_FAILURE;
@@ -267,6 +308,8 @@ int main() {
   check_batches(handle);
   check_stream(handle);
   check_row_major_and_half(handle);
+  check_decomposition(handle);
+  check_xt();
   check_statuses(handle);
   expect(cudaGetLastError() == cudaSuccess, "no error is left");
   cublasDestroy(handle);

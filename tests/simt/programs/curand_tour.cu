@@ -169,6 +169,71 @@ void check_host(curandRngType_t type, const char* what) {
   CHECK_CURAND(curandDestroyGenerator(generator));
 }
 
+/// What the toolkit's own library gives for all dimensions that the simulator has, as a sum.
+template <class Word, int kBits>
+unsigned long long sum_of(Word (*vectors)[kBits]) {
+  unsigned long long sum = 0;
+  for (int dimension = 0; dimension < 3667; ++dimension)
+    for (const Word vector : vectors[dimension]) sum = sum * 1000003 + vector;
+  return sum;
+}
+
+__global__ void sobol_points(unsigned int (*vectors)[32], unsigned long long (*wide)[64], unsigned int* words,
+                             double* numbers) {
+  curandStateSobol32_t state;
+  curandStateSobol64_t wide_state;
+  curand_init(vectors[1], 0, &state);
+  for (int i = 0; i < 8; ++i) words[i] = curand(&state);
+  curand_init(vectors[1], 5, &state);
+  skipahead(2, &state);
+  words[8] = curand(&state);  // the same as words[7]
+  curand_init(vectors[0], 0, &state);
+  numbers[0] = curand_uniform_double(&state);
+  numbers[1] = curand_uniform(&state);
+  curand_init(vectors[0], 4, &state);
+  numbers[2] = curand_normal(&state);
+  curand_init(wide[0], 5, &wide_state);
+  numbers[3] = curand_uniform_double(&wide_state);
+}
+
+void check_sobol() {
+  curandDirectionVectors32_t *vectors, *on_device = allocate<curandDirectionVectors32_t>(2);
+  curandDirectionVectors64_t *wide, *wide_on_device = allocate<curandDirectionVectors64_t>(1);
+  CHECK_CURAND(curandGetDirectionVectors32(&vectors, CURAND_DIRECTION_VECTORS_32_JOEKUO6));
+  CHECK_CURAND(curandGetDirectionVectors64(&wide, CURAND_DIRECTION_VECTORS_64_JOEKUO6));
+  expect(sum_of(vectors) == 0xb4b187b097d509cf, "Sobol's vectors of 32 bits");
+  expect(sum_of(wide) == 0x519b9f4cba3258c9, "Sobol's vectors of 64 bits");
+
+  cudaMemcpy(on_device, vectors, 2 * sizeof *vectors, cudaMemcpyHostToDevice);
+  cudaMemcpy(wide_on_device, wide, sizeof *wide, cudaMemcpyHostToDevice);
+  unsigned int* got_words = allocate<unsigned int>(9);
+  double* got_numbers = allocate<double>(4);
+  sobol_points<<<1, 1>>>(on_device, wide_on_device, got_words, got_numbers);
+  const std::vector<unsigned int> words = taken(got_words, 9);
+  const std::vector<double> numbers = taken(got_numbers, 4);
+  cudaFree(on_device);
+  cudaFree(wide_on_device);
+  expect(words[8] == words[7], "a leap of Sobol's sequence");
+  expect(numbers[0] == 0x1p-32 && numbers[1] == 0.5, "Sobol's uniform numbers");
+  expect(std::fabs(numbers[2] + 0.318639) < 1e-5, "Sobol's normal numbers");
+  expect(std::fabs(numbers[3] - 0.875) < 1e-9, "Sobol's sequence of 64 bits");
+
+  curandGenerator_t generator;
+  CHECK_CURAND(curandCreateGeneratorHost(&generator, CURAND_RNG_QUASI_SOBOL32));
+  CHECK_CURAND(curandSetQuasiRandomGeneratorDimensions(generator, 2));
+  unsigned int points[2][8];
+  CHECK_CURAND(curandGenerate(generator, points[0], 16));  // dimension by dimension
+  expect(std::equal(points[1], points[1] + 8, words.begin()), "Sobol's points from the host");
+  const unsigned int first[] = {0, 0x80000000u, 0xc0000000u, 0x40000000u, 0x60000000u};
+  expect(std::equal(first, first + 5, points[0]), "Sobol's first dimension");
+  expect(curandGenerate(generator, points[0], 15) == CURAND_STATUS_LENGTH_NOT_MULTIPLE, "whole points");
+  float normal[4];
+  CHECK_CURAND(curandSetGeneratorOffset(generator, 4));
+  CHECK_CURAND(curandGenerateNormal(generator, normal, 4, 0, 1));
+  expect(std::fabs(normal[0] - numbers[2]) < 1e-5, "Sobol's normal numbers from the host");
+  CHECK_CURAND(curandDestroyGenerator(generator));
+}
+
 int main() {
   uint4* words = allocate<uint4>(2);
   known_answers<<<1, 1>>>(words);
@@ -184,6 +249,9 @@ int main() {
   check_device<curandStatePhilox4_32_10_t>("Philox");
   check_host(CURAND_RNG_PSEUDO_DEFAULT, "XORWOW from the host");
   check_host(CURAND_RNG_PSEUDO_PHILOX4_32_10, "Philox from the host");
+
+  check_host(CURAND_RNG_PSEUDO_MTGP32, "a Mersenne twister");
+  check_sobol();
 
   curandGenerator_t generator;  // into memory of the host
   CHECK_CURAND(curandCreateGeneratorHost(&generator, CURAND_RNG_PSEUDO_PHILOX4_32_10));

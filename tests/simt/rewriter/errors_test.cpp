@@ -58,9 +58,10 @@ TEST_CASE("a launch without a kernel's name is refused", "[rewriter][error]") {
 }
 
 TEST_CASE("a kernel that launches a kernel is refused", "[rewriter][error]") {
-  CHECK(refusal("__global__ void j(int* p) {}\n__global__ void k(int* p) {\n  j<<<1, 2>>>(p);\n}") ==
-        "3: A kernel launches a kernel here, and the simulator does not run that (CUDA calls it dynamic "
-        "parallelism). Launch it from host code.");
+  CHECK(
+      refusal("__global__ void j(int* p) {}\n__global__ void k(int* p) {\n  j<<<1, 2>>>(p);\n}") ==
+      "3: A kernel launches a kernel here (CUDA calls it dynamic parallelism), which kernels of lessons may "
+      "not. Launch it from host code.");
   CHECK(refusal("__device__ void f() { k<<<1, 2>>>(); }") != "");
   CHECK(refusal("__host__ __device__ void f() { k<<<1, 2>>>(); }") == "");
   CHECK(refusal("__global__ void k() {}\nvoid f() { k<<<1, 2>>>(); }") == "");

@@ -27,6 +27,21 @@ TEST_CASE("an asm statement in a macro may take its template from parameters", "
   CHECK(refusal("#define WAIT(n) asm volatile(\"cp.async.wait_group %0;\" :: \"n\"(n))") == "");
 }
 
+TEST_CASE("assembly of the host stays", "[rewriter][ptx]") {
+  const std::string host = "asm volatile(\"mtfsf 255,%0\" : : \"f\"(mode));";
+  const std::string kernel = "__global__ void k() {}\n";
+  for (const std::string function :
+       {"void f(double mode) { ", "namespace n { struct S { static void f(double mode) { if (mode) { ",
+        "extern \"C\" { template <class T> inline void f(T mode) { "})
+    CHECK_THAT(rewritten(kernel + function + host), ContainsSubstring(host));
+  for (const std::string function :
+       {"__device__ void f(double mode) { ",
+        "struct S { template <class T> __device__ void f(T mode) const { ",
+        "void f() { g([=] __device__(double mode) { ", "__host__ __device__ void f() { if (mode) { ",
+        "HEADER_DEVICE void f(double mode) { "})
+    CHECK_THAT(refusal(kernel + function + host), ContainsSubstring("mtfsf"));
+}
+
 TEST_CASE("PTX that is written out is judged at its line", "[rewriter][ptx][error]") {
   CHECK_THAT(
       refusal("int x;\n\nf(); asm(\"trap;\\n\"\n  \"trip;\");"),

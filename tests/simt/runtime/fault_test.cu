@@ -1,4 +1,5 @@
 #undef NDEBUG  // the assertions under test are in kernels
+#include <cooperative_groups.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,9 @@ __global__ void endless_barrier_kernel(const volatile int* data) {
 __global__ void endless_atomic_kernel(int* data) {
   while (atomicAdd(data, 0) == 0) {
   }
+}
+__global__ void endless_grid_kernel(const volatile int* data) {
+  while (data[0] == 0) cooperative_groups::this_grid().sync();
 }
 __global__ void shuffle_or_barrier_kernel(int* out) {
   if (threadIdx.x < 16) {
@@ -193,6 +197,20 @@ TEST_CASE("a kernel that never ends is stopped, whatever it does meanwhile", "[s
   simt::reset();
   endless_atomic_kernel<<<2, 64>>>(device_array<int>(1));
   REQUIRE(fault_of(cudaErrorLaunchTimeout).kind == "endless_loop");
+}
+
+// The threads of its blocks end one by one, while the watchdog looks for those that still run.
+TEST_CASE("a cooperative launch that never ends is stopped, in check mode as well", "[simt][fault]") {
+  const FreshDevice device;
+  for (const bool check : {false, true}) {
+    simt::configure({.launch_seconds = 0.2, .check = check});
+    const int* data = device_array<int>(1);
+    void* arguments[] = {&data};
+    cudaLaunchCooperativeKernel(endless_grid_kernel, dim3(200), dim3(32), arguments);
+    REQUIRE(fault_of(cudaErrorLaunchTimeout).kind == "endless_loop");
+    simt::reset();
+  }
+  simt::configure({});
 }
 
 TEST_CASE("time in which a kernel has no processor is not counted, up to four times its limit",

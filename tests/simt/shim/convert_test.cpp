@@ -16,11 +16,11 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // The processor's own directed rounding. Volatile, so that the operation happens between the mode changes.
 template <class Operation>
-float with_rounding(int mode, Operation operation) {
+auto with_rounding(int mode, Operation operation) {
   std::fesetround(mode);
-  const volatile float result = operation();
+  const volatile auto result = operation();
   std::fesetround(FE_TONEAREST);
-  return result;
+  return +result;
 }
 
 struct Floats {
@@ -117,5 +117,33 @@ TEST_CASE("directed rounding agrees with the processor's rounding modes", "[simt
           with_rounding(FE_TOWARDZERO, [&] { return std::fma(float{a}, float{b}, float{b}); }));
   }
   CHECK(wrong == 0);
+}
+
+TEST_CASE("directed rounding of doubles agrees with the processor's rounding modes", "[simt][shim]") {
+  std::mt19937_64 random(11);
+  long wrong = 0;
+  const auto check = [&](double got, double wanted) { wrong += got != wanted; };
+  const auto number = [&] {
+    const double fraction = std::ldexp(1.0 + static_cast<double>(random() >> 11) * 0x1p-53, -1);
+    return std::ldexp(random() % 2 == 0 ? fraction : -fraction, static_cast<int>(random() % 80) - 40);
+  };
+  for (int i = 0; i < 100'000; ++i) {
+    const volatile double a = number(), b = number(), c = std::fabs(a);
+    check(__dadd_ru(a, b), with_rounding(FE_UPWARD, [&] { return a + b; }));
+    check(__dadd_rd(a, b), with_rounding(FE_DOWNWARD, [&] { return a + b; }));
+    check(__dsub_rz(a, b), with_rounding(FE_TOWARDZERO, [&] { return a - b; }));
+    check(__dmul_ru(a, b), with_rounding(FE_UPWARD, [&] { return a * b; }));
+    check(__dmul_rd(a, b), with_rounding(FE_DOWNWARD, [&] { return a * b; }));
+    check(__ddiv_ru(a, b), with_rounding(FE_UPWARD, [&] { return a / b; }));
+    check(__ddiv_rd(a, b), with_rounding(FE_DOWNWARD, [&] { return a / b; }));
+    check(__drcp_rz(b), with_rounding(FE_TOWARDZERO, [&] { return 1.0 / b; }));
+    check(__dsqrt_ru(c), with_rounding(FE_UPWARD, [&] { return std::sqrt(double{c}); }));
+    check(__dsqrt_rd(c), with_rounding(FE_DOWNWARD, [&] { return std::sqrt(double{c}); }));
+  }
+  CHECK(wrong == 0);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  CHECK(__dmul_rd(kMost, 2.0) == kMost);
+  CHECK(__dmul_ru(kMost, 2.0) == std::numeric_limits<double>::infinity());
+  CHECK(__dadd_ru(-kMost, -kMost) == -kMost);
 }
 #endif

@@ -60,6 +60,9 @@ L1("neg.s64", la) R2("min.s32", a, b) R2("min.u32", a, b) R2("max.s32", a, b) R2
   R3("dp4a.s32.s32", a, b, 1000u)
   R3("dp4a.u32.s32", a, b, 1000u)
   R3("dp4a.u32.u32", a, b, 1000u)
+  R3("vabsdiff4.u32.u32.u32.add", a, b, 1000u)
+  R3("vabsdiff4.s32.s32.s32.add", a, b, 1000u)
+  R3("vabsdiff4.u32.u32.s32.add", a, b, 1000u)
 }
 
 __global__ void bits(unsigned a, unsigned b, unsigned long long la, unsigned long long lb,

@@ -1,0 +1,55 @@
+#pragma once
+/// @file
+/// Graphs of operations. A launched graph is one operation of its stream: its nodes run one after the other,
+/// in an order in which each comes after those that it depends on.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "simt/runtime/context.hpp"
+#include "simt/shim/cuda_runtime_api.h"
+#include "simt/shim/simt_graph.h"
+
+struct SimtGraphNode {
+  SimtGraph* graph = nullptr;
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  std::vector<SimtGraphNode*> before;
+  std::shared_ptr<const std::function<void()>> work{};
+  // Of conditional nodes and of those that are a graph.
+  std::vector<std::unique_ptr<SimtGraph>> bodies{};
+  std::vector<SimtGraph*> body_handles{};  ///< as a program gets them
+  cudaConditionalNodeParams condition{};
+  void* allocates = nullptr;
+};
+
+struct SimtGraph {
+  std::vector<std::unique_ptr<SimtGraphNode>> nodes{};
+  std::vector<std::function<void()>> at_launch{};           ///< what is done before all of them
+  std::map<const SimtGraphNode*, SimtGraphNode*> clones{};  ///< of a clone: by original
+};
+
+/// A graph as it was when it was instantiated.
+struct SimtGraphExec {
+  struct Step {
+    const SimtGraphNode* of;  ///< which may be gone: a name for it
+    cudaGraphNodeType type;
+    std::shared_ptr<const std::function<void()>> work;
+  };
+  std::vector<Step> steps{};
+  std::vector<void*> freed_at_launch{};
+};
+
+namespace simt {
+
+/// @brief Adds a node that runs `work`.
+SimtGraphNode* add_node(SimtGraph& graph, cudaGraphNodeType type, std::vector<SimtGraphNode*> before,
+                        std::function<void()> work);
+
+/// @brief Adds nodes for memory that keeps its address from launch to launch.
+cudaError_t add_allocation(SimtGraphNode** node, SimtGraph& graph, std::vector<SimtGraphNode*> before,
+                           std::size_t bytes, void** pointer);
+SimtGraphNode* add_release(SimtGraph& graph, std::vector<SimtGraphNode*> before, void* pointer);
+
+}  // namespace simt

@@ -114,12 +114,13 @@ std::string render_finding(const Terminal& terminal, const LessonReport& report,
   return text + render_source_lines(terminal, report, lines);
 }
 
-/// Whether both have the same line on the other side and the same advice: one that is missing there shows at
-/// several places.
+/// Whether both have the same advice, and the same line on the other side, or the same element and none: what
+/// is missing there shows at several places.
 bool one_cause(const Finding& a, const Finding& b) {
+  if (a.kind != b.kind || a.rule != b.rule || a.fix != b.fix) return false;
   const simt::SourceCall of_a = a.other.own(), of_b = b.other.own();
-  return a.kind == b.kind && of_a.line > 0 && of_a.line == of_b.line && of_a.file == of_b.file &&
-         a.rule == b.rule && a.fix == b.fix;
+  if (of_a.line == 0 && of_b.line == 0) return !a.element.empty() && a.element == b.element;
+  return of_a.line == of_b.line && of_a.file == of_b.file;
 }
 
 /// Of findings of one cause, the first whole and of the others the lines alone.
@@ -170,6 +171,15 @@ struct Told {
     for (const Failure& failure : result.failures) ways.insert(failure.way());
     add_new(findings, reasons_in(result.findings));
   }
+  /// The case without remarks that were told before, if it has anything else to say.
+  CaseResult rest_of(CaseResult result) const {
+    const auto is_known = [&](const Failure& one) {
+      return one.kind == Failure::Kind::check && ways.contains(one.way());
+    };
+    if (!std::all_of(result.failures.begin(), result.failures.end(), is_known))
+      std::erase_if(result.failures, is_known);
+    return result;
+  }
 };
 
 /// Findings and a cause that were told before are left out.
@@ -181,7 +191,8 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   std::vector<Finding> untold = reasons_in(result.findings);
   std::erase_if(untold, [&](const Finding& reason) { return told.knows(reason); });
   text += render_findings_of(terminal, report, untold);
-  for (const std::string& line : lines_of_failures(result)) text += wrap(line, 4, terminal.width());
+  for (const std::string& line : lines_of_failures(told.rest_of(result)))
+    text += wrap(line, 4, terminal.width());
   if (shows(report.cause, result) && !told.cause)
     text += wrap(sentence_for(*report.cause, result), 4, terminal.width());
   if (const std::string printed = printed_part(result.printed); !printed.empty())

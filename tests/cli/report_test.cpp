@@ -158,6 +158,15 @@ TEST_CASE("what a finding tells better is not told again", "[cli][report]") {
   CHECK_THAT(text, ContainsSubstring("out_of_bounds") && !ContainsSubstring("The call failed."));
 }
 
+TEST_CASE("a remark is told once, also where a case has something else to say", "[cli][report]") {
+  const std::string text =
+      rendered(report({failed("first", {wrong_values("c"), failed_check("Half a grid.")}),
+                       failed("second", {wrong_values("d"), failed_check("Half a grid.")}),
+                       failed("third", {failed_check("Half a grid.")})}));
+  CHECK_THAT(text, ContainsSubstring("second (1 point)\n    d[0]"));
+  CHECK(text.find("Half a grid.") == text.rfind("Half a grid."));
+}
+
 TEST_CASE("a case with one more finding is told, without the findings that were told before",
           "[cli][report]") {
   const std::vector<CaseResult> cases{
@@ -219,6 +228,9 @@ TEST_CASE("what one cause shows at several places is told once, with the lines o
   CHECK(times(told({wait(2, 1), wait(4, 5)})) == 2);
   CHECK(times(told({wait(2, 1), wait(3, 1, "Take the other stage.")})) == 2);
   CHECK(times(told({wait(2, 0), wait(3, 0)})) == 2);
+  Finding first = wait(2, 0), second = wait(3, 0);
+  first.element = second.element = "dP.data[140]";
+  CHECK(times(told({first, second})) == 1);
   std::filesystem::remove(source);
 }
 

@@ -22,19 +22,18 @@ constexpr double kLog2e = 1.4426950408889634;
 void add_scores(Catalogue& to) {
   const Problem& p = to.p();
   const auto scale = static_cast<double>(p.scale);
-  to.add("scale_missing", {.score_factor = 1 / scale},
+  to.add("scale_missing", {.scale = 1},
          "These are the results of Q·Kᵀ without the scale. It belongs to S, before the softmax.");
-  to.add("scale_twice", {.score_factor = scale}, "S is scaled twice.");
-  to.add("scale_inverted", {.score_factor = 1 / (scale * scale)},
-         "S is divided by the scale; it should be multiplied.");
+  to.add("scale_twice", {.scale = scale * scale}, "S is scaled twice.");
+  to.add("scale_inverted", {.scale = 1 / scale}, "S is divided by the scale; it should be multiplied.");
   if (scale > 0)
-    to.add("scale_root", {.score_factor = 1 / std::sqrt(scale)},
+    to.add("scale_root", {.scale = std::sqrt(scale)},
            "S is multiplied by the root of the scale. The scale itself belongs there: where it is 1/√D, the "
            "root "
            "is in it already.");
   if (const double root = 1 / std::sqrt(static_cast<double>(p.D())); std::abs(root - scale) > 1e-3 * scale)
     to.add(
-        "scale_from_dim", {.score_factor = root / scale},
+        "scale_from_dim", {.scale = root},
         "The scores are multiplied by 1/√D here. They have to be multiplied by the argument `scale`, which "
         "may be something else.");
   to.add("log2e_with_expf", {.score_factor = kLog2e},

@@ -159,7 +159,7 @@ class HeadModel {
       for (Int j = 0; j < Nk; ++j) S_[at(j)] += q * k_[at(d * Nk + j)];
       for (Int j = Nk; j < end_; ++j) S_[at(j)] += q * 0;  // NaN of an infinite query
     }
-    const double scale = static_cast<double>(p_.scale) * how_.score_factor;
+    const double scale = how_.scale.value_or(static_cast<double>(p_.scale)) * how_.score_factor;
     for (Int j = 0; j < static_cast<Int>(S_.size()); ++j) {
       const bool visible = how_.sees ? how_.sees(i, j) : p_.sees(i, j);
       S_[at(j)] = visible ? S_[at(j)] * scale : 0;

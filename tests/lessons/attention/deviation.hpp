@@ -80,6 +80,7 @@ struct Deviation {
   std::function<Int(Int h)> k_head{}, v_head{};  ///< h_kv of a query head
 
   // Scores.
+  std::optional<double> scale{};             ///< instead of the argument
   double score_factor = 1;                   ///< on top of the scale
   Int dims = kAll;                           ///< sums over dims [0, dims)
   std::function<bool(Int i, Int j)> sees{};  ///< instead of the mask; also asked for keys from Nk on

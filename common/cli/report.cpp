@@ -38,9 +38,13 @@ bool shows(const std::optional<Cause>& cause, const CaseResult& result) {
 /// explains the numbers comes next; then what is only known to be wrong, and then what the lesson asks for
 /// beside right results. Where there is a cause, findings are of accesses outside of arrays alone, to which
 /// it led in some cases.
-int distance_to_cause(const CaseResult& result, const std::optional<Cause>& cause) {
+int distance_to_cause(const CaseResult& result, const std::optional<Cause>& cause,
+                      const std::vector<Finding>& strays) {
   const std::vector<Finding> reasons = reasons_in(result.findings);
   if (!reasons.empty() && cause) return 3;
+  if (!reasons.empty() && std::all_of(reasons.begin(), reasons.end(),
+                                      [&](const Finding& one) { return follows_from_one(one, strays); }))
+    return 3;  // after the case that shows the stray itself
   if (!reasons.empty()) {
     const bool error = std::any_of(reasons.begin(), reasons.end(),
                                    [](const Finding& one) { return one.severity == Severity::error; });
@@ -57,9 +61,10 @@ std::vector<const CaseResult*> failed_cases(const LessonReport& report, std::siz
   std::vector<const CaseResult*> failed;
   for (const CaseResult& result : report.cases)
     if (!result.passed) failed.push_back(&result);
-  std::stable_sort(failed.begin(), failed.end(), [&](const CaseResult* a, const CaseResult* b) {
-    return distance_to_cause(*a, report.cause) < distance_to_cause(*b, report.cause);
-  });
+  const std::vector<Finding> strays = strays_in(report.cases);
+  const auto distance = [&](const CaseResult* one) { return distance_to_cause(*one, report.cause, strays); };
+  std::stable_sort(failed.begin(), failed.end(),
+                   [&](const CaseResult* a, const CaseResult* b) { return distance(a) < distance(b); });
   if (!failed.empty()) {
     const auto chosen = failed.begin() + static_cast<std::ptrdiff_t>(first % failed.size());
     std::rotate(failed.begin(), chosen, chosen + 1);
@@ -153,7 +158,8 @@ struct Told {
   bool cause = false;
 
   bool knows(const Finding& finding) const {
-    return std::any_of(findings.begin(), findings.end(),
+    return follows_from_one(finding, findings) ||
+           std::any_of(findings.begin(), findings.end(),
                        [&](const Finding& one) { return same_mistake(one, finding); });
   }
   /// A case with findings fails in the way that they say, and one that shows the cause in that way, whatever

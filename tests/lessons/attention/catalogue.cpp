@@ -25,7 +25,8 @@ void add_scores(Catalogue& to) {
   to.add("scale_missing", {.scale = 1},
          "These are the results of Q·Kᵀ without the scale. It belongs to S, before the softmax.");
   to.add("scale_twice", {.scale = scale * scale}, "S is scaled twice.");
-  to.add("scale_inverted", {.scale = 1 / scale}, "S is divided by the scale; it should be multiplied.");
+  if (scale != 0)
+    to.add("scale_inverted", {.scale = 1 / scale}, "S is divided by the scale; it should be multiplied.");
   if (scale > 0)
     to.add("scale_root", {.scale = std::sqrt(scale)},
            "S is multiplied by the root of the scale. The scale itself belongs there: where it is 1/√D, the "
@@ -114,6 +115,14 @@ void add_recurrence(Catalogue& to) {
   to.add("m_begins_at_0", {.first_m = 0},
          "m begins with 0: where all scores are less, the exponentials are relative to 0. The maximum of no "
          "scores is -inf.");
+  const std::string all_nan =
+      "Every row is NaN. That is what exp(m_new - m_old) gives: at the first tile m_old is -inf, the factor "
+      "+inf, and +inf times 0 is NaN. The factor is exp(m_old - m_new), and m begins with -inf.";
+  constexpr Rescaling kOfMinusInf = Rescaling::inverse_of_minus_inf;
+  if (to.which() == Which::O)
+    to.add("rescaled_by_the_inverse", {.of_O = kOfMinusInf, .of_l = kOfMinusInf}, all_nan);
+  else
+    to.add("rescaled_by_the_inverse", {.of_l = kOfMinusInf}, all_nan);
   for (const Int width : tile_widths(to.p().Nk())) {
     const auto add = [&](const char* name, Deviation how, const std::string& sentence) {
       how.tile = width;
@@ -145,6 +154,13 @@ void add_recurrence(Catalogue& to) {
     if (to.which() == Which::O)  // elsewhere it is sum_not_rescaled
       add("nothing_rescaled", {.of_O = Rescaling::never, .of_l = Rescaling::never},
           "When a tile raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new).");
+    if (to.which() == Which::O || to.which() == Which::lse)
+      to.add(overflowing_deviation(
+          "running_maximum_forgotten", to.p(), to.which(),
+          {.tile = width, .maximum = Maximum::of_tile_rescaled},
+          "m is the maximum of a tile of keys alone: it forgets the old maximum. The new m is the larger of "
+          "both. Where scores fall from tile to tile, exp(m_old - m_new) is infinite here." +
+              of_tiles(width)));
     if (to.which() == Which::m)
       add("maximum_of_last_tile", {.maximum = Maximum::of_tile},
           "m is the maximum of the last tile of keys alone: it forgets the old maximum. The new m is the "

@@ -65,9 +65,8 @@ std::vector<Failure> failures_of(std::vector<Result> results) {
 }
 
 bool hides_causes(const Outcome& outcome) {
-  return std::any_of(outcome.findings.begin(), outcome.findings.end(), [](const Finding& one) {
-    return may_explain(one) && one.kind != "out_of_bounds" && one.kind != "illegal_address";
-  });
+  const std::vector<Finding> reasons = reasons_in(outcome.findings);
+  return !std::all_of(reasons.begin(), reasons.end(), is_stray);
 }
 
 std::vector<Failure> despite_findings(const Outcome& outcome, const std::vector<Result>& results,

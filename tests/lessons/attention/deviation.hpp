@@ -51,16 +51,18 @@ bool matters(const Tensor<float>& x, const Misreading& how);
 
 /// What becomes of a sum over earlier tiles when the next tile comes.
 enum class Rescaling {
-  right,      ///< times exp(m_old - m_new)
-  never,      ///< kept as it is
-  inverse,    ///< times exp(m_new - m_old)
-  forgotten,  ///< replaced by the sum over the next tile
+  right,                 ///< times exp(m_old - m_new)
+  never,                 ///< kept as it is
+  inverse,               ///< times exp(m_new - m_old), but for the 0 of the first tile
+  inverse_of_minus_inf,  ///< the same also there, where that is inf · 0
+  forgotten,             ///< replaced by the sum over the next tile
 };
 
 enum class Maximum {
-  running,  ///< of all keys so far
-  of_tile,  ///< of each tile, with exponentials relative to it and nothing rescaled
-  none,     ///< 0, with exponentials that overflow and vanish as those of float32 do
+  running,           ///< of all keys so far
+  of_tile,           ///< of each tile, with exponentials relative to it and nothing rescaled
+  of_tile_rescaled,  ///< of each tile, rescaled as float32 does: where it falls by 89, the factor is infinite
+  none,              ///< 0, with exponentials that overflow and vanish as those of float32 do
 };
 
 enum class Division { by_l, none, twice, by_tile };  ///< by_tile: each tile's part by that tile's own sum

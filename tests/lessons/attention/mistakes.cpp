@@ -106,6 +106,25 @@ Mistake deviation(std::string name, const Problem& p, Which which, Deviation how
   return {std::move(name), explain};
 }
 
+Mistake overflowing_deviation(std::string name, const Problem& p, Which which, Deviation how,
+                              std::string sentence) {
+  grading::list_mistake(name, sentence);
+  const auto explain = [&p, which, how = std::move(how), name,
+                        sentence](const WrongResult& result) -> std::optional<std::string> {
+    const auto wrong = [&] {
+      Tensor<double> values = deviate(p, how, which).of(which);
+      for (Int i = 0; i < values.numel(); ++i) {
+        const float got = result.got.at_linear(i);
+        if (!std::isfinite(values.at_linear(i)) && !std::isfinite(got) && !grading::is_poison(got))
+          values.at_linear(i) = static_cast<double>(got);
+      }
+      return values;
+    };
+    return gives_rounded(name, wrong, sentence, result);
+  };
+  return {std::move(name), explain};
+}
+
 Mistakes by_name(Mistakes mistakes) {
   std::vector<std::pair<std::string, Mistakes>> groups;
   for (Mistake& mistake : mistakes) {

@@ -56,13 +56,27 @@ int distance_to_cause(const CaseResult& result, const std::optional<Cause>& caus
   return beside ? 4 : 3;
 }
 
+/// Whether some result is never written in any of the failed cases that look at it. Then the kernel is not
+/// finished, and a cause may well be something that its writer has not come to.
+bool is_unfinished(const std::vector<const CaseResult*>& failed) {
+  std::map<std::string, bool> untouched;  // by array
+  for (const CaseResult* result : failed)
+    for (const Failure& failure : result->failures)
+      if (failure.kind == Failure::Kind::values) {
+        bool& so_far = untouched.emplace(failure.values.array, true).first->second;
+        so_far = so_far && never_written(failure.values);
+      }
+  return std::any_of(untouched.begin(), untouched.end(), [](const auto& array) { return array.second; });
+}
+
 /// The failed cases, in the order in which they are told.
 std::vector<const CaseResult*> failed_cases(const LessonReport& report, std::size_t first = 0) {
   std::vector<const CaseResult*> failed;
   for (const CaseResult& result : report.cases)
     if (!result.passed) failed.push_back(&result);
   const std::vector<Finding> strays = strays_in(report.cases);
-  const auto distance = [&](const CaseResult* one) { return distance_to_cause(*one, report.cause, strays); };
+  const std::optional<Cause> leading = is_unfinished(failed) ? std::nullopt : report.cause;
+  const auto distance = [&](const CaseResult* one) { return distance_to_cause(*one, leading, strays); };
   std::stable_sort(failed.begin(), failed.end(),
                    [&](const CaseResult* a, const CaseResult* b) { return distance(a) < distance(b); });
   if (!failed.empty()) {

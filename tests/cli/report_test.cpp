@@ -93,6 +93,19 @@ TEST_CASE("the case that shows the cause comes first, and the cause is told once
   CHECK(text.find("The tail is", cause + 1) == std::string::npos);
 }
 
+TEST_CASE("while a result is never written, the cases keep their order", "[cli][report]") {
+  const Failure explained = wrong_values("dV", {{"no_mask", "Keys past the query are seen."}});
+  Failure unwritten = wrong_values("dQ");
+  unwritten.values.never_written = true;
+  unwritten.values.unwritten = unwritten.values.count;
+  const std::vector<CaseResult> cases{failed("first", {unwritten}), failed("second", {explained, unwritten})};
+  const std::string text = rendered(report(cases));
+  CHECK(text.find("first") < text.find("second"));
+  CHECK_THAT(text, ContainsSubstring("Keys past"));
+  const std::string written = rendered(report({failed("other", {wrong_values("dQ")}), cases[0], cases[1]}));
+  CHECK(written.find("second") < written.find("other"));
+}
+
 TEST_CASE("a case that shows the cause fails in that way, whichever arrays are wrong", "[cli][report]") {
   const std::vector<Attempt> attempts{{"tail_missing", "The tail is missing."}};
   const std::string text = rendered(report(

@@ -111,13 +111,23 @@ void add_values(Catalogue& to) {
            "This is P·Vᵀ: V is transposed. Row j of V is the value of key j.");
 }
 
+/// Whether no exponential of a score overflows: else many mistakes give NaN.
+bool has_ordinary_scores(const Problem& p) {
+  const Tensor<double> S = attention_of(p).S;
+  for (Int i = 0; i < S.numel(); ++i)
+    if (!(std::abs(S.at_linear(i)) < 80) && S.at_linear(i) != -kInf64) return false;
+  return p.scale != 0;
+}
+
 void add_recurrence(Catalogue& to) {
   to.add("m_begins_at_0", {.first_m = 0},
          "m begins with 0: where all scores are less, the exponentials are relative to 0. The maximum of no "
          "scores is -inf.");
-  const std::string all_nan =
-      "Every row is NaN. That is what exp(m_new - m_old) gives: at the first tile m_old is -inf, the factor "
-      "+inf, and +inf times 0 is NaN. The factor is exp(m_old - m_new), and m begins with -inf.";
+  const std::string all_nan =  // elsewhere it says nothing
+      !has_ordinary_scores(to.p())
+          ? ""
+          : "Every row is NaN. That is what exp(m_new - m_old) gives: at the first tile m_old is -inf, the "
+            "factor +inf, and +inf times 0 is NaN. The factor is exp(m_old - m_new), and m begins with -inf.";
   constexpr Rescaling kOfMinusInf = Rescaling::inverse_of_minus_inf;
   if (to.which() == Which::O)
     to.add("rescaled_by_the_inverse", {.of_O = kOfMinusInf, .of_l = kOfMinusInf}, all_nan);

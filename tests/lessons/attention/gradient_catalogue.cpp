@@ -62,9 +62,9 @@ void add_kept(GradientCatalogue& to) {
   const std::string tiles = by_keys ? "queries" : "keys";
   for (const Int width : tile_widths(by_keys ? to.p().Nq() : to.p().Nk())) {
     if (width < 32) continue;
-    for (const Kept S : {Kept::result, Kept::sum, Kept::nothing})
-      for (const Kept dP : {Kept::result, Kept::sum, Kept::nothing}) {
-        const bool of_S = S != Kept::nothing, of_dP = dP != Kept::nothing;
+    for (const Leftover S : {Leftover::result, Leftover::sum, Leftover::nothing})
+      for (const Leftover dP : {Leftover::result, Leftover::sum, Leftover::nothing}) {
+        const bool of_S = S != Leftover::nothing, of_dP = dP != Leftover::nothing;
         if ((!of_S && !of_dP) || (of_dP && !to.has_dS())) continue;
         const std::string sums = of_S && of_dP ? "S and dP begin" : of_S ? "S begins" : "dP begins";
         to.add(

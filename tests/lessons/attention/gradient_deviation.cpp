@@ -104,9 +104,9 @@ class Meeting {
   /// What the accumulators of S hold.
   double sum_of_score(Int i, Int j) const {
     const double own = product(Q_, K_, i, j, how_.dims_of_S, how_.S_exchanged);
-    if (how_.kept_S == Kept::nothing || !has_tile_before(i, j)) return own;
+    if (how_.kept_S == Leftover::nothing || !has_tile_before(i, j)) return own;
     const auto [i0, j0] = before(i, j);
-    return own + (how_.kept_S == Kept::sum ? sum_of_score(i0, j0) : weight(i0, j0));
+    return own + (how_.kept_S == Leftover::sum ? sum_of_score(i0, j0) : weight(i0, j0));
   }
 
   /// The pair that the same accumulator was for in the tile before, if the kernel went there.
@@ -199,10 +199,10 @@ class Meeting {
 
   double gradient_of_weight(Int i, Int j) const {
     double dP = product(dO_, V_, i, j, how_.dims_of_dP, how_.dP_exchanged);
-    if (how_.kept_dP != Kept::nothing && has_tile_before(i, j)) {
+    if (how_.kept_dP != Leftover::nothing && has_tile_before(i, j)) {
       const auto [i0, j0] = before(i, j);
-      const double sum = gradient_of_weight(i0, j0), P = how_.kept_dP == Kept::sum ? 1 : weight(i0, j0);
-      dP += how_.kept_dP == Kept::sum ? sum : P == 0 ? 0 : gradient_of_score(P, sum, delta_of(i0, j0));
+      const double sum = gradient_of_weight(i0, j0), P = how_.kept_dP == Leftover::sum ? 1 : weight(i0, j0);
+      dP += how_.kept_dP == Leftover::sum ? sum : P == 0 ? 0 : gradient_of_score(P, sum, delta_of(i0, j0));
     }
     return how_.dropout_in_dP ? dP * factor(i, j) : dP;
   }

@@ -61,7 +61,7 @@ enum class Matrix {
 };
 
 /// What an accumulator holds when the next tile comes that is to be computed in it.
-enum class Kept {
+enum class Leftover {
   nothing,  ///< 0
   sum,      ///< the sum of the tile before
   result,   ///< what was made of it in its place: P of S, dS of dP
@@ -101,7 +101,7 @@ struct GradientDeviation {
   Int S_exchanged = 0, dP_exchanged = 0;
   /// What S and dP begin with in each tile but the first of so many queries, for dK and dV, or keys, for dQ.
   Int kept_tile = 0;
-  Kept kept_S = Kept::nothing, kept_dP = Kept::nothing;
+  Leftover kept_S = Leftover::nothing, kept_dP = Leftover::nothing;
   Int delta_of_tile = 0;  ///< delta is Σ P·dP over the tile of so many keys that key j is in. 0: it is not
   std::function<bool(Int i, Int j)> sees{};  ///< instead of the mask
   /// A pair counts so many times, whether it is right to be counted or not.

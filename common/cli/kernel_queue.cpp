@@ -69,33 +69,26 @@ KernelQueue::KernelQueue(const Toolchain& toolchain, const std::vector<KernelSou
                           options.architectures);
     };
     const auto alone = [&](Flavour flavour) { return start([build, flavour] { return build(flavour); }); };
-    purposes_.push_back(kernel.purpose);
     for_outputs_.push_back(for_outputs.count(i) ? std::move(for_outputs[i])
                                                 : alone(kernel.quickly ? Flavour::quick : Flavour::run));
     if (!simulated) continue;
     if (for_check.count(i))
       for_check_.push_back(std::move(for_check[i]));
-    else if (kernel.purpose == Purpose::outputs_and_check)
-      for_check_.push_back(alone(Flavour::check));
     else
-      for_check_.push_back(std::async(std::launch::deferred, build, Flavour::check));
+      for_check_.push_back(kernel.purpose == Purpose::outputs_and_check ? alone(Flavour::check) : Build());
   }
 }
 
 KernelBuilds KernelQueue::take(std::size_t index) {
   KernelBuilds builds;
   builds.run = for_outputs_.at(index).get();
-  if (purposes_.at(index) == Purpose::outputs_and_check) take_check(index, builds);
-  return builds;
-}
-
-void KernelQueue::take_check(std::size_t index, KernelBuilds& builds) {
-  if (for_check_.empty() || !builds.run.ok()) return;
+  if (for_check_.empty() || !for_check_.at(index).valid() || !builds.run.ok()) return builds;
   try {
     builds.check = for_check_.at(index).get();
   } catch (const MachineError& problem) {
     builds.check_problem = problem.what();
   }
+  return builds;
 }
 
 }  // namespace course::cli

@@ -36,11 +36,6 @@ class KernelQueue {
   /// @throws grading::MachineError, grading::Interrupted
   grading::KernelBuilds take(std::size_t index);
 
-  /// @brief Adds the build for check mode to what take() gave for Purpose::outputs. It is made now, and only
-  /// for the simulator. Once for each index.
-  /// @throws grading::Interrupted
-  void take_check(std::size_t index, grading::KernelBuilds& builds);
-
  private:
   using Build = std::future<grading::BuildOutcome>;
 
@@ -51,7 +46,6 @@ class KernelQueue {
 
   std::counting_semaphore<> cores_;
   std::vector<Build> for_outputs_, for_check_;  // the latter is empty on a GPU
-  std::vector<Purpose> purposes_;
 };
 
 }  // namespace course::cli

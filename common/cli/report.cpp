@@ -38,9 +38,13 @@ bool shows(const std::optional<Cause>& cause, const CaseResult& result) {
 /// explains the numbers comes next; then what is only known to be wrong, and then what the lesson asks for
 /// beside right results. Where there is a cause, findings are of accesses outside of arrays alone, to which
 /// it led in some cases.
-int distance_to_cause(const CaseResult& result, const std::optional<Cause>& cause) {
+int distance_to_cause(const CaseResult& result, const std::optional<Cause>& cause,
+                      const std::vector<Finding>& strays) {
   const std::vector<Finding> reasons = reasons_in(result.findings);
   if (!reasons.empty() && cause) return 3;
+  if (!reasons.empty() && std::all_of(reasons.begin(), reasons.end(),
+                                      [&](const Finding& one) { return follows_from_one(one, strays); }))
+    return 3;  // after the case that shows the stray itself
   if (!reasons.empty()) {
     const bool error = std::any_of(reasons.begin(), reasons.end(),
                                    [](const Finding& one) { return one.severity == Severity::error; });
@@ -52,14 +56,29 @@ int distance_to_cause(const CaseResult& result, const std::optional<Cause>& caus
   return beside ? 4 : 3;
 }
 
+/// Whether some result is never written in any of the failed cases that look at it. Then the kernel is not
+/// finished, and a cause may well be something that its writer has not come to.
+bool is_unfinished(const std::vector<const CaseResult*>& failed) {
+  std::map<std::string, bool> untouched;  // by array
+  for (const CaseResult* result : failed)
+    for (const Failure& failure : result->failures)
+      if (failure.kind == Failure::Kind::values) {
+        bool& so_far = untouched.emplace(failure.values.array, true).first->second;
+        so_far = so_far && never_written(failure.values);
+      }
+  return std::any_of(untouched.begin(), untouched.end(), [](const auto& array) { return array.second; });
+}
+
 /// The failed cases, in the order in which they are told.
 std::vector<const CaseResult*> failed_cases(const LessonReport& report, std::size_t first = 0) {
   std::vector<const CaseResult*> failed;
   for (const CaseResult& result : report.cases)
     if (!result.passed) failed.push_back(&result);
-  std::stable_sort(failed.begin(), failed.end(), [&](const CaseResult* a, const CaseResult* b) {
-    return distance_to_cause(*a, report.cause) < distance_to_cause(*b, report.cause);
-  });
+  const std::vector<Finding> strays = strays_in(report.cases);
+  const std::optional<Cause> leading = is_unfinished(failed) ? std::nullopt : report.cause;
+  const auto distance = [&](const CaseResult* one) { return distance_to_cause(*one, leading, strays); };
+  std::stable_sort(failed.begin(), failed.end(),
+                   [&](const CaseResult* a, const CaseResult* b) { return distance(a) < distance(b); });
   if (!failed.empty()) {
     const auto chosen = failed.begin() + static_cast<std::ptrdiff_t>(first % failed.size());
     std::rotate(failed.begin(), chosen, chosen + 1);
@@ -114,12 +133,13 @@ std::string render_finding(const Terminal& terminal, const LessonReport& report,
   return text + render_source_lines(terminal, report, lines);
 }
 
-/// Whether both have the same line on the other side and the same advice: one that is missing there shows at
-/// several places.
+/// Whether both have the same advice, and the same line on the other side, or the same element and none: what
+/// is missing there shows at several places.
 bool one_cause(const Finding& a, const Finding& b) {
+  if (a.kind != b.kind || a.rule != b.rule || a.fix != b.fix) return false;
   const simt::SourceCall of_a = a.other.own(), of_b = b.other.own();
-  return a.kind == b.kind && of_a.line > 0 && of_a.line == of_b.line && of_a.file == of_b.file &&
-         a.rule == b.rule && a.fix == b.fix;
+  if (of_a.line == 0 && of_b.line == 0) return !a.element.empty() && a.element == b.element;
+  return of_a.line == of_b.line && of_a.file == of_b.file;
 }
 
 /// Of findings of one cause, the first whole and of the others the lines alone.
@@ -152,7 +172,8 @@ struct Told {
   bool cause = false;
 
   bool knows(const Finding& finding) const {
-    return std::any_of(findings.begin(), findings.end(),
+    return follows_from_one(finding, findings) ||
+           std::any_of(findings.begin(), findings.end(),
                        [&](const Finding& one) { return same_mistake(one, finding); });
   }
   /// A case with findings fails in the way that they say, and one that shows the cause in that way, whatever
@@ -170,6 +191,15 @@ struct Told {
     for (const Failure& failure : result.failures) ways.insert(failure.way());
     add_new(findings, reasons_in(result.findings));
   }
+  /// The case without remarks that were told before, if it has anything else to say.
+  CaseResult rest_of(CaseResult result) const {
+    const auto is_known = [&](const Failure& one) {
+      return one.kind == Failure::Kind::check && ways.contains(one.way());
+    };
+    if (!std::all_of(result.failures.begin(), result.failures.end(), is_known))
+      std::erase_if(result.failures, is_known);
+    return result;
+  }
 };
 
 /// Findings and a cause that were told before are left out.
@@ -181,7 +211,8 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   std::vector<Finding> untold = reasons_in(result.findings);
   std::erase_if(untold, [&](const Finding& reason) { return told.knows(reason); });
   text += render_findings_of(terminal, report, untold);
-  for (const std::string& line : lines_of_failures(result)) text += wrap(line, 4, terminal.width());
+  for (const std::string& line : lines_of_failures(told.rest_of(result)))
+    text += wrap(line, 4, terminal.width());
   if (shows(report.cause, result) && !told.cause)
     text += wrap(sentence_for(*report.cause, result), 4, terminal.width());
   if (const std::string printed = printed_part(result.printed); !printed.empty())

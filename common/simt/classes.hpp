@@ -46,6 +46,7 @@ inline constexpr Advice kOutOfBoundsRow{
     "Test the index, or make the array larger."};
 inline constexpr Advice kUninitialisedGlobal{"cudaMalloc does not clear memory.",
                                              "Copy to it or cudaMemset it first, or do not read it."};
+inline constexpr const char kReadInGap[] = "Multiply every index by the array's own stride of that axis.";
 inline constexpr Advice kUninitialisedShared{
     "Shared memory starts with whatever another block left there.",
     "Write every element that is read, by the same index, before any thread reads it; or do not read it."};

@@ -93,6 +93,19 @@ TEST_CASE("the case that shows the cause comes first, and the cause is told once
   CHECK(text.find("The tail is", cause + 1) == std::string::npos);
 }
 
+TEST_CASE("while a result is never written, the cases keep their order", "[cli][report]") {
+  const Failure explained = wrong_values("dV", {{"no_mask", "Keys past the query are seen."}});
+  Failure unwritten = wrong_values("dQ");
+  unwritten.values.never_written = true;
+  unwritten.values.unwritten = unwritten.values.count;
+  const std::vector<CaseResult> cases{failed("first", {unwritten}), failed("second", {explained, unwritten})};
+  const std::string text = rendered(report(cases));
+  CHECK(text.find("first") < text.find("second"));
+  CHECK_THAT(text, ContainsSubstring("Keys past"));
+  const std::string written = rendered(report({failed("other", {wrong_values("dQ")}), cases[0], cases[1]}));
+  CHECK(written.find("second") < written.find("other"));
+}
+
 TEST_CASE("a case that shows the cause fails in that way, whichever arrays are wrong", "[cli][report]") {
   const std::vector<Attempt> attempts{{"tail_missing", "The tail is missing."}};
   const std::string text = rendered(report(
@@ -158,6 +171,15 @@ TEST_CASE("what a finding tells better is not told again", "[cli][report]") {
   CHECK_THAT(text, ContainsSubstring("out_of_bounds") && !ContainsSubstring("The call failed."));
 }
 
+TEST_CASE("a remark is told once, also where a case has something else to say", "[cli][report]") {
+  const std::string text =
+      rendered(report({failed("first", {wrong_values("c"), failed_check("Half a grid.")}),
+                       failed("second", {wrong_values("d"), failed_check("Half a grid.")}),
+                       failed("third", {failed_check("Half a grid.")})}));
+  CHECK_THAT(text, ContainsSubstring("second (1 point)\n    d[0]"));
+  CHECK(text.find("Half a grid.") == text.rfind("Half a grid."));
+}
+
 TEST_CASE("a case with one more finding is told, without the findings that were told before",
           "[cli][report]") {
   const std::vector<CaseResult> cases{
@@ -219,6 +241,9 @@ TEST_CASE("what one cause shows at several places is told once, with the lines o
   CHECK(times(told({wait(2, 1), wait(4, 5)})) == 2);
   CHECK(times(told({wait(2, 1), wait(3, 1, "Take the other stage.")})) == 2);
   CHECK(times(told({wait(2, 0), wait(3, 0)})) == 2);
+  Finding first = wait(2, 0), second = wait(3, 0);
+  first.element = second.element = "dP.data[140]";
+  CHECK(times(told({first, second})) == 1);
   std::filesystem::remove(source);
 }
 

@@ -117,14 +117,14 @@ bool read_with_exchanged_strides(const Tensor<float>& dst, const Tensor<float>& 
   return differs;
 }
 
-/// Whether dst holds what a kernel writes that has the two strides of dst exchanged. Elements may get several
-/// numbers, of which any may stay.
-bool written_with_exchanged_strides(const Tensor<float>& dst, const Strides& strides,
-                                    const Tensor<float>& src) {
+/// Whether dst, which has these strides, holds what a kernel writes that takes `used` for them. Elements may
+/// get several numbers, of which any may stay.
+bool written_with_strides(const Tensor<float>& dst, const Strides& strides, const Tensor<float>& src,
+                          const Strides& used) {
   std::map<std::int64_t, std::vector<float>> written;  // by place
   for (std::int64_t row = 0; row < src.shape()[0]; ++row)
     for (std::int64_t col = 0; col < src.shape()[1]; ++col)
-      written[row * strides[1] + col * strides[0]].push_back(src(row, col));
+      written[row * used[0] + col * used[1]].push_back(src(row, col));
   bool differs = false;
   for (std::int64_t row = 0; row < dst.shape()[0]; ++row) {
     for (std::int64_t col = 0; col < dst.shape()[1]; ++col) {
@@ -194,10 +194,16 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
       shows(
           "strides_of_dst_exchanged",
           [&src, strides](const Tensor<float>& dst) {
-            return written_with_exchanged_strides(dst, strides, src);
+            return written_with_strides(dst, strides, src, {strides[1], strides[0]});
           },
           "src[r, c] was written to where the two strides of dst are exchanged: strides[0] steps from row to "
           "row, strides[1] from column to column."),
+      shows(
+          "strides_of_src_for_dst",
+          [&src, strides](const Tensor<float>& dst) {
+            return written_with_strides(dst, strides, src, src.strides());
+          },
+          "src[r, c] was written to where the strides of src lead. dst has strides of its own."),
       gives(
           "strides_ignored", [&src, strides] { return copied_without_strides(src, strides); },
           "dst holds the elements of src in the order in which they lie in memory: each of the two matrices "

@@ -182,6 +182,7 @@ Mistake rows_missing(const Problem& p) {
 struct LastCall {
   bool overwrote = false;  ///< several blocks wrote the same elements, or something was written past the end
   Forward results{};
+  bool explained_by_launch = false;  ///< see what_blocks_did()
 };
 LastCall last_call;
 
@@ -198,7 +199,7 @@ bool overwrote(const Outcome& outcome) {
 /// like another mistake, but nothing says that it is; that mistake and this one together are not told.
 Mistake rows_behind_the_last() {
   return {"rows_behind_the_last", [](const WrongResult& result) -> std::optional<std::string> {
-            if (!last_call.overwrote) return std::nullopt;
+            if (!last_call.overwrote || last_call.explained_by_launch) return std::nullopt;
             for (Int i = 0; i < result.got.numel(); ++i)
               if (is_poison(result.got.at_linear(i))) return std::nullopt;
             return "Rows were written over those of other blocks, or past the end: groups overlap, or a row "
@@ -418,9 +419,13 @@ std::string what_blocks_did(const Problem& p, const Forward& got, const Outcome&
   if (first_group && found("race"))
     return "Only the heads of the first group were written, by the blocks of all groups: the first head of a "
            "block's group is its head of K and V times H / H_kv.";
-  const bool has_launch = outcome.profile && outcome.profile->launches.size() == 1;
-  if (all && has_launch && group > 1 && outcome.profile->launches[0].grid[1] == p.H() &&
-      !outcome.violations.empty())
+  const Int tiles = (group * p.Nq() + kTileRows - 1) / kTileRows;
+  const auto count = [&](const char* name) {  // of a call that did not come back there are none
+    const auto one = outcome.counters.find(name);
+    return one == outcome.counters.end() ? Int{0} : one->second;
+  };
+  const bool for_heads_of_q = count("launches") == 1 && count("blocks") == tiles * p.H() * p.B();
+  if (all && for_heads_of_q && group > 1 && !outcome.violations.empty())
     return "The launch has " + std::to_string(p.H()) +
            " blocks along y, as many as there are heads of Q, and they write past the end. A block has a "
            "head "
@@ -433,7 +438,7 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                        Outcome outcome = call_with(options, ENTRY(grouped_query_attention), in(p.Q, "Q"),
                                                    in(p.K, "K"), in(p.V, "V"), out(got.O, "O"),
                                                    out(got.lse, "lse"), p.scale, p.mask.causal);
-                       last_call = {overwrote(outcome), got};
+                       last_call = {overwrote(outcome), got, !what_blocks_did(p, got, outcome).empty()};
                        return outcome;
                      },
                      {Which::lse, Which::O},

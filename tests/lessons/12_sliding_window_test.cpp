@@ -233,7 +233,89 @@ class RangeMistakes {
         "Q already.");
   }
 
+  /// Two mistakes at once, each of which shows here: of the mask or of the range of keys, in different
+  /// places. Their names say both.
+  void add_pairs(Catalogue& to) const {
+    const std::vector<Part> parts = parts_of_masks_and_ranges();
+    const auto sentence_of = [&to](const std::string& name) -> std::string {
+      for (const NamedDeviation& one : to.deviations())
+        if (one.name == name && !one.sentence.empty()) return one.sentence;
+      return "";
+    };
+    const auto view_of = [&](const std::vector<Part>& wrong) {
+      std::vector<bool> view;
+      const auto sees = with(wrong);
+      for (Int i = 0; i < p_.Nq(); ++i)
+        for (Int j = 0; j < p_.Nk(); ++j) view.push_back(sees(i, j));
+      return view;
+    };
+    const std::vector<bool> right = view_of({});
+    for (auto a = parts.begin(); a != parts.end(); ++a)
+      for (auto b = a + 1; b != parts.end(); ++b) {
+        if (a->place == b->place) continue;
+        const std::vector<bool> both = view_of({*a, *b}), of_a = view_of({*a}), of_b = view_of({*b});
+        if (of_a == right || of_b == right || both == of_a || both == of_b || both == right) continue;
+        const std::string of_first = sentence_of(a->name), of_second = sentence_of(b->name);
+        if (of_first.empty() || of_second.empty()) continue;
+        to.add_view((std::string(a->name) + "_and_" + b->name).c_str(), with({*a, *b}),
+                    "Two things are wrong. One: " + of_first + " The other: " + of_second);
+      }
+  }
+
  private:
+  /// One thing that a mask or a range of keys may get wrong.
+  struct Part {
+    const char* name;
+    enum Place { position, future_edge, past_edge, begin, end } place;
+    Int by = 0;                                            ///< so far is the edge moved
+    std::function<bool(const Ranges&, Int j)> there = {};  ///< of a range: whether key j is still loaded
+  };
+
+  std::vector<Part> parts_of_masks_and_ranges() const {
+    const Int N = N_;
+    std::vector<Part> parts{
+        {"diagonal_hidden", Part::future_edge, -1},
+        {"key_ahead_seen", Part::future_edge, 1},
+        {"window_one_more", Part::past_edge, -1},
+        {"window_one_less", Part::past_edge, 1},
+        {"window_ignored", Part::past_edge, -p_.Nk() - p_.Nq()},
+        {"first_tile_rounded_up", Part::begin, 0,
+         [N](const Ranges& r, Int j) { return j >= round_up(r.begin, N); }},
+        {"early_tiles_missing", Part::begin, 0,
+         [N](const Ranges& r, Int j) { return j >= round_down(std::max<Int>(r.all_begin, 0), N); }},
+        {"last_key_missing", Part::end, 0,
+         [N](const Ranges& r, Int j) { return j < round_up(r.end - 1, N); }},
+        {"late_tiles_missing", Part::end, 0,
+         [N](const Ranges& r, Int j) { return j < round_up(r.all_end, N); }},
+    };
+    if (offset_ == 0) return parts;
+    parts.push_back({"mask_top_left", Part::position, -offset_});
+    parts.push_back({"begin_without_offset", Part::begin, 0, [N, window = window_](const Ranges& r, Int j) {
+                       return j >= round_down(std::max<Int>(r.first_query - window + 1, 0), N);
+                     }});
+    parts.push_back({"end_without_offset", Part::end, 0,
+                     [N](const Ranges& r, Int j) { return j < round_up(r.last_query + 1, N); }});
+    return parts;
+  }
+
+  /// What is seen if all of these are wrong.
+  std::function<bool(Int i, Int j)> with(std::vector<Part> wrong) const {
+    return [=, passes = passing(), ranges = ranges_of(), N = N_, offset = offset_, window = window_](Int i,
+                                                                                                     Int j) {
+      const Ranges r = ranges(i);
+      Int position = i + offset, last = position, first = position - window + 1;
+      for (const Part& part : wrong) {
+        if (part.there && !part.there(r, j)) return false;
+        if (part.place == Part::position) last += part.by, first += part.by;
+        if (part.place == Part::future_edge) last += part.by;
+        if (part.place == Part::past_edge) first += part.by;
+      }
+      const Int tile = round_down(j, N);
+      const bool whole = r.all_begin <= tile && tile + N <= r.all_end;
+      return passes(i, j) && (whole || (first <= j && j <= last));
+    };
+  }
+
   /// O where values of the tile before the window, or of all from key 0 on, are multiplied by a weight of 0.
   Tensor<double> with_early_values(bool from_key_0) const {
     Tensor<double> O = attention_of(p_).O;
@@ -312,6 +394,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
         &RangeMistakes::add_edge_unmasked, &RangeMistakes::add_whole_if_either,
         &RangeMistakes::add_missing_tiles, &RangeMistakes::add_moved_ranges, &RangeMistakes::add_masks})
     for (const RangeMistakes& tiling : tilings) (tiling.*add)(own);
+  if (!rehearsing()) tilings.front().add_pairs(own);  // they are no mistakes of their own
   return own.mistakes();
 }
 

@@ -138,6 +138,15 @@ Mistakes own_mistakes(const Problem& p, Which which) {
         deviation("values_of_the_tile_before", p, which, {.V = values_of_another_tile(p, width, -1)},
                   "From the second tile on, weights meet the values of the tile before." + tiles));
   }
+  Deviation unscaled{.scale = p.scale < 0 ? -1 : 1};
+  if (which == Which::lse)
+    unscaled.lse = [scale = std::abs(static_cast<double>(p.scale))](const RowEnd& row) {
+      return row.l == 0 ? -kInf64 : row.m * scale + std::log(row.l);
+    };
+  mistakes.push_back(deviation(
+      "scale_missing", p, which, std::move(unscaled),
+      "The exponentials are those of products of Q and K without the scale. `to_log2` has it: exp2f((s - "
+      "base) * to_log2)."));
   mistakes.push_back(rounded_by_size(p, which));
   if (p.scale < 0)
     mistakes.push_back(

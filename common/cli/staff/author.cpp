@@ -112,14 +112,27 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
     throw UsageError(fmt::format("--only {}: no lesson named here has one.", *unused.begin()));
   workspace.make_ready(lessons);
 
-  KernelQueue queue(workspace.toolchain(), kernels, options);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    terminal.show_progress(fmt::format("{} {}", kernels[i].lesson.id(), variants[i].name), i, kernels.size());
-    const Judgement judgement =
-        judge_kernel(workspace.toolchain(), queue, i, kernels[i], variants[i], options, arguments.quick);
-    terminal.clear_progress();
-    all = all && judgement.as_expected;
-    print_judgement(terminal, kernels[i].lesson, variants[i], judgement);
+  while (!kernels.empty()) {  // again for those that take check mode, so that they are compiled together
+    KernelQueue queue(workspace.toolchain(), kernels, options);
+    std::vector<KernelSource> unsettled;
+    std::vector<Variant> their_variants;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const Lesson& lesson = kernels[i].lesson;
+      terminal.show_progress(fmt::format("{} {}", lesson.id(), variants[i].name), i, kernels.size());
+      const std::optional<Judgement> judgement =
+          judge_kernel(workspace.toolchain(), queue, i, kernels[i], variants[i], options, arguments.quick);
+      terminal.clear_progress();
+      if (judgement) {
+        all = all && judgement->as_expected;
+        print_judgement(terminal, lesson, variants[i], *judgement);
+        continue;
+      }
+      kernels[i].purpose = Purpose::outputs_and_check;
+      unsettled.push_back(kernels[i]);
+      their_variants.push_back(variants[i]);
+    }
+    kernels = std::move(unsettled);
+    variants = std::move(their_variants);
   }
   return all ? kAllPassed : kSomethingFailed;
 }

@@ -16,26 +16,23 @@ KernelSource quick_source(const Lesson& lesson, const Variant& variant, const st
   return kernel;
 }
 
-Judgement judge_kernel(const Toolchain& toolchain, KernelQueue& queue, std::size_t index,
-                       const KernelSource& kernel, const Variant& variant, CheckOptions options, bool quick) {
-  KernelBuilds builds = queue.take(index);
+std::optional<Judgement> judge_kernel(const Toolchain& toolchain, KernelQueue& queue, std::size_t index,
+                                      const KernelSource& kernel, const Variant& variant,
+                                      CheckOptions options, bool quick) {
+  const KernelBuilds builds = queue.take(index);
   if (quick && options.backend == Backend::cpu && variant.kind == VariantKind::mutant) {
     if (const std::string name = read_mutant(variant.file).told_by; !name.empty())
       options.only_cases = {name};
     options.enough = [&](const auto& so_far) { return rejected_already(variant, so_far, Backend::cpu); };
   }
-  const auto judged = [&]() -> Judgement {
-    const LessonReport report = check_kernel(toolchain, kernel.lesson, kernel.file, builds, options);
-    const Judgement judgement = judge(variant, report, options.backend);
-    if (variant.kind != VariantKind::stub || !judgement.as_expected || options.backend == Backend::gpu)
-      return judgement;
+  const LessonReport report = check_kernel(toolchain, kernel.lesson, kernel.file, builds, options);
+  Judgement judgement = judge(variant, report, options.backend);
+  if (variant.kind == VariantKind::stub && judgement.as_expected && options.backend == Backend::cpu) {
     const std::string why = why_notes_differ(report);
-    return why.empty() ? judgement : Judgement{false, why};
-  };
-  const Judgement first = judged();
-  if (first.as_expected || kernel.purpose == Purpose::outputs_and_check || !builds.run.ok()) return first;
-  queue.take_check(index, builds);
-  return judged();
+    if (!why.empty()) judgement = {false, why};
+  }
+  if (!judgement.as_expected && kernel.purpose == Purpose::outputs && builds.run.ok()) return std::nullopt;
+  return judgement;
 }
 
 }  // namespace course::cli

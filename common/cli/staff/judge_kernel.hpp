@@ -2,6 +2,8 @@
 /// @file
 /// How `course judge` comes to the judgement of one variant: in which modes its kernel is built and run.
 
+#include <optional>
+
 #include "cli/kernel_queue.hpp"
 #include "grading/judging/judge.hpp"
 
@@ -13,12 +15,14 @@ KernelSource quick_source(const grading::Lesson& lesson, const grading::Variant&
                           const std::filesystem::path& file, grading::Backend backend);
 
 /// @brief Judges kernels[index] of the queue. A kernel that was built for its outputs alone is judged by run
-/// mode; only what is not as expected there is built for check mode, too, and judged once more by both. With
-/// `quick`, the case that a mutant names runs alone, and the cases end where a mutant is rejected already. In
-/// the simulator, what the lesson's notes print of the stub's first check has to be what it says.
+/// mode; if it is not as expected there, there is no judgement yet: it takes one that was built for check
+/// mode, too. With `quick`, the case that a mutant names runs alone, and the cases end where a mutant is
+/// rejected already. In the simulator, what the lesson's notes print of the stub's first check has to be what
+/// it says.
 /// @throws grading::MachineError, grading::Interrupted
-grading::Judgement judge_kernel(const grading::Toolchain& toolchain, KernelQueue& queue, std::size_t index,
-                                const KernelSource& kernel, const grading::Variant& variant,
-                                grading::CheckOptions options, bool quick);
+std::optional<grading::Judgement> judge_kernel(const grading::Toolchain& toolchain, KernelQueue& queue,
+                                               std::size_t index, const KernelSource& kernel,
+                                               const grading::Variant& variant, grading::CheckOptions options,
+                                               bool quick);
 
 }  // namespace course::cli

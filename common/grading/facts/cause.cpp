@@ -14,16 +14,14 @@ bool has_reason(const CaseResult& result) {
   return std::any_of(result.findings.begin(), result.findings.end(), may_explain);
 }
 
-/// Whether all that was found is accesses outside their arrays. A wrong index leaves an array in one case and
-/// finds wrong elements in another: there numbers tell. What threads do to one another, no case without it
-/// can tell.
-bool only_strays(const CaseResult& result) {
-  const auto is_stray = [](const Finding& finding) {
-    return finding.kind == "out_of_bounds" || finding.kind == "illegal_address";
-  };
+/// Whether all that was found is accesses outside their arrays, or follows from one of these. A wrong index
+/// leaves an array in one case and finds wrong elements in another: there numbers tell. What threads do to
+/// one another, no case without it can tell.
+bool only_strays(const CaseResult& result, const std::vector<Finding>& strays) {
   return has_reason(result) &&
-         std::all_of(result.findings.begin(), result.findings.end(),
-                     [&](const Finding& finding) { return !may_explain(finding) || is_stray(finding); });
+         std::all_of(result.findings.begin(), result.findings.end(), [&](const Finding& finding) {
+           return !may_explain(finding) || is_stray(finding) || follows_from_one(finding, strays);
+         });
 }
 
 /// What speaks for a mistake: the failures that it explains, and how many numbers they have.
@@ -35,12 +33,27 @@ struct Evidence {
 
 }  // namespace
 
+std::vector<Finding> strays_in(const std::vector<CaseResult>& cases) {
+  std::vector<Finding> strays;
+  for (const CaseResult& result : cases)
+    if (!result.passed)
+      for (const Finding& finding : result.findings)
+        if (is_stray(finding)) add_new(strays, {finding});
+  return strays;
+}
+
+bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays) {
+  return std::any_of(strays.begin(), strays.end(),
+                     [&](const Finding& stray) { return follows_from(finding, stray); });
+}
+
 std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
+  const std::vector<Finding> strays = strays_in(cases);
   std::map<std::string, Evidence> candidates;
   std::set<std::string> contradicted, contradicted_by_overflow;
   for (const CaseResult& result : cases) {
     if (result.passed) continue;
-    if (only_strays(result)) continue;  // what it read there may be anything; other cases tell
+    if (only_strays(result, strays)) continue;  // what it read there may be anything; other cases tell
     if (has_reason(result)) return std::nullopt;
     for (const Failure& failure : result.failures) {
       for (const Attempt& attempt : failure.attempts) {

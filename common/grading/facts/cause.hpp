@@ -16,13 +16,19 @@ struct Cause {
   bool sure = true;                   ///< false: it explains only a few numbers
 };
 
+/// @brief The accesses outside of arrays in all failed cases, each once.
+std::vector<Finding> strays_in(const std::vector<CaseResult>& cases);
+
+/// @brief Whether the finding follows_from() one of these.
+bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays);
+
 /// @brief The mistake that explains most of the failed cases' wrong results and that none contradicts.
 /// A result contradicts a mistake that was held against it and does not explain it; one with NaN or
 /// infinities only if nothing but such results speaks for the mistake. A mistake that explains less than
 /// three numbers is not told. Nothing is said if findings of a failed case may be the reason (what a race
 /// leaves behind looks like anything), if three mistakes or more explain the same, or if there is no such
-/// mistake. A case in which nothing was found but accesses outside their arrays is left out. Cost: failures x
-/// mistakes.
+/// mistake. A case in which nothing was found but accesses outside their arrays, and what follows from those
+/// of any case, is left out. Cost: failures x mistakes.
 std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases);
 
 /// @brief What to tell a student of the cause, if it explains a result of this case; else "".

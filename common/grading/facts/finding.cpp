@@ -13,6 +13,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kIllegalAddress = "illegal_address";  // which no array has
+
 Severity severity_of(const std::string& name) {
   for (const Severity severity : {Severity::error, Severity::warning, Severity::note})
     if (name == simt::to_string(severity)) return severity;
@@ -93,9 +95,29 @@ bool may_explain(const Finding& finding) {
   return finding.severity == Severity::error || (known != nullptr && known->explains_wrong_results);
 }
 
+bool is_stray(const Finding& finding) {
+  return finding.kind == simt::check::kOutOfBounds || finding.kind == kIllegalAddress;
+}
+
+bool follows_from(const Finding& finding, const Finding& stray) {
+  if (!is_stray(stray) || stray.here.line == 0) return false;
+  const auto at_its_line = [&](const simt::FindingSide& side) {
+    return side.line == stray.here.line && side.file == stray.here.file;
+  };
+  if (finding.kind == simt::check::kUninitialisedRead) return at_its_line(finding.here);
+  const bool same_memory = stray.kind == kIllegalAddress || finding.memory == stray.memory;
+  return finding.kind == simt::check::kRace && same_memory &&
+         (at_its_line(finding.here) || at_its_line(finding.other));
+}
+
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings) {
   std::vector<Finding> reasons;
-  std::copy_if(findings.begin(), findings.end(), std::back_inserter(reasons), may_explain);
+  const auto follows = [&](const Finding& finding) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& stray) { return follows_from(finding, stray); });
+  };
+  std::copy_if(findings.begin(), findings.end(), std::back_inserter(reasons),
+               [&](const Finding& one) { return may_explain(one) && !follows(one); });
   const auto rank = [](const Finding& one) {
     const bool of_barrier =
         one.kind == simt::check::kExitedThreads || one.kind == simt::check::kDivergentBarrier;

@@ -32,8 +32,17 @@ void add_new(std::vector<Finding>& list, const std::vector<Finding>& more);
 /// for each other.
 bool may_explain(const Finding& finding);
 
+/// @brief Whether it is an access outside of an array.
+bool is_stray(const Finding& finding);
+
+/// @brief Whether it may be no more than what the same wrong index led to as that stray: at the same line, a
+/// read of what nobody has written, or a race in the same memory. An index that is far enough off finds other
+/// arrays, and rows that other threads write.
+bool follows_from(const Finding& finding, const Finding& stray);
+
 /// @brief Those that may_explain(), causes before what follows from them: threads that are missing at a
-/// barrier, whose work then is nowhere; other errors; other warnings.
+/// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a stray among them
+/// is left out.
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings);
 
 /// @brief Everything about a finding, and "message", which is made of it.

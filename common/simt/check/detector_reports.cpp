@@ -176,6 +176,10 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
                             unwritten.full_text(), report.memory,
                             shared ? "no thread of the block" : "neither the host nor a kernel");
   advise(report, shared ? kUninitialisedShared : kUninitialisedGlobal);
+  if (const std::string gap = shared ? "" : memory_map().gap(read.offset); !gap.empty()) {
+    report.rule = fmt::format("It lies in a gap of {}, and belongs to no element.", gap);
+    report.fix = kReadInGap;
+  }
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
 }
 

@@ -1,10 +1,12 @@
 #include "simt/check/memory_map.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <link.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <tuple>
 
@@ -59,6 +61,29 @@ std::string index_text(const std::vector<std::int64_t>& index) {
 std::string indexed(const ArrayName& name, const std::vector<std::int64_t>& index) {
   const auto member = index.end() - static_cast<std::ptrdiff_t>(name.member_rank);
   return name.name + index_text({index.begin(), member}) + name.member + index_text({member, index.end()});
+}
+
+/// Whether element `at`, counted in memory, lies between the view's first and last, and is none of it.
+bool in_gap(const ViewLayout& view, std::int64_t at) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // (stride, extent)
+  std::int64_t last = 0;
+  for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
+    if (view.shape[axis] == 1) continue;
+    if (view.shape[axis] < 1 || view.strides[axis] < 1) return false;
+    axes.emplace_back(view.strides[axis], view.shape[axis]);
+    last += (view.shape[axis] - 1) * view.strides[axis];
+  }
+  if (at < 0 || at > last) return false;
+  std::sort(axes.begin(), axes.end(), std::greater<>());
+  for (const auto& [stride, extent] : axes) {
+    if (at / stride >= extent) return true;
+    at %= stride;
+  }
+  return at != 0;
+}
+
+std::string list_text(const std::vector<std::int64_t>& numbers) {
+  return fmt::format("({})", fmt::join(numbers, ", "));
 }
 
 std::string plural(std::uint64_t count, const char* thing) {
@@ -389,6 +414,18 @@ std::string MemoryMap::describe_bounds(Space space, std::uint64_t offset) const 
     return fmt::format("its memory has {}{}", plural(range->bytes, "byte"), made);
   return fmt::format("{} has {} ({}{})", name->name, plural(range->bytes / name->element_bytes, "element"),
                      plural(range->bytes, "byte"), made);
+}
+
+std::string MemoryMap::gap(std::uint64_t offset) const {
+  const GlobalRange* const range = find_global(offset);
+  if (range == nullptr) return "";
+  const ArrayName* const name = name_for(Space::global, offset, range->offset, range->end()).name;
+  if (name == nullptr || offset < name->offset) return "";
+  if (!in_gap(name->view, static_cast<std::int64_t>((offset - name->offset) / name->element_bytes)))
+    return "";
+  const std::string view = name->name.substr(0, name->name.rfind('.'));
+  return fmt::format("{}, of shape {} and strides {}", view, list_text(name->view.shape),
+                     list_text(name->view.strides));
 }
 
 bool MemoryMap::is_pointer_name(const std::string& name) const {

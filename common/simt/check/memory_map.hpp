@@ -127,6 +127,10 @@ class MemoryMap {
   /// A sentence's end on a range: "which has 1000 elements (4000 bytes, allocated at main.cu:40)".
   std::string describe_bounds(Space space, std::uint64_t offset) const;
 
+  /// @brief "dP, of shape (20, 140) and strides (147, 1)" if this place of the global window lies between the
+  /// elements of such a view, which is a parameter of the kernel, and belongs to none; else "".
+  std::string gap(std::uint64_t offset) const;
+
   /// @brief Whether these bytes are padding of a class by whose type the kernel knows this memory: no member
   /// lies there. Nothing if it knows the memory by no such type.
   std::optional<bool> is_padding(Space space, std::uint64_t offset, unsigned bytes) const;

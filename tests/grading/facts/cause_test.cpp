@@ -79,7 +79,7 @@ TEST_CASE("where check mode has found a reason, numbers are not explained") {
   CaseResult race = failed({explained_by("a")});
   race.findings = {finding("race")};
   CHECK(told({failed({explained_by("a")}), race}).empty());
-  race.findings = {finding("out_of_bounds"), finding("race")};
+  race.findings = {finding("out_of_bounds"), finding("race", 5)};
   CHECK(told({failed({explained_by("a")}), race}).empty());
   race.findings = {finding("missing_syncwarp", 3, Severity::warning)};
   CHECK(told({race}).empty());
@@ -92,6 +92,26 @@ TEST_CASE("a case with accesses outside their arrays neither speaks for a mistak
   stray.findings = {finding("out_of_bounds")};
   CHECK(told({failed({explained_by("a")}), stray}) == "It is a.");
   CHECK(told({stray}).empty());
+}
+
+TEST_CASE("what a wrong index finds at the line where it leaves an array follows from that") {
+  Finding stray = finding("out_of_bounds", 7), race = finding("race", 3), shared_race = race;
+  stray.memory = race.memory = "global";
+  shared_race.memory = "shared";
+  race.other.file = shared_race.other.file = stray.here.file;
+  race.other.line = shared_race.other.line = 7;
+  CHECK(follows_from(race, stray));
+  CHECK(follows_from(finding("uninitialised_read", 7), stray));
+  CHECK_FALSE(follows_from(shared_race, stray));
+  CHECK_FALSE(follows_from(finding("uninitialised_read", 3), stray));
+  CHECK_FALSE(follows_from(stray, race));
+  CHECK(reasons_in({race, stray}).size() == 1);
+  CHECK(reasons_in({shared_race, stray}).size() == 2);
+  CaseResult first = failed({wrong_values("c", {{"a", ""}})}), second = first;
+  first.findings = {stray};
+  second.findings = {race};
+  CHECK(told({failed({explained_by("a")}), first, second}) == "It is a.");
+  CHECK(told({failed({explained_by("a")}), second}).empty());
 }
 
 TEST_CASE("a case is told with its findings first, then what is wrong, and the cause where it shows") {

@@ -22,19 +22,19 @@ constexpr double kLog2e = 1.4426950408889634;
 void add_scores(Catalogue& to) {
   const Problem& p = to.p();
   const auto scale = static_cast<double>(p.scale);
-  to.add("scale_missing", {.score_factor = 1 / scale},
+  to.add("scale_missing", {.scale = 1},
          "These are the results of Q·Kᵀ without the scale. It belongs to S, before the softmax.");
-  to.add("scale_twice", {.score_factor = scale}, "S is scaled twice.");
-  to.add("scale_inverted", {.score_factor = 1 / (scale * scale)},
-         "S is divided by the scale; it should be multiplied.");
+  to.add("scale_twice", {.scale = scale * scale}, "S is scaled twice.");
+  if (scale != 0)
+    to.add("scale_inverted", {.scale = 1 / scale}, "S is divided by the scale; it should be multiplied.");
   if (scale > 0)
-    to.add("scale_root", {.score_factor = 1 / std::sqrt(scale)},
+    to.add("scale_root", {.scale = std::sqrt(scale)},
            "S is multiplied by the root of the scale. The scale itself belongs there: where it is 1/√D, the "
            "root "
            "is in it already.");
   if (const double root = 1 / std::sqrt(static_cast<double>(p.D())); std::abs(root - scale) > 1e-3 * scale)
     to.add(
-        "scale_from_dim", {.score_factor = root / scale},
+        "scale_from_dim", {.scale = root},
         "The scores are multiplied by 1/√D here. They have to be multiplied by the argument `scale`, which "
         "may be something else.");
   to.add("log2e_with_expf", {.score_factor = kLog2e},
@@ -111,10 +111,28 @@ void add_values(Catalogue& to) {
            "This is P·Vᵀ: V is transposed. Row j of V is the value of key j.");
 }
 
+/// Whether no exponential of a score overflows: else many mistakes give NaN.
+bool has_ordinary_scores(const Problem& p) {
+  const Tensor<double> S = attention_of(p).S;
+  for (Int i = 0; i < S.numel(); ++i)
+    if (!(std::abs(S.at_linear(i)) < 80) && S.at_linear(i) != -kInf64) return false;
+  return p.scale != 0;
+}
+
 void add_recurrence(Catalogue& to) {
   to.add("m_begins_at_0", {.first_m = 0},
          "m begins with 0: where all scores are less, the exponentials are relative to 0. The maximum of no "
          "scores is -inf.");
+  const std::string all_nan =  // elsewhere it says nothing
+      !has_ordinary_scores(to.p())
+          ? ""
+          : "Every row is NaN. That is what exp(m_new - m_old) gives: at the first tile m_old is -inf, the "
+            "factor +inf, and +inf times 0 is NaN. The factor is exp(m_old - m_new), and m begins with -inf.";
+  constexpr Rescaling kOfMinusInf = Rescaling::inverse_of_minus_inf;
+  if (to.which() == Which::O)
+    to.add("rescaled_by_the_inverse", {.of_O = kOfMinusInf, .of_l = kOfMinusInf}, all_nan);
+  else
+    to.add("rescaled_by_the_inverse", {.of_l = kOfMinusInf}, all_nan);
   for (const Int width : tile_widths(to.p().Nk())) {
     const auto add = [&](const char* name, Deviation how, const std::string& sentence) {
       how.tile = width;
@@ -146,6 +164,13 @@ void add_recurrence(Catalogue& to) {
     if (to.which() == Which::O)  // elsewhere it is sum_not_rescaled
       add("nothing_rescaled", {.of_O = Rescaling::never, .of_l = Rescaling::never},
           "When a tile raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new).");
+    if (to.which() == Which::O || to.which() == Which::lse)
+      to.add(overflowing_deviation(
+          "running_maximum_forgotten", to.p(), to.which(),
+          {.tile = width, .maximum = Maximum::of_tile_rescaled},
+          "m is the maximum of a tile of keys alone: it forgets the old maximum. The new m is the larger of "
+          "both. Where scores fall from tile to tile, exp(m_old - m_new) is infinite here." +
+              of_tiles(width)));
     if (to.which() == Which::m)
       add("maximum_of_last_tile", {.maximum = Maximum::of_tile},
           "m is the maximum of the last tile of keys alone: it forgets the old maximum. The new m is the "

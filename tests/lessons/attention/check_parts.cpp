@@ -64,14 +64,16 @@ std::vector<Failure> failures_of(std::vector<Result> results) {
   return failures;
 }
 
+bool hides_causes(const Outcome& outcome) {
+  const std::vector<Finding> reasons = reasons_in(outcome.findings);
+  return !std::all_of(reasons.begin(), reasons.end(), is_stray);
+}
+
 std::vector<Failure> despite_findings(const Outcome& outcome, const std::vector<Result>& results,
                                       const std::vector<Misplacement>& misplaced) {
   const auto explains = [](const Finding& one) { return may_explain(one); };
-  const auto hides_causes = [](const Finding& one) {
-    return may_explain(one) && one.kind != "out_of_bounds" && one.kind != "illegal_address";
-  };
   const bool found = std::any_of(outcome.findings.begin(), outcome.findings.end(), explains);
-  const bool hidden = std::any_of(outcome.findings.begin(), outcome.findings.end(), hides_causes);
+  const bool hidden = hides_causes(outcome);
   if (!found) return {};
   for (const Result& result : results) {
     const Comparison comparison =

@@ -39,6 +39,9 @@ struct Result {
 /// against each wrong result; once some explain one, only these against the others, which takes less time.
 std::vector<grading::Failure> failures_of(std::vector<Result> results);
 
+/// @brief Whether check mode found what keeps mistakes from being told: not accesses outside of arrays alone.
+bool hides_causes(const grading::Outcome& outcome);
+
 /// @brief The first wrong result that one of these explains, said in a failure of its own: findings of check
 /// mode keep other mistakes from being told, but do not make these up. Nothing without such findings.
 std::vector<grading::Failure> despite_findings(const grading::Outcome& outcome,

@@ -68,6 +68,16 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
     for (Int i = 0; i < rounding.numel(); ++i) rounding.at_linear(i) += cut.O.at_linear(i);
     results.back().bound = bound_of_16_bits(p, std::move(rounding));
   }
+  std::vector<Failure> failures = failures_of(results);
+  const bool wrong = !failures.empty();
+  const bool asked = kernel.remark && (wrong || !outcome.findings.empty() || !outcome.violations.empty());
+  const std::string remark = asked ? kernel.remark(p, got, outcome) : "";
+  if (!remark.empty() && (!wrong || hides_causes(outcome))) {  // the launch is what it is
+    failures.push_back({.kind = Failure::Kind::check, .sentence = remark});
+    return failures;
+  }
+  if (!remark.empty())
+    for (Failure& failure : failures) failure.attempts.push_back({kLaunch, remark});
   std::vector<Failure> despite;
   for (std::size_t i = 0; i < results.size() && despite.empty(); ++i) {
     std::vector<Misplacement> misplaced = misplacements_in(p);
@@ -76,19 +86,7 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
         misplaced.push_back(std::move(one));
     despite = despite_findings(outcome, {results[i]}, misplaced);
   }
-  std::vector<Failure> failures = failures_of(std::move(results));
   for (Failure& failure : despite) failures.push_back(std::move(failure));
-  if (!kernel.remark || (failures.empty() && outcome.findings.empty() && outcome.violations.empty()))
-    return failures;
-  const std::string remark = kernel.remark(p, got, outcome);
-  if (remark.empty()) return failures;
-  bool told = false;
-  for (Failure& failure : failures) {
-    if (failure.kind != Failure::Kind::values) continue;
-    failure.attempts.push_back({kLaunch, remark});
-    told = true;
-  }
-  if (!told) failures.push_back({.kind = Failure::Kind::check, .sentence = remark});
   return failures;
 }
 

@@ -15,6 +15,9 @@ std::size_t at(Int i) { return static_cast<std::size_t>(i); }
 /// exp as float32 has it: infinite from 88.8 on, 0 below -103.
 double exp_of_float(double x) { return static_cast<double>(static_cast<float>(std::exp(x))); }
 
+/// Infinite where float32 is.
+double in_float(double x) { return std::isinf(static_cast<float>(x)) ? std::copysign(kInf64, x) : x; }
+
 /// Rows of one batch and head as a kernel reads them. Shape: (rows, dims), or the other way round.
 std::vector<double> gather(const Reader& x, Int b, Int h, Int rows, Int dims, bool by_columns) {
   std::vector<double> values(at(rows * dims));
@@ -45,9 +48,12 @@ class Recurrence {
   double exponential(double S, double m) const {
     if (S == -kInf64) return 0;
     if (how_.maximum == Maximum::none) return exp_of_float(S);
+    if (how_.maximum == Maximum::of_tile_rescaled) return exp_of_float(S - m);
     return how_.first_m == -kInf64 ? power(S - m) : exp_of_float(S - m);  // too large an m leaves nothing
   }
   double factor(Rescaling rescaling, double grown) const {
+    if (how_.maximum == Maximum::of_tile_rescaled)
+      return exp_of_float(row.m - (grown == -kInf64 ? 0 : grown));
     if (how_.maximum != Maximum::running)
       return rescaling == Rescaling::forgotten ? 0 : 1;  // nothing to rescale by
     switch (rescaling) {
@@ -57,10 +63,17 @@ class Recurrence {
         return 1;
       case Rescaling::inverse:
         return row.m == -kInf64 ? 0 : power(grown - row.m);
+      case Rescaling::inverse_of_minus_inf:
+        return power(grown - row.m);
       case Rescaling::forgotten:
         return 0;
     }
     return kNan64;
+  }
+  /// x · factor, where a factor of 0 takes whatever x is away unless float32 says otherwise.
+  double rescaled(double x, double factor) const {
+    if (how_.maximum == Maximum::of_tile_rescaled) return in_float(in_float(x) * factor);
+    return factor == 0 ? 0 : x * factor;
   }
 
   const Deviation& how_;
@@ -78,10 +91,10 @@ void Recurrence::take(const double* S, const std::vector<char>& seen, const doub
   }
   if (!any) return;
   const double grown = how_.maximum == Maximum::none      ? 0
-                       : how_.maximum == Maximum::of_tile ? max
-                                                          : std::max(row.m, max);
+                       : how_.maximum == Maximum::running ? std::max(row.m, max)
+                                                          : max;
   const double for_O = factor(how_.of_O, grown), for_l = factor(how_.of_l, grown);
-  for (double& o : O_) o = for_O == 0 ? 0 : o * for_O;
+  for (double& o : O_) o = rescaled(o, for_O);
   std::vector<double> p(at(end - first), 0.0);
   for (Int j = first; j < end; ++j)
     if (seen[at(j)]) sum += p[at(j - first)] = exponential(S[j], grown);
@@ -94,7 +107,7 @@ void Recurrence::take(const double* S, const std::vector<char>& seen, const doub
       const double* value = v + j * static_cast<Int>(O_.size());
       for (std::size_t d = 0; d < O_.size(); ++d) O_[d] += weight * value[d];
     }
-  row.l = (for_l == 0 ? 0 : row.l * for_l) + sum;
+  row.l = rescaled(row.l, for_l) + sum;
   row.m = grown;
   row.m_tile = max, row.l_tile = sum;
 }
@@ -159,7 +172,7 @@ class HeadModel {
       for (Int j = 0; j < Nk; ++j) S_[at(j)] += q * k_[at(d * Nk + j)];
       for (Int j = Nk; j < end_; ++j) S_[at(j)] += q * 0;  // NaN of an infinite query
     }
-    const double scale = static_cast<double>(p_.scale) * how_.score_factor;
+    const double scale = how_.scale.value_or(static_cast<double>(p_.scale)) * how_.score_factor;
     for (Int j = 0; j < static_cast<Int>(S_.size()); ++j) {
       const bool visible = how_.sees ? how_.sees(i, j) : p_.sees(i, j);
       S_[at(j)] = visible ? S_[at(j)] * scale : 0;

@@ -51,16 +51,18 @@ bool matters(const Tensor<float>& x, const Misreading& how);
 
 /// What becomes of a sum over earlier tiles when the next tile comes.
 enum class Rescaling {
-  right,      ///< times exp(m_old - m_new)
-  never,      ///< kept as it is
-  inverse,    ///< times exp(m_new - m_old)
-  forgotten,  ///< replaced by the sum over the next tile
+  right,                 ///< times exp(m_old - m_new)
+  never,                 ///< kept as it is
+  inverse,               ///< times exp(m_new - m_old), but for the 0 of the first tile
+  inverse_of_minus_inf,  ///< the same also there, where that is inf · 0
+  forgotten,             ///< replaced by the sum over the next tile
 };
 
 enum class Maximum {
-  running,  ///< of all keys so far
-  of_tile,  ///< of each tile, with exponentials relative to it and nothing rescaled
-  none,     ///< 0, with exponentials that overflow and vanish as those of float32 do
+  running,           ///< of all keys so far
+  of_tile,           ///< of each tile, with exponentials relative to it and nothing rescaled
+  of_tile_rescaled,  ///< of each tile, rescaled as float32 does: where it falls by 89, the factor is infinite
+  none,              ///< 0, with exponentials that overflow and vanish as those of float32 do
 };
 
 enum class Division { by_l, none, twice, by_tile };  ///< by_tile: each tile's part by that tile's own sum
@@ -80,6 +82,7 @@ struct Deviation {
   std::function<Int(Int h)> k_head{}, v_head{};  ///< h_kv of a query head
 
   // Scores.
+  std::optional<double> scale{};             ///< instead of the argument
   double score_factor = 1;                   ///< on top of the scale
   Int dims = kAll;                           ///< sums over dims [0, dims)
   std::function<bool(Int i, Int j)> sees{};  ///< instead of the mask; also asked for keys from Nk on

@@ -30,7 +30,21 @@ void add_delta(GradientCatalogue& to) {
         "Every lane goes on by one dimension, so that most count several times: a lane's next is 32 "
         "further.");
   }
+  add("delta_of_all_lanes", Delta::all_lanes,
+      "delta is 32 times what it should be here: every lane has the sum of the whole row, and then the "
+      "lanes' "
+      "sums are added.");
   if (to.is(Gradient::delta)) {
+    for (const Int width : {4, 8, 16, 32})
+      if (to.p().Nq() > 1)
+        to.add("delta_of_the_first_warp", {.delta_query = [width](Int i) { return i / width * width; }},
+               "delta of all queries of a block is that of its first: every warp sums the row of the first "
+               "warp's query. Each warp has a query of its own.");
+    if (to.p().Nq() > 1)
+      to.add("delta_of_query_0", {.delta_query = [](Int) { return Int{0}; }},
+             "delta of every query is that of query 0: its rows of O and dO are read for all of them.");
+    for (const char* name : {"rows_of_row_0", "rows_of_first_tile", "rows_of_tile_begin"})
+      to.add({name, [](const grading::WrongResult&) { return std::nullopt; }});  // nor who reads it
     add("delta_negated", Delta::negated, "delta has the opposite sign here.");
     to.add({"delta_added", [](const grading::WrongResult&) { return std::nullopt; }});  // dS is not to blame
   }
@@ -39,6 +53,26 @@ void add_delta(GradientCatalogue& to) {
     if (end > 0 && !to.plain_dO())
       to.add("dim_tail_missing", {.dims_of_delta = end},
              "The last dimensions are missing from delta: those from " + std::to_string(end) + " on.");
+}
+
+/// Accumulators of S and dP that are set to 0 before the loop over tiles alone.
+void add_kept(GradientCatalogue& to) {
+  if (!to.has_P()) return;
+  const bool by_keys = !to.is(Gradient::dQ);
+  const std::string tiles = by_keys ? "queries" : "keys";
+  for (const Int width : tile_widths(by_keys ? to.p().Nq() : to.p().Nk())) {
+    if (width < 32) continue;
+    for (const Leftover S : {Leftover::result, Leftover::sum, Leftover::nothing})
+      for (const Leftover dP : {Leftover::result, Leftover::sum, Leftover::nothing}) {
+        const bool of_S = S != Leftover::nothing, of_dP = dP != Leftover::nothing;
+        if ((!of_S && !of_dP) || (of_dP && !to.has_dS())) continue;
+        const std::string sums = of_S && of_dP ? "S and dP begin" : of_S ? "S begins" : "dP begins";
+        to.add(
+            "sums_not_begun_again", {.kept_tile = width, .kept_S = S, .kept_dP = dP},
+            "From the second tile of " + tiles + " on, " + sums +
+                " with what the tile before has left. The accumulators have to be set to 0 for each tile.");
+      }
+  }
 }
 
 /// Tiles in which a matrix lies where its transpose belongs.
@@ -171,6 +205,24 @@ void add_scores(GradientCatalogue& to) {
              "The last dimensions are missing from dP: those from " + std::to_string(end) + " on.");
 }
 
+/// S where dS belongs, in all tiles that a kernel goes to.
+void add_scores_for_gradients(GradientCatalogue& to, const char* name, const std::string& sentence) {
+  const BackwardProblem& p = to.p();
+  const Int Nq = p.Nq(), offset = p.Nk() - Nq;
+  for (const Matrix matrix : {Matrix::products, Matrix::S})
+    for (const Int width : {64, 32, 128}) {
+      GradientDeviation how{.left = matrix};
+      if (p.mask.causal)
+        how.reached = [=, by_keys = to.is(Gradient::dK)](Int i, Int j) {
+          const Int first_query = i / width * width, first_key = j / width * width;
+          return by_keys ? first_query >= std::max(first_key - offset, Int{0}) / width * width
+                         : first_key < std::min(first_query + width, Nq) + offset;
+        };
+      to.add(name, std::move(how), sentence);
+      if (!p.mask.causal) break;
+    }
+}
+
 /// The last product of each result.
 void add_products(GradientCatalogue& to) {
   const BackwardProblem& p = to.p();
@@ -195,6 +247,7 @@ void add_products(GradientCatalogue& to) {
     const std::string rule = " It should be dSᵀ·Q·scale.";
     left("dk_from_p", Matrix::P, "dK is Pᵀ·Q·scale here." + rule);
     left("dk_from_dp", Matrix::dP, "dK is dPᵀ·Q·scale here." + rule);
+    add_scores_for_gradients(to, "dk_from_s", "dK is Sᵀ·Q·scale here." + rule);
     right_one("do_for_q", p.dO, "dK is dSᵀ·dO·scale here: dO is read where Q belongs." + rule);
     right_one("o_for_q", p.O, "dK is dSᵀ·O·scale here: O is read where Q belongs." + rule);
     if (same_shape) right_one("k_for_q", p.K, "dK is dSᵀ·K·scale here: K is read where Q belongs." + rule);
@@ -203,6 +256,7 @@ void add_products(GradientCatalogue& to) {
     const std::string rule = " It should be dS·K·scale.";
     left("dq_from_p", Matrix::P, "dQ is P·K·scale here." + rule);
     left("dq_from_dp", Matrix::dP, "dQ is dP·K·scale here." + rule);
+    add_scores_for_gradients(to, "dq_from_s", "dQ is S·K·scale here." + rule);
     right_one("v_for_k", p.V, "dQ is dS·V·scale here: V is read where K belongs." + rule);
     if (same_shape) right_one("q_for_k", p.Q, "dQ is dS·Q·scale here: Q is read where K belongs." + rule);
   }
@@ -253,6 +307,7 @@ void add_dropout(GradientCatalogue& to) {
 GradientCatalogue catalogue(const BackwardProblem& p, Gradient which) {
   GradientCatalogue to(p, which);
   add_delta(to);
+  add_kept(to);
   add_weights(to);
   add_scores(to);
   add_products(to);

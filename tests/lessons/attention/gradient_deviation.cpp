@@ -98,8 +98,26 @@ class Meeting {
   }
 
   double score(Int i, Int j) const {
-    return product(Q_, K_, i, j, how_.dims_of_S, how_.S_exchanged) * static_cast<double>(p_.scale) *
-           how_.score_factor;
+    return sum_of_score(i, j) * static_cast<double>(p_.scale) * how_.score_factor;
+  }
+
+  /// What the accumulators of S hold.
+  double sum_of_score(Int i, Int j) const {
+    const double own = product(Q_, K_, i, j, how_.dims_of_S, how_.S_exchanged);
+    if (how_.kept_S == Leftover::nothing || !has_tile_before(i, j)) return own;
+    const auto [i0, j0] = before(i, j);
+    return own + (how_.kept_S == Leftover::sum ? sum_of_score(i0, j0) : weight(i0, j0));
+  }
+
+  /// The pair that the same accumulator was for in the tile before, if the kernel went there.
+  std::pair<Int, Int> before(Int i, Int j) const {
+    return wanted_ == Gradient::dQ ? std::pair(i, j - how_.kept_tile) : std::pair(i - how_.kept_tile, j);
+  }
+  bool has_tile_before(Int i, Int j) const {
+    const Int tile = how_.kept_tile, offset = p_.Nk() - p_.Nq();
+    if (wanted_ == Gradient::dQ) return j >= tile;
+    const Int first = p_.mask.causal ? std::max(j / tile * tile - offset, Int{0}) / tile * tile : 0;
+    return i - tile >= first;
   }
 
   double of_row(const std::vector<double>& values, Int i) const { return values[at(i - first_row_)]; }
@@ -161,6 +179,8 @@ class Meeting {
   double pair(Int i, Int j) const {
     const double count = how_.times ? how_.times(i, j) : 1;
     if (count == 0) return 0;
+    if (left_ == Matrix::products) return count * (reached(i, j) ? sum_of_score(i, j) : 0);
+    if (left_ == Matrix::S) return count * (reached(i, j) ? score(i, j) : 0);
     const double P = weight(i, j);
     const bool counts = how_.hidden_counts && reached(i, j);
     if (P == 0 && !counts) return 0;
@@ -178,7 +198,12 @@ class Meeting {
   }
 
   double gradient_of_weight(Int i, Int j) const {
-    const double dP = product(dO_, V_, i, j, how_.dims_of_dP, how_.dP_exchanged);
+    double dP = product(dO_, V_, i, j, how_.dims_of_dP, how_.dP_exchanged);
+    if (how_.kept_dP != Leftover::nothing && has_tile_before(i, j)) {
+      const auto [i0, j0] = before(i, j);
+      const double sum = gradient_of_weight(i0, j0), P = how_.kept_dP == Leftover::sum ? 1 : weight(i0, j0);
+      dP += how_.kept_dP == Leftover::sum ? sum : P == 0 ? 0 : gradient_of_score(P, sum, delta_of(i0, j0));
+    }
     return how_.dropout_in_dP ? dP * factor(i, j) : dP;
   }
 

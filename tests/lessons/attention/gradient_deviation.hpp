@@ -26,16 +26,17 @@ enum class Weights {
 
 /// What a kernel takes for delta.
 enum class Delta {
-  dO_O,    ///< rowsum(dO ∘ O)
-  zero,    ///< 0
-  dO,      ///< rowsum(dO)
-  O,       ///< rowsum(O)
-  O_O,     ///< rowsum(O ∘ O)
-  dO_dO,   ///< rowsum(dO ∘ dO)
-  mean,    ///< rowsum(dO ∘ O) / D
-  scaled,  ///< rowsum(dO ∘ O) · scale
-  lane_0,  ///< the sum over the dimensions 0, 32, 64, ... alone
-  step_1,  ///< each lane goes on by 1: dimension d counts d + 1 times, at most 32
+  dO_O,       ///< rowsum(dO ∘ O)
+  zero,       ///< 0
+  dO,         ///< rowsum(dO)
+  O,          ///< rowsum(O)
+  O_O,        ///< rowsum(O ∘ O)
+  dO_dO,      ///< rowsum(dO ∘ dO)
+  mean,       ///< rowsum(dO ∘ O) / D
+  scaled,     ///< rowsum(dO ∘ O) · scale
+  lane_0,     ///< the sum over the dimensions 0, 32, 64, ... alone
+  step_1,     ///< each lane goes on by 1: dimension d counts d + 1 times, at most 32
+  all_lanes,  ///< each of 32 lanes has all dimensions: 32 · rowsum(dO ∘ O)
   negated,
 };
 
@@ -51,7 +52,20 @@ enum class Scores {
   of_sigmoid,     ///< P ∘ (1 - P) ∘ dP: the diagonal of the softmax's derivative alone
 };
 
-enum class Matrix { P, dP, dS };
+enum class Matrix {
+  P,
+  dP,
+  dS,
+  products,  ///< Q·Kᵀ, not scaled, also where the mask hides it
+  S,         ///< the same, scaled
+};
+
+/// What an accumulator holds when the next tile comes that is to be computed in it.
+enum class Leftover {
+  nothing,  ///< 0
+  sum,      ///< the sum of the tile before
+  result,   ///< what was made of it in its place: P of S, dS of dP
+};
 
 /// Element i of row (b, h) of lse or delta as a kernel reads it.
 using RowAddress = std::function<Int(Int b, Int h, Int i)>;
@@ -72,6 +86,7 @@ struct GradientDeviation {
   RowAddress lse{};
   /// The index (in shape (B, H, Nq), row-major) of the row whose delta enters dS.
   RowAddress delta_row{};
+  std::function<Int(Int i)> delta_query{};       ///< the query whose O and dO delta of query i is made of
   RowOfPair lse_of_pair{}, delta_of_pair{};      ///< instead of query i
   std::function<Int(Int h)> k_head{}, v_head{};  ///< h_kv of a query head, for dQ
   /// The query heads that dK and dV of a head sum over; K and V are those of h_kv.
@@ -84,6 +99,9 @@ struct GradientDeviation {
   Int dims_of_S = kAll, dims_of_dP = kAll, dims_of_delta = kAll;  ///< sums over dims [0, dims)
   /// In tiles of so many queries and keys, S or dP lies where its transpose belongs. 0: it does not.
   Int S_exchanged = 0, dP_exchanged = 0;
+  /// What S and dP begin with in each tile but the first of so many queries, for dK and dV, or keys, for dQ.
+  Int kept_tile = 0;
+  Leftover kept_S = Leftover::nothing, kept_dP = Leftover::nothing;
   Int delta_of_tile = 0;  ///< delta is Σ P·dP over the tile of so many keys that key j is in. 0: it is not
   std::function<bool(Int i, Int j)> sees{};  ///< instead of the mask
   /// A pair counts so many times, whether it is right to be counted or not.

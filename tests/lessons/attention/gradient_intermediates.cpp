@@ -80,6 +80,8 @@ class Identity {
     const std::string formula =
         fmt::format("dS[{}, {}] is {}, it should be {}: P is {}, dP is {} and delta is {}{}. ", i, j,
                     number(dS), number(right), number(P), number(dP), number(delta), hidden(i, j));
+    if (const std::string instead = what_stands_there(); !instead.empty())
+      return told(product_, where + formula + "These are the elements of " + instead + ", not of dS.");
     if (P == 0 || slip_in_formula())
       return told(product_, where + formula + "So the mistake is in dS = P ∘ (dP - delta).");
     return told(
@@ -126,6 +128,13 @@ class Identity {
   /// Whether that is what the identity gives in the place of its multiple.
   static bool is_identity(double factor) {
     return std::abs(factor * static_cast<double>(kIdentityFactor) - 1) < 1e-5;
+  }
+
+  /// The matrix that is taken for dS, if it is one of the others.
+  std::string what_stands_there() const {
+    if (gives_result({.left = Matrix::P})) return "P";
+    if (gives_result({.left = Matrix::dP})) return "dP";
+    return gives_result({.left = Matrix::S}) || gives_result({.left = Matrix::products}) ? "S" : "";
   }
 
   /// Whether a wrong formula for dS, or a wrong delta in it, explains it.

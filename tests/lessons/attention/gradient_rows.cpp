@@ -41,6 +41,7 @@ double RowValues::lse(Int b, Int h, Int i) const {
 
 double RowValues::delta(Int b, Int h, Int i) const {
   const Int D = std::min(p_.D(), how_.dims_of_delta);
+  if (how_.delta_query) i = how_.delta_query(i);
   const Rows dO_row(p_.dO, how_.dO, b, h, i, i + 1, D), O_row(p_.O, how_.O, b, h, i, i + 1, D);
   const double *dO = dO_row[i], *O = O_row[i];
   switch (how_.delta) {
@@ -70,6 +71,8 @@ double RowValues::delta(Int b, Int h, Int i) const {
       for (Int d = 0; d < D; ++d) sum += static_cast<double>(std::min<Int>(d + 1, 32)) * dO[d] * O[d];
       return sum;
     }
+    case Delta::all_lanes:
+      return 32 * dot(dO, O, D);
     case Delta::negated:
       return -dot(dO, O, D);
   }

@@ -97,8 +97,30 @@ Mistake deviation(std::string name, const Problem& p, Which which, Deviation how
     if (!off.empty() && !(may_give(p, how, which, result, off.front() / row_size) &&
                           may_give(p, how, which, result, off.back() / row_size)))
       return std::nullopt;
-    return gives_rounded(
-        name, [&] { return deviate(p, how, which).of(which); }, sentence, result);
+    grading::Comparison of_its_scores = result.comparison;  // larger scores lose more to rounding
+    if (how.scale && p.scale != 0)
+      of_its_scores.allowed *= std::max(1.0, std::abs(*how.scale / static_cast<double>(p.scale)));
+    return gives_rounded(name, [&] { return deviate(p, how, which).of(which); }, sentence,
+                         {result.got, result.expected, of_its_scores});
+  };
+  return {std::move(name), explain};
+}
+
+Mistake overflowing_deviation(std::string name, const Problem& p, Which which, Deviation how,
+                              std::string sentence) {
+  grading::list_mistake(name, sentence);
+  const auto explain = [&p, which, how = std::move(how), name,
+                        sentence](const WrongResult& result) -> std::optional<std::string> {
+    const auto wrong = [&] {
+      Tensor<double> values = deviate(p, how, which).of(which);
+      for (Int i = 0; i < values.numel(); ++i) {
+        const float got = result.got.at_linear(i);
+        if (!std::isfinite(values.at_linear(i)) && !std::isfinite(got) && !grading::is_poison(got))
+          values.at_linear(i) = static_cast<double>(got);
+      }
+      return values;
+    };
+    return gives_rounded(name, wrong, sentence, result);
   };
   return {std::move(name), explain};
 }

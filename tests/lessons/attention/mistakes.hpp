@@ -33,6 +33,11 @@ std::vector<NamedDeviation> deviations_in(const Problem& p, Which which);
 grading::Mistake deviation(std::string name, const Problem& p, Which which, Deviation how,
                            std::string sentence);
 
+/// @brief The same for one that overflows float32: where it gives NaN or an infinity, either fits, since
+/// which of them a kernel gives depends on the order of its sums.
+grading::Mistake overflowing_deviation(std::string name, const Problem& p, Which which, Deviation how,
+                                       std::string sentence);
+
 /// @brief Whether an element is NaN, and should be. That says nothing of a mistake whose model has a number
 /// there: the kernel may as well have multiplied a NaN that it hides by 0.
 bool is_nan_as_expected(const grading::WrongResult& result, Int i);

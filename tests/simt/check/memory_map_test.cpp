@@ -171,6 +171,21 @@ TEST_CASE("a variable has its own name, and a parameter's name where the kernel 
   CHECK_FALSE(map.is_pointer_name("table"));
 }
 
+TEST_CASE("a gap is what lies between the elements of a view", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  const std::uint64_t first = offset_of_table(map, 0);
+  map.name_global(reinterpret_cast<std::uintptr_t>(table + 10), "y.data", sizeof(int), {{3, 5}, {8, 1}});
+  const auto gap = [&](std::uint64_t element) { return map.gap(first + 4 * (10 + element)); };
+  CHECK(gap(5) == "y, of shape (3, 5) and strides (8, 1)");
+  CHECK_FALSE(gap(15).empty());
+  for (const std::uint64_t element : {0, 4, 8, 20, 21, 30}) CHECK(gap(element).empty());
+  CHECK(map.gap(first + 4).empty());  // before the view
+  map.name_global(reinterpret_cast<std::uintptr_t>(table + 50), "z.data", sizeof(int),
+                  {{2, 3, 1}, {1, 4, 7}});
+  CHECK(map.gap(first + 4 * 51).empty());
+  CHECK_FALSE(map.gap(first + 4 * 52).empty());
+}
+
 TEST_CASE("padding is what lies between the members of a struct that the kernel knows", "[simt][memory]") {
   MemoryMap map = map_of_launch();
   const std::uint64_t first = offset_of_table(map, 0);

@@ -134,7 +134,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600, help="after which no case is begun")
     parser.add_argument("--build", type=lambda word: pathlib.Path(word).absolute(), default=ROOT / "build")
     parser.add_argument("--reports", type=pathlib.Path, help="keeps ncu's last report in this folder")
-    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs" / "results" / "counters_h200.json")
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs" / "results" / "counters_h100.json")
     arguments = parser.parse_args()
     results = ncu.Results(arguments.output, ("lesson", "case"), resume=True)
     if arguments.show:

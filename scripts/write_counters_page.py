@@ -140,7 +140,7 @@ def write_page(results, link: str) -> str:
 def main(words=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results" / "counters_h200.json")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results" / "counters_h100.json")
     parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "counters.md")
     arguments = parser.parse_args(words)
     try:

@@ -18,9 +18,6 @@ CAUSES = {
     "no_code": "`__syncwarp()` is no instruction where the compiler knows that the lanes of a warp are together; it "
                "still keeps the accesses in order. The machine code of these kernels has no WARPSYNC. Lesson 11's has, and "
                "there both count the same.",
-    "parted": "Lanes of a warp part where the mask hides a key from some of them. On the GPU they meet again before "
-              "the next load. The simulator puts a warp together by the addresses of the host compiler's code, where some "
-              "lanes stay ahead: the same lanes load the same bytes, in more requests.",
     "extra_passes": "The hardware's counter of a launch has up to four wavefronts more than ncu's count by instruction "
                     "of the same launch, which is the simulator's exactly. Where they come from is not known.",
 }  # fmt: skip
@@ -41,18 +38,17 @@ EXPLAINED = {
     ("07_naive_attention", "scores_kernel", "global_store.sectors"): "four_stores",
     ("07_naive_attention", "scores_kernel", "shared_load.wavefronts"): "extra_passes",
     ("07_naive_attention", "scores_kernel", "votes"): "uniform",
+    ("08_flash1_forward", "flash1_forward_kernel", "shared_load.wavefronts"): "extra_passes",
+    ("08_flash1_forward", "flash1_forward_kernel", "shared_store.wavefronts"): "extra_passes",
     ("09_flash2_forward", "flash2_forward_kernel", "shared_load.wavefronts"): "extra_passes",
     ("10_causal", "causal_attention_kernel", "shared_load.wavefronts"): "extra_passes",
-    ("12_sliding_window", "sliding_window_attention_kernel", "shared_load.wavefronts"): "extra_passes",
+    ("11_grouped_query", "grouped_query_attention_kernel", "shared_load.wavefronts"): "extra_passes",
     ("14_gradients", "matmul_kernel", "global_store.requests"): "four_stores",
     ("14_gradients", "matmul_kernel", "global_store.sectors"): "four_stores",
+    ("14_gradients", "matmul_kernel", "shared_load.wavefronts"): "extra_passes",
     ("14_gradients", "matmul_kernel", "votes"): "uniform",
     ("14_gradients", "softmax_backward_kernel", "global_load.requests"): "unrolled",
     ("14_gradients", "softmax_backward_kernel", "global_store.requests"): "unrolled",
-    ("16_grouped_query_backward", "keys_kernel", "global_load.requests"): "parted",
-    ("16_grouped_query_backward", "keys_kernel", "global_load.sectors"): "parted",
-    ("17_full_backward", "keys_kernel", "global_load.requests"): "parted",
-    ("17_full_backward", "keys_kernel", "global_load.sectors"): "parted",
 } | {
     (lesson, kernel, "warp_syncs"): "no_code"
     for lesson, kernel in (

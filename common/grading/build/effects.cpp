@@ -92,6 +92,14 @@ bool begins_section(std::string_view word) {
   return word == ".text" || word == ".data" || word == ".bss" || word == ".section" || word == ".pushsection";
 }
 
+/// Whether a line gives a name of ours a place: a label, or `.set`, or `.comm`.
+bool defines_reserved_name(std::string_view word, std::string_view line) {
+  const bool is_label = line.substr(word.size()).starts_with(':');
+  if (!is_label && word != ".set" && word != ".comm") return false;
+  const std::string_view name = is_label ? word : first_word(trimmed(line.substr(word.size())));
+  return name.starts_with("simt_") || name.starts_with("course_");
+}
+
 /// "_Z3addPf" of ";; Function add (_Z3addPf, funcdef_no=1, ...".
 std::string_view mangled_name(std::string_view line) {
   constexpr std::string_view kKey = ", funcdef_no=";
@@ -238,6 +246,10 @@ std::string foreign_assembly(std::string_view assembly) {
     } else if (by_hand && !line.empty() &&
                !line.starts_with('#')) {  // an empty one only orders what is around it
       found = "an asm statement, which is for the processor that the simulator runs on.";
+    } else if (defines_reserved_name(word, line)) {
+      found = "a function or variable by a name that begins with simt_ or course_.";
+    } else if (line.ends_with("@gnu_indirect_function")) {
+      found = "a function that chooses another when it is loaded.";
     } else if (word.starts_with('.') && !line.substr(word.size()).starts_with(':')) {
       if (begins_section(word)) code = begins_code(word, line);
       if (!directives().contains(word) && !word.starts_with(".cfi_"))

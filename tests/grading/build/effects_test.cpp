@@ -57,6 +57,18 @@ TEST_CASE("a directive that a name brought along is found") {
   CHECK_THAT(foreign_assembly(".macro movss\n"), ContainsSubstring(".macro"));
 }
 
+TEST_CASE("a name that is the course's own is found where it is defined, and not where it is called") {
+  const auto kReserved = ContainsSubstring("begins with simt_ or course_");
+  CHECK_THAT(foreign_assembly(function_with("\tret\ncourse_hide_names:\n")), kReserved);
+  CHECK_THAT(foreign_assembly("\t.set\tsimt_atomic,add\n"), kReserved);
+  CHECK(foreign_assembly(function_with("\tcall\tsimt_atomic@PLT\n")).empty());
+}
+
+TEST_CASE("a function that the loader calls to choose another is found") {
+  CHECK_THAT(foreign_assembly("\t.type\tadd, @gnu_indirect_function\n"),
+             ContainsSubstring("when it is loaded"));
+}
+
 TEST_CASE("bytes among the instructions are found, in whatever section is executable") {
   CHECK_THAT(foreign_assembly(function_with("\t.byte\t0x0f\n")),
              ContainsSubstring("data among its instructions"));

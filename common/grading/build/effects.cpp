@@ -142,6 +142,19 @@ std::vector<std::string_view> builtins_of(std::string_view statement) {
   return names;
 }
 
+/// "simt_lane" of "_3 = simt_lane ();". The headers call these functions, in statements that lie there.
+std::string_view simulator_call(std::string_view statement) {
+  for (std::size_t at = statement.find("simt_"); at != std::string_view::npos;
+       at = statement.find("simt_", at + 1)) {
+    if (statement.substr(0, at).find('"') != std::string_view::npos) return {};
+    std::size_t end = at;
+    while (end < statement.size() && is_part_of_name(statement[end])) ++end;
+    if (!is_part_of_name(statement[at - 1]) && statement.substr(end).starts_with(" ("))
+      return statement.substr(at, end - at);
+  }
+  return {};
+}
+
 /// Functions of the host's processor that only compute, and are what the course's half-precision numbers use.
 bool computes_only(std::string_view name) {
   return name.find("vcvtph2ps") != std::string_view::npos ||
@@ -215,8 +228,12 @@ class FunctionReader {
     if (calls_stream_buffer(line))
       return "Your file calls functions of a stream buffer, or of a facet, whose accesses to memory "
              "check mode cannot see. Index arrays, and print with printf or a stream.";
+    const bool written_there = trimmed(line).starts_with(in_source_);
+    if (const std::string_view name = written_there ? simulator_call(line) : ""; !name.empty())
+      return fmt::format("Your file calls {}, a function of the simulator's own. Call what CUDA has.",
+                         shown(name));
     if (line.find("__builtin_") == std::string_view::npos) return {};
-    const bool in_source = trimmed(line).starts_with(in_source_) || is_copy_of_known_size(line);
+    const bool in_source = written_there || is_copy_of_known_size(line);
     for (const std::string_view name : builtins_of(line))
       if (touches_unseen(name, in_source))
         return fmt::format(

@@ -125,6 +125,15 @@ TEST_CASE("a copy by a header whose size the compiler knows makes loads that nob
   CHECK(unseen("  <bb 2> :\n" + place + "__builtin_memcpy (_3, _4, _5);\n").empty());
 }
 
+TEST_CASE("a call of the simulator's own functions is found in the file itself, and is the headers' affair") {
+  CHECK_THAT(unseen("  [submission/add.cu:13:33] simt_phase_ends ();\n"),
+             ContainsSubstring("calls simt_phase_ends, a function of the simulator's own"));
+  CHECK_THAT(unseen("  [submission/add.cu:13:33] _3 = simt_lane ();\n"),
+             ContainsSubstring("calls simt_lane"));
+  CHECK(unseen("  [common/simt/shim/simt_warp.h:3:3] _3 = simt_lane ();\n").empty());
+  CHECK(unseen("  [submission/add.cu:13:33] puts (&\"simt_lane ()\"[0]);\n").empty());
+}
+
 TEST_CASE("a virtual function of the standard library that takes memory is one that nobody guards") {
   const std::string block = "  <bb 2> :\n  [/usr/include/c++/12/streambuf:456:28] ";
   CHECK_THAT(

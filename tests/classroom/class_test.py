@@ -298,6 +298,15 @@ class ASecretSeed(Case):
         self.assertEqual(set(mine) & set(theirs), set())
 
 
+class AWrongValue(Case):
+    def test_is_told_first_to_root_as_well(self):
+        for option, value in [("--deadline", "soon"), ("--lessons", "99"), ("--secret-seed", "/nowhere"), ("--late", "x")]:
+            ended = run([str(COURSE), "grade", str(FEW.submissions), "--out", str(WORK / "wrong"), option, value])
+            self.assert_ends(ended, 2)
+            self.assertIn(value, ended.stdout)
+            self.assertNotIn("root", ended.stdout)
+
+
 class AFolderForResults(Case):
     def test_with_something_else_in_it_is_refused(self):
         out = WORK / "photos"

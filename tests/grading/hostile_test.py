@@ -59,6 +59,20 @@ class Hostile:
                 yield f'something says "{words}"'
 
 
+def some_of_each_trick(corpus, every):
+    """About one in so many, at least one of each trick: by a checksum, so that a new file hardly changes the choice."""
+
+    def rank(hostile):
+        return zlib.crc32(hostile.name.encode()) % every
+
+    least = {}
+    for hostile in corpus:
+        trick = hostile.one("trick")
+        if trick not in least or rank(hostile) < rank(least[trick]):
+            least[trick] = hostile
+    return [hostile for hostile in corpus if rank(hostile) == 0 or hostile in least.values()]
+
+
 def write_class(folder, submissions, lesson_names, honest_ones):
     """One student for each submission of a lesson, by its own name."""
     for hostile in submissions:
@@ -119,8 +133,7 @@ def main():
             if hostile.one("slow"):
                 print(f"left out without --all: {hostile.name}, {hostile.one('slow')}")
         chosen = [hostile for hostile in chosen if not hostile.one("slow")]
-    # By a checksum, so that a new file changes no choice; - 1, because with --every 3 each trick then has its files.
-    chosen = [hostile for hostile in chosen if (zlib.crc32(hostile.name.encode()) - 1) % arguments.every == 0]
+    chosen = some_of_each_trick(chosen, arguments.every)
     lesson_names = {int(path.name[:2]): path.name for path in (ROOT / "lessons").glob("[0-9][0-9]_*")}
     problems = []
     with tempfile.TemporaryDirectory(prefix="course-hostile-") as scratch:

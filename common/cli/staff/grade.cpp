@@ -15,6 +15,7 @@
 #include "classroom/class_grader.hpp"
 #include "classroom/class_parts.hpp"
 #include "classroom/cluster_run.hpp"
+#include "classroom/lesson_choice.hpp"
 #include "classroom/results_folder.hpp"
 #include "classroom/similarity.hpp"
 #include "classroom/text.hpp"
@@ -172,6 +173,7 @@ class ClassRun {
   int grade_part(const Part& part, const PartFolder& folder);
 
  private:
+  void read_options();
   GradeOrder read_order();
   SubmissionJudge make_judge(const Sandbox& sandbox) const;
   Sandbox make_sandbox() const;
@@ -259,8 +261,6 @@ Sandbox ClassRun::make_sandbox() const {
 
 /// What is to be judged, and by how many at a time; makes the lessons ready.
 GradeOrder ClassRun::read_order() {
-  secret_seed_ = read_secret_seed(arguments_.secret_seed);
-  require_other_seed(arguments_, secret_seed_);
   backend_ = workspace_.choose_backend(arguments_.backend);
   GradeOrder order;
   order.students = read_students();
@@ -284,7 +284,16 @@ SubmissionJudge ClassRun::make_judge(const Sandbox& sandbox) const {
           scratch_};
 }
 
+/// What is wrong with the options is said first, whoever grades.
+void ClassRun::read_options() {
+  secret_seed_ = read_secret_seed(arguments_.secret_seed);
+  require_other_seed(arguments_, secret_seed_);
+  (void)parse_time(arguments_.deadline);
+  if (!arguments_.lessons.empty()) (void)workspace_.select(arguments_.lessons);
+}
+
 int ClassRun::grade(const ResultsFolder& results) {
+  read_options();
   ClassFormats formats{
       .page_style = read_file(workspace_.toolchain().source_dir / "common/classroom/cohort.css"),
       .page_script = read_file(workspace_.toolchain().source_dir / "common/classroom/cohort.js"),
@@ -354,6 +363,7 @@ ClusterOrder ClassRun::cluster_order(const ResultsFolder& results, const GradeOr
 int ClassRun::grade_part(const Part& part, const PartFolder& folder) {
   PartState state{.host = host_name(), .conditions = {}};
   try {
+    read_options();
     const Sandbox sandbox = make_sandbox();
     GradeOrder order = read_order();
     SubmissionJudge judge = make_judge(sandbox);

@@ -92,6 +92,14 @@ bool begins_section(std::string_view word) {
   return word == ".text" || word == ".data" || word == ".bss" || word == ".section" || word == ".pushsection";
 }
 
+/// Whether a line gives a name of ours a place: a label, or `.set`, or `.comm`.
+bool defines_reserved_name(std::string_view word, std::string_view line) {
+  const bool is_label = line.substr(word.size()).starts_with(':');
+  if (!is_label && word != ".set" && word != ".comm") return false;
+  const std::string_view name = is_label ? word : first_word(trimmed(line.substr(word.size())));
+  return name.starts_with("simt_") || name.starts_with("course_");
+}
+
 /// "_Z3addPf" of ";; Function add (_Z3addPf, funcdef_no=1, ...".
 std::string_view mangled_name(std::string_view line) {
   constexpr std::string_view kKey = ", funcdef_no=";
@@ -132,6 +140,19 @@ std::vector<std::string_view> builtins_of(std::string_view statement) {
     i = end - 1;
   }
   return names;
+}
+
+/// "simt_lane" of "_3 = simt_lane ();". The headers call these functions, in statements that lie there.
+std::string_view simulator_call(std::string_view statement) {
+  for (std::size_t at = statement.find("simt_"); at != std::string_view::npos;
+       at = statement.find("simt_", at + 1)) {
+    if (statement.substr(0, at).find('"') != std::string_view::npos) return {};
+    std::size_t end = at;
+    while (end < statement.size() && is_part_of_name(statement[end])) ++end;
+    if (!is_part_of_name(statement[at - 1]) && statement.substr(end).starts_with(" ("))
+      return statement.substr(at, end - at);
+  }
+  return {};
 }
 
 /// Functions of the host's processor that only compute, and are what the course's half-precision numbers use.
@@ -207,8 +228,12 @@ class FunctionReader {
     if (calls_stream_buffer(line))
       return "Your file calls functions of a stream buffer, or of a facet, whose accesses to memory "
              "check mode cannot see. Index arrays, and print with printf or a stream.";
+    const bool written_there = trimmed(line).starts_with(in_source_);
+    if (const std::string_view name = written_there ? simulator_call(line) : ""; !name.empty())
+      return fmt::format("Your file calls {}, a function of the simulator's own. Call what CUDA has.",
+                         shown(name));
     if (line.find("__builtin_") == std::string_view::npos) return {};
-    const bool in_source = trimmed(line).starts_with(in_source_) || is_copy_of_known_size(line);
+    const bool in_source = written_there || is_copy_of_known_size(line);
     for (const std::string_view name : builtins_of(line))
       if (touches_unseen(name, in_source))
         return fmt::format(
@@ -238,6 +263,10 @@ std::string foreign_assembly(std::string_view assembly) {
     } else if (by_hand && !line.empty() &&
                !line.starts_with('#')) {  // an empty one only orders what is around it
       found = "an asm statement, which is for the processor that the simulator runs on.";
+    } else if (defines_reserved_name(word, line)) {
+      found = "a function or variable by a name that begins with simt_ or course_.";
+    } else if (line.ends_with("@gnu_indirect_function")) {
+      found = "a function that chooses another when it is loaded.";
     } else if (word.starts_with('.') && !line.substr(word.size()).starts_with(':')) {
       if (begins_section(word)) code = begins_code(word, line);
       if (!directives().contains(word) && !word.starts_with(".cfi_"))

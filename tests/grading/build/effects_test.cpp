@@ -57,6 +57,18 @@ TEST_CASE("a directive that a name brought along is found") {
   CHECK_THAT(foreign_assembly(".macro movss\n"), ContainsSubstring(".macro"));
 }
 
+TEST_CASE("a name that is the course's own is found where it is defined, and not where it is called") {
+  const auto kReserved = ContainsSubstring("begins with simt_ or course_");
+  CHECK_THAT(foreign_assembly(function_with("\tret\ncourse_hide_names:\n")), kReserved);
+  CHECK_THAT(foreign_assembly("\t.set\tsimt_atomic,add\n"), kReserved);
+  CHECK(foreign_assembly(function_with("\tcall\tsimt_atomic@PLT\n")).empty());
+}
+
+TEST_CASE("a function that the loader calls to choose another is found") {
+  CHECK_THAT(foreign_assembly("\t.type\tadd, @gnu_indirect_function\n"),
+             ContainsSubstring("when it is loaded"));
+}
+
 TEST_CASE("bytes among the instructions are found, in whatever section is executable") {
   CHECK_THAT(foreign_assembly(function_with("\t.byte\t0x0f\n")),
              ContainsSubstring("data among its instructions"));
@@ -111,6 +123,15 @@ TEST_CASE("a copy by a header whose size the compiler knows makes loads that nob
   CHECK_THAT(unseen("  <bb 2> :\n" + place + "__builtin_memcpy (&piece, _4, 128);\n"),
              ContainsSubstring("__builtin_memcpy"));
   CHECK(unseen("  <bb 2> :\n" + place + "__builtin_memcpy (_3, _4, _5);\n").empty());
+}
+
+TEST_CASE("a call of the simulator's own functions is found in the file itself, and is the headers' affair") {
+  CHECK_THAT(unseen("  [submission/add.cu:13:33] simt_phase_ends ();\n"),
+             ContainsSubstring("calls simt_phase_ends, a function of the simulator's own"));
+  CHECK_THAT(unseen("  [submission/add.cu:13:33] _3 = simt_lane ();\n"),
+             ContainsSubstring("calls simt_lane"));
+  CHECK(unseen("  [common/simt/shim/simt_warp.h:3:3] _3 = simt_lane ();\n").empty());
+  CHECK(unseen("  [submission/add.cu:13:33] puts (&\"simt_lane ()\"[0]);\n").empty());
 }
 
 TEST_CASE("a virtual function of the standard library that takes memory is one that nobody guards") {

@@ -18,6 +18,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@
 #include "grading/calls/worker/exceptions.hpp"
 #include "grading/calls/worker/fatal_report.hpp"
 #include "grading/calls/worker/kernel_library.hpp"
+#include "grading/calls/worker/names.hpp"
 #include "grading/confinement/confinement.hpp"
 
 namespace course::grading {
@@ -103,6 +105,7 @@ class Worker {
     const Privileges privileges = backend::prepare_for_confinement();
     grading::confine(privileges);
     loads_nothing_more_ = !privileges.start_threads;
+    if (loads_nothing_more_) note_names();
   }
 
   /// Says that it is ready.
@@ -229,6 +232,14 @@ void end_after_grader(int channel) {
   }).detach();
 }
 
+/// Starts this program again with all functions of its libraries found at once: later their names are hidden.
+void find_all_functions_now(char** arguments) {
+  if (std::getenv("LD_BIND_NOW") != nullptr) return;
+  setenv("LD_BIND_NOW", "1", 1);
+  execv(arguments[0], arguments);
+  throw std::system_error(errno, std::generic_category(), "The worker cannot start itself");
+}
+
 bool is_channel(int fd) {
   int type = 0;
   socklen_t size = sizeof type;
@@ -246,6 +257,8 @@ int main(int argc, char** argv) try {
                stderr);
     return 2;
   }
+  const bool confined = argc == 2 && std::string_view(argv[1]) == kConfinedOption;
+  if (confined) find_all_functions_now(argv);
   give_way();
   Channel channel = launched ? connect_to_listener(argv[2]) : Channel(Descriptor(kWorkerChannel));
   fcntl(channel.fd(), F_SETFD, FD_CLOEXEC);
@@ -254,7 +267,6 @@ int main(int argc, char** argv) try {
       nullptr, [] { forked = true; }, nullptr);
   if (launched) end_after_grader(channel.fd());
   Worker worker{std::move(channel)};
-  const bool confined = argc == 2 && std::string_view(argv[1]) == kConfinedOption;
   if (confined) worker.confine();
   if (confined || launched) worker.greet();
   const int status = worker.serve();

@@ -130,7 +130,7 @@ def main() -> int:
     parser.add_argument("--only", choices=("profiler", "simulator"))
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--resume", action="store_true", help="keep what the file has of the half that is measured")
-    parser.add_argument("--lessons", type=lessons_of, default=lessons_of("1-18"), help="numbers and ranges: 7-10,17")
+    parser.add_argument("--lessons", type=lessons_of, default=lessons_of("1-30"), help="numbers and ranges: 7-10,17")
     parser.add_argument("--seconds", type=float, default=3600, help="after which no case is begun")
     parser.add_argument("--build", type=lambda word: pathlib.Path(word).absolute(), default=ROOT / "build")
     parser.add_argument("--reports", type=pathlib.Path, help="keeps ncu's last report in this folder")

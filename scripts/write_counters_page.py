@@ -28,8 +28,8 @@ wavefronts are explained in [the simulator](simulator.md). `scripts/write_counte
 The simulator counts the accesses of the source. The profiler counts those of the machine code, which the compiler may
 merge, move or leave out: so they agree on what is transferred more often than on how many instructions do it.
 
-Matrix products, arithmetic in float and special functions, and the lower bound that follows from them, are counted as
-[the simulator](simulator.md#matrices-and-arithmetic) says; they are not compared here yet.
+Matrix products and special functions are compared from lesson 19 on. [The simulator](simulator.md#matrices-and-arithmetic)
+says how they are counted.
 """
 TABLES = """Of each counter of a kernel that differs anywhere, the launch in which it differs most, and how many
 launches differ. "Difference" is the simulator's number beside the profiler's; a number in brackets is its cause, above.
@@ -121,7 +121,9 @@ def write_page(results, link: str) -> str:
     """@throws ProfileError if launches are missing or not the same, or a cause is named for nothing"""
     page, lessons = Page(), {}
     for entry in results.entries:
-        lessons.setdefault(entry["lesson"], []).append(entry)
+        if "profiler" in entry:
+            lessons.setdefault(entry["lesson"], []).append(entry)
+    missing = sorted({entry["lesson"] for entry in results.entries} - lessons.keys())
     sections = [page.lesson(name, entries) for name, entries in lessons.items()]
     if unused := causes.EXPLAINED.keys() - page.used:
         raise ProfileError(f"causes.py explains what does not differ: {sorted(unused)[0]}")
@@ -131,6 +133,9 @@ def write_page(results, link: str) -> str:
     sums = (f"Of {page.compared:,} numbers of {page.launches} launches, {page.equal:,} are equal, "
             f"{page.compared - page.equal - page.unexplained} differ for a known reason, and {page.unexplained} are "
             "unexplained.\n")
+    if missing:
+        links = ", ".join(update_tables.lesson_link(int(name[:2])) for name in missing)
+        sums += f"Of lessons {links} the profiler has counted nothing yet.\n"
     listed = [f"{number}. {causes.CAUSES[name]}" for name, number in page.numbers.items()]
     return "\n".join([INTRODUCTION.format(results=link), where, sums, "## Why they differ\n",
                       "\n".join(listed) + "\n" if listed else "No cause is known of any difference.\n",

@@ -47,6 +47,14 @@ CASES = [
     ("17_full_backward",
      "reads and writes whole sectors, in as many launches as it needs, and writes each result once"),
     ("18_dropout", "reads no more bytes than without dropout, and stores nothing but the results"),
+    ("19_register_tiling",
+     "launches one kernel, which reads K and V once for a tile and writes O and lse once, in whole sectors"),
+    ("20_async_pipeline", "copy: reads x once, in whole sectors, without a detour and without a barrier"),
+    ("20_async_pipeline", "sends for A and B without a detour, in whole sectors, and waits once a slab"),
+    ("21_tensor_cores", "reads A and B once a tile, without bank conflicts, and waits once a slab"),
+    ("22_tensor_core_attention", "has no bank conflicts, multiplies whole tiles on tensor cores, and meets once a tile"),
+    ("24_tensor_core_backward", "stores each result once, and nothing else, and reads only tiles that meet"),
+    ("30_split_kv_decoding", "has no bank conflicts and no barrier between tiles, and multiplies on tensor cores"),
 ]  # fmt: skip
 
 # Beside those of measure_counters: what tells why the machine code accesses memory in another way than the source.
@@ -58,7 +66,9 @@ METRICS = measure_counters.COUNTED | {
     "shared_load.predicated_off": "smsp__inst_executed_op_shared_ld_pred_off_all.sum",
     "shared_store.predicated_off": "smsp__inst_executed_op_shared_st_pred_off_all.sum",
 }
-KINDS = measure_counters.KINDS | {"LDL": "local_load", "STL": "local_store"}
+KINDS = measure_counters.KINDS | {"LDL": "local_load", "STL": "local_store", "LDSM": "shared_load"}
+# The simulator's counters of arithmetic, and the instructions that ncu has for them. Profiles of before 2026-11-26 have none.
+ARITHMETIC = {"matrix_instructions": ("HMMA", "IMMA", "DMMA"), "special_instructions": ("MUFU",)}
 
 
 # The profiler.
@@ -80,8 +90,10 @@ def profiled_launch(action) -> dict:
     values = {name: ncu.metric_value(action, metric) for name, metric in METRICS.items()}
     launch["counted"] = {name: value for name, value in values.items() if value}
     launch["registers"] = ncu.metric_value(action, "launch__registers_per_thread")
-    total, lines = {}, {}
+    total, lines, arithmetic = {}, {}, dict.fromkeys(ARITHMETIC, 0)
     for opcode, source, counted in measure_counters.executed_instructions(action):
+        for name, opcodes in ARITHMETIC.items():
+            arithmetic[name] += counted["executed"] if opcode.split(".")[0] in opcodes else 0
         kind = KINDS.get(opcode.split(".")[0])
         if kind is None:
             continue
@@ -91,7 +103,7 @@ def profiled_launch(action) -> dict:
         measure_counters.add(line, kind, counted)
         opcodes = line[kind].setdefault("opcodes", {})
         opcodes[opcode] = opcodes.get(opcode, 0) + counted["executed"]
-    return launch | {"by_instruction": total, "lines": lines}
+    return launch | {"by_instruction": total, "arithmetic": arithmetic, "lines": lines}
 
 
 def profile_case(ncu_report, test: dict, library, case: str, folder: pathlib.Path, seconds: float) -> dict:
@@ -168,8 +180,11 @@ COMPARED = [f"{kind}.{name}" for kind in counters_test.TRAFFIC
 def pairs(profiled: dict, simulated: dict) -> list:
     """(counter, the simulator's, the profiler's) of a launch, without those that are 0 in both."""
     there = counters_test.measured({"counted": profiled["counted"], "by_instruction": profiled["by_instruction"]})[0]
+    there |= profiled.get("arithmetic", {})
     here = counters_test.counted_at(filled(simulated["total"]))
-    return [(name, here[name], there[name]) for name in COMPARED if here[name] or there[name]]
+    here |= {name: simulated["total"].get(name, 0) for name in ARITHMETIC}
+    names = [*COMPARED, *profiled.get("arithmetic", {})]
+    return [(name, here[name], there[name]) for name in names if here[name] or there[name]]
 
 
 def line_pairs(profiled: dict, simulated: dict, counter: str) -> list:

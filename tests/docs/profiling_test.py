@@ -46,7 +46,9 @@ class Chosen(unittest.TestCase):
     def test_each_case_is_one_of_its_lesson_and_each_lesson_has_one(self):
         for lesson, case in counters.CASES:
             self.assertIn(case, names_of_tests(lesson), lesson)
-        self.assertEqual(sorted({lesson for lesson, _ in counters.CASES}), self.lessons)
+        fast = ["19_register_tiling", "20_async_pipeline", "21_tensor_cores", "22_tensor_core_attention", "24_tensor_core_backward",
+                "30_split_kv_decoding"]
+        self.assertEqual(sorted({lesson for lesson, _ in counters.CASES}), self.lessons + fast)
 
     def test_each_measurement_is_one_of_the_benchmarks_and_each_lesson_has_one(self):
         measured = json.loads((ROOT / "docs" / "results" / "bench_h200.json").read_text(encoding="utf-8"))["lessons"]

@@ -100,7 +100,7 @@ def check_lesson(course, folder, submissions, lesson_names, honest_ones):
     (folder / "class").mkdir(parents=True)
     write_class(folder / "class", submissions, lesson_names, honest_ones)
     run = grade(course, folder / "class", folder / "results")
-    if run.returncode == MACHINE_LACKS:
+    if run.returncode == MACHINE_LACKS and "worked solution" not in run.stdout:
         print(f"skipped: {' '.join(run.stdout.split())}")
         return None
     problems = [] if run.returncode == 0 else [f"exit status {run.returncode}: {run.stdout[-500:]}"]

@@ -72,9 +72,11 @@ struct BlockOrder {
   std::uint64_t last_largest = 0;  ///< of a block among the last tenth, at most
 
   /// @brief How many times the mean work a block has that starts among the last: the GPU waits for it while
-  /// most of its multiprocessors have nothing to do. 0 without work.
+  /// most of its multiprocessors have nothing to do. 0 of fewer than ten blocks, which have no last tenth,
+  /// and without work.
   double last_over_mean() const {
-    return work == 0 ? 0.0 : static_cast<double>(last_largest * blocks) / static_cast<double>(work);
+    return blocks < 10 || work == 0 ? 0.0
+                                    : static_cast<double>(last_largest * blocks) / static_cast<double>(work);
   }
   /// @brief Adds the work of block number `number`.
   void add(std::uint64_t number, std::uint64_t of_block) {

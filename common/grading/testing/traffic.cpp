@@ -83,7 +83,7 @@ std::string scattered_accesses(const Profile& profile) {
 std::string last_is_largest(const Profile& profile) {
   for (const simt::LaunchProfile& launch : profile.launches) {
     const double times = launch.order.last_over_mean();
-    if (launch.order.blocks < 10 || times <= 1.1) continue;
+    if (times <= 1.1) continue;
     return fmt::format(
         "Of {}, blocks that start last have {:.1f} times the work of the mean. A GPU starts blocks in the "
         "order of their numbers, along x first, and at the end waits for the last ones: those with most work "

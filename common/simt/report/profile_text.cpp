@@ -61,8 +61,7 @@ std::string bound_text(const Counters& total) {
 /// A warning if blocks that start last have more work than others.
 std::string order_text(const BlockOrder& order) {
   constexpr double kMuch = 1.25;
-  constexpr std::uint64_t kFewBlocks = 10;
-  if (order.blocks < kFewBlocks || order.last_over_mean() < kMuch) return {};
+  if (order.last_over_mean() < kMuch) return {};
   return wrap(
       fmt::format(
           "! The blocks that start last have up to {:.1f} times the work of the mean: while they run, "

@@ -342,8 +342,9 @@ class Measurements(unittest.TestCase):
     def test_bfloat16_against_naive_pytorch(self):
         ratios = {}
         for case in result("compare_torch_16bit", "h100")["cases"]:
-            if (case["lesson"], case["dtype"], case["layout"]) == (22, "bfloat16", "bhnd"):
-                ratio = case["torch"]["naive"]["milliseconds"] / case["ours"]["milliseconds"]
+            naive = case["torch"].get("naive", {})  # stores all scores, which 65,536 tokens have no room for
+            if (case["lesson"], case["dtype"], case["layout"]) == (22, "bfloat16", "bhnd") and "milliseconds" in naive:
+                ratio = naive["milliseconds"] / case["ours"]["milliseconds"]
                 ratios.setdefault((case["D"], case["causal"]), []).append(ratio)
         ranges = {key: " to ".join(f"{end:.2g}" for end in (min(found), max(found))) for key, found in ratios.items()}
         self.says(f"{ranges[64, False]} times at D = 64, {ranges[128, False]} at D = 128; with a causal mask "

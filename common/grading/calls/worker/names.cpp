@@ -16,7 +16,7 @@ struct Pages {
 };
 std::vector<Pages> tables;
 
-/// Pages with the symbols and their names, which lie behind each other; without the first page, whose headers
+/// Pages with the symbols and their names, which lie one after the other; without the first page, whose headers
 /// tell where a library's code lies and how to unwind it.
 int note_library(dl_phdr_info* library, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));

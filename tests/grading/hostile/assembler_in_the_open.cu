@@ -1,7 +1,7 @@
-// hostile: Ends the process by assembler in plain sight, which the simulator takes for PTX.
+// hostile: Ends the process by assembler in plain sight, in a function for the host.
 // lesson: 01
 // verdict: not_compiled
-// says: PTX needs a ';'
+// says: an asm statement, which is for the processor
 // trick: compile
 
 #include "vector_add.hpp"

@@ -16,8 +16,8 @@ struct Pages {
 };
 std::vector<Pages> tables;
 
-/// Pages with the symbols and their names, which lie one after the other; without the first page, whose headers
-/// tell where a library's code lies and how to unwind it.
+/// Pages with the symbols and their names, which lie one after the other; without the first page, whose
+/// headers tell where a library's code lies and how to unwind it.
 int note_library(dl_phdr_info* library, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   std::uintptr_t symbols = 0, names = 0, bytes = 0;

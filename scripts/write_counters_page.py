@@ -28,8 +28,8 @@ wavefronts are explained in [the simulator](simulator.md). `scripts/write_counte
 The simulator counts the accesses of the source. The profiler counts those of the machine code, which the compiler may
 merge, move or leave out: so they agree on what is transferred more often than on how many instructions do it.
 
-Matrix products and special functions are compared from lesson 19 on. [The simulator](simulator.md#matrices-and-arithmetic)
-says how they are counted.
+Matrix products and special functions, counted as [the simulator](simulator.md#matrices-and-arithmetic) says, are not compared
+up to lesson 18.
 """
 TABLES = """Of each counter of a kernel that differs anywhere, the launch in which it differs most, and how many
 launches differ. "Difference" is the simulator's number beside the profiler's; a number in brackets is its cause, above.

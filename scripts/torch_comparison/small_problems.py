@@ -10,7 +10,7 @@ from .library import LibraryError, addresses_of, make_view
 from .small_cases import PAGE
 
 LONG, FLOAT = ctypes.c_int64, ctypes.c_float
-TWIN_TIMES = 8  # Triton's exponential is the hardware's fast one, and its sums are in an order of its own
+TWIN_SLACK = 8  # Triton's exponential is the hardware's fast one, and its sums are in an order of its own
 
 
 def pointer(tensor):
@@ -39,10 +39,10 @@ class Problem:
         self.allowed = {name: 2 * (judge.largest_error(plain[name], value) or 0) + judge.ALLOWANCE * value.abs().max().item()
                         for name, value in exact.items()}
 
-    def verdicts(self, results: dict, times: int = 1) -> dict:
+    def verdicts(self, results: dict, slack: int = 1) -> dict:
         found = {}
         for name, value in self.exact.items():
-            error, allowed = judge.largest_error(results[name], value), times * self.allowed[name]
+            error, allowed = judge.largest_error(results[name], value), slack * self.allowed[name]
             found[name] = {"error": error, "allowed": allowed, "right": error is not None and error <= allowed}
         return found
 
@@ -139,8 +139,8 @@ def decode(case, device, generator):
 PROBLEMS = {1: vector_add, 5: online_softmax, 6: block_matmul, 30: decode}
 
 
-def measured(problem, make_results, make_call, stopwatch, flushes: int = 1, times: int = 1) -> dict:
-    """One way: its first call, its errors, and its time if it is right; `times` as much may be wrong."""
+def measured(problem, make_results, make_call, stopwatch, flushes: int = 1, slack: int = 1) -> dict:
+    """One way: its first call, its errors, and its time if it is right. Its errors may be `slack` times as large."""
     results = make_results()
     call = make_call(results)
     start = time.monotonic()
@@ -151,7 +151,7 @@ def measured(problem, make_results, make_call, stopwatch, flushes: int = 1, time
     except Exception as error:  # whatever Triton's compiler may throw
         raise twins.Refused(f"Triton failed: {judge.baselines.first_line(error)}") from error
     judge.synchronize()
-    found = {"first_call_seconds": round(time.monotonic() - start, 2), "errors": problem.verdicts(results, times)}
+    found = {"first_call_seconds": round(time.monotonic() - start, 2), "errors": problem.verdicts(results, slack)}
     wrong = judge.problem_of(found["errors"])
     if wrong:
         found["failed"] = wrong
@@ -177,7 +177,7 @@ def compare(case, loaded, stopwatch, device="cuda") -> dict:
     problem, make_results, ours, twin, others = ready["made"]
     found["ours"] = judge.attempt(lambda: measured(problem, make_results, lambda out: ours(loaded, out), stopwatch))
     found["triton"] = judge.attempt(lambda: measured(problem, make_results, twin, stopwatch, measure.FLUSHES_OF_TRITON,
-                                                    TWIN_TIMES))
+                                                    TWIN_SLACK))
     for name, other in others.items():
         found["torch"][name] = judge.attempt(lambda other=other: measured(problem, make_results, other, stopwatch))
     found["seconds"] = round(time.monotonic() - start, 1)

@@ -42,11 +42,6 @@ std::vector<Finding> strays_in(const std::vector<CaseResult>& cases) {
   return strays;
 }
 
-bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays) {
-  return std::any_of(strays.begin(), strays.end(),
-                     [&](const Finding& stray) { return follows_from(finding, stray); });
-}
-
 std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
   const std::vector<Finding> strays = strays_in(cases);
   std::map<std::string, Evidence> candidates;

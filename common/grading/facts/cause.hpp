@@ -19,9 +19,6 @@ struct Cause {
 /// @brief The accesses outside of arrays in all failed cases, each once.
 std::vector<Finding> strays_in(const std::vector<CaseResult>& cases);
 
-/// @brief Whether the finding follows_from() one of these.
-bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays);
-
 /// @brief The mistake that explains most of the failed cases' wrong results and that none contradicts.
 /// A result contradicts a mistake that was held against it and does not explain it; one with NaN or
 /// infinities only if nothing but such results speaks for the mistake. A mistake that explains less than

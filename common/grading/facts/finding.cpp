@@ -110,14 +110,15 @@ bool follows_from(const Finding& finding, const Finding& stray) {
          (at_its_line(finding.here) || at_its_line(finding.other));
 }
 
+bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays) {
+  return std::any_of(strays.begin(), strays.end(),
+                     [&](const Finding& stray) { return follows_from(finding, stray); });
+}
+
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings) {
   std::vector<Finding> reasons;
-  const auto follows = [&](const Finding& finding) {
-    return std::any_of(findings.begin(), findings.end(),
-                       [&](const Finding& stray) { return follows_from(finding, stray); });
-  };
   std::copy_if(findings.begin(), findings.end(), std::back_inserter(reasons),
-               [&](const Finding& one) { return may_explain(one) && !follows(one); });
+               [&](const Finding& one) { return may_explain(one) && !follows_from_one(one, findings); });
   const auto rank = [](const Finding& one) {
     const bool of_barrier =
         one.kind == simt::check::kExitedThreads || one.kind == simt::check::kDivergentBarrier;

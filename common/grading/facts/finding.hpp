@@ -39,6 +39,8 @@ bool is_stray(const Finding& finding);
 /// read of what nobody has written, or a race in the same memory. An index that is far enough off finds other
 /// arrays, and rows that other threads write.
 bool follows_from(const Finding& finding, const Finding& stray);
+/// @brief The same of any of several, of which some may be no strays.
+bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays);
 
 /// @brief Those that may_explain(), causes before what follows from them: threads that are missing at a
 /// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a stray among them

@@ -136,8 +136,8 @@ Finding refusal(const RefusedCall& refused, std::string_view tool) {
   return finding;
 }
 
-/// Copies of memory that nothing has written. A copy is no use of it: whoever reads a number from the copy is
-/// told.
+/// Copies of memory that nothing has written. No number is used by that, and a framework copies whole
+/// tensors.
 bool only_copies(const SanitizerReport& report, std::string_view tool) {
   return tool == "initcheck" && report.headline.starts_with("Host API memory access error");
 }

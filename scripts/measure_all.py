@@ -99,6 +99,7 @@ STEPS = [
          "counters_{gpu}.json", seconds=180),
     Step("bounds", "{python} scripts/measure_bounds.py --seconds {seconds} --output {out}/bounds_{gpu}.json{resume}",
          "bounds_{gpu}.json", seconds=240),
+    Step("units", "{python} scripts/measure_torch_units.py --output {out}/torch_units_{gpu}.json", seconds=150),
     Step("programs", "sh -c 'scripts/run_programs.sh > \"$0\"' {out}/programs_{gpu}.json", seconds=240),
     Step("check", "./course check 1-18 --solution --backend gpu --sanitize --json {out}/check_{gpu}.json", seconds=540),
     Step("judge", f"./course judge {FAST.replace(',', ' ')} --quick --backend gpu", seconds=500),

@@ -1,5 +1,6 @@
 """The problem of a case in PyTorch, one way each. Every way gives a function of no arguments that returns O."""
 
+import contextlib
 import warnings
 
 import torch
@@ -7,11 +8,12 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from . import reference
-from .cases import WINDOWS
+from .cases import BACKWARD, WINDOWS
 
 FLEX_LENGTHS = (4096, 16384)
 BACKENDS = {"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION,
             "flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+SAME_BITS = ", deterministic"  # the end of the name of a way that must give the same bits every time
 
 
 class Refused(Exception):
@@ -23,6 +25,18 @@ def strict_float32():
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.set_float32_matmul_precision("highest")
+
+
+@contextlib.contextmanager
+def same_bits(wanted: bool):
+    """While it lasts, PyTorch takes kernels that give the same bits every time, if `wanted`. They get no memory filled
+    beforehand, which would be timed as well."""
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.use_deterministic_algorithms(wanted)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def repeated(tensor, case):
@@ -122,6 +136,8 @@ def ways_of(case) -> dict:
     ways = {"naive": naive, **{name: sdpa(name) for name in backends}}
     if case.H != case.H_kv:
         ways["efficient, heads repeated"] = sdpa("efficient", repeat=True)
+    if case.direction == BACKWARD and case.dtype != "float32" and case.layout == "bhnd":
+        ways[f"flash{SAME_BITS}"] = sdpa("flash")
     if case.window == WINDOWS[0] and case.N in FLEX_LENGTHS and case.layout == "bhnd" and not case.dropout:
         ways["flex"] = flex
     return ways

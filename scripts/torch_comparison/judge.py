@@ -267,7 +267,8 @@ def compare(case, loaded, stopwatch, ways=None, twin: bool = False) -> dict:
         return found
     inputs, saved, expected = ready["inputs"], ready["saved"], ready["expected"]
     for name, way in (baselines.ways_of(case) if ways is None else ways).items():
-        found["torch"][name] = attempt(lambda way=way: time_way(case, way, inputs, expected, stopwatch))
+        with baselines.same_bits(name.endswith(baselines.SAME_BITS)):
+            found["torch"][name] = attempt(lambda way=way: time_way(case, way, inputs, expected, stopwatch))
     expected.learn_from(found["torch"])
     found["ours"] = attempt(lambda: Ours(case, loaded, inputs, saved).measure(expected, stopwatch))
     if twin and twins.has_twin(case):

@@ -17,7 +17,9 @@ struct alignas(16) Chunk {
 /// @brief The chunk that begins at `from`, at a multiple of 16 bytes.
 template <class T>
 __device__ Chunk<T> chunk_at(const T* from) {
-  return *reinterpret_cast<const Chunk<T>*>(from);
+  Chunk<T> chunk;
+  *reinterpret_cast<uint4*>(&chunk) = *reinterpret_cast<const uint4*>(from);  // else nvcc reads pair by pair
+  return chunk;
 }
 
 }  // namespace course::device

@@ -26,8 +26,9 @@ class pipeline {
   void wait_prior() {
     __pipeline_wait_prior(kBatchesInFlight);
   }
-  /// Waits for the batch whose number commit() returned, and for all before it.
-  void wait(std::size_t batch) { __pipeline_wait_prior(batches_ > batch ? batches_ - batch - 1 : 0); }
+  /// Waits for all batches before the one whose number commit() returned. That one may still be under way: so
+  /// CUDA's own header has it, whatever the name promises. `batch + 1` waits for it as well.
+  void wait(std::size_t batch) { __pipeline_wait_prior(batches_ > batch ? batches_ - batch : 0); }
 
  private:
   std::size_t batches_ = 0;

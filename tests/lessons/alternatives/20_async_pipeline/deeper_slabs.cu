@@ -41,7 +41,8 @@ __global__ void copy_kernel(const float* x, float* y, std::int64_t n, int stages
   for (int ahead = 1; ahead < stages; ++ahead) fetch();
   for (; stored < n; stored += step) {
     const std::size_t last = fetch();
-    pipeline.wait(last - (stages - 1));
+    pipeline.wait(last - (stages - 1) +
+                  1);  // by CUDA's header, wait(batch) leaves that batch itself under way
     if (stored + 4 <= n) {
       *reinterpret_cast<float4*>(&y[stored]) = x_smem[now][threadIdx.x];
     } else {

@@ -1,0 +1,27 @@
+// Looks wrong: a thread waits for a batch that is never sent. It is right: CUDA's header waits for the
+// batches before the number that wait() is given.
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+__global__ void copy(const float4* x, float4* y) {
+  __shared__ float4 tile[64];
+  const int t = threadIdx.x;
+  nvcuda::experimental::pipeline pipeline;
+  nvcuda::experimental::memcpy_async(tile[t], x[t], pipeline);
+  const std::size_t batch = pipeline.commit();
+  pipeline.wait(batch + 1);
+  y[t] = tile[t];
+}
+
+int main() {
+  float4 *x, *y;
+  cudaMalloc(&x, 64 * sizeof(float4));
+  cudaMalloc(&y, 64 * sizeof(float4));
+  cudaMemset(x, 0, 64 * sizeof(float4));
+  copy<<<1, 64>>>(x, y);
+  cudaDeviceSynchronize();
+  cudaFree(x);
+  cudaFree(y);
+  return 0;
+}

@@ -80,9 +80,9 @@ def measure(results, half: str, cases: list, seconds: float, one_case) -> int:
 
 def measure_profiler(results, cases: list, arguments) -> int:
     ncu_report = measure_counters.import_ncu_report()
-    tests = test_programs(arguments.build)
     lessons = sorted({int(lesson[:2]) for lesson, _ in cases})
-    libraries = library.build_libraries(arguments.build / "bin" / "course", lessons)
+    libraries = library.build_libraries(arguments.course, lessons)  # and what they are called by
+    tests = test_programs(arguments.build)
     results.head |= measure_counters.machine() | {"metrics": counters.METRICS}
     with tempfile.TemporaryDirectory() as temporary:
         folder = (arguments.reports or pathlib.Path(temporary)).absolute()
@@ -133,6 +133,7 @@ def main() -> int:
     parser.add_argument("--lessons", type=lessons_of, default=lessons_of("1-30"), help="numbers and ranges: 7-10,17")
     parser.add_argument("--seconds", type=float, default=3600, help="after which no case is begun")
     parser.add_argument("--build", type=lambda word: pathlib.Path(word).absolute(), default=ROOT / "build")
+    parser.add_argument("--course", type=pathlib.Path, default=ROOT / "course", help="the program that builds libraries")
     parser.add_argument("--reports", type=pathlib.Path, help="keeps ncu's last report in this folder")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs" / "results" / "counters_h100.json")
     arguments = parser.parse_args()

@@ -74,13 +74,13 @@ class Page:
         self.compared = self.equal = self.launches = self.unexplained = 0
 
     def cause(self, key: tuple) -> str:
-        """Its number in brackets, and the word for what nobody knows."""
-        name = causes.EXPLAINED.get(key)
-        if name is None:
+        """Numbers in brackets, and the word for what nobody knows."""
+        names = causes.EXPLAINED.get(key, "").split()
+        if not names:
             return UNEXPLAINED
         self.used.add(key)
-        number = f"[{self.numbers.setdefault(name, len(self.numbers) + 1)}]"
-        return f"{number} {UNEXPLAINED}" if name in causes.UNEXPLAINED else number
+        numbers = " ".join(f"[{self.numbers.setdefault(name, len(self.numbers) + 1)}]" for name in names)
+        return f"{numbers} {UNEXPLAINED}" if causes.UNEXPLAINED & set(names) else numbers
 
     def lesson(self, name: str, entries: list) -> str:
         """The section of a lesson: its cases, how much is equal, and a row for each counter that is not.

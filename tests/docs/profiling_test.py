@@ -201,7 +201,8 @@ class Counters(WithNcu):
         course.rename(self.build / "bin" / "course")
 
     def measure(self, *words):
-        return self.run_main(compare_counters, "--build", self.build, "--lessons", "1,9", *words)
+        return self.run_main(compare_counters, "--build", self.build, "--course", self.build / "bin" / "course", "--lessons",
+                             "1,9", *words)
 
     def test_both_halves_meet_in_one_file(self):
         status, said = self.measure("--only", "profiler")

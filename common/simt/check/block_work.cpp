@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
 
 #include "simt/check/machine_code.hpp"
 
@@ -61,7 +62,8 @@ void BlockWork::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes) 
   read_imports();
 }
 
-// From the hook's call to the next one, or to where the code goes elsewhere.
+// From the hook's call to the next one, or to where the code goes elsewhere. What a comparison of floats leads to may have no
+// hook of its own: then a jump goes on with the same piece. No instruction is read twice.
 std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   const std::uintptr_t end = code_begin_ + code_bytes_;
   std::uintptr_t at = code_begin_ + code_offset + 1;  // the offset lies within the call, at its last byte
@@ -72,7 +74,8 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   MachineInstruction hook = decode_at(at - kCallBytes);
   if (hook.does != Does::call || hook.bytes != kCallBytes) hook = decode_at(at - kCallByBytes);
   std::vector<Piece> pieces;
-  for (int i = 0; i < kMostInstructions && at < end; ++i) {
+  std::set<std::uintptr_t> seen;
+  for (int i = 0; i < kMostInstructions && at >= code_begin_ && at < end && seen.insert(at).second; ++i) {
     const MachineInstruction instruction = decode_at(at);
     if (instruction.bytes == 0 || instruction.does == Does::leaves || instruction.does == Does::jump_by)
       break;
@@ -95,7 +98,7 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
       default:
         break;
     }
-    at += instruction.bytes;
+    at = instruction.does == Does::jump ? instruction.target : at + instruction.bytes;
   }
   if (pieces.empty()) return kNothing;
   blocks_.push_back(std::move(pieces));

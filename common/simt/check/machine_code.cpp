@@ -31,10 +31,12 @@ class Decoder {
     MachineInstruction found;
     found.does = what_does(opcode);
     found.target = target_;
-    if (map_ == Map::one_byte && opcode == 0xe8) {
+    if (map_ == Map::one_byte && (opcode == 0xe8 || opcode == 0xe9)) {
       std::int32_t distance;
       std::memcpy(&distance, at_ - 4, 4);
       found.target = reinterpret_cast<std::uintptr_t>(at_ + distance);
+    } else if (map_ == Map::one_byte && opcode == 0xeb) {
+      found.target = reinterpret_cast<std::uintptr_t>(at_ + static_cast<std::int8_t>(at_[-1]));
     } else if (relative_) {
       found.target = reinterpret_cast<std::uintptr_t>(at_ + displacement_);
     }
@@ -181,7 +183,8 @@ class Decoder {
       if (opcode == 0xe8) return Does::call;
       if (opcode == 0xff && reg_ == 2 && relative_) return Does::call_by;
       if (opcode == 0xff && reg_ == 4) return relative_ ? Does::jump_by : Does::leaves;
-      return opcode == 0xe9 || opcode == 0xeb || opcode == 0xc3 ? Does::leaves : Does::other;
+      if (opcode == 0xe9 || opcode == 0xeb) return Does::jump;
+      return opcode == 0xc3 ? Does::leaves : Does::other;
     }
     // VFMADD, VFMSUB, VFNMADD, VFNMSUB and their kin, of floats: 96 to 9F, A6 to AF, B6 to BF.
     if (map_ == Map::three_bytes_38)

@@ -17,8 +17,9 @@ struct MachineInstruction {
     special,  ///< divides floats, or takes a root
     call,     ///< of `target`
     call_by,  ///< of what the pointer at `target` holds
+    jump,     ///< to `target`, in any case
     jump_by,  ///< to what the pointer at `target` holds: a stub of the linker's
-    leaves    ///< jumps or returns: what follows is another piece of code
+    leaves    ///< returns, or jumps to a place that it computes
   };
   unsigned bytes = 0;  ///< 0: not understood
   Does does = Does::other;

@@ -36,7 +36,7 @@ TEST_CASE("machine code is read with its length and what it computes", "[check][
       {"testl $1,(%rax)", {0xf7, 0x00, 1, 0, 0, 0}, Does::other},
       {"negl (%rax)", {0xf7, 0x18}, Does::other},
       {"je far", {0x0f, 0x84, 1, 0, 0, 0}, Does::other},
-      {"jmp far", {0xe9, 1, 0, 0, 0}, Does::leaves},
+      {"jmp far", {0xe9, 1, 0, 0, 0}, Does::jump},
       {"ret", {0xc3}, Does::leaves},
       {"vpinsrd $1,%eax,%xmm0,%xmm0", {0xc4, 0xe3, 0x79, 0x22, 0xc0, 0x01}, Does::other},
       {"call *0x10(%rip)", {0xff, 0x15, 0x10, 0, 0, 0}, Does::call_by},
@@ -48,6 +48,12 @@ TEST_CASE("machine code is read with its length and what it computes", "[check][
   const MachineInstruction found = decode(padded.data());
   CHECK(found.bytes == code.bytes.size());
   CHECK(found.does == code.does);
+}
+
+TEST_CASE("a jump knows its target, forwards and backwards", "[check][machine_code]") {
+  const std::uint8_t far[16] = {0xe9, 0x10, 0, 0, 0}, near[16] = {0xeb, 0xf0};
+  CHECK(decode(far).target == reinterpret_cast<std::uintptr_t>(far) + 5 + 0x10);
+  CHECK(decode(near).target == reinterpret_cast<std::uintptr_t>(near) + 2 - 0x10);
 }
 
 TEST_CASE("a call knows its target, and code that is not understood has no length", "[check][machine_code]") {

@@ -461,21 +461,25 @@ TWIN = "Triton twin"
 
 
 def table_rates_of_16_bits(lesson, **run):
-    """TFLOP/s of a lesson, of PyTorch's FlashAttention-2 and of cuDNN, in one process; and of its twin in Triton where that
-    was timed."""
+    """TFLOP/s of a lesson and, in one process, of PyTorch's FlashAttention-2 and of cuDNN; of FlashAttention-2 where it has to
+    give the same bits every time, and of the lesson's twin in Triton, where those were timed."""
     cases = cases_of_16_bits(lesson, **run)
-    twin = [TWIN] if any("milliseconds" in case.data.get("triton", {}) for case in cases) else []
+    own, flash, same_bits = "float32 adds" if run else "this lesson", "FlashAttention-2", "deterministic"
+    ways = {own: lambda case: case.data["ours"]}
+    for name, way in ((flash, "flash"), (same_bits, "flash, deterministic"), ("cuDNN", "cudnn")):
+        ways[name] = lambda case, way=way: case.data["torch"].get(way, {})
+    ways[TWIN] = lambda case: case.data.get("triton", {})
+    for name in (same_bits, TWIN):
+        if not any("milliseconds" in ways[name](case) for case in cases):
+            del ways[name]
+    beside = [name for name in (flash, same_bits) if name in ways]
     rows = []
     for case in cases:
-        torch, rates = case.data["torch"], []
-        for way in (case.data["ours"], *(torch.get(name, {}) for name in ("flash", "cudnn")), *(case.data.get("triton", {}) for _ in twin)):
-            rates.append(case["operations"] / way["milliseconds"] * 1e-9 if "milliseconds" in way else None)
-        own, flash = rates[:2]
+        rates = {name: case["operations"] / way(case)["milliseconds"] * 1e-9 for name, way in ways.items() if "milliseconds" in way(case)}
         rows.append([whole(case["D"]), whole(case["N"]), "causal" if case["causal"] else "none",
-                     *("" if value is None else rounded(value, 1) for value in rates),
-                     percent(own / flash) if own and flash else ""])
-    whose = "float32 adds" if run else "this lesson"
-    return ["D", "N", "mask", whose, "FlashAttention-2", "cuDNN", *twin, "of FlashAttention-2"], rows
+                     *(rounded(rates[name], 1) if name in rates else "" for name in ways),
+                     *(percent(rates[own] / rates[name]) if own in rates and name in rates else "" for name in beside)])
+    return ["D", "N", "mask", *ways, *(f"of {name}" for name in beside)], rows
 
 
 def twin_row(lesson, what, case):

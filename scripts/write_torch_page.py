@@ -34,7 +34,9 @@ WAYS_OF_PYTORCH = """PyTorch has several ways to compute attention:
 - "naive" is three operations, as in lesson 07: a product, a softmax and a product, with all scores in memory.
 - "math" is the same inside `scaled_dot_product_attention`.
 - "efficient" is that function's fused kernel for float32, which keeps scores on the chip. It repeats heads that are
-  grouped.
+  grouped. It multiplies on tensor cores: three products of TF32 make one of float32
+  ([counted](results/torch_units_h100.json) by the profiler), so that it is not bound by what float32 units can do. The lessons
+  and "naive" are.
 - "flex" is `flex_attention`, which compiles a kernel for a mask, and is timed for windows.
 """
 TWINS = """"Triton twin" is the lesson's kernel in Triton, of `scripts/triton_twins`, and its time is divided likewise.

@@ -134,10 +134,10 @@ class Pages(Case):
 class Twins(Case):
     """A lesson of 16 bits beside PyTorch, with its twin in Triton and without."""
 
-    def rates(self, twin):
+    def rates(self, twin, **more):
         case = {"lesson": 22, "dtype": "bfloat16", "layout": "bhnd", "H": 2, "H_kv": 2, "D": 64, "N": 4096, "causal": False,
                 "operations": 2_000_000_000_000, "ours": {"milliseconds": 5.0},
-                "torch": {"flash": {"milliseconds": 4.0}, "cudnn": {"failed": "No kernel."}}}  # fmt: skip
+                "torch": {"flash": {"milliseconds": 4.0}, "cudnn": {"failed": "No kernel."}, **more}}  # fmt: skip
         grouped = {**case, "H": 4}
         file = self.folder / "compare_torch_16bit_h100.json"
         file.write_text(json.dumps({"cases": [{**case, **twin}, grouped]}), encoding="utf-8")
@@ -147,6 +147,11 @@ class Twins(Case):
         head, rows = self.rates({"triton": {"milliseconds": 8.0}})
         self.assertEqual(head[-3:], ["cuDNN", "Triton twin", "of FlashAttention-2"])
         self.assertEqual(rows, [["64", "4,096", "none", "400", "500", "", "250", "80\u00a0%"]])
+
+    def test_so_is_flash_attention_that_gives_the_same_bits_every_time(self):
+        head, rows = self.rates({}, **{"flash, deterministic": {"milliseconds": 6.0}})
+        self.assertEqual(head[4:], ["FlashAttention-2", "deterministic", "cuDNN", "of FlashAttention-2", "of deterministic"])
+        self.assertEqual(rows, [["64", "4,096", "none", "400", "500", "333", "", "80\u00a0%", "120\u00a0%"]])
 
     def test_without_one_the_table_stays_as_it_is(self):
         for twin in ({}, {"triton": {"failed": "Triton cannot be imported."}}):

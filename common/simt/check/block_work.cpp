@@ -62,8 +62,9 @@ void BlockWork::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes) 
   read_imports();
 }
 
-// From the hook's call to the next one, or to where the code goes elsewhere. What a comparison of floats leads to may have no
-// hook of its own: then a jump goes on with the same piece. No instruction is read twice.
+// From the hook's call to the next one, or to where the code goes elsewhere. What a comparison of floats
+// leads to may have no hook of its own: then a jump goes on with the same piece. No instruction is read
+// twice.
 std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   const std::uintptr_t end = code_begin_ + code_bytes_;
   std::uintptr_t at = code_begin_ + code_offset + 1;  // the offset lies within the call, at its last byte

@@ -2,9 +2,10 @@
 /// @file
 /// From one stack to another.
 ///
-/// On x86-64, unless SIMT_BOOST_CONTEXT is defined, this is inlined where it is used. No call and no return happens in between, so the processor,
-/// which predicts that a return goes to where its call was, is right about those that follow, as long as
-/// threads wait in the same place: they return to the same code. Elsewhere it is Boost.Context's.
+/// On x86-64, unless SIMT_BOOST_CONTEXT is defined, this is inlined where it is used. No call and no return
+/// happens in between, so the processor, which predicts that a return goes to where its call was, is right
+/// about those that follow, as long as threads wait in the same place: they return to the same code.
+/// Elsewhere it is Boost.Context's.
 
 #include <cstddef>
 #include <cstdint>

@@ -56,7 +56,8 @@ int main() {
 
   cudaDeviceSetMemPool(0, own);
   cudaMallocAsync(&first, sizeof host, stream);
-  expect("the device's pool is the one that was set", level(own, cudaMemPoolAttrUsedMemCurrent) >= sizeof host);
+  expect("the device's pool is the one that was set",
+         level(own, cudaMemPoolAttrUsedMemCurrent) >= sizeof host);
   cudaFreeAsync(first, stream);
   cudaStreamSynchronize(stream);
   cudaMemPoolDestroy(own);

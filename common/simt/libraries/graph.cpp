@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "simt/runtime/memory_pools.hpp"
+
 namespace simt {
 namespace {
 
@@ -132,7 +134,7 @@ cudaError_t add_allocation(SimtGraphNode** node, SimtGraph& graph, Nodes before,
 
 SimtGraphNode* add_release(SimtGraph& graph, Nodes before, void* pointer) {
   return add_node(graph, cudaGraphNodeTypeMemFree, std::move(before), [pointer, caller = CallStack::here()] {
-    if (device_memory().release(pointer)) return;
+    if (device_memory().release(pointer)) return memory_pools().give_back(pointer);
     Context::get().misuse(cudaErrorInvalidValue, "bad_free",
                           "a graph frees memory that is not allocated when it is launched.", {}, &caller);
   });

@@ -76,7 +76,9 @@ case $group in
     need cmake 'configures the build' program cmake
     need ninja-build 'runs the build' program ninja
     need catch2 "lessons' tests are written with it" header catch2/catch.hpp catch2/catch_all.hpp
-    need libboost-context-dev 'fibers, on which the simulator runs threads' header boost/context/fiber.hpp
+    if [ "$(uname -m)" != x86_64 ]; then
+      need libboost-context-dev 'stacks, on which the simulator runs threads' header boost/context/fiber.hpp
+    fi
     need libcli11-dev 'reads the command line' header CLI/CLI.hpp
     need nlohmann-json3-dev 'reads and writes results' header nlohmann/json.hpp
     need libfmt-dev 'writes numbers and words' header fmt/core.h
@@ -97,6 +99,7 @@ case $group in
   grade | test) want bubblewrap 'the sandbox in which submissions are graded' program bwrap ;;
 esac
 if [ "$group" = test ]; then
+  want libboost-context-dev "a test of the simulator's stacks" header boost/context/fiber.hpp
   need libbenchmark-dev 'benchmarks of the simulator' header benchmark/benchmark.h
   want clang-format-14 'the check of the format' program clang-format-14
   want codespell 'the check of the spelling' program codespell

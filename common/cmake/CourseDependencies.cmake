@@ -1,5 +1,5 @@
 # Finds what the project needs and says plainly what is missing. Sets:
-#   COURSE_HAVE_SIMULATOR  Boost.Context is there, so kernels can run on the CPU
+#   COURSE_HAVE_SIMULATOR  kernels can run on the CPU
 #   COURSE_HAVE_CUDA       a CUDA toolkit is there, so kernels can be built for a GPU
 #   COURSE_HAVE_BENCHMARK  Google Benchmark is there
 #   COURSE_CLANG_FORMAT, COURSE_CLANG_TIDY  paths, or empty
@@ -22,9 +22,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   string(APPEND needs "\n  g++ 12 or newer; ${CMAKE_CXX_COMPILER} is version ${CMAKE_CXX_COMPILER_VERSION}")
 endif()
 
+# The simulator switches from stack to stack by code of its own on x86-64, and by Boost.Context elsewhere.
+set(COURSE_HAVE_SIMULATOR ON)
+set(elsewhere ON)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(elsewhere OFF)
+endif()
+option(COURSE_BOOST_CONTEXT "The simulator switches stacks by Boost.Context" ${elsewhere})
 find_package(Boost 1.74 QUIET COMPONENTS context)
-set(COURSE_HAVE_SIMULATOR ${Boost_CONTEXT_FOUND})
-if(NOT COURSE_HAVE_SIMULATOR)
+if(COURSE_BOOST_CONTEXT AND NOT Boost_CONTEXT_FOUND)
   set(COURSE_HAVE_SIMULATOR OFF)
   message(STATUS "No Boost.Context (libboost-context-dev): the CPU simulator is left out")
 endif()

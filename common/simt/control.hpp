@@ -21,8 +21,8 @@ struct Settings {
   Order order = Order::forward;
   std::uint64_t seed = 0;  ///< for Order::random: the same seed gives the same order
   unsigned workers = 0;    ///< operating-system threads that run blocks; 0 = one per core, at most 16
-  /// A launch is stopped and reported as a fault once one of its threads has had a processor for so long; on
-  /// a busy machine that may be up to four times as long by the clock.
+  /// A launch is stopped and reported as a fault once it has had the processors for so long, however long
+  /// that is by the clock on a busy machine; or once it has slept for four times as long.
   double launch_seconds = 10.0;
   std::string device = "h200";   ///< device profile: "t4", "rtx4090", "a100" or "h200"
   std::uint32_t max_grid_x = 0;  ///< stricter limit of gridDim.x; 0 = that of the device profile

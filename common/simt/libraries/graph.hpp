@@ -43,6 +43,24 @@ struct SimtGraphExec {
 
 namespace simt {
 
+/// What a kernel sets for a conditional node.
+struct Condition {
+  unsigned value = 0, at_launch = 0;
+};
+inline Condition& condition_of(cudaGraphConditionalHandle handle) {
+  return *reinterpret_cast<Condition*>(handle);
+}
+
+/// @brief The nodes, each behind those that it comes after. Of several that may be next, the first that was
+/// added, or in reverse order the last. Null in place of a node: there is a circle.
+std::vector<SimtGraphNode*> in_order(const SimtGraph& graph, Order order);
+
+/// @brief What a launch of the graph does, as the graph is now.
+std::vector<SimtGraphExec::Step> launched_steps(const SimtGraph& graph, Order order);
+void run(const std::vector<SimtGraphExec::Step>& steps);
+
+void clone_into(SimtGraph& clone, const SimtGraph& graph);
+
 /// @brief Adds a node that runs `work`.
 SimtGraphNode* add_node(SimtGraph& graph, cudaGraphNodeType type, std::vector<SimtGraphNode*> before,
                         std::function<void()> work);

@@ -157,30 +157,19 @@ unsigned transpose_matrix(BlockRunner& block, unsigned from, std::uintptr_t call
   return from;
 }
 
+MmaRegisters registers_of(const SimtMma& mma) {
+  if (!is_known(mma)) return {};
+  const auto count = [](int elements, SimtNumber number) {
+    return elements / 32 * bytes_of(number) / std::max(4, bytes_of(number));
+  };
+  return {count(mma.m * mma.n, mma.d), count(mma.m * mma.k, mma.a), count(mma.k * mma.n, mma.b),
+          count(mma.m * mma.n, mma.c)};
+}
+
 }  // namespace simt::matrix
 
 using simt::BlockRunner;
 extern "C" {
-
-int simt_mma_registers(SimtMma instruction, char operand) {
-  if (!simt::matrix::is_known(instruction)) return 0;
-  const auto registers = [](int elements, SimtNumber number) {
-    const int bytes = simt::matrix::bytes_of(number);
-    return elements / 32 * bytes / std::max(4, bytes);
-  };
-  switch (operand) {
-    case 'a':
-      return registers(instruction.m * instruction.k, instruction.a);
-    case 'b':
-      return registers(instruction.k * instruction.n, instruction.b);
-    case 'c':
-      return registers(instruction.m * instruction.n, instruction.c);
-    case 'd':
-      return registers(instruction.m * instruction.n, instruction.d);
-    default:
-      return 0;
-  }
-}
 
 void simt_mma(SimtMma instruction, void* d, const void* a, const void* b, const void* c) {
   simt::matrix::multiply_together(BlockRunner::in_kernel("mma.sync"), instruction, d, a, b, c, SIMT_CALLER());

@@ -16,6 +16,12 @@ namespace simt::matrix {
 void multiply_together(BlockRunner& block, SimtMma instruction, void* d, const void* a, const void* b,
                        const void* c, std::uintptr_t caller);
 
+/// How many registers of a lane hold its elements; all 0 if there is no such instruction.
+struct MmaRegisters {
+  int d = 0, a = 0, b = 0, c = 0;
+};
+MmaRegisters registers_of(const SimtMma& mma);
+
 struct Move {
   int matrices;    ///< 1, 2 or 4
   int transposed;  ///< 1: yes

@@ -45,9 +45,9 @@ inline void multiply(const Frame& f, const Step& s) {
   const SimtMma mma = unpacked_mma(s.flags);
   const int register_bytes = mma.a == simt_f64 ? 8 : 4;
   alignas(8) std::byte registers[4][8 * sizeof(double)];  // d, a, b, c
-  const int counts[] = {simt_mma_registers(mma, 'd'), simt_mma_registers(mma, 'a'),
-                        simt_mma_registers(mma, 'b'), simt_mma_registers(mma, 'c')};
-  std::size_t value = static_cast<std::size_t>(counts[0]);
+  const matrix::MmaRegisters registers_of_lane = matrix::registers_of(mma);
+  const int counts[] = {registers_of_lane.d, registers_of_lane.a, registers_of_lane.b, registers_of_lane.c};
+  auto value = static_cast<std::size_t>(counts[0]);
   for (int operand = 1; operand < 4; ++operand)
     for (int i = 0; i < counts[operand]; ++i, ++value) {
       const std::uint64_t bits = f.bits(s[value]);

@@ -13,6 +13,7 @@
 #include "simt/runtime/context.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
+#include "simt/runtime/memory_pools.hpp"
 
 namespace {
 
@@ -176,66 +177,12 @@ cudaError_t cudaFree(void* pointer) {
   if (find_shared(pointer) != nullptr) return free_shared(context, pointer);
   context.run_all();
   if (context.sticky() != cudaSuccess) return context.sticky();
-  if (device_memory().release(pointer)) return cudaSuccess;
+  if (device_memory().release(pointer)) {
+    simt::memory_pools().give_back(pointer);
+    return cudaSuccess;
+  }
   return context.misuse(cudaErrorInvalidValue, "bad_free",
                         "cudaFree got a pointer that cudaMalloc did not return, or that was freed before.");
-}
-
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  SIMT_API_ENTRY();
-  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
-  if (SimtCapture* const capture = context.capture_of(stream))
-    return context.fail(capture->allocate(pointer, bytes, stream));
-  return cudaMalloc(pointer, bytes);
-}
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  SIMT_API_ENTRY();
-  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
-  if (SimtCapture* const capture = context.capture_of(stream))
-    return context.fail(capture->release(pointer, stream));
-  return cudaFree(pointer);
-}
-
-// A pool is a name for the one place that memory comes from; sizes are those of that place.
-cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream) {
-  if (pool == nullptr) return Context::get().fail(cudaErrorInvalidValue);
-  return cudaMallocAsync(pointer, bytes, stream);
-}
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  SIMT_API_ENTRY();
-  if (device != 0) return context.fail(cudaErrorInvalidDevice);
-  if (pool == nullptr) return context.fail(cudaErrorInvalidValue);
-  static std::byte the_pool;
-  *pool = reinterpret_cast<cudaMemPool_t>(&the_pool);
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return cudaDeviceGetDefaultMemPool(pool, device);
-}
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  SIMT_API_ENTRY();
-  if (device != 0) return context.fail(cudaErrorInvalidDevice);
-  return context.fail(pool == nullptr ? cudaErrorInvalidValue : cudaSuccess);
-}
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
-  return cudaDeviceGetDefaultMemPool(pool, 0);
-}
-cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) { return cudaDeviceSetMemPool(0, pool); }
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t) { return cudaDeviceSetMemPool(0, pool); }
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void* value) {
-  SIMT_API_ENTRY();
-  return context.fail(pool == nullptr || value == nullptr ? cudaErrorInvalidValue : cudaSuccess);
-}
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  SIMT_API_ENTRY();
-  if (pool == nullptr || value == nullptr) return context.fail(cudaErrorInvalidValue);
-  if (attribute < cudaMemPoolAttrReleaseThreshold)
-    *static_cast<int*>(value) = 1;
-  else
-    *static_cast<std::uint64_t*>(value) =
-        attribute == cudaMemPoolAttrReleaseThreshold ? 0 : device_memory().bytes_in_use();
-  return cudaSuccess;
 }
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {

@@ -20,13 +20,12 @@ constinit thread_local dim3 gridDim{};
 namespace simt {
 namespace {
 
-thread_local BlockRunner* current_runner = nullptr;
-
 /// A thread that spins on atomics gives way after this many.
 constexpr unsigned kSpinsBeforeYield = 64;
 /// After so many, a lane of its own warp that waits in __activemask() goes on without it.
 constexpr unsigned kSpinsBeforeParting = 4096;
 constexpr std::size_t kCacheLine = 64;
+constexpr std::size_t kLookAhead = 2;
 
 }  // namespace
 
@@ -39,10 +38,9 @@ bool is_builtin_variable(std::uintptr_t address) {
 
 uint3 BlockRunner::block_index() const { return blockIdx; }
 
-BlockRunner* BlockRunner::current() { return current_runner; }
+constinit thread_local BlockRunner* BlockRunner::current_ = nullptr;
 
-BlockRunner& BlockRunner::in_kernel(const char* what) {
-  if (current_runner != nullptr) return *current_runner;
+void BlockRunner::throw_in_host_code(const char* what) {
   throw std::logic_error(std::string(what) + " was called by host code; it exists only inside kernels");
 }
 
@@ -56,7 +54,7 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
     for (unsigned z = 0; z < shape_.z; ++z)
       for (unsigned y = 0; y < shape_.y; ++y)
         for (unsigned x = 0; x < shape_.x; ++x) thread_indices_.push_back(make_uint3(x, y, z));
-    threads_.assign(static_cast<std::size_t>(count), Thread{});
+    threads_.assign(static_cast<std::size_t>(count) + kLookAhead, Thread{});
     warps_.resize(static_cast<std::size_t>((count + kWarpSize - 1) / kWarpSize));
   }
   for (std::size_t w = 0; w < warps_.size(); ++w) {
@@ -65,7 +63,7 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   }
   launch_ = &launch;
   live_ = count;
-  at_barrier_ = barrier_sum_ = barrier_arrived_ = 0;
+  barrier_sum_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
   for (Gathering& gathering : gatherings_)
     gathering.arrived = gathering.threads = 0, gathering.votes = {}, gathering.waiting.clear();
@@ -85,11 +83,11 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
 
 bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number) {
   prepare(launch, block_index, block_number);
-  current_runner = this;
+  current_ = this;
   Fiber& first = idle_fiber();
   fiber_ = &first;
   switch_stack(home_, first.context);  // back when the block ended or was abandoned
-  current_runner = nullptr;
+  current_ = nullptr;
   if (observer_ != nullptr) observer_->block_ends();
   if (fault_.kind == FaultKind::none) return true;
   for (Thread& thread : threads_) thread = Thread{};
@@ -108,7 +106,7 @@ void BlockRunner::wipe() {
   poison_shared_memory(*launch_->module, dynamic_shared_, launch_->dynamic_shared_bytes);
 }
 
-void BlockRunner::fiber_main() { current_runner->run_threads(); }
+void BlockRunner::fiber_main() { current_->run_threads(); }
 
 Fiber& BlockRunner::idle_fiber() {
   Fiber& fiber = fibers_.take();
@@ -129,29 +127,25 @@ void BlockRunner::switch_to(Fiber& target, StackPlace& suspended) {
   switch_stack(suspended, target.context);
 }
 
-// Goes on with a thread that waits and whose turn has come. The one after it is likely to be next.
+// Goes on with a thread that waits and whose turn has come. The one two after it is likely to follow soon.
 void BlockRunner::resume(int thread, StackPlace& suspended) {
   Thread& waiting = threads_[static_cast<std::size_t>(thread)];
-  fiber_ = std::exchange(waiting.fiber, nullptr);
+  fiber_ = waiting.fiber;
   make_running(thread);
-  if (static_cast<std::size_t>(thread) + 1 < threads_.size()) {
-    const auto* const stack = static_cast<const std::byte*>((&waiting)[1].place);
-    __builtin_prefetch(stack, 1);
-    __builtin_prefetch(stack + kCacheLine, 1);
-    __builtin_prefetch(stack + 2 * kCacheLine, 1);
-  }
+  const auto* const stack = static_cast<const std::byte*>((&waiting)[kLookAhead].place);
+  __builtin_prefetch(stack, 1);
+  __builtin_prefetch(stack + kCacheLine, 1);
   switch_stack(suspended, waiting.place);
 }
 
 // Suspends the running thread in favour of another; returns when its turn has come again.
-void BlockRunner::run_instead(int next) {
-  Thread& self = threads_[static_cast<std::size_t>(running_)];
-  self.fiber = fiber_;
+void BlockRunner::run_instead(int self, int next) {
+  Thread& waiting = threads_[static_cast<std::size_t>(self)];
   if (threads_[static_cast<std::size_t>(next)].fiber != nullptr) {
-    resume(next, self.place);
+    resume(next, waiting.place);
   } else {
     pending_ = next;
-    switch_to(idle_fiber(), self.place);
+    switch_to(idle_fiber(), waiting.place);
   }
 }
 
@@ -176,18 +170,18 @@ void BlockRunner::answer_roll_call() {
 }
 
 // The running thread has cleared its ready bit. Returns when something set it again and its turn has come.
-void BlockRunner::wait(std::uintptr_t caller) {
-  threads_[static_cast<std::size_t>(running_)].waits_at = caller;
-  if (launch_->stop) raise(FaultKind::endless_loop, "");
+void BlockRunner::wait(int self, std::uintptr_t caller) {
+  threads_[static_cast<std::size_t>(self)].waits_at = caller;
+  if (launch_->stop.load(std::memory_order_relaxed)) raise(FaultKind::endless_loop, "");
   int next = next_ready();
   if (next == kNone && release_any()) next = next_ready();
   if (next == kNone) report_deadlock();
-  if (next != running_) run_instead(next);
+  if (next != self) run_instead(self, next);
   if (roll_call_ != nullptr) [[unlikely]]
     answer_roll_call();
 }
 
-void BlockRunner::wait_long(std::uintptr_t caller) { wait(caller); }
+void BlockRunner::wait_long(std::uintptr_t caller) { wait(running_, caller); }
 
 // The loop of every fiber: run what is ready. Never returns; a fiber without work is idle in switch_to().
 void BlockRunner::run_threads() {
@@ -208,6 +202,7 @@ void BlockRunner::run_threads() {
 }
 
 void BlockRunner::start_thread(int thread) {
+  threads_[static_cast<std::size_t>(thread)].fiber = fiber_;
   make_running(thread);
   char text[200];
   try {
@@ -232,7 +227,9 @@ void BlockRunner::start_thread(int thread) {
 void BlockRunner::finish_thread() {
   if (observer_ != nullptr) observer_->thread_ends(running_);
   warp_of(running_).lane_exits(bit_of(running_));
-  threads_[static_cast<std::size_t>(running_)].spins = 0;
+  Thread& thread = threads_[static_cast<std::size_t>(running_)];
+  thread.fiber = nullptr;
+  thread.spins = 0;
   --live_;
   running_ = kNone;
   if (launch_->stop) {
@@ -262,7 +259,7 @@ void BlockRunner::pause() {
     release_paused_lanes(static_cast<std::size_t>(running_ / kWarpSize));
     if ((warp.ready & bit_of(running_)) != 0) return;  // it goes on at once: as good as any other lane
   }
-  wait(threads_[static_cast<std::size_t>(running_)].waits_at);
+  wait(running_, threads_[static_cast<std::size_t>(running_)].waits_at);
 }
 
 void BlockRunner::release_paused_lanes(std::size_t warp_number) {
@@ -299,7 +296,7 @@ LaneMask BlockRunner::active_lanes(std::uintptr_t caller) {
   if (warp.live() == self) return self;
   warp.ready &= ~self;
   warp.converging |= self;
-  wait(caller);
+  wait_long(caller);
   return threads_[static_cast<std::size_t>(running_)].converged;
 }
 
@@ -328,7 +325,7 @@ bool BlockRunner::release_converged(bool though_others_run) {
 }
 
 AsyncCopies& BlockRunner::async_copies() {
-  if (copies_.size() < threads_.size()) copies_.resize(threads_.size());
+  if (copies_.size() < thread_indices_.size()) copies_.resize(thread_indices_.size());
   return copies_[static_cast<std::size_t>(running_)];
 }
 
@@ -338,24 +335,24 @@ void BlockRunner::issue_copy(const AsyncCopy& copy, std::uintptr_t caller) {
 }
 
 void BlockRunner::land_copies(unsigned batches_in_flight, std::uintptr_t caller) {
+  AsyncCopies& copies = async_copies();
   AsyncCopy copy{};
-  while (async_copies().next(batches_in_flight, copy)) {
+  while (copies.next(batches_in_flight, copy)) {
     if (observer_ != nullptr) observer_->async_copy_lands(copy, caller);
     const std::size_t kept = copy.bytes - copy.zero_bytes;
     std::memcpy(copy.to, copy.from, kept);
-    std::memset(static_cast<std::byte*>(copy.to) + kept, 0, copy.zero_bytes);
+    if (copy.zero_bytes != 0) std::memset(static_cast<std::byte*>(copy.to) + kept, 0, copy.zero_bytes);
   }
 }
 
 int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
-  Warp& warp = warp_of(running_);
-  warp.ready &= ~bit_of(running_);
-  warp.at_barrier |= bit_of(running_);
-  ++at_barrier_;
-  ++barrier_arrived_;
-  barrier_sum_ += predicate != 0;
-  barrier_kind_ = kind;
-  wait(caller);
+  const int self = running_;
+  Warp& warp = warp_of(self);
+  warp.ready &= ~bit_of(self);
+  warp.at_barrier |= bit_of(self);
+  if (predicate != 0) ++barrier_sum_;
+  if (barrier_kind_ != kind) barrier_kind_ = kind;
+  wait(self, caller);
   return barrier_result_;  // the next barrier cannot open, and change it, before this thread arrives there
 }
 
@@ -398,11 +395,12 @@ Rendezvous& BlockRunner::meet(SimtWarpOp op, LaneMask mask) {
 
 // Brings this lane to the meeting; returns, when it is complete, the lanes that took part.
 LaneMask BlockRunner::arrive(Rendezvous& meeting, std::uintptr_t caller) {
-  Warp& warp = warp_of(running_);
-  meeting.arrived |= bit_of(running_);
+  const int self = running_;
+  Warp& warp = warp_of(self);
+  meeting.arrived |= bit_of(self);
   if (!warp.try_complete(meeting)) {
-    warp.ready &= ~bit_of(running_);
-    wait(caller);
+    warp.ready &= ~bit_of(self);
+    wait(self, caller);
   }
   if (observer_ != nullptr)
     observer_->lanes_met({meeting.op, meeting.number, meeting.arrived, caller, meeting.caller, meeting.work});
@@ -496,7 +494,7 @@ void BlockRunner::spin_hint() {
   if (last_of_its_turn(self)) turn_to_next_warp();
   const int next = next_ready();
   warp.ready |= bit_of(self);
-  if (next != kNone) run_instead(next);
+  if (next != kNone) run_instead(self, next);
 }
 
 RawFault& BlockRunner::begin_fault(FaultKind kind) {

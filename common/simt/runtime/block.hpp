@@ -68,9 +68,13 @@ class BlockRunner {
   BlockRunner();
 
   /// The runner that executes a kernel on this operating-system thread right now; null in host code.
-  static BlockRunner* current();
+  static BlockRunner* current() { return current_; }
   /// The same, for what exists only inside kernels. Throws std::logic_error in host code.
-  static BlockRunner& in_kernel(const char* what);
+  static BlockRunner& in_kernel(const char* what) {
+    if (current_ == nullptr) [[unlikely]]
+      throw_in_host_code(what);
+    return *current_;
+  }
 
   /// Runs one block to its end. Returns false if a thread faulted; then fault() tells.
   bool run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
@@ -114,7 +118,7 @@ class BlockRunner {
   // Of tiles of several warps: see simt_tile_abi.h.
   void sync_tile(unsigned threads, std::uintptr_t caller);
   void put_for_tile(std::uint64_t value) {
-    tile_values_.resize(threads_.size());
+    tile_values_.resize(thread_indices_.size());
     tile_values_[static_cast<std::size_t>(running_)] = value;
   }
   std::uint64_t value_of_tile(unsigned rank) const { return tile_values_.at(rank); }
@@ -158,13 +162,15 @@ class BlockRunner {
 
  private:
   struct Thread {
-    Fiber* fiber = nullptr;       ///< set while the thread waits
+    Fiber* fiber = nullptr;       ///< on which it runs, once it has started
     StackPlace place = nullptr;   ///< where it goes on then
     std::uintptr_t waits_at = 0;  ///< the call in which it waits
     unsigned spins = 0;
     LaneMask converged = 0;  ///< the answer of its last __activemask()
   };
   static constexpr int kNone = -1;
+
+  [[noreturn]] static void throw_in_host_code(const char* what);
 
   // What lies on the way from the kernel's code to the switch is inlined (SIMT_INLINE): with Boost.Context, a
   // switch makes the processor mispredict every return up to there.
@@ -173,14 +179,23 @@ class BlockRunner {
   void run_threads();
   void start_thread(int thread);
   void finish_thread();
-  SIMT_INLINE void wait(std::uintptr_t caller);
-  SIMT_INLINE void run_instead(int next);
+  SIMT_INLINE void wait(int self, std::uintptr_t caller);
+  SIMT_INLINE void run_instead(int self, int next);
   Fiber& idle_fiber();
   void rewind();
   SIMT_INLINE void switch_to(Fiber& target, StackPlace& suspended);
   SIMT_INLINE void resume(int thread, StackPlace& suspended);
   SIMT_INLINE void make_running(int thread);
-  int next_ready();
+  /// Whose turn it is; kNone if nobody is ready. As a rule, it is the next lane.
+  SIMT_INLINE int next_ready() {
+    const int lane = lane_cursor_ + 1;  // 33 at most
+    if (launch_->order != Order::forward || (std::uint64_t{warps_[warp_cursor_].ready} >> lane & 1u) == 0)
+        [[unlikely]]
+      return find_ready();
+    lane_cursor_ = lane;
+    return static_cast<int>(warp_cursor_) * kWarpSize + lane;
+  }
+  int find_ready();
   bool last_of_its_turn(int thread) const;
   void turn_to_next_warp();
   int pick_in_warp(std::size_t warp_number);
@@ -212,17 +227,18 @@ class BlockRunner {
   }
   void wait_long(std::uintptr_t caller);  ///< wait(), for those in no hurry
 
-  Warp& warp_of(int thread) { return warps_[static_cast<std::size_t>(thread / kWarpSize)]; }
-  const Warp& warp_of(int thread) const { return warps_[static_cast<std::size_t>(thread / kWarpSize)]; }
+  Warp& warp_of(int thread) { return warps_[static_cast<unsigned>(thread) / kWarpSize]; }
+  const Warp& warp_of(int thread) const { return warps_[static_cast<unsigned>(thread) / kWarpSize]; }
   static LaneMask bit_of(int thread) { return LaneMask{1} << (thread % kWarpSize); }
   std::uint64_t random();
 
+  static constinit thread_local BlockRunner* current_;
   LaunchContext* launch_ = nullptr;
   BlockObserver* observer_ = nullptr;
   FiberPool fibers_;
-  Fiber* fiber_ = nullptr;     ///< the one that runs
-  StackPlace home_ = nullptr;  ///< run(), on the operating-system thread's own stack
-  std::vector<Thread> threads_;
+  Fiber* fiber_ = nullptr;             ///< the one that runs
+  StackPlace home_ = nullptr;          ///< run(), on the operating-system thread's own stack
+  std::vector<Thread> threads_;        ///< and two that are none: see resume()
   std::vector<uint3> thread_indices_;  ///< threadIdx of each thread, for the current block shape
   dim3 shape_{0, 0, 0};
   std::vector<Warp> warps_;
@@ -244,9 +260,8 @@ class BlockRunner {
   int running_ = kNone;
   int pending_ = kNone;  ///< chosen for a fiber that is about to be resumed
   int live_ = 0;
-  int at_barrier_ = 0;
   SimtBarrier barrier_kind_ = simt_barrier_plain;
-  int barrier_sum_ = 0, barrier_arrived_ = 0, barrier_result_ = 0;
+  int barrier_sum_ = 0, barrier_result_ = 0;
   bool wait_for_grid();
   std::uint64_t block_number_ = 0;
   bool grid_opened_ = false;  ///< a thread of the block has waited for the other blocks

@@ -12,6 +12,7 @@
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
+#include "simt/runtime/memory_pools.hpp"
 #include "simt/runtime/symbolize.hpp"
 
 namespace simt {
@@ -255,6 +256,7 @@ void Context::reset() {
   dynamic_shared_optin.clear();
   last_ = sticky_ = cudaSuccess;
   device_memory().release_all();
+  memory_pools().reset();
 }
 
 void require_host_code() {

@@ -2,20 +2,24 @@
 /// @file
 /// From one stack to another.
 ///
-/// On x86-64 this is inlined where it is used. No call and no return happens in between, so the processor,
-/// which predicts that a return goes to where its call was, is right about those that follow, as long as
-/// threads wait in the same place: they return to the same code. Elsewhere it is Boost.Context's.
+/// On x86-64, unless SIMT_BOOST_CONTEXT is defined, this is inlined where it is used. No call and no return
+/// happens in between, so the processor, which predicts that a return goes to where its call was, is right
+/// about those that follow, as long as threads wait in the same place: they return to the same code.
+/// Elsewhere it is Boost.Context's.
 
 #include <cstddef>
 #include <cstdint>
 
-#ifndef __x86_64__
+#if !defined(__x86_64__) && !defined(SIMT_BOOST_CONTEXT)
+#define SIMT_BOOST_CONTEXT
+#endif
+#ifdef SIMT_BOOST_CONTEXT
 #include <boost/context/detail/fcontext.hpp>
 #endif
 
 namespace simt {
 
-#ifdef __x86_64__
+#ifndef SIMT_BOOST_CONTEXT
 
 /// Where a suspended stack ends; what it needs to go on lies there.
 using StackPlace = void*;

@@ -108,9 +108,11 @@ double processor_seconds(pthread_t thread) {
 }
 
 /// The thread that stops launches which run too long: once a thread has had the processor for as many seconds
-/// as the launch may take, or when kBusyFactor times as many have passed, should others have the processors.
-/// It asks the threads at work to stop, by a flag that the runtime sees and by a signal that reaches a loop
-/// without any call, again and again until they have.
+/// as the launch may take, or all together have had all processors for so long; or once all have slept for
+/// kMostAsleep times as long, since what they wait for never comes. A launch that other programs keep from
+/// the processors is given time: it still gets a share of them. The watchdog asks the threads at work to
+/// stop, by a flag that the runtime sees and by a signal that reaches a loop without any call, again and
+/// again until they have.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { watch(); }) { thread_.detach(); }
@@ -122,9 +124,9 @@ class Watchdog {
     seconds_ = seconds;
     used_before_.clear();
     for (const pthread_t thread : threads_) used_before_.push_back(processor_seconds(thread));
-    const Clock::time_point now = Clock::now();
-    next_look_ = now + to_duration(seconds);
-    latest_ = now + to_duration(kBusyFactor * seconds);
+    awake_ = Clock::now();
+    used_awake_ = 0;
+    next_look_ = awake_ + to_duration(seconds);
     changed_.notify_one();
   }
   void stop() {
@@ -141,26 +143,33 @@ class Watchdog {
         changed_.wait(lock);
       } else if (now < next_look_) {
         changed_.wait_until(lock, next_look_);
-      } else if (const double left = seconds_ - most_used(); left > 0 && now < latest_) {
-        next_look_ = std::min(latest_, now + std::max(to_duration(left), kLookAgain));
-      } else {
+      } else if (launch_->stop || !may_go_on(now)) {
         launch_->stop = true;
         for (const pthread_t thread : threads_) pthread_kill(thread, watchdog_signal());
-        latest_ = now;
         next_look_ = now + kLookAgain;
       }
     }
   }
 
-  /// Seconds of a processor that the launch's busiest thread has had.
-  double most_used() const {
-    double most = 0;
-    for (std::size_t i = 0; i < threads_.size(); ++i)
-      most = std::max(most, processor_seconds(threads_[i]) - used_before_[i]);
-    return most;
+  /// If so, says when to look again.
+  bool may_go_on(Clock::time_point now) {
+    double most = 0, all = 0;  // seconds of processors that the launch's threads have had
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      const double used = processor_seconds(threads_[i]) - used_before_[i];
+      most = std::max(most, used);
+      all += used;
+    }
+    most = std::max(most, all / std::max(1u, std::thread::hardware_concurrency()));
+    const double since_awake = std::chrono::duration<double>(now - awake_).count();
+    const bool asleep = all - used_awake_ < kLeastShare * since_awake;
+    if (!asleep) awake_ = now, used_awake_ = all;
+    if (most >= seconds_ || (asleep && since_awake >= kMostAsleep * seconds_)) return false;
+    next_look_ = now + std::max(to_duration(seconds_ - most), kLookAgain);
+    return true;
   }
 
-  static constexpr double kBusyFactor = 4;
+  static constexpr double kLeastShare = 0.01;  // of a processor; with less, a launch is asleep
+  static constexpr double kMostAsleep = 4;
   static constexpr Clock::duration kLookAgain = std::chrono::milliseconds(20);
 
   std::mutex mutex_;
@@ -169,8 +178,9 @@ class Watchdog {
   std::vector<pthread_t> threads_;
   double seconds_ = 0;               // that a launch may take
   std::vector<double> used_before_;  // by thread
-  Clock::time_point next_look_, latest_;
-  std::thread thread_;  // last: it uses all of the above
+  Clock::time_point next_look_, awake_;
+  double used_awake_ = 0;  // by all threads, at awake_
+  std::thread thread_;     // last: it uses all of the above
 };
 
 /// The operating-system threads beside the calling one. They live as long as the process.

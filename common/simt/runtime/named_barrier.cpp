@@ -33,7 +33,7 @@ Votes BlockRunner::named_barrier(NamedBarrier to, std::uintptr_t caller) {
 
 void BlockRunner::sync_tile(unsigned threads, std::uintptr_t caller) {
   const unsigned tile = static_cast<unsigned>(running_) / threads;
-  if ((tile + 1) * threads > threads_.size())
+  if ((tile + 1) * threads > thread_indices_.size())
     raise(FaultKind::assertion, "the threads of the block fill all of its tiles");
   come_to_barrier({kNamedBarriers + tile, threads, true}, caller);
 }

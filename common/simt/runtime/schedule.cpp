@@ -58,12 +58,15 @@ bool BlockRunner::last_of_its_turn(int thread) const {
 
 void BlockRunner::turn_to_next_warp() {
   const bool reverse = launch_->order == Order::reverse;
-  warp_cursor_ = (warp_cursor_ + (reverse ? warps_.size() - 1 : 1)) % warps_.size();
+  if (reverse)
+    warp_cursor_ = (warp_cursor_ == 0 ? warps_.size() : warp_cursor_) - 1;
+  else if (++warp_cursor_ == warps_.size())
+    warp_cursor_ = 0;
   lane_cursor_ = reverse ? kWarpSize : -1;
 }
 
 // A ready thread: of the current warp as long as it has one, so that its lanes stay close together.
-int BlockRunner::next_ready() {
+int BlockRunner::find_ready() {
   const std::size_t count = warps_.size();
   if (launch_->order == Order::random) {
     const std::size_t first = random() % count;
@@ -80,7 +83,9 @@ int BlockRunner::next_ready() {
 
 // As on hardware since Volta: the barrier opens when all threads that have not returned are there.
 bool BlockRunner::release_barrier() {
-  if (live_ == 0 || at_barrier_ != live_) return false;
+  for (const Warp& warp : warps_)
+    if (warp.at_barrier != warp.live()) return false;
+  if (finished()) return false;
   switch (barrier_kind_) {
     case simt_barrier_plain:
       break;
@@ -88,26 +93,27 @@ bool BlockRunner::release_barrier() {
       barrier_result_ = barrier_sum_;
       break;
     case simt_barrier_and:
-      barrier_result_ = barrier_sum_ == barrier_arrived_;
+      barrier_result_ = barrier_sum_ == live_;
       break;
     case simt_barrier_or:
       barrier_result_ = barrier_sum_ != 0;
       break;
   }
   if (observer_ != nullptr) tell_barrier();
-  barrier_sum_ = barrier_arrived_ = at_barrier_ = 0;
+  barrier_sum_ = 0;
   rewind();
   for (Warp& warp : warps_) warp.ready |= std::exchange(warp.at_barrier, 0);
   return true;
 }
 
 void BlockRunner::tell_barrier() {
-  barrier_callers_.resize(threads_.size());
-  for (std::size_t thread = 0; thread < threads_.size(); ++thread) {
+  const std::size_t count = thread_indices_.size();
+  barrier_callers_.resize(count);
+  for (std::size_t thread = 0; thread < count; ++thread) {
     const bool waits = (warps_[thread / kWarpSize].at_barrier & bit_of(static_cast<int>(thread))) != 0;
     barrier_callers_[thread] = waits ? threads_[thread].waits_at : 0;
   }
-  observer_->barrier_opens(barrier_callers_.data(), static_cast<int>(threads_.size()));
+  observer_->barrier_opens(barrier_callers_.data(), static_cast<int>(count));
 }
 
 // Threads that have come to one place by the same calls, in an operation with the same lanes to wait for, are

@@ -214,7 +214,7 @@ enum cudaSharedMemConfig {
   cudaSharedMemBankSizeEightByte = 2
 };
 
-// Pools of memory. There is one place that all of it comes from; a pool is a name for it.
+// Pools of memory. All of it comes from one place; a pool counts what it has given.
 typedef struct SimtMemPool* cudaMemPool_t;
 enum cudaMemPoolAttr {
   cudaMemPoolReuseFollowEventDependencies = 1,

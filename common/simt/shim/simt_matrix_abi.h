@@ -32,11 +32,8 @@ struct SimtMma {
   unsigned char saturates;  ///< .satfinite: integer sums are clamped, not wrapped
 };
 
-/// How many registers a lane brings or gets for one operand of an mma: 'a', 'b', 'c' or 'd'. 0: there is no
-/// such instruction.
-int simt_mma_registers(SimtMma instruction, char operand);
-
-/// The product. `d` may be the same array as `c`. A lane's registers: simt_mma_registers() says how many.
+/// The product. `d` may be the same array as `c`. simt::matrix::registers_of() says how many registers a lane
+/// has of each.
 void simt_mma(SimtMma instruction, void* d, const void* a, const void* b, const void* c);
 
 /// The product of CUDA's wmma fragments, which lie in registers as mma.h of the simulator lays them.

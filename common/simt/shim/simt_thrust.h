@@ -13,6 +13,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,7 +37,8 @@ using cuda::minimum;
 using std::bit_and, std::bit_or, std::bit_xor, std::divides, std::equal_to, std::greater, std::greater_equal,
     std::less, std::less_equal, std::logical_and, std::logical_not, std::logical_or, std::minus, std::modulus,
     std::multiplies, std::negate, std::not_equal_to, std::plus;
-using std::make_pair, std::pair, std::swap;
+using std::get, std::make_pair, std::make_tuple, std::pair, std::swap, std::tie, std::tuple,
+    std::tuple_element, std::tuple_size;
 template <class T = void>
 struct identity {
   template <class U>
@@ -165,6 +167,19 @@ class device_ptr : public IteratorBase<device_ptr<T>, std::remove_const_t<T>, de
  private:
   T* at_ = nullptr;
 };
+/// Memory of no type: no elements, and so no arithmetic.
+template <>
+class device_ptr<void> {
+ public:
+  device_ptr() = default;
+  explicit device_ptr(void* at) : at_(at) {}
+  template <class T>
+  device_ptr(const device_ptr<T>& other) : at_(other.get()) {}
+  void* get() const { return at_; }
+
+ private:
+  void* at_ = nullptr;
+};
 template <class T>
 T* raw_pointer_cast(device_ptr<T> pointer) {
   return pointer.get();
@@ -183,6 +198,7 @@ device_ptr<T> device_malloc(std::size_t n) {
   DeviceSystem::check(cudaMalloc(&memory, n * sizeof(T)));
   return device_ptr<T>(static_cast<T*>(memory));
 }
+inline device_ptr<void> device_malloc(std::size_t bytes) { return device_malloc<char>(bytes); }
 template <class T>
 void device_free(device_ptr<T> pointer) {
   DeviceSystem::check(cudaFree(pointer.get()));
@@ -209,6 +225,90 @@ counting_iterator<T> make_counting_iterator(T x) {
   return counting_iterator<T>(x);
 }
 
+/// Takes whatever is assigned, and keeps nothing.
+struct Nothing {
+  template <class T>
+  const Nothing& operator=(const T&) const {
+    return *this;
+  }
+};
+struct discard_iterator : IteratorBase<discard_iterator, Nothing, Nothing> {
+  std::ptrdiff_t at = 0;
+  Nothing operator*() const { return {}; }
+  discard_iterator& operator+=(std::ptrdiff_t n) {
+    at += n;
+    return *this;
+  }
+  friend std::ptrdiff_t operator-(const discard_iterator& a, const discard_iterator& b) {
+    return a.at - b.at;
+  }
+};
+inline discard_iterator make_discard_iterator() { return {}; }
+
+/// What `f` makes of the elements of a range.
+template <class F, class I>
+class transform_iterator
+    : public IteratorBase<
+          transform_iterator<F, I>,
+          std::decay_t<std::invoke_result_t<F, typename std::iterator_traits<I>::value_type> >,
+          std::invoke_result_t<F, typename std::iterator_traits<I>::value_type> > {
+ public:
+  transform_iterator(I iterator, F f) : iterator_(iterator), f_(f) {}
+  const I& base() const { return iterator_; }
+  const F& functor() const { return f_; }
+  auto operator*() const { return f_(*iterator_); }
+  transform_iterator& operator+=(std::ptrdiff_t n) {
+    iterator_ += n;
+    return *this;
+  }
+  friend std::ptrdiff_t operator-(const transform_iterator& a, const transform_iterator& b) {
+    return a.iterator_ - b.iterator_;
+  }
+
+ private:
+  I iterator_;
+  F f_;
+};
+template <class I, class F>
+transform_iterator<F, I> make_transform_iterator(I iterator, F f) {
+  return {iterator, f};
+}
+
+/// Several ranges side by side: an element is a tuple, of references where the ranges have such.
+template <class Iterators>
+class zip_iterator;
+template <class... I>
+class zip_iterator<tuple<I...> >
+    : public IteratorBase<zip_iterator<tuple<I...> >, tuple<typename std::iterator_traits<I>::value_type...>,
+                          tuple<decltype(*std::declval<const I&>())...> > {
+ public:
+  using Reference = tuple<decltype(*std::declval<const I&>())...>;
+  zip_iterator() = default;
+  zip_iterator(const tuple<I...>& iterators) : iterators_(iterators) {}
+  const tuple<I...>& get_iterator_tuple() const { return iterators_; }
+  Reference operator*() const {
+    return std::apply([](const I&... one) { return Reference(*one...); }, iterators_);
+  }
+  zip_iterator& operator+=(std::ptrdiff_t n) {
+    std::apply([n](I&... one) { (static_cast<void>(one += n), ...); }, iterators_);
+    return *this;
+  }
+  friend std::ptrdiff_t operator-(const zip_iterator& a, const zip_iterator& b) {
+    return std::get<0>(a.iterators_) - std::get<0>(b.iterators_);
+  }
+
+ private:
+  tuple<I...> iterators_;
+};
+template <class... I>
+zip_iterator<tuple<I...> > make_zip_iterator(const tuple<I...>& iterators) {
+  return iterators;
+}
+template <class... I>
+zip_iterator<tuple<I...> > make_zip_iterator(I... iterators) {
+  return tuple<I...>(iterators...);
+}
+
 }  // namespace thrust
 
 namespace simt::parts_of_thrust {
@@ -224,10 +324,23 @@ template <class T>
 T* raw(thrust::device_ptr<T> pointer) {
   return pointer.get();
 }
+template <class F, class I>
+auto raw(const thrust::transform_iterator<F, I>& transformed) {
+  return thrust::make_transform_iterator(raw(transformed.base()), transformed.functor());
+}
+template <class... I>
+auto raw(const thrust::zip_iterator<std::tuple<I...> >& zipped) {
+  return std::apply([](const I&... one) { return thrust::make_zip_iterator(std::make_tuple(raw(one)...)); },
+                    zipped.get_iterator_tuple());
+}
 template <class T>
 constexpr bool is_on_device = false;
 template <class T>
 constexpr bool is_on_device<thrust::device_ptr<T> > = true;
+template <class F, class I>
+constexpr bool is_on_device<thrust::transform_iterator<F, I> > = is_on_device<I>;
+template <class... I>
+constexpr bool is_on_device<thrust::zip_iterator<std::tuple<I...> > > = (is_on_device<I> || ...);
 template <class T>
 constexpr bool is_system = std::is_same_v<T, DeviceSystem> || std::is_same_v<T, HostSystem>;
 
@@ -450,12 +563,34 @@ struct Copy {
 struct CopyIf {
   template <class S, class I, class O, class F>
   O operator()(const S& system, I first, I last, O out, F f) const {
-    return out + compute(system, [from = raw(first), to = raw(out), n = last - first, f]() mutable {
+    return (*this)(system, first, last, first, out, f);
+  }
+  /// Those whose neighbour in `stencil` is wanted.
+  template <class S, class I, class J, class O, class F>
+  O operator()(const S& system, I first, I last, J stencil, O out, F f) const {
+    return out + compute(system, [from = raw(first), wanted = raw(stencil), to = raw(out), n = last - first,
+                                  f]() mutable {
              std::ptrdiff_t count = 0;
              for (std::ptrdiff_t i = 0; i < n; ++i)
-               if (f(from[i])) to[count++] = from[i];
+               if (f(wanted[i])) to[count++] = from[i];
              return count;
            });
+  }
+};
+struct FindIf {
+  template <class S, class I, class F>
+  I operator()(const S& system, I first, I last, F f) const {
+    return first + compute(system, [from = raw(first), n = last - first, f]() mutable {
+             std::ptrdiff_t i = 0;
+             while (i < n && !f(from[i])) ++i;
+             return i;
+           });
+  }
+};
+struct Find {
+  template <class S, class I, class T>
+  I operator()(const S& system, I first, I last, const T& value) const {
+    return FindIf()(system, first, last, [value](const value_of<I>& x) { return x == value; });
   }
 };
 struct Transform {
@@ -562,6 +697,73 @@ struct InclusiveScan {
     return out + n;
   }
 };
+/// Equal keys beside each other are one segment, over which the values are summed.
+struct InclusiveScanByKey {
+  template <class S, class I, class J, class O, class Equal = std::equal_to<>, class Op = std::plus<> >
+  O operator()(const S& system, I first, I last, J values, O out, Equal equal = {}, Op op = {}) const {
+    const std::ptrdiff_t n = last - first;
+    system.run([key = raw(first), from = raw(values), to = raw(out), n, equal, op]() mutable {
+      if (n == 0) return;
+      value_of<J> sum = from[0];
+      to[0] = sum;
+      for (std::ptrdiff_t i = 1; i < n; ++i) {
+        if (equal(key[i - 1], key[i]))
+          sum = op(sum, from[i]);
+        else
+          sum = from[i];
+        to[i] = sum;
+      }
+    });
+    return out + n;
+  }
+};
+struct ReduceByKey {
+  template <class S, class I, class J, class K, class O, class Equal = std::equal_to<>,
+            class Op = std::plus<> >
+  std::pair<K, O> operator()(const S& system, I first, I last, J values, K keys_out, O out, Equal equal = {},
+                             Op op = {}) const {
+    const std::ptrdiff_t segments =
+        compute(system, [key = raw(first), from = raw(values), to_key = raw(keys_out), to = raw(out),
+                         n = last - first, equal, op]() mutable {
+          std::ptrdiff_t count = 0;
+          for (std::ptrdiff_t i = 0; i < n; ++count) {
+            value_of<J> sum = from[i];
+            to_key[count] = key[i];
+            for (++i; i < n && equal(key[i - 1], key[i]); ++i) sum = op(sum, from[i]);
+            to[count] = sum;
+          }
+          return count;
+        });
+    return {keys_out + segments, out + segments};
+  }
+};
+/// Of each segment, the first key and its value.
+struct UniqueByKeyCopy {
+  template <class S, class I, class J, class K, class O, class Equal = std::equal_to<> >
+  std::pair<K, O> operator()(const S& system, I first, I last, J values, K keys_out, O out,
+                             Equal equal = {}) const {
+    return ReduceByKey()(system, first, last, values, keys_out, out, equal,
+                         [](const value_of<J>& a, const value_of<J>&) { return a; });
+  }
+};
+/// The first element, then what `op` makes of each and the one before it.
+struct AdjacentDifference {
+  template <class S, class I, class O, class Op = std::minus<> >
+  O operator()(const S& system, I first, I last, O out, Op op = {}) const {
+    const std::ptrdiff_t n = last - first;
+    system.run([from = raw(first), to = raw(out), n, op]() mutable {
+      if (n == 0) return;
+      value_of<I> before = from[0];
+      to[0] = before;
+      for (std::ptrdiff_t i = 1; i < n; ++i) {
+        const value_of<I> x = from[i];  // in place, too
+        to[i] = op(x, before);
+        before = x;
+      }
+    });
+    return out + n;
+  }
+};
 struct ExclusiveScan {
   template <class S, class I, class O, class T = value_of<I>, class Op = std::plus<> >
   O operator()(const S& system, I first, I last, O out, T initial = T{}, Op op = {}) const {
@@ -603,19 +805,8 @@ struct SortByKey {
 struct Sort {
   template <class S, class I, class Less = std::less<> >
   void operator()(const S& system, I first, I last, Less less = {}) const {
-    SortByKey()(system, first, last, NoValues(), less);
+    SortByKey()(system, first, last, thrust::discard_iterator(), less);
   }
-
- private:
-  /// In place of an array of values: takes whatever is assigned, and keeps nothing.
-  struct NoValues {
-    using value_type = NoValues;
-    using iterator_category = std::random_access_iterator_tag;
-    using difference_type = std::ptrdiff_t;
-    using pointer = void;
-    using reference = NoValues;
-    NoValues operator[](std::ptrdiff_t) const { return {}; }
-  };
 };
 
 }  // namespace simt::parts_of_thrust
@@ -634,6 +825,8 @@ SIMT_THRUST_ALGORITHM(sequence, Sequence)
 SIMT_THRUST_ALGORITHM(is_sorted, IsSorted)
 SIMT_THRUST_ALGORITHM(copy, Copy)
 SIMT_THRUST_ALGORITHM(copy_if, CopyIf)
+SIMT_THRUST_ALGORITHM(find, Find)
+SIMT_THRUST_ALGORITHM(find_if, FindIf)
 SIMT_THRUST_ALGORITHM(transform, Transform)
 SIMT_THRUST_ALGORITHM(transform_reduce, TransformReduce)
 SIMT_THRUST_ALGORITHM(reduce, Reduce)
@@ -644,6 +837,10 @@ SIMT_THRUST_ALGORITHM(min_element, MinElement)
 SIMT_THRUST_ALGORITHM(max_element, MaxElement)
 SIMT_THRUST_ALGORITHM(inclusive_scan, InclusiveScan)
 SIMT_THRUST_ALGORITHM(exclusive_scan, ExclusiveScan)
+SIMT_THRUST_ALGORITHM(inclusive_scan_by_key, InclusiveScanByKey)
+SIMT_THRUST_ALGORITHM(reduce_by_key, ReduceByKey)
+SIMT_THRUST_ALGORITHM(unique_by_key_copy, UniqueByKeyCopy)
+SIMT_THRUST_ALGORITHM(adjacent_difference, AdjacentDifference)
 SIMT_THRUST_ALGORITHM(sort, Sort)
 SIMT_THRUST_ALGORITHM(stable_sort, Sort)
 SIMT_THRUST_ALGORITHM(sort_by_key, SortByKey)

@@ -1,5 +1,6 @@
 // Thrust's vectors and algorithms, on the device and on the host, each held against a loop.
 
+#include <thrust/adjacent_difference.h>
 #include <thrust/copy.h>
 #include <thrust/count.h>
 #include <thrust/device_free.h>
@@ -9,12 +10,16 @@
 #include <thrust/execution_policy.h>
 #include <thrust/extrema.h>
 #include <thrust/fill.h>
+#include <thrust/find.h>
 #include <thrust/for_each.h>
 #include <thrust/functional.h>
 #include <thrust/generate.h>
 #include <thrust/host_vector.h>
 #include <thrust/inner_product.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/discard_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
 #include <thrust/random.h>
 #include <thrust/reduce.h>
 #include <thrust/scan.h>
@@ -22,6 +27,8 @@
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 #include <thrust/transform_reduce.h>
+#include <thrust/tuple.h>
+#include <thrust/unique.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -197,8 +204,63 @@ static void random_numbers() {
   EXPECT(seen[0] == 0 && *std::min_element(seen + 1, seen + 7) > 50);
 }
 
+struct Halve {
+  template <class Tuple>
+  __host__ __device__ void operator()(Tuple both) const {
+    thrust::get<1>(both) = thrust::get<0>(both) / 2;
+  }
+};
+struct FirstOfBoth {
+  __host__ __device__ int operator()(const thrust::tuple<int, int>& both) const {
+    return thrust::get<0>(both);
+  }
+};
+
+// Two arrays as one, sorted by the first and then by the second; and what makes one range of another.
+template <class Vector>
+static void iterators() {
+  Vector keys = {3, 1, 2, 1, 3, 1}, values = {10, 12, 13, 11, 14, 9};
+  const auto first = thrust::make_zip_iterator(thrust::make_tuple(keys.begin(), values.begin()));
+  const auto last = first + 6;
+  thrust::sort(first, last);
+  EXPECT((thrust::host_vector<int>(keys) == std::vector<int>{1, 1, 1, 2, 3, 3}));
+  EXPECT((thrust::host_vector<int>(values) == std::vector<int>{9, 11, 12, 13, 10, 14}));
+  const auto twice = thrust::make_transform_iterator(keys.begin(), Square());
+  EXPECT(thrust::reduce(twice, twice + 6, 0LL) == 1 + 1 + 1 + 4 + 9 + 9);
+  thrust::for_each(first, last, Halve());
+  EXPECT((thrust::host_vector<int>(values) == std::vector<int>{0, 0, 0, 1, 1, 1}));
+  EXPECT(thrust::transform_reduce(first, last, FirstOfBoth(), 0, thrust::plus<int>()) == 11);
+}
+
+template <class Vector>
+static void segments() {
+  Vector keys = {4, 4, 7, 7, 7, 4}, values = {1, 2, 3, 4, 5, 6}, out(6), key(6);
+  thrust::inclusive_scan_by_key(keys.begin(), keys.end(), values.begin(), out.begin());
+  EXPECT((thrust::host_vector<int>(out) == std::vector<int>{1, 3, 3, 7, 12, 6}));
+  const auto ends = thrust::reduce_by_key(keys.begin(), keys.end(), values.begin(), key.begin(), out.begin());
+  EXPECT(ends.first - key.begin() == 3 && ends.second - out.begin() == 3);
+  EXPECT(key[0] == 4 && key[1] == 7 && key[2] == 4 && out[0] == 3 && out[1] == 12 && out[2] == 6);
+  thrust::unique_by_key_copy(keys.begin(), keys.end(), thrust::make_counting_iterator(0),
+                             thrust::make_discard_iterator(), out.begin());
+  EXPECT(out[0] == 0 && out[1] == 2 && out[2] == 5);
+  thrust::adjacent_difference(values.begin(), values.end(), values.begin(), thrust::minus<int>());
+  EXPECT((thrust::host_vector<int>(values) == std::vector<int>(6, 1)));
+  thrust::adjacent_difference(keys.begin(), keys.end(), out.begin(), thrust::not_equal_to<int>());
+  EXPECT((thrust::host_vector<int>(out) == std::vector<int>{4, 0, 1, 0, 0, 1}));
+  EXPECT(thrust::find(keys.begin(), keys.end(), 7) - keys.begin() == 2);
+  EXPECT(thrust::find_if(keys.begin(), keys.end(), IsOdd()) - keys.begin() == 2);
+  EXPECT(thrust::find(keys.begin(), keys.end(), 5) == keys.end());
+  const auto copied = thrust::copy_if(thrust::make_counting_iterator(0), thrust::make_counting_iterator(6),
+                                      keys.begin(), out.begin(), IsOdd());
+  EXPECT(copied - out.begin() == 3 && out[0] == 2 && out[2] == 4);
+}
+
 int main() {
   vectors();
+  iterators<thrust::device_vector<int>>();
+  iterators<thrust::host_vector<int>>();
+  segments<thrust::device_vector<int>>();
+  segments<thrust::host_vector<int>>();
   random_numbers();
   algorithms<thrust::device_vector<int>>();
   algorithms<thrust::host_vector<int>>();

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <climits>
 #include <cstdint>
+#include <ctime>
 #include <stdexcept>
 
 #include "support.hpp"
@@ -46,6 +47,13 @@ __global__ void endless_kernel(volatile int* data) {
 }
 __global__ void sleeping_kernel(int milliseconds) {
   for (int i = 0; i < milliseconds; i += 10) usleep(10'000);
+}
+__global__ void drowsy_kernel(int milliseconds) {  // awake for a twentieth of the time
+  for (int i = 0; i < milliseconds; i += 10) {
+    for (const std::clock_t start = std::clock(); std::clock() - start < CLOCKS_PER_SEC / 2000;) {
+    }
+    usleep(9'500);
+  }
 }
 __global__ void endless_barrier_kernel(const volatile int* data) {
   while (data[0] == 0) __syncthreads();
@@ -213,11 +221,13 @@ TEST_CASE("a cooperative launch that never ends is stopped, in check mode as wel
   simt::configure({});
 }
 
-TEST_CASE("time in which a kernel has no processor is not counted, up to four times its limit",
+TEST_CASE("time in which a kernel has no processor is not counted, unless it sleeps for four times its limit",
           "[simt][fault]") {
   const FreshDevice device;
   simt::configure({.launch_seconds = 0.2});
   sleeping_kernel<<<1, 1>>>(250);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  drowsy_kernel<<<1, 1>>>(1500);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(simt::take_faults().empty());
   sleeping_kernel<<<1, 1>>>(1500);

@@ -2,6 +2,7 @@
 // Thrust's random numbers: the engines of the C++ library, and distributions whose numbers are those of a
 // GPU.
 
+#include <iostream>  // which programs get by it
 #include <random>
 
 #include "../simt_thrust.h"

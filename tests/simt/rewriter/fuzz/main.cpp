@@ -4,6 +4,7 @@
 // Each finding is printed with its input's own seed; `--seed S --seconds 0` repeats that one. Exit status 1
 // if there is any.
 
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -96,9 +97,9 @@ int main(int argc, char** argv) {
     if (option == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 10);
     if (option == "--json") json = argv[i + 1];
   }
-  for (const int signal : {SIGABRT, SIGSEGV, SIGALRM}) std::signal(signal, report_signal);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGPROF}) std::signal(signal, report_signal);
 
-  constexpr unsigned kHangSeconds = 20;
+  constexpr itimerval kHang{{}, {20, 0}};  // of a processor
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -106,7 +107,7 @@ int main(int argc, char** argv) {
   Random seeds(seed);
   current_seed = seed;
   do {
-    if (executions % 256 == 0) alarm(kHangSeconds);
+    if (executions % 256 == 0) setitimer(ITIMER_PROF, &kHang, nullptr);
     std::string input;
     const std::string found = broken(current_seed, input);
     ++executions;

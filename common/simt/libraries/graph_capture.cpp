@@ -18,9 +18,14 @@ class Capture final : public SimtCapture {
  public:
   Capture(SimtGraph* into, Nodes before, cudaStream_t origin)
       : graph_(into != nullptr ? into : new SimtGraph), origin_(origin), id_(next_id_++) {
+    waits_for_default = origin->waits_for_default;
     last_[origin] = std::move(before);
     origin->capture = this;
+    Context::get().captures.insert(this);
   }
+  ~Capture() { Context::get().captures.erase(this); }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
 
   void add(cudaStream_t stream, SimtKind kind, std::function<void()> run) override {
     note(stream,
@@ -94,13 +99,14 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                           const cudaGraphNode_t* before, const cudaGraphEdgeData*,
-                                          std::size_t count, cudaStreamCaptureMode) {
+                                          std::size_t count, cudaStreamCaptureMode mode) {
   SIMT_API_ENTRY();
   const bool is_default = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
   if (is_default) return context.fail(cudaErrorStreamCaptureUnsupported);
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   if (stream->capture != nullptr) return context.fail(cudaErrorInvalidValue);
-  new Capture(graph, Nodes(before, before + count), stream);  // until its end
+  auto* const capture = new Capture(graph, Nodes(before, before + count), stream);  // until its end
+  capture->relaxed = mode == cudaStreamCaptureModeRelaxed;
   return cudaSuccess;
 }
 
@@ -110,10 +116,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   Capture* const capture = capture_of(context, stream);
   if (capture == nullptr) return context.fail(cudaErrorInvalidValue);
   if (capture->origin() != stream) return context.fail(cudaErrorStreamCaptureUnmatched);
-  const bool complete = capture->end(context);
+  const bool invalid = capture->invalid, complete = capture->end(context) && !invalid;
   if (graph != nullptr) *graph = complete ? capture->graph() : nullptr;
   delete capture;
-  return context.fail(complete ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
+  return context.fail(complete  ? cudaSuccess
+                      : invalid ? cudaErrorStreamCaptureInvalidated
+                                : cudaErrorStreamCaptureUnjoined);
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
@@ -132,7 +140,9 @@ cudaError_t simt_stream_capture_info(cudaStream_t stream, cudaStreamCaptureStatu
   SIMT_API_ENTRY();
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   Capture* const capture = capture_of(context, stream);
-  *status = capture != nullptr ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  *status = capture == nullptr ? cudaStreamCaptureStatusNone
+            : capture->invalid ? cudaStreamCaptureStatusInvalidated
+                               : cudaStreamCaptureStatusActive;
   if (capture == nullptr) return cudaSuccess;
   if (id != nullptr) *id = capture->id();
   if (graph != nullptr) *graph = capture->graph();

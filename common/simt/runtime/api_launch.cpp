@@ -155,6 +155,10 @@ extern "C" void simt_launch(const SimtLaunch* request) {
                    fmt::format("the launch of {} names a stream that does not exist.", kernel_of(*request)));
     return;
   }
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) {
+    context.fail(error);
+    return;
+  }
   if (const auto refusal = check_launch(context, *request)) {
     context.misuse(refusal->error, "launch_refused", refusal->reason, refusal->code_name);
     return;

@@ -161,6 +161,9 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   }
   SIMT_API_ENTRY();
   if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
+  if (const cudaError_t error = context.in_capture(cudaErrorStreamCaptureUnsupported, false);
+      error != cudaSuccess)
+    return context.fail(error);
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   *pointer = device_memory().allocate(bytes, CallStack::here());
@@ -239,6 +242,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   SIMT_API_ENTRY();
   if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
     return error;
+  if (const cudaError_t error = context.in_capture(cudaErrorStreamCaptureImplicit); error != cudaSuccess)
+    return context.fail(error);
   context.run_stream(nullptr);  // earlier work of the default stream, and of those that it waits for
   context.enqueue(nullptr, SimtKind::other, [] {});
   context.run_stream(nullptr);
@@ -252,7 +257,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   SIMT_API_ENTRY();
-  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   if (const cudaError_t error = check_copy(context, to, from, bytes, kind); error != cudaSuccess)
     return error;
   if (bytes == 0) return cudaSuccess;
@@ -316,7 +321,7 @@ cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
   SIMT_API_ENTRY();
-  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   if (bytes == 0) return cudaSuccess;
   if (find_shared(pointer) == nullptr && !lies_in_symbol(pointer, bytes) &&
       !device_memory().owns(pointer, bytes))

@@ -97,7 +97,7 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
                                     cudaStream_t stream) {
   SIMT_API_ENTRY();
   if (!memory_pools().contains(pool)) return context.fail(cudaErrorInvalidValue);
-  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   if (SimtCapture* const capture = context.capture_of(stream))
     return context.fail(capture->allocate(pointer, bytes, stream));
   return allocate(context, pointer, bytes, *pool);
@@ -108,7 +108,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   SIMT_API_ENTRY();
-  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   if (SimtCapture* const capture = context.capture_of(stream))
     return context.fail(capture->release(pointer, stream));
   return cudaFree(pointer);

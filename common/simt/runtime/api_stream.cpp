@@ -43,7 +43,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   SIMT_API_ENTRY();
   if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
-  if (context.capture_of(stream) != nullptr) return context.fail(cudaErrorStreamCaptureUnsupported);
+  const bool captured = context.capture_of(stream) != nullptr;
+  if (const cudaError_t error = context.in_capture(cudaErrorStreamCaptureUnsupported, captured);
+      error != cudaSuccess)
+    return context.fail(error);
   context.run_stream(stream);
   return after_waiting(context);
 }
@@ -53,8 +56,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   SIMT_API_ENTRY();
-  if (!context.is_stream(stream) || !context.is_event(event))
-    return context.fail(cudaErrorInvalidResourceHandle);
+  if (!context.is_event(event)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   if (event->capture != nullptr) {
     event->capture->join(stream, event);
     return cudaSuccess;
@@ -92,7 +95,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   unsigned flags) {
   SIMT_API_ENTRY();
   if (callback == nullptr || flags != 0) return context.fail(cudaErrorInvalidValue);
-  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   context.let_host_watch();
   context.enqueue(stream, SimtKind::host,
                   [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
@@ -102,7 +105,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   SIMT_API_ENTRY();
   if (function == nullptr) return context.fail(cudaErrorInvalidValue);
-  if (!context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   context.let_host_watch();
   context.enqueue(stream, SimtKind::host, [&context, function, data] {
     if (context.sticky() == cudaSuccess) function(data);  // as on a GPU: not after an error
@@ -135,8 +138,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   SIMT_API_ENTRY();
-  if (!context.is_event(event) || !context.is_stream(stream))
-    return context.fail(cudaErrorInvalidResourceHandle);
+  if (!context.is_event(event)) return context.fail(cudaErrorInvalidResourceHandle);
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   context.record(event, stream);
   return cudaSuccess;
 }
@@ -148,7 +151,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   SIMT_API_ENTRY();
   if (!context.is_event(event)) return context.fail(cudaErrorInvalidResourceHandle);
-  if (event->capture != nullptr) return context.fail(cudaErrorCapturedEvent);
+  if (event->capture != nullptr) return context.fail(context.in_capture(cudaErrorCapturedEvent));
   context.run_until(event);
   return after_waiting(context);
 }
@@ -169,6 +172,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 cudaError_t cudaDeviceSynchronize() {
   SIMT_API_ENTRY();
+  if (const cudaError_t error = context.in_capture(cudaErrorStreamCaptureUnsupported); error != cudaSuccess)
+    return context.fail(error);
   context.run_all();
   return after_waiting(context);
 }

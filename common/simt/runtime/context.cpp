@@ -67,6 +67,25 @@ SimtStream& Context::resolve(cudaStream_t stream) {
   return is_default ? default_stream_ : *streams_.at(stream);
 }
 
+cudaError_t Context::in_capture(cudaError_t error, bool in_relaxed) {
+  bool met = false;
+  for (SimtCapture* const capture : captures) {
+    if (capture->relaxed && !in_relaxed) continue;
+    capture->invalid = met = true;
+  }
+  return met ? error : cudaSuccess;
+}
+
+cudaError_t Context::refusal_of(cudaStream_t stream) {
+  if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
+  if (const SimtCapture* const capture = capture_of(stream))
+    return capture->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+  const bool all_wait = (stream == nullptr || stream == cudaStreamLegacy) &&
+                        std::any_of(captures.begin(), captures.end(),
+                                    [](const SimtCapture* capture) { return capture->waits_for_default; });
+  return all_wait ? in_capture(cudaErrorStreamCaptureImplicit) : cudaSuccess;
+}
+
 cudaStream_t Context::create_stream(bool waits_for_default) {
   auto stream = std::make_unique<SimtStream>();
   stream->waits_for_default = waits_for_default;

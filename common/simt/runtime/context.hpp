@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ class SimtCapture {
   virtual void join(cudaStream_t stream, cudaEvent_t event) = 0;
   virtual cudaError_t allocate(void** pointer, std::size_t bytes, cudaStream_t stream) = 0;
   virtual cudaError_t release(void* pointer, cudaStream_t stream) = 0;
+
+  bool relaxed = false;            ///< cudaStreamCaptureModeRelaxed
+  bool waits_for_default = false;  ///< the stream in which it began does
+  bool invalid = false;            ///< nothing can come of it any more
 
  protected:
   ~SimtCapture() = default;
@@ -107,6 +112,13 @@ class Context {
   void destroy_event(cudaEvent_t event) { events_.erase(event); }
   /// Into which the stream is captured; null if it is not.
   SimtCapture* capture_of(cudaStream_t stream) { return resolve(stream).capture; }
+  std::set<SimtCapture*> captures;  ///< that are open
+  /// For what CUDA refuses while a stream is captured: `error`, and what is captured is lost; success if no
+  /// stream is. `in_relaxed`: also where the capture is relaxed.
+  cudaError_t in_capture(cudaError_t error, bool in_relaxed = true);
+  /// Why nothing can be queued in a stream: there is none, its capture is lost, or it is the default stream,
+  /// which waits for one that is captured. Success if it can.
+  cudaError_t refusal_of(cudaStream_t stream);
   void enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
                std::optional<SimtMoment> after = {});
   void record(cudaEvent_t event, cudaStream_t stream);

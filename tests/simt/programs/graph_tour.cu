@@ -125,8 +125,6 @@ cudaGraph_t capture(cudaStream_t stream, cudaStream_t other, float* a, float* b,
   cudaStreamCaptureStatus status;
   call(cudaStreamIsCapturing(other, &status));
   check(status == cudaStreamCaptureStatusActive, "the other stream is captured as well");
-  check(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported, "no waiting within a capture");
-  cudaGetLastError();
   call(cudaEventRecord(join, other));
   call(cudaStreamWaitEvent(stream, join));
   sum_up<<<1, kCount, 0, stream>>>(a, b, out, kCount);
@@ -181,6 +179,47 @@ void captured_streams(cudaStream_t stream) {
   call(cudaGraphExecDestroy(exec));
   call(cudaStreamDestroy(other));
   call(cudaFree(values));
+}
+
+/// What waits, or makes the default stream wait, ends a capture that is under way: nothing comes of it.
+void lost_captures(cudaStream_t stream) {
+  cudaStream_t other;
+  cudaEvent_t event;
+  float* values;
+  call(cudaStreamCreate(&other));
+  call(cudaEventCreate(&event));
+  call(cudaMalloc(&values, sizeof(float)));
+  for (int what = 0; what < 7; ++what) {
+    call(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    call(cudaEventRecord(event, stream));
+    void* more = nullptr;
+    float value = 0;
+    const cudaError_t error = what == 0   ? cudaStreamSynchronize(stream)
+                              : what == 1 ? cudaStreamQuery(stream)
+                              : what == 2 ? cudaDeviceSynchronize()
+                              : what == 3 ? cudaStreamSynchronize(other)
+                              : what == 4 ? cudaMalloc(&more, 16)
+                              : what == 5 ? cudaMemcpy(&value, values, sizeof value, cudaMemcpyDeviceToHost)
+                                          : cudaEventSynchronize(event);
+    const cudaError_t expected = what == 5   ? cudaErrorStreamCaptureImplicit
+                                 : what == 6 ? cudaErrorCapturedEvent
+                                             : cudaErrorStreamCaptureUnsupported;
+    check(error == expected && cudaGetLastError() == expected, "not within a capture");
+    cudaStreamCaptureStatus status;
+    call(cudaStreamIsCapturing(stream, &status));
+    check(status == cudaStreamCaptureStatusInvalidated, "the capture is lost");
+    check(cudaMemsetAsync(values, 0, sizeof value, stream) == cudaErrorStreamCaptureInvalidated,
+          "as is its stream");
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated && graph == nullptr,
+          "no graph");
+    cudaGetLastError();
+    call(cudaMemsetAsync(values, 0, sizeof value, stream));  // it is a stream as before
+  }
+  call(cudaStreamSynchronize(stream));
+  call(cudaFree(values));
+  call(cudaEventDestroy(event));
+  call(cudaStreamDestroy(other));
 }
 
 /// Memory of a graph: allocated and freed by it, or freed by a call between its launches.
@@ -270,6 +309,7 @@ int main() {
   call(cudaStreamCreate(&stream));
   explicit_nodes(stream);
   captured_streams(stream);
+  lost_captures(stream);
   memory_nodes(stream);
   conditional_nodes(stream);
   call(cudaStreamDestroy(stream));

@@ -21,7 +21,7 @@ enum class State {
 };
 
 /// One thing that a machine has or lacks.
-struct Finding {
+struct Discovery {
   std::string part;  ///< "Simulator", the heading that it is shown under
   std::string name;  ///< "check mode"
   State state = State::fine;
@@ -31,7 +31,7 @@ struct Finding {
 };
 
 struct Examination {
-  std::vector<Finding> findings;
+  std::vector<Discovery> findings;
   bool simulator = false, check_mode = false, gpu = false;  ///< kernels have run there
   std::vector<std::string> bug_report;                      ///< lines without the names of users and folders
 

@@ -131,7 +131,7 @@ void examine_cuda_tool(const Toolchain& toolchain, const std::string& name, cons
 std::string examine_toolkit(const Toolchain& toolchain, Examination& examination) {
   const std::string nvcc = toolchain.gpu ? toolchain.gpu->compiler.string() : "nvcc";
   const std::string version = version_in(output_of({nvcc, "--version"}));
-  Finding finding{"GPU", "CUDA toolkit", State::fine, version, "", ""};
+  Discovery finding{"GPU", "CUDA toolkit", State::fine, version, "", ""};
   if (!toolchain.gpu) {
     finding.state = version.empty()             ? State::missing
                     : is_below(version, "12.4") ? State::too_old

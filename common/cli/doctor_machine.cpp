@@ -76,7 +76,7 @@ std::vector<Package> packages_of(const fs::path& project, const std::string& gro
 void examine_packages(const fs::path& project, const std::string& part, const std::string& group,
                       std::set<std::string>& seen, Examination& examination) {
   std::string there;
-  std::vector<Finding> missing;
+  std::vector<Discovery> missing;
   for (const Package& package : packages_of(project, group)) {
     if (!seen.insert(package.name).second) continue;
     if (package.there)
@@ -94,7 +94,7 @@ std::string examine_program(const std::string& name, const std::string& program,
                             const std::string& gives, const std::string& package, Examination& examination) {
   const std::string output = output_of({program, "--version"});
   const std::string version = version_in(output.substr(0, output.find('\n')));
-  Finding finding{"Programs", name, State::fine, version, "", ""};
+  Discovery finding{"Programs", name, State::fine, version, "", ""};
   if (output.empty()) {
     finding = {"Programs", name, State::missing, "it does not start", gives, install_line(package)};
   } else if (is_below(version, least)) {
@@ -140,7 +140,7 @@ void examine_sandbox(Examination& examination) {
 void examine_pytorch(Examination& examination) {
   const std::string version =
       version_in(output_of({"python3", "-c", "import importlib.metadata as m; print(m.version('torch'))"}));
-  Finding finding{"Python packages of kernels", "PyTorch", State::fine, version, "", ""};
+  Discovery finding{"Python packages of kernels", "PyTorch", State::fine, version, "", ""};
   if (version.empty())
     finding = {"Python packages of kernels",
                "PyTorch",

@@ -53,7 +53,7 @@ std::string behind(const std::string& text, std::size_t width) {
   return wrapped.empty() ? "\n" : wrapped.substr(kDetail);
 }
 
-std::string finding_text(const Terminal& terminal, const Finding& finding) {
+std::string finding_text(const Terminal& terminal, const Discovery& finding) {
   const Mark mark = mark_of(finding.state);
   std::string text = "  " + terminal.paint(mark.style, mark.word) +
                      std::string(kMarkColumns - 2 - std::string_view(mark.word).size(), ' ') +
@@ -92,7 +92,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 std::string to_text(const Terminal& terminal, const Examination& examination) {
   std::string text, part;
-  for (const Finding& finding : examination.findings) {
+  for (const Discovery& finding : examination.findings) {
     if (finding.part != part)
       text += (part.empty() ? "" : "\n") + terminal.paint(Style::strong, finding.part) + "\n";
     part = finding.part;
@@ -108,7 +108,7 @@ std::string to_text(const Terminal& terminal, const Examination& examination) {
 
 std::string to_json(const Examination& examination) {
   nlohmann::json findings = nlohmann::json::array();
-  for (const Finding& finding : examination.findings)
+  for (const Discovery& finding : examination.findings)
     findings.push_back({{"part", finding.part},
                         {"name", finding.name},
                         {"state", state_name(finding.state)},

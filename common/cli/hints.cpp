@@ -11,7 +11,7 @@
 namespace course::cli {
 namespace {
 
-constexpr std::string_view kUntil = "<!-- until: ", kCommentEnd = " -->";
+constexpr std::string_view kUntil = "<!-- until: ", kUntilEnd = " -->";
 
 /// "The index" of "## 2. The index".
 std::string title_of(const std::string& heading, std::size_t number) {
@@ -42,8 +42,8 @@ std::vector<Hint> parse_hints(std::string_view markdown) {
     if (line.starts_with("```")) in_code = !in_code;
     if (!in_code && line.starts_with("## ")) {
       hints.push_back({title_of(line, hints.size() + 1), ""});
-    } else if (!hints.empty() && line.starts_with(kUntil) && line.ends_with(kCommentEnd)) {
-      hints.back().until = line.substr(kUntil.size(), line.size() - kUntil.size() - kCommentEnd.size());
+    } else if (!hints.empty() && line.starts_with(kUntil) && line.ends_with(kUntilEnd)) {
+      hints.back().until = line.substr(kUntil.size(), line.size() - kUntil.size() - kUntilEnd.size());
     } else if (!hints.empty()) {
       hints.back().text += line + "\n";
     }

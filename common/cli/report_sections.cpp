@@ -11,7 +11,7 @@
 namespace course::cli {
 namespace {
 
-constexpr std::string_view kWords = "<!-- words: ", kCommentEnd = " -->";
+constexpr std::string_view kWords = "<!-- words: ", kWordsEnd = " -->";
 
 bool is_in_word(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0; }
 
@@ -39,9 +39,9 @@ std::vector<ReportSection> parse_report_sections(std::string_view markdown) {
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("## ")) {
       sections.push_back({line.substr(3), {}, "# " + line.substr(3) + "\n"});
-    } else if (!sections.empty() && line.starts_with(kWords) && line.ends_with(kCommentEnd)) {
+    } else if (!sections.empty() && line.starts_with(kWords) && line.ends_with(kWordsEnd)) {
       sections.back().words =
-          split(line.substr(kWords.size(), line.size() - kWords.size() - kCommentEnd.size()));
+          split(line.substr(kWords.size(), line.size() - kWords.size() - kWordsEnd.size()));
     } else if (!sections.empty()) {
       sections.back().text += line + "\n";
     }

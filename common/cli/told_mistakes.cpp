@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kFewestWords = 3;
 
-std::string trimmed(std::string_view text) {
+std::string stripped(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(' '), end = text.find_last_not_of(' ');
   return begin == std::string_view::npos ? "" : std::string(text.substr(begin, end - begin + 1));
 }
@@ -29,7 +29,7 @@ std::string plain(std::string_view text) {
     else if (!words.empty() && words.back() != ' ')
       words += ' ';
   }
-  return trimmed(words);
+  return stripped(words);
 }
 
 }  // namespace
@@ -40,8 +40,8 @@ std::vector<ToldMistake> parse_told_mistakes(std::string_view markdown) {
   for (std::string line; std::getline(lines, line);) {
     const std::size_t between = line.find(" | ");
     if (!line.starts_with("| ") || between == std::string::npos || !line.ends_with(" |")) continue;
-    rows.push_back(
-        {trimmed(line.substr(2, between - 2)), trimmed(line.substr(between + 3, line.size() - between - 5))});
+    rows.push_back({stripped(line.substr(2, between - 2)),
+                    stripped(line.substr(between + 3, line.size() - between - 5))});
   }
   std::erase_if(rows, [](const ToldMistake& row) { return row.read == "what you read"; });
   return rows;

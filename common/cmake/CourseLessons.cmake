@@ -44,7 +44,10 @@ function(course_add_lesson folder)
 
   add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp)
   # What tests share is linked before lesson_main, whose checks it calls.
-  set(shared course::product_tests)
+  set(shared "")
+  if(number GREATER_EQUAL 6)
+    list(APPEND shared course::product_tests)
+  endif()
   if(number GREATER_EQUAL 7)  # from here on, lessons are about attention
     list(APPEND shared course::attention_tests)
   endif()

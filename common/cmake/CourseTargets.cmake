@@ -68,6 +68,21 @@ function(course_precompile name)
   target_precompile_headers(${name} REUSE_FROM course_library_prelude)
 endfunction()
 
+# course_compile_together(<target> <group> <file>...)
+# In a unity build, the target's files of one group become one; those that include nlohmann/json.hpp are a group of their
+# own. g++ compiles templates anew for each file that it gets, and those of JSON alone take it two seconds.
+function(course_compile_together name group)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(file IN LISTS ARGN)
+    file(STRINGS ${file} json REGEX "nlohmann/json\\.hpp")
+    if(json)
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP json)
+    else()
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
+endfunction()
+
 # course_compile_test(<target> <level>)
 # Compiles a program of tests with that level of optimisation, such as -O0, behind what nearly every test includes. That
 # is precompiled once for each level, for a program that does nothing: programs are compiled with -fPIE, libraries with

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -171,38 +170,138 @@ bool touches_unseen(std::string_view name, bool in_source) {
                        name.starts_with("__builtin_b") || name.starts_with("__builtin_stp"));
 }
 
-/// Whether the statement is a copy of which the compiler knows how many bytes, and so makes loads and stores.
-/// The headers of the prelude have none: see simt_prelude.h.
+constexpr std::string_view kDigits = "0123456789";
+
+/// Takes a number off the end of a text; false if none is there.
+bool drop_number(std::string_view& text) {
+  const std::size_t digits = text.size() - (text.find_last_not_of(kDigits) + 1);
+  text.remove_suffix(digits);
+  return digits > 0;
+}
+
+bool drop_suffix(std::string_view& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.remove_suffix(suffix.size());
+  return true;
+}
+
+/// A statement, read from its beginning. Each function says whether what it names is next, and goes past it.
+class Reading {
+ public:
+  explicit Reading(std::string_view statement) : rest_(statement) {}
+
+  bool text(std::string_view words) {
+    if (!rest_.starts_with(words)) return false;
+    rest_.remove_prefix(words.size());
+    return true;
+  }
+  bool number() {
+    return some([](char c) { return kDigits.find(c) != std::string_view::npos; });
+  }
+  /// Letters of a name and whatever else is in `more`, as many as there are, at least one.
+  bool name(std::string_view more = "") {
+    return some([more](char c) { return is_part_of_name(c) || more.find(c) != std::string_view::npos; });
+  }
+  void past_all_but(std::string_view characters) {
+    rest_.remove_prefix(std::min(rest_.find_first_of(characters), rest_.size()));
+  }
+  std::string_view rest() const { return rest_; }
+
+ private:
+  template <class Predicate>
+  bool some(Predicate wanted) {
+    const auto end = std::find_if_not(rest_.begin(), rest_.end(), wanted);
+    const auto count = static_cast<std::size_t>(end - rest_.begin());
+    rest_.remove_prefix(count);
+    return count > 0;
+  }
+
+  std::string_view rest_;
+};
+
+/// Whether the statement is a copy of which the compiler knows how many bytes, and so makes loads and stores:
+/// `__builtin_memcpy (to, from, 16);`. The headers of the prelude have none: see simt_prelude.h.
 bool is_copy_of_known_size(std::string_view statement) {
-  static const std::regex copy(R"(__builtin_mem(?:cpy|move) \(.*, [0-9]+\);)");
-  return std::regex_search(statement.begin(), statement.end(), copy);
+  for (const std::string_view name : {"__builtin_memcpy (", "__builtin_memmove ("}) {
+    const std::size_t at = statement.find(name);
+    if (at == std::string_view::npos) continue;
+    const std::string_view arguments = statement.substr(at + name.size());
+    for (std::size_t end = 0; (end = arguments.find(");", end)) != std::string_view::npos; ++end)
+      if (std::string_view before = arguments.substr(0, end); drop_number(before) && before.ends_with(", "))
+        return true;
+  }
+  return false;
 }
 
 /// Whether the statement calls a virtual function of the standard library that takes memory and how much of
 /// it: no guard stands before such a call. The facet's functions for one character, of which std::endl is
-/// made, take no memory.
+/// made, take no memory. Such a call is `OBJ_TYPE_REF(_1;(const struct ctype)_2->7) (_2, _3, _4)`.
 bool calls_stream_buffer(std::string_view statement) {
   constexpr std::string_view kVirtualCall = "OBJ_TYPE_REF(";
-  if (statement.find(kVirtualCall) == std::string_view::npos) return false;
-  static const std::regex call(
-      R"(OBJ_TYPE_REF\([^()]*\((?:const )?struct (?:basic_\w+\)|(?:ctype|codecvt|collate)\w*\).*,.*,))");
-  return std::regex_search(statement.begin(), statement.end(), call);
+  for (std::size_t at = 0; (at = statement.find(kVirtualCall, at)) != std::string_view::npos; ++at) {
+    Reading reading(statement.substr(at + kVirtualCall.size()));
+    reading.past_all_but("()");
+    if (!reading.text("(")) continue;
+    reading.text("const ");
+    if (!reading.text("struct ")) continue;
+    if (reading.text("basic_")) {
+      if (!reading.name()) continue;
+    } else if (reading.text("ctype") || reading.text("codecvt") || reading.text("collate")) {
+      reading.name();
+    } else {
+      continue;
+    }
+    if (reading.text(")") && std::count(reading.rest().begin(), reading.rest().end(), ',') >= 2) return true;
+  }
+  return false;
+}
+
+/// What the compiler writes between brackets for a place in the source: `file.cu:7:3`, or with ` discrim 2`.
+bool is_place(std::string_view text) {
+  if (!drop_number(text)) return false;
+  if (drop_suffix(text, " discrim ") && !drop_number(text)) return false;
+  return drop_suffix(text, ":") && drop_number(text) && text.ends_with(':');
 }
 
 /// The statement without the places in the source that the compiler writes before it and before its operands.
 std::string without_places(std::string_view line) {
-  static const std::regex place(R"(\[[^\[\]]*:[0-9]+:[0-9]+(?: discrim [0-9]+)?\] )");
-  return std::regex_replace(std::string(trimmed(line)), place, "");
+  std::string result;
+  for (std::string_view rest = trimmed(line); !rest.empty();) {
+    const std::size_t end = rest.front() == '[' ? rest.find_first_of("[]", 1) : std::string_view::npos;
+    if (end != std::string_view::npos && rest.substr(end).starts_with("] ") &&
+        is_place(rest.substr(1, end - 1))) {
+      rest.remove_prefix(end + 2);
+    } else {
+      result += rest.front();
+      rest.remove_prefix(1);
+    }
+  }
+  return result;
 }
 
 /// Whether a statement touches no memory. The one function without hooks in a file that is honest is the
 /// simulator's own, which tells the names of a kernel's parameters: it has these statements and no others.
 bool touches_nothing(std::string_view line) {
-  static const std::regex harmless(
-      R"((<bb .*|if \(_[0-9]+ [!=]= 0\)|else|goto .*|return;|_[0-9]+ = simt_wants_names \(\);|)"
-      R"(_[0-9]+ = parameters#[0-9]+\.address;|[\w.]+\[[0-9]+\] = parameters#[0-9]+\.[\w.\[\]]+;|)"
-      R"(simt_name_pointer \(.*\);|[\w.]+ =\{v\} \{CLOBBER.*\};)?)");
-  return std::regex_match(without_places(line), harmless);
+  const std::string statement = without_places(line);
+  const auto is = [&statement](auto... parts) {
+    Reading reading(statement);
+    return (parts(reading) && ...) && reading.rest().empty();
+  };
+  const auto text = [](std::string_view words) { return [words](Reading& r) { return r.text(words); }; };
+  const auto number = [](Reading& r) { return r.number(); };
+  const auto member = [](Reading& r) { return r.name("."); };
+  const auto element = [](Reading& r) { return r.name(".[]"); };
+  const auto to_the_end = [](std::string_view words) {
+    return [words](Reading& r) { return r.rest().ends_with(words) && r.text(r.rest()); };
+  };
+  return statement.empty() || is(text("<bb "), to_the_end("")) || is(text("else")) || is(text("return;")) ||
+         is(text("goto "), to_the_end("")) || is(text("if (_"), number, text(" != 0)")) ||
+         is(text("if (_"), number, text(" == 0)")) ||
+         is(text("_"), number, text(" = simt_wants_names ();")) ||
+         is(text("_"), number, text(" = parameters#"), number, text(".address;")) ||
+         is(member, text("["), number, text("] = parameters#"), number, text("."), element, text(";")) ||
+         is(text("simt_name_pointer ("), to_the_end(");")) ||
+         is(member, text(" ={v} {CLOBBER"), to_the_end("};"));
 }
 
 /// What is wrong in the body of a function, or at its end; "" if nothing is.

@@ -7,8 +7,9 @@
 #include <chrono>
 #include <iterator>
 #include <optional>
-#include <regex>
 #include <set>
+#include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -327,11 +328,25 @@ bool compile_c(Job& job, const std::string& object) {
 const Arguments kNvccMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12",
                                "-D__CUDACC_VER_MINOR__=4", "-D__CUDACC_EXTENDED_LAMBDA__"};
 
+/// Whether a line is `#include <omp.h>`.
+bool includes_openmp(std::string_view line) {
+  for (const std::string_view word : {"#", "include"}) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!line.starts_with(word)) return false;
+    line.remove_prefix(word.size());
+  }
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line.starts_with("<omp.h>") || line.starts_with("\"omp.h\"");
+}
+
 /// Whether a file of the program itself has OpenMP's header: nvcc then gets -Xcompiler -fopenmp.
 bool uses_openmp(const ProgramSources& program) {
-  static const std::regex include("(^|\n)[ \t]*#[ \t]*include[ \t]*[<\"]omp\\.h[>\"]");
-  return std::any_of(program.files.begin(), program.files.end(),
-                     [](const fs::path& file) { return std::regex_search(read_file(file), include); });
+  return std::any_of(program.files.begin(), program.files.end(), [](const fs::path& file) {
+    std::istringstream lines(read_file(file));
+    for (std::string line; std::getline(lines, line);)
+      if (includes_openmp(line)) return true;
+    return false;
+  });
 }
 
 /// Compiles and links all files of a program with those flags beside the flavour's.

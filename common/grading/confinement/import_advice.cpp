@@ -13,13 +13,13 @@ namespace {
 
 /// A family of names, and what to do instead of using one of them. Names that nobody thought of get the
 /// general advice.
-struct Advice {
+struct ImportAdvice {
   std::string_view c_names;    ///< words
   std::string_view cpp_names;  ///< words; each with everything inside it
   std::string_view sentence;
 };
 
-constexpr std::array<Advice, 10> kAdvice = {{
+constexpr std::array<ImportAdvice, 10> kAdvice = {{
     {"exit _exit _Exit quick_exit atexit on_exit at_quick_exit __cxa_at_quick_exit", "",
      "A function returns, or throws if it cannot do its work; it does not end the program."},
     {"fork vfork clone clone3 execve execv execvp execl execlp execle execvpe fexecve posix_spawn "
@@ -102,7 +102,7 @@ std::string_view advice(std::string_view symbol) {
     return kSimulatorAdvice;
   if (begins_with_and_capital(name, "cu")) return kDriverAdvice;
   if (begins_with_and_capital(name, "cuda")) return kRuntimeAdvice;
-  for (const Advice& advice : kAdvice)
+  for (const ImportAdvice& advice : kAdvice)
     if (has_word(advice.c_names, name) || has_word_around(advice.cpp_names, cpp_name)) return advice.sentence;
   return kGeneralAdvice;
 }

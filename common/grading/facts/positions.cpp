@@ -135,7 +135,7 @@ std::string words_of(const AxisRange& range, bool alone) {
 }
 
 template <class Names>
-int place_of(const Names& names, const std::string& name) {
+int kind_named(const Names& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) throw std::invalid_argument("no such kind of range: " + name);
   return static_cast<int>(found - names.begin());
@@ -213,11 +213,11 @@ nlohmann::json positions_to_json(const Positions& positions) {
 
 Positions positions_from_json(const nlohmann::json& value) {
   Positions positions;
-  positions.kind = static_cast<Positions::Kind>(place_of(kPositionNames, value.at("kind")));
+  positions.kind = static_cast<Positions::Kind>(kind_named(kPositionNames, value.at("kind")));
   for (const nlohmann::json& item : value.at("axes"))
     positions.axes.push_back({.axis = item.at("axis"),
                               .size = item.at("size"),
-                              .kind = static_cast<AxisRange::Kind>(place_of(kRangeNames, item.at("kind"))),
+                              .kind = static_cast<AxisRange::Kind>(kind_named(kRangeNames, item.at("kind"))),
                               .first = item.at("first"),
                               .count = item.at("count"),
                               .step = item.at("step"),

@@ -53,9 +53,9 @@ Profile make_profile(std::vector<simt::LaunchProfile> launches) {
 }
 
 Profile with_atomics_as_accesses(Profile profile) {
-  constexpr std::uint64_t kFewBytes = 1024, kFewOf = 8;  // of so many bytes that are loaded, one
+  constexpr std::uint64_t kFewAtomicBytes = 1024, kFewOf = 8;  // of so many bytes that are loaded, one
   const std::uint64_t bytes = profile.global_atomic.bytes_asked;
-  if (bytes <= kFewBytes || bytes * kFewOf <= profile.global_load.bytes_asked) return profile;
+  if (bytes <= kFewAtomicBytes || bytes * kFewOf <= profile.global_load.bytes_asked) return profile;
   const auto count = [](simt::Counters& counters) {
     simt::Counters accesses;
     accesses.global_load = accesses.global_store = counters.global_atomic;

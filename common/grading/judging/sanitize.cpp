@@ -36,7 +36,7 @@ struct ToolRun {
 };
 
 /// The tests of one kernel, and the tool under which they run.
-struct Job {
+struct ToolJob {
   const Toolchain& toolchain;
   const LessonReport& report;
   const fs::path& library;
@@ -65,7 +65,7 @@ std::vector<fs::path> logs_in(const fs::path& folder) {
   return files;
 }
 
-void read_logs(const Job& job, const fs::path& folder, ToolRun& run) {
+void read_logs(const ToolJob& job, const fs::path& folder, ToolRun& run) {
   for (const fs::path& file : logs_in(folder)) {
     SanitizerLog log = parse_sanitizer_log(read_log(file, run.cut), job.tool, job.report.source);
     const auto [known, is_new] = run.logs.try_emplace(case_of_log(file), log);
@@ -82,7 +82,7 @@ bool has_machine_error(const Results& results) {
 /// asked. Looks twice a second, at logs that have grown.
 class EarlyEnd {
  public:
-  EarlyEnd(const Job& job, fs::path logs, fs::path results_file, bool at_finding)
+  EarlyEnd(const ToolJob& job, fs::path logs, fs::path results_file, bool at_finding)
       : job_(job), logs_(std::move(logs)), results_file_(std::move(results_file)), at_finding_(at_finding) {}
 
   bool operator()() {
@@ -103,7 +103,7 @@ class EarlyEnd {
     return !log.problem.empty() || (at_finding_ && log.has_mistakes());
   }
 
-  const Job& job_;
+  const ToolJob& job_;
   fs::path logs_, results_file_;
   bool at_finding_;
   std::map<fs::path, std::uintmax_t> sizes_;
@@ -111,12 +111,12 @@ class EarlyEnd {
 };
 
 /// @throws MachineError that names the tool
-[[noreturn]] void cannot_work(const Job& job, const std::string& why) {
+[[noreturn]] void cannot_work(const ToolJob& job, const std::string& why) {
   throw MachineError(fmt::format("{} cannot work here: {}{}", job.tool, why, why.ends_with('.') ? "" : "."));
 }
 
 /// Fails if the tool could not do its work.
-void require_working(const Job& job, const ToolRun& run) {
+void require_working(const ToolJob& job, const ToolRun& run) {
   for (const auto& [number, log] : run.logs)
     if (!log.problem.empty()) cannot_work(job, log.problem);
   for (const CaseResult& result : run.results.cases)
@@ -124,7 +124,7 @@ void require_working(const Job& job, const ToolRun& run) {
 }
 
 /// Fails unless the tool saw all of a run to its end, or the results say what it missed.
-void require_complete(const Job& job, const ToolRun& run) {
+void require_complete(const ToolJob& job, const ToolRun& run) {
   const std::vector<CaseResult>& cases = run.results.cases;
   if (run.logs.empty() && !cases.empty()) cannot_work(job, "it left no log");
   const bool complete =
@@ -135,7 +135,7 @@ void require_complete(const Job& job, const ToolRun& run) {
     cannot_work(job, "its log ends without a summary, so that nobody knows what it looked at");
 }
 
-ToolRun run_tool(const Job& job, bool worker_a_case) {
+ToolRun run_tool(const ToolJob& job, bool worker_a_case) {
   const CheckOptions& options = job.options;
   const ScratchFolder scratch(options.scratch.empty() ? job.toolchain.binary_dir / "kernels"
                                                       : options.scratch);
@@ -183,11 +183,11 @@ void add_to_case(CaseResult& result, const std::vector<Finding>& found) {
   fail_if_found(result);
 }
 
-Finding note(const Job& job, const std::string& sentence) { return note_not_checked(sentence, job.tool); }
+Finding note(const ToolJob& job, const std::string& sentence) { return note_not_checked(sentence, job.tool); }
 
 /// Adds findings and notes to the cases in which they came about; the cases are in the order of their
 /// numbers. `in_whole_cases`: each log belongs to one case. Else it begins with its case and may go on.
-void take_over(const Job& job, const ToolRun& run, bool in_whole_cases, LessonReport& report) {
+void take_over(const ToolJob& job, const ToolRun& run, bool in_whole_cases, LessonReport& report) {
   for (const CaseResult& result : run.results.cases)
     if (CaseResult* const one = find_case(report, result.name)) add_to_case(*one, result.findings);
   for (const auto& [number, log] : run.logs) {
@@ -219,7 +219,7 @@ void sanitize(const Toolchain& toolchain, const KernelBuilds& builds, const Chec
   const auto start = Clock::now();
   for (const std::string_view tool : kSanitizerTools) {
     if (on_tool) on_tool(tool);
-    const Job job{toolchain, report, builds.run.library, options, sanitizer, std::string(tool)};
+    const ToolJob job{toolchain, report, builds.run.library, options, sanitizer, std::string(tool)};
     ToolRun run = run_tool(job, false);
     bool in_whole_cases = false;
     if (run.has_mistakes()) {

@@ -30,19 +30,19 @@ std::vector<fs::path> files_in(const fs::path& folder, const char* extension) {
 
 Lesson read_lesson(const fs::path& file, const fs::path& root) {
   try {
-    const auto json = nlohmann::json::parse(read_file(file));
+    const auto fields = nlohmann::json::parse(read_file(file));
     Lesson lesson;
     lesson.root = root;
-    json.at("number").get_to(lesson.number);
-    json.at("name").get_to(lesson.name);
-    json.at("title").get_to(lesson.title);
-    json.at("part").get_to(lesson.part);
-    json.at("minutes").get_to(lesson.minutes);
-    json.at("points").get_to(lesson.points);
-    lesson.gradients = json.value("gradients", false);
-    json.at("needs").get_to(lesson.needs);
-    json.at("prerequisites").get_to(lesson.prerequisites);
-    json.at("entries").get_to(lesson.entries);
+    fields.at("number").get_to(lesson.number);
+    fields.at("name").get_to(lesson.name);
+    fields.at("title").get_to(lesson.title);
+    fields.at("part").get_to(lesson.part);
+    fields.at("minutes").get_to(lesson.minutes);
+    fields.at("points").get_to(lesson.points);
+    lesson.gradients = fields.value("gradients", false);
+    fields.at("needs").get_to(lesson.needs);
+    fields.at("prerequisites").get_to(lesson.prerequisites);
+    fields.at("entries").get_to(lesson.entries);
     if (file.parent_path().filename() != lesson.id()) {
       throw std::runtime_error("number and name belong to a folder called " + lesson.id());
     }

@@ -26,9 +26,9 @@ struct Line {
 };
 
 /// Where the reader is.
-enum class Place { outside, before_answer, in_answer };
+enum class Position { outside, before_answer, in_answer };
 
-class Reader {
+class StubReader {
  public:
   Line read(const std::string& line) {
     ++number_;
@@ -36,37 +36,38 @@ class Reader {
     const std::string_view bare = indent == std::string::npos ? "" : std::string_view(line).substr(indent);
     if (bare.starts_with(kTodo)) return read_todo(line);
     if (bare == kCut) {
-      if (place_ != Place::outside) refuse("[cut] stands in a part that has not ended.");
-      place_ = Place::in_answer;
+      if (place_ != Position::outside) refuse("[cut] stands in a part that has not ended.");
+      place_ = Position::in_answer;
       return {Part::enclosure, ""};
     }
     if (bare == kDone) {
-      if (place_ == Place::outside) refuse("[done] ends nothing: there is no TODO and no [cut] before it.");
-      place_ = Place::outside;
+      if (place_ == Position::outside)
+        refuse("[done] ends nothing: there is no TODO and no [cut] before it.");
+      place_ = Position::outside;
       return {Part::enclosure, ""};
     }
     if (bare.starts_with(kStub)) {
-      if (place_ != Place::before_answer) refuse("\"stub|\" belongs right below a TODO.");
+      if (place_ != Position::before_answer) refuse("\"stub|\" belongs right below a TODO.");
       const std::size_t code = bare.find_first_not_of(' ', kStub.size());
       return {Part::stub, code == std::string_view::npos
                               ? ""
                               : std::string(indent, ' ') + std::string(bare.substr(code))};
     }
-    if (place_ != Place::outside) {
-      place_ = Place::in_answer;
+    if (place_ != Position::outside) {
+      place_ = Position::in_answer;
       return {Part::answer, line};
     }
     return {bare.starts_with("// [") && bare.ends_with(']') ? Part::name : Part::both, line};
   }
 
   void finish() {
-    if (place_ != Place::outside) refuse("the last part has no [done].");
+    if (place_ != Position::outside) refuse("the last part has no [done].");
   }
 
  private:
   Line read_todo(const std::string& line) {
-    if (place_ == Place::in_answer) refuse("a TODO stands in a part that has not ended.");
-    place_ = Place::before_answer;
+    if (place_ == Position::in_answer) refuse("a TODO stands in a part that has not ended.");
+    place_ = Position::before_answer;
     return {Part::stub, line};
   }
 
@@ -74,14 +75,14 @@ class Reader {
     throw std::runtime_error(fmt::format("line {}: {}", number_, why));
   }
 
-  Place place_ = Place::outside;
+  Position place_ = Position::outside;
   int number_ = 0;
 };
 
 /// The lines of the solution that `wanted` takes.
 template <class Wanted>
 std::string lines_of(const std::string& solution, Wanted wanted) {
-  Reader reader;
+  StubReader reader;
   std::string result;
   std::istringstream lines(solution);
   for (std::string text; std::getline(lines, text);) {

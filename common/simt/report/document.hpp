@@ -2,6 +2,7 @@
 /// @file
 /// How the reports lay out JSON.
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>

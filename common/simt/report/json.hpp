@@ -2,7 +2,7 @@
 /// @file
 /// Findings, profiles and traces as JSON, for programs.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "simt/report/fields.hpp"
 #include "simt/report/json.hpp"
 

@@ -1,5 +1,7 @@
 #include "simt/report/json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "samples.hpp"
 #include "support/catch.hpp"
 

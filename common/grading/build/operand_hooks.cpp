@@ -108,13 +108,20 @@ enum class Touch { nothing, read, write };
 
 struct Access {
   Touch touch = Touch::nothing;
+  bool in_frame = false;           // unless its index leads out of the function's own frame
   std::string address{}, bytes{};  // operands for leaq and movq
 };
 
-/// Whether an operand is memory that a kernel could have got from elsewhere: not in its own frame, not a
-/// constant, not an address of the linker's.
+/// Whether an operand is in the function's own frame, at a place that an index decides.
+bool is_indexed_in_frame(std::string_view operand) {
+  return operand.find("(%rsp,%") != std::string_view::npos;
+}
+
+/// Whether an operand is memory that a kernel could have got from elsewhere: not in its own frame at a known
+/// place, not a constant, not an address of the linker's.
 bool is_foreign_memory(std::string_view operand) {
-  return operand.ends_with(')') && operand.find("(%rsp") == std::string_view::npos &&
+  return operand.ends_with(')') &&
+         (operand.find("(%rsp") == std::string_view::npos || is_indexed_in_frame(operand)) &&
          operand.find('@') == std::string_view::npos && operand.find("%fs:") == std::string_view::npos &&
          !operand.starts_with(".L") && !operand.starts_with('*');
 }
@@ -175,8 +182,8 @@ Access access_of(std::string_view line) {
   if (name == "rep") {
     const std::string_view moved = trimmed(line.substr(gap));
     const std::string bytes = fmt::format("(,%rcx,{})", bytes_of_suffix(moved.back()));
-    if (moved.starts_with("movs")) return {Touch::read, "(%rsi)", bytes};
-    return {Touch::write, "(%rdi)", bytes};
+    if (moved.starts_with("movs")) return {Touch::read, false, "(%rsi)", bytes};
+    return {Touch::write, false, "(%rdi)", bytes};
   }
   if (begins_with_any(name, {".", "lea", "nop", "prefetch", "call", "j", "data16"})) return {};
   std::vector<std::string_view> operands;
@@ -187,8 +194,8 @@ Access access_of(std::string_view line) {
   const bool stores =
       last && begins_with_any(name, {"mov", "vmov", "set", "pop", "vpextr", "vextract", "vcvtps2ph"});
   const std::string_view other = operands.size() == 1 ? "" : last ? operands.front() : operands.back();
-  return {stores ? Touch::write : Touch::read, std::string(*memory),
-          fmt::format("{}", bytes_moved(name, other))};
+  return {stores ? Touch::write : Touch::read, is_indexed_in_frame(*memory), std::string(*memory),
+          std::to_string(bytes_moved(name, other))};
 }
 
 // ---- Where the hooks go.
@@ -208,6 +215,18 @@ std::string hook_of(const Access& access) {
       access.touch == Touch::read ? "course_operand_read" : "course_operand_write");
 }
 
+/// The same where the address is nearly always in the function's own frame: then nothing is called. None of
+/// this changes the flags.
+std::string hook_past_frame(const Access& access, int number) {
+  return fmt::format(
+      "\tmovq\t%rcx, -104(%rsp)\n\tmovq\t%r11, -120(%rsp)\n\tleaq\t{}, %rcx\n\tmovq\t%rsp, %r11\n"
+      "\tnotq\t%r11\n\tleaq\t1(%rcx,%r11), %rcx\n\tmovq\t%rcx, -96(%rsp)\n"
+      "\tmovl\t-94(%rsp), %ecx\n"  // 0: at most 64 KB above the stack's end
+      "\tjrcxz\t.Lcourse_frame{}\n\tmovq\t-104(%rsp), %rcx\n\tmovq\t-120(%rsp), %r11\n{}"
+      ".Lcourse_frame{}:\n\tmovq\t-104(%rsp), %rcx\n\tmovq\t-120(%rsp), %r11\n",
+      access.address, number, hook_of(access), number);
+}
+
 /// Puts hooks into one function after another, a line at a time. A load belongs to the call that follows it
 /// before anything else is called, a store to the call before it. Those that turn out to have a hook of the
 /// compiler's, just before them, are not counted twice: see simt_operand_read().
@@ -218,7 +237,7 @@ class HookWriter {
   void take(std::string_view line) {
     const std::string_view code = trimmed(line);
     if (code.starts_with(".type\t")) enter(code);
-    if (has_operands_ || has_result_) look_at(code);
+    look_at(code);
     text_.append(line).append("\n");
   }
 
@@ -251,12 +270,20 @@ class HookWriter {
     } else if (code.starts_with('j') || code.starts_with("ret")) {
       hook_loads();
       behind_call_ = behind_call_ && !code.starts_with("jmp") && !code.starts_with("ret");
-    } else if (const Access access = access_of(code); access.touch == Touch::read) {
-      loads_.push_back({text_.size(), access});
-    } else if (access.touch == Touch::write && (behind_call_ || has_result_)) {
-      text_ += hook_of(access);
-      any_ = true;
+    } else if (const Access access = access_of(code); access.touch != Touch::nothing) {
+      const bool is_load = access.touch == Touch::read;
+      if (access.in_frame)
+        put(hook_past_frame(access, frames_++));
+      else if (has_result_ || (has_operands_ && !is_load && behind_call_))
+        put(hook_of(access));
+      else if (has_operands_ && is_load)
+        loads_.push_back({text_.size(), access});
     }
+  }
+
+  void put(const std::string& hook) {
+    text_ += hook;
+    any_ = true;
   }
 
   void hook_loads() {
@@ -269,6 +296,7 @@ class HookWriter {
   FunctionsToHook functions_;
   std::string text_;
   std::vector<Load> loads_;
+  int frames_ = 0;
   bool has_operands_ = false, has_result_ = false, behind_call_ = false, any_ = false;
 };
 

@@ -12,6 +12,8 @@
 namespace course::grading {
 namespace {
 
+constexpr std::string_view kNameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$";
+
 // ---- Which functions.
 
 /// The text in place of whose string literals stands nothing.
@@ -83,20 +85,53 @@ bool builds_result(std::string_view line) {
          line.find(" = ", at) != std::string_view::npos;
 }
 
+/// The name of a local variable that a line in front of a function's first block declares; "" for none.
+std::string_view declared(std::string_view line) {
+  if (!line.ends_with(';')) return {};
+  line = line.substr(0, std::min(line.size() - 1, line.find('[')));
+  return line.substr(line.rfind(' ') + 1);
+}
+
+/// The variable of which a statement loads what an index decides, such as table in "_5 = table.at[_3];". If
+/// it is a constant, its loads have no hooks, wherever the index leads.
+std::string_view indexed_variable(std::string_view line) {
+  const std::size_t begin = line.find(" = ");
+  if (begin == std::string_view::npos) return {};
+  const std::string_view name =
+      line.substr(begin + 3, line.find_first_not_of(kNameLetters, begin + 3) - begin - 3);
+  const bool is_indexed = line.find("[_", begin) != std::string_view::npos;
+  return is_indexed && !name.empty() && name != "MEM" && name != "TARGET_MEM_REF" ? name : std::string_view();
+}
+
+using Names = std::set<std::string, std::less<>>;
+
 struct FunctionsToHook {
-  std::set<std::string, std::less<>> with_operands, with_results;
+  Names with_operands;  ///< of their calls, in memory
+  Names everywhere;     ///< that build a result in memory, or load from constants by an index
 };
 
 FunctionsToHook functions_to_hook(std::string_view dump) {
   FunctionsToHook functions;
   std::string_view function;
+  Names locals;
+  bool in_body = false;
   for_each_line(dump, [&](std::string_view line) {
-    if (begins_function(line))
+    if (begins_function(line)) {
       function = mangled_name(line);
-    else if (builds_result(line))
-      functions.with_results.emplace(function);
-    else if (hands_over_memory(line))
+      locals.clear();
+      in_body = false;
+    } else if (!in_body) {
+      in_body = trimmed(line).starts_with("<bb ");
+      locals.emplace(declared(line));
+    } else if (builds_result(line)) {
+      functions.everywhere.emplace(function);
+    } else if (hands_over_memory(line)) {
       functions.with_operands.emplace(function);
+    } else if (line.find(" = ") != std::string_view::npos && line.find("[_") != std::string_view::npos) {
+      const std::string statement = without_places(line);
+      const std::string_view name = indexed_variable(statement);
+      if (!name.empty() && !locals.contains(name)) functions.everywhere.emplace(function);
+    }
     return true;
   });
   return functions;
@@ -114,7 +149,8 @@ struct Access {
 
 /// Whether an operand is in the function's own frame, at a place that an index decides.
 bool is_indexed_in_frame(std::string_view operand) {
-  return operand.find("(%rsp,%") != std::string_view::npos;
+  return operand.find("(%rsp,%") != std::string_view::npos ||
+         operand.find("(%rbp,%") != std::string_view::npos;
 }
 
 /// Whether an operand is memory that a kernel could have got from elsewhere: not in its own frame at a known
@@ -255,8 +291,8 @@ class HookWriter {
     if (name.ends_with(".cold")) name.remove_suffix(5);
     loads_.clear();
     has_operands_ = functions_.with_operands.contains(name);
-    has_result_ = functions_.with_results.contains(name);
-    behind_call_ = false;
+    hook_all_ = functions_.everywhere.contains(name);
+    behind_call_ = has_frame_pointer_ = false;
   }
 
   void look_at(std::string_view code) {
@@ -270,11 +306,13 @@ class HookWriter {
     } else if (code.starts_with('j') || code.starts_with("ret")) {
       hook_loads();
       behind_call_ = behind_call_ && !code.starts_with("jmp") && !code.starts_with("ret");
+    } else if (code == "movq\t%rsp, %rbp") {
+      has_frame_pointer_ = true;
     } else if (const Access access = access_of(code); access.touch != Touch::nothing) {
       const bool is_load = access.touch == Touch::read;
-      if (access.in_frame)
+      if (access.in_frame && (has_frame_pointer_ || access.address.find("%rsp") != std::string::npos))
         put(hook_past_frame(access, frames_++));
-      else if (has_result_ || (has_operands_ && !is_load && behind_call_))
+      else if (hook_all_ || (has_operands_ && !is_load && behind_call_))
         put(hook_of(access));
       else if (has_operands_ && is_load)
         loads_.push_back({text_.size(), access});
@@ -297,7 +335,8 @@ class HookWriter {
   std::string text_;
   std::vector<Load> loads_;
   int frames_ = 0;
-  bool has_operands_ = false, has_result_ = false, behind_call_ = false, any_ = false;
+  bool has_operands_ = false, hook_all_ = false, behind_call_ = false, has_frame_pointer_ = false,
+       any_ = false;
 };
 
 constexpr int kVectors = 16, kVectorBytes = 32, kGeneralBytes = 64;

@@ -86,3 +86,18 @@ TEST_CASE("stores to the structure that a function returns are hooked there") {
   CHECK(hooked("*<retval>_2(D) = v_3(D);", "\tmovups\t%xmm0, (%rdi)\n").find("course_operand") ==
         std::string::npos);
 }
+
+TEST_CASE("an index into the function's own frame is followed where it leads out of it") {
+  for (const char* setup :
+       {"\tmovss\t8(%rsp,%rax,4), %xmm0\n", "\tmovq\t%rsp, %rbp\n\tmovss\t-40(%rbp,%rax,4), %xmm0\n"})
+    CHECK_THAT(hooked("_1 = _2 + _3;", setup),
+               ContainsSubstring(".Lcourse_frame0:\n") && ContainsSubstring(kRead));
+  CHECK(hooked("_1 = _2 + _3;", "\tmovss\t-40(%rbp,%rax,4), %xmm0\n").find("course_operand") ==
+        std::string::npos);
+}
+
+TEST_CASE("an index into a constant is followed") {
+  const std::string load = "\tmovss\t8(%rdx,%rax,4), %xmm0\n";
+  CHECK_THAT(hooked("_6 = [a.cu:3:9] own.at[_2];", load), ContainsSubstring(kRead));
+  CHECK(hooked("_6 = MEM[_2];", load).find("course_operand") == std::string::npos);
+}

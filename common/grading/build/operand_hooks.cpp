@@ -12,8 +12,6 @@
 namespace course::grading {
 namespace {
 
-constexpr std::string_view kNameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$";
-
 // ---- Which functions.
 
 /// The text in place of whose string literals stands nothing.
@@ -59,9 +57,9 @@ bool may_be_memory(std::string_view operand) {
 
 /// Whether a statement is a call with an operand that may be memory.
 bool hands_over_memory(std::string_view line) {
-  if (line.find(" (") == std::string_view::npos || line.find("__builtin___") != std::string_view::npos)
-    return false;
+  if (line.find(" (") == std::string_view::npos) return false;
   const std::string statement = without_literals(without_places(line));
+  if (statement.starts_with("__builtin___")) return false;  // a hook
   const std::size_t end = statement.rfind(')');
   if (end == std::string::npos || statement.find(';', end) == std::string::npos) return false;
   std::size_t begin = end;
@@ -92,26 +90,46 @@ std::string_view declared(std::string_view line) {
   return line.substr(line.rfind(' ') + 1);
 }
 
-/// The variable of which a statement loads what an index decides, such as table in "_5 = table.at[_3];". If
-/// it is a constant, its loads have no hooks, wherever the index leads.
-std::string_view indexed_variable(std::string_view line) {
-  const std::size_t begin = line.find(" = ");
-  if (begin == std::string_view::npos) return {};
-  const std::string_view name =
-      line.substr(begin + 3, line.find_first_not_of(kNameLetters, begin + 3) - begin - 3);
-  const bool is_indexed = line.find("[_", begin) != std::string_view::npos;
-  return is_indexed && !name.empty() && name != "MEM" && name != "TARGET_MEM_REF" ? name : std::string_view();
+/// The variable of which a statement loads what an index decides: "table" of "_5 = table.at[_3];".
+std::string_view indexed_variable(std::string_view statement) {
+  constexpr std::string_view kEquals = " = ", kNoVariable[] = {"MEM", "TARGET_MEM_REF"};
+  const std::size_t equals = statement.find(kEquals);
+  if (equals == std::string_view::npos || statement.find("[_", equals) == std::string_view::npos) return {};
+  const std::string_view value = statement.substr(equals + kEquals.size());
+  const std::string_view name = value.substr(0, value.find_first_of("*&(.[-"));
+  return std::find(std::begin(kNoVariable), std::end(kNoVariable), name) == std::end(kNoVariable)
+             ? name
+             : std::string_view();
+}
+
+/// The names in the assembly of variables that are not local, each between line ends.
+std::string names_of_variables(std::string_view assembly) {
+  constexpr std::string_view kType = ".type\t", kObject = ", @object";
+  std::string names = "\n";
+  for_each_line(assembly, [&](std::string_view line) {
+    line = trimmed(line);
+    if (line.starts_with(kType) && line.ends_with(kObject))
+      names.append(line.substr(kType.size(), line.size() - kType.size() - kObject.size())).append("\n");
+    return true;
+  });
+  return names;
 }
 
 using Names = std::set<std::string, std::less<>>;
 
 struct FunctionsToHook {
   Names with_operands;  ///< of their calls, in memory
-  Names everywhere;     ///< that build a result in memory, or load from constants by an index
+  Names everywhere;     ///< that build a result in memory, or load by an index from what may be a constant
 };
 
-FunctionsToHook functions_to_hook(std::string_view dump) {
+/// Of a constant, the compiler hooks no loads, wherever an index leads.
+FunctionsToHook functions_to_hook(std::string_view dump, std::string_view assembly) {
   FunctionsToHook functions;
+  const std::string variables = names_of_variables(assembly);
+  const auto may_be_global = [&](std::string_view name) {
+    return variables.find(fmt::format("{}{}", name.size(), name)) != std::string::npos ||
+           variables.find(fmt::format("\n{}\n", name)) != std::string::npos;
+  };
   std::string_view function;
   Names locals;
   bool in_body = false;
@@ -127,10 +145,11 @@ FunctionsToHook functions_to_hook(std::string_view dump) {
       functions.everywhere.emplace(function);
     } else if (hands_over_memory(line)) {
       functions.with_operands.emplace(function);
-    } else if (line.find(" = ") != std::string_view::npos && line.find("[_") != std::string_view::npos) {
+    } else if (line.find("[_") != std::string_view::npos) {
       const std::string statement = without_places(line);
       const std::string_view name = indexed_variable(statement);
-      if (!name.empty() && !locals.contains(name)) functions.everywhere.emplace(function);
+      if (!name.empty() && (!locals.contains(name) || may_be_global(name)))
+        functions.everywhere.emplace(function);
     }
     return true;
   });
@@ -392,7 +411,7 @@ course_operand_{0}:
 }  // namespace
 
 std::string with_operand_hooks(std::string_view assembly, std::string_view optimized) {
-  HookWriter writer(functions_to_hook(optimized));
+  HookWriter writer(functions_to_hook(optimized, assembly));
   const bool wide = assembly.find("\tvmov") != std::string_view::npos;
   for_each_line(assembly, [&](std::string_view line) {
     writer.take(line);

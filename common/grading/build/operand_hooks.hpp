@@ -1,8 +1,8 @@
 #pragma once
 /// @file
 /// Hooks of check mode where g++ sets none: at structures in memory that are operands of a call, handed over
-/// by value or filled with what the call returns. They are set in the assembly, at the loads and stores
-/// themselves.
+/// by value or filled with what the call returns, and where an index may lead out of a variable, whose
+/// address the compiler takes for known. They are set in the assembly, at the loads and stores themselves.
 
 #include <string>
 #include <string_view>

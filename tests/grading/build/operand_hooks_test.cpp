@@ -47,6 +47,7 @@ TEST_CASE("functions with such operands are found by their dump, and others are 
   CHECK(has_hooks("_3 = _4 (a_2(D), this_1(D)->tile, 5);"));
   CHECK(has_hooks("f (table[i_2]);"));
   CHECK(has_hooks("f (box);"));
+  CHECK(has_hooks("course::f__builtin___of (*_2);"));
   CHECK(has_hooks("*_2 = f (_3);"));
   CHECK(has_hooks("MEM[(struct Big *)_58] = course::big_of (1.0e+0); [return slot optimization]"));
   CHECK_FALSE(has_hooks("_1 = f (_2, x_3(D), 1.5e+0, &*_4, &table[i_2], D.134386);"));
@@ -96,8 +97,13 @@ TEST_CASE("an index into the function's own frame is followed where it leads out
         std::string::npos);
 }
 
-TEST_CASE("an index into a constant is followed") {
+TEST_CASE("an index into what may be a constant is followed") {
   const std::string load = "\tmovss\t8(%rdx,%rax,4), %xmm0\n";
   CHECK_THAT(hooked("_6 = [a.cu:3:9] own.at[_2];", load), ContainsSubstring(kRead));
   CHECK(hooked("_6 = MEM[_2];", load).find("course_operand") == std::string::npos);
+  const std::string local =
+      "_1 = _2;\n\n}\n;; Function course::add (add, funcdef_no=8, d=1)\n\n  struct Own own;\n"
+      "  <bb 2> [local count: 9]:\n  _6 = own.at[_2];";
+  CHECK(hooked(local, load).find("course_operand") == std::string::npos);
+  CHECK_THAT(hooked(local, load + "\t.type\t_ZN6courseL3ownE, @object\n"), ContainsSubstring(kRead));
 }

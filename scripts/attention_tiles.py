@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
@@ -159,6 +160,7 @@ def draw(title, panels, cell=12, width=664):
 def main(usage, lesson, recordings, figure_of):
     """What a figure's script does: `[--measure] [FIGURE.svg]`. recordings: a list of (driver, CSV, arguments) for
     record(). figure_of(): the SVG, from the CSVs. Without a name it goes to docs/figures/<lesson>.svg."""
+    check_words("--measure")
     arguments = [argument for argument in sys.argv[1:] if argument != "--measure"]
     if len(arguments) > 1:
         sys.exit(usage)

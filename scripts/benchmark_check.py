@@ -7,7 +7,6 @@ Runs tests/simt/peers/speed in check mode, with all checks and counters on. A ke
 the launch until it has ended; its accesses are those that the counters saw, 4 bytes each. Best on an idle machine.
 """
 
-import argparse
 import datetime
 import json
 import pathlib
@@ -16,6 +15,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+from options import Parser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNELS = {"matmul": 5, "attention": 40}  # and how often each runs
@@ -46,7 +47,7 @@ def measure(course, kernel, repetitions):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--course", default=str(ROOT / "course"), help="the course's command")
     parser.add_argument("--json", type=pathlib.Path, help="file for the result")
     options = parser.parse_args()

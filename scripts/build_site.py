@@ -9,7 +9,6 @@ interactive pages (CMake target export_steps). Needs Doxygen, doxygen-awesome-cs
 Exit status: 0 built, 1 a page or a comment has a mistake, 3 something is not installed or the folder cannot be written.
 """
 
-import argparse
 import json
 import pathlib
 import re
@@ -22,6 +21,7 @@ import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 from book import formulas, html, markdown, pages, search  # noqa: E402  (beside this script)
+from options import Parser  # noqa: E402
 
 ROOT = pages.ROOT
 ASSETS = ROOT / "docs" / "site"
@@ -235,7 +235,7 @@ def build(out: pathlib.Path, doxygen: str, steps: str | None) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the site; an older site is replaced")
     parser.add_argument("--steps", help="the program that writes the numbers of the interactive pages")
     parser.add_argument("--doxygen", default="doxygen")

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from options import Parser
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -40,7 +42,7 @@ def report(lessons, output):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--summary", type=pathlib.Path)
     parser.add_argument("--course", default=ROOT / "course", type=pathlib.Path)
     arguments = parser.parse_args()

@@ -17,6 +17,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import update_tables  # noqa: E402
+from options import check_words  # noqa: E402
 from torch_comparison import tables  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -147,6 +148,7 @@ def report(results: list[dict]) -> str:
 
 
 def main() -> int:
+    check_words()
     files = [pathlib.Path(word) for word in sys.argv[1:]] or [DEFAULT]
     if any(str(file).startswith("-") for file in files):
         print(__doc__)

@@ -11,6 +11,7 @@ import pathlib
 import re
 import sys
 import urllib.parse
+from options import check_words
 
 MEGABYTES = 40
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -159,6 +160,7 @@ def check(site: pathlib.Path) -> list[str]:
 
 
 def main() -> int:
+    check_words()
     if len(sys.argv) != 2 or not (pathlib.Path(sys.argv[1]) / "index.html").is_file():
         print(__doc__.strip(), file=sys.stderr)
         return 2

@@ -23,6 +23,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import measure_counters  # noqa: E402
+from options import Parser  # noqa: E402
 from profiling import counters, ncu  # noqa: E402
 from profiling.ncu import ROOT, ProfileError  # noqa: E402
 from torch_comparison import library  # noqa: E402
@@ -126,7 +127,7 @@ def show(results):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=("profiler", "simulator"))
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--resume", action="store_true", help="keep what the file has of the half that is measured")

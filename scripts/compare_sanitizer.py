@@ -29,6 +29,8 @@ import sys
 import tempfile
 import time
 
+from options import Parser
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "tests" / "simt"
 RESULTS = ROOT / "docs" / "results" / "sanitizer.json"
@@ -271,7 +273,7 @@ def merge(result, head, measured, keys):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=("sanitizer", "simulator"))
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--course", type=pathlib.Path, default=ROOT / "course")

@@ -12,7 +12,6 @@ Debian's packages are oclgrind, pocl-opencl-icd, python3-pyopencl, python3-numba
 Exit status: 0, whoever finds what; 1 if a tool that was asked for could not run; 2 for wrong usage.
 """
 
-import argparse
 import datetime
 import json
 import os
@@ -34,6 +33,7 @@ except ImportError:
     sys.exit("Python's numpy is missing (Debian: apt-get install python3-numpy)")
 
 from cases import ALSO_RIGHT, CASES, is_right_class
+from options import Parser
 from tools import CannotRun, all_tools
 from workloads import WORKLOADS
 
@@ -233,7 +233,7 @@ def load(file):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = Parser(description=__doc__.split("\n")[0])
     parser.add_argument("--tools", help="keys as in the file, between commas; all if not given")
     parser.add_argument("--only", choices=("speed", "cases"), help="measure this alone")
     parser.add_argument("--course", default=str(ROOT / "course"), help="the course's command")

@@ -31,6 +31,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from options import Parser  # noqa: E402
 from torch_comparison import cases, client, library, tables  # noqa: E402
 from torch_comparison.twins import has_twin  # noqa: E402
 
@@ -58,8 +59,8 @@ METHOD = {
 
 
 def parse_arguments(words=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
-                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser = Parser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
+                    formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--lessons", default="7-24", help="numbers and ranges: 7-10,17")
     parser.add_argument("--quick", action="store_true", help="few shapes")
     parser.add_argument("--errors", action="store_true", help="errors alone, by length and magnitude (9, 10 and 17)")

@@ -24,6 +24,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from options import Parser  # noqa: E402
 from torch_comparison import library, tables  # noqa: E402
 from torch_comparison.worker import lacking  # noqa: E402
 
@@ -32,8 +33,8 @@ LESSONS = (1, 5, 6, 30)
 
 
 def parse_arguments(words=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
-                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser = Parser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
+                    formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--lessons", default=",".join(map(str, LESSONS)), help="1, 5, 6 and 30, with commas")
     parser.add_argument("--json", default="-", metavar="FILE", help="where the results go; - is standard output")
     parser.add_argument("--time-budget", type=float, default=float("inf"), metavar="SECONDS", help="begins no case after that")

@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "common" / "draw"))
 import charts  # noqa: E402
 from charts import LEFT, WIDTH  # noqa: E402, F401  (the scripts of the pictures use them)
+from options import check_words  # noqa: E402
 
 # In light, and in dark: a line, and what fills a box within it. Text on a filled box has a contrast of 4.5.
 COLOURS = {
@@ -74,6 +75,7 @@ def constant(path, name):
 def write_pictures(drawings, usage):
     """The main function of a script: draws the one that the file on the command line is named after, or all into
     docs/figures. `drawings`: functions by name, which give the text of a file."""
+    check_words()
     if len(sys.argv) > 2:
         sys.exit(usage)
     figures = [pathlib.Path(sys.argv[1])] if len(sys.argv) > 1 else [ROOT / "docs" / "figures" / f"{name}.svg" for name in drawings]

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from options import check_words
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 COUNTS, FIGURE = FIGURES / "23_autotuning_counts.csv", FIGURES / "23_autotuning.svg"
@@ -119,6 +121,7 @@ def draw(rows):
 
 
 def main():
+    check_words("--record")
     if sys.argv[1:] == ["--record"]:
         record()
         return

@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
@@ -96,6 +97,7 @@ def draw():
 
 
 def main():
+    check_words()
     arguments = sys.argv[1:]
     if "--count" in arguments:
         arguments.remove("--count")

@@ -15,6 +15,7 @@ import heapq
 import sys
 
 import attention_tiles
+from options import check_words
 
 HEADS = 64  # batches times heads of the measurements
 PLACES = 264  # for blocks, with D up to 64: two on each of the 132 multiprocessors of an H200
@@ -45,6 +46,7 @@ def schedule():
 
 
 if __name__ == "__main__":
+    check_words("--schedule")
     if sys.argv[1:] == ["--schedule"]:
         schedule()
     else:

@@ -19,6 +19,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common" / "draw"))
 import trace_picture  # noqa: E402
 import trace_words  # noqa: E402
+from options import check_words  # noqa: E402
 from trace_steps import read_trace, step_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -128,6 +129,7 @@ def draw(figure, recorded):
 
 
 def main():
+    check_words("--record")
     arguments = [argument for argument in sys.argv[1:] if argument != "--record"]
     if len(arguments) != 1 or pathlib.Path(arguments[0]).stem not in FIGURE_OF:
         sys.exit(__doc__)

@@ -13,6 +13,7 @@ import pathlib
 import sys
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 DIM, HEADS = 64, 64  # of the points that are drawn; 4 batches of 16 heads
@@ -100,6 +101,7 @@ def draw():
 
 
 def main():
+    check_words()
     if len(sys.argv) > 2:
         sys.exit(__doc__)
     figure = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "figures" / "09_flash2_forward_memory.svg"

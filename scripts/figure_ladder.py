@@ -14,6 +14,7 @@ import re
 import sys
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURE = ROOT / "docs" / "figures" / "ladder.svg"
@@ -180,6 +181,7 @@ def draw(lessons, parts):
 
 
 def main():
+    check_words()
     if len(sys.argv) > 2:
         sys.exit(__doc__)
     figure = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURE

@@ -13,6 +13,7 @@ import pathlib
 import sys
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 GPU = "h200"
@@ -63,6 +64,7 @@ def draw():
 
 
 def main():
+    check_words()
     if len(sys.argv) > 2:
         sys.exit(__doc__)
     figure = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "figures" / "02_matrix_strides.svg"

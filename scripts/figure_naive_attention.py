@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
@@ -128,6 +129,7 @@ def draw():
 
 
 def main():
+    check_words("--measure")
     arguments = [argument for argument in sys.argv[1:] if argument != "--measure"]
     if len(arguments) > 1:
         sys.exit(__doc__)

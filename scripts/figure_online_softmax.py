@@ -15,6 +15,7 @@ import pathlib
 import sys
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
 
@@ -97,6 +98,7 @@ def draw(trace):
 
 
 def main():
+    check_words()
     arguments = [pathlib.Path(argument) for argument in sys.argv[1:]]
     if len(arguments) > 2:
         sys.exit(__doc__)

@@ -14,6 +14,7 @@ import pathlib
 import sys
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 GPU = "h200"
@@ -94,6 +95,7 @@ def draw():
 
 
 def main():
+    check_words()
     if len(sys.argv) > 2:
         sys.exit(__doc__)
     figure = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "figures" / "04_safe_softmax.svg"

@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
@@ -165,6 +166,7 @@ def draw(accesses):
 
 
 def main():
+    check_words()
     arguments = sys.argv[1:]
     if "--record" in arguments:
         arguments.remove("--record")

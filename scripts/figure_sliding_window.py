@@ -19,6 +19,7 @@ import tempfile
 
 import attention_tiles
 from attention_tiles import BLOCK_M, BLOCK_N, FIGURES, ROOT
+from options import check_words
 
 WINDOWS = (256, 48)  # of the upper panels, and of two lines
 DIM = 64  # of the driver
@@ -142,6 +143,7 @@ def figure():
 
 
 def main():
+    check_words("--measure")
     arguments = [argument for argument in sys.argv[1:] if argument != "--measure"]
     if len(arguments) > 1:
         sys.exit(__doc__)

@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 LENGTH, TILE, PAGE, SPLITS, WARPS = 168, 16, 32, 3, 4
@@ -89,6 +90,7 @@ def draw():
 
 
 def main():
+    check_words()
     if len(sys.argv) > 2:
         sys.exit(__doc__)
     figure = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "figures" / "30_split_kv_decoding.svg"

@@ -11,8 +11,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "common" / "draw"))
 import fragments  # noqa: E402
+from options import check_words  # noqa: E402
 
 if __name__ == "__main__":
+    check_words()
     figure = (pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else
               ROOT / "docs" / "figures" / "22_tensor_core_attention.svg")
     figure.write_text(fragments.draw_operand(), encoding="utf-8")

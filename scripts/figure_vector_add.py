@@ -16,6 +16,7 @@ import pathlib
 import sys
 
 from diagrams import charts  # the frame of all pictures
+from options import check_words
 
 FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
 
@@ -101,6 +102,7 @@ def draw(launches):
 
 
 def main():
+    check_words()
     arguments = [pathlib.Path(argument) for argument in sys.argv[1:]]
     if len(arguments) > 2:
         sys.exit(__doc__)

@@ -22,6 +22,8 @@ import sys
 import tarfile
 import zipfile
 
+from options import Parser
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What a copy without git has in it beside the course.
 NOT_OURS = re.compile(r"^(build[^/]*|\.[^/]*)/|/__pycache__/|\.kept|^progress\.json")
@@ -61,7 +63,7 @@ def read_seed(file):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lessons", nargs="+", required=True)
     parser.add_argument("--out", default="autograder.zip", type=pathlib.Path)
     parser.add_argument("--secret-seed")

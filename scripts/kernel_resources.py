@@ -17,7 +17,6 @@ local memory, where spilled registers lie.
 Exit status: 0 all is well; 1 a kernel does not compile or spills; 2 wrong usage; 3 there is no nvcc.
 """
 
-import argparse
 import collections
 import dataclasses
 import datetime
@@ -31,6 +30,7 @@ import subprocess
 import sys
 import tempfile
 
+from options import Parser
 from solution_page import page_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -196,7 +196,7 @@ def sources_of(arguments, parser) -> list:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = Parser(description=__doc__.split("\n\n")[0])
     parser.add_argument("lessons", nargs="*", metavar="LESSON")
     parser.add_argument("--arch", action="append", choices=ARCHITECTURES, help="only for this one")
     parser.add_argument("--file", type=pathlib.Path, help="a file in place of the lesson's solution")

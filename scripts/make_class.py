@@ -18,7 +18,6 @@ FRACTION of the students. The same arguments give the same class.
 Exit status: 0, or 2 for wrong usage, or 3 if a mutant does not fit its solution.
 """
 
-import argparse
 import collections
 import dataclasses
 import datetime
@@ -31,6 +30,7 @@ import sys
 import zipfile
 
 from edits import Unfit, hostile_files, read_edits, with_edits
+from options import Parser
 from solution_page import page_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -309,7 +309,7 @@ def make_class(arguments):
 
 
 def parse(words):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = Parser(description=__doc__.split("\n")[0])
     parser.add_argument("out", type=pathlib.Path, help="folder to make")
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--lessons", default="1-18", help="as in 1-3,7")

@@ -22,6 +22,8 @@ import pathlib
 import sys
 import zlib
 
+from options import Parser
+
 try:
     import numpy as np
     import torch
@@ -286,7 +288,7 @@ def stored(name, array, format):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sixteen-bits", action="store_true", help="the cases with inputs of 16 bits")
     parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER")
     arguments = parser.parse_args()

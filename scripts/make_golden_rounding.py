@@ -16,6 +16,8 @@ import pathlib
 import sys
 import zlib
 
+from options import Parser
+
 try:
     import numpy as np
 except ImportError as error:
@@ -124,7 +126,7 @@ def results_of(c, x, format):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "tests" / "reference" / "golden_16", metavar="FOLDER")
     out = parser.parse_args().out
     listed, size = [], 0

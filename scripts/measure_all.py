@@ -29,6 +29,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from options import Parser  # noqa: E402
 from torch_comparison import cases, small_cases, tables  # noqa: E402
 from torch_comparison.twins import has_twin  # noqa: E402
 
@@ -260,8 +261,8 @@ def run_steps(steps: list[Step], runs: Runs, estimates: Estimates, deadline: flo
 
 def main(words=None, steps=None) -> int:
     steps = STEPS if steps is None else steps
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
-                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser = Parser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
+                    formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--minutes", type=float, default=25, help="ends by itself after that (default 25)")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "measured", metavar="FOLDER")
     parser.add_argument("--only", metavar="STEPS", help="names of steps, with commas")

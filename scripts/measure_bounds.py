@@ -25,6 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import compare_counters  # noqa: E402
 import measure_counters  # noqa: E402
 from compare_sanitizer import run_limited  # noqa: E402
+from options import Parser  # noqa: E402
 from profiling import bounds, ncu  # noqa: E402
 from profiling.ncu import ROOT, ProfileError  # noqa: E402
 
@@ -92,7 +93,7 @@ def show(results):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--resume", action="store_true", help="keep what the file has")
     parser.add_argument("--lessons", type=compare_counters.lessons_of, default=compare_counters.lessons_of("1-18"),

@@ -16,7 +16,6 @@ Exit status: 0; 1 if a verdict is not as scripts/make_class.py says, which are t
 grader fails.
 """
 
-import argparse
 import collections
 import ctypes
 import datetime
@@ -35,6 +34,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/classroom"))
 import class_tools  # noqa: E402
 import make_class  # noqa: E402
+from options import Parser  # noqa: E402
 
 COMMAND = "scripts/measure_class.py"
 HEARTBEAT = 2  # seconds between notes of the time that has passed
@@ -198,7 +198,7 @@ def measure(arguments):
 
 def parse():
     build = pathlib.Path(os.environ.get("COURSE_BUILD_DIR", ROOT / "build"))
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = Parser(description=__doc__.split("\n")[0])
     parser.add_argument("--students", type=int, default=200)
     parser.add_argument("--lessons", default="1-18", help="as in 1-3,7")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

@@ -9,7 +9,6 @@ Needs nvcc, ncu and ncu's Python module, which is installed beside it.
 Usage: scripts/measure_counters.py [--output FILE] [--reports FOLDER]
 """
 
-import argparse
 import datetime
 import json
 import pathlib
@@ -18,6 +17,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+from options import Parser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "simt" / "counters"
@@ -228,7 +229,7 @@ def written(result):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = Parser(description=__doc__.split("\n")[0])
     parser.add_argument("--output", type=pathlib.Path, default=FOLDER / "h200.json")
     parser.add_argument("--reports", type=pathlib.Path, help="keeps ncu's reports in this folder")
     arguments = parser.parse_args()

@@ -20,6 +20,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import edits  # noqa: E402  beside this script
+from options import check_words  # noqa: E402
 from solution_page import page_of  # noqa: E402
 
 ROOT = edits.ROOT
@@ -75,6 +76,7 @@ def grade(course, submissions, out, isolation):
 
 
 def main():
+    check_words()
     if len(sys.argv) != 3:
         print(__doc__.split("\n\n")[1].strip(), file=sys.stderr)
         return 2

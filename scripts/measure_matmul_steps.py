@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+from options import check_words
 from solution_page import page_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -83,6 +84,7 @@ def count(entry, edits):
 
 
 def main():
+    check_words()
     if len(sys.argv) > 1:
         sys.exit(__doc__)
     rows = [{"step": step, "entry": entry, **count(entry, edits)} for step, entry, edits in STEPS]

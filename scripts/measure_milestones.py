@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from options import check_words
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULT = ROOT / "docs" / "results" / "milestones.json"
 MILESTONES = {1: [4], 2: [3, 5], 3: [5], 5: [7], 6: [4], 9: [4], 11: [7], 14: [2, 7], 15: [1, 9, 14, 20], 16: [7], 17: [7, 10, 5], 18: [5, 4], 20: [4], 21: [3, 8], 22: [9], 23: [5, 6, 8, 11], 30: [4, 6]}
@@ -105,6 +107,7 @@ def keep(number: int, result: dict) -> None:
 
 
 def main() -> int:
+    check_words()
     wanted = {int(number) for number in sys.argv[1:]}
     status = 0
     for file in sorted((ROOT / "lessons").glob("*/lesson.json")):

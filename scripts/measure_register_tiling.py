@@ -10,7 +10,6 @@ Each variant is the solution after an edit; all run with the lesson's benchmark 
 Exit status: 0 all is well; 1 a variant does not compile, or the solution spills registers; 2 wrong usage.
 """
 
-import argparse
 import datetime
 import json
 import pathlib
@@ -21,6 +20,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
+from options import Parser  # noqa: E402
 from solution_page import page_of  # noqa: E402
 
 SOLUTION = ROOT / "solutions/19_register_tiling/register_tiling.cu"
@@ -114,7 +114,7 @@ def measure(program) -> tuple[dict, list]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = Parser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--json", metavar="FILE", help="where the results go; standard output unless given")
     parser.add_argument("--build", action="store_true", help="compiles the solution, and measures nothing")
     arguments = parser.parse_args()

@@ -10,7 +10,6 @@ result goes to FILE as JSON, or to standard output.
 Exit status: 0; 1 if a case failed, which are then listed; 2 for wrong usage; 3 if `course` cannot run.
 """
 
-import argparse
 import collections
 import concurrent.futures
 import datetime
@@ -19,6 +18,8 @@ import os
 import pathlib
 import subprocess
 import sys
+
+from options import Parser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXIT_MACHINE = 2  # and more: `course` was used wrongly, or the machine lacks something
@@ -47,7 +48,7 @@ def check(course, kernel, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = Parser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--lessons", default="1-18", help="a number, or the first and the last")
     parser.add_argument("--seeds", type=int, default=30, help="how many, from 1 on")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many kernels are run at a time")

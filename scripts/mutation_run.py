@@ -42,6 +42,8 @@ import tempfile
 import threading
 import time
 
+from options import Parser
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 REASONS = RESULTS / "mutation_equivalent.json"
@@ -808,7 +810,7 @@ def explain_again(name, arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lessons", nargs="+", metavar="LESSON", help="number of a lesson, for example 03")
     parser.add_argument("--only", metavar="REGEX", help="mutants whose operator, function, line or change matches")
     parser.add_argument("--limit", type=int, metavar="N", help="the first N mutants")

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from options import check_words
+
 try:
     import numpy as np
 except ImportError:
@@ -95,6 +97,7 @@ def check_what_the_course_writes(helper, folder):
 
 
 def main():
+    check_words()
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2

@@ -25,6 +25,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import plots  # noqa: E402
+from options import Parser  # noqa: E402
 from torch_comparison import tables  # noqa: E402
 from torch_comparison.results import ROOT, Missing, Results, cases_with, require_some, shown, timed  # noqa: E402
 
@@ -343,8 +344,8 @@ def gpu_of(name: str) -> str:
 
 
 def main(words=None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
-                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser = Parser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
+                    formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--gpu", help="as the names of the results end: h200, of torch_types h100")

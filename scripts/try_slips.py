@@ -42,6 +42,7 @@ import tempfile
 import time
 
 import edits
+from options import Parser
 from solution_page import page_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -175,7 +176,7 @@ def share(part, whole):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", metavar="LESSON|NAME", help="numbers of lessons, parts of slips' names")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="kernels at a time (default: 1)")
     parser.add_argument("--verbose", action="store_true", help="prints the reports of those that are not told")

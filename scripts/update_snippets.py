@@ -13,12 +13,12 @@ Usage: scripts/update_snippets.py [--check] [PAGE.md ...]     (default: all page
 Exit status: 0 all up to date (or updated), 1 with --check if a page is not, 2 a region cannot be found.
 """
 
-import argparse
 import pathlib
 import re
 import sys
 import textwrap
 
+from options import Parser
 from solution_page import page_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -68,7 +68,7 @@ def all_pages() -> list[pathlib.Path]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing, fail if a page is out of date")
     parser.add_argument("pages", nargs="*", type=pathlib.Path, metavar="PAGE.md")
     arguments = parser.parse_args()

@@ -18,7 +18,6 @@ Usage: scripts/update_tables.py [--check] [PAGE.md ...]     (default: all pages 
 Exit status: 0 all up to date (or updated), 1 with --check if a page is not, 2 a table or a number cannot be made.
 """
 
-import argparse
 import csv
 import decimal
 import json
@@ -26,6 +25,7 @@ import pathlib
 import re
 import sys
 
+from options import Parser
 from profiling import quoted
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -738,7 +738,7 @@ def all_pages() -> list[pathlib.Path]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing, fail if a page is out of date")
     parser.add_argument("pages", nargs="*", type=pathlib.Path, metavar="PAGE.md")
     arguments = parser.parse_args()

@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import update_tables  # noqa: E402
+from options import Parser  # noqa: E402
 from profiling import causes, counters, ncu  # noqa: E402
 from profiling.ncu import ROOT, ProfileError  # noqa: E402
 from torch_comparison.results import shown  # noqa: E402
@@ -143,7 +144,7 @@ def write_page(results, link: str) -> str:
 
 
 def main(words=None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results" / "counters_h100.json")
     parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "counters.md")

@@ -12,6 +12,8 @@ import pathlib
 import subprocess
 import sys
 
+from options import Parser
+
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/ptx.md"
 
 HEAD = """# PTX in the simulator
@@ -83,7 +85,7 @@ def page_of(table):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", required=True, type=pathlib.Path, help="the program simt-ptx-table")
     parser.add_argument("--check", action="store_true", help="only compare")
     arguments = parser.parse_args()

@@ -17,6 +17,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import check_claims  # noqa: E402
+from options import Parser  # noqa: E402
 from torch_comparison import tables  # noqa: E402
 from torch_comparison.results import ROOT, Missing, Results, cases_with, shown, timed  # noqa: E402
 
@@ -175,8 +176,8 @@ def write_page(results, figures: dict) -> str:
 
 
 def main(words=None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
-                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser = Parser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
+                    formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--gpu", default="h200", help="as the names of the results end")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results")

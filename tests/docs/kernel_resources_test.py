@@ -74,8 +74,8 @@ class KernelResources(unittest.TestCase):
                           "add"])
 
     def test_wrong_usage(self):
-        for arguments, words in ((["99"], "there is no lesson 99"), (["--file", "x.cu"], "--file needs one lesson"),
-                                 (["01", "--file", "none.cu"], "there is no file none.cu")):
+        for arguments, words in ((["99"], "There is no lesson 99"), (["--file", "x.cu"], "--file needs one lesson"),
+                                 (["01", "--file", "none.cu"], "There is no file none.cu")):
             with self.subTest(arguments):
                 done = subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 2)

@@ -338,7 +338,7 @@ class Missing(Case):
         with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit) as ended:
             plot_results.main(["rooflines"])
         self.assertEqual(ended.exception.code, 2)
-        self.assertIn("there is no figure rooflines", said.getvalue())
+        self.assertIn("There is no figure rooflines", said.getvalue())
 
 
 if __name__ == "__main__":

@@ -9,24 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "grading/build/compiler_text.hpp"
+
 namespace course::grading {
 namespace {
-
-constexpr std::string_view kSpaces = " \t";
-
-/// Calls visit(line) for each line until it returns false.
-void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit) {
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    if (!visit(text.substr(0, end))) return;
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-}
-
-std::string_view trimmed(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(kSpaces);
-  return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
-}
 
 std::string_view first_word(std::string_view line) { return line.substr(0, line.find_first_of(" \t:;,(")); }
 
@@ -99,21 +85,10 @@ bool defines_reserved_name(std::string_view word, std::string_view line) {
   return name.starts_with("simt_") || name.starts_with("course_");
 }
 
-/// "_Z3addPf" of ";; Function add (_Z3addPf, funcdef_no=1, ...".
-std::string_view mangled_name(std::string_view line) {
-  constexpr std::string_view kKey = ", funcdef_no=";
-  const std::size_t end = line.rfind(kKey);
-  if (end == std::string_view::npos) return {};
-  const std::size_t begin = line.rfind('(', end);
-  return begin == std::string_view::npos ? std::string_view() : line.substr(begin + 1, end - begin - 1);
-}
-
-constexpr std::string_view kFunction = ";; Function ";
-
 std::set<std::string_view> functions_of(std::string_view dump) {
   std::set<std::string_view> names;
   for_each_line(dump, [&](std::string_view line) {
-    if (line.starts_with(kFunction)) names.insert(mangled_name(line));
+    if (begins_function(line)) names.insert(mangled_name(line));
     return true;
   });
   return names;
@@ -177,12 +152,6 @@ bool drop_number(std::string_view& text) {
   const std::size_t digits = text.size() - (text.find_last_not_of(kDigits) + 1);
   text.remove_suffix(digits);
   return digits > 0;
-}
-
-bool drop_suffix(std::string_view& text, std::string_view suffix) {
-  if (!text.ends_with(suffix)) return false;
-  text.remove_suffix(suffix.size());
-  return true;
 }
 
 /// A statement, read from its beginning. Each function says whether what it names is next, and goes past it.
@@ -256,29 +225,6 @@ bool calls_stream_buffer(std::string_view statement) {
   return false;
 }
 
-/// What the compiler writes between brackets for a place in the source: `file.cu:7:3`, or with ` discrim 2`.
-bool is_place(std::string_view text) {
-  if (!drop_number(text)) return false;
-  if (drop_suffix(text, " discrim ") && !drop_number(text)) return false;
-  return drop_suffix(text, ":") && drop_number(text) && text.ends_with(':');
-}
-
-/// The statement without the places in the source that the compiler writes before it and before its operands.
-std::string without_places(std::string_view line) {
-  std::string result;
-  for (std::string_view rest = trimmed(line); !rest.empty();) {
-    const std::size_t end = rest.front() == '[' ? rest.find_first_of("[]", 1) : std::string_view::npos;
-    if (end != std::string_view::npos && rest.substr(end).starts_with("] ") &&
-        is_place(rest.substr(1, end - 1))) {
-      rest.remove_prefix(end + 2);
-    } else {
-      result += rest.front();
-      rest.remove_prefix(1);
-    }
-  }
-  return result;
-}
-
 /// Whether a statement touches no memory. The one function without hooks in a file that is honest is the
 /// simulator's own, which tells the names of a kernel's parameters: it has these statements and no others.
 bool touches_nothing(std::string_view line) {
@@ -313,7 +259,7 @@ class FunctionReader {
         in_source_(fmt::format("[{}:", source)) {}
 
   std::string read(std::string_view line) {
-    if (line.starts_with(kFunction)) {
+    if (begins_function(line)) {
       const std::string_view name = mangled_name(line);
       watched_ = with_accesses_.contains(name) && with_blocks_.contains(name);
       in_body_ = false;

@@ -19,6 +19,7 @@
 #include "grading/build/host_guards.hpp"
 #include "grading/build/joined_kernels.hpp"
 #include "grading/build/kernel_cache.hpp"
+#include "grading/build/operand_hooks.hpp"
 
 namespace course::grading {
 namespace {
@@ -272,15 +273,17 @@ bool compile_examined(Job& job, const std::string& object) {
     flags = {"-fdump-tree-optimized-lineno=" + dumps[0].string(), "-fdump-tree-tsan=" + dumps[1].string(),
              "-fdump-tree-sancov=" + dumps[2].string()};
   if (!compile_simulated(job, {"-S", "-o", assembly.string()}, prelude_options(job), flags)) return false;
-  const std::string text = written(job, assembly);
+  std::string text = written(job, assembly);
   if (job.failure.empty()) job.failure = foreign_assembly(text);
   if (job.failure.empty() && dumped) {
     const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
                       blocks = written(job, dumps[2]);
     if (job.failure.empty()) job.failure = unseen_accesses({optimized, accesses, blocks}, job.source);
+    if (job.failure.empty()) text = with_operand_hooks(text, optimized);
   }
   if (!job.failure.empty()) return false;
-  if (job.box) write_file_atomically(assembly, text + std::string(kDoor));
+  if (job.box) text += kDoor;
+  if (job.box || dumped) write_file_atomically(assembly, text);
   return run_tool(job, concatenate(Arguments{cpu.compiler, assembly.string()}, to_object(object)));
 }
 
@@ -454,7 +457,7 @@ bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& a
 std::string cache_key(const Job& job, Backend backend, const Arguments& architectures,
                       const fs::path& linked_in) {
   ContentHash hash;
-  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source).add("examined");
+  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source).add("operands hooked");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {

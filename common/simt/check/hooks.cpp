@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "simt/check/checker.hpp"
 #include "simt/check/memory_map.hpp"
@@ -75,6 +76,11 @@ SIMT_HOOK_INLINE void note_access(std::uintptr_t address, std::uintptr_t caller)
 /// Pieces as wide as hardware would move them: 16 bytes where that fits, else words, else bytes.
 template <Kind kKind>
 void note_range(std::uintptr_t address, std::size_t bytes, std::uintptr_t caller) {
+  if (Recorder* const r = active_recorder) {
+    r->range = address;
+    r->range_bytes = bytes;
+    r->range_code = caller - r->code;
+  }
   const std::uintptr_t bits = address | bytes;
   if (bits % 16 == 0) {
     for (std::size_t at = 0; at < bytes; at += 16) note_access<kKind, 4, false, true>(address + at, caller);
@@ -99,6 +105,66 @@ void note_access_of(std::uintptr_t address, unsigned bytes, std::uintptr_t calle
     default:
       return note_access<kKind, 4, kVolatile>(address, caller);
   }
+}
+
+/// Where the running kernel may read by a pointer. Nothing: the thread's own stack, or memory of the host.
+std::optional<Event> place_of(const Recorder& r, std::uintptr_t address) {
+  std::uint64_t offset = address - r.arena;
+  if (offset < kArenaBytes) return at_offset(Space::global, offset);
+  if (address - r.stack < kStackBytes || is_builtin_variable(address)) return std::nullopt;
+  if (offset = address - r.shared; offset < r.shared_bytes && r.is_shared_word[offset / 4] != 0)
+    return at_offset(Space::shared, offset);
+  if (offset = address - r.dynamic; offset < r.dynamic_bytes)
+    return at_offset(Space::shared, Recorder::kDynamicOffset + offset);
+  if (memory_map().find_elsewhere(address, offset) == MemoryMap::Owner::kernels)
+    return at_offset(Space::global, offset);
+  return std::nullopt;
+}
+
+bool holds(Event event, Event place, std::size_t bytes) {
+  return space_of(event) == space_of(place) && offset_of(place) >= offset_of(event) &&
+         offset_of(place) + bytes <= offset_of(event) + bytes_of(event);
+}
+
+/// Whether the last that the running thread told of is a read of these bytes, and of more perhaps.
+bool was_just_read(const Recorder& r, Event place, std::uintptr_t address, std::size_t bytes) {
+  if (r.tail == r.threads[static_cast<std::size_t>(r.thread)].slots.data()) return false;
+  const Event last = r.tail[-1];
+  if (kind_of(last) != Kind::read || code_of(last) == 0) return false;  // the value of a write has no code
+  if (code_of(last) == r.range_code) return address - r.range < r.range_bytes;
+  return holds(last, place, bytes);
+}
+
+/// Whether what the running thread told of last is a write of these bytes, or a copy to them.
+bool was_just_written(const Recorder& r, Event place, std::size_t bytes) {
+  const Event* const begin = r.threads[static_cast<std::size_t>(r.thread)].slots.data();
+  const Event* end = r.tail;
+  const auto is_read = [](Event event) { return kind_of(event) == Kind::read && code_of(event) != 0; };
+  if (end != begin && is_read(end[-1]))  // of a copy: behind its writes
+    for (const std::uint64_t code = code_of(end[-1]);
+         end != begin && is_read(end[-1]) && code_of(end[-1]) == code;)
+      --end;
+  if (end - begin < 2) return false;
+  for (const std::uint64_t code = code_of(end[-2]);
+       end - begin >= 2 && kind_of(end[-2]) == Kind::write && code_of(end[-2]) == code; end -= 2)
+    if (holds(end[-2], place, bytes)) return true;
+  return false;
+}
+
+/// Notes what a call's operand in memory is read or written by: see grading/build/operand_hooks.hpp. The
+/// instruction may also belong to a statement that has a hook of its own, just before it.
+template <Kind kKind>
+void note_operand(std::uintptr_t address, std::size_t bytes, std::uintptr_t caller) {
+  Recorder* const r = active_recorder;
+  if (r == nullptr) return;
+  const std::optional<Event> place = place_of(*r, address);
+  if (!place ||
+      (kKind == Kind::read ? was_just_read(*r, *place, address, bytes) : was_just_written(*r, *place, bytes)))
+    return;
+  if (std::has_single_bit(bytes) && bytes <= 16)
+    note_access_of<kKind, false>(address, static_cast<unsigned>(bytes), caller);
+  else
+    note_range<kKind>(address, bytes, caller);
 }
 
 enum class AtomicKind { load, store, update };
@@ -275,6 +341,15 @@ void __sanitizer_cov_trace_pc() {
   if (simt::check::Recorder* r = simt::check::active_recorder)
     r->append(simt::check::mark_event(simt::check::Mark::block),
               simt::check::inside_call(__builtin_return_address(0)));
+}
+
+void simt_operand_read(void* address, std::size_t bytes, void* instruction) {
+  simt::check::note_operand<simt::check::Kind::read>(reinterpret_cast<std::uintptr_t>(address), bytes,
+                                                     simt::check::inside_call(instruction));
+}
+void simt_operand_write(void* address, std::size_t bytes, void* instruction) {
+  simt::check::note_operand<simt::check::Kind::write>(reinterpret_cast<std::uintptr_t>(address), bytes,
+                                                      simt::check::inside_call(instruction));
 }
 
 }  // extern "C"

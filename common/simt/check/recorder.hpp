@@ -38,6 +38,8 @@ struct Recorder {
   std::uintptr_t stack = 0;  ///< where its stack begins: its lowest address
   const volatile void* told_atomic =
       nullptr;  ///< of which simt_atomic() spoke last: what it takes is no more
+  std::uintptr_t range = 0, range_bytes = 0,
+                 range_code = 0;  ///< the last that was told in pieces, and by which instruction
 
   // Where things are.
   std::uintptr_t code = 0, code_bytes = 0;        ///< of the kernel's module

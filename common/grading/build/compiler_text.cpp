@@ -1,0 +1,68 @@
+#include "grading/build/compiler_text.hpp"
+
+#include <cctype>
+
+namespace course::grading {
+namespace {
+
+/// Where "[common/a.hpp:3:7] " ends, or "[common/a.hpp:3:7 discrim 2] "; 0 if none begins there.
+std::size_t end_of_place(std::string_view text) {
+  const std::size_t end = text.find_first_of("[]", 1);
+  if (end == std::string_view::npos || text[end] != ']' || !text.substr(end).starts_with("] ")) return 0;
+  std::string_view place = text.substr(0, end);
+  const auto drop_number = [&] {
+    const std::size_t before = place.size();
+    while (!place.empty() && std::isdigit(static_cast<unsigned char>(place.back())) != 0)
+      place.remove_suffix(1);
+    return place.size() < before;
+  };
+  if (!drop_number()) return 0;
+  constexpr std::string_view kDiscriminator = " discrim ";
+  if (place.ends_with(kDiscriminator)) {
+    place.remove_suffix(kDiscriminator.size());
+    if (!drop_number()) return 0;
+  }
+  if (!place.ends_with(':')) return 0;
+  place.remove_suffix(1);
+  return drop_number() && place.ends_with(':') ? end + 2 : 0;
+}
+
+}  // namespace
+
+void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    if (!visit(text.substr(0, end))) return;
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+std::string_view trimmed(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
+}
+
+constexpr std::string_view kFunction = ";; Function ";
+
+bool begins_function(std::string_view line) { return line.starts_with(kFunction); }
+
+std::string_view mangled_name(std::string_view line) {
+  constexpr std::string_view kKey = ", funcdef_no=";
+  const std::size_t end = line.rfind(kKey);
+  if (end == std::string_view::npos) return {};
+  const std::size_t begin = line.rfind('(', end);
+  return begin == std::string_view::npos ? std::string_view() : line.substr(begin + 1, end - begin - 1);
+}
+
+std::string without_places(std::string_view line) {
+  line = trimmed(line);
+  std::string text;
+  for (std::size_t i = 0; i < line.size();) {
+    const std::size_t place = line[i] == '[' ? end_of_place(line.substr(i)) : 0;
+    i += place;
+    if (place == 0) text += line[i++];
+  }
+  return text;
+}
+
+}  // namespace course::grading

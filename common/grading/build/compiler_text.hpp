@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// Reading what g++ writes: assembly, and its dumps of functions.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace course::grading {
+
+/// @brief Calls visit(line) for each line until it returns false.
+void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit);
+
+/// @brief The line from its first word on.
+std::string_view trimmed(std::string_view line);
+
+/// @brief Whether a line of a dump is the first of a function.
+bool begins_function(std::string_view line);
+
+/// @brief "_Z3addPf" of ";; Function add (_Z3addPf, funcdef_no=1, ...".
+std::string_view mangled_name(std::string_view line);
+
+/// @brief A statement of a dump without the places in the source that the compiler writes before it and
+/// before its operands.
+std::string without_places(std::string_view line);
+
+}  // namespace course::grading

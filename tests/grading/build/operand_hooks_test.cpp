@@ -1,0 +1,109 @@
+// Hooks for operands of calls that lie in memory. The texts are as g++ 12 writes them.
+#include "grading/build/operand_hooks.hpp"
+
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace course::grading;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+constexpr const char* kRead = "\tcall\tcourse_operand_read\n";
+constexpr const char* kWrite = "\tcall\tcourse_operand_write\n";
+
+/// A function of these instructions, whose dump has that statement; with hooks, and without what they call.
+std::string hooked(const std::string& statement, const std::string& instructions) {
+  const std::string assembly =
+      "\t.text\n\t.type\tadd, @function\nadd:\n" + instructions +
+      "\tret\n\t.type\tother, @function\nother:\n\tmovss\t(%rbx), %xmm0\n\tcall\tf\n";
+  const std::string dump =
+      ";; Function course::add (add, funcdef_no=7, decl_uid=76, cgraph_uid=6, symbol_order=9)\n\n"
+      "  <bb 2> [local count: 9]:\n  [a.cu:3:7 discrim 2] " +
+      statement + "\n\n}\n";
+  const std::string text = with_operand_hooks(assembly, dump);
+  return text.substr(0, text.find("  .text\n"));
+}
+
+bool has_hooks(const std::string& statement) {
+  const std::string text = hooked(statement, "\tmovss\t(%rbx), %xmm0\n\tcall\tf\n");
+  return text.find("course_operand_read") < text.find("other:");
+}
+
+}  // namespace
+
+TEST_CASE("a load of what a call hands over is hooked, with its address and bytes") {
+  const std::string text =
+      hooked("_1 = f ([a.cu:3:9] *one_2);", "\tmovss\t4(%rbx,%rax,4), %xmm0\n\tcall\tf\n");
+  CHECK_THAT(text,
+             ContainsSubstring("\tleaq\t4(%rbx,%rax,4), %r11\n\tmovq\t$4, %r10\n" + std::string(kRead)));
+  CHECK(text.find(kRead) < text.find("\tmovss\t4(%rbx,%rax,4), %xmm0\n"));
+  CHECK(text.find("course_operand_read", text.find("other:")) == std::string::npos);
+}
+
+TEST_CASE("functions with such operands are found by their dump, and others are left alone") {
+  CHECK(has_hooks("f (MEM[(const struct View &)_5]);"));
+  CHECK(has_hooks("_3 = _4 (a_2(D), this_1(D)->tile, 5);"));
+  CHECK(has_hooks("f (table[i_2]);"));
+  CHECK(has_hooks("f (box);"));
+  CHECK(has_hooks("course::f__builtin___of (*_2);"));
+  CHECK(has_hooks("*_2 = f (_3);"));
+  CHECK(has_hooks("MEM[(struct Big *)_58] = course::big_of (1.0e+0); [return slot optimization]"));
+  CHECK_FALSE(has_hooks("_1 = f (_2, x_3(D), 1.5e+0, &*_4, &table[i_2], D.134386);"));
+  CHECK_FALSE(has_hooks("puts (&\"f (*x)\"[0]);"));
+  CHECK_FALSE(has_hooks("_5 = *one_2;"));
+  CHECK_FALSE(has_hooks("__builtin___tsan_read4 (*_4);"));
+}
+
+TEST_CASE("a load that a hook of the compiler's follows belongs to no call") {
+  const std::string text = hooked("f (*one_2);",
+                                  "\tmovl\t(%rbx), %eax\n\tcall\t__tsan_read4@PLT\n\tmovq\t(%rbx), %rdi\n"
+                                  "\tjmp\t.L2\n.L2:\n\tcall\tf\n");
+  CHECK(text.find("\tmovl\t(%rbx), %eax\n\tcall\t__tsan_read4@PLT\n") != std::string::npos);
+  CHECK_THAT(text, ContainsSubstring("\tmovq\t$8, %r10\n"));
+}
+
+TEST_CASE("what lies in the function's own frame, and constants, are no memory of others") {
+  const std::string text = hooked(
+      "f (*one_2);",
+      "\tmovss\t8(%rsp), %xmm0\n\tmovss\t.LC3(%rip), %xmm1\n\tmovq\tx@GOTPCREL(%rip), %rax\n\tcall\tf\n");
+  CHECK(text.find("course_operand") == std::string::npos);
+}
+
+TEST_CASE("a copy by the processor's own loop is hooked with all its bytes") {
+  CHECK_THAT(hooked("f (*one_2);", "\trep movsq\n\tcall\tf\n"),
+             ContainsSubstring("\tleaq\t(%rsi), %r11\n\tleaq\t(,%rcx,8), %r10\n" + std::string(kRead)));
+}
+
+TEST_CASE("a store behind a call is hooked if the call's result goes to memory") {
+  CHECK_THAT(hooked("*_2 = f (_3);", "\tcall\tf\n\tvmovss\t%xmm0, (%rbx)\n"),
+             ContainsSubstring("\tmovq\t$4, %r10\n" + std::string(kWrite)));
+}
+
+TEST_CASE("stores to the structure that a function returns are hooked there") {
+  CHECK_THAT(hooked("<retval>.a = v_2(D);", "\tmovups\t%xmm0, 16(%rdi)\n"),
+             ContainsSubstring("\tleaq\t16(%rdi), %r11\n\tmovq\t$16, %r10\n" + std::string(kWrite)));
+  CHECK(hooked("*<retval>_2(D) = v_3(D);", "\tmovups\t%xmm0, (%rdi)\n").find("course_operand") ==
+        std::string::npos);
+}
+
+TEST_CASE("an index into the function's own frame is followed where it leads out of it") {
+  for (const char* setup :
+       {"\tmovss\t8(%rsp,%rax,4), %xmm0\n", "\tmovq\t%rsp, %rbp\n\tmovss\t-40(%rbp,%rax,4), %xmm0\n"})
+    CHECK_THAT(hooked("_1 = _2 + _3;", setup),
+               ContainsSubstring(".Lcourse_frame0:\n") && ContainsSubstring(kRead));
+  CHECK(hooked("_1 = _2 + _3;", "\tmovss\t-40(%rbp,%rax,4), %xmm0\n").find("course_operand") ==
+        std::string::npos);
+}
+
+TEST_CASE("an index into what may be a constant is followed") {
+  const std::string load = "\tmovss\t8(%rdx,%rax,4), %xmm0\n";
+  CHECK_THAT(hooked("_6 = [a.cu:3:9] own.at[_2];", load), ContainsSubstring(kRead));
+  CHECK(hooked("_6 = MEM[_2];", load).find("course_operand") == std::string::npos);
+  const std::string local =
+      "_1 = _2;\n\n}\n;; Function course::add (add, funcdef_no=8, d=1)\n\n  struct Own own;\n"
+      "  <bb 2> [local count: 9]:\n  _6 = own.at[_2];";
+  CHECK(hooked(local, load).find("course_operand") == std::string::npos);
+  CHECK_THAT(hooked(local, load + "\t.type\t_ZN6courseL3ownE, @object\n"), ContainsSubstring(kRead));
+}

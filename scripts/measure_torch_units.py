@@ -20,6 +20,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import measure_counters  # noqa: E402
+from options import Parser  # noqa: E402
 from profiling import ncu  # noqa: E402
 from profiling.ncu import ROOT, ProfileError  # noqa: E402
 from torch_comparison.cases import BACKWARD, FORWARD, Case  # noqa: E402
@@ -100,7 +101,7 @@ def show(results):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--one", nargs=4, metavar=("WAY", "DIRECTION", "DTYPE", "D"), help="run one pass, for ncu to look at")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs" / "results" / "torch_units_h100.json")

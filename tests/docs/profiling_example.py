@@ -18,7 +18,8 @@ NCU_REPORT = '''
 import json
 import pathlib
 
-SASS = {16: "      LDG.E.64 R2, [R2.64] ;", 32: "@!P0 BAR.SYNC.DEFER_BLOCKING 0x0 ;"}
+SASS = {16: "      LDG.E.64 R2, [R2.64] ;", 32: "@!P0 BAR.SYNC.DEFER_BLOCKING 0x0 ;", 48: "      FFMA R0, R1, R2, R3 ;",
+        64: "      HMMA.1688.F32.TF32 R4, R8, R12, R4 ;"}
 
 
 class Place:

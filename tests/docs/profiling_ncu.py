@@ -40,5 +40,7 @@ if unknown is not None and unknown in words:
     sys.exit(f"==ERROR== Failed to find metric {unknown}")
 if silent is not None and silent in words:
     sys.exit("no such measurement")
+if "--one" in sys.argv:  # a pass of PyTorch, which multiplies as well
+    INSTANCES["inst_executed"] |= {"48": 8, "64": 3}
 report = {"values": VALUES, "instances": INSTANCES}
 pathlib.Path(sys.argv[sys.argv.index("--export") + 1]).write_text(json.dumps(report), encoding="utf-8")

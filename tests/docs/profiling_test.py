@@ -23,6 +23,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "scripts"), str(pathlib.Path(__file__).resolve().parent)]
 import compare_counters  # noqa: E402
 import measure_bounds  # noqa: E402
+import measure_torch_units  # noqa: E402
 import profiling_example  # noqa: E402
 import update_tables  # noqa: E402
 import write_counters_page  # noqa: E402
@@ -187,6 +188,29 @@ class Bounds(WithNcu):
         status, said = self.run_main(measure_bounds, "--show")
         self.assertEqual(status, 0)
         self.assertRegex(said, r"example_kernel<64> +1\.500 +40 .*long_scoreboard 2\.50, barrier 0\.50")
+
+
+class Units(WithNcu):
+    def test_products_on_tensor_cores_and_multiply_adds_of_each_pass_are_counted(self):
+        status, said = self.run_main(measure_torch_units)
+        self.assertEqual(status, 0, said)
+        entries = self.result()["entries"]
+        self.assertEqual(len(entries), len(measure_torch_units.PASSES))
+        self.assertEqual(entries[0]["kernels"], [{"kernel": "example_kernel<64>", "executed": 15,
+                                                  "tensor_cores": {"HMMA.1688.F32.TF32": 3}, "ffma": 8}])  # fmt: skip
+        calls = (self.folder / "calls").read_text(encoding="utf-8")
+        self.assertIn("--one efficient backward float32 128", calls)
+        status, said = self.run_main(measure_torch_units, "--show")
+        self.assertEqual(status, 0)
+        self.assertIn("efficient, forward, float32, D = 64\n", said)
+        self.assertIn("15 instructions, 3 HMMA.1688.F32.TF32 on tensor cores, 8 FFMA: example_kernel<64>\n", said)
+
+    def test_a_pass_without_kernels_does_not_lose_the_others(self):
+        (self.folder / "no_kernels").write_text("naive forward float32 64", encoding="utf-8")
+        status, said = self.run_main(measure_torch_units)
+        self.assertEqual(status, 1, said)
+        failed = [entry for entry in self.result()["entries"] if "problem" in entry]
+        self.assertEqual([(entry["way"], entry["direction"], entry["D"]) for entry in failed], [("naive", "forward", 64)])
 
 
 class Counters(WithNcu):

@@ -23,16 +23,26 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 
 # The simulator switches from stack to stack by code of its own on x86-64, and by Boost.Context elsewhere.
-set(COURSE_HAVE_SIMULATOR ON)
 set(elsewhere ON)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   set(elsewhere OFF)
 endif()
 option(COURSE_BOOST_CONTEXT "The simulator switches stacks by Boost.Context" ${elsewhere})
 find_package(Boost 1.74 QUIET COMPONENTS context)
+set(lacking)
 if(COURSE_BOOST_CONTEXT AND NOT Boost_CONTEXT_FOUND)
+  set(lacking "Boost.Context (libboost-context-dev)")
+endif()
+# Throwing is noticed on the way to the C++ library, which must be a shared one.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libstdc++.so
+                OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT IS_ABSOLUTE "${library}")
+  set(lacking "shared C++ library (libstdc++.so)")
+endif()
+set(COURSE_HAVE_SIMULATOR ON)
+if(lacking)
   set(COURSE_HAVE_SIMULATOR OFF)
-  message(STATUS "No Boost.Context (libboost-context-dev): the CPU simulator is left out")
+  message(STATUS "No ${lacking}: the CPU simulator is left out")
 endif()
 
 # libbacktrace comes with g++, its header where only g++ looks; clang uses the archive of the g++ that it finds. That
@@ -66,7 +76,7 @@ else()
 endif()
 
 if(NOT COURSE_HAVE_SIMULATOR AND NOT COURSE_HAVE_CUDA)
-  string(APPEND needs "\n  Boost.Context (libboost-context-dev) for the CPU simulator, or a CUDA toolkit for a GPU")
+  string(APPEND needs "\n  ${lacking} for the CPU simulator, or a CUDA toolkit for a GPU")
 endif()
 if(needs)
   message(FATAL_ERROR "This machine lacks:${needs}\n`./course` installs what it can on Debian and Ubuntu; "

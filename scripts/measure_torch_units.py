@@ -72,7 +72,7 @@ def kernel_of(action) -> dict:
 
 
 def measure(results, folder: pathlib.Path) -> int:
-    """Measures what the file does not have. Returns how many passes were not measured."""
+    """Measures every pass. Returns how many could not be measured."""
     ncu_report, missing = measure_counters.import_ncu_report(), 0
     results.head |= {"command": "scripts/measure_torch_units.py"} | measure_counters.machine()
     options = ["--profile-from-start", "off", "--section", "SourceCounters"]

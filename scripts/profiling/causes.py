@@ -25,8 +25,8 @@ CAUSES = {
     "divided": "nvcc divides by a reciprocal of the special-function unit (MUFU.RCP), integers too; the simulator counts the "
                "divisions of floats alone.",
     "split_copy": "A row of a tile in shared memory is 16 bytes longer than a multiple of 128, so that every other row begins in "
-                  "the middle of 32 bytes. An asynchronous copy of a warp to such a row counts 20 sectors in place of 16: in the "
-                  "hardware's counter, a sector that goes to two places of 32 bytes is two.",
+                  "the middle of 32 bytes. If a sector that goes to two places of 32 bytes is two in the hardware's counter, "
+                  "a copy of a warp to such a row counts 20 in place of 16, and so 18 on average: that is the count.",
     "placeholders": "Beside asynchronous copies the compiler puts reads of shared memory that no lane does (`@!PT LDS`), to keep "
                     "them apart. The hardware's counter takes a few of them in; by instruction, both count the same.",
     "extra_passes": "The hardware's counter of a launch has up to four wavefronts more than ncu's count by instruction "

@@ -1,12 +1,12 @@
-// What instrumented kernels call: one function for each kind of access, as the compilers' thread sanitizer
-// names them, and one for each basic block. Host code of the same file calls them as well, so the first thing
-// that each does is to find out whether a kernel runs.
+// What instrumented kernels call beside the hooks of common_hooks.cpp: for accesses that are volatile or
+// atomic, that clang takes for unaligned, and for those of whole ranges.
 
 #include <bit>
 #include <cstring>
 #include <optional>
 
 #include "simt/check/checker.hpp"
+#include "simt/check/common_hooks.hpp"
 #include "simt/check/memory_map.hpp"
 #include "simt/check/recorder.hpp"
 #include "simt/runtime/block.hpp"
@@ -14,64 +14,6 @@
 
 namespace simt::check {
 namespace {
-
-#define SIMT_HOOK_INLINE __attribute__((always_inline)) inline
-
-SIMT_HOOK_INLINE std::uintptr_t inside_call(void* return_address) {
-  return reinterpret_cast<std::uintptr_t>(return_address) - 1;
-}
-
-/// Everything that is not memory of the device, shared memory or the thread's own stack. kPiece: of a range,
-/// whose value nobody asks for.
-template <Kind kKind, unsigned kLog2Bytes, bool kVolatile, bool kPiece>
-__attribute__((noinline)) void note_rare_access(Recorder& r, std::uintptr_t address, std::uintptr_t caller) {
-  if (is_builtin_variable(address)) return;
-  // The heap may have put memory with an owner of its own beside the shared variables.
-  std::uint64_t offset = 0;
-  const MemoryMap::Owner owner = memory_map().find_elsewhere(address, offset);
-  bool stray = false;
-  Space space = Space::global;
-  if (address - r.shared < r.shared_bytes &&
-      (owner == MemoryMap::Owner::beside || owner == MemoryMap::Owner::host)) {
-    offset = address - r.shared;
-    stray = kKind == Kind::write;
-    space = Space::shared;
-  } else if (!r.find_elsewhere(address, kKind != Kind::read, offset, stray)) {
-    return;
-  }
-  const Event event = access_event(kKind, kLog2Bytes, kVolatile) | at_offset(space, offset);
-  if constexpr (kKind == Kind::write) {
-    r.append_write(event, kPiece ? 0 : address, kLog2Bytes, caller);
-    if (stray) r.refuse_write();
-  } else {
-    r.append_read(event, caller);
-  }
-}
-
-/// Notes one access of 1, 2, 4, 8 or 16 bytes. Whatever is not the common case is a call at the end, so that
-/// this needs no frame of its own.
-template <Kind kKind, unsigned kLog2Bytes, bool kVolatile, bool kPiece = false>
-SIMT_HOOK_INLINE void note_access(std::uintptr_t address, std::uintptr_t caller) {
-  Recorder* const r = active_recorder;
-  if (r == nullptr) return;
-  Event event = access_event(kKind, kLog2Bytes, kVolatile);
-  if (std::uint64_t offset = address - r->arena; offset < kArenaBytes)
-    event |= at_offset(Space::global, offset);
-  else if (address - r->stack < kStackBytes)
-    return;
-  else if (offset = address - r->shared; offset < r->shared_bytes && r->is_shared_word[offset / 4] != 0)
-    event |= at_offset(Space::shared, offset);
-  else if (offset = address - r->dynamic; offset < r->dynamic_bytes)
-    event |= at_offset(Space::shared, Recorder::kDynamicOffset + offset);
-  else
-    return note_rare_access<kKind, kLog2Bytes, kVolatile, kPiece>(*r, address, caller);
-  if constexpr (kKind == Kind::write) {
-    r->append_write(event, kPiece ? 0 : address, kLog2Bytes, caller);
-  } else {
-    r->append_read(event, caller);
-    if constexpr (kVolatile) BlockRunner::current()->spin_hint();
-  }
-}
 
 /// Pieces as wide as hardware would move them: 16 bytes where that fits, else words, else bytes.
 template <Kind kKind>
@@ -186,6 +128,32 @@ void note_atomic(const volatile void* pointer, std::uintptr_t caller) {
 
 }  // namespace
 
+void note_rare_access(Recorder& r, Event event, std::uintptr_t address, std::uintptr_t value,
+                      std::uintptr_t caller) {
+  if (is_builtin_variable(address)) return;
+  const bool writes = kind_of(event) == Kind::write;
+  // The heap may have put memory with an owner of its own beside the shared variables.
+  std::uint64_t offset = 0;
+  const MemoryMap::Owner owner = memory_map().find_elsewhere(address, offset);
+  bool stray = false;
+  Space space = Space::global;
+  if (address - r.shared < r.shared_bytes &&
+      (owner == MemoryMap::Owner::beside || owner == MemoryMap::Owner::host)) {
+    offset = address - r.shared;
+    stray = writes;
+    space = Space::shared;
+  } else if (!r.find_elsewhere(address, writes, offset, stray)) {
+    return;
+  }
+  event |= at_offset(space, offset);
+  if (writes) {
+    r.append_write(event, value, size_of(event), caller);
+    if (stray) r.refuse_write();
+  } else {
+    r.append_read(event, caller);
+  }
+}
+
 void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile,
                          std::uintptr_t caller) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -199,16 +167,7 @@ void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is
 
 }  // namespace simt::check
 
-#define SIMT_HERE simt::check::inside_call(__builtin_return_address(0))
-
-#define SIMT_ACCESS_HOOK(NAME, KIND, LOG2_BYTES, VOLATILE)                   \
-  void NAME(void* address) {                                                 \
-    simt::check::note_access<simt::check::Kind::KIND, LOG2_BYTES, VOLATILE>( \
-        reinterpret_cast<std::uintptr_t>(address), SIMT_HERE);               \
-  }
 #define SIMT_ACCESS_HOOKS(BYTES, LOG2_BYTES)                                      \
-  SIMT_ACCESS_HOOK(__tsan_read##BYTES, read, LOG2_BYTES, false)                   \
-  SIMT_ACCESS_HOOK(__tsan_write##BYTES, write, LOG2_BYTES, false)                 \
   SIMT_ACCESS_HOOK(__tsan_volatile_read##BYTES, read, LOG2_BYTES, true)           \
   SIMT_ACCESS_HOOK(__tsan_volatile_write##BYTES, write, LOG2_BYTES, true)         \
   SIMT_ACCESS_HOOK(__tsan_unaligned_read##BYTES, read, LOG2_BYTES, false)         \
@@ -322,26 +281,6 @@ void* __tsan_memset(void* to, int value, std::size_t bytes) {
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) __attribute__((alias("__tsan_memcpy")));
 void* __wrap_memmove(void* to, const void* from, std::size_t bytes) __attribute__((alias("__tsan_memmove")));
 void* __wrap_memset(void* to, int value, std::size_t bytes) __attribute__((alias("__tsan_memset")));
-
-void __tsan_func_entry(void* return_address) {
-  if (simt::check::Recorder* r = simt::check::active_recorder) {
-    const std::uint64_t call = simt::check::inside_call(return_address) - r->code;
-    r->append(simt::check::mark_event(simt::check::Mark::enter) |
-                  (call < r->code_bytes ? call : simt::check::kWindowBytes - 1),
-              simt::check::inside_call(__builtin_return_address(0)));
-  }
-}
-void __tsan_func_exit() {
-  if (simt::check::Recorder* r = simt::check::active_recorder)
-    r->append(simt::check::mark_event(simt::check::Mark::leave),
-              simt::check::inside_call(__builtin_return_address(0)));
-}
-
-void __sanitizer_cov_trace_pc() {
-  if (simt::check::Recorder* r = simt::check::active_recorder)
-    r->append(simt::check::mark_event(simt::check::Mark::block),
-              simt::check::inside_call(__builtin_return_address(0)));
-}
 
 void simt_operand_read(void* address, std::size_t bytes, void* instruction) {
   simt::check::note_operand<simt::check::Kind::read>(reinterpret_cast<std::uintptr_t>(address), bytes,

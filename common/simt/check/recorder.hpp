@@ -14,8 +14,9 @@ namespace simt::check {
 
 /// The events of one thread that the replay has not seen yet: [head, tail).
 struct ThreadTrace {
-  static constexpr std::size_t kSlots = 512;  // 4 KB: the traces of a warp stay in the second-level cache
-  static constexpr std::size_t kSlack = 8;    // so that an append needs no check of its own
+  static constexpr std::size_t kSlots = 512;    // 4 KB: the traces of a warp stay in the second-level cache
+  static constexpr std::size_t kCompared = 16;  // slots that are looked at together, even beyond the tail
+  static constexpr std::size_t kSlack = 8 + kCompared;  // so that an append needs no check of its own either
   std::vector<Event> slots;
   Event* head = nullptr;
   Event* tail = nullptr;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
+#include <type_traits>
 
 namespace simt::check {
 namespace {
@@ -14,6 +16,23 @@ std::uint64_t place_of(Event event) {
 }
 
 bool is_meeting(Event event) { return kind_of(event) == Kind::mark && mark_of(event) == Mark::met; }
+
+/// The bits in which the events of these lanes differ, slot by slot from `begin` on; one lane after the
+/// other, so that each trace is read in a row. Returns of how many slots: at first of few, since lanes that
+/// went apart do one step at a time.
+std::size_t compare(const Event* const (&heads)[32], unsigned lanes, std::size_t begin,
+                    Event (&differences)[ThreadTrace::kCompared]) {
+  const auto compare_slots = [&]<std::size_t kSlots>(std::integral_constant<std::size_t, kSlots> slots) {
+    const Event* const first = heads[0] + begin;
+    Event found[kSlots] = {};
+    for (unsigned i = 1; i < lanes; ++i)
+      for (std::size_t slot = 0; slot < kSlots; ++slot) found[slot] |= heads[i][begin + slot] ^ first[slot];
+    std::copy(found, found + kSlots, differences);
+    return slots();
+  };
+  if (begin == 0) return compare_slots(std::integral_constant<std::size_t, 4>());
+  return compare_slots(std::integral_constant<std::size_t, ThreadTrace::kCompared>());
+}
 
 }  // namespace
 
@@ -49,39 +68,38 @@ void Replay::drain(unsigned warp, LaneMask unfinished) {
 void Replay::step_together(unsigned warp, LaneMask lanes) {
   unsigned members[32];
   unsigned count = 0;
-  std::ptrdiff_t slots = std::numeric_limits<std::ptrdiff_t>::max();
-  Event* heads[32];
+  std::size_t slots = std::numeric_limits<std::size_t>::max();
+  const Event* heads[32];
   for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const ThreadTrace& of_lane = trace(warp, lane);
     heads[count] = of_lane.head;
     members[count++] = lane;
-    slots = std::min(slots, of_lane.tail - of_lane.head);
+    slots = std::min(slots, static_cast<std::size_t>(of_lane.tail - of_lane.head));
   }
+  std::size_t at = 0;
   bool parted = false;
-  while (slots > 0) {
-    const Event first = *heads[0];
-    Event difference = 0;
-    for (unsigned i = 0; i < count; ++i) {
-      const Event event = *heads[i];
-      difference |= event ^ first;
-      offsets_[members[i]] = offset_of(event);
+  while (at < slots && !parted) {
+    Event differences[ThreadTrace::kCompared];
+    const std::size_t begin = at, compared = compare(heads, count, begin, differences);
+    for (const std::size_t end = std::min(slots, begin + compared); at < end;) {
+      const Event event = heads[0][at], difference = differences[at - begin];
+      // Lanes that took part in different warp operations have not done the same.
+      parted = instruction_of(difference) != 0 ||
+               (is_meeting(event) && (difference != 0 || !all_met(lanes, heads[0][at + 1])));
+      if (parted) break;
+      if (difference == 0)
+        std::fill(std::begin(offsets_), std::end(offsets_), offset_of(event));
+      else
+        for (unsigned i = 0; i < count; ++i) offsets_[members[i]] = offset_of(heads[i][at]);
+      const bool second = has_second_slot(event);
+      if (second)
+        for (unsigned i = 0; i < count; ++i) seconds_[members[i]] = heads[i][at + 1];
+      execute(warp, lanes, event, difference == 0);
+      at += second ? 2 : 1;
     }
-    const bool second = has_second_slot(first);
-    // Lanes that took part in different warp operations have not done the same.
-    if (instruction_of(difference) != 0 ||
-        (is_meeting(first) && (difference != 0 || !all_met(lanes, heads[0][1])))) {
-      parted = true;
-      break;
-    }
-    if (second)
-      for (unsigned i = 0; i < count; ++i) seconds_[members[i]] = heads[i][1];
-    execute(warp, lanes, first, difference == 0);
-    const std::ptrdiff_t taken = second ? 2 : 1;
-    for (unsigned i = 0; i < count; ++i) heads[i] += taken;
-    slots -= taken;
   }
-  for (unsigned i = 0; i < count; ++i) trace(warp, members[i]).head = heads[i];
+  for (unsigned i = 0; i < count; ++i) trace(warp, members[i]).head += at;
   if (parted) step_apart(warp, lanes);
 }
 

@@ -3,7 +3,7 @@
 // as well, so the first thing that each does is to find out whether a kernel runs.
 //
 // They are part of libsimt.so, and of every standalone program once more. A program lies more than 4 GB away
-// from its libraries, and a call over such a distance takes longer than the hook.
+// from its libraries, and on AMD's processors a call over such a distance takes longer than the hook.
 
 #include "simt/check/common_hooks.hpp"
 

@@ -142,8 +142,8 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
 int run_test(const Terminal& terminal, const TestArguments& arguments) {
   Workspace workspace(terminal);
   workspace.make_all();
-  // One more at a time than there are cores: some wait for a browser, a time limit or a terminal.
-  const unsigned at_a_time = std::max(1u, std::thread::hardware_concurrency()) + 1;
+  // Two more at a time than there are cores: the longest wait for a browser, a time limit or a terminal.
+  const unsigned at_a_time = std::max(1u, std::thread::hardware_concurrency()) + 2;
   Command command;
   command.arguments = {workspace.toolchain().ctest.string(),
                        "--test-dir",

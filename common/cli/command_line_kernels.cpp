@@ -100,7 +100,8 @@ void describe_build(CLI::App& app, Chosen& chosen) {
   command->add_option("LESSON", arguments.lessons, kLessonHelp);
   command->add_flag("--solution", arguments.solution, "compiles the worked solutions");
   command->add_option("--file", arguments.file, "compiles this file in place of yours")->type_name("FILE");
-  command->add_flag("--quick", arguments.quick, "does not optimise, only sees whether they compile");
+  command->add_flag("--quick", arguments.quick,
+                    "only sees whether they compile: for one kind of GPU, without optimising");
   command->add_flag("--paths", arguments.paths, "says, behind each kernel, where its library is");
   add_backend(command, arguments.backend);
   command->footer(

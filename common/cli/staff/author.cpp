@@ -20,13 +20,15 @@ namespace {
 
 using namespace course::grading;
 
-/// Compiling for a GPU needs none. What is to be loaded is compiled for the GPU that is here, if one is.
+/// Compiling for a GPU needs none. Whether a kernel compiles at all, one architecture tells: those of the
+/// course ask for none. What is to be loaded is compiled for the GPU that is here, if one is.
 CheckOptions choose_compiler(const Workspace& workspace, const BuildArguments& arguments) {
   const bool any = arguments.backend == "gpu" && workspace.toolchain().gpu;
   if (!any || (arguments.paths && probe_gpu().answers)) return workspace.choose_backend(arguments.backend);
   CheckOptions options;
   options.backend = Backend::gpu;
   options.architectures = workspace.toolchain().gpu->architectures;
+  if (arguments.quick) options.architectures.resize(1);  // each would take the same time again
   return options;
 }
 
@@ -140,8 +142,8 @@ int run_judge(const Terminal& terminal, const JudgeArguments& arguments) {
 int run_test(const Terminal& terminal, const TestArguments& arguments) {
   Workspace workspace(terminal);
   workspace.make_all();
-  // One more at a time than there are cores: some wait for a browser, a time limit or a terminal.
-  const unsigned at_a_time = std::max(1u, std::thread::hardware_concurrency()) + 1;
+  // Two more at a time than there are cores: the longest wait for a browser, a time limit or a terminal.
+  const unsigned at_a_time = std::max(1u, std::thread::hardware_concurrency()) + 2;
   Command command;
   command.arguments = {workspace.toolchain().ctest.string(),
                        "--test-dir",

@@ -17,7 +17,6 @@ using grading::Mistakes;
 using grading::WrongResult;
 
 constexpr double kInf64 = std::numeric_limits<double>::infinity();
-constexpr double kLog2e = 1.4426950408889634;
 
 void add_scores(Catalogue& to) {
   const Problem& p = to.p();

@@ -12,6 +12,8 @@
 
 namespace course::attention_tests {
 
+inline constexpr double kLog2e = 1.4426950408889634;
+
 /// The mistakes of one problem and one of its results.
 class Catalogue {
  public:

@@ -9,7 +9,7 @@
 namespace course::attention_tests {
 namespace {
 
-constexpr double kLog2e = 1.4426950408889634, kLn2 = 0.6931471805599453;
+constexpr double kLn2 = 0.6931471805599453;
 
 /// What delta is, and what of it enters dS.
 void add_delta(GradientCatalogue& to) {

@@ -9,12 +9,12 @@
 namespace course::attention_tests {
 namespace {
 
-constexpr double kInf64 = std::numeric_limits<double>::infinity();
+constexpr double kMinusInf = -std::numeric_limits<double>::infinity();
 constexpr Int kTileQueries = 128, kTileKeys = 64;
 
 /// exp(s - m), with what float32 loses where it is tiny: the other row's maximum may be far larger.
 double exp_relative(double s, double m) {
-  const double x = s == -kInf64 ? 0 : std::exp(s - m);
+  const double x = s == kMinusInf ? 0 : std::exp(s - m);
   return x < static_cast<double>(std::numeric_limits<float>::min())
              ? static_cast<double>(static_cast<float>(x))
              : x;
@@ -22,7 +22,7 @@ double exp_relative(double s, double m) {
 
 /// One of the two rows on its way past the tiles of keys.
 struct Row {
-  double m = -kInf64, l = 0, sum = 0, rescale = 1;
+  double m = kMinusInf, l = 0, sum = 0, rescale = 1;
 };
 
 }  // namespace
@@ -41,7 +41,7 @@ Forward64 with_two_rows(const Problem& p, TwoRows what) {
       std::vector<double> O(static_cast<std::size_t>(D));
       for (Int first = 0; first < Nk; first += kTileKeys) {
         const Int end = std::min(first + kTileKeys, Nk);
-        double maxima[2] = {-kInf64, -kInf64};
+        double maxima[2] = {kMinusInf, kMinusInf};
         for (int k = 0; k < 2; ++k)
           for (Int j = first; j < end; ++j)
             maxima[k] = std::fmax(maxima[k], score(head, queries[k], j));  // passes over NaN
@@ -66,7 +66,7 @@ Forward64 with_two_rows(const Problem& p, TwoRows what) {
       const double m = rows[0].m, l = rows[0].l + (what == TwoRows::sum_at_end ? rows[1].l : 0);
       const Int row = head * Nq + i;
       to.m.at_linear(row) = m, to.l.at_linear(row) = l;
-      to.lse.at_linear(row) = l == 0 ? -kInf64 : m + std::log(l);
+      to.lse.at_linear(row) = l == 0 ? kMinusInf : m + std::log(l);
       for (Int d = 0; d < D; ++d)
         to.O.at_linear(row * D + d) = l == 0 ? 0 : O[static_cast<std::size_t>(d)] / l;
     }

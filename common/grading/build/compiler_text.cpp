@@ -37,6 +37,19 @@ void for_each_line(std::string_view text, const std::function<bool(std::string_v
   }
 }
 
+void for_each_part(std::string_view text, const std::function<void(std::string_view)>& visit) {
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (i < text.size() && (c != ',' || depth > 0)) continue;
+    if (i > begin) visit(trimmed(text.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+}
+
 std::string_view trimmed(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(" \t");
   return begin == std::string_view::npos ? std::string_view() : line.substr(begin);
@@ -52,6 +65,20 @@ std::string_view mangled_name(std::string_view line) {
   if (end == std::string_view::npos) return {};
   const std::size_t begin = line.rfind('(', end);
   return begin == std::string_view::npos ? std::string_view() : line.substr(begin + 1, end - begin - 1);
+}
+
+std::string without_literals(std::string_view text) {
+  std::string rest;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && quoted)
+      ++i;
+    else if (text[i] == '"')
+      quoted = !quoted;
+    else if (!quoted)
+      rest += text[i];
+  }
+  return rest;
 }
 
 std::string without_places(std::string_view line) {

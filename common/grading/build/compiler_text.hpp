@@ -11,6 +11,9 @@ namespace course::grading {
 /// @brief Calls visit(line) for each line until it returns false.
 void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit);
 
+/// @brief Calls visit(part) for what stands between commas, outside of brackets, from its first word on.
+void for_each_part(std::string_view text, const std::function<void(std::string_view)>& visit);
+
 /// @brief The line from its first word on.
 std::string_view trimmed(std::string_view line);
 
@@ -19,6 +22,9 @@ bool begins_function(std::string_view line);
 
 /// @brief "_Z3addPf" of ";; Function add (_Z3addPf, funcdef_no=1, ...".
 std::string_view mangled_name(std::string_view line);
+
+/// @brief The text in place of whose string literals stands nothing.
+std::string without_literals(std::string_view text);
 
 /// @brief A statement of a dump without the places in the source that the compiler writes before it and
 /// before its operands.

@@ -97,21 +97,15 @@ std::set<std::string_view> functions_of(std::string_view dump) {
 bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// The functions of the compiler that a statement calls: "__builtin_memcpy" of "__builtin_memcpy (a, b,
-/// 64);". What a string literal says is no call.
+/// 64);".
 std::vector<std::string_view> builtins_of(std::string_view statement) {
   constexpr std::string_view kBuiltin = "__builtin_";
   std::vector<std::string_view> names;
-  bool quoted = false;
-  for (std::size_t i = 0; i < statement.size(); ++i) {
-    if (statement[i] == '\\' && quoted)
-      ++i;
-    else if (statement[i] == '"')
-      quoted = !quoted;
-    if (quoted || i >= statement.size() || !statement.substr(i).starts_with(kBuiltin)) continue;
+  for (std::size_t i = statement.find(kBuiltin); i != std::string_view::npos;) {
     std::size_t end = i;
     while (end < statement.size() && is_part_of_name(statement[end])) ++end;
     if (statement.substr(end).starts_with(" (")) names.push_back(statement.substr(i, end - i));
-    i = end - 1;
+    i = statement.find(kBuiltin, end);
   }
   return names;
 }
@@ -120,10 +114,9 @@ std::vector<std::string_view> builtins_of(std::string_view statement) {
 std::string_view simulator_call(std::string_view statement) {
   for (std::size_t at = statement.find("simt_"); at != std::string_view::npos;
        at = statement.find("simt_", at + 1)) {
-    if (statement.substr(0, at).find('"') != std::string_view::npos) return {};
     std::size_t end = at;
     while (end < statement.size() && is_part_of_name(statement[end])) ++end;
-    if (!is_part_of_name(statement[at - 1]) && statement.substr(end).starts_with(" ("))
+    if ((at == 0 || !is_part_of_name(statement[at - 1])) && statement.substr(end).starts_with(" ("))
       return statement.substr(at, end - at);
   }
   return {};
@@ -188,10 +181,11 @@ class Reading {
   std::string_view rest_;
 };
 
-/// Whether the statement is a copy of which the compiler knows how many bytes, and so makes loads and stores:
+/// Whether the statement copies or fills so many bytes as the compiler knows, which so makes loads and
+/// stores:
 /// `__builtin_memcpy (to, from, 16);`. The headers of the prelude have none: see simt_prelude.h.
 bool is_copy_of_known_size(std::string_view statement) {
-  for (const std::string_view name : {"__builtin_memcpy (", "__builtin_memmove ("}) {
+  for (const std::string_view name : {"__builtin_memcpy (", "__builtin_memmove (", "__builtin_memset ("}) {
     const std::size_t at = statement.find(name);
     if (at == std::string_view::npos) continue;
     const std::string_view arguments = statement.substr(at + name.size());
@@ -265,6 +259,8 @@ class FunctionReader {
       in_body_ = false;
       return {};
     }
+    if (line.starts_with("__attribute__") && line.find("no_sanitize") != std::string_view::npos)
+      watched_ = false;
     if (line.starts_with('}')) in_body_ = false;
     in_body_ = in_body_ || trimmed(line).starts_with("<bb ");
     if (in_body_ && !watched_ && !touches_nothing(line))
@@ -273,13 +269,15 @@ class FunctionReader {
     if (calls_stream_buffer(line))
       return "Your file calls functions of a stream buffer, or of a facet, whose accesses to memory "
              "check mode cannot see. Index arrays, and print with printf or a stream.";
+    if (line.find("__builtin_") == std::string_view::npos && line.find("simt_") == std::string_view::npos)
+      return {};
     const bool written_there = trimmed(line).starts_with(in_source_);
-    if (const std::string_view name = written_there ? simulator_call(line) : ""; !name.empty())
+    const std::string code = without_literals(line);
+    if (const std::string_view name = written_there ? simulator_call(code) : ""; !name.empty())
       return fmt::format("Your file calls {}, a function of the simulator's own. Call what CUDA has.",
                          shown(name));
-    if (line.find("__builtin_") == std::string_view::npos) return {};
     const bool in_source = written_there || is_copy_of_known_size(line);
-    for (const std::string_view name : builtins_of(line))
+    for (const std::string_view name : builtins_of(code))
       if (touches_unseen(name, in_source))
         return fmt::format(
             "Your file uses {}, whose accesses to memory check mode cannot see. Use what CUDA has: index "

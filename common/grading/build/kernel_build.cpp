@@ -457,7 +457,7 @@ bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& a
 std::string cache_key(const Job& job, Backend backend, const Arguments& architectures,
                       const fs::path& linked_in) {
   ContentHash hash;
-  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source).add("operands hooked");
+  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source).add("operands and calls hooked");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {

@@ -3,6 +3,19 @@
 #include <fmt/format.h>
 
 namespace course::grading {
+namespace {
+
+/// Of what is little in each way.
+std::string seen_in_all(std::uint64_t bytes, std::string_view entry) {
+  return fmt::format(
+      "The host could read {} bytes from the device, by copies, in managed or page-locked memory, and in "
+      "variables that kernels stored to. The arrays of {} lie on the device: compute with them in kernels "
+      "alone. "
+      "Up to {} bytes may go to the host, for a flag or a count.",
+      bytes, entry, kFewBytes);
+}
+
+}  // namespace
 
 std::vector<std::string> computed_by_host(const HostMoves& moves, std::string_view entry,
                                           const std::vector<std::string>& labels) {
@@ -22,6 +35,9 @@ std::vector<std::string> computed_by_host(const HostMoves& moves, std::string_vi
         "Your code copied {} bytes from the device to the host. The arrays of {} lie on the device: "
         "compute with them in kernels alone. Up to {} bytes may be copied, for a flag or a count.",
         moves.to_host, entry, kFewBytes));
+  if (moves.read.empty() && moves.to_host <= kFewBytes && moves.shared <= kFewBytes &&
+      moves.to_host + moves.shared > kFewBytes)
+    sentences.push_back(seen_in_all(moves.to_host + moves.shared, entry));
   if (moves.shared > kFewBytes)
     sentences.push_back(
         fmt::format("Your code took {} bytes of managed or page-locked memory, which the host could read. "
@@ -31,13 +47,26 @@ std::vector<std::string> computed_by_host(const HostMoves& moves, std::string_vi
   return sentences;
 }
 
-std::string carried_in_variables(const HostMoves& moves, std::string_view entry) {
-  if (moves.variables <= kFewBytes) return {};
+std::string too_many_launches(std::int64_t launches, std::string_view entry) {
+  if (launches <= kMostLaunches) return {};
   return fmt::format(
-      "Your kernels stored to variables of {} bytes outside of all functions, or took that much with malloc "
-      "or new, which the host could read. The arrays of {} lie on the device: take memory for intermediate "
-      "results with cudaMalloc.",
-      moves.variables, entry);
+      "Your code launched {} kernels in one call of {}, and may launch {}: from how long each takes, the "
+      "host "
+      "could learn what lies on the device. Let a launch do more.",
+      launches, entry, kMostLaunches);
+}
+
+std::string carried_in_variables(const HostMoves& moves, std::string_view entry) {
+  if (moves.variables > kFewBytes)
+    return fmt::format(
+        "Your kernels stored to variables of {} bytes outside of all functions, or took that much with "
+        "malloc "
+        "or new, which the host could read. The arrays of {} lie on the device: take memory for intermediate "
+        "results with cudaMalloc.",
+        moves.variables, entry);
+  const std::uint64_t others = moves.to_host + moves.shared;  // if that is much, it is told elsewhere
+  if (others > kFewBytes || others + moves.variables <= kFewBytes) return {};
+  return seen_in_all(others + moves.variables, entry);
 }
 
 }  // namespace course::grading

@@ -22,6 +22,12 @@ struct HostMoves {
 /// Bytes that the host of an entry on device memory may see: a flag, or how many there are of something.
 inline constexpr std::uint64_t kFewBytes = 64;
 
+/// Launches of a call: from how long each takes, the host learns something of what lies on the device.
+inline constexpr std::int64_t kMostLaunches = 1000;
+
+/// @brief Why so many launches of a call are too many; empty if they are not.
+std::string too_many_launches(std::int64_t launches, std::string_view entry);
+
 /// @brief Why the host may have computed with what kernels left in variables of the file; empty if they left
 /// little.
 std::string carried_in_variables(const HostMoves& moves, std::string_view entry);

@@ -160,9 +160,14 @@ bool all_on_device(const Plan& plan) {
 }
 
 /// What an entry on device memory left to the host; empty if some array lies there.
-std::vector<std::string> computed_by_host(const Plan& plan, const HostMoves& moves) {
-  return all_on_device(plan) ? computed_by_host(moves, plan.message.entry, plan.labels)
-                             : std::vector<std::string>();
+std::vector<std::string> computed_by_host(const Plan& plan, const ReplyMessage& reply) {
+  if (!all_on_device(plan)) return {};
+  std::vector<std::string> sentences = computed_by_host(reply.moves, plan.message.entry, plan.labels);
+  const auto launches = reply.outcome.counters.find("launches");
+  if (launches == reply.outcome.counters.end()) return sentences;
+  if (std::string sentence = too_many_launches(launches->second, plan.message.entry); !sentence.empty())
+    sentences.push_back(std::move(sentence));
+  return sentences;
 }
 
 Finding note_not_watched(const SanitizerRun& run, const std::string& why) {
@@ -302,7 +307,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   else
     poison_outputs(plan);
   if (config.kernels_only)
-    for (std::string& sentence : computed_by_host(plan, reply.moves))
+    for (std::string& sentence : computed_by_host(plan, reply))
       outcome.violations.push_back(std::move(sentence));
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!config.check_kernel.empty()) {

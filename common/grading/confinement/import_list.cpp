@@ -49,14 +49,15 @@ const Names kCNames = words(
     // giving up, which the worker reports by its name
     "abort __assert_fail __stack_chk_fail");
 
-/// Of these and of the compiler's, what CUDA has in kernels. Copies and allocations are seen by check mode,
-/// which links its own in their place.
+/// Of these, what CUDA has in kernels. Copies and allocations are seen by check mode, which links its own in
+/// their place.
 const Names kKernelNames = words(
     "memcpy memmove memset malloc free _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm "
-    "printf puts putchar putc fputc fwrite fflush clock abort __assert_fail __stack_chk_fail");
+    "printf puts putchar clock abort __assert_fail __stack_chk_fail");
 
-/// Functions of mathematics that store to where they are told, and of which check mode links none of its own.
-const Names kStoringNames = words("modfl frexpl remquol sincosl lgamma_r lgammaf_r lgammal_r");
+/// Functions of mathematics that store to where they are told, or read a text, and of which check mode links
+/// none of its own.
+const Names kPointedNames = words("modfl frexpl remquol sincosl lgamma_r lgammaf_r lgammal_r nan nanf nanl");
 
 /// With f or l at the end as well: float and long double.
 const Names kMathNames = words(
@@ -87,6 +88,18 @@ const Names kCompilerNames = words(
     "__libc_single_threaded __pthread_key_create __gmon_start__ _ITM_deregisterTMCloneTable "
     "_ITM_registerTMCloneTable");
 
+/// Of these, the functions that touch memory where they are told, keep what they are told, or hand it to
+/// others. A kernel has nothing that they are for: no variables with constructors, no arrays of such objects,
+/// no exceptions that it catches.
+const Names kCompilerNamesForHost = words(
+    "__cxa_atexit __cxa_begin_catch __cxa_current_exception_type __cxa_finalize __cxa_free_exception "
+    "__cxa_get_exception_ptr __cxa_get_globals __cxa_get_globals_fast __cxa_guard_abort "
+    "__cxa_guard_acquire __cxa_guard_release __cxa_init_primary_exception __cxa_rethrow "
+    "__cxa_thread_atexit __cxa_uncaught_exceptions __cxa_vec_cctor __cxa_vec_cleanup __cxa_vec_ctor "
+    "__cxa_vec_delete __cxa_vec_delete2 __cxa_vec_delete3 __cxa_vec_dtor __cxa_vec_new __cxa_vec_new2 "
+    "__cxa_vec_new3 __dynamic_cast _Unwind_DeleteException _Unwind_RaiseException "
+    "_Unwind_Resume_or_Rethrow __divmodti4 __udivmodti4 __errno_location __pthread_key_create");
+
 /// The simulator's side of shim headers and instrumentation. Left out of what libsimt.so has: its controls
 /// (simt::configure and others of simt/control.hpp) and its inside, by which a kernel could change what is
 /// found.
@@ -98,7 +111,8 @@ const Names kSimulatorNames = words(
     "simt_grid_can_sync simt_host_function simt_in_kernel simt_kernel_name simt_lane simt_launch "
     "simt_launch_from_kernel simt_ldmatrix "
     "simt_misaligned simt_mma simt_movmatrix simt_name_pointer simt_name_shared "
-    "simt_name_view simt_operand_read simt_operand_write simt_phase_ends simt_ptx simt_shift_out_of_range "
+    "simt_name_view simt_operand_call simt_operand_read simt_operand_write simt_phase_ends simt_ptx "
+    "simt_shift_out_of_range "
     "simt_shuffle simt_spin_hint simt_stmatrix simt_symbol_address simt_sync_grid simt_syncthreads "
     "simt_tile_get simt_tile_put "
     "simt_tile_sync simt_to_shared simt_trap simt_wants_names simt_warp_together simt_wmma "
@@ -267,9 +281,9 @@ bool may_import(std::string_view symbol, Backend backend) {
 
 bool is_host_function(std::string_view symbol) {
   const std::string_view name = without_version(symbol);
-  if (is_one_of(name, kStoringNames)) return true;
-  if (is_math(name) || is_one_of(name, kCompilerNames) || is_one_of(name, kKernelNames) || is_of_family(name))
-    return false;
+  if (is_one_of(name, kPointedNames) || is_one_of(name, kCompilerNamesForHost)) return true;
+  if (is_of_family(name)) return name.starts_with("cuda");
+  if (is_math(name) || is_one_of(name, kCompilerNames) || is_one_of(name, kKernelNames)) return false;
   if (is_one_of(name, kCNames)) return name != "stdout" && name != "stderr";
   if (is_variant_of_c_library(name)) return !name.ends_with("printf_chk") || name.find("sn") != name.npos;
   if (!name.starts_with("_Z") || is_of_simulator(name)) return false;

@@ -124,6 +124,14 @@ void note_kernel_heap(void* memory, std::size_t bytes) {
   Checker::get().note_kernel_heap(bytes);
 }
 
+/// A kernel is about to give back memory, which must be its own: the heap keeps its notes in what it gets,
+/// where the host could read them.
+void forget_kernel_heap(void* memory) {
+  if (active_recorder == nullptr || memory == nullptr) return;
+  if (!simt::check::memory_map().remove_kernel_heap(reinterpret_cast<std::uintptr_t>(memory)))
+    simt::BlockRunner::current()->raise_access(simt::FaultKind::host_pointer, memory);
+}
+
 /// Stores what a function of mathematics gives beside its value, as the kernel's own store. The kernel's
 /// address is `caller`.
 template <class T>
@@ -226,8 +234,7 @@ void* __wrap_malloc(std::size_t bytes) {
   return memory;
 }
 void __wrap_free(void* memory) {
-  if (active_recorder != nullptr)
-    simt::check::memory_map().remove_kernel_heap(reinterpret_cast<std::uintptr_t>(memory));
+  forget_kernel_heap(memory);
   std::free(memory);
 }
 void* __wrap__Znwm(std::size_t bytes) {
@@ -237,8 +244,7 @@ void* __wrap__Znwm(std::size_t bytes) {
 }
 void* __wrap__Znam(std::size_t bytes) { return __wrap__Znwm(bytes); }
 void __wrap__ZdlPv(void* memory) {
-  if (active_recorder != nullptr)
-    simt::check::memory_map().remove_kernel_heap(reinterpret_cast<std::uintptr_t>(memory));
+  forget_kernel_heap(memory);
   ::operator delete(memory);
 }
 void __wrap__ZdlPvm(void* memory, std::size_t) { __wrap__ZdlPv(memory); }

@@ -1,6 +1,8 @@
 // What instrumented kernels call beside the hooks of common_hooks.cpp: for accesses that are volatile or
 // atomic, that clang takes for unaligned, and for those of whole ranges.
 
+#include <link.h>
+
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -107,6 +109,22 @@ void note_operand(std::uintptr_t address, std::size_t bytes, std::uintptr_t call
     note_access_of<kKind, false>(address, static_cast<unsigned>(bytes), caller);
   else
     note_range<kKind>(address, bytes, caller);
+}
+
+/// Whether a kernel may call what lies there by its address: its own code, and functions of mathematics.
+bool may_be_called(const Recorder& r, std::uintptr_t function) {
+  if (function - r.code < r.code_bytes) return true;
+  const auto is_mathematics = [](dl_phdr_info* library, std::size_t, void* address) {
+    if (std::strstr(library->dlpi_name, "/libm.so") == nullptr) return 0;
+    for (int i = 0; i < library->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = library->dlpi_phdr[i];
+      const std::uintptr_t begin = library->dlpi_addr + segment.p_vaddr;
+      if (segment.p_type == PT_LOAD && *static_cast<std::uintptr_t*>(address) - begin < segment.p_memsz)
+        return 1;
+    }
+    return 0;
+  };
+  return dl_iterate_phdr(is_mathematics, &function) != 0;
 }
 
 enum class AtomicKind { load, store, update };
@@ -289,6 +307,12 @@ void simt_operand_read(void* address, std::size_t bytes, void* instruction) {
 void simt_operand_write(void* address, std::size_t bytes, void* instruction) {
   simt::check::note_operand<simt::check::Kind::write>(reinterpret_cast<std::uintptr_t>(address), bytes,
                                                       simt::check::inside_call(instruction));
+}
+/// A kernel is about to call what a pointer leads to. In a library, nothing would be seen of what that does.
+void simt_operand_call(void* function, std::size_t, void*) {
+  const simt::check::Recorder* const r = simt::check::active_recorder;
+  if (r != nullptr && !simt::check::may_be_called(*r, reinterpret_cast<std::uintptr_t>(function)))
+    simt_host_function("a function of a library by its address");
 }
 
 }  // extern "C"

@@ -123,7 +123,8 @@ void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buf
     add_elsewhere(variable.address, variable.bytes, Owner::kernels,
                   {0, 0, 0, nullptr, nullptr, variable.symbol});
   }
-  add_elsewhere(reinterpret_cast<std::uintptr_t>(arguments), arguments_bytes, Owner::nobody, {});
+  // Read-only, as constant memory is: the host keeps these.
+  add_elsewhere(reinterpret_cast<std::uintptr_t>(arguments), arguments_bytes, Owner::program, {});
   const auto by_address = [](const Elsewhere& a, const Elsewhere& b) { return a.begin < b.begin; };
   std::sort(elsewhere_.begin(), elsewhere_.end(), by_address);
   std::sort(global_.begin(), global_.end(),

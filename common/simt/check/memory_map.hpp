@@ -91,7 +91,7 @@ struct ElementName {
 class MemoryMap {
  public:
   /// `beside`: a little before or behind memory of the kernels. `program`: of a program or a library, and no
-  /// variable that kernels may have; they read constants there.
+  /// variable that kernels may have, or the arguments of the launch; they read constants there.
   enum class Owner { kernels, beside, program, nobody, host };
 
   /// Learns what is allocated now, and where the kernel's variables are.

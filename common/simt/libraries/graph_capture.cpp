@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -17,7 +18,10 @@ using Nodes = std::vector<SimtGraphNode*>;
 class Capture final : public SimtCapture {
  public:
   Capture(SimtGraph* into, Nodes before, cudaStream_t origin)
-      : graph_(into != nullptr ? into : new SimtGraph), origin_(origin), id_(next_id_++) {
+      : own_(into == nullptr ? std::make_unique<SimtGraph>() : nullptr),
+        graph_(into != nullptr ? into : own_.get()),
+        origin_(origin),
+        id_(next_id_++) {
     waits_for_default = origin->waits_for_default;
     last_[origin] = std::move(before);
     origin->capture = this;
@@ -70,6 +74,11 @@ class Capture final : public SimtCapture {
   }
 
   SimtGraph* graph() { return graph_; }
+  /// The program's from now on, which destroys it.
+  SimtGraph* hand_over() {
+    (void)own_.release();
+    return graph_;
+  }
   cudaStream_t origin() const { return origin_; }
   unsigned long long id() const { return id_; }
   Nodes& last(cudaStream_t stream) { return last_[stream]; }
@@ -78,6 +87,7 @@ class Capture final : public SimtCapture {
   void note(cudaStream_t stream, SimtGraphNode* node) { last_[stream] = {node}; }
 
   static inline unsigned long long next_id_ = 1;
+  std::unique_ptr<SimtGraph> own_;  ///< one that began with the capture, and goes with one that is lost
   SimtGraph* graph_;
   cudaStream_t origin_;
   unsigned long long id_;
@@ -117,7 +127,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   if (capture == nullptr) return context.fail(cudaErrorInvalidValue);
   if (capture->origin() != stream) return context.fail(cudaErrorStreamCaptureUnmatched);
   const bool invalid = capture->invalid, complete = capture->end(context) && !invalid;
-  if (graph != nullptr) *graph = complete ? capture->graph() : nullptr;
+  if (graph != nullptr) *graph = complete ? capture->hand_over() : nullptr;
   delete capture;
   return context.fail(complete  ? cudaSuccess
                       : invalid ? cudaErrorStreamCaptureInvalidated

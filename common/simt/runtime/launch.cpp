@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -248,6 +249,18 @@ void wipe_streams() {
   }
 }
 
+/// A GPU has no error number that its functions of mathematics could leave to the host.
+class KeptError {
+ public:
+  KeptError() = default;
+  ~KeptError() { errno = before_; }
+  KeptError(const KeptError&) = delete;
+  KeptError& operator=(const KeptError&) = delete;
+
+ private:
+  int before_ = errno;
+};
+
 /// What the threads have launched: block by block, as the blocks are ordered, each in its own order; what is
 /// to come last is last.
 std::vector<NestedLaunch> take_nested(RunningLaunch& running, Order order) {
@@ -347,6 +360,7 @@ void start_threads() { (void)the_watchdog(); }
 
 RawFault run_launch(const Launch& launch, const Settings& settings, std::vector<NestedLaunch>& nested) {
   const FaultHandlers handlers;
+  const KeptError error;
   install_signal_stack();
   Watchdog& watchdog = the_watchdog();
   thread_local BlockRunner* const own_runner = new BlockRunner;

@@ -100,6 +100,18 @@ TEST_CASE("a function without hooks of check mode is found, unless it touches no
   CHECK_THAT(unseen_accesses({both, both, one}, "a.cu"), ContainsSubstring("out of check mode's sight"));
 }
 
+TEST_CASE("a function that asks for no checks is out of check mode's sight") {
+  const std::string begins = ";; Function add (add, funcdef_no=1, decl_uid=2)\n\n";
+  const std::string body = "void add ()\n{\n  <bb 2> :\n  *a_1(D) = 0;\n\n}\n";
+  const auto told = [&](const std::string& attributes) {
+    const std::string dump = begins + attributes + body;
+    return unseen_accesses({dump, dump, dump}, "a.cu");
+  };
+  CHECK(told("__attribute__((noinline))\n").empty());
+  CHECK_THAT(told("__attribute__((noinline, no_sanitize (bounds | alignment)))\n"),
+             ContainsSubstring("out of check mode's sight"));
+}
+
 TEST_CASE("functions of the host's processor are found, wherever they are called") {
   CHECK_THAT(
       unseen("  [/usr/include/avx2intrin.h:7:1] _7 = __builtin_ia32_gathersiv8sf (_1, b_2(D), _6, _4, 4);\n"),
@@ -123,6 +135,8 @@ TEST_CASE("a copy by a header whose size the compiler knows makes loads that nob
   CHECK_THAT(unseen("  <bb 2> :\n" + place + "__builtin_memcpy (&piece, _4, 128);\n"),
              ContainsSubstring("__builtin_memcpy"));
   CHECK(unseen("  <bb 2> :\n" + place + "__builtin_memcpy (_3, _4, _5);\n").empty());
+  CHECK_THAT(unseen("  <bb 2> :\n" + place + "__builtin_memset (_4, _5, 16);\n"),
+             ContainsSubstring("__builtin_memset"));
 }
 
 TEST_CASE("a call of the simulator's own functions is found in the file itself, and is the headers' affair") {

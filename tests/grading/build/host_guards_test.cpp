@@ -25,12 +25,22 @@ TEST_CASE("functions of the C and C++ library are found wherever code or a table
 }
 
 TEST_CASE("what CUDA has in kernels, what check mode sees, and data are no functions of the host") {
-  CHECK(host_functions(
-            "\tcall\tmemcpy@PLT\n\tcall\texpf@PLT\n\tcall\tprintf@PLT\n\tcall\t__tsan_read4@PLT\n"
-            "\tcall\tsimt_lane@PLT\n\tcall\t_Znwm@PLT\n\tcall\t__cxa_throw@PLT\n\tcall\tcudaMalloc@PLT\n"
-            "\tmovq\t_ZSt4cout@GOTPCREL(%rip), %rdi\n\tmovq\tstdout@GOTPCREL(%rip), %rax\n"
-            "\t.quad\t_ZTISt9exception\n")
+  CHECK(host_functions("\tcall\tmemcpy@PLT\n\tcall\texpf@PLT\n\tcall\tprintf@PLT\n\tcall\t__tsan_read4@PLT\n"
+                       "\tcall\tsimt_lane@PLT\n\tcall\t_Znwm@PLT\n\tcall\t__cxa_throw@PLT\n"
+                       "\tmovq\t_ZSt4cout@GOTPCREL(%rip), %rdi\n\tmovq\tstdout@GOTPCREL(%rip), %rax\n"
+                       "\t.quad\t_ZTISt9exception\n")
             .empty());
+}
+
+TEST_CASE("functions of the compiler's libraries that touch memory where they are told are the host's") {
+  CHECK(host_functions("\tcall\t__cxa_guard_release@PLT\n\tcall\t__divmodti4@PLT\n\tcall\tfputc@PLT\n"
+                       "\tcall\tnanf@PLT\n\tcall\t__divti3@PLT\n\tcall\t_Unwind_Resume@PLT\n"
+                       "\t.quad\t__gxx_personality_v0\n\tcall\t__tls_get_addr@PLT\n") ==
+        Strings{"__cxa_guard_release", "__divmodti4", "fputc", "nanf"});
+}
+
+TEST_CASE("functions of the CUDA runtime are the host's") {
+  CHECK(host_functions("\tcall\tcudaMallocPitch@PLT\n") == Strings{"cudaMallocPitch"});
 }
 
 TEST_CASE("a function that the file has of its own is not the library's") {

@@ -107,3 +107,15 @@ TEST_CASE("an index into what may be a constant is followed") {
   CHECK(hooked(local, load).find("course_operand") == std::string::npos);
   CHECK_THAT(hooked(local, load + "\t.type\t_ZN6courseL3ownE, @object\n"), ContainsSubstring(kRead));
 }
+
+TEST_CASE("a call by a pointer is hooked in each function, with the address that it goes to") {
+  const auto hooked_call = [](const std::string& code) {
+    const std::string text = with_operand_hooks("\t.type\tadd, @function\nadd:\n" + code, "");
+    return text.substr(0, text.find("  .text\n"));
+  };
+  CHECK_THAT(hooked_call("\tcall\t*8(%rax)\n"),
+             ContainsSubstring("\tmovq\t8(%rax), %r11\n\tcall\tcourse_operand_call\n"));
+  CHECK_THAT(hooked_call("\tnotrack jmp\t*%rdx\n"), ContainsSubstring("\tmovq\t%rdx, %r11\n"));
+  CHECK(hooked_call("\tcall\tf\n") == "\t.type\tadd, @function\nadd:\n\tcall\tf\n");
+  CHECK_THAT(hooked_call("\tcall\t*f@GOTPCREL(%rip)\n"), !ContainsSubstring("course_operand_call"));
+}

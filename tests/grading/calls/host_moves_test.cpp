@@ -17,7 +17,7 @@ std::vector<std::string> told(const HostMoves& moves) { return computed_by_host(
 
 TEST_CASE("kernels alone, and a flag that comes to the host, are nothing to tell") {
   CHECK(told({}).empty());
-  CHECK(told({{}, {}, kFewBytes, kFewBytes}).empty());
+  CHECK(told({{}, {}, kFewBytes / 2, kFewBytes / 2}).empty());
 }
 
 TEST_CASE("an array that was copied to the host, or filled by a copy, is told by its name") {
@@ -42,4 +42,19 @@ TEST_CASE("what kernels leave in variables of the file is told where it is more 
   CHECK(carried_in_variables(moves, "scale").empty());
   moves.variables = 4096;
   CHECK_THAT(carried_in_variables(moves, "scale"), ContainsSubstring("stored to variables of 4096 bytes"));
+}
+
+TEST_CASE("what is little in each way counts together") {
+  CHECK_THAT(told({{}, {}, 40, 40}).at(0), ContainsSubstring("could read 80 bytes"));
+  HostMoves moves;
+  moves.to_host = moves.shared = 20;
+  moves.variables = 40;
+  CHECK_THAT(carried_in_variables(moves, "scale"), ContainsSubstring("could read 80 bytes"));
+  moves.to_host = kFewBytes + 1;
+  CHECK(carried_in_variables(moves, "scale").empty());
+}
+
+TEST_CASE("launches tell the host something by their time, and so have a limit") {
+  CHECK(too_many_launches(kMostLaunches, "scale").empty());
+  CHECK_THAT(too_many_launches(kMostLaunches + 1, "scale"), ContainsSubstring("launched 1001 kernels"));
 }

@@ -340,7 +340,7 @@ FIGURES = {
 
 def gpu_of(name: str) -> str:
     """The GPU whose results a figure of the project shows."""
-    return "h100" if name == "torch_types" else "h200"
+    return "h200" if name.startswith("results_") else "h100"
 
 
 def main(words=None) -> int:
@@ -348,7 +348,7 @@ def main(words=None) -> int:
                     formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--gpu", help="as the names of the results end: h200, of torch_types h100")
+    parser.add_argument("--gpu", help="as the names of the results end: h100, of results_... h200")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "figures")
     arguments = parser.parse_args(words)

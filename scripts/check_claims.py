@@ -5,7 +5,7 @@
     100-200 times less memory than naive PyTorch
     memory linear in the length of the sequence
 
-Usage: scripts/check_claims.py [RESULT.json ...]     (default: docs/results/compare_torch_forward_h200.json)
+Usage: scripts/check_claims.py [RESULT.json ...]     (default: docs/results/compare_torch_forward_h100.json)
 
 Each row is a forward pass of one FlashAttention lesson at one shape, in float32. "above" and "below" are the two sides
 of the interval. Exit status: 0, whatever holds; 2 if a file cannot be read or has no such results.
@@ -21,7 +21,7 @@ from options import check_words  # noqa: E402
 from torch_comparison import tables  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DEFAULT = ROOT / "docs" / "results" / "compare_torch_forward_h200.json"
+DEFAULT = ROOT / "docs" / "results" / "compare_torch_forward_h100.json"
 SPEED, MEMORY = (40.0, 50.0), (100.0, 200.0)
 FIRST = 8  # lesson 07 is naive attention itself
 LINEAR_WITHIN = 0.01  # of the bytes a token at the shortest length

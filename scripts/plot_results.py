@@ -198,65 +198,76 @@ def draw_errors(results: Results) -> plots.Figure:
 
 
 def roofline_points(run: dict) -> list:
-    """For each lesson and kernel its highest rate: (lesson, name, operations a byte, TFLOP/s)."""
+    """For each lesson, unit and kernel its highest rate: (lesson, unit, name, operations a byte, TFLOP/s)."""
     best = {}
     for lesson in run["lessons"]:
         for row in lesson["measurements"]:
             point = (row["operations"] / row["bytes"], row["teraflops"])
-            key = (lesson["number"], row["series"])
+            key = (lesson["number"], row.get("unit", "float32"), row["series"])
             if row["operations"] > 0 and (key not in best or point[1] > best[key][1]):
                 best[key] = point
     return [(*key, *point) for key, point in sorted(best.items())]
 
 
-def draw_points(axes, per_lesson: dict, ridge: float):
-    """Dots with the numbers of their lessons: in a column at the right of those that bytes bound, and in a row below
+def draw_points(axes, points: dict, ridges: dict):
+    """Dots with the numbers of their lessons, by (lesson, unit): beside those that bytes bound, and in a row below
     those that operations bound."""
-    axes.plot(*zip(*per_lesson.values()), "o", color=plots.LIGHT["blue"], markersize=8, clip_on=False)
     grey = plots.LIGHT["grey"]
-    by_bytes = sorted((point for point in per_lesson.items() if point[1][0] < ridge), key=lambda point: point[1][1])
-    by_operations = sorted((point for point in per_lesson.items() if point[1][0] >= ridge), key=lambda point: point[1])
-    places = {lesson: axes.transData.transform(point) for lesson, point in per_lesson.items()}
-    if by_bytes:
-        across = max(places[lesson][0] for lesson, _ in by_bytes) + 28
-        heights = plots.spread([places[lesson][1] for lesson, _ in by_bytes], plots.LABEL_GAP, low=axes.bbox.y0)
-        for (lesson, point), height in zip(by_bytes, heights):
-            plots.point_at(axes, f"{lesson:02}", point, (across, height), grey, (0, 0.5), va="center")
-    if by_operations:
-        down = max(min(places[lesson][1] for lesson, _ in by_operations) - 45, axes.bbox.y0 + 18)
-        acrosses = plots.spread([places[lesson][0] for lesson, _ in by_operations], 22, high=axes.bbox.x1 - 8)
-        for (lesson, point), across in zip(by_operations, acrosses):
-            plots.point_at(axes, f"{lesson:02}", point, (across, down), grey, (0.5, 1), ha="center", va="top")
+    places = {key: axes.transData.transform(point) for key, point in points.items()}
+    for unit, colour in COLOURS.items():
+        mine = sorted((key for key in points if key[1] == unit), key=points.get)
+        if not mine:
+            continue
+        axes.plot(*zip(*map(points.get, mine)), "o", color=plots.LIGHT[colour], markersize=8, clip_on=False)
+        by_bytes = [key for key in mine if points[key][0] < ridges[unit]]
+        by_operations = [key for key in mine if key not in by_bytes]
+        heights = plots.spread([places[key][1] for key in by_bytes], plots.LABEL_GAP, low=axes.bbox.y0)
+        for key, height in zip(by_bytes, heights):
+            plots.point_at(axes, f"{key[0]:02}", points[key], (places[key][0] + 28, height), grey, (0, 0.5), va="center")
+        if by_operations:
+            down = max(min(places[key][1] for key in by_operations) - 36, axes.bbox.y0 + 18)
+            acrosses = plots.spread([places[key][0] for key in by_operations], 20, high=axes.bbox.x1 - 8)
+            for key, across in zip(by_operations, acrosses):
+                plots.point_at(axes, f"{key[0]:02}", points[key], (across, down), grey, (0.5, 1), ha="center", va="top")
+
+
+COLOURS = {"float32": "blue", "tensor cores": "red"}  # of the units that do a kernel's operations
 
 
 def draw_roofline(results: Results) -> plots.Figure:
     run = results["bench"]
-    points = require_some("bench", roofline_points(run), "measurement")
+    measured = require_some("bench", roofline_points(run), "measurement")
     ceilings = run["ceilings"] or {}
-    copy, product = ceilings.get("device_copy_gigabytes_per_second"), ceilings.get("float32_matmul_teraflops")
-    if not copy or not product:
+    copy = ceilings.get("device_copy_gigabytes_per_second")
+    products = {unit: ceilings.get(name) for unit, name in
+                (("float32", "float32_matmul_teraflops"), ("tensor cores", "bfloat16_matmul_teraflops"))}
+    products = {unit: product for unit, product in products.items() if product}
+    if not copy or "float32" not in products:
         raise Missing("bench has no ceilings: cuBLAS has to be there when `./course bench` measures.")
-    ridge = product * 1e3 / copy
-    per_lesson = {}
-    for lesson, _, x, y in points:
-        if lesson not in per_lesson or y > per_lesson[lesson][1]:
-            per_lesson[lesson] = (x, y)
-    rates = [product, *(y for _, y in per_lesson.values())]
+    ridges = {unit: product * 1e3 / copy for unit, product in products.items()}
+    points = {}
+    for lesson, unit, _, x, y in measured:
+        if unit in products and ((lesson, unit) not in points or y > points[lesson, unit][1]):
+            points[lesson, unit] = (x, y)
+    rates = [*products.values(), *(y for _, y in points.values())]
     rates = plots.decades(min(rates), max(rates))
-    ticks = plots.decades(min(0.1, *(x for _, _, x, _ in points)), max(10 * ridge, *(x for _, _, x, _ in points)))
+    ticks = plots.decades(min(0.1, *(x for x, _ in points.values())),
+                          max(10 * max(ridges.values()), *(x for x, _ in points.values())))
 
     figure, ((axes,),) = plots.panels("What bounds the kernel of each lesson",
                                       "The highest rate of each lesson, by its own formula of operations and bytes",
-                                      results.where("bench"), [250], below=84)
+                                      results.where("bench"), [290], below=84)
     plots.head(axes, "TFLOP/s")
     plots.logarithmic(axes, ticks, rates, x_tick="{:,g}".format)
     axes.set_xlabel("operations a byte that has to be moved")
     start = max(ticks[0], rates[0] * 1e3 / copy)
-    axes.plot([start, ridge, ticks[-1]], [start * copy * 1e-3, product, product], "--", color=plots.LIGHT["grey"])
-    axes.annotate(f"{product:.1f} TFLOP/s", (ticks[-1], product), (0, 5), textcoords="offset points", ha="right")
-    middle = (start * ridge) ** 0.5
+    for unit, product in products.items():
+        axes.plot([start, ridges[unit], ticks[-1]], [start * copy * 1e-3, product, product], "--",
+                  color=plots.LIGHT["grey"])
+        axes.annotate(f"{unit}, {product:.3g} TFLOP/s", (ridges[unit], product), (4, 5), textcoords="offset points")
+    middle = (start * ridges["float32"]) ** 0.5
     axes.annotate(f"{copy:,.0f} GB/s", (middle, middle * copy * 1e-3), (-10, 6), textcoords="offset points", ha="right")
-    draw_points(axes, per_lesson, ridge)
+    draw_points(axes, points, ridges)
     return figure
 
 
@@ -331,7 +342,7 @@ FIGURES = {
     "torch_errors": (draw_errors, "Error of lessons 09 and 17 and of PyTorch against float64, by length and by "
                                   "magnitude of the data"),
     "roofline": (draw_roofline, "Rates of the kernels of the lessons against operations a byte, below the bandwidth "
-                                "of a copy and the rate of a matrix product"),
+                                "of a copy and the rates of matrix products in float32 and on tensor cores"),
     "results_forward": (draw_forward, "Time of the forward pass in PyTorch and in lessons 07, 08 and 09"),
     "results_masks": (draw_masks, "Time of the forward pass with all keys, a causal mask, windows and sinks"),
     "results_memory": (draw_backward_memory, "Memory of forward and backward pass in PyTorch and in lesson 17"),
@@ -340,7 +351,7 @@ FIGURES = {
 
 def gpu_of(name: str) -> str:
     """The GPU whose results a figure of the project shows."""
-    return "h100" if name == "torch_types" else "h200"
+    return "h200" if name.startswith("results_") else "h100"
 
 
 def main(words=None) -> int:
@@ -348,7 +359,7 @@ def main(words=None) -> int:
                     formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--gpu", help="as the names of the results end: h200, of torch_types h100")
+    parser.add_argument("--gpu", help="as the names of the results end: h100, of results_... h200")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "docs" / "figures")
     arguments = parser.parse_args(words)

@@ -179,7 +179,7 @@ def main(words=None) -> int:
     parser = Parser(description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
                     formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--gpu", default="h200", help="as the names of the results end")
+    parser.add_argument("--gpu", default="h100", help="as the names of the results end")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "docs" / "results")
     parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs" / "pytorch.md")
     parser.add_argument("--figures", type=pathlib.Path, default=ROOT / "docs" / "figures")

@@ -208,7 +208,7 @@ class Charts(unittest.TestCase):
         self.assertEqual(sum(len(line.get_xdata()) for axes in figure.axes for line in axes.lines), 4 * 3 * 4 - 2)
 
     def test_the_roofline_has_the_highest_rate_of_each_lesson(self):
-        self.assertEqual([(lesson, y) for lesson, _, _, y in plot_results.roofline_points(EXAMPLE["bench"])],
+        self.assertEqual([(lesson, y) for lesson, *_, y in plot_results.roofline_points(EXAMPLE["bench"])],
                          [(1, 0.075), (6, 14.0), (7, 10.0), (9, 15.0)])
         axes = figure_of("roofline").axes[0]
         self.assertEqual(sorted(axes.lines[1].get_ydata()), [0.075, 10.0, 14.0, 15.0])
@@ -327,6 +327,17 @@ class Missing(Case):
         (self.folder / "bench_example.json").write_text("{", encoding="utf-8")
         with self.assertRaisesRegex(results.Missing, "bench_example.json is not JSON"):
             plot_results.draw_roofline(results.Results(self.folder, "example"))
+
+    def test_tensor_cores_have_a_roof_of_their_own(self):
+        bench = self.results["bench"]
+        bench["ceilings"]["bfloat16_matmul_teraflops"] = 400.0
+        bench["lessons"].append({"number": 22, "measurements": [
+            {"series": "attention", "unit": "tensor cores", "operations": 4e12, "bytes": 1e9, "teraflops": 300.0}]})
+        torch_example.write(self.results, self.folder)
+        axes = plot_results.draw_roofline(results.Results(self.folder, "example")).axes[0]
+        self.assertEqual([line.get_ydata()[-1] for line in axes.lines[:2]], [20.0, 400.0])
+        self.assertEqual(list(axes.lines[3].get_ydata()), [300.0])
+        self.assertIn("22", [text.get_text() for text in axes.texts])
 
     def test_a_roofline_without_ceilings(self):
         self.results["bench"]["ceilings"]["float32_matmul_teraflops"] = None

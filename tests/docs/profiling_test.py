@@ -40,9 +40,9 @@ def names_of_tests(lesson):
 
 
 class Chosen(unittest.TestCase):
-    # Those of the last run in which everything was measured.
+    # Parts 1 to 5, of the last run in which everything was measured.
     lessons = sorted(f"{lesson['number']:02}_{lesson['name']}" for lesson in json.loads(
-        (ROOT / "docs" / "results" / "bench_h200.json").read_text(encoding="utf-8"))["lessons"])
+        (ROOT / "docs" / "results" / "bench_h100.json").read_text(encoding="utf-8"))["lessons"] if lesson["number"] <= 18)
 
     def test_each_case_is_one_of_its_lesson_and_each_lesson_has_one(self):
         for lesson, case in counters.CASES:
@@ -52,7 +52,7 @@ class Chosen(unittest.TestCase):
         self.assertEqual(sorted({lesson for lesson, _ in counters.CASES}), self.lessons + fast)
 
     def test_each_measurement_is_one_of_the_benchmarks_and_each_lesson_has_one(self):
-        measured = json.loads((ROOT / "docs" / "results" / "bench_h200.json").read_text(encoding="utf-8"))["lessons"]
+        measured = json.loads((ROOT / "docs" / "results" / "bench_h100.json").read_text(encoding="utf-8"))["lessons"]
         names = {f"{lesson['number']:02}_{lesson['name']}": {f"{row['series']} {row['label']}"
                                                              for row in lesson["measurements"]} for lesson in measured}
         for lesson, measurement in bounds.MEASUREMENTS:

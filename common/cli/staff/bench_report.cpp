@@ -98,6 +98,7 @@ Json measurement_json(const Measurement& measurement) {
           {"milliseconds", measurement.milliseconds},
           {"repetitions", measurement.repetitions},
           {"operations", static_cast<std::int64_t>(measurement.operations)},
+          {"unit", unit_name(measurement.unit)},
           {"bytes", static_cast<std::int64_t>(measurement.bytes)},
           {"teraflops", rounded(measurement.teraflops())},
           {"gigabytes_per_second", rounded(measurement.gigabytes_per_second())}};
@@ -142,18 +143,18 @@ std::string render_ceilings(const Terminal& terminal, const BenchCeilings& ceili
   const Ceilings& rates = ceilings.rates;
   const auto fact = [&](const char* name) { return ceilings.machine.value(name, std::string("unknown")); };
   std::string text = fmt::format("{}, driver {}, CUDA {}\n", fact("gpu"), fact("driver"), fact("cuda"));
-  text += fmt::format("A copy moves {:.0f} GB/s", rates.copy_gigabytes_per_second);
+  text += fmt::format("A copy moves {:.0f} GB/s. ", rates.copy_gigabytes_per_second);
   if (rates.float32_matmul_teraflops)
-    text += fmt::format(
-        ", and cuBLAS multiplies matrices at {:.1f} TFLOP/s in float32. The floor of a time is what the "
-        "bytes "
-        "of the problem take at the one rate, or its operations (ops) at the other, whichever is longer.",
-        *rates.float32_matmul_teraflops);
-  else
-    text += fmt::format(
-        ". The floor of a time is what the bytes of the problem take at this rate; there is none for "
-        "operations, since {}.",
-        rates.why_no_matmul);
+    text += fmt::format("cuBLAS multiplies matrices at {:.1f} TFLOP/s in float32. ",
+                        *rates.float32_matmul_teraflops);
+  if (rates.bfloat16_matmul_teraflops)
+    text += fmt::format("On tensor cores, in bfloat16, it reaches {:.0f} TFLOP/s. ",
+                        *rates.bfloat16_matmul_teraflops);
+  text +=
+      "The floor of a time is what the bytes of the problem take at the rate of a copy, or its operations "
+      "(ops) at that of the unit that does them, whichever is longer.";
+  if (!rates.why_no_matmul.empty())
+    text += fmt::format(" Where that unit's rate is missing, only bytes count: {}.", rates.why_no_matmul);
   return wrap(text, 0, terminal.width());
 }
 
@@ -187,6 +188,7 @@ Json bench_json(const std::string& command, const BenchCeilings& ceilings,
     document["ceilings"] = {
         {"device_copy_gigabytes_per_second", rounded(ceilings.rates.copy_gigabytes_per_second)},
         {"float32_matmul_teraflops", number_or_null(ceilings.rates.float32_matmul_teraflops)},
+        {"bfloat16_matmul_teraflops", number_or_null(ceilings.rates.bfloat16_matmul_teraflops)},
         {"why_no_matmul", ceilings.rates.why_no_matmul},
         {"measurements", std::move(measured)}};
   else

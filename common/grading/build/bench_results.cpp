@@ -11,6 +11,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Unit unit_named(const std::string& name) {
+  for (const Unit unit : {Unit::float32, Unit::tensor_cores})
+    if (name == unit_name(unit)) return unit;
+  throw std::runtime_error("there is no unit '" + name + "'");
+}
+
 Measurement measurement_from(const Json& line) {
   Measurement measurement{.series = line.at("series"),
                           .label = line.at("label"),
@@ -18,6 +24,7 @@ Measurement measurement_from(const Json& line) {
                           .milliseconds = line.at("milliseconds"),
                           .repetitions = line.at("repetitions"),
                           .operations = line.at("operations"),
+                          .unit = unit_named(line.at("unit")),
                           .bytes = line.at("bytes")};
   if (!(measurement.milliseconds > 0)) throw std::runtime_error("a time is not above 0");
   return measurement;
@@ -72,23 +79,29 @@ Ceilings ceilings_of(const BenchmarkResults& results) {
     if (measurement.series == "device_copy")
       ceilings.copy_gigabytes_per_second = measurement.gigabytes_per_second();
     if (measurement.series == "float32_matmul") ceilings.float32_matmul_teraflops = measurement.teraflops();
+    if (measurement.series == "bfloat16_matmul") ceilings.bfloat16_matmul_teraflops = measurement.teraflops();
   }
   if (!(ceilings.copy_gigabytes_per_second > 0)) throw std::runtime_error("the copy was not measured");
-  if (ceilings.float32_matmul_teraflops) {
+  if (ceilings.float32_matmul_teraflops && ceilings.bfloat16_matmul_teraflops) {
     ceilings.why_no_matmul.clear();
     return ceilings;
   }
   for (const LeftOut& one : results.left_out)
-    if (one.series == "float32_matmul") ceilings.why_no_matmul = one.reason;
+    if (one.series == "float32_matmul" || one.series == "bfloat16_matmul")
+      ceilings.why_no_matmul = one.reason;
   return ceilings;
 }
+
+const char* unit_name(Unit unit) { return unit == Unit::float32 ? "float32" : "tensor cores"; }
 
 const char* limit_name(Limit limit) { return limit == Limit::bytes ? "bytes" : "operations"; }
 
 Floor floor_of(const Measurement& measurement, const Ceilings& ceilings) {
   const double for_bytes = measurement.bytes / ceilings.copy_gigabytes_per_second * 1e-6;
-  if (!ceilings.float32_matmul_teraflops) return {Limit::bytes, for_bytes};
-  const double for_operations = measurement.operations / *ceilings.float32_matmul_teraflops * 1e-9;
+  const auto& teraflops = measurement.unit == Unit::float32 ? ceilings.float32_matmul_teraflops
+                                                            : ceilings.bfloat16_matmul_teraflops;
+  if (!teraflops) return {Limit::bytes, for_bytes};
+  const double for_operations = measurement.operations / *teraflops * 1e-9;
   return for_operations > for_bytes ? Floor{Limit::operations, for_operations}
                                     : Floor{Limit::bytes, for_bytes};
 }

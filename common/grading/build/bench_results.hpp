@@ -11,6 +11,9 @@
 
 namespace course::grading {
 
+/// The unit of a multiprocessor that does a kernel's operations.
+enum class Unit { float32, tensor_cores };
+
 /// One kernel at one shape.
 struct Measurement {
   std::string series;            ///< what was measured, as a name
@@ -19,7 +22,8 @@ struct Measurement {
   double milliseconds = 0;       ///< median
   int repetitions = 0;
   double operations = 0;  ///< that the problem needs; a multiply-add is two
-  double bytes = 0;       ///< that the problem must read from device memory or write to it
+  Unit unit = Unit::float32;
+  double bytes = 0;  ///< that the problem must read from device memory or write to it
 
   double teraflops() const { return operations / milliseconds * 1e-9; }
   double gigabytes_per_second() const { return bytes / milliseconds * 1e-6; }
@@ -46,7 +50,9 @@ BenchmarkResults parse_benchmark(std::string_view lines);
 struct Ceilings {
   double copy_gigabytes_per_second = 0;              ///< bytes read and written by a copy
   std::optional<double> float32_matmul_teraflops{};  ///< of cuBLAS, without TF32; nothing if that is not here
-  std::string why_no_matmul{};                       ///< a clause, where there is no such rate
+  std::optional<double>
+      bfloat16_matmul_teraflops{};  ///< of cuBLAS on tensor cores; nothing if that is not here
+  std::string why_no_matmul{};      ///< a clause, where one of these rates is not there
 };
 
 /// @brief The ceilings that tests/lessons/bench/ceilings.cu measured.
@@ -55,6 +61,9 @@ Ceilings ceilings_of(const BenchmarkResults& results);
 
 /// Which of the two floors is the higher one.
 enum class Limit { bytes, operations };
+
+/// "float32" or "tensor cores".
+const char* unit_name(Unit unit);
 
 /// "bytes" or "operations".
 const char* limit_name(Limit limit);
@@ -65,8 +74,8 @@ struct Floor {
   double milliseconds = 0;
 };
 
-/// @brief Bytes at the rate of a copy, or operations at that of a matrix product, whichever takes longer.
-/// Where the latter is unknown, only bytes count.
+/// @brief Bytes at the rate of a copy, or operations at that of a matrix product on the same unit, whichever
+/// takes longer. Where the latter is unknown, only bytes count.
 Floor floor_of(const Measurement& measurement, const Ceilings& ceilings);
 
 /// What nvidia-smi reads at one moment; nothing where it says that it does not know.

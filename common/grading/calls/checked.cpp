@@ -41,10 +41,12 @@ void add_checked(Outcome& outcome, Outcome checked, std::string_view differs) {
 
   if (same_end && !differs.empty() && std::none_of(findings.begin(), findings.end(), is_error) &&
       std::none_of(outcome.findings.begin(), outcome.findings.end(), is_error)) {
+    const bool told = std::any_of(findings.begin(), findings.end(), may_explain);
     outcome.message = fmt::format(
-        "The call did something else when it ran once more in check mode, which must see the same. {} "
-        "Does a thread read a variable, or an array without __shared__, that it has not written?",
-        differs);
+        "The call did something else when it ran once more in check mode, which must see the same. {}{}",
+        differs,
+        told ? ""
+             : " Does a thread read a variable, or an array without __shared__, that it has not written?");
     outcome.status = Status::differed;
   }
 

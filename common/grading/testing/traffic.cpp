@@ -58,6 +58,13 @@ std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std:
   std::string text =
       fmt::format("Your code writes {} bytes to global memory; {} takes {}.", written, what, bytes);
   if (written < bytes) return text;
+  const auto in_vain = [](const simt::Counters& counters) {
+    const simt::GlobalTraffic& store = counters.global_store;
+    return store.bytes_asked - std::min(store.bytes_asked, kSectorBytes * store.sectors);
+  };
+  const std::string again = line_with_most(
+      profile, in_vain, " In {}:{}, lanes of a warp write the same elements: {} bytes or more are in vain.");
+  if (!again.empty()) return text + again;
   return text + line_with_most(
                     profile, [](const simt::Counters& counters) { return counters.global_store.bytes_asked; },
                     " The line that writes most is {}:{}, {} bytes.");

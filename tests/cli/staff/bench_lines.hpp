@@ -8,7 +8,7 @@ inline constexpr const char* kMachine =
     "\n";
 inline constexpr const char* kOne =
     R"({"series": "flash2_forward", "label": "N=1024 D=64", "shape": {"N": 1024, "D": 64}, "milliseconds": 0.5,)"
-    R"( "repetitions": 20, "operations": 17179869184, "bytes": 67371008})"
+    R"( "repetitions": 20, "operations": 17179869184, "unit": "float32", "bytes": 67371008})"
     "\n";
 
 }  // namespace course::test

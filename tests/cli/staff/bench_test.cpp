@@ -24,15 +24,17 @@ Measurement measured(double milliseconds, double operations, double bytes,
           .bytes = bytes};
 }
 
-/// 4000 GB/s and 50 TFLOP/s.
+/// 4000 GB/s, 50 TFLOP/s, and 800 on tensor cores.
 BenchCeilings ceilings(bool with_matmul = true) {
   BenchCeilings result;
   result.machine = parse_benchmark(kMachine).machine;
   result.rates.copy_gigabytes_per_second = 4000;
-  if (with_matmul)
+  if (with_matmul) {
     result.rates.float32_matmul_teraflops = 50;
-  else
+    result.rates.bfloat16_matmul_teraflops = 800;
+  } else {
     result.rates.why_no_matmul = "the CUDA toolkit has no cuBLAS";
+  }
   return result;
 }
 
@@ -78,6 +80,7 @@ TEST_CASE("reads what a benchmark measured, and that it came to its end", "[cli]
   CHECK(one.milliseconds == 0.5);
   CHECK(one.repetitions == 20);
   CHECK(one.operations == 17179869184.0);
+  CHECK(one.unit == Unit::float32);
   CHECK(one.bytes == 67371008);
   REQUIRE(results.left_out.size() == 1);
   CHECK(results.left_out.front().label == "M=8192");
@@ -97,14 +100,18 @@ TEST_CASE("names the line that no benchmark wrote", "[cli][bench]") {
   std::string timeless = kOne;
   timeless.replace(timeless.find("0.5,"), 4, "0.0,");
   CHECK_THROWS_WITH(parse_benchmark(timeless), ContainsSubstring("line 1"));
+  std::string of_no_unit = kOne;
+  of_no_unit.replace(of_no_unit.find("\"float32\""), 9, "\"abacus\"");
+  CHECK_THROWS_WITH(parse_benchmark(of_no_unit), ContainsSubstring("no unit 'abacus'"));
 }
 
 TEST_CASE("takes the ceilings from their benchmark, and says why one is missing", "[cli][bench]") {
   BenchmarkResults results;
   CHECK_THROWS(ceilings_of(results));
-  Measurement copy = measured(2, 0, 8e9), matmul = measured(20, 1e15, 1);
+  Measurement copy = measured(2, 0, 8e9), matmul = measured(20, 1e15, 1), on_tensor_cores = matmul;
   copy.series = "device_copy";
   matmul.series = "float32_matmul";
+  on_tensor_cores.series = "bfloat16_matmul";
   results.measurements = {copy};
   results.left_out = {{"float32_matmul", "", "the CUDA toolkit has no cuBLAS"}};
   CHECK(ceilings_of(results).copy_gigabytes_per_second == Approx(4000));
@@ -112,6 +119,10 @@ TEST_CASE("takes the ceilings from their benchmark, and says why one is missing"
   CHECK(ceilings_of(results).why_no_matmul == "the CUDA toolkit has no cuBLAS");
   results.measurements.push_back(matmul);
   CHECK(ceilings_of(results).float32_matmul_teraflops.value() == Approx(50000));
+  CHECK_FALSE(ceilings_of(results).bfloat16_matmul_teraflops);
+  CHECK_FALSE(ceilings_of(results).why_no_matmul.empty());
+  results.measurements.push_back(on_tensor_cores);
+  CHECK(ceilings_of(results).bfloat16_matmul_teraflops.value() == Approx(50000));
   CHECK(ceilings_of(results).why_no_matmul.empty());
 }
 
@@ -123,6 +134,15 @@ TEST_CASE("the floor is the longer of bytes at a copy's rate and operations at a
   const Floor by_bytes = floor_of(measured(1, 25e9, 4e9), rates);
   CHECK(by_bytes.limit == Limit::bytes);
   CHECK(by_bytes.milliseconds == Approx(1));
+}
+
+TEST_CASE("what tensor cores multiply is held against their rate", "[cli][bench]") {
+  const Ceilings rates = ceilings().rates;
+  Measurement one = measured(1, 400e9, 1e9);
+  CHECK(floor_of(one, rates).milliseconds == Approx(8));
+  one.unit = Unit::tensor_cores;
+  CHECK(floor_of(one, rates).limit == Limit::operations);
+  CHECK(floor_of(one, rates).milliseconds == Approx(0.5));
 }
 
 TEST_CASE("without cuBLAS only bytes make a floor", "[cli][bench]") {

@@ -264,7 +264,8 @@ void add_products(GradientCatalogue& to) {
     const std::string name = name_of(to.which());
     to.add("scale_missing", {.factor = 1 / scale},
            name + " lacks the scale: S is Q·Kᵀ·scale, so the scale is a factor of its gradients, too.");
-    to.add("scale_twice", {.factor = scale}, name + " is scaled twice; once for S, in the end or in dS.");
+    to.add("scale_twice", {.factor = scale},
+           name + " is scaled twice. The scale is a factor of it once, in dS or in the end.");
     to.add("scale_inverted", {.factor = 1 / (scale * scale)},
            name + " is divided by the scale; it should be multiplied.");
     to.add("scale_with_log2e", {.factor = kLog2e},

@@ -11,6 +11,9 @@
 namespace course::attention_tests {
 namespace {
 
+constexpr const char* kHiddenScore0 =
+    "Where a query must not see a key, the score counts as 0 here, and P is exp(0 - lse). P has to be 0.";
+
 /// Tiles of queries that are left out, or replace what the others have added.
 void add_query_tiles(GradientCatalogue& to, Catalogue& views) {
   const Problem& p = to.p();
@@ -80,6 +83,15 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
         "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the "
         "last "
         "key.");
+    to.add("hidden_keys_score_0", {.hidden_score_0 = true, .empty_row_guarded = true, .reached = meet},
+           kHiddenScore0);
+    if (offset != 0)
+      masked(
+          "mask_offset_negated", [=](Int i, Int j) { return j > i - offset; },
+          "Query i stands at key i - (Nk - Nq) here. It stands at key i + Nk - Nq.");
+    masked(
+        "mask_flipped", [=](Int i, Int j) { return j < i + offset; },
+        "The causal mask hides the keys before the query's position. It should hide those past it.");
     views.add_view_too(
         "diagonal_tiles_unmasked",
         [=, &p](Int i, Int j) {
@@ -176,9 +188,7 @@ void add_views(GradientCatalogue& to) {
     to.add(one.name.c_str(), {.sees = one.how.sees}, one.sentence);
   }
   if (to.p().mask.causal || to.p().mask.window != kAllKeys)
-    to.add("hidden_keys_score_0", {.hidden_score_0 = true, .empty_row_guarded = true},
-           "Where a query must not see a key, the score counts as 0 here, and P is exp(0 - lse). P has to be "
-           "0.");
+    to.add("hidden_keys_score_0", {.hidden_score_0 = true, .empty_row_guarded = true}, kHiddenScore0);
   add_window_top_left(to);
   add_repeated_rows(to);
 }

@@ -38,12 +38,43 @@ Layout layout_of(const BackwardProblem& p, Gradient which) {
   return Layout::heads_outside;
 }
 
+bool has_nan(const grading::WrongResult& result) {
+  for (Int i = 0; i < result.got.numel(); ++i)
+    if (std::isnan(result.got.at_linear(i)) && !std::isnan(result.expected.at_linear(i))) return true;
+  return false;
+}
+
+/// A NaN where none can come from what the mistake speaks of.
+std::optional<std::string> contradicted_by_nan(const grading::WrongResult& result) {
+  if (has_nan(result)) return std::nullopt;
+  return "";
+}
+
+/// The queries that fill the last tile up get no weight of 0: all of dK and dV is NaN.
+void add_rows_past_the_end(GradientCatalogue& to) {
+  if (!to.is(Gradient::dK) && !to.is(Gradient::dV)) return;
+  constexpr Int kWidest = 16;  // every tile has a multiple of so many queries
+  if (to.p().Nq() % kWidest == 0) return to.add({"nan_past_the_last_query", contradicted_by_nan});
+  to.add(
+      {"nan_past_the_last_query", [](const grading::WrongResult& result) -> std::optional<std::string> {
+         for (Int i = 0; i < result.got.numel(); ++i)
+           if (!std::isnan(result.got.at_linear(i))) return std::nullopt;
+         return "The last tile is not full: it has rows past the last query. If lse is taken as -inf there, "
+                "exp(S - lse) is infinite, and infinity times 0 is NaN. P is 0 there.";
+       }});
+}
+
 /// NaN of -inf - -inf, in all hidden pairs or only where a kernel goes.
 void add_empty_rows(GradientCatalogue& to) {
   const BackwardProblem& p = to.p();
+  if (!to.has_P()) return;
   bool any = false;
   for (Int i = 0; i < p.lse.numel(); ++i) any = any || p.lse.at_linear(i) == -kInf;
-  if (!any || !to.has_P()) return;
+  if (!any) {
+    to.add({"nan_for_empty_row", contradicted_by_nan});
+    add_rows_past_the_end(to);
+    return;
+  }
   const std::string sentence =
       "Where a query sees no key, lse is -inf, and -inf - -inf is NaN. P is 0 there, whatever lse says.";
   to.add("nan_for_empty_row", {.empty_row_divided = true}, sentence);

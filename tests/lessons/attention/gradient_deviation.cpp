@@ -155,7 +155,7 @@ class Meeting {
     if (how_.lse_of_pair && !there(how_.lse_of_pair(i, j))) return 0;  // even if the score is NaN
     const double lse = lse_of(i, j);
     if (lse == -kInf64 && how_.empty_row_guarded) return 0;
-    const bool seen = visible(i, j) || how_.hidden_score_0;
+    const bool seen = visible(i, j) || (how_.hidden_score_0 && reached(i, j));
     const double S = !seen ? -kInf64 : visible(i, j) ? score(i, j) : 0;
     if (S == -kInf64) return how_.empty_row_divided && lse == -kInf64 && (seen || reached(i, j)) ? kNan64 : 0;
     switch (how_.weights) {

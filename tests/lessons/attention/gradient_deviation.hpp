@@ -110,7 +110,7 @@ struct GradientDeviation {
   bool empty_row_guarded = false;  ///< weights are 0 where lse is -inf, whatever else is wrong
   bool empty_row_divided = false;  ///< a hidden score, -inf, meets lse = -inf, and P is NaN instead of 0
   bool hidden_counts = false;      ///< where P is 0, dS is what the formula says
-  /// The pairs that the last two speak of, where the kernel does not compute all that are hidden.
+  /// The hidden pairs that these speak of, where the kernel does not compute all of them.
   std::function<bool(Int i, Int j)> reached{};
   Weights weights = Weights::exp;
   Delta delta = Delta::dO_O;  ///< in dS, and in the result delta

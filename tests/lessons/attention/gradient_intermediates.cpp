@@ -46,11 +46,16 @@ class Identity {
   std::optional<Failure> wrong_P() {
     if (!compare_one(Gradient::dV)) return {};
     const Int j = worst_ / p_.D(), i = worst_ % p_.D();
-    return told(Gradient::dV,
-                fmt::format("dV is Pᵀ here, because dO is the identity: P[{}, {}] {}, it should be {}{}. So "
-                            "the mistake is in recomputing P from lse, P = exp(S - lse), or in the product "
-                            "dV = Pᵀ·dO, before anything of dP and dS.",
-                            i, j, is_what(got(Gradient::dV)), number(want(Gradient::dV)), hidden(i, j)));
+    const std::string where = fmt::format(
+        "dV should be Pᵀ here, because dO is the identity. In the place of P[{}, {}] it {}, it "
+        "should be {}{}. ",
+        i, j, is_what(got(Gradient::dV)), number(want(Gradient::dV)), hidden(i, j));
+    if (const auto factor = common_factor(Gradient::dV))
+      return told(Gradient::dV, where + fmt::format("All of dV is {} times what it should be{}.",
+                                                    number(*factor), is_scale(*factor) ? ": the scale" : ""));
+    return told(Gradient::dV, where +
+                                  "Look at P = exp(S - lse) and at the product dV = Pᵀ·dO: dP and dS have no "
+                                  "part in them.");
   }
 
   std::optional<Failure> wrong_dS() {
@@ -62,10 +67,10 @@ class Identity {
                  delta = gradients_.D(0, 0, i);
     const double dP = gradients_.dP(0, 0, i, j), right = gradients_.dS(0, 0, i, j);
     const std::string where = fmt::format(
-        "{} is {} · scale · {} here, because {} is {} times the identity. delta is right, and so is P in "
-        "dV. ",
+        "{} should be {} · scale · {} here, because {} is {} times the identity. delta is right, and so is P "
+        "in dV. ",
         name_of(product_), by_keys ? "dSᵀ" : "dS", kIdentityFactor, by_keys ? "Q" : "K", kIdentityFactor);
-    if (const auto factor = common_factor()) {
+    if (const auto factor = common_factor(product_)) {
       std::string suspect = "the scale";
       if (is_identity(*factor))
         suspect +=
@@ -87,10 +92,12 @@ class Identity {
     return told(
         product_,
         where + formula +
-            fmt::format("With this P and this delta, dP[{}, {}] was {}; it should be V[{}, {}], since dO "
-                        "is the identity. So the mistake is in dP = dO·Vᵀ, or in dS = P ∘ (dP - delta){}.",
-                        i, j, number(dS / P + delta), j, i,
-                        by_keys ? "" : ", or in P, if it is computed once more for dQ"));
+            fmt::format(
+                "If P and delta are these, dP[{}, {}] was {}; it should be V[{}, {}], since dO is the "
+                "identity. Look at dP = dO·Vᵀ, at dS = P ∘ (dP - delta){}, and at the product {}.",
+                i, j, number(dS / P + delta), j, i,
+                by_keys ? "" : ", at P, if it is computed once more for dQ",
+                by_keys ? "dK = dSᵀ·Q·scale" : "dQ = dS·K·scale"));
   }
 
  private:
@@ -118,12 +125,14 @@ class Identity {
   WrongResult result(Gradient which) const { return {got_.of(which), expected_.of(which), comparison_}; }
 
   /// The positive factor between all elements and what they should be, if there is one.
-  std::optional<double> common_factor() const {
+  std::optional<double> common_factor(Gradient which) const {
     const Mistake mistake = off_by_a_factor("", "{}");
-    const auto factor = mistake.explain(result(product_));
+    const auto factor = mistake.explain(result(which));
     if (!factor || std::stod(*factor) < 0) return std::nullopt;  // a sign is not a matter of the scale
     return std::stod(*factor);
   }
+
+  bool is_scale(double factor) const { return std::abs(factor / static_cast<double>(p_.scale) - 1) < 1e-4; }
 
   /// Whether that is what the identity gives in the place of its multiple.
   static bool is_identity(double factor) {

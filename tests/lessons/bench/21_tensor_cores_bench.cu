@@ -109,7 +109,8 @@ void measure_products(cublasHandle_t cublas, const char*& separator) {
           separator, kName<T>, static_cast<long long>(size), b_by_columns ? "by columns" : "by rows",
           reference, rate(timing), rate(timing) / reference);
       separator = ",\n";
-      course::bench::record(entry.c_str(), shape, timing, operations, bytes);
+      course::bench::record(entry.c_str(), shape, timing, operations, bytes,
+                            course::bench::Unit::tensor_cores);
     }
   }
 }

@@ -12,7 +12,6 @@
 
 #include "22_tensor_core_attention/tensor_core_attention.hpp"
 #include "bench/attention_benchmark.hpp"
-#include "device/float16.hpp"
 #include "tensor/float16.hpp"
 
 using namespace course::bench;
@@ -21,33 +20,6 @@ using course::float16;
 using course::View;
 
 namespace {
-
-template <class T>
-__global__ void round_kernel(const float* x, T* rounded, std::int64_t n) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * blockDim.x)
-    rounded[i] = course::device::rounded_to<T>(x[i]);
-}
-
-/// n numbers in device memory, uniform in [-1, 1), of 16 bits.
-template <class T>
-class Rounded {
- public:
-  Rounded(std::int64_t n, unsigned seed) {
-    DeviceArray x(n, seed);
-    CUDA_CHECK(cudaMalloc(&data_, static_cast<std::size_t>(n) * sizeof(T)));
-    round_kernel<<<1024, 256>>>(x.data(), course::device::on_device(data_), n);
-    CUDA_CHECK(cudaGetLastError());
-    CUDA_CHECK(cudaDeviceSynchronize());
-  }
-  Rounded(const Rounded&) = delete;
-  Rounded& operator=(const Rounded&) = delete;
-  ~Rounded() { cudaFree(data_); }
-  T* data() { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
 
 /// Q, K, V, O and lse, contiguous.
 template <class T>
@@ -71,7 +43,7 @@ struct Arrays {
   View<float, 3> rows() { return {lse.data(), {n_.B, n_.H, n_.Nq}, {n_.H * n_.Nq, n_.Nq, 1}}; }
 
   AttentionSizes n_;
-  Rounded<T> Q, K, V, O;
+  DeviceArrayOf<T> Q, K, V, O;
   DeviceArray lse;
 };
 
@@ -89,17 +61,20 @@ void measure(bool causal) {
       const double pairs = causal ? pairs_in_window(N, N) : static_cast<double>(N) * static_cast<double>(N);
       const double result = 2 * elements_of_queries(n) + 4 * rows_of_queries(n);
       const float scale = 1.0f / std::sqrt(static_cast<float>(D));
-      measure_attention(n, pairs, result, result + 6 * elements_of_queries(n), {}, [&] {
-        const auto Q = x.view(static_cast<const T*>(x.Q.data())),
-                   K = x.view(static_cast<const T*>(x.K.data())),
-                   V = x.view(static_cast<const T*>(x.V.data()));
-        if constexpr (kBfloat16)
-          course::attention_forward_bfloat16(Q, K, V, nullptr, x.view(x.O.data()), x.rows(), scale, causal, N,
-                                             0);
-        else
-          course::attention_forward_float16(Q, K, V, nullptr, x.view(x.O.data()), x.rows(), scale, causal, N,
-                                            0);
-      });
+      measure_attention(
+          n, pairs, result, result + 6 * elements_of_queries(n), {},
+          [&] {
+            const auto Q = x.view(static_cast<const T*>(x.Q.data())),
+                       K = x.view(static_cast<const T*>(x.K.data())),
+                       V = x.view(static_cast<const T*>(x.V.data()));
+            if constexpr (kBfloat16)
+              course::attention_forward_bfloat16(Q, K, V, nullptr, x.view(x.O.data()), x.rows(), scale,
+                                                 causal, N, 0);
+            else
+              course::attention_forward_float16(Q, K, V, nullptr, x.view(x.O.data()), x.rows(), scale, causal,
+                                                N, 0);
+          },
+          2, Unit::tensor_cores);
     }
   }
   end_measurements();

@@ -109,7 +109,8 @@ void measure(std::int64_t size, const course::Device& device, course::Cache& cac
   const course::bench::Timing timing = course::bench::time_calls([&] { course::matmul_with(A, B, C, best); });
   std::printf("}, \"best\": \"%s\", \"best_teraflops\": %.2f}", text_of(best).c_str(),
               operations / timing.milliseconds * 1e-9);
-  course::bench::record("matmul_with", shape, timing, operations, bytes);
+  course::bench::record("matmul_with", shape, timing, operations, bytes,
+                        kFloat32 ? course::bench::Unit::float32 : course::bench::Unit::tensor_cores);
 }
 
 }  // namespace

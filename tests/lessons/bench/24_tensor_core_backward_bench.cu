@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -23,43 +24,30 @@ namespace {
 
 constexpr std::int64_t kAllKeys = std::numeric_limits<std::int64_t>::max();
 
-template <class T>
-__global__ void fill_kernel_16(T* x, std::int64_t n, unsigned seed) {
-  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
-    unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed;
-    bits = (bits ^ bits >> 15) * 2246822519u;
-    x[i] = T(static_cast<float>(bits ^ bits >> 13) * 0x1p-31f - 1.0f);
-  }
-}
 __global__ void fill_rows_kernel(float* x, std::int64_t n, float value) {
   const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) x[i] = value;
 }
 
-/// A tensor (B, heads, N, D) of T, contiguous, uniform in [-1, 1).
+/// A tensor (B, heads, N, D) of T, contiguous.
 template <class T>
 class Array16 {
  public:
   Array16(std::int64_t B, std::int64_t heads, std::int64_t N, std::int64_t D, unsigned seed)
-      : view_{nullptr, {B, heads, N, D}, {heads * N * D, N * D, D, 1}} {
-    CUDA_CHECK(cudaMalloc(&view_.data, static_cast<std::size_t>(B * heads * N * D) * sizeof(T)));
-    fill_kernel_16<<<1024, 256>>>(view_.data, B * heads * N * D, seed);
-    CUDA_CHECK(cudaGetLastError());
-  }
-  Array16(const Array16&) = delete;
-  Array16& operator=(const Array16&) = delete;
-  ~Array16() { cudaFree(view_.data); }
+      : data_(B * heads * N * D, seed), shape_{B, heads, N, D} {}
 
-  View<T, 4> view() const { return view_; }
-  View<const T, 4> read() const {
-    return {view_.data,
-            {view_.shape[0], view_.shape[1], view_.shape[2], view_.shape[3]},
-            {view_.strides[0], view_.strides[1], view_.strides[2], view_.strides[3]}};
-  }
+  View<T, 4> view() const { return view_of(data_.data()); }
+  View<const T, 4> read() const { return view_of(static_cast<const T*>(data_.data())); }
 
  private:
-  View<T, 4> view_;
+  template <class U>
+  View<U, 4> view_of(U* data) const {
+    const auto [B, heads, N, D] = shape_;
+    return {data, {B, heads, N, D}, {heads * N * D, N * D, D, 1}};
+  }
+
+  DeviceArrayOf<T> data_;
+  std::array<std::int64_t, 4> shape_;
 };
 
 /// 16 K tokens in all and 2048 numbers for each, as the papers of FlashAttention measure.
@@ -93,7 +81,8 @@ void measure(std::int64_t N, std::int64_t D, bool causal, float dropout) {
                                          kAllKeys, 0, dropout, 24);
   };
   // Five products count, as in the papers, though the pass makes seven.
-  measure_attention(n, pairs, 6 * numbers + 4 * rows, 2 * 9 * numbers + 4 * 4 * rows, settings, backward, 5);
+  measure_attention(n, pairs, 6 * numbers + 4 * rows, 2 * 9 * numbers + 4 * 4 * rows, settings, backward, 5,
+                    Unit::tensor_cores);
 }
 
 }  // namespace

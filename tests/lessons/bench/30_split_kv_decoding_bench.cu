@@ -15,7 +15,6 @@
 
 #include "30_split_kv_decoding/split_kv_decoding.hpp"
 #include "bench/benchmark.hpp"
-#include "device/float16.hpp"
 #include "tensor/float16.hpp"
 
 using namespace course::bench;
@@ -24,35 +23,21 @@ using course::View;
 
 namespace {
 
-template <class T>
-__global__ void fill_numbers_kernel(T* x, std::int64_t n, unsigned seed) {
-  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
-    unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed;
-    bits = (bits ^ bits >> 15) * 2246822519u;
-    x[i] = course::device::rounded_to<T>(static_cast<float>(bits ^ bits >> 13) * 0x1p-31f - 1.0f);
-  }
-}
-
-/// n elements of device memory.
-template <class T>
-class Array {
+/// A copy of numbers of the host in device memory.
+class CopiedNumbers {
  public:
-  explicit Array(std::int64_t n) { CUDA_CHECK(cudaMalloc(&data_, static_cast<std::size_t>(n) * sizeof(T))); }
-  Array(std::int64_t n, unsigned seed) : Array(n) {
-    fill_numbers_kernel<<<1024, 256>>>(course::device::on_device(data_), n, seed);
-    CUDA_CHECK(cudaGetLastError());
+  explicit CopiedNumbers(const std::vector<std::int32_t>& numbers) {
+    const std::size_t bytes = numbers.size() * sizeof(std::int32_t);
+    CUDA_CHECK(cudaMalloc(&data_, bytes));
+    CUDA_CHECK(cudaMemcpy(data_, numbers.data(), bytes, cudaMemcpyHostToDevice));
   }
-  explicit Array(const std::vector<T>& values) : Array(static_cast<std::int64_t>(values.size())) {
-    CUDA_CHECK(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  ~Array() { cudaFree(data_); }
-  T* data() const { return data_; }
+  CopiedNumbers(const CopiedNumbers&) = delete;
+  CopiedNumbers& operator=(const CopiedNumbers&) = delete;
+  ~CopiedNumbers() { cudaFree(data_); }
+  std::int32_t* data() const { return data_; }
 
  private:
-  T* data_ = nullptr;
+  std::int32_t* data_ = nullptr;
 };
 
 struct Sizes {
@@ -96,10 +81,10 @@ void measure(const char* series, const Sizes& n, int multiprocessors, double cop
   std::vector<std::int32_t> table(static_cast<std::size_t>(pages));
   for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::int32_t>(i);
   std::shuffle(table.begin(), table.end(), std::mt19937(1));
-  const Array<std::int32_t> table_data(table),
+  const CopiedNumbers table_data(table),
       lengths(std::vector<std::int32_t>(static_cast<std::size_t>(n.B), static_cast<std::int32_t>(n.N)));
-  const Array<T> Q(rows * n.D, 1), K(cache, 2), V(cache, 3), O(rows * n.D);
-  const Array<float> lse(rows), partial_O(splits * rows * n.D), partial_lse(splits * rows);
+  const DeviceArrayOf<T> Q(rows * n.D, 1), K(cache, 2), V(cache, 3), O(rows * n.D, 4);
+  const DeviceArray lse(rows), partial_O(splits * rows * n.D), partial_lse(splits * rows);
   // Pages of [page, token, head, dim], as most engines have them.
   const auto pages_of = [&](T* data) {
     return View<const T, 4>{
@@ -126,7 +111,8 @@ void measure(const char* series, const Sizes& n, int multiprocessors, double cop
       separator, std::is_same_v<T, bfloat16> ? "bfloat16" : "float32", shape.json(true).c_str(),
       static_cast<long long>(splits), timing.milliseconds, rate, rate / copy_rate);
   separator = ",\n";
-  record(series, shape, timing, 4.0 * static_cast<double>(rows * n.N * n.D), cache_bytes + other_bytes);
+  record(series, shape, timing, 4.0 * static_cast<double>(rows * n.N * n.D), cache_bytes + other_bytes,
+         std::is_same_v<T, bfloat16> ? Unit::tensor_cores : Unit::float32);
 }
 
 }  // namespace

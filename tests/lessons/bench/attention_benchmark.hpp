@@ -137,9 +137,11 @@ bool fits_attention(const AttentionSizes& n, const Shape& settings = {}) {
 
 /// @brief Measures `attend` and prints its line. `pairs`: of a query and a key that it sees, for each head; a
 /// pair takes 2 * D operations in each of the `products`. `result_bytes`: what the kernel writes, which is
-/// all the memory that it needs beside its inputs. `bytes`: what the problem must read and write.
+/// all the memory that it needs beside its inputs. `bytes`: what the problem must read and write. `unit`:
+/// what multiplies.
 inline void measure_attention(const AttentionSizes& n, double pairs, double result_bytes, double bytes,
-                              const Shape& settings, const std::function<void()>& attend, int products = 2) {
+                              const Shape& settings, const std::function<void()>& attend, int products = 2,
+                              Unit unit = Unit::float32) {
   const Shape shape = shape_of(n, settings);
   if (!wanted(open_list().name, shape)) return;
   const double operations = 2.0 * products * static_cast<double>(n.B * n.H * n.D) * pairs;
@@ -148,7 +150,7 @@ inline void measure_attention(const AttentionSizes& n, double pairs, double resu
               open_list().empty ? "" : ",", shape.json(true).c_str(), timing.milliseconds,
               operations / timing.milliseconds * 1e-9, result_bytes);
   open_list().empty = false;
-  record(open_list().name, shape, timing, operations, bytes);
+  record(open_list().name, shape, timing, operations, bytes, unit);
 }
 
 /// Bytes of O and of so many numbers for each row.

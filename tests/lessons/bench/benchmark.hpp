@@ -21,33 +21,37 @@ namespace course::bench {
 
 inline constexpr int kRepetitions = 20;  ///< of a measurement, unless it takes long
 
-/// Numbers that look random: arrays of zeros draw less power and run faster than data does.
-__global__ void fill_kernel(float* x, std::int64_t n, unsigned seed) {
+/// Numbers that look random, uniform in [-1, 1): arrays of zeros draw less power and run faster than data
+/// does.
+template <class T>
+__global__ void fill_kernel(T* x, std::int64_t n, unsigned seed) {
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
     unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed;
     bits = (bits ^ bits >> 15) * 2246822519u;
-    x[i] = static_cast<float>(bits ^ bits >> 13) * 0x1p-31f - 1.0f;
+    x[i] = T(static_cast<float>(bits ^ bits >> 13) * 0x1p-31f - 1.0f);
   }
 }
 
-/// n floats in device memory, uniform in [-1, 1).
-class DeviceArray {
+/// n such numbers in device memory.
+template <class T>
+class DeviceArrayOf {
  public:
-  explicit DeviceArray(std::int64_t n, unsigned seed = 1) {
-    CUDA_CHECK(cudaMalloc(&data_, static_cast<std::size_t>(n) * sizeof(float)));
+  explicit DeviceArrayOf(std::int64_t n, unsigned seed = 1) {
+    CUDA_CHECK(cudaMalloc(&data_, static_cast<std::size_t>(n) * sizeof(T)));
     fill_kernel<<<1024, 256>>>(data_, n, seed);
     CUDA_CHECK(cudaGetLastError());
   }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { cudaFree(data_); }
+  DeviceArrayOf(const DeviceArrayOf&) = delete;
+  DeviceArrayOf& operator=(const DeviceArrayOf&) = delete;
+  ~DeviceArrayOf() { cudaFree(data_); }
 
-  float* data() { return data_; }
+  T* data() const { return data_; }
 
  private:
-  float* data_ = nullptr;
+  T* data_ = nullptr;
 };
+using DeviceArray = DeviceArrayOf<float>;
 
 /// @brief Overwrites 256 MiB, more than any L2 cache holds, so that no call finds there what the one before
 /// it left. The memory is kept for the next time.

@@ -1,11 +1,13 @@
-// Measures what bounds every kernel of the course on this GPU: the rate of a copy, and of a product of
-// matrices in float32 by cuBLAS, without TF32. `./course bench` runs it before it times anything.
+// Measures what bounds every kernel of the course on this GPU: the rate of a copy, and of products of
+// matrices by cuBLAS, in float32 without TF32 and in bfloat16 on tensor cores. `./course bench` runs it
+// before it times anything.
 //
 // Without cuBLAS: compiled with -DCOURSE_NO_CUBLAS, it measures the copy alone.
 
 #include <cuda_runtime.h>
 #ifndef COURSE_NO_CUBLAS
 #include <cublas_v2.h>
+#include <cuda_bf16.h>
 #endif
 
 #include <cstdint>
@@ -20,36 +22,36 @@ using namespace course::bench;
 
 namespace {
 
+constexpr const char* kMatmuls[] = {"float32_matmul", "bfloat16_matmul"};
+
 #ifndef COURSE_NO_CUBLAS
 void check_cublas(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(cublasGetStatusString(status));
 }
 
-/// Measures a product of N x N matrices.
-void measure_matmul(std::int64_t N) {
-  DeviceArray A(N * N, 1), B(N * N, 2), C(N * N, 3);
+Shape square(std::int64_t N) { return Shape().size("M", N).size("N", N).size("K", N); }
+
+/// The largest product of square matrices of T that fits, of 8192 x 8192 at most.
+template <class T>
+void measure_matmul(const char* series, cudaDataType_t type, Unit unit) {
+  std::int64_t N = 8192;
+  const auto bytes = [&] { return 3.0 * sizeof(T) * static_cast<double>(N * N); };
+  while (!fits(series, square(N), bytes()))
+    if ((N /= 2) < 1024) return;
+  const DeviceArrayOf<T> A(N * N, 1), B(N * N, 2), C(N * N, 3);
   cublasHandle_t cublas;
   check_cublas(cublasCreate(&cublas));
   check_cublas(cublasSetMathMode(cublas, CUBLAS_DEFAULT_MATH));  // float32 stays float32
   const float one = 1, zero = 0;
   const int size = static_cast<int>(N);
   const Timing timing = time_calls([&] {
-    check_cublas(cublasSgemm(cublas, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, &one, A.data(), size,
-                             B.data(), size, &zero, C.data(), size));
+    check_cublas(cublasGemmEx(cublas, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, &one, A.data(), type, size,
+                              B.data(), type, size, &zero, C.data(), type, size, CUBLAS_COMPUTE_32F,
+                              CUBLAS_GEMM_DEFAULT));
   });
   check_cublas(cublasDestroy(cublas));
   const double n = static_cast<double>(N);
-  const Shape shape = Shape().size("M", N).size("N", N).size("K", N);
-  record("float32_matmul", shape, timing, 2 * n * n * n, 12 * n * n);
-}
-
-/// 8192 x 8192, or the largest size below that fits.
-void measure_largest_matmul() {
-  for (std::int64_t N = 8192; N >= 1024; N /= 2) {
-    const Shape shape = Shape().size("M", N).size("N", N).size("K", N);
-    if (fits("float32_matmul", shape, 12.0 * static_cast<double>(N) * static_cast<double>(N)))
-      return measure_matmul(N);
-  }
+  record(series, square(N), timing, 2 * n * n * n, bytes(), unit);
 }
 #endif
 
@@ -65,12 +67,14 @@ int main(int argc, char** argv) try {
   read_options(argc, argv);
   measure_copy();
 #ifdef COURSE_NO_CUBLAS
-  leave_out("float32_matmul", "", std::string("the CUDA toolkit has no cuBLAS"));
+  for (const char* series : kMatmuls) leave_out(series, "", std::string("the CUDA toolkit has no cuBLAS"));
 #else
   try {
-    measure_largest_matmul();
+    measure_matmul<float>(kMatmuls[0], CUDA_R_32F, Unit::float32);
+    measure_matmul<__nv_bfloat16>(kMatmuls[1], CUDA_R_16BF, Unit::tensor_cores);
   } catch (const std::exception& error) {
-    leave_out("float32_matmul", "", std::string("cuBLAS does not multiply: ") + error.what());
+    for (const char* series : kMatmuls)
+      leave_out(series, "", std::string("cuBLAS does not multiply: ") + error.what());
   }
 #endif
   begin_json(0);

@@ -33,6 +33,9 @@ inline Options& options() {
   return instance;
 }
 
+/// The unit of a multiprocessor that does the multiply-adds of a kernel; its rate bounds them.
+enum class Unit { float32, tensor_cores };
+
 /// The median of so many repetitions.
 struct Timing {
   double milliseconds;
@@ -161,14 +164,16 @@ inline std::vector<std::string>& left_out_lines() {
 }
 
 /// @brief Keeps a measurement. `series`: what was measured, as a name; `operations` and `bytes`: what the
-/// problem needs at least. Bytes are those that must come from or go to device memory once the caches are
-/// empty; docs/results/README.md has the formulas.
+/// problem needs at least; `unit`: what does the operations. Bytes are those that must come from or go to
+/// device memory once the caches are empty; docs/results/README.md has the formulas.
 inline void record(const std::string& series, const Shape& shape, Timing timing, double operations,
-                   double bytes) {
-  char numbers[160];
+                   double bytes, Unit unit = Unit::float32) {
+  char numbers[200];
   std::snprintf(numbers, sizeof(numbers),
-                "\"milliseconds\": %.5f, \"repetitions\": %d, \"operations\": %.0f, \"bytes\": %.0f",
-                timing.milliseconds, timing.repetitions, operations, bytes);
+                "\"milliseconds\": %.5f, \"repetitions\": %d, \"operations\": %.0f, \"unit\": \"%s\", "
+                "\"bytes\": %.0f",
+                timing.milliseconds, timing.repetitions, operations,
+                unit == Unit::float32 ? "float32" : "tensor cores", bytes);
   measured_lines().push_back("{\"series\": \"" + series + "\", \"label\": \"" + shape.label() +
                              "\", \"shape\": {" + shape.json() + "}, " + numbers + "}");
   write_line(measured_lines().back());

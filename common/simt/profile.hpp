@@ -64,12 +64,13 @@ struct LineProfile {
   Counters counters;
 };
 
-/// How the work of a launch is spread over its blocks, which a GPU starts in the order of their numbers. The
-/// work of a block is the number of its accesses to memory and of its matrix products, by warp.
+/// How the work of a launch is spread over its blocks, which a GPU starts in the order of their numbers, and
+/// over their warps. The work of a warp is the number of its accesses to memory and of its matrix products.
 struct BlockOrder {
   std::uint64_t blocks = 0;
   std::uint64_t work = 0;          ///< of all blocks
   std::uint64_t last_largest = 0;  ///< of a block among the last tenth, at most
+  std::uint64_t busiest = 0;       ///< of the warp of each block that has most, summed over the blocks
 
   /// @brief How many times the mean work a block has that starts among the last: the GPU waits for it while
   /// most of its multiprocessors have nothing to do. 0 of fewer than ten blocks, which have no last tenth,
@@ -78,9 +79,20 @@ struct BlockOrder {
     return blocks < 10 || work == 0 ? 0.0
                                     : static_cast<double>(last_largest * blocks) / static_cast<double>(work);
   }
-  /// @brief Adds the work of block number `number`.
-  void add(std::uint64_t number, std::uint64_t of_block) {
+  /// @brief The share of a block's work that its busiest warp has; 1 of the number of warps is the ideal. 0
+  /// without work.
+  double busiest_share() const {
+    return work == 0 ? 0.0 : static_cast<double>(busiest) / static_cast<double>(work);
+  }
+  /// @brief Adds the work of the warps of block number `number`.
+  void add(std::uint64_t number, const std::vector<std::uint64_t>& of_warps) {
+    std::uint64_t of_block = 0, most = 0;
+    for (const std::uint64_t of_warp : of_warps) {
+      of_block += of_warp;
+      most = of_warp > most ? of_warp : most;
+    }
     work += of_block;
+    busiest += most;
     if (number + (blocks + 9) / 10 >= blocks && of_block > last_largest) last_largest = of_block;
   }
   bool operator==(const BlockOrder&) const = default;

@@ -82,12 +82,13 @@ json launches_to_json(const std::vector<simt::LaunchProfile>& launches) {
     json lines = json::array();
     for (const simt::LineProfile& line : launch.lines)
       lines.push_back({{"file", line.file}, {"line", line.line}, {"counters", to_json(line.counters)}});
-    list.push_back({{"kernel", launch.kernel},
-                    {"grid", launch.grid},
-                    {"block", launch.block},
-                    {"total", to_json(launch.total)},
-                    {"order", {launch.order.blocks, launch.order.work, launch.order.last_largest}},
-                    {"lines", std::move(lines)}});
+    list.push_back(
+        {{"kernel", launch.kernel},
+         {"grid", launch.grid},
+         {"block", launch.block},
+         {"total", to_json(launch.total)},
+         {"order", {launch.order.blocks, launch.order.work, launch.order.last_largest, launch.order.busiest}},
+         {"lines", std::move(lines)}});
   }
   return list;
 }
@@ -100,8 +101,8 @@ std::vector<simt::LaunchProfile> launches_from_json(const json& value) {
     item.at("grid").get_to(launch.grid);
     item.at("block").get_to(launch.block);
     launch.total = counters_from_json(item.at("total"));
-    const auto order = item.at("order").get<std::array<std::uint64_t, 3>>();
-    launch.order = {.blocks = order[0], .work = order[1], .last_largest = order[2]};
+    const auto order = item.at("order").get<std::array<std::uint64_t, 4>>();
+    launch.order = {.blocks = order[0], .work = order[1], .last_largest = order[2], .busiest = order[3]};
     for (const json& line : item.at("lines"))
       launch.lines.push_back({line.at("file"), line.at("line"), counters_from_json(line.at("counters"))});
   }

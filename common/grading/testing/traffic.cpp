@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 namespace course::grading {
@@ -96,6 +97,20 @@ std::string last_is_largest(const Profile& profile) {
         "order of their numbers, along x first, and at the end waits for the last ones: those with most work "
         "should begin first.",
         launch.kernel, times);
+  }
+  return {};
+}
+
+std::string few_warps_work(const Profile& profile) {
+  for (const simt::LaunchProfile& launch : profile.launches) {
+    const double warps = std::ceil(launch.block[0] * launch.block[1] * launch.block[2] / 32.0);
+    const double share = launch.order.busiest_share();
+    if (share * warps <= 2) continue;
+    return fmt::format(
+        "In each block of {}, one of {:.0f} warps has {:.0f} % of the accesses to memory and matrix "
+        "products. "
+        "Share the work out to all warps.",
+        launch.kernel, warps, 100 * share);
   }
   return {};
 }

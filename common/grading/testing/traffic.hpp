@@ -30,6 +30,9 @@ std::string scattered_accesses(const Profile& profile);
 /// if none does, and for launches of fewer than 10 blocks.
 std::string last_is_largest(const Profile& profile);
 
+/// @brief Which launch has one warp of each block do more than twice its share; empty if none does.
+std::string few_warps_work(const Profile& profile);
+
 /// @brief Why so few lanes of each warp load that most have nothing to do; empty if a load brings 8 numbers
 /// of 4 bytes or more on average.
 std::string few_lanes_load(const Profile& profile);

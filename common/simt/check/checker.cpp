@@ -141,14 +141,14 @@ void Checker::grid_opens() {
 void Checker::block_waits_for_grid() {
   const NothingRecorded guard;
   drain_all();
-  waiting_[block_number_] = {block_, replay_.standing(), detector_.shared_values(), block_work_done_};
+  waiting_[block_number_] = {block_, replay_.standing(), detector_.shared_values(), warp_work_};
   detector_.end_block();
 }
 
 void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
   const Waiting block = std::move(waiting_.extract(number).mapped());
   block_begins(launch, block.index, number);
-  block_work_done_ = block.work;
+  warp_work_ = block.work;
   replay_.stand(block.standing);
   detector_.have_shared_values(block.shared_bytes);
   detector_.end_epoch();
@@ -158,8 +158,8 @@ void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
 void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) {
   block_ = index;
   block_number_ = number;
-  block_work_done_ = 0;
   const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
+  warp_work_.assign(static_cast<std::size_t>(threads + 31) / 32, 0);
   order_.begin_block(threads);
   recorder_.start_block(threads);
   last_blocks_.assign(static_cast<std::size_t>(threads), {});
@@ -180,7 +180,7 @@ void Checker::block_ends() {
   recorder_.stored_bytes = 0;  // after a fault, the last store may never have happened
   drain_all();
   const std::uint64_t row = std::uint64_t{block_.z} * facts_.grid.y + block_.y;
-  block_order_.add(row * facts_.grid.x + block_.x, block_work_done_);
+  block_order_.add(row * facts_.grid.x + block_.x, warp_work_);
   detector_.end_block();
 }
 
@@ -401,8 +401,8 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
           report_lanes_apart(site, event.warp * 32 + static_cast<unsigned>(std::countr_zero(event.lanes)),
                              sites_.find(code_of(event.event), event.path_apart),
                              event.warp * 32 + event.apart);
-        count_matrix_work(MatrixWork::unpacked(static_cast<std::uint32_t>(second >> kMetWorkShift)),
-                          counters);
+        count_matrix_work(
+            event.warp, MatrixWork::unpacked(static_cast<std::uint32_t>(second >> kMetWorkShift)), counters);
         traced = "matrix";
       } else if (op == simt_op_syncwarp) {
         ++counters.warp_syncs;
@@ -472,7 +472,7 @@ const SourceTexts& Checker::source_of(unsigned site) {
 }
 
 void Checker::count_access(const WarpAccess& access, Counters& counters) {
-  ++block_work_done_;
+  ++warp_work_[access.warp];
   const auto lanes = static_cast<unsigned>(std::popcount(access.lanes));
   Sectors sectors;
   Wavefronts wavefronts;

@@ -100,7 +100,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void access_did(const WarpEvent& event, unsigned site);
   void lanes_apart(const LanesMet& met);
   void report_lanes_apart(unsigned site, unsigned thread, unsigned other_site, unsigned other_thread);
-  void count_matrix_work(MatrixWork work, Counters& counters);
+  void count_matrix_work(unsigned warp, MatrixWork work, Counters& counters);
   const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
   void note_variables(const WarpAccess& access);
@@ -133,14 +133,14 @@ class Checker final : public BlockObserver, public Replay::Listener {
     uint3 index;
     Replay::Standing standing;
     std::vector<std::uint64_t> shared_bytes;  ///< that hold values
-    std::uint64_t work;
+    std::vector<std::uint64_t> work;
   };
   std::map<std::uint64_t, Waiting> waiting_;  ///< by number
   uint3 block_{};                             ///< that runs
   std::uint64_t block_number_ = 0;
-  std::uint64_t launch_number_ = 0;    ///< for host_touches()
-  std::uint64_t block_work_done_ = 0;  ///< of the block that runs, as BlockOrder has it
-  BlockOrder block_order_;             ///< of the launch
+  std::uint64_t launch_number_ = 0;       ///< for host_touches()
+  std::vector<std::uint64_t> warp_work_;  ///< of the block that runs, as BlockOrder has it
+  BlockOrder block_order_;                ///< of the launch
   std::vector<LaunchProfile> profiles_;
   std::map<std::uint64_t, std::uint64_t>
       stored_variables_,                  ///< of the launch: offset in the global window -> bytes

@@ -74,10 +74,10 @@ void Checker::report_lanes_apart(unsigned site, unsigned thread, unsigned other_
   log_.add(kDivergentInstruction, std::move(report), site, other_site);
 }
 
-void Checker::count_matrix_work(MatrixWork work, Counters& counters) {
+void Checker::count_matrix_work(unsigned warp, MatrixWork work, Counters& counters) {
   if (work.multiply_adds == 0) return;
   ++counters.matrix_instructions;
-  ++block_work_done_;
+  ++warp_work_[warp];
   report::matrix_multiply_adds(counters, work.kind) += work.multiply_adds;
 }
 

@@ -31,7 +31,8 @@ Json to_json(const LaunchProfile& profile) {
           {"order",
            {{"blocks", profile.order.blocks},
             {"work", profile.order.work},
-            {"last_largest", profile.order.last_largest}}},
+            {"last_largest", profile.order.last_largest},
+            {"busiest", profile.order.busiest}}},
           {"lines", std::move(lines)}};
 }
 

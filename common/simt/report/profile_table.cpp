@@ -113,6 +113,7 @@ std::vector<LaunchGroup> group_launches(const std::vector<LaunchProfile>& profil
     add(same->sum.total, profile.total);
     same->sum.order.work += profile.order.work;
     same->sum.order.last_largest += profile.order.last_largest;
+    same->sum.order.busiest += profile.order.busiest;
     for (const LineProfile& line : profile.lines) {
       auto& lines = same->sum.lines;
       const auto key = [](const LineProfile& l) { return std::tie(l.file, l.line); };

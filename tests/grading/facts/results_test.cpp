@@ -52,7 +52,7 @@ CaseResult example() {
   result.launches.resize(1);
   result.launches[0].kernel = "add_kernel";
   result.launches[0].total.global_store.bytes = 128;
-  result.launches[0].order = {.blocks = 30, .work = 900, .last_largest = 60};
+  result.launches[0].order = {.blocks = 30, .work = 900, .last_largest = 60, .busiest = 300};
   return result;
 }
 

@@ -85,6 +85,32 @@ TEST_CASE("loads that bring one number each are told, and those that bring 8 are
   CHECK(few_lanes_load(launch_of({})).empty());
 }
 
+TEST_CASE("a block in which one warp does more than twice its share is told", "[traffic]") {
+  simt::LaunchProfile launch;
+  launch.kernel = "decode_kernel";
+  launch.block = {100, 1, 1};  // four warps
+  launch.order = {.blocks = 1, .work = 100, .busiest = 50};
+  CHECK(few_warps_work(make_profile({launch})).empty());
+  launch.order.busiest = 90;
+  CHECK(few_warps_work(make_profile({launch})) ==
+        "In each block of decode_kernel, one of 4 warps has 90 % of the accesses to memory and matrix "
+        "products. "
+        "Share the work out to all warps.");
+  launch.block = {32, 1, 1};
+  launch.order.busiest = 100;
+  CHECK(few_warps_work(make_profile({launch})).empty());
+}
+
+TEST_CASE("a line whose lanes write the same elements is told before one that writes more", "[traffic]") {
+  simt::LineProfile once{"/home/student/kernel.cu", 7, {}}, again{"/home/student/kernel.cu", 9, {}};
+  once.counters.global_store = {10, 40, 40, 1280, 1280};
+  again.counters.global_store = {4, 4, 16, 512, 512};  // 32 lanes, one sector
+  CHECK(
+      writes_not_exactly(launch_of({once, again}), 1300, "to write y once") ==
+      "Your code writes 1792 bytes to global memory; to write y once takes 1300. In kernel.cu:9, lanes of a "
+      "warp write the same elements: 384 bytes or more are in vain.");
+}
+
 TEST_CASE("many atomics count as loads and stores, and a few do not", "[traffic]") {
   simt::LineProfile line = reads(7, 4096, 128, 128);
   line.counters.global_atomic = {32, 128, 128, 4096, 4096};

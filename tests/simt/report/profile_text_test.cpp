@@ -115,7 +115,7 @@ TEST_CASE("a profile tells of blocks that start last and have most work", "[repo
   simt::LaunchProfile profile = samples::transpose();
   const auto order_of = [](std::uint64_t blocks, bool largest_first) {
     simt::BlockOrder order{.blocks = blocks};
-    for (std::uint64_t i = 0; i < blocks; ++i) order.add(i, largest_first ? blocks - i : i + 1);
+    for (std::uint64_t i = 0; i < blocks; ++i) order.add(i, {largest_first ? blocks - i : i + 1});
     return order;
   };
   profile.order = order_of(20, true);  // the last two have 2 and 1, of 10.5 on average
@@ -129,6 +129,14 @@ TEST_CASE("a profile tells of blocks that start last and have most work", "[repo
   profile.order = order_of(9, false);  // which a GPU runs all at once
   CHECK_THAT(text_of({profile}), !ContainsSubstring("start last"));
   CHECK(simt::BlockOrder{}.last_over_mean() == 0);
+}
+
+TEST_CASE("a profile knows the share of each block's busiest warp", "[report][profile]") {
+  simt::BlockOrder order{.blocks = 2};
+  CHECK(order.busiest_share() == 0);
+  order.add(0, {10, 30});
+  order.add(1, {50, 10});
+  CHECK(order.busiest_share() == 0.8);
 }
 
 TEST_CASE("marks are painted on a terminal", "[report][profile]") {

@@ -238,8 +238,8 @@ const BackwardKernel kKernel{[](const BackwardProblem& p, Backward& got, const C
 
 const reference::Mask kCausal{.causal = true};
 
-/// The notes' two queries and two keys: scores of query 0 ln 3 and 0, of query 1 ln 3 and ln 21. S is not
-/// symmetric, and the scale is neither 1 nor 1/2, so that mistakes with them differ from others.
+/// The notes' two queries and two keys: scores of query 0 ln 3 and 0, of query 1 ln 3 and ln 21. S and dO are
+/// not symmetric, and the scale is neither 1 nor 1/2, so that mistakes with them differ from others.
 BackwardProblem problem_of_the_notes() {
   Problem p{Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 2, 2}), Tensor<float>({1, 1, 2, 2}), 0.25f};
   p.Q(0, 0, 0, 0) = p.Q(0, 0, 1, 0) = p.Q(0, 0, 1, 1) = 4.0f;
@@ -251,8 +251,8 @@ BackwardProblem problem_of_the_notes() {
   Tensor<float> dO({1, 1, 2, 2});
   dO(0, 0, 0, 0) = 1.0f;
   dO(0, 0, 0, 1) = 2.0f;
-  dO(0, 0, 1, 0) = 2.0f;
-  dO(0, 0, 1, 1) = -1.0f;
+  dO(0, 0, 1, 0) = -2.0f;
+  dO(0, 0, 1, 1) = 1.0f;
   return with_gradient(p, std::move(dO));
 }
 
@@ -272,20 +272,20 @@ void check_notes(Gradient which, const std::vector<double>& numbers) {
 }  // namespace
 
 TEST_CASE("computes delta of the two queries of the notes", "[l15][flash2_backward][points:1]") {
-  check_notes(Gradient::delta, {11, 2});
+  check_notes(Gradient::delta, {11, -2});
 }
 
 TEST_CASE("computes dV of the two keys of the notes", "[l15][flash2_backward][points:2]") {
-  check_notes(Gradient::dV, {1, 11.0 / 8, 2, -3.0 / 8});
+  check_notes(Gradient::dV, {1.0 / 2, 13.0 / 8, -3.0 / 2, 11.0 / 8});
 }
 
 TEST_CASE("computes dK of the two keys of the notes", "[l15][flash2_backward][points:2]") {
-  check_notes(Gradient::dK, {-1.0 / 2, 7.0 / 4, 1.0 / 2, -7.0 / 4});
+  check_notes(Gradient::dK, {-4, -7.0 / 4, 4, 7.0 / 4});
 }
 
 TEST_CASE("computes dQ of the two queries of the notes", "[l15][flash2_backward][points:2]") {
   const double ln3 = std::log(3.0), ln21 = std::log(21.0);
-  check_notes(Gradient::dQ, {-9.0 / 16 * ln3, 9.0 / 16 * ln21, 7.0 / 16 * ln3, -7.0 / 16 * ln21});
+  check_notes(Gradient::dQ, {-9.0 / 16 * ln3, 9.0 / 16 * ln21, -7.0 / 16 * ln3, 7.0 / 16 * ln21});
 }
 
 TEST_CASE("shows P and dS where dO is the identity, and Q or K is", "[l15][flash2_backward][points:1]") {

@@ -148,13 +148,13 @@ TEST_CASE("the intermediates say what went wrong first", "[attention_tests]") {
     const GradientDeviation no_lse{.weights = Weights::without_lse};
     const std::string of_P =
         message({{Gradient::dV, no_lse}, {Gradient::dK, no_lse}, {Gradient::dQ, no_lse}});
-    CHECK_THAT(of_P, ContainsSubstring("P = exp(S - lse)") && ContainsSubstring("dV is Pᵀ here") &&
+    CHECK_THAT(of_P, ContainsSubstring("P = exp(S - lse)") && ContainsSubstring("dV should be Pᵀ here") &&
                          ContainsSubstring("lse has to be subtracted first"));
     const std::string of_dS = message({{Gradient::dK, {.scores = Scores::delta_ignored}}});
     CHECK_THAT(of_dS, ContainsSubstring("the mistake is in dS = P ∘ (dP - delta)") &&
-                          ContainsSubstring("dK is dSᵀ"));
+                          ContainsSubstring("dK should be dSᵀ"));
     const std::string of_dP = message({{Gradient::dQ, {.V = right(identity_in_K(8, mask, true).K)}}});
-    CHECK_THAT(of_dP, ContainsSubstring("the mistake is in dP = dO·Vᵀ") && ContainsSubstring("dQ is dS ·"));
+    CHECK_THAT(of_dP, ContainsSubstring("Look at dP = dO·Vᵀ") && ContainsSubstring("dQ should be dS ·"));
     CHECK_THAT(message({{Gradient::dQ, {.factor = 0.25}}}),
                ContainsSubstring("0.25 times what it should be, so look at the scale in dQ"));
     // Q is twice the identity here, which dO is: half of dK need not be a matter of the scale.

@@ -47,7 +47,7 @@ class Identity {
     if (!compare_one(Gradient::dV)) return {};
     const Int j = worst_ / p_.D(), i = worst_ % p_.D();
     const std::string where = fmt::format(
-        "dV should be Pᵀ here, because dO is the identity. In the place of P[{}, {}] it {}, it "
+        "dV should be Pᵀ here, because dO is the identity. At P[{}, {}] it {}, it "
         "should be {}{}. ",
         i, j, is_what(got(Gradient::dV)), number(want(Gradient::dV)), hidden(i, j));
     if (const auto factor = common_factor(Gradient::dV))

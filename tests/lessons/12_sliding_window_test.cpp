@@ -239,8 +239,7 @@ class RangeMistakes {
         "The mask is the wrong way round: the keys that a query sees are hidden, and the others are seen. "
         "hidden(query, key) is true where the key is to be hidden.");
     add(
-        "query_and_key_exchanged",
-        [=](Int i, Int j) { return i <= j + offset && i > j + offset - window; },
+        "query_and_key_exchanged", [=](Int i, Int j) { return i <= j + offset && i > j + offset - window; },
         "The mask takes the key for the query and the query for the key: hidden(query, key) gets the query "
         "first.");
     add(
@@ -411,21 +410,21 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   std::vector<RangeMistakes> tilings;
   for (const Int M : {128, 64, 32})
     for (const Int N : {64, 32}) tilings.emplace_back(p, M, N);
-  for (const auto add :
-       {&RangeMistakes::add_all_unmasked, &RangeMistakes::add_diagonal_unmasked,
-        &RangeMistakes::add_edge_unmasked, &RangeMistakes::add_whole_one_key_early,
-        &RangeMistakes::add_whole_if_either,
-        &RangeMistakes::add_missing_tiles, &RangeMistakes::add_moved_ranges, &RangeMistakes::add_masks})
+  for (const auto add : {&RangeMistakes::add_all_unmasked, &RangeMistakes::add_diagonal_unmasked,
+                         &RangeMistakes::add_edge_unmasked, &RangeMistakes::add_whole_one_key_early,
+                         &RangeMistakes::add_whole_if_either, &RangeMistakes::add_missing_tiles,
+                         &RangeMistakes::add_moved_ranges, &RangeMistakes::add_masks})
     for (const RangeMistakes& tiling : tilings) (tiling.*add)(own);
   if (!rehearsing()) tilings.front().add_pairs(own);  // they are no mistakes of their own
   return own.mistakes();
 }
 
-const Kernel kKernel{.attend = [](const Problem& p, Forward& got, const CallOptions& options) {
-                       return call_with(options, ENTRY(sliding_window_attention), in(p.Q, "Q"), in(p.K, "K"),
-                                        in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale,
-                                        p.mask.window);
-                     },
+const Kernel kKernel{.attend =
+                         [](const Problem& p, Forward& got, const CallOptions& options) {
+                           return call_with(options, ENTRY(sliding_window_attention), in(p.Q, "Q"),
+                                            in(p.K, "K"), in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"),
+                                            p.scale, p.mask.window);
+                         },
                      .outputs = {Which::lse, Which::O},
                      .own_mistakes = own_mistakes,
                      .passes_contradict = true};
@@ -481,19 +480,19 @@ struct WrongRange {
 std::vector<WrongRange> wrong_ranges(Int M, Int Nk) {
   return {
       {"So many if the range begins one key early, with the key before the first query's window.",
-       [](const Ranges& r) { return Loaded{r.begin - 1, r.end}; }},
+       [](const Ranges& r) { return Loaded(r.begin - 1, r.end); }},
       {"So many if the range begins a whole tile early. It begins with the tile that holds key `begin`.",
-       [](const Ranges& r) { return Loaded{r.begin - 64, r.end}; }},
+       [](const Ranges& r) { return Loaded(r.begin - 64, r.end); }},
       {"So many if `begin` is rounded down to a multiple of the queries of a tile. It has to be one of the "
        "keys of a tile.",
-       [M](const Ranges& r) { return Loaded{round_down(r.begin, M), r.end}; }},
+       [M](const Ranges& r) { return Loaded(round_down(r.begin, M), r.end); }},
       {"So many if every tile of queries begins with key 0.",
-       [](const Ranges& r) { return Loaded{0, r.end}; }},
+       [](const Ranges& r) { return Loaded(0, r.end); }},
       {"So many if the range ends one key late: no query sees key `end`, and the loop ends before it.",
-       [](const Ranges& r) { return Loaded{r.begin, r.end + 1}; }},
+       [](const Ranges& r) { return Loaded(r.begin, r.end + 1); }},
       {"So many if every tile of queries goes on to the last key, past its own last position.",
-       [Nk](const Ranges& r) { return Loaded{r.begin, Nk}; }},
-      {"So many if every tile of queries loads all keys.", [Nk](const Ranges&) { return Loaded{0, Nk}; }},
+       [Nk](const Ranges& r) { return Loaded(r.begin, Nk); }},
+      {"So many if every tile of queries loads all keys.", [Nk](const Ranges&) { return Loaded(0, Nk); }},
   };
 }
 

@@ -67,8 +67,7 @@ std::string to_words(const WrongValues& values) {
     text = fmt::format("{} is {}, expected {}", element, values.got, values.expected);
     if (values.bit_for_bit) text += ", bit for bit";
     if (values.error > 0)
-      text +=
-          fmt::format(" (off by {}; at most {} is allowed)", about(values.error), about(values.allowed));
+      text += fmt::format(" (off by {}; at most {} is allowed)", about(values.error), about(values.allowed));
     text += ".";
   }
   return values.size > 1 ? text + describe_all(values) : text;

@@ -146,9 +146,8 @@ Mistakes by_name(Mistakes mistakes) {
   Mistakes merged;
   for (auto& [name, group] : groups) {
     const auto changes = [group](const WrongResult& right) {  // in whichever form
-      return std::all_of(group.begin(), group.end(), [&](const Mistake& mistake) {
-        return mistake.changes && mistake.changes(right);
-      });
+      return std::all_of(group.begin(), group.end(),
+                         [&](const Mistake& mistake) { return mistake.changes && mistake.changes(right); });
     };
     merged.push_back({name,
                       [group = std::move(group)](const WrongResult& result) {

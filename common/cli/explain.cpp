@@ -96,7 +96,7 @@ std::string page_of(const KnownMistake& mistake, const std::vector<Lesson>& less
   for (const std::string& known : names_of_mistakes(workspace.toolchain(), workspace.lessons()))
     if (matching_pages(pages, known).empty()) candidates.push_back({known, known});
   const std::string near = near_names(name, candidates);
-  throw UsageError(fmt::format("There is no diagnostic \"{}\".{} `./course explain` lists all.", words,
+  throw UsageError(fmt::format("Nothing is known of \"{}\".{} `./course explain` lists all pages.", words,
                                near.empty() ? "" : " Did you mean " + near + "?"));
 }
 

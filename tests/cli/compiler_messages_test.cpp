@@ -142,6 +142,24 @@ TEST_CASE("only the first error is explained", "[cli][messages]") {
         "lessons/01_add/add.cu:2: 'x' was not declared in this scope\n  2 |   return x");
 }
 
+TEST_CASE("what only follows from an error is left out", "[cli][messages]") {
+  const Project project("int a = f(1), b = 2;\nint c = b;\nint d = e;\n");
+  const std::string text = project.explain(
+      "lessons/01_add/add.cu:1:9: error: 'f' was not declared in this scope\n"
+      "lessons/01_add/add.cu:2:9: error: 'b' was not declared in this scope\n");
+  CHECK_THAT(text, ContainsSubstring("'b' was not declared"));  // g++ knows b after an unknown name
+  const std::string of_call = project.explain(
+      "lessons/01_add/add.cu:1:9: error: call of overloaded 'f(int)' is ambiguous\n"
+      "lessons/01_add/add.cu:2:9: error: 'b' was not declared in this scope\n"
+      "lessons/01_add/add.cu:3:9: error: 'e' was not declared in this scope\n");
+  CHECK_THAT(of_call,
+             !ContainsSubstring("'b' was not declared") && ContainsSubstring("'e' was not declared"));
+  const std::string of_lambda = project.explain(
+      "lessons/01_add/add.cu:1:9: error: 'a' is not captured\n"
+      "lessons/01_add/add.cu:2:9: error: could not convert 'g::<lambda(int)>' to 'int'\n");
+  CHECK_THAT(of_lambda, !ContainsSubstring("could not convert"));
+}
+
 TEST_CASE("what the simulator leaves out is told first, and what to do instead", "[cli][messages]") {
   const Project project("__global__ void k(cudaTextureObject_t t) {}\n");
   const auto said = [&](const std::string& error) {

@@ -246,7 +246,7 @@ class Explain(Case):
     def test_unknown_and_ambiguous_names(self):
         result = course("explain", "rcae")
         self.assertEqual(result.returncode, 2)
-        self.assert_one_message(result, "no diagnostic", "Did you mean race", "./course explain")
+        self.assert_one_message(result, "Nothing is known of", "Did you mean race", "./course explain")
         result = course("explain", "bad")
         self.assertEqual(result.returncode, 2)
         self.assert_one_message(result, "bad_copy, bad_memset, bad_free")

@@ -145,6 +145,13 @@ TEST_CASE("each sentence that a report begins with leads to a section", "[cli][e
   CHECK(title("1 device allocation (4000 bytes) is never freed") == "Leaked");
   CHECK(title("warnings") == "Warnings");
   CHECK(title("not_checked") == "Not checked");
+  CHECK(title("no simple pattern") == "Wrong values");
+  CHECK(title("Two mistakes give exactly these numbers") == "Two mistakes, and \"that is what tiles give\"");
+  CHECK(title("That is what tiles of 64 give") == "Two mistakes, and \"that is what tiles give\"");
+  CHECK(title("dQ[0, 0] is 1, but central differences give 2") == "Central differences");
+  CHECK(title("counted in whole sectors") == "Reads too many bytes, in whole sectors");
+  CHECK(title("sectors") == "Reads too many bytes, in whole sectors");
+  CHECK(title("The call did something else when it ran once more") == "Did something else");
   CHECK(title("channels").empty());  // "nan" is no word of it
 }
 

@@ -1,6 +1,7 @@
 #include "grading/build/compiler_messages.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -128,6 +129,43 @@ Advice advice_for(const CompileError& error, const StudentCode& code, const Less
   return advise(ours ? error : elsewhere, code, lesson);
 }
 
+/// The name in "'end' was not declared in this scope", or "".
+std::string undeclared(const CompileError& error) {
+  const auto end = error.text.find("' was not declared in this scope");
+  return end == std::string::npos || !error.text.starts_with("'") ? "" : error.text.substr(1, end - 1);
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]))) return true;
+  }
+  return false;
+}
+
+/// Whether an earlier error of the author's file has led to this one: it stands in the line that was to
+/// declare the name, or in the lambda that then cannot be handed on.
+bool follows_from(const CompileError& error, const CompileError& earlier,
+                  const std::vector<std::string>& lines) {
+  if (earlier.file != error.file) return false;
+  if (earlier.text.find("is not captured") != std::string::npos)
+    return error.text.find("::<lambda") != std::string::npos;
+  const std::string name = undeclared(error);
+  return !name.empty() && undeclared(earlier).empty() && earlier.line >= 1 && earlier.line < error.line &&
+         static_cast<std::size_t>(earlier.line) <= lines.size() &&
+         has_word(lines[static_cast<std::size_t>(earlier.line) - 1], name);
+}
+
+void drop_what_follows(std::vector<CompileError>& errors, const std::string& source) {
+  const std::vector<std::string> lines = split_lines(source);
+  for (auto error = errors.begin(); error != errors.end();) {
+    const bool follows = std::any_of(
+        errors.begin(), error, [&](const CompileError& one) { return follows_from(*error, one, lines); });
+    error = follows ? errors.erase(error) : error + 1;
+  }
+}
+
 }  // namespace
 
 std::string explain_compiler_output(std::string_view output, const Lesson& lesson, const fs::path& source) {
@@ -140,6 +178,7 @@ std::string explain_compiler_output(std::string_view output, const Lesson& lesso
   };
   if (const auto root = std::find_if(errors.begin(), errors.end(), of_feature); root != errors.end())
     std::rotate(errors.begin(), root, root + 1);
+  drop_what_follows(errors, read_source(source, lesson.root));
   for (const CompileError& error : errors) {
     parts.push_back(error.file + ":" + std::to_string(error.line) + ": " + shorten(error.text) +
                     excerpt(error, source, lesson.root));

@@ -31,6 +31,14 @@ struct Evidence {
   bool finite = false;  ///< some of them are from a result without NaN and infinities
 };
 
+/// The sentence without the remark in brackets at its end, if the other ends with the same.
+std::string without_remark_of(const std::string& sentence, const std::string& other) {
+  const std::size_t remark = sentence.rfind(" (");
+  const bool both = remark != std::string::npos && sentence.ends_with(")") &&
+                    other.ends_with(std::string_view(sentence).substr(remark));
+  return both ? sentence.substr(0, remark) : sentence;
+}
+
 }  // namespace
 
 std::vector<Finding> strays_in(const std::vector<CaseResult>& cases) {
@@ -91,7 +99,8 @@ std::string sentence_for(const Cause& cause, const CaseResult& result) {
     if (first == nullptr) continue;
     if (cause.mistakes.size() > 1)
       if (const std::string* const second = failure.explanation(cause.mistakes.back()))
-        return "Two mistakes give exactly these numbers. One: " + *first + " The other: " + *second;
+        return "Two mistakes give exactly these numbers. One: " + without_remark_of(*first, *second) +
+               " The other: " + *second;
     return (cause.sure ? "" : "Probably: ") + *first;
   }
   return "";

@@ -78,8 +78,13 @@ bool same_mistake(const Finding& a, const Finding& b) {
   if (a.kind == simt::check::kExitedThreads && a.other.line != 0)
     return a.other.line == b.other.line && a.other.file == b.other.file;
   if (a.here.line == 0 || b.here.line == 0) return a.here.line == b.here.line && a.what == b.what;
-  return a.here.line == b.here.line && a.other.line == b.other.line && a.here.file == b.here.file &&
-         a.other.file == b.other.file;
+  const auto same_line = [](const auto& one, const auto& other) {
+    return one.line == other.line && one.file == other.file;
+  };
+  if (same_line(a.here, b.here) && same_line(a.other, b.other)) return true;
+  // Either access of a race may be the one that finds the other.
+  return a.kind == simt::check::kRace && same_line(a.here, b.other) && same_line(a.other, b.here) &&
+         same_line(a.here.own(), b.other.own()) && same_line(a.other.own(), b.here.own());
 }
 
 void add_new(std::vector<Finding>& list, const std::vector<Finding>& more) {

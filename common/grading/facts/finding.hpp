@@ -22,7 +22,7 @@ inline constexpr std::string_view kNotChecked = "not_checked";
 /// @brief That note. `tool` is the one that did not see the call; empty: check mode.
 Finding note_not_checked(std::string sentence, std::string tool = {});
 
-/// @brief Whether both tell of the same mistake at the same lines.
+/// @brief Whether both tell of the same mistake at the same lines; of a race, whichever access is told first.
 bool same_mistake(const Finding& a, const Finding& b);
 
 /// @brief Adds those that are new to the list.

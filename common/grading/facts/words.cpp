@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "grading/base/messages.hpp"
@@ -52,6 +53,11 @@ bool nothing_was_launched(const CaseResult& result) {
 
 }  // namespace
 
+std::string about(double value) {
+  return std::abs(value) >= 100 && std::abs(value) < 1e6 ? fmt::format("{:.0f}", value)
+                                                         : fmt::format("{:.2g}", value);
+}
+
 std::string to_words(const WrongValues& values) {
   const std::string element = values.array + format_index(values.index);
   std::string text;
@@ -61,7 +67,7 @@ std::string to_words(const WrongValues& values) {
     text = fmt::format("{} is {}, expected {}", element, values.got, values.expected);
     if (values.bit_for_bit) text += ", bit for bit";
     if (values.error > 0)
-      text += fmt::format(" (off by {:.2g}; at most {:.2g} is allowed)", values.error, values.allowed);
+      text += fmt::format(" (off by {}; at most {} is allowed)", about(values.error), about(values.allowed));
     text += ".";
   }
   return values.size > 1 ? text + describe_all(values) : text;

@@ -13,6 +13,9 @@
 
 namespace course::grading {
 
+/// @brief Two digits or so: "0.0056", "110", and "1.1e-06".
+std::string about(double value);
+
 /// @brief "c[256] was never written; it should be 50.0458603. The other 256 elements are right."
 std::string to_words(const WrongValues& values);
 

@@ -11,6 +11,7 @@
 
 #include "grading/facts/poison.hpp"
 #include "grading/facts/positions.hpp"
+#include "grading/facts/words.hpp"
 #include "tensor/format.hpp"
 
 namespace course::grading {
@@ -126,9 +127,9 @@ std::string GradientResult::message() const {
   if (is_poison(got))
     return fmt::format("{} is wrong: {} was never written; central differences give {}.{}", name, element,
                        number(expected), count_text(*this));
-  const std::string distance =
-      std::isfinite(largest) ? fmt::format(", which is {:.2g} away; {:.2g} is allowed", largest, allowed)
-                             : "";
+  const std::string distance = std::isfinite(largest) ? fmt::format(", which is {} away; {} is allowed",
+                                                                    about(largest), about(allowed))
+                                                      : "";
   return fmt::format(
       "{} is wrong: {} is {}, but central differences give {}{}.{}", name, element,
       number(format ? fewest_digits(static_cast<double>(got), *format) : static_cast<double>(got)),

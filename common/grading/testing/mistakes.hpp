@@ -26,6 +26,8 @@ struct Mistake {
   /// The sentence for the student if it fits. Nothing if the result contradicts it; an empty sentence if the
   /// result speaks neither for it nor against it, since rounding hides what it changes.
   std::function<std::optional<std::string>(const WrongResult&)> explain;
+  /// Whether it would have changed a result that is right, by more than rounding. Nothing: nobody knows.
+  std::function<bool(const WrongResult& right)> changes{};
 };
 
 using Mistakes = std::vector<Mistake>;

@@ -47,6 +47,7 @@ Checker& Checker::get() {
 void Checker::begin_launch(const Launch& launch, const LaunchContext& context, const void* dynamic_buffer) {
   named_ = false;
   traced_source_.clear();
+  apart_.clear();
   facts_ = {launch.name, launch.grid, launch.block};
   launch_number_ = launch.number;
   block_order_ = {.blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z};
@@ -227,6 +228,20 @@ void Checker::lanes_must_go_on(int warp, LaneMask lanes) {
   recorder_.switch_to(running);
 }
 
+bool Checker::are_apart(unsigned a, unsigned b) {
+  if (a == b) return false;
+  if (sites_[a].line != sites_[b].line) return true;
+  const auto [known, is_new] = apart_.try_emplace(std::minmax(a, b), false);
+  if (is_new) {
+    const auto same = [](const SourceCall& one, const SourceCall& other) {
+      return one.line == other.line && one.file == other.file;
+    };
+    const std::vector<SourceCall> of_a = sites_.calls(a).calls, of_b = sites_.calls(b).calls;
+    known->second = !std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same);
+  }
+  return known->second;
+}
+
 void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
   const NothingRecorded guard;
   const int running = recorder_.thread;
@@ -245,7 +260,7 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
                             sites_.find(waits_at[thread] - recorder_.code, replay_.path_of(thread))};
       if (!first) first = arrival;
       if (!first_of_warp) first_of_warp = arrival;
-      if (sites_[arrival.site].line != sites_[first->site].line) report_divergent_barrier(arrival, *first);
+      if (are_apart(arrival.site, first->site)) report_divergent_barrier(arrival, *first);
     }
     if (!first_of_warp) continue;
     const auto warp = static_cast<unsigned>(begin / 32);

@@ -112,6 +112,9 @@ class Checker final : public BlockObserver, public Replay::Listener {
   /// The line of a `return` by which a thread left the kernel, as a side of a finding; line 0 if there is
   /// none.
   FindingSide way_out(unsigned thread) const;
+  /// Whether these are different calls of a barrier: on different lines, or on one line of a helper that was
+  /// called on different lines. Copies that the compiler makes of a line are one call.
+  bool are_apart(unsigned a, unsigned b);
   void report_divergent_barrier(const Arrival& arrival, const Arrival& other);
   void report_exited_threads(const Arrival& arrival, int returned, int of, unsigned first_returned);
   static std::string bounded_element(const SourceLine& line, const std::string& type, std::int64_t index);
@@ -126,7 +129,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   Detector detector_{order_, sites_, log_};
   Replay replay_{recorder_, paths_, *this};
   TraceLog trace_;
-  std::map<unsigned, SourceTexts> traced_source_;  ///< by site, of the launch
+  std::map<std::pair<unsigned, unsigned>, bool> apart_;  ///< sites, the lower first, of the launch
+  std::map<unsigned, SourceTexts> traced_source_;        ///< by site, of the launch
   LaunchFacts facts_;
   /// A block that waits for the grid, while others run.
   struct Waiting {

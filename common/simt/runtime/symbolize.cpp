@@ -102,9 +102,13 @@ int take_user_frame(void* result, std::uintptr_t, const char* file, int line, co
 /// The call operator of a lambda, or the function that its pointer leads to. That of a launch in a template
 /// is one that the C++ library fails to demangle.
 bool is_lambda(const std::string& demangled) {
+  constexpr std::string_view kGeneric = "UlDpRT_E";  // then "_cl", or "0_cl" of the second in its function
+  if (const std::size_t at = demangled.find(kGeneric); at != std::string::npos) {
+    const std::size_t end = demangled.find_first_not_of("0123456789", at + kGeneric.size());
+    if (end != std::string::npos && demangled.compare(end, 3, "_cl") == 0) return true;
+  }
   return demangled.find("}::operator()") != std::string::npos ||
-         demangled.find("_FUN") != std::string::npos || demangled.starts_with("operator()") ||
-         demangled.find("UlDpRT_E_cl") != std::string::npos;
+         demangled.find("_FUN") != std::string::npos || demangled.starts_with("operator()");
 }
 
 struct Frames {

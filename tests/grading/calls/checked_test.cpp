@@ -126,6 +126,16 @@ TEST_CASE("the same mistake at the same lines is recorded once a case") {
   current_case() = CaseResult{};
 }
 
+TEST_CASE("a race is the same whichever access is told first") {
+  Finding race = finding("race", 3), exchanged = race;
+  race.other.file = "kernel.cu", race.other.line = 8;
+  exchanged.here.line = 8;
+  exchanged.other = race.here;
+  CHECK(same_mistake(race, exchanged));
+  exchanged.kind = race.kind = "deadlock";
+  CHECK_FALSE(same_mistake(race, exchanged));
+}
+
 TEST_CASE("counters of check mode are recorded under their names") {
   current_case() = CaseResult{};
   simt::LaunchProfile launch;

@@ -56,6 +56,13 @@ TEST_CASE("of two mistakes the one that a further case speaks for is told") {
   CHECK(told({both}) == "Two mistakes give exactly these numbers. One: It is a. The other: It is b.");
 }
 
+TEST_CASE("a remark that two mistakes share is told once") {
+  const CaseResult both =
+      failed({wrong_values("c", {{"a", "It is a. (So it is.)"}, {"b", "It is b. (So it is.)"}})});
+  CHECK(told({both}) ==
+        "Two mistakes give exactly these numbers. One: It is a. The other: It is b. (So it is.)");
+}
+
 TEST_CASE("three mistakes with the same numbers, or two that explain different results, are no cause") {
   CHECK(told({failed({wrong_values("c", {{"a", "A."}, {"b", "B."}, {"d", "D."}})})}).empty());
   CHECK(told({failed({explained_by("a")}), failed({explained_by("b")})}).empty());

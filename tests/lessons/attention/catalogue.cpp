@@ -308,8 +308,7 @@ void add_patterns(Catalogue& to) {
           "first_tile_of_queries_missing", [tile](const grading::Index& at) { return at[2] >= tile; },
           "The first " + std::to_string(tile) +
               " queries were never written: no block has the first tile, or its block returns before it "
-              "stores. "
-              "Tiles count from 0; counted backwards, from the number of blocks less 1."));
+              "stores."));
   to.add(missing_tail("last_queries_missing", 2, kLastQueriesMissing));
   if (to.which() == Which::O)
     to.add(missing_tail("last_dims_missing", 3, "The last columns of O are missing: those from {} on."));

@@ -90,7 +90,7 @@ Mistake gives_about(std::string name, std::function<Tensor<double>()> wrong, std
 
 Mistake deviation(std::string name, const Problem& p, Which which, Deviation how, std::string sentence) {
   grading::list_mistake(name, sentence);
-  const auto explain = [&p, which, how = std::move(how), name,
+  const auto explain = [&p, which, how, name,
                         sentence](const WrongResult& result) -> std::optional<std::string> {
     const std::vector<Int>& off = result.comparison.wrong;
     const Int row_size = which == Which::O ? p.D() : 1;
@@ -103,7 +103,15 @@ Mistake deviation(std::string name, const Problem& p, Which which, Deviation how
     return gives_rounded(name, [&] { return deviate(p, how, which).of(which); }, sentence,
                          {result.got, result.expected, of_its_scores});
   };
-  return {std::move(name), explain};
+  const auto changes = [&p, which, how](const WrongResult& right) {
+    const Tensor<double> values = deviate(p, how, which).of(which);
+    for (Int i = 0; i < values.numel(); ++i) {  // predictions of NaN and infinities prove little
+      const double off = std::abs(values.at_linear(i) - right.expected.at_linear(i));
+      if (std::isfinite(off) && off > 100 * right.comparison.allowed) return true;
+    }
+    return false;
+  };
+  return {std::move(name), explain, changes};
 }
 
 Mistake overflowing_deviation(std::string name, const Problem& p, Which which, Deviation how,
@@ -136,8 +144,13 @@ Mistakes by_name(Mistakes mistakes) {
       groups.push_back({mistake.name, {mistake}});
   }
   Mistakes merged;
-  for (auto& [name, group] : groups)
-    merged.push_back({name, [group = std::move(group)](const WrongResult& result) {
+  for (auto& [name, group] : groups) {
+    const auto changes = [group](const WrongResult& right) {  // in whichever form
+      return std::all_of(group.begin(), group.end(),
+                         [&](const Mistake& mistake) { return mistake.changes && mistake.changes(right); });
+    };
+    merged.push_back({name,
+                      [group = std::move(group)](const WrongResult& result) {
                         std::optional<std::string> found;
                         std::vector<std::string> tensors;  // in which it gives this result
                         for (const Mistake& mistake : group) {
@@ -152,7 +165,9 @@ Mistakes by_name(Mistakes mistakes) {
                         if (tensors.size() > 1)
                           found = "In " + either_of(tensors) + tensor_and_rest(*found).second;
                         return found;
-                      }});
+                      },
+                      changes});
+  }
   return merged;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,15 +40,16 @@ bool shows(const std::optional<Cause>& cause, const CaseResult& result) {
 /// beside right results. Where there is a cause, findings are of accesses outside of arrays alone, to which
 /// it led in some cases.
 int distance_to_cause(const CaseResult& result, const std::optional<Cause>& cause,
-                      const std::vector<Finding>& strays) {
+                      const std::vector<Finding>& roots) {
   const std::vector<Finding> reasons = reasons_in(result.findings);
   if (!reasons.empty() && cause) return 3;
   if (!reasons.empty() && std::all_of(reasons.begin(), reasons.end(),
-                                      [&](const Finding& one) { return follows_from_one(one, strays); }))
-    return 3;  // after the case that shows the stray itself
+                                      [&](const Finding& one) { return follows_from_one(one, roots); }))
+    return 3;  // after the case that shows what it follows from
   if (!reasons.empty()) {
-    const bool error = std::any_of(reasons.begin(), reasons.end(),
-                                   [](const Finding& one) { return one.severity == Severity::error; });
+    const bool error =  // be it one that follows from what a warning says
+        std::any_of(result.findings.begin(), result.findings.end(),
+                    [](const Finding& one) { return one.severity == Severity::error; });
     return error ? 0 : 1;
   }
   if (shows(cause, result)) return 2;
@@ -74,9 +76,12 @@ std::vector<const CaseResult*> failed_cases(const LessonReport& report, std::siz
   std::vector<const CaseResult*> failed;
   for (const CaseResult& result : report.cases)
     if (!result.passed) failed.push_back(&result);
-  const std::vector<Finding> strays = strays_in(report.cases);
+  std::vector<Finding> roots = strays_in(report.cases);
+  for (const CaseResult* result : failed)
+    std::copy_if(result->findings.begin(), result->findings.end(), std::back_inserter(roots),
+                 is_missed_barrier);
   const std::optional<Cause> leading = is_unfinished(failed) ? std::nullopt : report.cause;
-  const auto distance = [&](const CaseResult* one) { return distance_to_cause(*one, leading, strays); };
+  const auto distance = [&](const CaseResult* one) { return distance_to_cause(*one, leading, roots); };
   std::stable_sort(failed.begin(), failed.end(),
                    [&](const CaseResult* a, const CaseResult* b) { return distance(a) < distance(b); });
   if (!failed.empty()) {
@@ -211,10 +216,9 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   std::vector<Finding> untold = reasons_in(result.findings);
   std::erase_if(untold, [&](const Finding& reason) { return told.knows(reason); });
   text += render_findings_of(terminal, report, untold);
-  for (const std::string& line : lines_of_failures(told.rest_of(result)))
+  const std::string cause = report.cause && !told.cause ? sentence_for(*report.cause, result) : "";
+  for (const std::string& line : lines_of_failures(told.rest_of(result), cause))
     text += wrap(line, 4, terminal.width());
-  if (shows(report.cause, result) && !told.cause)
-    text += wrap(sentence_for(*report.cause, result), 4, terminal.width());
   if (const std::string printed = printed_part(result.printed); !printed.empty())
     text += wrap(printed.substr(1), 4, terminal.width());
   return text;

@@ -77,19 +77,21 @@ Tensor<double> read_with_strides(const Tensor<float>& x, const Shape& shape, std
   return y;
 }
 
-/// dst, with these strides, if a kernel takes both matrices for rows one after the other, without gaps. NaN
-/// where it writes nothing.
-Tensor<double> copied_without_strides(const Tensor<float>& src, const Strides& strides) {
-  const std::int64_t rows = src.shape()[0], cols = src.shape()[1];
-  Tensor<double> y(src.shape(), std::numeric_limits<double>::quiet_NaN());
+/// Whether dst, which has these strides, holds what a kernel writes that takes both matrices for rows one after
+/// the other, without gaps.
+bool copied_without_strides(const Tensor<float>& dst, const Strides& strides, const Tensor<float>& src) {
   const auto memory = src.storage();
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t col = 0; col < cols; ++col) {
+  bool differs = false;
+  for (std::int64_t row = 0; row < dst.shape()[0]; ++row) {
+    for (std::int64_t col = 0; col < dst.shape()[1]; ++col) {
       const std::int64_t at = row * strides[0] + col * strides[1];
-      if (at < rows * cols) y(row, col) = memory[static_cast<std::size_t>(at)];
+      const float value = dst(row, col), read = memory[static_cast<std::size_t>(std::min(at, src.numel() - 1))];
+      if (at >= src.numel() ? !is_poison(value) : value != read && !(std::isnan(value) && std::isnan(read)))
+        return false;
+      differs = differs || value != src(row, col);
     }
   }
-  return y;
+  return differs;
 }
 
 /// Which rows are copied by blocks that begin kTile rows apart, but go on as if kBlockRows lay between them.
@@ -103,10 +105,10 @@ std::vector<bool> rows_of_far_blocks(std::int64_t rows) {
   return copied;
 }
 
-/// Whether dst holds what a kernel reads with the two strides of src exchanged. What it reads past the end
+/// Whether dst holds what a kernel reads that takes `used` for the strides of src. What it reads past the end
 /// of src may be anything.
-bool read_with_exchanged_strides(const Tensor<float>& dst, const Tensor<float>& src) {
-  const Tensor<double> read = read_with_strides(src, src.shape(), src.strides()[1], src.strides()[0]);
+bool read_with(const Strides& used, const Tensor<float>& dst, const Tensor<float>& src) {
+  const Tensor<double> read = read_with_strides(src, src.shape(), used[0], used[1]);
   bool differs = false;
   for (std::int64_t i = 0; i < dst.numel(); ++i) {
     const double value = read.at_linear(i);
@@ -187,7 +189,9 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
   Mistakes mistakes{
       shows(
           "strides_exchanged",
-          [&src](const Tensor<float>& dst) { return read_with_exchanged_strides(dst, src); },
+          [&src](const Tensor<float>& dst) {
+            return read_with({src.strides()[1], src.strides()[0]}, dst, src);
+          },
           "dst[r, c] holds what lies where the two strides of src are exchanged: strides[0] steps from row "
           "to row, strides[1] from column to column. If you transpose one of the two views, transpose the "
           "other, too."),
@@ -204,8 +208,13 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
             return written_with_strides(dst, strides, src, src.strides());
           },
           "src[r, c] was written to where the strides of src lead. dst has strides of its own."),
-      gives(
-          "strides_ignored", [&src, strides] { return copied_without_strides(src, strides); },
+      shows(
+          "strides_of_dst_for_src",
+          [&src, strides](const Tensor<float>& dst) { return read_with(strides, dst, src); },
+          "dst[r, c] holds what lies where the strides of dst lead in src. src has strides of its own."),
+      shows(
+          "strides_ignored",
+          [&src, strides](const Tensor<float>& dst) { return copied_without_strides(dst, strides, src); },
           "dst holds the elements of src in the order in which they lie in memory: each of the two matrices "
           "has strides "
           "of its own, and they say where its element (r, c) lies."),
@@ -488,10 +497,10 @@ Outcome check_transpose(std::int64_t rows, std::int64_t cols) {
 /// by side, or its columns.
 void require_strides_and_guard(bool rows_side_by_side) {
   if (rows_side_by_side) {
-    check_copy(2 * kTile, kTile, {kTile, 1}, {2 * kTile + 3, 1});
+    check_copy(2 * kTile, kTile, {2 * kTile + 6, 1}, {2 * kTile + 3, 1});
     check_copy(33, 40, row_major(33, 40), row_major(33, 40));
   } else {
-    check_copy(kTile, 2 * kTile, {1, kTile}, {1, 2 * kTile + 3});
+    check_copy(kTile, 2 * kTile, {1, 2 * kTile + 3}, {1, 2 * kTile + 6});
     check_copy(40, 33, row_major(40, 33), column_major(40, 33));
   }
 }

@@ -98,8 +98,10 @@ Overwritten overwritten(const ArrayArgument& array, const std::byte* image, std:
 }
 
 std::string elements_named(const Overwritten& found) {
-  return found.count == 1 ? fmt::format("element {} was", found.first)
-                          : fmt::format("elements {} to {} were", found.first, found.last);
+  if (found.count == 1) return fmt::format("element {} was", found.first);
+  const bool all = static_cast<std::int64_t>(found.count) == found.last - found.first + 1;
+  return all ? fmt::format("elements {} to {} were", found.first, found.last)
+             : fmt::format("some between {} and {} were", found.first, found.last);
 }
 
 void check_guards(const ArrayArgument& array, const std::byte* image, std::string_view label,
@@ -108,8 +110,8 @@ void check_guards(const ArrayArgument& array, const std::byte* image, std::strin
   if (const Overwritten past = overwritten(array, image, end, image_bytes(array)); past.count > 0)
     violations.push_back(
         fmt::format("Your code wrote {} past the end of {}, which has room for {}: {} overwritten. Compare "
-                    "the index with the "
-                    "size before you write.",
+                    "the index with the size before you write; if you do, look at the strides that the place is "
+                    "computed with.",
                     count_of(past.count, "element"), label, array.elements, elements_named(past)));
   if (const Overwritten before = overwritten(array, image, 0, kGuardBytes); before.count > 0)
     violations.push_back(fmt::format(

@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kIllegalAddress = "illegal_address";  // which no array has
+constexpr const char* kDeadlock = "deadlock";
 
 Severity severity_of(const std::string& name) {
   for (const Severity severity : {Severity::error, Severity::warning, Severity::note})
@@ -61,6 +62,20 @@ simt::WaitingThreads waiting_from_json(const json& value) {
   return group;
 }
 
+/// Whether it may come of a barrier that some threads missed. Where threads have left, the barrier stands
+/// between what is found and what it meets; where they wait at different ones, nothing is in order any more.
+bool follows_from_missed_barrier(const Finding& finding, const Finding& missed) {
+  const bool is_race = finding.kind == simt::check::kRace;
+  if (!is_missed_barrier(missed) || finding.memory != "shared" || finding.kernel != missed.kernel ||
+      !(is_race || finding.kind == simt::check::kUninitialisedRead))
+    return false;
+  if (missed.kind != simt::check::kExitedThreads) return true;
+  const simt::SourceCall here = finding.here.own(), other = finding.other.own(), barrier = missed.here.own();
+  if (barrier.line == 0 || here.file != barrier.file) return false;
+  if (!is_race) return here.line > barrier.line;
+  return other.file == here.file && (here.line < barrier.line) != (other.line < barrier.line);
+}
+
 }  // namespace
 
 Finding note_not_checked(std::string sentence, std::string tool) {
@@ -104,7 +119,14 @@ bool is_stray(const Finding& finding) {
   return finding.kind == simt::check::kOutOfBounds || finding.kind == kIllegalAddress;
 }
 
+bool is_missed_barrier(const Finding& finding) {
+  return finding.kind == simt::check::kExitedThreads || finding.kind == simt::check::kDivergentBarrier ||
+         (finding.kind == kDeadlock && std::any_of(finding.waiting.begin(), finding.waiting.end(),
+                                                   [](const auto& group) { return group.barrier; }));
+}
+
 bool follows_from(const Finding& finding, const Finding& stray) {
+  if (follows_from_missed_barrier(finding, stray)) return true;
   if (!is_stray(stray) || stray.here.line == 0) return false;
   const auto at_its_line = [&](const simt::FindingSide& side) {
     return side.line == stray.here.line && side.file == stray.here.file;
@@ -124,10 +146,13 @@ std::vector<Finding> reasons_in(const std::vector<Finding>& findings) {
   std::vector<Finding> reasons;
   std::copy_if(findings.begin(), findings.end(), std::back_inserter(reasons),
                [&](const Finding& one) { return may_explain(one) && !follows_from_one(one, findings); });
+  // Threads that have come to different barriers go on doing so.
+  bool divergent = false;
+  std::erase_if(reasons, [&](const Finding& one) {
+    return one.kind == simt::check::kDivergentBarrier && std::exchange(divergent, true);
+  });
   const auto rank = [](const Finding& one) {
-    const bool of_barrier =
-        one.kind == simt::check::kExitedThreads || one.kind == simt::check::kDivergentBarrier;
-    return of_barrier ? 0 : one.severity == Severity::error ? 1 : 2;
+    return is_missed_barrier(one) ? 0 : one.severity == Severity::error ? 1 : 2;
   };
   std::stable_sort(reasons.begin(), reasons.end(),
                    [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });

@@ -35,16 +35,20 @@ bool may_explain(const Finding& finding);
 /// @brief Whether it is an access outside of an array.
 bool is_stray(const Finding& finding);
 
+/// @brief Whether threads were missing at a barrier where others waited.
+bool is_missed_barrier(const Finding& finding);
+
 /// @brief Whether it may be no more than what the same wrong index led to as that stray: at the same line, a
 /// read of what nobody has written, or a race in the same memory. An index that is far enough off finds other
-/// arrays, and rows that other threads write.
+/// arrays, and rows that other threads write. Or no more than a race, or such a read, in shared memory, which
+/// the barrier would have prevented that is_missed_barrier() tells of.
 bool follows_from(const Finding& finding, const Finding& stray);
 /// @brief The same of any of several, of which some may be no strays.
 bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays);
 
 /// @brief Those that may_explain(), causes before what follows from them: threads that are missing at a
-/// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a stray among them
-/// is left out.
+/// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a finding among them
+/// is left out, and of divergent barriers all but the first.
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings);
 
 /// @brief Everything about a finding, and "message", which is made of it.

@@ -79,12 +79,18 @@ std::string to_words(const Failure& failure) {
   return failure.context.empty() ? text : failure.context + ": " + text;
 }
 
-std::vector<std::string> lines_of_failures(const CaseResult& result) {
+std::vector<std::string> lines_of_failures(const CaseResult& result, const std::string& cause) {
   std::vector<std::string> lines, unwritten;
   std::string context;
   bool first = true;
-  for (Failure failure : result.failures) {
+  std::vector<Failure> failures = result.failures;
+  if (!cause.empty())  // it stands beside the numbers, before advice that knows nothing of it
+    std::stable_partition(failures.begin(), failures.end(),
+                          [](const Failure& one) { return one.kind == Failure::Kind::values; });
+  bool told = cause.empty();
+  for (Failure& failure : failures) {
     if (failure.found) continue;
+    if (!told && failure.kind != Failure::Kind::values) lines.push_back(cause), told = true;
     if (failure.context == context && failure.kind == Failure::Kind::values && !first &&
         never_written(failure.values)) {
       unwritten.push_back(failure.values.array);
@@ -104,6 +110,7 @@ std::vector<std::string> lines_of_failures(const CaseResult& result) {
     lines.push_back(fmt::format("{} {} not written, either.", names, unwritten.size() == 1 ? "was" : "were"));
   }
   if (nothing_was_launched(result)) lines.emplace_back("No kernel was launched.");
+  if (!told) lines.push_back(cause);
   return lines;
 }
 
@@ -111,8 +118,8 @@ std::string to_words(const CaseResult& result, const std::optional<Cause>& cause
   std::string text;
   for (const Finding& finding : reasons_in(result.findings))
     if (finding.severity == Severity::error || !result.passed) add_line(text, finding.message());
-  for (const std::string& line : lines_of_failures(result)) add_line(text, line);
-  if (cause) add_line(text, sentence_for(*cause, result));
+  for (const std::string& line : lines_of_failures(result, cause ? sentence_for(*cause, result) : ""))
+    add_line(text, line);
   if (!result.passed) text += printed_part(result.printed);
   return text;
 }

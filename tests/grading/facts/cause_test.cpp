@@ -146,6 +146,22 @@ TEST_CASE("threads that are missing at a barrier come before what nobody has wri
   CHECK(reasons[2].kind == "missing_syncwarp");
 }
 
+TEST_CASE("races and reads of what nobody has written follow from a barrier that threads missed") {
+  Finding missed = finding("exited_threads", 5, Severity::warning), race = finding("race", 3);
+  Finding read = finding("uninitialised_read", 8);
+  race.memory = read.memory = "shared";
+  race.other.file = race.here.file;
+  race.other.line = 8;
+  REQUIRE(race.here.own().is_own());
+  CHECK(reasons_in({race, read, missed}).size() == 1);
+  race.other.line = 4;  // no barrier stands between the two
+  CHECK(reasons_in({race, missed}).size() == 2);
+  const Finding divergent = finding("divergent_barrier", 5, Severity::warning);
+  CHECK(reasons_in({race, divergent, finding("divergent_barrier", 6, Severity::warning)}).size() == 1);
+  race.memory = "global";
+  CHECK(reasons_in({race, divergent}).size() == 2);
+}
+
 TEST_CASE("threads that left by one return are told once, at however many barriers they are missing") {
   const auto missing_at = [](int line, int line_of_return) {
     Finding one = finding("exited_threads", line, Severity::warning);

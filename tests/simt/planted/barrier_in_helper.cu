@@ -1,5 +1,5 @@
-// The first warp calls a helper with a barrier in it, while the second calls the same helper behind the branch.
-// It is one line of source, but not one barrier.
+// The first warp calls a helper with a barrier in it, while the second calls the same helper behind the
+// branch. It is one line of source, but not one barrier.
 //
 // expect: divergent_barrier at A, other side A
 #include <cuda_runtime.h>

@@ -47,6 +47,17 @@ TEST_CASE("an error of g++ keeps its place and gets its line", "[cli][messages]"
         "Nothing above line 2 declares c: check its spelling, or declare it.");
 }
 
+TEST_CASE("advice on a header has no line 0", "[cli][messages]") {
+  const Project project("int a;\n");
+  for (const char* error : {"'c' was not declared in this scope", "redefinition of 'int c'"}) {
+    const std::string text =
+        project.explain("common/device/view.hpp:7:9: error: " + std::string(error) + "\n");
+    CHECK_THAT(text, ContainsSubstring("view.hpp:7"));
+    CHECK(text.find("line 0") == std::string::npos);
+    CHECK(text.find("Line 0") == std::string::npos);
+  }
+}
+
 TEST_CASE("an absolute path into the project becomes relative", "[cli][messages]") {
   const Project project("int b = c;\n");
   CHECK_THAT(project.explain(project.lesson.stub().string() + ":1:9: error: no\n"),

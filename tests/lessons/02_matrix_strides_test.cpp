@@ -77,15 +77,16 @@ Tensor<double> read_with_strides(const Tensor<float>& x, const Shape& shape, std
   return y;
 }
 
-/// Whether dst, which has these strides, holds what a kernel writes that takes both matrices for rows one after
-/// the other, without gaps.
+/// Whether dst, which has these strides, holds what a kernel writes that takes both matrices for rows one
+/// after the other, without gaps.
 bool copied_without_strides(const Tensor<float>& dst, const Strides& strides, const Tensor<float>& src) {
   const auto memory = src.storage();
   bool differs = false;
   for (std::int64_t row = 0; row < dst.shape()[0]; ++row) {
     for (std::int64_t col = 0; col < dst.shape()[1]; ++col) {
       const std::int64_t at = row * strides[0] + col * strides[1];
-      const float value = dst(row, col), read = memory[static_cast<std::size_t>(std::min(at, src.numel() - 1))];
+      const float value = dst(row, col),
+                  read = memory[static_cast<std::size_t>(std::min(at, src.numel() - 1))];
       if (at >= src.numel() ? !is_poison(value) : value != read && !(std::isnan(value) && std::isnan(read)))
         return false;
       differs = differs || value != src(row, col);

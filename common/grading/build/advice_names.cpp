@@ -356,7 +356,8 @@ Sentence unknown_name(const Situation& s) {
   const bool out_of_reach = s.code.function_named(name) != nullptr;  // in a class, for example
   if (name.empty() || is_member_of_std(s) || out_of_reach) return std::nullopt;
   const Block* const function = s.code.function_around(s.error.line);
-  const std::string nothing = "Nothing above line " + std::to_string(s.error.line) + " declares " + name;
+  const std::string where = s.error.line > 0 ? "above line " + std::to_string(s.error.line) : "before it";
+  const std::string nothing = "Nothing " + where + " declares " + name;
   if (function == nullptr) return nothing + ": check its spelling, or declare it.";
   return nothing + ": check its spelling, or declare it; the parameters of " + function->name + " are " +
          function->parameters + ".";

@@ -208,6 +208,7 @@ Sentence defined_twice(const Situation& s) {
                       "has already been declared in the current scope"}))
     return std::nullopt;
   const Definition other = previous_definition(s);
+  if (s.error.line == 0) return "The name is declared before: keep one of the two, or rename it.";
   if (other.line == 0)
     return "Line " + number(s.error.line) + " declares the name again: remove it, or choose another name.";
   if (other.file.empty() || is_same_file(other.file, s.error.file, s.lesson.root))

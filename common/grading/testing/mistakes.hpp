@@ -26,6 +26,8 @@ struct Mistake {
   /// The sentence for the student if it fits. Nothing if the result contradicts it; an empty sentence if the
   /// result speaks neither for it nor against it, since rounding hides what it changes.
   std::function<std::optional<std::string>(const WrongResult&)> explain;
+  /// Every result of the case would be wrong: where one is right, the others contradict it.
+  bool of_all_results = false;
 };
 
 using Mistakes = std::vector<Mistake>;

@@ -136,7 +136,8 @@ Mistakes by_name(Mistakes mistakes) {
       groups.push_back({mistake.name, {mistake}});
   }
   Mistakes merged;
-  for (auto& [name, group] : groups)
+  for (auto& [name, group] : groups) {
+    const bool of_all_results = group.front().of_all_results;
     merged.push_back({name, [group = std::move(group)](const WrongResult& result) {
                         std::optional<std::string> found;
                         std::vector<std::string> tensors;  // in which it gives this result
@@ -152,7 +153,9 @@ Mistakes by_name(Mistakes mistakes) {
                         if (tensors.size() > 1)
                           found = "In " + either_of(tensors) + tensor_and_rest(*found).second;
                         return found;
-                      }});
+                      },
+                      of_all_results});
+  }
   return merged;
 }
 
@@ -294,6 +297,7 @@ Mistakes Catalogue::mistakes() const {
   for (const NamedDeviation& one : deviations_)
     all.push_back(deviation(one.name, p_, which_, one.how, one.sentence));
   all.insert(all.end(), patterns_.begin(), patterns_.end());
+  for (Mistake& mistake : all) mistake.of_all_results = of_all_results_.contains(mistake.name);
   return by_name(std::move(all));
 }
 

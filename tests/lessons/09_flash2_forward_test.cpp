@@ -278,7 +278,8 @@ void add_empty_beginnings(Mistakes& to, const Problem& p, Which which) {
 /// What l may take in instead of the sum of a tile's exponentials, also where one tile holds all keys.
 void add_sums_of_a_tile(Mistakes& to, const Problem& p, Which which, Int width) {
   to.push_back(gives_about(
-      "last_score_alone", [&p, which, width] { return with_slip(p, width, Slip::last_score_alone).of(which); },
+      "last_score_alone",
+      [&p, which, width] { return with_slip(p, width, Slip::last_score_alone).of(which); },
       "l holds the exponential of one score: each replaces the one before. It has to be added to l."));
   to.push_back(gives_about(
       "scores_summed", [&p, which, width] { return with_slip(p, width, Slip::scores_summed).of(which); },

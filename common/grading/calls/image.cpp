@@ -108,11 +108,11 @@ void check_guards(const ArrayArgument& array, const std::byte* image, std::strin
                   std::vector<std::string>& violations) {
   const std::size_t end = kGuardBytes + data_bytes(array);
   if (const Overwritten past = overwritten(array, image, end, image_bytes(array)); past.count > 0)
-    violations.push_back(
-        fmt::format("Your code wrote {} past the end of {}, which has room for {}: {} overwritten. Compare "
-                    "the index with the size before you write; if you do, look at the strides that the place is "
-                    "computed with.",
-                    count_of(past.count, "element"), label, array.elements, elements_named(past)));
+    violations.push_back(fmt::format(
+        "Your code wrote {} past the end of {}, which has room for {}: {} overwritten. Compare "
+        "the index with the size before you write; if you do, look at the strides that the place is "
+        "computed with.",
+        count_of(past.count, "element"), label, array.elements, elements_named(past)));
   if (const Overwritten before = overwritten(array, image, 0, kGuardBytes); before.count > 0)
     violations.push_back(fmt::format(
         "Your code wrote {} before the start of {}: {} overwritten. Look for an index that becomes negative.",

@@ -47,8 +47,8 @@ bool follows_from(const Finding& finding, const Finding& stray);
 bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays);
 
 /// @brief Those that may_explain(), causes before what follows from them: threads that are missing at a
-/// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a finding among them
-/// is left out, and of divergent barriers all but the first.
+/// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a finding among
+/// them is left out, and of divergent barriers all but the first.
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings);
 
 /// @brief Everything about a finding, and "message", which is made of it.

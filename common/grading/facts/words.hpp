@@ -22,8 +22,8 @@ std::string to_words(const Failure& failure);
 /// @brief What failed in a case, a line for each thing that no finding tells better. What the test was doing
 /// is said once, and that it is not what the findings of the case are from. After the first wrong result
 /// those that were never written at all share a line: "l and O were not written, either." If no call of the
-/// case launched a kernel, the last line says that. `cause`, if there is one, follows the wrong numbers, before
-/// what else went wrong.
+/// case launched a kernel, the last line says that. `cause`, if there is one, follows the wrong numbers,
+/// before what else went wrong.
 std::vector<std::string> lines_of_failures(const CaseResult& result, const std::string& cause = "");
 
 /// @brief Everything that a student should read about a failed case, a line for each thing: findings that may

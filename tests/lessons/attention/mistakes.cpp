@@ -138,7 +138,8 @@ Mistakes by_name(Mistakes mistakes) {
   Mistakes merged;
   for (auto& [name, group] : groups) {
     const bool of_all_results = group.front().of_all_results;
-    merged.push_back({name, [group = std::move(group)](const WrongResult& result) {
+    merged.push_back({name,
+                      [group = std::move(group)](const WrongResult& result) {
                         std::optional<std::string> found;
                         std::vector<std::string> tensors;  // in which it gives this result
                         for (const Mistake& mistake : group) {

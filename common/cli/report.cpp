@@ -18,6 +18,7 @@ namespace {
 
 using namespace course::grading;
 
+constexpr const char* kLaunchRefused = "launch_refused";
 constexpr std::size_t kFullCases = 3;   // failed cases that are shown with their message
 constexpr std::size_t kNamedCases = 4;  // and, of those behind them, by name
 
@@ -215,10 +216,15 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
   std::vector<Finding> untold = reasons_in(result.findings);
   std::erase_if(untold, [&](const Finding& reason) { return told.knows(reason); });
-  text += render_findings_of(terminal, report, untold);
+  const std::string found = render_findings_of(terminal, report, untold);
   const std::string cause = report.cause && !told.cause ? sentence_for(*report.cause, result) : "";
+  std::string failed;
   for (const std::string& line : lines_of_failures(told.rest_of(result), cause))
-    text += wrap(line, 4, terminal.width());
+    failed += wrap(line, 4, terminal.width());
+  // Whether a launch was refused on purpose is said by the test.
+  const bool refused = std::all_of(untold.begin(), untold.end(),
+                                   [](const Finding& one) { return one.kind == kLaunchRefused; });
+  text += refused ? failed + found : found + failed;
   if (const std::string printed = printed_part(result.printed); !printed.empty())
     text += wrap(printed.substr(1), 4, terminal.width());
   return text;

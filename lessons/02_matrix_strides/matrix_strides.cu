@@ -23,7 +23,7 @@ __global__ void copy_strided_kernel(View<const float, 2> src, View<float, 2> dst
 /// tiles_across tiles wide, and blocks count them row by row.
 __global__ void transpose_kernel(const float* in, float* out, std::int64_t rows, std::int64_t cols,
                                  unsigned tiles_across) {
-  // TODO 6: a tile in shared memory. First make it right; then find out how wide a row of it has to be.
+  // TODO 6: a tile in shared memory. How long a row of it is, and why, the notes say.
   // TODO 7: which tile is this block's, and where in `in` does it begin?
   // TODO 8: read it, 8 rows at a time, a warp along a row of `in`. Which of its elements exist?
   // TODO 9: what must have happened before a thread may read what others wrote?

@@ -313,6 +313,27 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
           "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "
           "them has kTile / kBlockRows rows of the tile to do.")};
   for (Mistake& mistake : elements_left_out(cols, rows)) mistakes.push_back(std::move(mistake));
+  const std::int64_t tiles_down = (cols + kTile - 1) / kTile,
+                     tiles_across = (rows + kTile - 1) / kTile;  // of out
+  if (tiles_down > 1)
+    mistakes.push_back(wrong_where(
+        "tile_for_element", [=](const Index& i) { return i[0] >= tiles_down - 1 + kTile; },
+        "Tiles begin one column of in apart: tile_col counts tiles, and each is kTile columns wide."));
+  if (tiles_across > 1)
+    mistakes.push_back(wrong_where(
+        "tile_for_element", [=](const Index& i) { return i[1] >= tiles_across - 1 + kTile; },
+        "Tiles begin one row of in apart: tile_row counts tiles, and each is kTile rows high."));
+  mistakes.push_back(shows(
+      "truncated",
+      [&x](const Tensor<float>& out) {
+        for (std::int64_t row = 0; row < out.shape()[0]; ++row)
+          for (std::int64_t col = 0; col < out.shape()[1]; ++col)
+            if (out(row, col) != std::trunc(x(col, row))) return false;
+        return true;
+      },
+      "What stands behind the point is lost: an element is held by an integer on its way. The tile has to be "
+      "one "
+      "of float."));
   return mistakes;
 }
 
@@ -325,6 +346,9 @@ void require_copy(const Tensor<float>& dst, const Tensor<float>& src, const Outc
 
 void require_transpose(const Tensor<float>& out, const Tensor<float>& in) {
   const Tensor<float> expected = in.transposed(0, 1).contiguous();
+  // No mistake of mistakes_of_transpose(): it leaves the array, or writes elements twice, wherever it shows.
+  require(!written_with_strides(out, out.strides(), expected, {in.shape()[1], 1}),
+          "out is written with the row length of in: a row of out has rows elements.");
   require_matches(out, "out", reference::transpose(in), expected, mistakes_of_transpose(in));
   require_same_bits(out, expected, "out");
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +40,8 @@ enum class Slip {
   divided_in_every_tile,  ///< O is divided by l in the loop, not behind it
   product_first,          ///< O takes in P·V, and is rescaled then
   sum_first,              ///< l takes in the row's sum, and is rescaled then
+  last_score_alone,       ///< a thread's part of l is the last of its four exponentials of the tile
+  scores_summed,          ///< l takes in the scores, before they become exponentials
   sum_in_every_tile,      ///< l is added over the threads of a row in every tile
   sum_in_every_tile_too,  ///< and at the end
   scores_pile_up,         ///< S of a tile is added to what stood there: P of the tile before
@@ -49,6 +52,7 @@ Forward64 with_slip(const Problem& p, Int width, Slip slip) {
   const Tensor<double> S = attention_of(p).S;
   Forward64 to = expected_of(p);
   const Int Nk = p.Nk(), D = p.D();
+  const std::size_t own = width == 1 ? 1 : 4;  // scores of a thread
   const bool in_every_tile = slip == Slip::sum_in_every_tile || slip == Slip::sum_in_every_tile_too;
   for (Int row = 0; row < to.lse.numel(); ++row) {
     const Int head = row / p.Nq(), b = head / p.H(), h = head % p.H();
@@ -70,7 +74,13 @@ Forward64 with_slip(const Problem& p, Int width, Slip slip) {
       const double rescale = exp_relative(m, m_new);
       double sum = 0;
       for (std::size_t j = 0; j < s.size(); ++j) sum += P[j] = exp_relative(s[j], m_new);
+      if (slip == Slip::scores_summed)
+        sum = end - first < width ? -kInf64 : std::accumulate(s.begin(), s.end(), 0.0);
       l = slip == Slip::sum_first ? (l + sum) * rescale : l * rescale + sum;
+      if (slip == Slip::last_score_alone) {
+        l = 0;
+        for (std::size_t j = own - 1; j < s.size(); j += own) l += P[j];
+      }
       if (in_every_tile && first > 0) l += (kThreadsOfARow - 1) * (l - sum);
       for (Int d = 0; d < D; ++d) {
         double& o = O[static_cast<std::size_t>(d)];
@@ -215,8 +225,8 @@ Mistake m_never_updated(const Problem& p, Which which, Int width, const std::str
   Deviation how{.tile = width, .of_O = Rescaling::forgotten, .of_l = Rescaling::forgotten};
   how.lse = [](const RowEnd&) { return -kInf64; };
   return deviation("m_never_updated", p, which, how,
-                   "m stays -inf: the new maximum is never kept, so that every " + unit +
-                       " replaces what the others left." + (width > 1 ? of_tiles(width) : ""));
+                   "m stays -inf: the new maximum is never kept, or the smaller of both is, so that every " +
+                       unit + " replaces what the others left." + (width > 1 ? of_tiles(width) : ""));
 }
 
 /// O where each thread divides by its own part of l: in every 64 keys and 64 dimensions it has 4.
@@ -250,7 +260,7 @@ void add_empty_beginnings(Mistakes& to, const Problem& p, Which which) {
             return std::all_of(got.data(), got.data() + got.numel(),
                                [](float x) { return std::isnan(x) && !is_poison(x); });
           },
-          "Without keys, l is 0, and 0 / 0 is NaN. The result of such a row is 0."));
+          "Without keys, l is 0, and 0 / 0 is NaN. In such a row O is 0."));
     return;
   }
   for (const Int width : {Int{1}, Int{32}, Int{64}, Int{128}})
@@ -263,6 +273,17 @@ void add_empty_beginnings(Mistakes& to, const Problem& p, Which which) {
             return true;
           },
           "Where all scores so far are -inf, the maximum is -inf, too, and -inf - -inf is NaN."));
+}
+
+/// What l may take in instead of the sum of a tile's exponentials, also where one tile holds all keys.
+void add_sums_of_a_tile(Mistakes& to, const Problem& p, Which which, Int width) {
+  to.push_back(gives_about(
+      "last_score_alone",
+      [&p, which, width] { return with_slip(p, width, Slip::last_score_alone).of(which); },
+      "l holds the exponential of one score: each replaces the one before. It has to be added to l."));
+  to.push_back(gives_about(
+      "scores_summed", [&p, which, width] { return with_slip(p, width, Slip::scores_summed).of(which); },
+      "l is the sum of the scores themselves. Each becomes exp(s - m) first, and is added then."));
 }
 
 Mistakes own_mistakes(const Problem& p, Which which) {
@@ -278,6 +299,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   add_slip("sum_rescaled_too_late", Slip::sum_first,
            "l is multiplied by exp(m_old - m_new) when the new tile's sum is in it already: that stands on "
            "m_new.");
+  add_sums_of_a_tile(mistakes, p, which, 64);
   std::vector<Int> widths = tile_widths(p.Nk());
   widths.push_back(std::max<Int>(p.Nk(), 1));  // a single tile
   for (const Slip slip : {Slip::sum_in_every_tile, Slip::sum_in_every_tile_too})
@@ -290,7 +312,8 @@ Mistakes own_mistakes(const Problem& p, Which which) {
     for (const Int width : tile_widths(p.Nk())) {
       mistakes.push_back(deviation(
           "nothing_rescaled", p, which, {.tile = width, .of_O = Rescaling::never, .of_l = Rescaling::never},
-          "When a tile raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new)." +
+          "When a tile raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new), or m is "
+          "m_new already where that is computed, and it is 1." +
               of_tiles(width)));
     }
   for (const Int width : tile_widths(p.Nk())) mistakes.push_back(m_never_updated(p, which, width, "tile"));
@@ -386,6 +409,21 @@ Mistakes mistakes_of_rows(const Problem& p, Which which) {
   Mistakes mistakes = own_mistakes(p, which);
   std::erase_if(mistakes, [](const Mistake& one) { return one.name == "tail_hidden_by_queries"; });
   mistakes.push_back(m_never_updated(p, which, 1, "key"));
+  std::erase_if(mistakes, [](const Mistake& one) {
+    return one.name == "last_score_alone" || one.name == "scores_summed";
+  });
+  add_sums_of_a_tile(mistakes, p, which, 1);
+  mistakes.push_back(gives_about(
+      "scores_add_up",
+      [&p, which, S = attention_of(p).S] {
+        const auto score = [&](Int b, Int h, Int i, Int j) {  // each is scaled with what stood there
+          double s = 0;
+          for (Int key = 0; key <= j; ++key) s = s * static_cast<double>(p.scale) + S(b, h, i, key);
+          return s;
+        };
+        return from_scores(p, score).of(which);
+      },
+      "The score of a key is added to what the key before has left: it has to begin with 0 for every key."));
   const auto add = [&](const char* name, Deviation how, const char* sentence) {
     how.tile = 1;
     mistakes.push_back(deviation(name, p, which, std::move(how), sentence));
@@ -398,7 +436,8 @@ Mistakes mistakes_of_rows(const Problem& p, Which which) {
       "When a key raises the maximum m, the sum l so far stands on the old one: it has to be multiplied by "
       "exp(m_old - m_new).");
   add("nothing_rescaled", {.of_O = Rescaling::never, .of_l = Rescaling::never},
-      "When a key raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new).");
+      "When a key raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new), or m is m_new "
+      "already where that is computed, and it is 1.");
   add("rescaled_by_the_inverse", {.of_O = Rescaling::inverse, .of_l = Rescaling::inverse},
       "O and l are multiplied by exp(m_new - m_old); it should be exp(m_old - m_new).");
   return mistakes;
@@ -494,6 +533,9 @@ TEST_CASE("rows: attends in several batches and heads, with 1 to 128 dimensions"
                          with_layouts(random_problem({2, 3, 20, 40, 16}), inside, outside, inside, outside));
   attention_tests::check(kRows,
                          with_layouts(random_problem({2, 3, 20, 40, 16}), outside, inside, outside, inside));
+  Problem p = with_layouts(random_problem({2, 3, 20, 40, 16}), inside, inside, inside, inside);
+  p.layout_of_lse = inside;
+  attention_tests::check(kRows, p);
   check_nothing_to_do(kRows);
 }
 

@@ -28,6 +28,8 @@ struct Mistake {
   std::function<std::optional<std::string>(const WrongResult&)> explain;
   /// Whether it would have changed a result that is right, by more than rounding. Nothing: nobody knows.
   std::function<bool(const WrongResult& right)> changes{};
+  /// Every result of the case would be wrong: where one is right, the others contradict it.
+  bool of_all_results = false;
 };
 
 using Mistakes = std::vector<Mistake>;

@@ -225,8 +225,15 @@ std::string demangle(const std::string& symbol) {
 std::string base_name(const std::string& name) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   const std::size_t anonymous = name.rfind(kAnonymous);
-  const std::size_t start = anonymous == std::string::npos ? 0 : anonymous + kAnonymous.size();
-  const std::string head = name.substr(start, name.find_first_of("<(", start) - start);
+  const std::string_view all =
+      std::string_view(name).substr(anonymous == std::string::npos ? 0 : anonymous + kAnonymous.size());
+  std::string head;  // without template arguments, also those of the class
+  int depth = 0;
+  for (const char c : all.substr(0, parameters_begin(all))) {
+    if (c == '>') --depth;
+    if (depth == 0 && c != '<' && c != '>') head += c;
+    if (c == '<') ++depth;
+  }
   const std::size_t last = head.find_last_not_of(' ');
   const std::size_t before = head.find_last_of(": ", last);
   const std::size_t first = before == std::string::npos ? 0 : before + 1;

@@ -94,7 +94,8 @@ TEST_CASE("writes past the end are counted and placed") {
   CHECK(trip.violations()[0] ==
         "Your code wrote 24 elements past the end of c, which has room for 1000: elements 1000 to 1023 were "
         "overwritten. "
-        "Compare the index with the size before you write.");
+        "Compare the index with the size before you write; if you do, look at the strides that the place is "
+        "computed with.");
 }
 
 TEST_CASE("one element past the end is enough, and so is one byte") {
@@ -119,7 +120,7 @@ TEST_CASE("writes before the start are counted and placed") {
         "becomes "
         "negative.");
   trip.write(-3, 0);
-  CHECK_THAT(trip.violations().at(0), Catch::Matchers::ContainsSubstring("elements -3 to -1"));
+  CHECK_THAT(trip.violations().at(0), Catch::Matchers::ContainsSubstring("some between -3 and -1"));
 }
 
 TEST_CASE("an empty array has guards too") {

@@ -66,7 +66,7 @@ TEST_CASE("scattered reading of each element once is a matter of sectors alone")
 
 TEST_CASE("writing too much names a line, and writing too little does not") {
   simt::LineProfile line{"kernel.cu", 5, {}};
-  line.counters.global_store.bytes_asked = 800;
+  line.counters.global_store = {7, 25, 25, 800, 800};
   CHECK(
       writes_not_exactly(launch_of({line}), 400, "to write y once") ==
       "Your code writes 800 bytes to global memory; to write y once takes 400. The line that writes most is "

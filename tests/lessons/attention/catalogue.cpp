@@ -36,6 +36,9 @@ void add_scores(Catalogue& to) {
         "scale_from_dim", {.scale = root},
         "The scores are multiplied by 1/√D here. They have to be multiplied by the argument `scale`, which "
         "may be something else.");
+  to.add(
+      "scale_on_output", {.scale = 1, .factor_of_O = to.which() == Which::O ? scale : 1},
+      "The scale is missing from S, and O is multiplied by it. It belongs to S alone, before the softmax.");
   to.add("log2e_with_expf", {.score_factor = kLog2e},
          "The scores are multiplied by log2(e), as exp2f() wants them, but the exponential is expf(). Take "
          "exp2f(), or leave log2(e) out.");
@@ -54,6 +57,7 @@ void add_scores(Catalogue& to) {
     to.add("no_maximum", {.maximum = Maximum::none, .empty_is_divided = divided},
            "No maximum was subtracted before the exponential: exp(89) is more than float32 can hold, and "
            "exp(-104) is 0 in it.");
+  to.of_all_results("no_maximum");
 }
 
 void add_reading(Catalogue& to) {
@@ -158,11 +162,18 @@ void add_recurrence(Catalogue& to) {
         "When a tile raises the maximum m, the sum l so far stands on the old one: it has to be multiplied "
         "by "
         "exp(m_old - m_new).");
+    add("factor_truncated", {.of_O = Rescaling::truncated, .of_l = Rescaling::truncated},
+        "The factor exp(m_old - m_new) lies between 0 and 1, and here it is 0 wherever m has grown: a "
+        "variable "
+        "of type int holds it. It has to be a float.");
+    add("base_2", {.base_2_of_P = true},
+        "P has powers of 2 here. It should have powers of e: expf(x), or exp2f(x * 1.44269504f).");
     add("sum_of_last_tile", {.of_l = Rescaling::forgotten},
         "l is the sum over the last tile alone; it should be over all.");
     if (to.which() == Which::O)  // elsewhere it is sum_not_rescaled
       add("nothing_rescaled", {.of_O = Rescaling::never, .of_l = Rescaling::never},
-          "When a tile raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new).");
+          "When a tile raises the maximum m, neither O nor l is multiplied by exp(m_old - m_new), or m is "
+          "m_new already where that is computed, and it is 1.");
     if (to.which() == Which::O || to.which() == Which::lse)
       to.add(overflowing_deviation(
           "running_maximum_forgotten", to.p(), to.which(),
@@ -219,6 +230,15 @@ void add_lse(Catalogue& to) {
   to.add("base_2", {.base_2 = true, .lse = [](const RowEnd& row) { return row.m + std::log2(row.l); }},
          "The softmax is one of powers of 2 here. It should be one of powers of e: expf(x), or exp2f(x * "
          "1.44269504f).");
+  add(
+      "lse_overflows",
+      [](const RowEnd& row) {
+        const auto in_float32 = [](double x) { return static_cast<double>(static_cast<float>(x)); };
+        return std::log(in_float32(in_float32(std::exp(row.m)) * row.l));
+      },
+      "exp(m) stands in the logarithm of lse: exp(89) is more than float32 can hold, and exp(-104) is 0 in "
+      "it. "
+      "log(exp(m) * l) is m + log(l), which needs no exp(m).");
   for (const Int width : tile_widths(to.p().Nk()))
     to.add("lse_with_m_of_last_tile",
            {.tile = width, .lse = [](const RowEnd& row) { return row.m_tile + std::log(row.l); }},
@@ -288,18 +308,19 @@ void add_patterns(Catalogue& to) {
     }
     return true;
   };
-  const std::string wanted = to.which() == Which::O || to.which() == Which::l ? "0" : "-inf";
+  const std::string wanted = std::string(name_of(to.which())) +
+                             (to.which() == Which::O || to.which() == Which::l ? " is 0" : " is -inf");
   to.add(
       grading::nan_where("nan_for_empty_row", empty,
                          "Where a query sees no key, or only scores of -inf, the maximum is -inf, too, and "
-                         "-inf - -inf is NaN. The result of such a row is " +
+                         "-inf - -inf is NaN. In such a row " +
                              wanted + "."));
   if (to.which() != Which::m)
     to.add(  // any m that is too large says nothing of why
-        wrong_in_empty_rows("empty_row_wrong", empty,
-                            "Only rows are wrong in which a query sees no key, or only scores of -inf. There "
-                            "the result is " +
-                                wanted + "."));
+        wrong_in_empty_rows(
+            "empty_row_wrong", empty,
+            "Only rows are wrong in which a query sees no key, or only scores of -inf. There " + wanted +
+                "."));
   if (p.H() > 1) to.add(only_head_0_written());
   if (p.B() > 1) to.add(only_batch_0_written());
   for (const Int tile : {64, 128})

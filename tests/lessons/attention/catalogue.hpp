@@ -28,6 +28,9 @@ class Catalogue {
   /// The same, also if an earlier one of another name shows the same keys: other problems tell the two apart.
   void add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
 
+  /// A mistake that leaves no result of the kernel right: see grading::Mistake.
+  void of_all_results(const char* name) { of_all_results_.insert(name); }
+
   /// A mistake that leaves this problem's results right: whatever is wrong with them, that is not why.
   void rule_out(const char* name);
 
@@ -46,6 +49,7 @@ class Catalogue {
   static bool is_empty(const std::vector<bool>& view);
 
   std::vector<bool> shown_;  ///< by the mask
+  std::set<std::string> of_all_results_;
   std::set<std::vector<bool>> views_;
   std::set<std::pair<std::string, std::vector<bool>>> views_by_name_;
   std::vector<NamedDeviation> deviations_;

@@ -152,13 +152,14 @@ void add_missing_keys(Catalogue& to) {
               " on are missing: the loop over the keys ends with Nq, the number of queries. It has to "
               "end with Nk.");
   }
-  for (Int width = 8; width <= 256 && Nk > 0; width *= 2)  // also those wider than all keys
-    if (Nk % width != 0)
-      to.add(
-          "tail_counted", {.tile = width, .tail_counts = true},
-          "The last tile of keys reaches beyond Nk, and what lies there counts with a score of 0. It has to "
-          "be -inf." +
-              of_tiles(width));
+  for (const bool set_to_0 : {false, true})
+    for (Int width = 8; width <= 256 && Nk > 0; width *= 2)  // also those wider than all keys
+      if (Nk % width != 0)
+        to.add(
+            "tail_counted", {.tile = width, .tail_counts = true, .tail_is_0 = set_to_0},
+            "The last tile of keys reaches beyond Nk, and what lies there counts with a score of 0. It has "
+            "to be -inf." +
+                of_tiles(width));
 }
 
 }  // namespace course::attention_tests

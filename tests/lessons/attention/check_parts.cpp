@@ -46,21 +46,28 @@ std::vector<Failure> failures_of(std::vector<Result> results) {
   std::stable_partition(results.begin(), results.end(),
                         [](const Result& result) { return !never_written(*result.got); });
   std::vector<Failure> failures;
-  std::set<std::string> explaining;
+  std::set<std::string> explaining, of_all_results;
+  bool one_is_right = false;
   for (const Result& result : results) {
     const Comparison comparison =
         compare(*result.got, result.name, *result.expected, *result.baseline, result.bound);
+    one_is_right = one_is_right || comparison.passed;
     if (comparison.passed) continue;
     Failure& failure = failures.emplace_back(comparison.failure());
     if (never_written(*result.got) || comparison.wrong.empty()) continue;
     if (took_nothing_in(result)) continue;
     Mistakes mistakes = result.mistakes();
+    for (const Mistake& one : mistakes)
+      if (one.of_all_results) of_all_results.insert(one.name);
     if (!explaining.empty())
       std::erase_if(mistakes, [&](const Mistake& one) { return !explaining.contains(one.name); });
     failure.attempts = try_mistakes(mistakes, {*result.got, *result.expected, comparison});
     for (const Attempt& attempt : failure.attempts)
       if (!attempt.sentence.empty()) explaining.insert(attempt.mistake);
   }
+  for (Failure& failure : failures)
+    for (Attempt& attempt : failure.attempts)
+      if (one_is_right && of_all_results.contains(attempt.mistake)) attempt.sentence.clear();
   return failures;
 }
 

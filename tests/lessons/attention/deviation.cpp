@@ -49,6 +49,7 @@ class Recurrence {
     if (S == -kInf64) return 0;
     if (how_.maximum == Maximum::none) return exp_of_float(S);
     if (how_.maximum == Maximum::of_tile_rescaled) return exp_of_float(S - m);
+    if (how_.base_2_of_P) return std::exp2(S - m);
     return how_.first_m == -kInf64 ? power(S - m) : exp_of_float(S - m);  // too large an m leaves nothing
   }
   double factor(Rescaling rescaling, double grown) const {
@@ -65,6 +66,8 @@ class Recurrence {
         return row.m == -kInf64 ? 0 : power(grown - row.m);
       case Rescaling::inverse_of_minus_inf:
         return power(grown - row.m);
+      case Rescaling::truncated:
+        return row.m == grown && grown != -kInf64 ? 1 : 0;
       case Rescaling::forgotten:
         return 0;
     }
@@ -170,7 +173,7 @@ class HeadModel {
     for (Int d = 0; d < dims_; ++d) {
       const double q = Q_(b_, h_, i, d);
       for (Int j = 0; j < Nk; ++j) S_[at(j)] += q * k_[at(d * Nk + j)];
-      for (Int j = Nk; j < end_; ++j) S_[at(j)] += q * 0;  // NaN of an infinite query
+      for (Int j = Nk; j < end_ && !how_.tail_is_0; ++j) S_[at(j)] += q * 0;  // NaN of an infinite query
     }
     const double scale = how_.scale.value_or(static_cast<double>(p_.scale)) * how_.score_factor;
     for (Int j = 0; j < static_cast<Int>(S_.size()); ++j) {

@@ -55,6 +55,7 @@ enum class Rescaling {
   never,                 ///< kept as it is
   inverse,               ///< times exp(m_new - m_old), but for the 0 of the first tile
   inverse_of_minus_inf,  ///< the same also there, where that is inf · 0
+  truncated,             ///< times that factor as an integer: 0, or 1 where m stays as it is
   forgotten,             ///< replaced by the sum over the next tile
 };
 
@@ -92,7 +93,9 @@ struct Deviation {
   // The recurrence.
   Int tile = 0;              ///< keys at once; 0: all
   bool tail_counts = false;  ///< the last tile is filled up with keys of score 0 and value 0
+  bool tail_is_0 = false;    ///< even where a query is infinite: the scores were set to 0
   bool base_2 = false;       ///< powers of 2 instead of e
+  bool base_2_of_P = false;  ///< the same in P, but not in what rescales
   Maximum maximum = Maximum::running;
   double first_m = -std::numeric_limits<double>::infinity();  ///< what m begins with
   Rescaling of_O = Rescaling::right, of_l = Rescaling::right;

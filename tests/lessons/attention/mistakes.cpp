@@ -149,6 +149,7 @@ Mistakes by_name(Mistakes mistakes) {
       return std::all_of(group.begin(), group.end(),
                          [&](const Mistake& mistake) { return mistake.changes && mistake.changes(right); });
     };
+    const bool of_all_results = group.front().of_all_results;
     merged.push_back({name,
                       [group = std::move(group)](const WrongResult& result) {
                         std::optional<std::string> found;
@@ -166,7 +167,7 @@ Mistakes by_name(Mistakes mistakes) {
                           found = "In " + either_of(tensors) + tensor_and_rest(*found).second;
                         return found;
                       },
-                      changes});
+                      changes, of_all_results});
   }
   return merged;
 }
@@ -309,6 +310,7 @@ Mistakes Catalogue::mistakes() const {
   for (const NamedDeviation& one : deviations_)
     all.push_back(deviation(one.name, p_, which_, one.how, one.sentence));
   all.insert(all.end(), patterns_.begin(), patterns_.end());
+  for (Mistake& mistake : all) mistake.of_all_results = of_all_results_.contains(mistake.name);
   return by_name(std::move(all));
 }
 

@@ -33,7 +33,7 @@ CASES = [(6, "06_block_matmul/block_matmul.cu", "matmul", 0, False), (21, "21_te
            for D in (64, 128, 256) for causal in (False, True)),
          *((24, "24_tensor_core_backward/tensor_core_backward.cu", "attention_backward", D, causal)
            for D in (64, 128) for causal in (False, True))]  # fmt: skip
-BOUND = re.compile(r"the (.+?) takes? longest: at least ([\d,]+) cycles")
+BOUND = re.compile(r"the (.+?) takes? longest: at least ([\d.,]+)([MG]?) cycles")
 
 
 def measured(bench: dict, lesson: int, series: str, D: int, causal: bool) -> tuple[dict, float]:
@@ -51,17 +51,17 @@ def measured(bench: dict, lesson: int, series: str, D: int, causal: bool) -> tup
 def bounds_of(lesson: int, solution: str, D: int, causal: bool) -> list[dict]:
     """Kernel, unit and cycles of each launch but those that fill arrays."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [ROOT / "course", "simulate", "--profile", "-I", ROOT / "common", "-I", ROOT / "lessons", "-I", ROOT / "lessons" / solution.split("/")[0],
+        command = [ROOT / "course", "simulate", "--profile", "--seconds", "300", "-I", ROOT / "common", "-I", ROOT / "lessons", "-I", ROOT / "lessons" / solution.split("/")[0],
                    f"-DLESSON={lesson}", f"-DDIM={max(D, 1)}", f"-DCAUSAL={str(causal).lower()}",
                    ROOT / "scripts" / "profiling" / "one_head.cu", ROOT / "solutions" / solution]  # fmt: skip
         done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"lesson {lesson} did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     launches = []
-    for part in re.split(r"\n(?=\S+<<<)", done.stderr + done.stdout):
+    for part in re.split(r"\n(?=[^\n]+<<<)", done.stderr + done.stdout):
         bound = BOUND.search(" ".join(part.split()))
         if bound and not part.startswith("fill_kernel"):
-            launches.append({"kernel": part.split("<<<")[0].split()[-1], "unit": bound[1], "cycles": int(bound[2].replace(",", ""))})
+            launches.append({"kernel": part.split("<<<")[0].strip(), "unit": bound[1], "cycles": round(float(bound[2].replace(",", "")) * {"": 1, "M": 1e6, "G": 1e9}[bound[3]])})
     return launches
 
 

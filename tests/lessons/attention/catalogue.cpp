@@ -57,7 +57,8 @@ void add_scores(Catalogue& to) {
     to.add("no_maximum", {.maximum = Maximum::none, .empty_is_divided = divided},
            "No maximum was subtracted before the exponential: exp(89) is more than float32 can hold, and "
            "exp(-104) is 0 in it.");
-  to.of_all_results("no_maximum");
+  if (to.which() == Which::O || to.which() == Which::lse)  // m and l show it where O is right
+    to.of_all_results("no_maximum");
 }
 
 void add_reading(Catalogue& to) {

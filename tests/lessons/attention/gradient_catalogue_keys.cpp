@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <string>
@@ -63,6 +64,8 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
   const Problem& p = to.p();
   const Int Nq = p.Nq(), offset = p.Nk() - Nq;
   if (!p.mask.causal || p.mask.window != kAllKeys) return;
+  bool overflows = false;  // then any finite score is as good as 0
+  for (Int i = 0; i < p.lse.numel(); ++i) overflows = overflows || std::exp(-p.lse.at_linear(i)) > 1e38f;
   for (const Int width : {64, 32, 128, 16}) {
     // Whether the tiles of a query and a key meet, and whether every query of the one sees every key of the
     // other.
@@ -83,8 +86,9 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
         "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the "
         "last "
         "key.");
-    to.add("hidden_keys_score_0", {.hidden_score_0 = true, .empty_row_guarded = true, .reached = meet},
-           kHiddenScore0);
+    if (!overflows)
+      to.add("hidden_keys_score_0", {.hidden_score_0 = true, .empty_row_guarded = true, .reached = meet},
+             kHiddenScore0);
     if (offset != 0)
       masked(
           "mask_offset_negated", [=](Int i, Int j) { return j > i - offset; },

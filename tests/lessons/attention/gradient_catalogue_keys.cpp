@@ -65,7 +65,8 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
   const Int Nq = p.Nq(), offset = p.Nk() - Nq;
   if (!p.mask.causal || p.mask.window != kAllKeys) return;
   bool overflows = false;  // then any finite score is as good as 0
-  for (Int i = 0; i < p.lse.numel(); ++i) overflows = overflows || std::exp(-p.lse.at_linear(i)) > 1e38f;
+  for (Int i = 0; i < to.p().lse.numel(); ++i)
+    overflows = overflows || std::exp(-to.p().lse.at_linear(i)) > 1e38f;
   for (const Int width : {64, 32, 128, 16}) {
     // Whether the tiles of a query and a key meet, and whether every query of the one sees every key of the
     // other.

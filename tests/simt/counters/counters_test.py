@@ -83,7 +83,7 @@ EXPLAINED = {
 }  # fmt: skip
 
 # Findings: the random patterns let lanes meet, and those that store write one value.
-FINDINGS = {"probes": {("same_value_write", "probe_global_store_kernel<T>"),
+FINDINGS = {"probes": {("same_value_write", "probe_global_store_kernel<float>"),
                        ("same_value_write", "probe_shared_store_kernel<float>")}}  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import sys
 import urllib.parse
 from options import check_words
 
-MEGABYTES = 40
+MEGABYTES = 45
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 MAY_STAY_OPEN = {"p", "li", "dt", "dd", "tr", "td", "th", "tbody", "thead", "option"}
 LOADS = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}

@@ -342,9 +342,10 @@ function(course_checked_kernel_flags compile_variable link_variable)
     # split replays its lowest address first, so code must lie in the order of the source. -fno-tree-sink: a load whose
     # value only one branch uses stays where the source has it.
     # -fno-builtin-...: a copy of known size stays a call, which is seen.
+    # -fexpensive-optimizations: without it, products and sums are not fused.
     # -fno-var-tracking: where locals are is what only a debugger asks, and finding that out takes the compiler long.
     list(APPEND flags --param=tsan-distinguish-volatile=1 -fno-tree-sra -fno-reorder-blocks -fno-tree-sink
-                      -fno-var-tracking -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset)
+                      -fno-var-tracking -fexpensive-optimizations -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset)
   endif()
   # Memory that a kernel allocates, bytes that it copies and results that it has stored by functions of the C library are
   # seen as well.

@@ -47,7 +47,7 @@ struct Counters {
   std::uint64_t matrix_f64 = 0;
   std::uint64_t matrix_integer8 = 0;  ///< s8 and u8
   // Arithmetic in float, by warp, as far as it can be seen in the kernel's machine code.
-  std::uint64_t float_instructions = 0;    ///< additions, multiplications and multiply-adds
+  std::uint64_t float_instructions = 0;    ///< multiply-adds, and what may be one: see BlockWork
   std::uint64_t special_instructions = 0;  ///< exponentials, reciprocals, roots and their like
   std::uint64_t steps = 0;                 ///< straight pieces of code (basic blocks), by warp
   std::uint64_t divergent_steps = 0;       ///< of those, with some lanes of the warp elsewhere

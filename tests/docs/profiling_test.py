@@ -21,6 +21,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "scripts"), str(pathlib.Path(__file__).resolve().parent)]
+import compare_bound  # noqa: E402
 import compare_counters  # noqa: E402
 import measure_bounds  # noqa: E402
 import measure_torch_units  # noqa: E402
@@ -63,6 +64,43 @@ class Chosen(unittest.TestCase):
         for metric in [*counters.METRICS.values(), *bounds.ALL_METRICS]:
             self.assertRegex(metric, r"^(sm|smsp|l1tex|lts|dram|gpu|gpc)__\w+\.(sum|ratio|pct|avg)(\.\w+)?$")
         self.assertEqual(len(set(bounds.ALL_METRICS)), len(bounds.ALL_METRICS))
+
+
+class LowerBound(unittest.TestCase):
+    CASE = {"series": "matmul", "label": "M=1024", "launches": [{"unit": "float32 units", "cycles": 1}]}
+
+    def shown(self, bound, time):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "bound.json"
+            case = self.CASE | {"bound_milliseconds": bound, "milliseconds": time}
+            file.write_text(json.dumps({"cases": [case]}), encoding="utf-8")
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                status = compare_bound.main(["--show", "--output", str(file)])
+        return status, output.getvalue()
+
+    def test_a_bound_below_the_time_is_as_it_should_be_and_one_above_is_named(self):
+        status, text = self.shown(0.5, 2)
+        self.assertEqual(status, 0)
+        self.assertIn("0.5000 of  2.0000 ms  25%  float32 units", text)
+        status, text = self.shown(3, 2)
+        self.assertEqual(status, 1)
+        self.assertIn("matmul, M=1024: the bound is above the time.", text)
+
+    def test_all_that_is_recorded_are_below_and_of_the_times_that_are_recorded(self):
+        results = ROOT / "docs" / "results"
+        recorded = json.loads((results / "profile_bound_h100.json").read_text(encoding="utf-8"))
+        bench = json.loads((results / recorded["times"]["file"]).read_text(encoding="utf-8"))
+        self.assertEqual(len(recorded["cases"]), len(list(compare_bound.cases())))
+        for case, compared in zip(sorted(compare_bound.cases(), key=lambda case: case.lesson), recorded["cases"]):
+            self.assertEqual(compare_bound.measured(bench, case)[0]["milliseconds"], compared["milliseconds"], case)
+            self.assertLess(compared["bound_milliseconds"], compared["milliseconds"], case)
+
+    def test_a_kernel_that_does_not_run_is_told(self):
+        case = next(compare_bound.cases())
+        with mock.patch.object(subprocess, "run", return_value=mock.Mock(returncode=1, stdout="", stderr="no\n")):
+            with self.assertRaisesRegex(compare_bound.Failure, "Lesson 6 did not run:\nno"):
+                compare_bound.bounds_of(case)
 
 
 class Names(unittest.TestCase):

@@ -354,10 +354,9 @@ Outcome check_product(const Problem& p, const Configuration& c) {
 
 /// @brief Cycles that a multiprocessor needs at least for what one block does: its four schedulers issue an
 /// instruction of a warp a cycle each, its shared memory serves a wavefront a cycle, and its tensor cores do
-/// 2048 multiply-adds. The simulator counts a product and the addition behind it as two; nvcc makes one
-/// multiply-add of them.
+/// 2048 multiply-adds.
 double cycles_of(const Profile& block) {
-  const std::uint64_t instructions = block.float_instructions / 2 + block.special_instructions +
+  const std::uint64_t instructions = block.float_instructions + block.special_instructions +
                                      block.matrix_instructions + block.shared_load.requests +
                                      block.shared_store.requests + block.global_load.requests +
                                      block.global_store.requests + block.barriers;

@@ -64,7 +64,7 @@ void BlockWork::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes) 
 
 // From the hook's call to the next one, or to where the code goes elsewhere. What a comparison of floats
 // leads to may have no hook of its own: then a jump goes on with the same piece. No instruction is read
-// twice.
+// twice. nvcc may fuse any product with any sum of these, so of the two kinds only the one with more counts.
 std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   const std::uintptr_t end = code_begin_ + code_bytes_;
   std::uintptr_t at = code_begin_ + code_offset + 1;  // the offset lies within the call, at its last byte
@@ -75,6 +75,7 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   MachineInstruction hook = decode_at(at - kCallBytes);
   if (hook.does != Does::call || hook.bytes != kCallBytes) hook = decode_at(at - kCallByBytes);
   std::vector<Piece> pieces;
+  std::vector<std::uintptr_t> sums, products;
   std::set<std::uintptr_t> seen;
   for (int i = 0; i < kMostInstructions && at >= code_begin_ && at < end && seen.insert(at).second; ++i) {
     const MachineInstruction instruction = decode_at(at);
@@ -83,7 +84,11 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
     if (instruction.does == hook.does && instruction.target == hook.target) break;
     switch (instruction.does) {
       case Does::add:
+        sums.push_back(at);
+        break;
       case Does::multiply:
+        products.push_back(at);
+        break;
       case Does::fused:
         add(pieces, at, path, 1, 0);
         break;
@@ -101,6 +106,8 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
     }
     at = instruction.does == Does::jump ? instruction.target : at + instruction.bytes;
   }
+  for (const std::uintptr_t counted : sums.size() > products.size() ? sums : products)
+    add(pieces, counted, path, 1, 0);
   if (pieces.empty()) return kNothing;
   blocks_.push_back(std::move(pieces));
   return static_cast<std::uint32_t>(blocks_.size()) - 1 + kFirst;

@@ -1,8 +1,8 @@
 #pragma once
 /// @file
-/// How much arithmetic in float a basic block holds, read from the kernel's machine code. The compiler for
-/// GPUs fuses multiply-adds as the host's does, but may drop, move or repeat any of it, as it may with
-/// accesses.
+/// How much arithmetic in float a basic block holds at least, read from the kernel's machine code: its fused
+/// multiply-adds, and its sums or its products, whichever are more, since nvcc may fuse those that the host's
+/// compiler did not. nvcc may drop, move or repeat any of it, as it may with accesses.
 
 #include <cstddef>
 #include <cstdint>

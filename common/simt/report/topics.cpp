@@ -84,7 +84,7 @@ Topic bound_topic() {
       "Lower bound: cycles of one multiprocessor of an H200",
       [](const Sums& s) { return s.launch_computes && s.cycles != Cycles{}; },
       {{"tensor", "tensor cores: 4096 dense operations on 16 bits a cycle", cycles_cell<Unit::tensor>},
-       {"float32", "additions, multiplications and multiply-adds: 128 a cycle", cycles_cell<Unit::floats>},
+       {"float32", "multiply-adds, and sums or products alone: 128 a cycle", cycles_cell<Unit::floats>},
        {"special", "exponentials, reciprocals, roots and the like: 16 a cycle", cycles_cell<Unit::special>},
        {"shared", "shared memory: one wavefront of 128 bytes a cycle", cycles_cell<Unit::shared>},
        {"share", "of the cycles of the unit that takes longest",

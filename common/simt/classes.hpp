@@ -57,6 +57,10 @@ inline constexpr Advice kRaceWithReads{
     "Threads of different warps run in any order between two __syncthreads().",
     "Put a __syncthreads() between the two. In a loop it takes two: one before what was written is read, "
     "one before the next round writes again."};
+inline constexpr Advice kRaceWithCopy{
+    "A copy may write from where it is issued until its thread has waited for it.",
+    "Put a __syncthreads() between the last use of what was there and the copy; to use what the copy brings, "
+    "put one after the wait."};
 inline constexpr Advice kRaceOfOneInstruction{
     "Which of them wins is undefined.", "Give each thread an element of its own, or let one thread write."};
 inline constexpr Advice kRaceWithAtomic{

@@ -446,7 +446,7 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
         if (mark_of(event.event) == Mark::copy)
           detector_.copy_issued(thread, site, event.offsets[lane], CopyExtent::unpacked(event.seconds[lane]));
         else
-          detector_.copy_lands(thread, site, event.offsets[lane]);
+          detector_.copy_lands(thread, event.offsets[lane]);
       }
       return;
     case Mark::work:

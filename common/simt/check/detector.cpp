@@ -228,10 +228,7 @@ void Detector::read(const Touch& touch, Cell& cell, unsigned bytes) {
 }
 
 void Detector::write(const Touch& touch, Cell& cell) {
-  // A copy's own write comes where it lands. What lanes of its warp did before was judged when it was issued.
-  if (cell.write.step() >= scope_first_ && !(landing_ && by_own_warp(cell.write, touch)))
-    write_after_write(touch, cell);
-  if (cell.read.step() >= scope_first_) write_after_reads(touch, cell);
+  if (!landing_) write_after_others(touch, cell);
   if (!uninitialised_.empty() && !touch.atomic) note_first_write(touch);
   cell.write = Stamp(order_.step_of(touch.access.warp), touch.thread, touch.access.site, touch.atomic);
   cell.value = touch.value;
@@ -325,36 +322,37 @@ bool Detector::racing(const Stamp& before, const Touch& touch, unsigned thread) 
 void Detector::read_after_write(const Touch& touch, const Cell& cell) {
   for_each_lane(touch.lanes, [&](unsigned lane) {
     const unsigned thread = touch.access.warp * 32 + lane;
-    if (racing(cell.write, touch, thread)) report_conflict(touch, thread, cell.write, true);
+    if (racing(cell.write, touch, thread)) report_conflict(touch, thread, cell.write, Did::write);
   });
+}
+
+void Detector::write_after_others(const Touch& touch, const Cell& cell) {
+  if (cell.write.step() >= scope_first_) write_after_write(touch, cell);
+  if (cell.read.step() >= scope_first_) write_after_reads(touch, cell);
 }
 
 void Detector::write_after_write(const Touch& touch, const Cell& cell) {
   if (!racing(cell.write, touch, touch.thread)) return;
   const bool same_value = touch.value != 0 && touch.value == cell.value;
-  report_conflict(touch, touch.thread, cell.write, true, same_value);
-}
-
-bool Detector::by_own_warp(const Stamp& before, const Touch& touch) const {
-  return before.step() >= order_.first_of_block() && before.warp() == touch.access.warp;
+  report_conflict(touch, touch.thread, cell.write, same_value ? Did::write_same_value : Did::write);
 }
 
 void Detector::write_after_own_reads(const Touch& touch, const Cell& cell) {
   for (LaneMask others = cell.readers & ~touch.lanes; others != 0; others &= others - 1) {
     const Stamp read = cell.read.with_lane(static_cast<unsigned>(std::countr_zero(others)));
-    if (racing(read, touch, touch.thread)) return report_conflict(touch, touch.thread, read, false);
+    if (racing(read, touch, touch.thread)) return report_conflict(touch, touch.thread, read, Did::read);
   }
 }
 
 void Detector::write_after_reads(const Touch& touch, const Cell& cell) {
-  if (by_own_warp(cell.read, touch)) {
-    if (!landing_) write_after_own_reads(touch, cell);
+  if (cell.read.step() >= order_.first_of_block() && cell.read.warp() == touch.access.warp) {
+    write_after_own_reads(touch, cell);
   } else if (racing(cell.read, touch, touch.thread)) {
-    report_conflict(touch, touch.thread, cell.read, false);
+    report_conflict(touch, touch.thread, cell.read, Did::read);
     return;
   }
   if (racing(cell.other_read, touch, touch.thread))
-    report_conflict(touch, touch.thread, cell.other_read, false);
+    report_conflict(touch, touch.thread, cell.other_read, Did::read);
 }
 
 bool Detector::watches(const WarpAccess& access) {
@@ -398,8 +396,8 @@ bool Detector::in_bounds(const WarpAccess& access, unsigned lane) {
 }
 
 // A target out of bounds is the fault of the line that issues the copy, not of the wait where it lands. And
-// from that line on the copy may write: what other lanes of the warp did to the place before has to be
-// ordered with it. Other warps are judged where the copy lands, and by meets_copy() until then.
+// from that line on the copy may write: what others did to the place before has to be ordered with it. What
+// they do from now on is judged by meets_copy(), until it lands.
 void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset,
                            const CopyExtent& extent) {
   std::uint64_t offsets[32] = {};
@@ -409,6 +407,7 @@ void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_
   write.kind = Kind::write;
   write.space = Space::shared;
   write.bytes = static_cast<unsigned>(extent.bytes);
+  write.issues_copy = true;
   write.site = site;
   write.warp = thread / 32;
   write.offsets = offsets;
@@ -416,14 +415,13 @@ void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_
   scope_first_ = order_.first_of_epoch();
   const Shadow::Units units = shared_.at(shared_offset, write.bytes);
   for (unsigned i = 0; i < units.count; ++i) {
-    const Cell& cell = units.cell[i];
     const Touch unit{write, shared_offset + i * units.unit_bytes, LaneMask{1} << lane, thread, false, 0};
-    if (by_own_warp(cell.write, unit)) write_after_write(unit, cell);
-    if (by_own_warp(cell.read, unit)) write_after_own_reads(unit, cell);
+    write_after_others(unit, units.cell[i]);
   }
   const std::uint64_t source_end = extent.source + (extent.bytes - extent.zeroed);
   landed_.resize(std::max<std::size_t>(landed_.size(), thread + 1));
-  copies_.push_back({shared_offset, shared_offset + extent.bytes, extent.source, source_end, thread, site,
+  const Stamp issued(order_.step_of(thread / 32), thread, site, false);
+  copies_.push_back({shared_offset, shared_offset + extent.bytes, extent.source, source_end, issued,
                      landed_[thread].count});
   count_copy(copies_.back(), 1);
 }
@@ -450,14 +448,14 @@ bool Detector::may_meet_copy(const WarpAccess& access) const {
   return may;
 }
 
-void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset) {
+void Detector::copy_lands(unsigned thread, std::uint64_t shared_offset) {
   const auto is_it = [&](const PendingCopy& copy) {
-    return copy.thread == thread && copy.begin == shared_offset;
+    return copy.issued.thread() == thread && copy.begin == shared_offset;
   };
   const auto copy = std::find_if(copies_.begin(), copies_.end(), is_it);
   if (copy == copies_.end()) return;  // it has been told of when it was issued
   const std::uint64_t end = copy->end;
-  const unsigned copy_site = copy->site;
+  const unsigned site = copy->issued.site();  // for reports, its line writes
   count_copy(*copy, -1);
   copies_.erase(copy);
   landed_[thread] = {landed_[thread].count + 1, shared_offset, order_.first_of_epoch()};
@@ -472,12 +470,12 @@ void Detector::copy_lands(unsigned thread, unsigned site, std::uint64_t shared_o
   write.offsets = offsets;
   write.values = values;
   write.bytes = (shared_offset | end) % 4 == 0 ? 4 : 1;
-  landing_ = copy_site;
+  landing_ = true;
   for (std::uint64_t at = shared_offset; at < end; at += write.bytes) {
     offsets[lane] = at;
     access(write);
   }
-  landing_.reset();
+  landing_ = false;
 }
 
 }  // namespace simt::check

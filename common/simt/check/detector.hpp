@@ -23,7 +23,8 @@ struct WarpAccess {
   Kind kind = Kind::read;
   Space space = Space::global;
   bool is_volatile = false;
-  bool compares = false;  ///< a compare-and-swap
+  bool compares = false;     ///< a compare-and-swap
+  bool issues_copy = false;  ///< which may write from now on
   unsigned bytes = 4;
   unsigned matrices = 0;    ///< that are moved, with 16 bytes, a row, for each lane; 0: an ordinary access
   bool transposed = false;  ///< of such a move
@@ -68,7 +69,7 @@ class Detector {
   bool watches(const WarpAccess& shared_access);
   void access(const WarpAccess& access);
   void copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, const CopyExtent& extent);
-  void copy_lands(unsigned thread, unsigned site, std::uint64_t shared_offset);
+  void copy_lands(unsigned thread, std::uint64_t shared_offset);
 
   /// One side of a finding, with places and threads filled in.
   FindingSide side(unsigned site, unsigned thread) const;
@@ -113,7 +114,7 @@ class Detector {
   struct PendingCopy {
     std::uint64_t begin, end;                ///< in shared memory
     std::uint64_t source_begin, source_end;  ///< in global memory
-    unsigned thread, site;
+    Stamp issued;
     std::uint64_t landed_before;  ///< of the thread's copies, when this one was issued
   };
   /// Of a thread of the running block.
@@ -140,8 +141,8 @@ class Detector {
   void note_first_write(const Touch& touch);
   bool racing(const Stamp& before, const Touch& touch, unsigned thread) const;
   void read_after_write(const Touch& touch, const Cell& cell);
+  void write_after_others(const Touch& touch, const Cell& cell);
   void write_after_write(const Touch& touch, const Cell& cell);
-  bool by_own_warp(const Stamp& before, const Touch& touch) const;
   void write_after_own_reads(const Touch& touch, const Cell& cell);
   void write_after_reads(const Touch& touch, const Cell& cell);
   void forget_guesses(const Touch& touch, Cell& cell);
@@ -149,10 +150,11 @@ class Detector {
   bool may_meet_copy(std::uint64_t begin, std::uint64_t end) const;
   bool may_meet_copy(const WarpAccess& access) const;
   bool meets_copy(const WarpAccess& access, unsigned lane);
+  bool overwrites(const PendingCopy& copy, const Touch& touch) const;
   bool waited_for_others(const PendingCopy& copy, unsigned thread) const;
 
-  void report_conflict(const Touch& touch, unsigned thread, const Stamp& before, bool before_writes,
-                       bool same_value = false);
+  enum class Did { read, write, write_same_value, issue_copy };
+  void report_conflict(const Touch& touch, unsigned thread, const Stamp& before, Did before_did);
   void report_out_of_bounds(const WarpAccess& access, unsigned lane);
   void report_uninitialised(const UninitialisedRead& read);
 
@@ -168,7 +170,7 @@ class Detector {
   std::vector<PendingCopy> copies_;
   std::vector<std::uint32_t> copies_near_;  ///< of copies_: how many go to each stretch of shared memory
   std::vector<LandedCopies> landed_;        ///< by thread
-  std::optional<unsigned> landing_;         ///< the access in hand is a copy's own, of this site
+  bool landing_ = false;                    ///< the access in hand is a copy's own
   std::vector<Guess> guesses_;              ///< of the running block
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites
   std::set<unsigned> guessing_sites_;       ///< of the launch: reads there are first guesses

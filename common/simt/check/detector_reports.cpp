@@ -82,9 +82,9 @@ ElementName Detector::element(const FindingSide& side, Space space, std::uint64_
   return memory_map().element(space, offset, bytes, texts_of(side.calls));
 }
 
-void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp& before, bool before_writes,
-                               bool same_value) {
+void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp& before, Did before_did) {
   const WarpAccess& access = touch.access;
+  const bool before_writes = before_did != Did::read, same_value = before_did == Did::write_same_value;
   const bool same_block = before.step() >= order_.first_of_block();
   const bool same_warp = same_block && before.warp() == access.warp;
   const bool one_instruction = same_warp && before.step() == order_.step_of(access.warp) &&
@@ -105,17 +105,20 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
   const ElementName there = element(report.other, access.space, touch.offset, access.bytes);
   report.element = here.text;
   const bool other_name = here.by_source && there.by_source && there.array != here.array;
-  const std::string other_verb = before.atomic() && before_writes ? "atomically updates"
-                                 : before_writes                  ? "writes"
-                                                                  : "reads";
+  const bool after_copy = before_did == Did::issue_copy;
+  const std::string other_verb = after_copy                         ? "issues a copy"
+                                 : before.atomic() && before_writes ? "atomically updates"
+                                 : before_writes                    ? "writes"
+                                                                    : "reads";
   if (one_instruction) {
     report.what = fmt::format("{} and thread {} write {} in {} memory with one instruction{}.",
                               subject(report.here), index_text(report.other.thread), here.full_text(),
                               report.memory, same_value ? ", the same value" : "");
   } else {
     report.what =
-        fmt::format("{} {} {} in {} memory, which {} {}{} {}{}, and nothing orders the two.",
-                    subject(report.here), verb(access.kind), here.full_text(), report.memory,
+        fmt::format("{} {} {} in {} memory, {} {} {}{} {}{}, and nothing orders the two.",
+                    subject(report.here), access.issues_copy ? "issues a copy to" : verb(access.kind),
+                    here.full_text(), report.memory, after_copy ? "to which" : "which",
                     same_block ? "thread " + index_text(report.other.thread) : who(report.other), other_verb,
                     other_name ? " as " + there.text : "", place_beside(report.other, report.here),
                     same_value ? " with the same value" : "");
@@ -126,6 +129,8 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
     advise(report, kRaceOfOneInstruction);
   } else if (kind == kMissingSyncwarp) {
     // The registry's advice is the only one.
+  } else if (access.issues_copy || after_copy) {
+    advise(report, kRaceWithCopy);
   } else if (!same_block) {
     advise(report, before_writes && access.kind != Kind::read ? kRaceOfBlocksThatWrite : kRaceOfBlocks);
   } else if (before.atomic() || touch.atomic) {
@@ -183,15 +188,26 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
 }
 
+/// Whether a copy takes a value away from an access that nothing orders with the copy's issue. Otherwise, the
+/// access is to what the copy brings.
+bool Detector::overwrites(const PendingCopy& copy, const Touch& touch) const {
+  if (touch.access.space != Space::shared || landing_ || copy.issued.warp() == touch.access.warp)
+    return false;
+  const Cell* const cell = shared_.known(touch.offset);
+  return cell != nullptr && cell->write.step() >= order_.first_of_block() &&
+         !order_.happened_before(copy.issued, touch.thread);
+}
+
 /// Whether the copy's thread has waited since it issued the copy, but for earlier ones alone, and a barrier
 /// has made that known to `thread`. Where one of the two has waited since the last barrier, it may be the
 /// barrier that is missing.
 bool Detector::waited_for_others(const PendingCopy& copy, unsigned thread) const {
-  if (landed_[copy.thread].count == copy.landed_before) return false;
+  const unsigned issuer = copy.issued.thread();
+  if (landed_[issuer].count == copy.landed_before) return false;
   const auto before_barrier = [&](unsigned one) {
     return one >= landed_.size() || landed_[one].epoch < order_.first_of_epoch();
   };
-  return copy.thread == thread || (before_barrier(copy.thread) && before_barrier(thread));
+  return issuer == thread || (before_barrier(issuer) && before_barrier(thread));
 }
 
 void Detector::host_touched(const HostTouch& touch) {
@@ -232,30 +248,35 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
   };
   const auto copy = std::find_if(copies_.begin(), copies_.end(), overlaps);
   if (copy == copies_.end()) return false;
-  const unsigned site = landing_.value_or(access.site);
-  if (log_.repeated(kMissingWait, site, copy->site)) return true;
-  Finding report = finding(kMissingWait, site, thread);
-  report.other = side(copy->site, copy->thread);
+  const Touch touch{access, begin, LaneMask{1} << lane, thread, false, 0};
+  if (overwrites(*copy, touch)) {
+    report_conflict(touch, thread, copy->issued, Did::issue_copy);
+    return true;
+  }
+  const unsigned issuer = copy->issued.thread();
+  if (log_.repeated(kMissingWait, access.site, copy->issued.site())) return true;
+  Finding report = finding(kMissingWait, access.site, thread);
+  report.other = side(copy->issued);
   report.memory = name_of(access.space);
   const ElementName here = element(report.here, access.space, begin, access.bytes);
   report.element = here.text;
   report.what = fmt::format("{} {} {} while the asynchronous copy that {} issued {} may still be under way.",
                             subject(report.here), verb(access.kind), report.element,
-                            copy->thread == thread ? "it" : "thread " + index_text(report.other.thread),
+                            issuer == thread ? "it" : "thread " + index_text(report.other.thread),
                             place_beside(report.other, report.here));
   if (shared && !landing_ && waited_for_others(*copy, thread)) {
-    const ElementName landed = element(report.here, access.space, landed_[copy->thread].last, access.bytes);
+    const ElementName landed = element(report.here, access.space, landed_[issuer].last, access.bytes);
     const bool other_stage = landed.array == here.array && landed.index.size() > 1 && here.index.size() > 1 &&
                              landed.index[0] != here.index[0];
     report.fix = fmt::format(
         "It has waited since then, but for earlier batches alone{}. Wait for this batch, too, before the "
         "access; or use the stage that has landed, if this is the wrong one.",
         other_stage ? fmt::format(": what has landed last went to {}[{}]", here.array, landed.index[0]) : "");
-  } else if (copy->thread == thread)
+  } else if (issuer == thread)
     report.fix = "Commit the batch and wait for it before the access.";
   else if (landing_)
     report.fix = "Two copies go to the same place: give each one a place of its own.";
-  log_.add(kMissingWait, std::move(report), site, copy->site);
+  log_.add(kMissingWait, std::move(report), access.site, copy->issued.site());
   return true;
 }
 

@@ -5,6 +5,16 @@
 #include "simt/classes.hpp"
 
 namespace simt::check {
+namespace {
+
+/// Of the kinds as which one missing barrier or wait shows, a stronger one tells it all. 0: any other kind.
+int strength(const char* kind) {
+  if (kind == kMissingWait) return 3;
+  if (kind == kRace) return 2;
+  return kind == kSameValueWrite || kind == kMissingSyncwarp ? 1 : 0;
+}
+
+}  // namespace
 
 bool FindingLog::repeated(const char* kind, unsigned site, unsigned other_site) {
   const auto known = by_site_.find({kind, site, other_site});
@@ -24,21 +34,18 @@ void FindingLog::add(const char* kind, Finding finding, unsigned site, unsigned 
     return known != by_line_.end() ? known
                                    : by_line_.find({wanted, other.file, other.line, here.file, here.line});
   };
-  // One missing barrier shows between warps and within one: the former tells it all.
-  const bool milder = kind == kSameValueWrite || kind == kMissingSyncwarp;
-  auto known = milder ? find(kRace) : find(kind);
-  if (known == by_line_.end() && milder) known = find(kind);
-  if (known == by_line_.end() && kind == kRace) {
-    known = find(kMissingSyncwarp);
-    if (known == by_line_.end()) known = find(kSameValueWrite);
-    if (known != by_line_.end()) {
-      const std::size_t index = known->second;
-      finding.count += findings_[index].count;
-      findings_[index] = finding;
-      --findings_[index].count;
-      by_line_.erase(known);
-      known = by_line_.emplace(Lines{kind, here.file, here.line, other.file, other.line}, index).first;
-    }
+  auto known = find(kind);
+  for (const char* const relative : {kMissingWait, kRace, kMissingSyncwarp, kSameValueWrite}) {
+    if (known != by_line_.end() || strength(kind) == 0) break;
+    if (strength(relative) == strength(kind)) continue;
+    known = find(relative);
+    if (known == by_line_.end() || strength(relative) > strength(kind)) continue;
+    const std::size_t index =
+        known->second;  // of a weaker one, in place of which this one stands from now on
+    finding.count += findings_[index].count - 1;
+    findings_[index] = finding;
+    by_line_.erase(known);
+    known = by_line_.emplace(Lines{kind, here.file, here.line, other.file, other.line}, index).first;
   }
   std::size_t index = findings_.size();
   if (known != by_line_.end()) {

@@ -1,19 +1,19 @@
 // Each thread waits for its own copies, and ldmatrix reads rows that the other warp has copied.
 //
-// expect: race at L, other side W
+// expect: race at L, other side C
 #include <cuda_runtime.h>
 
 __device__ unsigned shared(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
 __device__ void copy16(void* to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared(to)), "l"(from) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared(to)), "l"(from) : "memory");  // C
 }
 
 __device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 template <int kLeft>
 __device__ void wait_group() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");  // W
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 }
 
 __device__ void load_matrices(unsigned (&a)[4], const void* row) {

@@ -1,6 +1,6 @@
 // Two stages and one barrier a step: the next copy goes into the stage that slower warps still read.
 //
-// expect: missing_wait at A, other side C
+// expect: race at A, other side C
 #include <cuda_runtime.h>
 
 __device__ unsigned shared(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }

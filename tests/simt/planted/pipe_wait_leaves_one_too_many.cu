@@ -1,8 +1,7 @@
 // Three stages, two tiles ahead: when tile k is used, only tile k + 1 may still be under way, and wait_group
-// 2 leaves tile k itself. A slower warp finds it landed, by a wait that no barrier follows.
+// 2 leaves tile k itself.
 //
 // expect: missing_wait at A, other side C
-// expect: race at A, other side W
 #include <cuda_runtime.h>
 
 __device__ unsigned shared(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
@@ -15,7 +14,7 @@ __device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); 
 
 template <int kLeft>
 __device__ void wait_group() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");  // W
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 }
 
 constexpr int kTiles = 6, kStages = 3;

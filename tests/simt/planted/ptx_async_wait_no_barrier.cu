@@ -6,9 +6,9 @@
 __global__ void kernel(const float* x, float* y) {
   __shared__ float tile[64];
   const unsigned t = threadIdx.x, to = static_cast<unsigned>(__cvta_generic_to_shared(&tile[t]));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(&x[t]) : "memory");
-  asm volatile("cp.async.wait_all;" ::: "memory");  // B
-  y[t] = tile[63 - t];                              // A
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(&x[t]) : "memory");  // B
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  y[t] = tile[63 - t];  // A
 }
 
 int main() {

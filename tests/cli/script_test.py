@@ -76,7 +76,7 @@ class Script(Case):
     def test_before_the_first_build_an_unknown_command_or_option_is_refused_at_once(self):
         (self.project / "common").mkdir()
         shutil.copytree(ROOT / "common/cli", self.project / "common/cli")
-        for arguments, name in ((("check", "01", "--no-color"), "option --no-color"), (("chek", "01"), "command chek"),
+        for arguments, name in ((("check", "01", "--no-color"), "option --no-color"), (("checked", "01"), "command checked"),
                                 (("check", "--jsn=x"), "option --jsn"), (("--version",), "option --version")):
             result = self.course(*arguments)
             self.assertEqual((result.returncode, self.called()), (2, []))
@@ -87,7 +87,7 @@ class Script(Case):
             self.assertEqual(self.course(*arguments).returncode, 0)
             shutil.rmtree(self.build)
         self.course("list")
-        self.assertEqual(self.course("chek", "--no-color").returncode, 0)  # the program's business
+        self.assertEqual(self.course("checked", "--no-color").returncode, 0)  # the program's business
 
     def test_the_site_takes_no_course_program(self):
         self.program("ninja", 'echo "$@" >>"$CALLS"\n')

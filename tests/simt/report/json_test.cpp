@@ -49,7 +49,7 @@ TEST_CASE("a finding in a function of the program's own says who called it", "[r
   CHECK(finding.message().find(" Called from transpose.cu:12. Nothing") != std::string::npos);
   finding.here.calls.erase(finding.here.calls.begin());  // the kernel itself
   finding.here.line = 12;
-  CHECK(finding.message().find("alled from") == std::string::npos);
+  CHECK(finding.message().find("Called") == std::string::npos);
 }
 
 TEST_CASE("a deadlock has everybody who waits", "[report][json]") {

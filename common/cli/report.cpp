@@ -92,11 +92,9 @@ std::vector<const CaseResult*> failed_cases(const LessonReport& report, std::siz
   return failed;
 }
 
-/// Adds to `lines` the number of the student's line that this side stands for, if it is in the student's
-/// file.
-void add_line(const LessonReport& report, const simt::FindingSide& side, std::map<int, std::string>& lines) {
-  const simt::SourceCall own = side.own();
-  if (own.line > 0 && std::filesystem::path(own.file).filename() == report.source.filename()) lines[own.line];
+/// Adds to `lines` the number of this line, if it is in the student's file.
+void add_line(const LessonReport& report, const simt::SourceCall& at, std::map<int, std::string>& lines) {
+  if (at.line > 0 && std::filesystem::path(at.file).filename() == report.source.filename()) lines[at.line];
 }
 
 /// Those of the student's lines, for a report that is read without an editor beside it.
@@ -133,9 +131,10 @@ std::string render_finding(const Terminal& terminal, const LessonReport& report,
            text.substr(end);
   }
   std::map<int, std::string> lines;
-  add_line(report, finding.here, lines);
-  add_line(report, finding.other, lines);
-  for (const simt::WaitingThreads& group : finding.waiting) add_line(report, group.where, lines);
+  add_line(report, finding.here.own(), lines);
+  add_line(report, finding.here.caller(), lines);
+  add_line(report, finding.other.own(), lines);
+  for (const simt::WaitingThreads& group : finding.waiting) add_line(report, group.where.own(), lines);
   return text + render_source_lines(terminal, report, lines);
 }
 
@@ -159,7 +158,7 @@ std::string render_findings_of(const Terminal& terminal, const LessonReport& rep
     std::erase_if(findings, [&](const Finding& one) {
       if (!one_cause(first, one)) return false;
       const std::size_t known = lines.size();
-      add_line(report, one.here, lines);
+      add_line(report, one.here.own(), lines);
       return lines.size() > known;
     });
     lines.erase(first.here.own().line);

@@ -86,14 +86,19 @@ def draw_groups(groups, sources, y):
     for site, of_site in drawn.items():
         lines, y = trace_picture.draw_heading(of_site[0].step, sources.line(of_site[0].step), y)
         body += lines
+        told = ""
         for group in of_site:
             lines, y = trace_picture.draw_step(group.step, y)
             body += lines
-            notes = [trace_words.more_of(group)]
-            if group is of_site[-1]:
-                notes.append(other_shapes(groups, site, of_site))
-            notes = [note for note in notes if note]
-            words.append(" ".join([trace_words.described(group.step), *notes]))
+            more = trace_words.more_of(group)
+            others = other_shapes(groups, site, of_site) if group is of_site[-1] else ""
+            notes = [note for note in (more, others) if note]
+            looks = trace_words.looks_of(group.step) + more
+            if looks == told:
+                words[-1] += f" The same holds of step {group.step.number}." + (others and " " + others)
+            else:
+                words.append(" ".join([trace_words.described(group.step), *notes]))
+            told = looks
             for note in notes:
                 body.append(trace_picture.text("small", charts.LEFT, y + 10, trace_picture.shortened(note, 104)))
                 y += trace_picture.LINE

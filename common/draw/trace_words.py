@@ -72,9 +72,14 @@ def cost_of(step):
     return f"{text}, " + ("all bytes used" if used == moved else f"{used:,} of {moved:,} bytes used")
 
 
+def looks_of(step):
+    """What the sentence of a step says of it, but for its warp and number."""
+    return f"{name_of(step)} ({line_of(step)}): {pattern_of(step)}, {cost_of(step)}"
+
+
 def described(step):
     """The sentence of one step."""
-    return f"Warp {step.warp}, step {step.number}, {name_of(step)} ({line_of(step)}): {pattern_of(step)}, {cost_of(step)}."
+    return f"Warp {step.warp}, step {step.number}, {looks_of(step)}."
 
 
 def distance_of(places):

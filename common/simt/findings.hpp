@@ -51,6 +51,13 @@ struct FindingSide {
       if (call.is_own()) return call;
     return calls.empty() ? SourceCall{file, line, "", ""} : calls.front();
   }
+  /// The program's own line that called the function of own(); line 0 if that is the kernel.
+  SourceCall caller() const {
+    const SourceCall inner = own();
+    for (const SourceCall& call : calls)
+      if (call.is_own() && (call.line != inner.line || call.file != inner.file)) return call;
+    return {};
+  }
   /// True if the place itself lies in a function of a header, which a line of the program's own called.
   bool in_helper() const { return !calls.empty() && !calls.front().is_own() && own().is_own(); }
 };
@@ -91,12 +98,17 @@ struct Finding {
   std::string tool{};       ///< of NVIDIA, such as "memcheck", which found it; empty: the simulator
   bool unprinted = false;   ///< the tool left reports out: `count` is the least
 
-  /// The whole report on one line: the headline's place, class, places, threads, element, rule and fix.
+  /// The whole report on one line: the headline's place, class, places, threads, element, who called the
+  /// headline's function, rule and fix.
   std::string message() const {
     std::string text;
     if (here.line != 0) text = here.own().place() + ": ";
     text += std::string(to_string(severity)) + ": " + kind + ": " + what;
-    if (!called_from.empty() && !here.in_helper()) text += " Called from " + called_from + ".";
+    const SourceCall caller = here.caller();
+    const std::string from = caller.line != 0 ? caller.place() : here.in_helper() ? "" : called_from;
+    const bool of_two = caller.line != 0 && other.line != 0;
+    const std::string whose = of_two ? " Line " + std::to_string(here.own().line) + " was called" : " Called";
+    if (!from.empty()) text += whose + " from " + from + ".";
     for (const std::string* sentence : {&rule, &fix})
       if (!sentence->empty()) text += " " + *sentence;
     if (!tool.empty())

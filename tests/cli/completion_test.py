@@ -71,6 +71,19 @@ class Bash(unittest.TestCase):
         self.assertIn("--yes", complete("--"))
         self.assertEqual(complete("--yes", "check", "09", "--b"), ["--backend"])
 
+    def test_the_script_knows_each_of_them_before_the_first_build(self):
+        # It reads them in the sources. A build folder that cannot be made ends it where the build would begin.
+        environment = {**os.environ, "COURSE_BUILD_DIR": "/dev/null/build"}
+        tried = 0
+        for command in complete(""):
+            options = [word for word in complete(command, "--") if word.startswith("--")]
+            tried += len(options)
+            result = subprocess.run(["sh", ROOT / "course", command, *options], capture_output=True, text=True,
+                                    env=environment, timeout=PATIENCE_SECONDS, check=False)
+            if command not in ("completion", "docs"):
+                self.assertEqual((result.returncode, "cannot be made" in result.stderr), (3, True), result.stderr)
+        self.assertGreater(tried, 40)
+
     def test_lessons_by_name_and_by_number(self):
         self.assertEqual(complete("check", "fl"), ["flash1_forward", "flash2_forward", "flash2_backward"])
         self.assertEqual(complete("check", "09"), ["09_flash2_forward"])

@@ -73,6 +73,22 @@ class Script(Case):
         result = self.course("check", "a b", "--yes", "", "--file", "it's", "*")
         self.assertEqual(result.stdout, "[check]\n[a b]\n[]\n[--file]\n[it's]\n[*]\n")
 
+    def test_before_the_first_build_an_unknown_command_or_option_is_refused_at_once(self):
+        (self.project / "common").mkdir()
+        shutil.copytree(ROOT / "common/cli", self.project / "common/cli")
+        for arguments, name in ((("check", "01", "--no-color"), "option --no-color"), (("checked", "01"), "command checked"),
+                                (("check", "--jsn=x"), "option --jsn"), (("--version",), "option --version")):
+            result = self.course(*arguments)
+            self.assertEqual((result.returncode, self.called()), (2, []))
+            command = arguments[0] + " " if arguments[0] == "check" else ""
+            self.assertEqual(result.stderr,
+                             f"course: There is no {name}. `./course {command}--help` says what there is.\n")
+        for arguments in (("check", "--json=x", "--list-cases", "--help"), ("simulate", "--use_fast_math"), ("--help",)):
+            self.assertEqual(self.course(*arguments).returncode, 0)
+            shutil.rmtree(self.build)
+        self.course("list")
+        self.assertEqual(self.course("checked", "--no-color").returncode, 0)  # the program's business
+
     def test_the_site_takes_no_course_program(self):
         self.program("ninja", 'echo "$@" >>"$CALLS"\n')
         site = self.project / "scripts/build_site.py"

@@ -250,6 +250,63 @@ Tensor<double> divided_by_own_sums(const Problem& p) {
   return O;
 }
 
+/// Rows that are skipped while their maximum is -inf: their scores are multiplied with V as if they were P.
+Forward64 with_scores_left_in_p(const Problem& p, Int width) {
+  const Tensor<double> S = attention_of(p).S;
+  Forward64 to = expected_of(p);
+  const Int Nk = p.Nk(), D = p.D();
+  for (Int row = 0; row < to.lse.numel(); ++row) {
+    const double* const s = S.data() + row * Nk;
+    const Int head = row / p.Nq(), b = head / p.H(), h = head % p.H();
+    double m = -kInf64, l = 0;
+    std::vector<double> O(static_cast<std::size_t>(D));
+    for (Int first = 0; first < Nk; first += width) {
+      const Int end = std::min(first + width, Nk);
+      double m_new = m;
+      for (Int j = first; j < end; ++j) m_new = std::fmax(m_new, s[j]);  // passes over NaN
+      const bool skipped = m_new == -kInf64;
+      const double rescale = exp_relative(m, m_new);
+      if (!skipped) l *= rescale;
+      for (double& o : O) o *= skipped ? 1 : rescale;
+      for (Int j = first; j < end; ++j) {
+        const double P = skipped ? s[j] : exp_relative(s[j], m_new);
+        if (!skipped) l += P;
+        for (Int d = 0; d < D; ++d)
+          O[static_cast<std::size_t>(d)] += P * static_cast<double>(p.V(b, h, j, d));
+      }
+      m = m_new;
+    }
+    to.lse.at_linear(row) = l == 0 ? -kInf64 : m + std::log(l);
+    for (Int d = 0; d < D; ++d) to.O.at_linear(row * D + d) = l == 0 ? 0 : O[static_cast<std::size_t>(d)] / l;
+  }
+  return to;
+}
+
+/// The last loop finishes `rows` of a thread's 8: 4 of each 64 queries side by side.
+void add_unfinished_rows(Mistakes& to, const Problem& p, Which which) {
+  for (int rows = 1; rows < 8; ++rows) {
+    const auto finished = [rows](Int query) { return query % 128 / 64 * 4 + query % 4 < rows; };
+    const std::string name = "rows_not_finished",
+                      sentence = "A thread has kThreadRows rows, and finishes " + std::to_string(rows) +
+                                 ": in the others O is not divided and lse not stored. The last loop goes "
+                                 "over all of them.";
+    if (which == Which::lse)
+      to.push_back(only_written(
+          name, [finished](const grading::Index& at) { return finished(at[2]); }, sentence));
+    else
+      to.push_back(gives_about(
+          name,
+          [&p, finished] {
+            Tensor<double> O = expected_of(p).O;
+            const Tensor<double> undivided = deviate(p, {.division = Division::none}).O;
+            for (Int i = 0; i < O.numel(); ++i)
+              if (!finished(O.unravel(i)[2])) O.at_linear(i) = undivided.at_linear(i);
+            return O;
+          },
+          sentence));
+  }
+}
+
 /// -inf - -inf where a row begins with scores of -inf alone, or 0 / 0 where there are no keys.
 void add_empty_beginnings(Mistakes& to, const Problem& p, Which which) {
   if (p.Nk() == 0) {
@@ -318,6 +375,12 @@ Mistakes own_mistakes(const Problem& p, Which which) {
     }
   for (const Int width : tile_widths(p.Nk())) mistakes.push_back(m_never_updated(p, which, width, "tile"));
   add_empty_beginnings(mistakes, p, which);
+  for (const Int width : widths)
+    mistakes.push_back(gives_about(
+        "scores_left_in_p", [&p, which, width] { return with_scores_left_in_p(p, width).of(which); },
+        "A row whose maximum is still -inf was skipped, and its scores are multiplied with V in the place of "
+        "P: -inf * V. They have to become 0 first."));
+  add_unfinished_rows(mistakes, p, which);
   if (which == Which::O && p.D() <= 64)
     mistakes.push_back(gives_about(
         "divided_by_own_sum", [&p] { return divided_by_own_sums(p); },

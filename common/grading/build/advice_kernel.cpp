@@ -330,4 +330,23 @@ Sentence call_form(const Situation& s) {
   return std::nullopt;
 }
 
+Sentence tile_shape(const Situation& s) {
+  if (!s.says_one_of({"no matching function", "no instance of function template",
+                      "invalid initialization of reference", "cannot bind"}))
+    return std::nullopt;
+  for (const std::string_view function : {"multiply_add", "put_tile", "store_tile"}) {
+    const auto begin = s.line.find(std::string(function) + "<");
+    if (begin == std::string_view::npos) continue;
+    const auto first = begin + function.size() + 1, end = s.line.find(">(", first);
+    if (end == std::string_view::npos) continue;
+    const std::string shape(s.line.substr(first, end - first));
+    const std::string takes = std::string(function) + "<" + shape + "> takes an ";
+    if (function == "multiply_add")
+      return takes + "A of " + shape + "::kRows rows, a B of " + shape + "::kCols rows and an " + shape +
+             "::Accumulator: one of the three is of another shape.";
+    if (s.notes("Accumulator")) return takes + shape + "::Accumulator: this one is of another shape.";
+  }
+  return std::nullopt;
+}
+
 }  // namespace course::grading::advice

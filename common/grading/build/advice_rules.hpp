@@ -75,5 +75,6 @@ Sentence host_variable_in_kernel(const Situation& s);
 Sentence mixed_types(const Situation& s);
 Sentence template_argument(const Situation& s);
 Sentence call_form(const Situation& s);
+Sentence tile_shape(const Situation& s);
 
 }  // namespace course::grading::advice

@@ -99,6 +99,8 @@ constexpr std::array kRules = {
     AdviceRule{{"host_variable_in_kernel", "a kernel that reads a global variable of the host"},
                advice::host_variable_in_kernel},
     AdviceRule{{"mixed_types", "`std::min(a, b)` or `std::max(a, b)` of two types"}, advice::mixed_types},
+    AdviceRule{{"tile_shape", "an accumulator or a tile of another shape than `multiply_add<Shape>` takes"},
+               advice::tile_shape},
     AdviceRule{{"template_argument", "`max_block(...)` where it has to be `max_block<kBlockThreads>(...)`"},
                advice::template_argument},
     AdviceRule{{"call_form", "`cudaMalloc`, `cudaMemcpy`, `atomicAdd` or a shuffle with the wrong arguments"},

@@ -22,9 +22,13 @@ void Checker::report_divergent_barrier(const Arrival& arrival, const Arrival& ot
   if (log_.repeated(kDivergentBarrier, arrival.site, other.site)) return;
   Finding report = detector_.finding(kDivergentBarrier, arrival.site, arrival.thread);
   report.other = detector_.side(other.site, other.thread);
-  report.what = fmt::format("{} waits at this __syncthreads() while thread {} waits at another ({} and {}).",
-                            subject(report.here), index_text(report.other.thread), place_text(report.here),
-                            place_text(report.other));
+  const std::string here = place_text(report.here), there = place_text(report.other);
+  const SourceCall caller = report.other.caller();
+  report.what =
+      fmt::format("{} waits at this __syncthreads() while thread {} waits at {}.", subject(report.here),
+                  index_text(report.other.thread),
+                  here == there && caller.line != 0 ? "it in another call, that at " + caller.place()
+                                                    : fmt::format("another ({} and {})", here, there));
   log_.add(kDivergentBarrier, std::move(report), arrival.site, other.site);
 }
 

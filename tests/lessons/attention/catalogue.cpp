@@ -3,6 +3,8 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -295,6 +297,53 @@ Mistake wrong_in_empty_rows(std::string name, std::function<bool(const grading::
           }};
 }
 
+/// Which element stands in the place of each if all went where these strides say; nothing if that is outside
+/// of the result.
+std::optional<std::vector<Int>> sources_of(const Shape& shape, const Strides& right, const Strides& used) {
+  const Tensor<float> x(shape, right, 0.0f);
+  const auto place_of = [&x](Int i, const Strides& strides) {
+    const std::vector<Int> at = x.unravel(i);
+    return std::inner_product(at.begin(), at.end(), strides.begin(), Int{0});
+  };
+  std::map<Int, Int> element_at;
+  for (Int i = 0; i < x.numel(); ++i) element_at[place_of(i, used)] = i;
+  std::vector<Int> sources;
+  for (Int i = 0; i < x.numel(); ++i) {
+    const auto found = element_at.find(place_of(i, right));
+    if (found == element_at.end()) return std::nullopt;
+    sources.push_back(found->second);
+  }
+  return sources;
+}
+
+/// Results that go where other strides than their own say.
+void add_output_strides(Catalogue& to) {
+  const Problem& p = to.p();
+  const bool is_O = to.which() == Which::O;
+  const Shape shape = is_O ? p.shape_of_O() : p.shape_of_lse();
+  const Layout layout = is_O ? p.layout_of_O : p.layout_of_lse;
+  const auto add = [&](const char* name, const Strides& used, const std::string& sentence) {
+    std::optional<std::vector<Int>> sources = sources_of(shape, strides_of(shape, layout), used);
+    if (!sources) return;
+    if (std::is_sorted(sources->begin(), sources->end()))
+      return to.rule_out(name);  // all are in their places
+    const auto wrong = [&p, which = to.which(), sources = *std::move(sources)] {
+      const Tensor<double> right_one = deviate(p, {}, which).of(which);
+      Tensor<double> x(right_one.shape());
+      for (Int i = 0; i < x.numel(); ++i)
+        x.at_linear(i) = right_one.at_linear(sources[static_cast<std::size_t>(i)]);
+      return x;
+    };
+    to.add(grading::gives(name, wrong, sentence));
+  };
+  if (layout == Layout::heads_inside)
+    add("output_layout_assumed", strides_of(shape, Layout::heads_outside),
+        std::string(name_of(to.which())) + " is written as if it lay in the order [batch, head, seq" +
+            (is_O ? ", dim]" : "]") + ". Its strides say where an element belongs.");
+  if (is_O)
+    add("strides_of_q_for_output", p.Q.strides(), "O is written by the strides of Q; it has its own.");
+}
+
 void add_patterns(Catalogue& to) {
   const Problem& p = to.p();
   const auto empty = [&p](const grading::Index& at) {
@@ -334,25 +383,7 @@ void add_patterns(Catalogue& to) {
   to.add(missing_tail("last_queries_missing", 2, kLastQueriesMissing));
   if (to.which() == Which::O)
     to.add(missing_tail("last_dims_missing", 3, "The last columns of O are missing: those from {} on."));
-
-  const bool is_O = to.which() == Which::O;
-  if ((is_O ? p.layout_of_O : p.layout_of_lse) != Layout::heads_inside) return;
-  const auto wrong = [&p, which = to.which(), is_O] {
-    const Tensor<double> right_one = deviate(p, {}, which).of(which);
-    const Strides s = strides_of(right_one.shape(), Layout::heads_inside);
-    Tensor<double> x(right_one.shape());
-    for (Int i = 0; i < x.numel(); ++i) {
-      const auto at = x.unravel(i);
-      Int place = 0;
-      for (std::size_t axis = 0; axis < at.size(); ++axis) place += at[axis] * s[axis];
-      x.at_linear(i) = right_one.at_linear(place);
-    }
-    return x;
-  };
-  to.add(grading::gives("output_layout_assumed", wrong,
-                        std::string(name_of(to.which())) +
-                            " is written as if it lay in the order [batch, head, seq" +
-                            (is_O ? ", dim]" : "]") + ". Its strides say where an element belongs."));
+  add_output_strides(to);
 }
 
 }  // namespace

@@ -81,13 +81,13 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
     for (Failure& failure : failures) failure.attempts.push_back({kLaunch, remark});
   std::vector<Failure> despite;
   for (std::size_t i = 0; i < results.size() && despite.empty(); ++i) {
-    std::vector<Misplacement> misplaced = misplacements_in(p);
+    std::vector<Misplacement> misplaced = misplacements_in(p, results.size() > 1 && failures.size() == 1);
     if (kernel.own_misplacements)
       for (Misplacement& one : kernel.own_misplacements(p, kernel.outputs[i]))
         misplaced.push_back(std::move(one));
     despite = despite_findings(outcome, {results[i]}, misplaced);
   }
-  for (Failure& failure : despite) failures.push_back(std::move(failure));
+  failures.insert(failures.begin(), despite.begin(), despite.end());  // where it went, before its numbers
   return failures;
 }
 

@@ -43,15 +43,6 @@ std::pair<std::string, std::string> tensor_and_rest(const std::string& sentence)
   return {sentence.substr(3, colon - 3), sentence.substr(colon)};
 }
 
-/// "Q, K or V"; names such as "Q and K" are left out where there are others.
-std::string either_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = names.size(); i-- > 0;)
-    if (names[i].find(' ') == std::string::npos)
-      text = names[i] + (text.empty() ? "" : text.find(' ') == std::string::npos ? " or " : ", ") + text;
-  return text.empty() ? names.front() : text;
-}
-
 }  // namespace
 
 bool is_nan_as_expected(const WrongResult& result, Int i) {
@@ -163,8 +154,8 @@ Mistakes by_name(Mistakes mistakes) {
                           if (tensor.empty()) break;
                           if (rest == tensor_and_rest(*found).second) tensors.push_back(tensor);
                         }
-                        if (tensors.size() > 1)
-                          found = "In " + either_of(tensors) + tensor_and_rest(*found).second;
+                        if (tensors.size() > 1)  // it may be any of them
+                          found = tensor_and_rest(*found).second.substr(std::string(": ").size());
                         return found;
                       },
                       changes, of_all_results});
@@ -189,18 +180,21 @@ Mistake only_written(std::string name, std::function<bool(const grading::Index&)
           }};
 }
 
-std::vector<Misplacement> misplacements_in(const Problem& p) {
+std::vector<Misplacement> misplacements_in(const Problem& p, bool others_are_right) {
   std::vector<Misplacement> found;
   if (p.H() > 1) found.push_back({only_head_0_written()});
   if (p.B() > 1) found.push_back({only_batch_0_written()});
   if (p.H() > 1 && p.B() != p.H())
-    found.push_back({only_written(
-                         "head_and_batch_exchanged",
-                         [B = p.B(), H = p.H()](const grading::Index& at) { return at[1] < B && at[0] < H; },
-                         "Only heads less than B and batches less than H were written: the grid has heads "
-                         "and batches the other way round than the kernel, which takes the one for the "
-                         "other."),
-                     true});
+    found.push_back(
+        {only_written(
+             "head_and_batch_exchanged",
+             [B = p.B(), H = p.H()](const grading::Index& at) { return at[1] < B && at[0] < H; },
+             others_are_right ? "Only heads less than B and batches less than H were written: head and batch "
+                                "are exchanged where it is stored."
+                              : "Only heads less than B and batches less than H were written: the grid has "
+                                "heads and batches the other way round than the kernel, which takes the one "
+                                "for the other."),
+         true});
   return found;
 }
 

@@ -59,12 +59,13 @@ grading::Mistake gives_about(std::string name, std::function<Tensor<double>()> w
 grading::Mistakes by_name(grading::Mistakes mistakes);
 
 /// @brief Mistakes of where results go, which no race makes up: to the place of head 0 or of batch 0, or to
-/// that of a grid with head and batch exchanged. Those that mistakes_in() does not have are marked `alone`.
+/// that of a grid with head and batch exchanged, or of a result that is stored so while the others are right.
+/// Those that mistakes_in() does not have are marked `alone`.
 struct Misplacement {
   grading::Mistake mistake;
   bool alone = false;
 };
-std::vector<Misplacement> misplacements_in(const Problem& p);
+std::vector<Misplacement> misplacements_in(const Problem& p, bool others_are_right = false);
 
 /// @brief Fits if exactly the elements at these indices were written, rightly or not, and some others never.
 grading::Mistake only_written(std::string name, std::function<bool(const grading::Index&)> where,

@@ -41,6 +41,17 @@ TEST_CASE("a finding in a helper has the calls that led there, and the program's
       "transpose.cu:6: error: race: in load_tile() (tile.hpp:88), "));
 }
 
+TEST_CASE("a finding in a function of the program's own says who called it", "[report][json]") {
+  simt::Finding finding = samples::race();
+  finding.here.calls = {{"transpose.cu", 6, "store", ""}, {"transpose.cu", 12, "transpose", ""}};
+  CHECK(finding.message().find(" Line 6 was called from transpose.cu:12. Nothing") != std::string::npos);
+  finding.other = {};
+  CHECK(finding.message().find(" Called from transpose.cu:12. Nothing") != std::string::npos);
+  finding.here.calls.erase(finding.here.calls.begin());  // the kernel itself
+  finding.here.line = 12;
+  CHECK(finding.message().find("Called") == std::string::npos);
+}
+
 TEST_CASE("a deadlock has everybody who waits", "[report][json]") {
   simt::Finding finding = samples::race();
   finding.waiting = {{finding.here, false, {{0, 0xffffu}}, 0xffff0000u},

@@ -80,7 +80,8 @@ bool is_told(const std::vector<Finding>& findings, const simt::Fault& fault) {
 std::string start(FatalHandler handler) {
   fatal_handler = handler;
   simt::set_fatal_handler([](const simt::Fault& fault) {
-    fatal_handler(fault.kind.c_str(), fault.message.c_str(), fault.file.c_str(), fault.line);
+    const Finding finding = simt::report::finding_of(fault);
+    fatal_handler(fault.kind.c_str(), finding.what.c_str(), fault.file.c_str(), fault.line);
   });
   return {};
 }

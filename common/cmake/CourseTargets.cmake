@@ -102,11 +102,14 @@ function(course_compile_test name level)
   target_precompile_headers(${name} REUSE_FROM ${prelude})
 endfunction()
 
-# course_add_test(<name> SOURCES <file>... [LIBS <target>...])
-# Makes the Catch2 program <name> and registers each of its cases with CTest as "<name>.<case>".
+# course_add_test(<name> SOURCES <file>... [APART <file>...] [LIBS <target>...])
+# Makes the Catch2 program <name> and registers each of its cases with CTest as "<name>.<case>". In a unity build its
+# SOURCES are compiled as one, and so no two of them may define the same name. What stands APART is compiled alone.
 function(course_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
-  add_executable(${name} ${arg_SOURCES} ${arg_UNPARSED_ARGUMENTS})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;APART;LIBS")
+  add_executable(${name} ${arg_SOURCES} ${arg_APART} ${arg_UNPARSED_ARGUMENTS})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD "${unity_build}" UNITY_BUILD_BATCH_SIZE 0)
+  set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_link_libraries(${name} PRIVATE course::options course::catch ${arg_LIBS})
   course_compile_test(${name} -O0)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)

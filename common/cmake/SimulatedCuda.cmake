@@ -1,8 +1,9 @@
-# simt_add_sources(<target> [CHECKED] [NESTED] <file.cu>...): CUDA source in an ordinary program of this project, run by
-# the simulator. CHECKED: compiled for check mode. NESTED: kernels may launch kernels. (The kernels of lessons are built at run time, by
+# simt_add_sources(<target> [CHECKED] [QUICK] [NESTED] <file.cu>...): CUDA source in an ordinary program of this project,
+# run by the simulator. CHECKED: compiled for check mode. QUICK: compiled without optimising, for what takes longer to
+# compile than to run, with flags that fit target_precompile_headers(). NESTED: kernels may launch kernels. (The kernels of lessons are built at run time, by
 # common/grading/build/kernel_build.cpp, with the same flags.)
 function(simt_add_sources target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED;NESTED" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED;QUICK;NESTED" "" "")
   set(folder_of_rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten)
   set(nested_launches)
   if(arg_NESTED)
@@ -19,6 +20,10 @@ function(simt_add_sources target)
     endif()
   else()
     course_simulated_kernel_flags(compile_flags link_flags)
+    if(arg_QUICK)
+      course_quick_kernel_flags(compile_flags ${compile_flags})
+      target_compile_options(${target} PRIVATE ${compile_flags})
+    endif()
   endif()
   foreach(file IN LISTS arg_UNPARSED_ARGUMENTS)
     cmake_path(GET file STEM stem)

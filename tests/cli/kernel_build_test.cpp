@@ -14,13 +14,13 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 /// The project's own lesson 01, built into an empty cache with a copy of the precompiled prelude.
-struct Fixture {
+struct BuildFixture {
   ScratchFolder folder{fs::temp_directory_path()};
   Toolchain toolchain = Toolchain::read(COURSE_TOOLCHAIN);
   Lesson lesson = select_lessons(read_lessons(toolchain.source_dir), {"01"}).front();
   fs::path prelude = folder.path() / "prelude";
 
-  Fixture() {
+  BuildFixture() {
     toolchain.binary_dir = folder.path();
     fs::create_directories(folder.path() / "kernels");
     if (toolchain.cpu.value().prelude.empty()) return;
@@ -42,7 +42,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a kernel is built anew after its precompiled prelude, and without one", "[cli][kernel_build]") {
-  Fixture f;
+  BuildFixture f;
   const BuildOutcome first = f.build();
   REQUIRE(first.ok());
   CHECK_FALSE(first.from_cache);
@@ -67,7 +67,7 @@ TEST_CASE("a kernel is built anew after its precompiled prelude, and without one
 
 TEST_CASE("kernels that are built together have a library each, and one that does not compile harms no other",
           "[cli][kernel_build]") {
-  Fixture f;
+  BuildFixture f;
   const std::string sum = "    c[i] = a[i] + b[i];\n", include = "#include <cuda_runtime.h>\n";
   const std::vector<fs::path> right = {f.changed("right.cu", sum, sum),
                                        f.changed("minus.cu", sum, "    c[i] = a[i] - b[i];\n"),

@@ -35,20 +35,22 @@ const channel = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055)
 const parse = (text) => (text.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
 const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
 const over = (top, below) => { const a = top[3] ?? 1; return [0, 1, 2].map((i) => top[i] * a + below[i] * (1 - a)); };
+const colours = new Map();  // of what lies behind an element's text
 const behind = (element) => {
-  const layers = [];
-  for (let e = element; e; e = e.parentElement) {
-    const colour = parse(getComputedStyle(e).backgroundColor);
-    layers.push(colour);
-    if ((colour[3] ?? 1) === 1) break;
+  if (!element) return [255, 255, 255];
+  if (!colours.has(element)) {
+    const colour = parse(getComputedStyle(element).backgroundColor);
+    colours.set(element, (colour[3] ?? 1) === 1 ? colour.slice(0, 3) : over(colour, behind(element.parentElement)));
   }
-  return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]);
+  return colours.get(element);
 };
-const found = new Map();
+const found = new Map(), seen = new Set();
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const element = walker.currentNode.parentElement;
-  if (!walker.currentNode.data.trim() || element.closest("script, style, noscript, .here, .copy, svg")) continue;
+  if (seen.has(element) || !walker.currentNode.data.trim()) continue;
+  seen.add(element);
+  if (element.closest("script, style, noscript, .here, .copy, svg")) continue;
   if (!element.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue;
   const style = getComputedStyle(element), below = behind(element);
   const [a, b] = [light(over(parse(style.color), below)), light(below)];
@@ -162,9 +164,12 @@ class Pages(Case):
                     loaded = self.browser.execute_script("return performance.getEntriesByType('resource').map((e) => e.name)")
                     self.assertEqual([name for name in loaded if not name.startswith(("file:", "data:", "blob:"))], [])
                 for colours in COLOURS:
+                    judged = width == "desktop" or (width == "phone" and colours == "dark")
+                    if not judged and not PICTURES:
+                        continue
                     self.colours(colours)
-                    with self.subTest(page=page, width=width, colours=colours):
-                        if width == "desktop" or (width == "phone" and colours == "dark"):
+                    if judged:
+                        with self.subTest(page=page, width=width, colours=colours):
                             self.assertEqual(self.browser.execute_script(CONTRAST), [], "contrast")
                     if PICTURES:
                         picture = PICTURES / f"{page.removesuffix('.html')}_{width}_{colours}.png"
@@ -245,14 +250,21 @@ class Reader(Case):
         self.assertEqual(self.focused().get_attribute("id"), "search")
         self.focused().clear()
         self.focused().send_keys(words)
+        return self.found_for(words)
+
+    def found_for(self, words):
         self.wait(lambda _: self.one("#found").get_attribute("data-query") == words.strip(), 10)
-        return [link.get_attribute("href").rsplit("/", 1)[1] for link in self.all("#found a")]
+        return self.browser.execute_script(
+            "return [...document.querySelectorAll('#found a')].map((link) => link.href.split('/').pop())")
 
     def test_search_finds_words_and_lessons_come_first(self):
+        self.open("index.html")
         for words, first in SEARCHES.items():
             with self.subTest(words=words):
-                self.open("index.html")
-                found = self.search(words)
+                self.browser.execute_script(  # as pasted: the page looks once, and not for each letter
+                    "const field = document.querySelector('#search'); field.focus(); field.value = arguments[0];"
+                    "field.dispatchEvent(new Event('input', {bubbles: true}));", words)
+                found = self.found_for(words)
                 self.assertTrue(found, "something is found")
                 self.assertRegex(found[0], rf"^({first})\.html")
 

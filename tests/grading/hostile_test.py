@@ -4,7 +4,8 @@
     hostile_test.py COURSE [--right] [--all] [--only NAME...] [--every N] [--keep FOLDER]
 
 The class of each lesson ends with an honest student, who must have all points, and that of the first lesson begins with
-one, too. Among right submissions, each of which needs its own points, there is none. Files that are slow to judge are left
+one, too. A class of one or two has none: the grader judges the worked solution before it. Nor is there one among right
+submissions, each of which needs its own points. Files that are slow to judge are left
 out, and named, unless --all is given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
 """
 
@@ -140,7 +141,9 @@ def main():
         lessons = sorted({hostile.lesson for hostile in chosen})
         for lesson in lessons:
             submissions = [hostile for hostile in chosen if hostile.lesson == lesson]
-            honest_ones = [] if arguments.right else ["zz honest"] if lesson != lessons[0] else ["0 honest", "zz honest"]
+            honest_ones = ["0 honest", "zz honest"] if lesson == lessons[0] else ["zz honest"]
+            if arguments.right or len(submissions) <= 2:
+                honest_ones = []
             found = check_lesson(arguments.course, pathlib.Path(arguments.keep or scratch) / f"{lesson:02}", submissions,
                                  lesson_names, honest_ones)  # fmt: skip
             if found is None:

@@ -7,14 +7,13 @@
 
 #include "reference/attention_gradients.hpp"
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
 #include "tensor/random.hpp"
 
 using namespace course;
+using course::test::kInfinity, course::test::kNaN;
 
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-14 * std::max(1.0, std::abs(b)); }
 
@@ -145,7 +144,8 @@ TEST_CASE("the attention reference does not overflow, and rounds no score to flo
 }
 
 TEST_CASE("the attention reference gives 0 to a query that no key reaches, and lets NaN into one row only") {
-  const auto Q = Tensor<float>::from({1, 1, 4, 2}, {-kInf, 1.0f, kNan, 0.0f, kInf, 1.0f, 1.0f, 1.0f});
+  const auto Q =
+      Tensor<float>::from({1, 1, 4, 2}, {-kInfinity, 1.0f, kNaN, 0.0f, kInfinity, 1.0f, 1.0f, 1.0f});
   const auto K = Tensor<float>::from({1, 1, 2, 2}, {1.0f, 0.0f, 2.0f, 1.0f});
   const auto V = Tensor<float>::from({1, 1, 2, 1 + 1}, {1.0f, 2.0f, 3.0f, 4.0f});
 
@@ -167,7 +167,7 @@ TEST_CASE("the attention reference gives 0 to a query that no key reaches, and l
 
 TEST_CASE("the attention reference gives a weight of 0 to a score of -inf beside others") {
   const auto Q = Tensor<float>::from({1, 1, 1, 1}, {1.0f});
-  const auto K = Tensor<float>::from({1, 1, 3, 1}, {0.0f, -kInf, 0.0f});
+  const auto K = Tensor<float>::from({1, 1, 3, 1}, {0.0f, -kInfinity, 0.0f});
   const auto V = Tensor<float>::from({1, 1, 3, 1}, {1.0f, 50.0f, 3.0f});
   const reference::Attention a = reference::attention(Q, K, V, 1.0);
   CHECK(a.P(0, 0, 0, 1) == 0.0);
@@ -232,7 +232,7 @@ TEST_CASE("the attention reference reads nothing of keys and values that the mas
   const reference::Mask mask{.causal = true, .window = 3, .sinks = 1};
   const Inputs x = inputs(1, 2, 4, 9, 3);
   const reference::Attention before = reference::attention(x.Q, x.K, x.V, 0.5, mask);
-  for (const float garbage : {kNan, kInf, -kInf}) {
+  for (const float garbage : {kNaN, kInfinity, -kInfinity}) {
     Inputs y = inputs(1, 2, 4, 9, 3);
     // The first query stands at key 5 and sees key 0 and keys 3 to 5; keys 1 and 2 no query sees.
     for (std::int64_t h = 0; h < 2; ++h)
@@ -257,7 +257,7 @@ TEST_CASE("the attention reference reads nothing of keys and values that the mas
 
 TEST_CASE("the attention reference keeps NaN out of the weights of hidden keys, whatever the row holds") {
   Inputs x = inputs(1, 1, 3, 3, 2);
-  x.Q(0, 0, 1, 0) = kNan;
+  x.Q(0, 0, 1, 0) = kNaN;
   const reference::Attention a = reference::attention(x.Q, x.K, x.V, 1.0, {.causal = true});
   CHECK(std::isnan(a.P(0, 0, 1, 0)));
   CHECK(std::isnan(a.P(0, 0, 1, 1)));
@@ -268,7 +268,7 @@ TEST_CASE("the attention reference keeps NaN out of the weights of hidden keys, 
 
 TEST_CASE("the attention reference makes a head NaN by a sink of NaN or +inf, and no other head") {
   const Inputs x = inputs(1, 3, 4, 2, 2);  // causal: the first two queries see no key
-  const auto sink = Tensor<float>::from({3}, {kNan, 0.5f, kInf});
+  const auto sink = Tensor<float>::from({3}, {kNaN, 0.5f, kInfinity});
   const reference::Attention a = reference::attention(x.Q, x.K, x.V, 1.0, {.causal = true}, &sink);
   for (const std::int64_t h : {0, 2}) {
     CHECK(std::isnan(a.lse(0, h, 3)));

@@ -5,13 +5,12 @@
 #include <stdexcept>
 
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
 
 using namespace course;
+using course::test::kInfinity, course::test::kNaN;
 
-namespace {
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("the reference has the maximum of each row, and the sum relative to it") {
   Tensor<float> x({2, 4}, {6, 1}, 1e9f);
@@ -28,7 +27,7 @@ TEST_CASE("the reference has the maximum of each row, and the sum relative to it
 }
 
 TEST_CASE("the reference passes over -inf, down to rows of nothing else") {
-  const auto x = Tensor<float>::from({2, 3}, {-kInf, 2.0f, 2.0f, -kInf, -kInf, -kInf});
+  const auto x = Tensor<float>::from({2, 3}, {-kInfinity, 2.0f, 2.0f, -kInfinity, -kInfinity, -kInfinity});
   const reference::RowStats stats = reference::row_stats(x);
   CHECK(stats.max(0) == 2.0);
   CHECK(stats.sum(0) == 2.0);
@@ -42,7 +41,7 @@ TEST_CASE("the reference passes over -inf, down to rows of nothing else") {
 
 TEST_CASE("the reference makes the sum NaN where a row has NaN or +inf") {
   const reference::RowStats stats =
-      reference::row_stats(Tensor<float>::from({3, 2}, {kNan, 1.0f, kInf, 1.0f, 1.0f, 1.0f}));
+      reference::row_stats(Tensor<float>::from({3, 2}, {kNaN, 1.0f, kInfinity, 1.0f, 1.0f, 1.0f}));
   CHECK(std::isnan(stats.sum(0)));
   CHECK(std::isnan(stats.sum(1)));
   CHECK(stats.max(1) == std::numeric_limits<double>::infinity());

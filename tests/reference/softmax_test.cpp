@@ -5,15 +5,10 @@
 #include <stdexcept>
 
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
 
 using namespace course;
-
-namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-}  // namespace
+using course::test::kInfinity, course::test::kNaN;
 
 TEST_CASE("the reference softmax gives powers of e, divided by their sum") {
   const auto x = Tensor<float>::from({2, 3}, {0.0f, 1.0f, 2.0f, 5.0f, 5.0f, 5.0f});
@@ -53,8 +48,8 @@ TEST_CASE("the reference softmax takes all finite numbers") {
 }
 
 TEST_CASE("the reference softmax keeps NaN and infinities in their own row") {
-  const auto x = Tensor<float>::from(
-      {6, 2}, {-kInf, -kInf, -kInf, 3.0f, kInf, 3.0f, kNan, 3.0f, -kInf, kNan, kInf, kInf});
+  const auto x = Tensor<float>::from({6, 2}, {-kInfinity, -kInfinity, -kInfinity, 3.0f, kInfinity, 3.0f, kNaN,
+                                              3.0f, -kInfinity, kNaN, kInfinity, kInfinity});
 
   const Tensor<double> y = reference::softmax(x);
 

@@ -26,12 +26,12 @@ const std::string kEachTwice =
 const std::string kHarmless = "\nreplace:\n" + kFirst + "with:\n\n" + kFirst;
 
 /// Mutants of the project's own lesson 01, judged with an empty cache of kernels.
-struct Fixture {
+struct QuickJudge {
   ScratchFolder folder{fs::temp_directory_path()};
   Toolchain toolchain = Toolchain::read(COURSE_TOOLCHAIN);
   Lesson lesson = select_lessons(read_lessons(toolchain.source_dir), {"01"}).front();
 
-  Fixture() {
+  QuickJudge() {
     toolchain.binary_dir = folder.path();
     fs::create_directories(folder.path() / "kernels");
   }
@@ -67,7 +67,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a mutant that run mode rejects is not built for check mode", "[cli][judge_kernel]") {
-  Fixture f;
+  QuickJudge f;
   const Variant variant = f.mutant("diagnosis: first_block_only\nexpect: never written\n" + kOnlyBlock0);
   CHECK(f.quick_purpose(variant) == Purpose::outputs);
   const Judgement judgement = f.judge_quickly(variant);
@@ -77,7 +77,7 @@ TEST_CASE("a mutant that run mode rejects is not built for check mode", "[cli][j
 }
 
 TEST_CASE("a mutant that only counters reject is judged by both modes", "[cli][judge_kernel]") {
-  Fixture f;
+  QuickJudge f;
   const Variant variant = f.mutant("expect: Each element of a and of b should be read once\n" + kEachTwice);
   CHECK(f.quick_purpose(variant) == Purpose::outputs);
   const Judgement judgement = f.judge_quickly(variant);
@@ -87,7 +87,7 @@ TEST_CASE("a mutant that only counters reject is judged by both modes", "[cli][j
 }
 
 TEST_CASE("a mutant that passes in both modes is told so", "[cli][judge_kernel]") {
-  Fixture f;
+  QuickJudge f;
   const Judgement judgement = f.judge_quickly(f.mutant("expect: anything\n" + kHarmless));
   CHECK_FALSE(judgement.as_expected);
   CHECK_THAT(judgement.reason, ContainsSubstring("should be rejected, but passes"));
@@ -95,7 +95,7 @@ TEST_CASE("a mutant that passes in both modes is told so", "[cli][judge_kernel]"
 }
 
 TEST_CASE("quick judgement runs the case alone that a mutant names", "[cli][judge_kernel]") {
-  Fixture f;
+  QuickJudge f;
   const std::string keys = "expect: never written\ncase: ";
   const Judgement large =
       f.judge_quickly(f.mutant(keys + "adds 255, 256, 257 and 1000 numbers\n" + kOnlyBlock0));
@@ -111,13 +111,13 @@ TEST_CASE("quick judgement runs the case alone that a mutant names", "[cli][judg
 
 TEST_CASE("what a mutant's file says only check mode can tell goes to both modes at once",
           "[cli][judge_kernel]") {
-  Fixture f;
+  QuickJudge f;
   for (const std::string keys : {"diagnosis: race\nexpect: x\n", "expect: x\nexpect-gpu: nothing\n"})
     CHECK(f.quick_purpose(f.mutant(keys + kHarmless)) == Purpose::outputs_and_check);
 }
 
 TEST_CASE("run mode alone settles no correct kernel, and a GPU knows no other mode", "[cli][judge_kernel]") {
-  Fixture f;
+  QuickJudge f;
   const Variant stub{VariantKind::stub, "stub", {}};
   CHECK(f.quick_purpose(stub) == Purpose::outputs);
   CHECK(f.quick_purpose(stub, Backend::gpu) == Purpose::outputs_and_check);
@@ -127,7 +127,7 @@ TEST_CASE("run mode alone settles no correct kernel, and a GPU knows no other mo
 
 TEST_CASE("only mutants are compiled without much optimising, and only in the simulator",
           "[cli][judge_kernel]") {
-  Fixture f;
+  QuickJudge f;
   const Variant mutant = f.mutant("expect: x\n" + kHarmless);
   CHECK(quick_source(f.lesson, mutant, {}, Backend::cpu).quickly);
   CHECK_FALSE(quick_source(f.lesson, mutant, {}, Backend::gpu).quickly);

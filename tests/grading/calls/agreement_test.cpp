@@ -2,18 +2,19 @@
 #include "grading/calls/agreement.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "grading/facts/poison.hpp"
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;
 using namespace course::grading;
 using Catch::Matchers::ContainsSubstring;
+using course::test::kInfinity, course::test::kNaN;
 
 namespace {
 
@@ -29,22 +30,20 @@ std::string of_floats(const std::vector<float>& run, const std::vector<float>& c
   return disagreement_of(Tensor<float>({static_cast<std::int64_t>(run.size())}), run, check);
 }
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
-
 }  // namespace
 
 TEST_CASE("what rounding makes of a number is no difference") {
   CHECK(of_floats({1, 2, 3}, {1, 2.0001f, 3}).empty());
   CHECK(of_floats({1000, 1e-3f}, {1000, 2e-3f}).empty());  // cancelled, where large numbers meet
-  CHECK(of_floats({kNaN, kInf, -kInf}, {kNaN, kInf, -kInf}).empty());
+  CHECK(of_floats({kNaN, kInfinity, -kInfinity}, {kNaN, kInfinity, -kInfinity}).empty());
 }
 
 TEST_CASE("another number is a difference, and is told with its place") {
   CHECK_THAT(of_floats({1, 2, 3}, {1, 2.5f, 3}),
              ContainsSubstring("There y[1] was 2.5, and before it was 2."));
   CHECK_THAT(of_floats({1, 2}, {1, 0}), ContainsSubstring("y[1]"));
-  CHECK_THAT(of_floats({kInf, 2}, {kNaN, 2}), ContainsSubstring("y[0]"));
-  CHECK_THAT(of_floats({kInf, 2}, {3e38f, 2}), ContainsSubstring("y[0]"));
+  CHECK_THAT(of_floats({kInfinity, 2}, {kNaN, 2}), ContainsSubstring("y[0]"));
+  CHECK_THAT(of_floats({kInfinity, 2}, {3e38f, 2}), ContainsSubstring("y[0]"));
 }
 
 TEST_CASE(

@@ -33,7 +33,7 @@ const std::string kSolution =
     "// [done]\n"
     "float y[3];  // [not a name]\n";
 
-std::string refusal(const std::string& solution) {
+std::string refused_because(const std::string& solution) {
   try {
     (void)stub_of(solution);
   } catch (const std::runtime_error& error) {
@@ -83,14 +83,14 @@ TEST_CASE("every lesson's stub is what its solution gives") {
 }
 
 TEST_CASE("a part that is not written as it should be is refused with its line") {
-  CHECK(refusal("// TODO 1: a?\nint a;\n") == "line 2: the last part has no [done].");
-  CHECK(refusal("int a;\n// [done]\n") ==
+  CHECK(refused_because("// TODO 1: a?\nint a;\n") == "line 2: the last part has no [done].");
+  CHECK(refused_because("int a;\n// [done]\n") ==
         "line 2: [done] ends nothing: there is no TODO and no [cut] before it.");
-  CHECK(refusal("// TODO 1: a?\nint a;\n// TODO 2: b?\n// [done]\n") ==
+  CHECK(refused_because("// TODO 1: a?\nint a;\n// TODO 2: b?\n// [done]\n") ==
         "line 3: a TODO stands in a part that has not ended.");
-  CHECK(refusal("// [cut]\nint a;\n// [cut]\n// [done]\n") ==
+  CHECK(refused_because("// [cut]\nint a;\n// [cut]\n// [done]\n") ==
         "line 3: [cut] stands in a part that has not ended.");
-  CHECK(refusal("// TODO 1: a?\nint a;\n// stub| int b;\n// [done]\n") ==
+  CHECK(refused_because("// TODO 1: a?\nint a;\n// stub| int b;\n// [done]\n") ==
         "line 3: \"stub|\" belongs right below a TODO.");
-  CHECK(refusal("// stub| int b;\n") == "line 1: \"stub|\" belongs right below a TODO.");
+  CHECK(refused_because("// stub| int b;\n") == "line 1: \"stub|\" belongs right below a TODO.");
 }

@@ -9,15 +9,15 @@
 
 #include "grading/facts/poison.hpp"
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
 
 using namespace course;
 using namespace course::grading;
 using Catch::Matchers::ContainsSubstring;
+using course::test::kInfinity, course::test::kNaN;
 
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 
 Tensor<float> floats(std::vector<float> values) {
@@ -39,31 +39,31 @@ TEST_CASE("equal values pass, and an empty tensor does") {
 }
 
 TEST_CASE("a NaN passes only where one is expected") {
-  CHECK_FALSE(against({1, kNan}, {1, 2}).passed);
-  CHECK_FALSE(against({1, 2}, {1, kNan}).passed);
-  CHECK_FALSE(against({1, kInf}, {1, kNan}).passed);
-  CHECK(against({1, kNan}, {1, kNan}).passed);
-  CHECK_FALSE(against({kNan, kNan}, {0, 0}, {.factor = 1e30, .floor = 1e30}).passed);
+  CHECK_FALSE(against({1, kNaN}, {1, 2}).passed);
+  CHECK_FALSE(against({1, 2}, {1, kNaN}).passed);
+  CHECK_FALSE(against({1, kInfinity}, {1, kNaN}).passed);
+  CHECK(against({1, kNaN}, {1, kNaN}).passed);
+  CHECK_FALSE(against({kNaN, kNaN}, {0, 0}, {.factor = 1e30, .floor = 1e30}).passed);
 }
 
 TEST_CASE("a poison NaN is an element never written, even where a NaN is expected") {
-  const Comparison result = against({poison<float>()}, {kNan});
+  const Comparison result = against({poison<float>()}, {kNaN});
   CHECK_FALSE(result.passed);
   CHECK(result.message == "c[0] was never written; it should be NaN.");
 }
 
 TEST_CASE("infinities must be the same") {
-  CHECK(against({kInf, -kInf}, {kInf, -kInf}).passed);
-  CHECK_FALSE(against({kInf}, {-kInf}).passed);
-  CHECK_FALSE(against({kInf}, {1}).passed);
-  CHECK_FALSE(against({3e38f}, {kInf}).passed);
+  CHECK(against({kInfinity, -kInfinity}, {kInfinity, -kInfinity}).passed);
+  CHECK_FALSE(against({kInfinity}, {-kInfinity}).passed);
+  CHECK_FALSE(against({kInfinity}, {1}).passed);
+  CHECK_FALSE(against({3e38f}, {kInfinity}).passed);
 }
 
 TEST_CASE("an expected value that overflows float32 counts as infinity") {
   const auto expected = Tensor<double>::from({2}, {1e39, -1e39});
-  const Tensor<float> baseline = floats({kInf, -kInf});
-  CHECK(compare(floats({kInf, -kInf}), "c", expected, baseline).passed);
-  CHECK_FALSE(compare(floats({3.4e38f, -kInf}), "c", expected, baseline).passed);
+  const Tensor<float> baseline = floats({kInfinity, -kInfinity});
+  CHECK(compare(floats({kInfinity, -kInfinity}), "c", expected, baseline).passed);
+  CHECK_FALSE(compare(floats({3.4e38f, -kInfinity}), "c", expected, baseline).passed);
 }
 
 TEST_CASE("zeros of both signs are equal, but not bit for bit") {
@@ -89,7 +89,7 @@ TEST_CASE("the bound of one element comes from the worst element of the baseline
 
 TEST_CASE("a baseline that overflows or is NaN does not widen the bound") {
   const auto expected = Tensor<double>::from({3}, {1.0, 1.0, 1.0});
-  CHECK_FALSE(compare(floats({2, 1, 1}), "c", expected, floats({kInf, kNan, 1})).passed);
+  CHECK_FALSE(compare(floats({2, 1, 1}), "c", expected, floats({kInfinity, kNaN, 1})).passed);
 }
 
 TEST_CASE("the floor shrinks with the data") {
@@ -129,7 +129,7 @@ TEST_CASE("the message says by how much a nearly right value is off") {
 TEST_CASE("the message names what wrong elements have in common") {
   const float unwritten = poison<float>();
   CHECK_THAT(against({0, 0, 0}, {1, 2, 3}).message, ContainsSubstring("All of them are 0."));
-  CHECK_THAT(against({kNan, kNan, 3}, {1, 2, 3}).message, ContainsSubstring("All of them are NaN."));
+  CHECK_THAT(against({kNaN, kNaN, 3}, {1, 2, 3}).message, ContainsSubstring("All of them are NaN."));
   CHECK(against({unwritten, unwritten}, {1, 2}).message ==
         "c[0] was never written; it should be 1. 2 of 2 elements were never written.");
   CHECK(against({1, 2, unwritten, unwritten}, {1, 2, 3, 4}).message ==
@@ -160,7 +160,7 @@ TEST_CASE("indices in the message are those of the shape, whatever the strides")
 }
 
 TEST_CASE("bits are compared exactly, NaNs included") {
-  CHECK(compare_bits(floats({kNan, 1}), floats({kNan, 1}), "c").passed);
+  CHECK(compare_bits(floats({kNaN, 1}), floats({kNaN, 1}), "c").passed);
   const Comparison result = compare_bits(floats({1.0f, 1.00000012f}), floats({1.0f, 1.0f}), "c");
   CHECK_FALSE(result.passed);
   CHECK_THAT(result.message, ContainsSubstring("c[1] is 1.0000001, expected 1, bit for bit."));

@@ -11,16 +11,15 @@
 #include "reference/matmul.hpp"
 #include "reference/softmax.hpp"
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
 #include "tensor/random.hpp"
 
 using namespace course;
 using namespace course::grading;
 using Catch::Matchers::ContainsSubstring;
+using course::test::kInfinity, course::test::kNaN;
 
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Σ weight ∘ x.
 double weighed(const Tensor<float>& weight, const Tensor<double>& x) {

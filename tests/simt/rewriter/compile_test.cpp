@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "support.hpp"
@@ -12,20 +10,11 @@
 
 namespace fs = std::filesystem;
 using course::test::TemporaryFolder;
+using simt::test::read, simt::test::write;
 
 namespace {
 
 const fs::path kTests = SIMT_REWRITER_TESTS;  // this folder
-
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  REQUIRE(in);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 std::ptrdiff_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 

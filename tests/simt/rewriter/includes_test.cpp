@@ -3,8 +3,6 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "simt/rewriter/includes.hpp"
 #include "support.hpp"
@@ -13,21 +11,9 @@
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 using course::test::TemporaryFolder;
+using simt::test::read, simt::test::write;
 
 namespace {
-
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  REQUIRE(in);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-void write(const fs::path& path, const std::string& text) {
-  fs::create_directories(path.parent_path());
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 /// A source folder `in`, a folder of headers `inc`, a folder for what is made `out`.
 struct Project {

@@ -12,7 +12,7 @@ std::string dynamic(const std::string& type, const std::string& name) {
 }
 
 /// The same in a function.
-std::string local_dynamic(const std::string& type, const std::string& name) {
+std::string dynamic_array(const std::string& type, const std::string& name) {
   return "SIMT_DYNAMIC_SHARED " + type + "* const " + name + " = ::simt::dynamic_shared<" + type +
          ">(); SIMT_NAME_SHARED(" + name + ");";
 }
@@ -22,7 +22,7 @@ std::string local_dynamic(const std::string& type, const std::string& name) {
 TEST_CASE("extern __shared__ becomes a pointer to the block's dynamic shared memory", "[rewriter][shared]") {
   CHECK(rewritten("extern __shared__ float smem[];") == dynamic("float", "smem"));
   CHECK(rewritten("__global__ void k() { extern __shared__ float smem[]; }") ==
-        "__global__ void k() { " + local_dynamic("float", "smem") + " }");
+        "__global__ void k() { " + dynamic_array("float", "smem") + " }");
 }
 
 TEST_CASE("extern and __shared__ may come in either order", "[rewriter][shared]") {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -32,6 +35,19 @@ inline std::string refusal(std::string_view source) {
 inline std::string launch(const std::string& name, const std::string& config, const std::string& arguments) {
   return "::simt::launch(\"" + name + "\", ::simt::LaunchConfig(" + config + "), [=](auto&... simt_args) { " +
          name + "(simt_args...); }" + (arguments.empty() ? "" : ", " + arguments) + ")";
+}
+
+inline std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  REQUIRE(in);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+inline void write(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
 }
 
 }  // namespace simt::test

@@ -8,11 +8,11 @@
 #include <random>
 
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
+
+using course::test::kInfinity, course::test::kNaN;
 
 namespace {
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // The processor's own directed rounding. Volatile, so that the operation happens between the mode changes.
 template <class Operation>

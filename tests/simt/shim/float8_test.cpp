@@ -7,6 +7,9 @@
 #include <limits>
 
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
+
+using course::test::kInfinity;
 
 namespace {
 
@@ -85,7 +88,6 @@ TEST_CASE("conversions to 8 bits round to nearest even", "[shim][float8]") {
 }
 
 TEST_CASE("what is too large for 8 bits saturates, or becomes NaN or infinity", "[shim][float8]") {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto e4m3 = [](float x, __nv_saturation_t saturate) {
     return __nv_cvt_float_to_fp8(x, saturate, __NV_E4M3);
   };

@@ -5,11 +5,9 @@
 #include <limits>
 
 #include "support/catch.hpp"
+#include "support/special_floats.hpp"
 
-namespace {
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-}  // namespace
+using course::test::kInfinity, course::test::kNaN;
 
 TEST_CASE("fmaxf and fminf ignore a NaN on either side", "[simt][shim]") {
   volatile float nan = kNaN;  // keeps the compiler from folding the call

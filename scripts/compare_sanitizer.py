@@ -129,7 +129,9 @@ def measure_sanitizer(jobs, seconds):
             for source in sources_of(kind):
                 binary = pathlib.Path(folder) / kind / source.stem
                 binary.parent.mkdir(exist_ok=True)
-                binaries[kind, source.stem] = binary, pool.submit(run_limited, [*NVCC, source, "-o", binary], 300)
+                library = [f"-l{name}" for name in ("cublas", "curand") if source.stem.startswith(name)]
+                build = pool.submit(run_limited, [*NVCC, source, "-o", binary, *library], 300)
+                binaries[kind, source.stem] = binary, build
         runs = {}
 
         def run(tool, binary):

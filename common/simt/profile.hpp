@@ -98,6 +98,15 @@ struct BlockOrder {
   bool operator==(const BlockOrder&) const = default;
 };
 
+/// How far asynchronous copies run ahead of what uses them: the bytes of its own copies that a lane has under
+/// way while it accesses memory, times the bytes that it accesses, summed over lanes. Divided by the bytes
+/// that were accessed, it is the mean.
+struct CopiesAhead {
+  std::uint64_t of_shared_loads = 0, of_global_stores = 0;
+
+  bool operator==(const CopiesAhead&) const = default;
+};
+
 /// One launch.
 struct LaunchProfile {
   std::string kernel;  ///< as written
@@ -105,6 +114,8 @@ struct LaunchProfile {
   Counters total;
   std::vector<LineProfile> lines;  ///< by file and line
   BlockOrder order{};
+  BlockOrder loads{};  ///< the same, where work is sectors that loads touch in global memory
+  CopiesAhead copies_ahead{};
 };
 
 /// @brief Runs what is queued and returns what was counted since the last call, one entry for each launch, in

@@ -748,6 +748,7 @@ TEST_CASE("reads K and V once for every 64 queries, and stores only O and lse, o
     require_loads_at_most(*profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
                           "to read Q once, and K and V once for every 64 queries,");
     require_busy_lanes(*profile);
+    require_busy_warps(*profile);
     require_stores_outputs_once(kKernel, *profile, p);
     require(profile->global_atomic.requests == 0,
             "There are atomic operations on global memory; every element of O and lse has one owner.");

@@ -3,6 +3,8 @@
 
 #include "20_async_pipeline/async_pipeline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -128,6 +130,24 @@ void require_no_registers_on_the_way(const Profile& profile) {
                                                   " times. A load followed by a store makes a thread wait "
                                                   "for the load; __pipeline_memcpy_async() sends "
                                                   "the bytes on their way, and the thread goes on.");
+}
+
+/// How many bytes of its own copies a thread has under way on average while it works on one of `rounds`, of
+/// which each takes `bytes` and the next stages - 1 are on their way.
+double ahead_on_average(std::int64_t rounds, int stages, std::int64_t bytes) {
+  std::int64_t sum = 0;
+  for (std::int64_t round = 0; round < rounds; ++round)
+    sum += std::min<std::int64_t>(stages - 1, rounds - 1 - round);
+  return static_cast<double>(sum * bytes) / static_cast<double>(rounds);
+}
+
+/// `sum` is of CopiesAhead, `accessed` how many bytes were accessed.
+void require_ahead(std::uint64_t sum, std::uint64_t accessed, double wanted, const std::string& when) {
+  const double mean = static_cast<double>(sum) / static_cast<double>(std::max<std::uint64_t>(1, accessed));
+  require(mean >= 0.9 * wanted,
+          fmt::format("While a thread {}, {:.1f} bytes of its copies are on their way on "
+                      "average. With stages - 1 rounds ahead it is {:.1f}.",
+                      when, mean, wanted));
 }
 
 // --- The product ---
@@ -293,8 +313,8 @@ void require_no_conflicts(const Profile& profile) {
 void require_barriers(const Outcome& outcome, const Profile& profile, const Problem& p) {
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
   const auto most = static_cast<std::uint64_t>((p.K() - 1) / kProductDepth + 1 + 2);
-  require(profile.barriers <= most * warps,
-          "Each warp waits at " + std::to_string(profile.barriers / std::max<std::uint64_t>(1, warps)) +
+  require(meetings(profile) <= most * warps,
+          "Each warp waits at " + std::to_string(meetings(profile) / std::max<std::uint64_t>(1, warps)) +
               " barriers, but K = " + std::to_string(p.K()) + " needs at most " + std::to_string(most) +
               ": one a slab will do. Behind it the present slab is complete, and the one before it has been "
               "used, so "
@@ -311,6 +331,11 @@ void check_counters(Layout a, Layout b) {
   require_no_registers_on_the_way(*profile);
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p);
+  require_busy_warps(*profile);
+  constexpr std::int64_t kBytesOfSlab = 2 * kProductTile * kProductDepth * 4;
+  const std::int64_t threads = outcome.counters.at("threads") / outcome.counters.at("blocks");
+  require_ahead(profile->launches.at(0).copies_ahead.of_shared_loads, profile->shared_load.bytes_asked,
+                ahead_on_average(p.K() / kProductDepth, 3, kBytesOfSlab / threads), "multiplies a slab");
 }
 
 }  // namespace
@@ -348,6 +373,12 @@ TEST_CASE("copy: reads x once, in whole sectors, without a detour and without a 
   if (!profile) return;
   const auto bytes = static_cast<std::uint64_t>(4 * n);
   require_no_registers_on_the_way(*profile);
+  require(profile->shared_load.bytes_asked >= bytes,
+          "Threads load " + std::to_string(profile->shared_load.bytes_asked) +
+              " bytes from shared memory; x has " + std::to_string(bytes) +
+              ", and all of them should pass through it.");
+  require_ahead(profile->launches.at(0).copies_ahead.of_global_stores, profile->global_store.bytes_asked,
+                ahead_on_average(3, 3, 16), "stores its part of a tile");
   require_loads_at_most(*profile, bytes, "Each number of x should be read once");
   require_stores(*profile, bytes, "Each number of y should be written once");
   require_whole_sectors(*profile);

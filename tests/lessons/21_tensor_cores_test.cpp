@@ -500,10 +500,12 @@ void require_counters(const Problem& p, const Profile& profile, const Outcome& o
           "Tensor cores do " + std::to_string(profile.matrix_float16) + " multiply-adds; whole tiles take " +
               std::to_string(2048 * products) + ".");
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
-  require(profile.barriers <= static_cast<std::uint64_t>(slabs + 2) * warps,
-          "Each warp waits at " + std::to_string(profile.barriers / std::max<std::uint64_t>(1, warps)) +
+  require(meetings(profile) <= static_cast<std::uint64_t>(slabs + 2) * warps,
+          "Each warp waits at " + std::to_string(meetings(profile) / std::max<std::uint64_t>(1, warps)) +
               " barriers, but K = " + std::to_string(p.K()) + " needs at most " + std::to_string(slabs + 2) +
               ": one a slab will do.");
+  require_tensor_cores(profile);
+  require_busy_warps(profile);
 }
 
 }  // namespace

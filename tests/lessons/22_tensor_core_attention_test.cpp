@@ -195,16 +195,18 @@ std::uint64_t bytes_to_load(const Problem& p) {
 
 std::string show(std::uint64_t n) { return std::to_string(n); }
 
-void require_traffic(const Problem& p) {
+/// The profile, or nullptr where nothing is counted.
+const Profile* require_traffic(const Problem& p) {
   const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
   const Profile* profile = profile_of(outcome);
-  if (!profile) return;
+  if (!profile) return nullptr;
   INFO(describe(p));
   require(outcome.counters.at("launches") == 1, "The forward pass should be one launch.");
   require_loads_at_most(
       *profile, bytes_to_load(p),
       "to load Q once and, for each block of queries, the tiles of keys that one of them sees");
   require_stores_outputs_once(kKernel, *profile, p);
+  return profile;
 }
 
 }  // namespace
@@ -388,9 +390,9 @@ TEST_CASE("loads the tiles of keys that a query sees, each once, and writes O an
   require_traffic(bf16(random_problem({1, 1, 64, 448, 64}, {.causal = true, .window = 65, .sinks = 66})));
   // What a block loads is its work: those with most keys begin first.
   const Problem many_blocks = bf16(random_problem({1, 2, 640, 640, 64}, {.causal = true}));
-  const Outcome outcome = attention_tests::check(kKernel, many_blocks, kCounted);
+  const Profile* const profile = require_traffic(many_blocks);
   INFO(describe(many_blocks));
-  if (const Profile* profile = profile_of(outcome)) require_largest_first(*profile);
+  if (profile) require_largest_first(*profile);
 }
 
 TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and meets once a tile",
@@ -412,14 +414,16 @@ TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and me
     require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +
                                                      " multiply-adds; whole tiles take " + show(products) +
                                                      ".");
-    const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
-    require(profile->barriers <= (tiles + 2) * warps,
-            "Each warp waits at " + show(profile->barriers / warps) + " barriers for " + show(tiles) +
-                " tiles: one for each tile, and two more, will do.");
     require(profile->shared_store.bytes_asked <= bytes_of(p.Q, p.format),
             "Threads store " + show(profile->shared_store.bytes_asked) +
                 " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "
                 "them.");
+    const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
+    require(meetings(*profile) <= (tiles + 2) * warps,
+            "Each warp waits at " + show(meetings(*profile) / warps) + " barriers for " + show(tiles) +
+                " tiles: one for each tile, and two more, will do.");
+    require_tensor_cores(*profile);
+    require_busy_warps(*profile);
   }
 }
 

@@ -20,6 +20,7 @@
 #include "reference/matmul.hpp"
 #include "tensor/float16.hpp"
 #include "tensor/format.hpp"
+#include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;
@@ -154,6 +155,19 @@ void check_occupancy(const std::vector<Pair>& pairs, const Device& device) {
                    static_cast<int>(count)));
   require_matches(as_float(blocks), "blocks", expected, expected.to<float>(),
                   mistakes_of_occupancy(pairs, device));
+}
+
+/// Usages that nobody knows beforehand, with every number up to these.
+std::vector<Pair> random_pairs(const Usage& largest, const Device& device) {
+  constexpr int kCount = 12;
+  Random random(case_seed());
+  const auto up_to = [&](int least, int most) { return static_cast<int>(random.integer(least, most)); };
+  std::vector<Pair> pairs;
+  for (int i = 0; i < kCount; ++i) {
+    const Usage usage{up_to(1, largest.threads), up_to(1, largest.registers), up_to(0, largest.shared_bytes)};
+    pairs.push_back({usage, blocks_of(usage, device, {})});
+  }
+  return pairs;
 }
 
 // --- Configurations ---
@@ -456,6 +470,7 @@ TEST_CASE("occupancy: warps and blocks", "[l23][blocks_per_multiprocessor][point
                    {{17, 24, 0}, 32}},
                   kH100);
   check_occupancy({{{32, 16, 0}, 24}, {{64, 16, 0}, 24}, {{1024, 16, 0}, 1}, {{96, 16, 0}, 16}}, kL40);
+  check_occupancy(random_pairs({1024, 16, 0}, kL40), kL40);
 }
 
 TEST_CASE("occupancy: registers, by the warp and by the partition",
@@ -474,6 +489,7 @@ TEST_CASE("occupancy: registers, by the warp and by the partition",
                    {{1024, 64, 0}, 1},
                    {{1024, 65, 0}, 0}},
                   kH100);
+  check_occupancy(random_pairs({1024, 255, 0}, kH100), kH100);
 }
 
 TEST_CASE("occupancy: shared memory, and what the system takes of it",
@@ -490,6 +506,7 @@ TEST_CASE("occupancy: shared memory, and what the system takes of it",
   check_occupancy(
       {{{128, 40, 166912}, 1}, {{128, 40, 82944}, 2}, {{128, 40, 82945}, 1}, {{128, 40, 50177}, 3}}, kA100);
   check_occupancy({{{128, 40, 101376}, 1}, {{128, 40, 50176}, 2}, {{128, 40, 50177}, 1}}, kL40);
+  check_occupancy(random_pairs({256, 40, 166912}, kA100), kA100);
   Device turing = kL40;  // of which the system takes nothing
   turing.name = "T4";
   turing.warps = 32, turing.blocks = 16;
@@ -507,6 +524,7 @@ TEST_CASE("occupancy: blocks larger than a block may be", "[l23][blocks_per_mult
                    {{256, 128, 16896}, 2}},
                   kH100);
   check_occupancy({{{128, 40, 166912}, 1}, {{128, 40, 166913}, 0}}, kA100);
+  check_occupancy(random_pairs({2048, 300, 300'000}, kH100), kH100);
   Device few = kH100;  // as a kernel is compiled with -maxrregcount=64
   few.name = "an H100 with 64 registers a thread";
   few.thread_registers = 64;

@@ -34,6 +34,7 @@ bool is_foreign_memory(std::string_view operand) {
   return operand.ends_with(')') &&
          (operand.find("(%rsp") == std::string_view::npos || is_indexed_in_frame(operand)) &&
          operand.find('@') == std::string_view::npos && operand.find("%fs:") == std::string_view::npos &&
+         !operand.starts_with("%st(") &&  // a register
          !operand.starts_with(".L") && !operand.starts_with('*');
 }
 

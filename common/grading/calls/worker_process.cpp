@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -71,6 +73,22 @@ int as_signal(int status) {
   return WIFEXITED(status) && WEXITSTATUS(status) > 128 ? WEXITSTATUS(status) - 128 : status;
 }
 
+/// A linker makes a program executable when it has written all of it: one that a build makes anew at this
+/// moment is so soon.
+/// @throws std::runtime_error
+void require_executable(const std::string& path) {
+  constexpr int kLongest = 20, kNewSeconds = 60;
+  struct stat file {};
+  for (int seconds = 0; access(path.c_str(), X_OK) != 0; ++seconds) {
+    const int problem = errno;
+    const bool is_new = stat(path.c_str(), &file) == 0 && time(nullptr) - file.st_mtime < kNewSeconds;
+    if (problem != EACCES || !is_new || seconds == kLongest)
+      throw std::runtime_error(
+          fmt::format("cannot run the worker program {}: {}", path, std::strerror(problem)));
+    sleep(1);
+  }
+}
+
 void close_on_exec(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 }  // namespace
@@ -79,8 +97,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
                              const Confinement* confinement, const std::vector<std::string>* launcher)
     : pass_output_on_(pass_output_on), confined_(confinement != nullptr) {
   const std::string path = program.string();
-  if (access(path.c_str(), X_OK) != 0)
-    throw std::runtime_error(fmt::format("cannot run the worker program {}: {}", path, std::strerror(errno)));
+  require_executable(path);
 
   std::vector<std::string> words;
   if (confinement) {

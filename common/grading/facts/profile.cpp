@@ -43,6 +43,15 @@ simt::Counters counters_from_json(const json& value) {
   return counters;
 }
 
+std::array<std::uint64_t, 4> numbers_of(const simt::BlockOrder& order) {
+  return {order.blocks, order.work, order.last_largest, order.busiest};
+}
+
+simt::BlockOrder order_from_json(const json& value) {
+  const auto numbers = value.get<std::array<std::uint64_t, 4>>();
+  return {.blocks = numbers[0], .work = numbers[1], .last_largest = numbers[2], .busiest = numbers[3]};
+}
+
 }  // namespace
 
 Profile make_profile(std::vector<simt::LaunchProfile> launches) {
@@ -55,10 +64,13 @@ Profile make_profile(std::vector<simt::LaunchProfile> launches) {
 Profile with_atomics_as_accesses(Profile profile) {
   constexpr std::uint64_t kFewAtomicBytes = 1024, kFewOf = 8;  // of so many bytes that are loaded, one
   const std::uint64_t bytes = profile.global_atomic.bytes_asked;
-  if (bytes <= kFewAtomicBytes || bytes * kFewOf <= profile.global_load.bytes_asked) return profile;
-  const auto count = [](simt::Counters& counters) {
+  const bool many_in_global = bytes > kFewAtomicBytes && bytes * kFewOf > profile.global_load.bytes_asked;
+  const bool many_in_shared = profile.shared_atomic.bytes_asked > kFewAtomicBytes;
+  if (!many_in_global && !many_in_shared) return profile;
+  const auto count = [=](simt::Counters& counters) {
     simt::Counters accesses;
-    accesses.global_load = accesses.global_store = counters.global_atomic;
+    if (many_in_global) accesses.global_load = accesses.global_store = counters.global_atomic;
+    if (many_in_shared) accesses.shared_load = accesses.shared_store = counters.shared_atomic;
     simt::report::add(counters, accesses);
   };
   count(profile);
@@ -87,7 +99,9 @@ json launches_to_json(const std::vector<simt::LaunchProfile>& launches) {
          {"grid", launch.grid},
          {"block", launch.block},
          {"total", to_json(launch.total)},
-         {"order", {launch.order.blocks, launch.order.work, launch.order.last_largest, launch.order.busiest}},
+         {"order", numbers_of(launch.order)},
+         {"loads", numbers_of(launch.loads)},
+         {"copies_ahead", {launch.copies_ahead.of_shared_loads, launch.copies_ahead.of_global_stores}},
          {"lines", std::move(lines)}});
   }
   return list;
@@ -101,8 +115,10 @@ std::vector<simt::LaunchProfile> launches_from_json(const json& value) {
     item.at("grid").get_to(launch.grid);
     item.at("block").get_to(launch.block);
     launch.total = counters_from_json(item.at("total"));
-    const auto order = item.at("order").get<std::array<std::uint64_t, 4>>();
-    launch.order = {.blocks = order[0], .work = order[1], .last_largest = order[2], .busiest = order[3]};
+    launch.order = order_from_json(item.at("order"));
+    launch.loads = order_from_json(item.at("loads"));
+    const auto ahead = item.at("copies_ahead").get<std::array<std::uint64_t, 2>>();
+    launch.copies_ahead = {.of_shared_loads = ahead[0], .of_global_stores = ahead[1]};
     for (const json& line : item.at("lines"))
       launch.lines.push_back({line.at("file"), line.at("line"), counters_from_json(line.at("counters"))});
   }

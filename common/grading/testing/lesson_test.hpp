@@ -157,9 +157,23 @@ inline void require_largest_first(const Profile& profile, TestLine where = TestL
   detail::report(why.empty(), why, where);
 }
 
-/// @brief Fails the case if most lanes of the warps have nothing to load; see few_lanes_load().
+/// @brief Fails the case if most lanes of the warps have nothing to load, or nothing to do; see
+/// few_lanes_load() and few_lanes_work().
 inline void require_busy_lanes(const Profile& profile, TestLine where = TestLine::here()) {
-  const std::string why = few_lanes_load(profile);
+  for (const std::string& why : {few_lanes_load(profile), few_lanes_work(profile)})
+    detail::report(why.empty(), why, where);
+}
+
+/// @brief Fails the case if other units than tensor cores multiply matrices; see
+/// products_beside_tensor_cores().
+inline void require_tensor_cores(const Profile& profile, TestLine where = TestLine::here()) {
+  const std::string why = products_beside_tensor_cores(profile);
+  detail::report(why.empty(), why, where);
+}
+
+/// @brief Fails the case if one warp of a block does most of the work; see few_warps_work().
+inline void require_busy_warps(const Profile& profile, TestLine where = TestLine::here()) {
+  const std::string why = few_warps_work(profile);
   detail::report(why.empty(), why, where);
 }
 

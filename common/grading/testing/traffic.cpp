@@ -38,6 +38,20 @@ std::uint64_t sectors_too_many(const simt::Counters& counters) {
   return load.sectors + store.sectors - load.ideal_sectors - store.ideal_sectors;
 }
 
+/// Which launch has one warp of each block have more than twice its share of a kind of work.
+std::string busy_warp(const Profile& profile, simt::BlockOrder simt::LaunchProfile::*kind,
+                      std::string_view work) {
+  for (const simt::LaunchProfile& launch : profile.launches) {
+    const double warps = std::ceil(launch.block[0] * launch.block[1] * launch.block[2] / 32.0);
+    const double share = (launch.*kind).busiest_share();
+    if (share * warps <= 2) continue;
+    return fmt::format(
+        "In each block of {}, one of {:.0f} warps has {:.0f} % of the {}. Share the work out to all warps.",
+        launch.kernel, warps, 100 * share, work);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::string_view what) {
@@ -90,7 +104,8 @@ std::string scattered_accesses(const Profile& profile) {
 
 std::string last_is_largest(const Profile& profile) {
   for (const simt::LaunchProfile& launch : profile.launches) {
-    const double times = launch.order.last_over_mean();
+    // Who accesses shared memory for nothing has no more to load.
+    const double times = std::max(launch.order.last_over_mean(), launch.loads.last_over_mean());
     if (times <= 1.1) continue;
     return fmt::format(
         "Of {}, blocks that start last have {:.1f} times the work of the mean. A GPU starts blocks in the "
@@ -102,17 +117,11 @@ std::string last_is_largest(const Profile& profile) {
 }
 
 std::string few_warps_work(const Profile& profile) {
-  for (const simt::LaunchProfile& launch : profile.launches) {
-    const double warps = std::ceil(launch.block[0] * launch.block[1] * launch.block[2] / 32.0);
-    const double share = launch.order.busiest_share();
-    if (share * warps <= 2) continue;
-    return fmt::format(
-        "In each block of {}, one of {:.0f} warps has {:.0f} % of the accesses to memory and matrix "
-        "products. "
-        "Share the work out to all warps.",
-        launch.kernel, warps, 100 * share);
-  }
-  return {};
+  return busy_warp(profile, &simt::LaunchProfile::order, "accesses to memory and matrix products");
+}
+
+std::string few_warps_load(const Profile& profile) {
+  return busy_warp(profile, &simt::LaunchProfile::loads, "loads from global memory");
 }
 
 std::string few_lanes_load(const Profile& profile) {
@@ -121,9 +130,30 @@ std::string few_lanes_load(const Profile& profile) {
   if (loads * kLeastNumbers <= numbers) return {};
   return fmt::format(
       "The warps load {} numbers with {} instructions, though each could bring 32 of them: most lanes have "
-      "nothing "
-      "to do. Share the work out to all threads of a block.",
+      "nothing to do. Share the work out to all threads of a block.",
       numbers, loads);
+}
+
+std::string few_lanes_work(const Profile& profile) {
+  constexpr std::uint64_t kLeastLanes = 8;
+  if (profile.steps * kLeastLanes <= profile.lanes) return {};
+  return fmt::format(
+      "In a step of a warp, {:.1f} of its 32 lanes are at work on average. Share the work out to all threads "
+      "of a block.",
+      static_cast<double>(profile.lanes) / static_cast<double>(profile.steps));
+}
+
+std::string products_beside_tensor_cores(const Profile& profile) {
+  const std::uint64_t beside = 32 * profile.float_instructions;
+  if (4 * beside <= profile.matrix_float16) return {};
+  return fmt::format(
+      "Tensor cores do {} multiply-adds, and ordinary units {}. All products of matrices belong on tensor "
+      "cores.",
+      profile.matrix_float16, beside);
+}
+
+std::uint64_t meetings(const simt::Counters& counters) {
+  return counters.barriers + counters.shared_atomic.requests + counters.global_atomic.requests;
 }
 
 }  // namespace course::grading

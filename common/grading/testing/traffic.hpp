@@ -26,15 +26,28 @@ std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std:
 /// @brief A sentence if a launch touches more than 1.1 times the sectors that its bytes fill.
 std::string scattered_accesses(const Profile& profile);
 
-/// @brief Which launch leaves more work than the mean, by more than a tenth, to blocks that start last; empty
-/// if none does, and for launches of fewer than 10 blocks.
+/// @brief Which launch leaves more work than the mean, or more to load, by more than a tenth, to blocks that
+/// start last; empty if none does, and for launches of fewer than 10 blocks.
 std::string last_is_largest(const Profile& profile);
 
 /// @brief Which launch has one warp of each block do more than twice its share; empty if none does.
 std::string few_warps_work(const Profile& profile);
 
+/// @brief The same of what is loaded from global memory, for kernels whose warps load for themselves.
+std::string few_warps_load(const Profile& profile);
+
+/// @brief Tells that units for float32 do more than a quarter of the multiply-adds that tensor cores do;
+/// empty if they do not.
+std::string products_beside_tensor_cores(const Profile& profile);
+
 /// @brief Why so few lanes of each warp load that most have nothing to do; empty if a load brings 8 numbers
 /// of 4 bytes or more on average.
 std::string few_lanes_load(const Profile& profile);
+
+/// @brief Tells that fewer than 8 lanes of a warp are at work on average; empty if more are.
+std::string few_lanes_work(const Profile& profile);
+
+/// @brief How often warps may have met: at barriers, or by atomics, of which a barrier can be made.
+std::uint64_t meetings(const simt::Counters& counters);
 
 }  // namespace course::grading

@@ -51,6 +51,8 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   facts_ = {launch.name, launch.grid, launch.block};
   launch_number_ = launch.number;
   block_order_ = {.blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z};
+  load_order_ = block_order_;
+  copies_ahead_ = {};
   memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
                             launch.arguments_bytes);
   place_windows(context, dynamic_buffer);
@@ -100,6 +102,8 @@ void Checker::end_launch() {
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
   profile.block = {facts_.block.x, facts_.block.y, facts_.block.z};
   profile.order = block_order_;
+  profile.loads = load_order_;
+  profile.copies_ahead = copies_ahead_;
   std::map<std::pair<std::string, int>, Counters> lines;
   for (const Site& site : sites_.all())
     if (site.line.line != 0 && !site.counters.empty())
@@ -142,7 +146,8 @@ void Checker::grid_opens() {
 void Checker::block_waits_for_grid() {
   const NothingRecorded guard;
   drain_all();
-  waiting_[block_number_] = {block_, replay_.standing(), detector_.shared_values(), warp_work_};
+  waiting_[block_number_] = {block_,     replay_.standing(), detector_.shared_values(),
+                             warp_work_, warp_loads_,        thread_copies_};
   detector_.end_block();
 }
 
@@ -150,6 +155,8 @@ void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
   const Waiting block = std::move(waiting_.extract(number).mapped());
   block_begins(launch, block.index, number);
   warp_work_ = block.work;
+  warp_loads_ = block.loads;
+  thread_copies_ = block.copies;
   replay_.stand(block.standing);
   detector_.have_shared_values(block.shared_bytes);
   detector_.end_epoch();
@@ -161,6 +168,8 @@ void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64
   block_number_ = number;
   const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
   warp_work_.assign(static_cast<std::size_t>(threads + 31) / 32, 0);
+  warp_loads_ = warp_work_;
+  thread_copies_.assign(warp_work_.size() * 32, 0);
   order_.begin_block(threads);
   recorder_.start_block(threads);
   last_blocks_.assign(static_cast<std::size_t>(threads), {});
@@ -182,6 +191,7 @@ void Checker::block_ends() {
   drain_all();
   const std::uint64_t row = std::uint64_t{block_.z} * facts_.grid.y + block_.y;
   block_order_.add(row * facts_.grid.x + block_.x, warp_work_);
+  load_order_.add(row * facts_.grid.x + block_.x, warp_loads_);
   detector_.end_block();
 }
 
@@ -345,7 +355,8 @@ void Checker::async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) {
 
 void Checker::async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) {
   if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
-    recorder_.append(mark_event(Mark::land) | *offset, CopyExtent{copy.bytes, 0, 0}.packed(), caller);
+    recorder_.append(mark_event(Mark::land) | *offset, CopyExtent{copy.bytes, copy.zero_bytes, 0}.packed(),
+                     caller);
 }
 
 void Checker::fence(FenceScope scope, std::uintptr_t caller) {
@@ -443,10 +454,15 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const unsigned thread = event.warp * 32 + lane;
-        if (mark_of(event.event) == Mark::copy)
-          detector_.copy_issued(thread, site, event.offsets[lane], CopyExtent::unpacked(event.seconds[lane]));
-        else
+        const CopyExtent extent = CopyExtent::unpacked(event.seconds[lane]);
+        std::uint64_t& under_way = thread_copies_[thread];
+        if (mark_of(event.event) == Mark::copy) {
+          under_way += extent.bytes - extent.zeroed;
+          detector_.copy_issued(thread, site, event.offsets[lane], extent);
+        } else {
+          under_way -= std::min(under_way, extent.bytes - extent.zeroed);
           detector_.copy_lands(thread, event.offsets[lane]);
+        }
       }
       return;
     case Mark::work:
@@ -486,6 +502,12 @@ const SourceTexts& Checker::source_of(unsigned site) {
   return entry->second;
 }
 
+std::uint64_t Checker::copies_under_way(const WarpAccess& access) const {
+  std::uint64_t bytes = 0;
+  for_each_lane(access.lanes, [&](unsigned lane) { bytes += thread_copies_[access.warp * 32 + lane]; });
+  return bytes;
+}
+
 void Checker::count_access(const WarpAccess& access, Counters& counters) {
   ++warp_work_[access.warp];
   const auto lanes = static_cast<unsigned>(std::popcount(access.lanes));
@@ -501,6 +523,8 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     traffic.ideal_sectors += sectors.ideal;
     traffic.bytes_asked += lanes * access.bytes;
     traffic.bytes += sectors.touched * 32;
+    if (access.kind == Kind::read) warp_loads_[access.warp] += sectors.touched;
+    if (access.kind == Kind::write) copies_ahead_.of_global_stores += access.bytes * copies_under_way(access);
   } else {
     SharedTraffic& traffic = access.kind == Kind::read    ? counters.shared_load
                              : access.kind == Kind::write ? counters.shared_store
@@ -510,6 +534,7 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     traffic.wavefronts += wavefronts.needed;
     traffic.ideal_wavefronts += wavefronts.ideal;
     traffic.bytes_asked += lanes * access.bytes;
+    if (access.kind == Kind::read) copies_ahead_.of_shared_loads += access.bytes * copies_under_way(access);
   }
   if (trace_.wants(access.warp))
     trace_.access(access, sites_[access.site].line, source_of(access.site), sectors.touched,

@@ -103,6 +103,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void count_matrix_work(unsigned warp, MatrixWork work, Counters& counters);
   const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
+  /// Bytes of the lanes' own asynchronous copies.
+  std::uint64_t copies_under_way(const WarpAccess& access) const;
   void note_variables(const WarpAccess& access);
   /// A thread at a barrier.
   struct Arrival {
@@ -137,14 +139,17 @@ class Checker final : public BlockObserver, public Replay::Listener {
     uint3 index;
     Replay::Standing standing;
     std::vector<std::uint64_t> shared_bytes;  ///< that hold values
-    std::vector<std::uint64_t> work;
+    std::vector<std::uint64_t> work, loads, copies;
   };
   std::map<std::uint64_t, Waiting> waiting_;  ///< by number
   uint3 block_{};                             ///< that runs
   std::uint64_t block_number_ = 0;
   std::uint64_t launch_number_ = 0;       ///< for host_touches()
-  std::vector<std::uint64_t> warp_work_;  ///< of the block that runs, as BlockOrder has it
-  BlockOrder block_order_;                ///< of the launch
+  std::vector<std::uint64_t> warp_work_,  ///< of the block that runs, as BlockOrder has it
+      warp_loads_,                        ///< sectors
+      thread_copies_;                     ///< bytes of asynchronous copies that are under way
+  BlockOrder block_order_, load_order_;   ///< of the launch
+  CopiesAhead copies_ahead_;
   std::vector<LaunchProfile> profiles_;
   std::map<std::uint64_t, std::uint64_t>
       stored_variables_,                  ///< of the launch: offset in the global window -> bytes

@@ -96,9 +96,60 @@ TEST_CASE("a block in which one warp does more than twice its share is told", "[
         "In each block of decode_kernel, one of 4 warps has 90 % of the accesses to memory and matrix "
         "products. "
         "Share the work out to all warps.");
+  launch.loads = {.blocks = 1, .work = 10, .busiest = 9};
+  CHECK(few_warps_load(make_profile({launch})) ==
+        "In each block of decode_kernel, one of 4 warps has 90 % of the loads from global memory. Share the "
+        "work "
+        "out to all warps.");
   launch.block = {32, 1, 1};
   launch.order.busiest = 100;
   CHECK(few_warps_work(make_profile({launch})).empty());
+}
+
+TEST_CASE("warps of which few lanes are at work are told", "[traffic]") {
+  Profile profile;
+  profile.steps = 10, profile.lanes = 80;
+  CHECK(few_lanes_work(profile).empty());
+  profile.lanes = 79;
+  CHECK(few_lanes_work(profile) ==
+        "In a step of a warp, 7.9 of its 32 lanes are at work on average. Share the work out to all threads "
+        "of a "
+        "block.");
+  CHECK(few_lanes_work(Profile{}).empty());
+}
+
+TEST_CASE("products beside tensor cores are told, and a softmax is none", "[traffic]") {
+  Profile profile;
+  profile.matrix_float16 = 2048, profile.float_instructions = 16;
+  CHECK(products_beside_tensor_cores(profile).empty());
+  profile.float_instructions = 17;
+  CHECK(
+      products_beside_tensor_cores(profile) ==
+      "Tensor cores do 2048 multiply-adds, and ordinary units 544. All products of matrices belong on tensor "
+      "cores.");
+}
+
+TEST_CASE("blocks that start last are told by what they load, too", "[traffic]") {
+  simt::LaunchProfile launch;
+  launch.kernel = "attention_kernel";
+  launch.order = {.blocks = 20, .work = 200, .last_largest = 10};
+  CHECK(last_is_largest(make_profile({launch})).empty());
+  launch.loads = {.blocks = 20, .work = 200, .last_largest = 20};
+  CHECK(last_is_largest(make_profile({launch}))
+            .starts_with("Of attention_kernel, blocks that start last have 2.0 times the work of the mean."));
+}
+
+TEST_CASE("atomics on shared memory may be barriers, and many of them count as loads and stores",
+          "[traffic]") {
+  simt::LineProfile line{"/home/student/kernel.cu", 7, {}};
+  line.counters.barriers = 3;
+  line.counters.shared_atomic = {32, 64, 32, 4096};
+  const Profile many = with_atomics_as_accesses(launch_of({line}));
+  CHECK(meetings(many) == 35);
+  CHECK(many.shared_store.bytes_asked == 4096);
+  CHECK(many.shared_load.conflicts() == 32);
+  line.counters.shared_atomic.bytes_asked = 1024;
+  CHECK(with_atomics_as_accesses(launch_of({line})).shared_store.requests == 0);
 }
 
 TEST_CASE("a line whose lanes write the same elements is told before one that writes more", "[traffic]") {

@@ -45,9 +45,18 @@ TOOLS = {
     "synccheck": [],
 }
 # What compute-sanitizer reports on programs that are right.
+ZERO_FILL = "memcheck takes the bytes that zero-fill leaves out for read"
+PADDING = "initcheck takes the padding of a copied struct for a value"
+NAMED_BARRIERS = "racecheck does not see the order that bar.arrive and bar.sync make"
 REMARKS = {
-    "async_copy_zero_fill": "memcheck takes the bytes that zero-fill leaves out for read",
-    "struct_padding_copied": "initcheck takes the padding of a copied struct for a value",
+    "async_copy_zero_fill": ZERO_FILL,
+    "cuda_barrier_and_pipeline": "synccheck misses a wait at a copy that the cuda::barrier waits for",
+    "padding_of_copied_structs": PADDING,
+    "pipe_odd_tail_in_bytes": ZERO_FILL,
+    "ptx_async_zero_fill": ZERO_FILL,
+    "ptx_named_barriers_hand_over": NAMED_BARRIERS,
+    "ptx_warps_take_turns": NAMED_BARRIERS,
+    "struct_padding_copied": PADDING,
     "warps_hand_over_by_atomic_flag": "racecheck does not know the order that fences and an atomic flag make",
 }
 SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)")
@@ -61,6 +70,13 @@ def expected_class(source):
 
 def sources_of(kind):
     return sorted((CORPUS / kind).glob("*.cu"))
+
+
+def options_of(source):
+    """What nvcc needs for that program besides: cuBLAS, cuRAND, kernels that launch kernels."""
+    needs = {"cublas": ["-lcublas"], "curand": ["-lcurand"],
+             "launch_nested": ["-rdc=true"], "kernels_launch": ["-rdc=true"]}  # fmt: skip
+    return next((options for start, options in needs.items() if source.stem.startswith(start)), [])
 
 
 def run_limited(command, seconds, **options):
@@ -102,6 +118,8 @@ def reports_in(output, name):
 
 def run_tool(tool, options, binary):
     status, output = run_limited(["compute-sanitizer", "--tool", tool, *options, str(binary)], RUN_SECONDS)
+    if "not supported by the selected tool" in output:  # kernels that launch kernels
+        return {"errors": 0, "ended": "not supported"}
     summary = SUMMARY.search(output)
     count = int(summary[1] or summary[2]) if summary else None
     reports = reports_in(output, binary.name)
@@ -129,8 +147,7 @@ def measure_sanitizer(jobs, seconds):
             for source in sources_of(kind):
                 binary = pathlib.Path(folder) / kind / source.stem
                 binary.parent.mkdir(exist_ok=True)
-                library = [f"-l{name}" for name in ("cublas", "curand") if source.stem.startswith(name)]
-                build = pool.submit(run_limited, [*NVCC, source, "-o", binary, *library], 300)
+                build = pool.submit(run_limited, [*NVCC, *options_of(source), source, "-o", binary], 300)
                 binaries[kind, source.stem] = binary, build
         runs = {}
 
@@ -144,7 +161,7 @@ def measure_sanitizer(jobs, seconds):
 
         for (kind, name), (binary, build) in binaries.items():
             status, output = build.result()
-            results[kind][name] = {} if status == 0 else {"build": output[-500:]}
+            results[kind][name] = {} if status == 0 else {"build": output.replace(f"{ROOT}/", "")[-500:]}
             for tool in ("alone", *TOOLS) if status == 0 else ():
                 runs[kind, name, tool] = pool.submit(run, tool, binary)
         for (kind, name, tool), future in runs.items():

@@ -59,7 +59,10 @@ __global__ void steps_kernel(int* values, int* sum, int part) {
   apply_kernel<<<(part + 31) / 32, 32, 32 * sizeof(int)>>>(mine, Plus{1}, part);
 }
 
-__global__ void use_kernel(int* scratch, int* out) { *out = scratch[7]; }
+__global__ void use_kernel(int* scratch, int* out) {
+  *out = scratch[7];
+  cudaFree(scratch);
+}
 __global__ void fill_kernel(int* scratch, int* out) {
   scratch[threadIdx.x] = 10 * threadIdx.x;
   if (threadIdx.x == 0) use_kernel<<<1, 1, 0, cudaStreamTailLaunch>>>(scratch, out);

@@ -356,14 +356,14 @@ int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller)
   return barrier_result_;  // the next barrier cannot open, and change it, before this thread arrives there
 }
 
-bool BlockRunner::wait_for_grid() {
+GridBarrier::Outcome BlockRunner::wait_for_grid() {
   if (observer_ == nullptr) return launch_->grid_barrier->arrive_and_wait(block_number_, launch_->stop);
   observer_->block_waits_for_grid();
-  const bool all_came = launch_->grid_barrier->arrive_and_wait(block_number_, launch_->stop);
+  const GridBarrier::Outcome outcome = launch_->grid_barrier->arrive_and_wait(block_number_, launch_->stop);
   observer_->block_moves(*launch_, dynamic_shared_);
   observer_->block_goes_on(*launch_, block_number_);
   observer_->thread_runs(running_, fiber_->top());
-  return all_came;
+  return outcome;
 }
 
 // One thread waits for the other blocks, while those of its own block wait for it.
@@ -373,9 +373,14 @@ void BlockRunner::sync_grid(std::uintptr_t caller) {
           "grid.sync() is called in a kernel that cudaLaunchCooperativeKernel() launched");
   grid_opened_ = false;
   barrier(simt_barrier_plain, 0, caller);
-  if (!std::exchange(grid_opened_, true) && !wait_for_grid()) {
-    if (launch_->stop) raise(FaultKind::endless_loop, "");
-    leave_block();  // another block has faulted, and tells of it
+  if (!std::exchange(grid_opened_, true)) {
+    const GridBarrier::Outcome outcome = wait_for_grid();
+    if (outcome == GridBarrier::Outcome::deadlock)
+      raise(FaultKind::deadlock, "a block has ended without coming to this grid.sync()");
+    if (outcome == GridBarrier::Outcome::stopped) {
+      if (launch_->stop) raise(FaultKind::endless_loop, "");
+      leave_block();  // another block has faulted, and tells of it
+    }
   }
   barrier(simt_barrier_plain, 0, caller);
 }

@@ -262,7 +262,7 @@ class BlockRunner {
   int live_ = 0;
   SimtBarrier barrier_kind_ = simt_barrier_plain;
   int barrier_sum_ = 0, barrier_result_ = 0;
-  bool wait_for_grid();
+  GridBarrier::Outcome wait_for_grid();
   std::uint64_t block_number_ = 0;
   bool grid_opened_ = false;  ///< a thread of the block has waited for the other blocks
   std::uint64_t random_state_ = 0;

@@ -57,9 +57,9 @@ void add_delta(GradientCatalogue& to) {
   for (const Int end : ends)
     if (end > 0 && end < D)
       to.add("dim_tail_missing", {.dims_of_delta = end},
-             end == D - 1 ? "The last dimension is missing from delta."
-                          : "The last dimensions are missing from delta: those from " + std::to_string(end) +
-                                " on.");
+             end == D - 1
+                 ? "The last dimension is missing from delta."
+                 : "The last dimensions are missing from delta: those from " + std::to_string(end) + " on.");
   if (D > 1)
     to.add("first_dim_missing", {.first_dim_of_delta = 1}, "The first dimension is missing from delta.");
 }

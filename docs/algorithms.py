@@ -159,8 +159,8 @@ def unfused_backward(Q, K, V, dO, scale):
     P /= P.sum(axis=1, keepdims=True)
     dV = P.T @ dO
     dP = dO @ V.T
-    dS = P * (dP - (P * dP).sum(axis=1, keepdims=True)) * scale
-    return dS @ K, dS.T @ Q, dV
+    dS = P * (dP - (P * dP).sum(axis=1, keepdims=True))
+    return dS @ K * scale, dS.T @ Q * scale, dV
 # [15 unfused]
 
 
@@ -173,15 +173,15 @@ def flash2_backward(Q, K, V, O, lse, dO, scale, causal):
         S = Q[i] @ K[j].T * scale
         hidden = causal & (numbers(j) > numbers(i)[:, None] + offset)
         P = np.where(hidden, 0, np.exp(S - lse[i][:, None]))
-        return P, P * (dO[i] @ V[j].T - delta[i][:, None]) * scale  # P and dS
+        return P, P * (dO[i] @ V[j].T - delta[i][:, None])  # P and dS
 
     for j in tiles(0, len(K), KEYS):  # keys_kernel: a tile of keys stays
         for i in tiles(max(j.start - offset, 0) if causal else 0, len(Q), QUERIES):
             P, dS = recomputed(i, j)
-            dV[j], dK[j] = dV[j] + P.T @ dO[i], dK[j] + dS.T @ Q[i]
+            dV[j], dK[j] = dV[j] + P.T @ dO[i], dK[j] + dS.T @ Q[i] * scale
     for i in tiles(0, len(Q), QUERIES):  # queries_kernel: a tile of queries stays
         for j in tiles(0, i.stop + offset if causal else len(K), KEYS):
-            dQ[i] += recomputed(i, j)[1] @ K[j]
+            dQ[i] += recomputed(i, j)[1] @ K[j] * scale
     return dQ, dK, dV
 # [15]
 

@@ -2,6 +2,7 @@
 #include "attention/catalogue.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,10 +50,18 @@ void add_delta(GradientCatalogue& to) {
     to.add({"delta_added", [](const grading::WrongResult&) { return std::nullopt; }});  // dS is not to blame
   }
   if (to.is(Gradient::delta)) add("delta_scaled", Delta::scaled, "delta is multiplied by the scale here.");
-  for (const Int end : ends_of_whole_tiles(to.p().D()))
-    if (end > 0 && !to.plain_dO())
+  if (to.plain_dO()) return;
+  const Int D = to.p().D();
+  std::set<Int> ends{D - 1, 32};  // 32: every lane takes one
+  for (const Int end : ends_of_whole_tiles(D)) ends.insert(end);
+  for (const Int end : ends)
+    if (end > 0 && end < D)
       to.add("dim_tail_missing", {.dims_of_delta = end},
-             "The last dimensions are missing from delta: those from " + std::to_string(end) + " on.");
+             end == D - 1
+                 ? "The last dimension is missing from delta."
+                 : "The last dimensions are missing from delta: those from " + std::to_string(end) + " on.");
+  if (D > 1)
+    to.add("first_dim_missing", {.first_dim_of_delta = 1}, "The first dimension is missing from delta.");
 }
 
 /// Accumulators of S and dP that are set to 0 before the loop over tiles alone.

@@ -37,7 +37,7 @@ void add_query_tiles(GradientCatalogue& to, Catalogue& views) {
       views.add_view(
           "last_query_tile_missing", [&p, last](Int i, Int j) { return i < last && p.sees(i, j); },
           "The last tile of queries is missing: the queries from " + std::to_string(last) + " on.");
-    if (p.mask.causal && past > 0)
+    if (p.mask.causal && past > 0 && !to.is(Gradient::dQ))  // dQ's loop is over keys
       views.add_view_too(
           "first_query_without_offset",
           [&p, width](Int i, Int j) { return i / width >= j / width && p.sees(i, j); },

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +21,15 @@ Mistakes all_mistakes(const BackwardKernel& kernel, const BackwardProblem& p, Gr
   if (!kernel.own_mistakes) return all;
   for (Mistake& mistake : kernel.own_mistakes(p, which)) all.push_back(std::move(mistake));
   return by_name(std::move(all));
+}
+
+/// What can be said of a result whose delta is wrong: what may have made delta wrong, too.
+Mistakes mistakes_of_delta_too(const BackwardKernel& kernel, const BackwardProblem& p, Gradient which) {
+  std::set<std::string> of_delta;
+  for (const Mistake& mistake : all_mistakes(kernel, p, Gradient::delta)) of_delta.insert(mistake.name);
+  Mistakes mistakes = all_mistakes(kernel, p, which);
+  std::erase_if(mistakes, [&](const Mistake& mistake) { return !of_delta.contains(mistake.name); });
+  return mistakes;
 }
 
 std::string shapes(const BackwardKernel& kernel, const BackwardProblem& p, const Backward& results) {
@@ -69,8 +79,12 @@ std::vector<Failure> failures_of(const BackwardKernel& kernel, const BackwardPro
     rounding =
         reference::rounding_of_gradients(reference, p.exact, p.Q, p.K, p.dO, static_cast<double>(p.scale),
                                          *p.format, p.dropout ? &p.dropout->factors : nullptr);
+  const std::vector<Gradient> outputs = outputs_of(kernel, p);
+  const bool delta_is_wrong =
+      std::find(outputs.begin(), outputs.end(), Gradient::delta) != outputs.end() &&
+      !compare(got.delta, {name_of(Gradient::delta), {}}, expected.delta, baseline.delta, kBound).passed;
   std::vector<Result> results;
-  for (const Gradient which : outputs_of(kernel, p)) {
+  for (const Gradient which : outputs) {
     const bool of_keys = which == Gradient::dK || which == Gradient::dV;
     std::vector<std::string> axes{"head"};
     if (which != Gradient::dsink) axes = axes_of(got.of(which).shape().size(), of_keys ? "key" : "query");
@@ -78,7 +92,11 @@ std::vector<Failure> failures_of(const BackwardKernel& kernel, const BackwardPro
                        &got.of(which),
                        &expected.of(which),
                        &baseline.of(which),
-                       [&, which] { return all_mistakes(kernel, p, which); }});
+                       [&, which] {
+                         return delta_is_wrong && which != Gradient::dV  // which alone needs no delta
+                                    ? mistakes_of_delta_too(kernel, p, which)
+                                    : all_mistakes(kernel, p, which);
+                       }});
     if (!p.format || which == Gradient::delta || which == Gradient::dsink) continue;  // which are float32
     results.back().bound = bound_of_16_bits(p, which == Gradient::dQ   ? rounding.dQ
                                                : which == Gradient::dK ? rounding.dK

@@ -97,6 +97,7 @@ struct GradientDeviation {
   double score_factor = 1;  ///< on top of the scale, in the S that is recomputed
   double lse_factor = 1;
   Int dims_of_S = kAll, dims_of_dP = kAll, dims_of_delta = kAll;  ///< sums over dims [0, dims)
+  Int first_dim_of_delta = 0;                                     ///< and delta's from this one on
   /// In tiles of so many queries and keys, S or dP lies where its transpose belongs. 0: it does not.
   Int S_exchanged = 0, dP_exchanged = 0;
   /// What S and dP begin with in each tile but the first of so many queries, for dK and dV, or keys, for dQ.

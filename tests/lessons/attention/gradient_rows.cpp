@@ -40,10 +40,11 @@ double RowValues::lse(Int b, Int h, Int i) const {
 }
 
 double RowValues::delta(Int b, Int h, Int i) const {
-  const Int D = std::min(p_.D(), how_.dims_of_delta);
+  const Int end = std::min(p_.D(), how_.dims_of_delta);
   if (how_.delta_query) i = how_.delta_query(i);
-  const Rows dO_row(p_.dO, how_.dO, b, h, i, i + 1, D), O_row(p_.O, how_.O, b, h, i, i + 1, D);
-  const double *dO = dO_row[i], *O = O_row[i];
+  const Rows dO_row(p_.dO, how_.dO, b, h, i, i + 1, end), O_row(p_.O, how_.O, b, h, i, i + 1, end);
+  const Int D = end - how_.first_dim_of_delta;
+  const double *dO = dO_row[i] + how_.first_dim_of_delta, *O = O_row[i] + how_.first_dim_of_delta;
   switch (how_.delta) {
     case Delta::dO_O:
       return dot(dO, O, D);

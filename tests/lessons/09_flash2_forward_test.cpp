@@ -198,7 +198,8 @@ void add_hidden_too_early(Mistakes& to, const Problem& p) {
   if (p.Nk() % 64 == 0) return;
   const std::string name = "tail_hidden_too_early";
   const std::string sentence =
-      "The columns past the last key are hidden too early: -inf · 0 is NaN, and a negative scale makes inf of "
+      "The columns past the last key are hidden too early: -inf · 0 is NaN, and a negative scale makes inf "
+      "of "
       "-inf. Hide them once S has been multiplied by the scale.";
   if (p.scale <= 0)
     to.push_back(shows(

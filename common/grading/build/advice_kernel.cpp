@@ -347,8 +347,9 @@ Sentence tile_shape(const Situation& s) {
              accumulator + "one of the three is of another shape.";
     const bool other_view = s.quoted().find("View<") != std::string::npos || s.notes("because argument #2");
     if (function == "store_tile" && other_view)
-      return called + "writes to a View<float, 2>, such as device::matrix_of() makes of an output: the second "
-                      "argument is another view.";
+      return called +
+             "writes to a View<float, 2>, such as device::matrix_of() makes of an output: the second "
+             "argument is another view.";
     if (s.notes("Accumulator")) return called + "takes " + accumulator + "this one is of another shape.";
   }
   return std::nullopt;

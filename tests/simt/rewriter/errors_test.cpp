@@ -160,8 +160,9 @@ TEST_CASE("a function of std that nvcc refuses in device code is refused", "[rew
 
 TEST_CASE("where a '}' is missing, host code that seems to stand in a kernel is left to the compiler",
           "[rewriter][error]") {
-  CHECK(refusal("__global__ void k(int n) {\n  if (n > 0) {\n}\n"
-                "template <class T> T f(T a, T b) { std::swap(a, b); k<<<1, 2>>>(3); return std::max(a, b); }") ==
+  CHECK(refusal(
+            "__global__ void k(int n) {\n  if (n > 0) {\n}\n"
+            "template <class T> T f(T a, T b) { std::swap(a, b); k<<<1, 2>>>(3); return std::max(a, b); }") ==
         "");
 }
 

@@ -26,7 +26,7 @@ void describe_check(CLI::App& app, Chosen& chosen) {
   command->footer(
       "Examples:\n"
       "  ./course check 01\n"
-      "  ./course check 09 --case causal\n"
+      "  ./course check 09 --case edges\n"
       "  ./course check 1-7 --solution\n"
       "  ./course check 05 --file idea.cu");
 }

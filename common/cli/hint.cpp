@@ -62,6 +62,11 @@ void print_that_all_were_shown(const Terminal& terminal, const Lesson& lesson, i
   fmt::print("{}", wrap(words, 0, terminal.width()));
 }
 
+bool passes(const Standing& standing) {
+  const LessonProgress& record = standing.record;
+  return !record.checked.empty() && !standing.edited_since && record.cases > 0 && record.failing.empty();
+}
+
 /// How far the file is, by its last check; nothing if that says nothing about it.
 std::string how_far(const Lesson& lesson, const Standing& standing) {
   const LessonProgress& record = standing.record;
@@ -72,7 +77,7 @@ std::string how_far(const Lesson& lesson, const Standing& standing) {
   if (record.cases == 0)
     return fmt::format("Your file did not compile at its last check: ./course check {} names the line.",
                        lesson.two_digits());
-  if (record.failing.empty()) return "Your file passes: you need no hint for it.";
+  if (passes(standing)) return "Your file passes: you need no hint for it.";
   return fmt::format("At the last check {} of {} cases passed; the first that failed: {}.",
                      static_cast<std::size_t>(record.cases) - record.failing.size(), record.cases,
                      record.failing.front());
@@ -124,11 +129,15 @@ int run_hint(const Terminal& terminal, const HintArguments& arguments) {
   const std::vector<Hint> hints = read_hints(*lesson);
   const int count = static_cast<int>(hints.size());
   const int shown = hints_shown(*lesson, progress, count);
+  const Standing standing = standing_of(*lesson, progress);
+  if (arguments.step == 0 && passes(standing)) {
+    fmt::print("{}\n", how_far(*lesson, standing));
+    return kAllPassed;
+  }
   if (arguments.step == 0 && shown == count) {
     print_that_all_were_shown(terminal, *lesson, count);
     return kAllPassed;
   }
-  const Standing standing = standing_of(*lesson, progress);
   int next = shown + 1;  // the last one is shown in any case
   while (next < count && is_behind(hints[static_cast<std::size_t>(next) - 1], standing)) ++next;
   const int step = arguments.step == 0 ? next : arguments.step;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@
 namespace course::cli {
 namespace {
 
+constexpr std::string_view kHelp = "help";  // `help check` is `check --help`
+
 void say(const Terminal& terminal, const std::string& message) {
   terminal.clear_progress();
   // Not by fmt, which would throw if stderr is a terminal that was closed.
@@ -33,7 +36,7 @@ void say(const Terminal& terminal, const std::string& message) {
 void require_known_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2)
     throw UsageError("Say what to do, as in ./course check 01. `./course --help` lists the commands.");
-  if (argv[1][0] == '-') return;
+  if (argv[1][0] == '-' || argv[1] == kHelp) return;
   std::vector<grading::Candidate> known;
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == argv[1]) return;
@@ -64,6 +67,10 @@ int run_command_line(const Terminal& terminal, int argc, char** argv) {
   require_known_command(app, argc, argv);
   try {
     std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.front() == kHelp) {
+      words.erase(words.begin());
+      words.emplace_back("--help");
+    }
     if (words.front() == "simulate") {
       words = spell_out_nvcc_words({words.begin() + 1, words.end()});
       words.insert(words.begin(), "simulate");

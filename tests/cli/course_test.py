@@ -120,6 +120,21 @@ class Usage(Case):
         for command in ("check", "list", "run", "gradcheck", "test"):
             self.assertIn(command, result.stdout)
 
+    def test_help_is_a_command_too(self):
+        self.assertEqual(course("help").stdout, course("--help").stdout)
+        self.assertEqual(course("help", "check").stdout, course("check", "--help").stdout)
+
+    def test_the_cases_in_examples_are_there(self):
+        examples = re.findall(r"course check (\d+) --case (\S+)", course("check", "--help").stdout)
+        self.assertTrue(examples)
+        for lesson, words in examples:
+            self.assertEqual(course("check", lesson, "--list", "--case", words).returncode, 0, words)
+
+    def test_a_file_in_the_place_of_a_lesson_is_told_its_option(self):
+        result = course("check", "01", "idea.cu")
+        self.assertEqual(result.returncode, 2)
+        self.assert_one_message(result, 'There is no lesson "idea.cu".', "--file idea.cu")
+
     def test_unknown_command_and_option(self):
         self.assertEqual(course("chekc").returncode, 2)
         result = course("check", "--solutoin")

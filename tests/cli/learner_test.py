@@ -280,6 +280,10 @@ class Hint(Case):
         words = " ".join(self.says(0, "hint", "01").split())
         self.assertRegex(words, r"^At the last check \d+ of \d+ cases passed; the first that failed: host: ")
         self.assertIn("Hints 2 to 4 are left out: your file does that already. Hint 5 of 5", words)
+        self.stub().write_text(whole, encoding="utf-8")
+        self.says(0, "check", "01")
+        self.assertEqual(self.says(0, "hint", "01"), "Your file passes: you need no hint for it.\n")
+        self.assertIn("Hint 1 of 5", self.says(0, "hint", "01", "1"))
 
     def test_each_names_a_case_that_there_is(self):
         for lesson in LESSONS:

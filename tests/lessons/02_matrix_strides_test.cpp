@@ -29,6 +29,7 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+const Bound kExact{.floor = 0};   // nothing is computed
 constexpr float kGap = -1.0f;     // what lies between the elements of src,
 constexpr float kDstGap = -2.0f;  // and of dst
 
@@ -159,6 +160,15 @@ Tensor<double> half_transposed(const Tensor<float>& x, Half half) {
   return y;
 }
 
+/// Each row of a tile as the thread of its row begins: all the rows of a thread are its first.
+Tensor<double> rows_of_threads(const Tensor<float>& x) {
+  Tensor<double> y({x.shape()[1], x.shape()[0]});
+  for (std::int64_t row = 0; row < y.shape()[0]; ++row)
+    for (std::int64_t col = 0; col < y.shape()[1]; ++col)
+      y(row, col) = x(col, row / kTile * kTile + row % kBlockRows);
+  return y;
+}
+
 /// Mistakes that leave elements out, of a matrix with these rows and columns. Tile numbers are those of dst
 /// or out.
 Mistakes elements_left_out(std::int64_t rows, std::int64_t cols) {
@@ -227,13 +237,13 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
                 "other axis, or transposed() exchanges only one of shape and strides."
               : "All columns from the number of rows on are missing: an index is held against the size of "
                 "the other axis. A column has to be less than shape[1], a row less than shape[0]."),
-      wrong_where(
+      unwritten_where(
           "quarter_of_a_tile", [=](const Index& i) { return i[along_columns ? 1 : 0] % kTile >= kBlockRows; },
           std::string("Of every 32 ") + (along_columns ? "columns" : "rows") +
               " only the first 8 are there. A block has kBlockRows rows of threads: either blocks begin "
               "kBlockRows "
               "rows apart, or each thread goes on to the other rows of its tile."),
-      wrong_where(
+      unwritten_where(
           "threads_exchanged", [=](const Index& i) { return i[along_columns ? 0 : 1] % kTile >= kBlockRows; },
           std::string("Of every 32 ") + (along_columns ? "rows" : "columns") +
               " only the first 8 are there: threadIdx.x, which is less than kTile, and threadIdx.y, which is "
@@ -308,10 +318,14 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
           "of in: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and tiles_across is "
           "tiles_along(cols). Or the guard of out holds its rows against rows: out has cols rows and rows "
           "columns."),
-      wrong_where(
+      unwritten_where(
           "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },
           "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "
-          "them has kTile / kBlockRows rows of the tile to do.")};
+          "them has kTile / kBlockRows rows of the tile to do."),
+      gives(
+          "rows_repeat", [&x] { return rows_of_threads(x); },
+          "Of every 32 rows, each 8 hold the same elements: the tile is read with threadIdx.y, where the row "
+          "that the thread has come to belongs.")};
   for (Mistake& mistake : elements_left_out(cols, rows)) mistakes.push_back(std::move(mistake));
   const std::int64_t tiles_down = (cols + kTile - 1) / kTile,
                      tiles_across = (rows + kTile - 1) / kTile;  // of out
@@ -340,7 +354,8 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
 /// First the comparison that describes the pattern of what is wrong, then the strict one.
 void require_copy(const Tensor<float>& dst, const Tensor<float>& src, const Outcome& outcome) {
   const Tensor<float> expected = src.contiguous(), got = dst.contiguous();
-  require_matches(got, "dst", expected.to<double>(), expected, mistakes_of_copy(src, dst.strides(), outcome));
+  require_matches(got, "dst", expected.to<double>(), expected, mistakes_of_copy(src, dst.strides(), outcome),
+                  kExact);
   require_same_bits(got, expected, "dst");
 }
 
@@ -349,7 +364,7 @@ void require_transpose(const Tensor<float>& out, const Tensor<float>& in) {
   // No mistake of mistakes_of_transpose(): it leaves the array, or writes elements twice, wherever it shows.
   require(!written_with_strides(out, out.strides(), expected, {in.shape()[1], 1}),
           "out is written with the row length of in: a row of out has rows elements.");
-  require_matches(out, "out", reference::transpose(in), expected, mistakes_of_transpose(in));
+  require_matches(out, "out", reference::transpose(in), expected, mistakes_of_transpose(in), kExact);
   require_same_bits(out, expected, "out");
 }
 

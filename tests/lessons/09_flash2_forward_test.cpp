@@ -193,6 +193,34 @@ void add_wrong_ends(Mistakes& to, const Problem& p, Which which) {
                            "The last key is hidden. Key Nk - 1 is there; key Nk is the first that is not."));
 }
 
+/// The columns past the last key are set to -inf before S is complete. Those keys are loaded as 0.
+void add_hidden_too_early(Mistakes& to, const Problem& p) {
+  if (p.Nk() % 64 == 0) return;
+  const std::string name = "tail_hidden_too_early";
+  const std::string sentence =
+      "The columns past the last key are hidden too early: -inf · 0 is NaN, and a negative scale makes inf "
+      "of "
+      "-inf. Hide them once S has been multiplied by the scale.";
+  if (p.scale <= 0)
+    to.push_back(shows(
+        name,
+        [](const Tensor<float>& got) {
+          for (Int i = 0; i < got.numel(); ++i)
+            if (!std::isnan(got.at_linear(i)) || is_poison(got.at_linear(i))) return false;
+          return true;
+        },
+        sentence));
+  else
+    to.push_back(nan_where(
+        name,
+        [&p](const Index& at) {
+          for (Int d = 0; d < p.D(); ++d)
+            if (std::isinf(p.Q(at[0], at[1], at[2], d))) return true;
+          return false;
+        },
+        sentence));
+}
+
 /// Tiles that begin at (0, first_key) where they should begin at (first_key, 0), or the other way round.
 void add_exchanged_starts(Mistakes& to, const Problem& p, Which which) {
   for (const Int width : tile_widths(p.Nk())) {
@@ -436,6 +464,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
         "second argument of `hidden`."));
   add_wrong_ends(mistakes, p, which);
   add_exchanged_starts(mistakes, p, which);
+  add_hidden_too_early(mistakes, p);
   if (any_score_is_0(p))
     mistakes.push_back(gives_about(
         "zero_scores_hidden",
@@ -554,6 +583,14 @@ Problem with_slope(Problem p, float step) {
   return p;
 }
 
+/// Rows of -inf alone: some because of their query, and all of head 1 because of their keys.
+Problem with_empty_rows_of_both(Problem p) {
+  p = with_empty_rows(std::move(p));
+  for (Int i = 0; i < p.Nq(); ++i) p.Q(0, 1, i, 0) = 1.0f;
+  for (Int j = 0; j < p.Nk(); ++j) p.K(0, 1, j, 0) = -kInf;
+  return p;
+}
+
 /// About 2000 added to the scores of four queries, 1000 to those of the next four, and so on: the threads
 /// that share a warp in the solution have rows of both.
 Problem with_two_heights(Problem p) {
@@ -648,6 +685,11 @@ TEST_CASE("attends around the edges of tiles", "[l09][flash2_forward][points:2]"
                          {1, 1, 129, 127, 5},
                          {1, 1, 31, 33, 7}})
     check_results(n);
+  for (const float scale : {0.0f, -0.25f}) {  // what is set to -inf before S is scaled becomes NaN or inf
+    Problem p = random_problem({1, 2, 20, 100, 16});
+    p.scale = scale;
+    check_results(p);
+  }
 }
 
 TEST_CASE("attends in 16, 32, 64, 100, 127 and 128 dimensions", "[l09][flash2_forward][points:1]") {
@@ -709,7 +751,7 @@ TEST_CASE("follows a maximum that rises from tile to tile, and one that stays in
 
 TEST_CASE("gives zeros and an lse of -inf where all scores of a row are -inf",
           "[l09][flash2_forward][points:2]") {
-  check_results(with_empty_rows(random_problem({1, 2, 12, 150, 8})));
+  check_results(with_empty_rows_of_both(random_problem({1, 3, 12, 150, 8})));
 }
 
 TEST_CASE("gives no weight to scores of -inf, whole tiles of them among others",

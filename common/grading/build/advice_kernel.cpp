@@ -340,11 +340,17 @@ Sentence tile_shape(const Situation& s) {
     const auto first = begin + function.size() + 1, end = s.line.find(">(", first);
     if (end == std::string_view::npos) continue;
     const std::string shape(s.line.substr(first, end - first));
-    const std::string takes = std::string(function) + "<" + shape + "> takes an ";
+    const std::string accumulator = (shape.starts_with("O") ? "an " : "a ") + shape + "::Accumulator: ";
+    const std::string called = std::string(function) + "<" + shape + "> ";
     if (function == "multiply_add")
-      return takes + "A of " + shape + "::kRows rows, a B of " + shape + "::kCols rows and an " + shape +
-             "::Accumulator: one of the three is of another shape.";
-    if (s.notes("Accumulator")) return takes + shape + "::Accumulator: this one is of another shape.";
+      return called + "takes an A of " + shape + "::kRows rows, a B of " + shape + "::kCols rows and " +
+             accumulator + "one of the three is of another shape.";
+    const bool other_view = s.quoted().find("View<") != std::string::npos || s.notes("because argument #2");
+    if (function == "store_tile" && other_view)
+      return called +
+             "writes to a View<float, 2>, such as device::matrix_of() makes of an output: the second "
+             "argument is another view.";
+    if (s.notes("Accumulator")) return called + "takes " + accumulator + "this one is of another shape.";
   }
   return std::nullopt;
 }

@@ -134,7 +134,9 @@ Sentence missing_brace(const Situation& s) {
   const bool nvcc = s.says("expected a \";\"") && s.error.pointed_at.starts_with("{") &&
                     s.line.find('(') != std::string_view::npos;
   if (!nvcc &&
-      !s.says_one_of({"a function-definition is not allowed here", "function definition is not allowed"}))
+      !s.says_one_of({"a function-definition is not allowed here", "function definition is not allowed",
+                      "template declaration cannot appear at block scope",
+                      "template declaration is not allowed here"}))
     return std::nullopt;
   const Block* const outer = open_function(s);
   if (outer == nullptr) return std::nullopt;

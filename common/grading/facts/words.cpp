@@ -66,8 +66,11 @@ std::string to_words(const WrongValues& values) {
   } else {
     text = fmt::format("{} is {}, expected {}", element, values.got, values.expected);
     if (values.bit_for_bit) text += ", bit for bit";
-    if (values.error > 0)
-      text += fmt::format(" (off by {}; at most {} is allowed)", about(values.error), about(values.allowed));
+    if (values.error > 0) {
+      const std::string limit =  // none stands where every bit has to be right
+          values.allowed > 0 ? fmt::format("; at most {} is allowed", about(values.allowed)) : "";
+      text += fmt::format(" (off by {}{})", about(values.error), limit);
+    }
     text += ".";
   }
   return values.size > 1 ? text + describe_all(values) : text;

@@ -110,6 +110,15 @@ Mistake nan_where(std::string name, std::function<bool(const Index&)> where, std
       std::move(sentence));
 }
 
+Mistake unwritten_where(std::string name, std::function<bool(const Index&)> where, std::string sentence) {
+  return fixed(
+      std::move(name),
+      [where = std::move(where)](const WrongResult& result) {
+        return wrong_exactly(where, result, [](float value) { return is_poison(value); });
+      },
+      std::move(sentence));
+}
+
 Mistake off_by_a_factor(std::string name, std::string sentence) {
   list_mistake(name, fmt::format(fmt::runtime(sentence), "..."));
   return {std::move(name), [sentence = std::move(sentence)](const WrongResult& result) {

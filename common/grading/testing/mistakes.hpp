@@ -49,6 +49,9 @@ Mistake wrong_where(std::string name, std::function<bool(const Index&)> where, s
 /// @brief Fits if NaN stands exactly where it should not at these indices, and everything else is right.
 Mistake nan_where(std::string name, std::function<bool(const Index&)> where, std::string sentence);
 
+/// @brief Fits if exactly the elements at these indices were never written, and everything else is right.
+Mistake unwritten_where(std::string name, std::function<bool(const Index&)> where, std::string sentence);
+
 /// @brief Fits if every element is the right one times the same factor. "{}" in the sentence becomes that
 /// factor. Takes at least three elements, not all alike, to be told from chance.
 Mistake off_by_a_factor(std::string name, std::string sentence);

@@ -108,14 +108,12 @@ std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t inde
   return std::nullopt;
 }
 
-/// Whether a function with its body begins at a word, `int f(...) {`: within another one, the compiler will
-/// say that a brace is missing.
-bool begins_function(const Sequence& sequence, std::uint32_t type) {
-  const std::uint32_t name = type + 1, parameters = type + 2;
-  if (sequence.kind(type) != TokenKind::word || sequence.kind(name) != TokenKind::word) return false;
-  if (sequence.is(name, "if") || sequence.is(name, "constexpr")) return false;  // else if, if constexpr
-  if (sequence.kind(parameters) != TokenKind::open_paren || sequence.match(parameters) == kNone) return false;
-  return sequence.kind(sequence.match(parameters) + 1) == TokenKind::open_brace;
+/// Whether each '{' has its '}'. Where one lacks it, what follows only seems to stand in a kernel's body, and
+/// the compiler says that it is missing.
+bool braces_balance(const Sequence& sequence) {
+  for (std::uint32_t i = 0; i < sequence.size(); ++i)
+    if (sequence.kind(i) == TokenKind::open_brace && sequence.match(i) == kNone) return false;
+  return true;
 }
 
 }  // namespace
@@ -129,10 +127,11 @@ std::uint32_t device_body(const Sequence& sequence, std::uint32_t index) {
 }
 
 void check_launches_of_kernels(const Sequence& sequence) {
+  if (!braces_balance(sequence)) return;
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     const std::uint32_t body = device_body(sequence, i);
     if (body == kNone) continue;
-    for (i = body; i < sequence.match(body) && !begins_function(sequence, i); ++i)
+    for (i = body; i < sequence.match(body); ++i)
       if (sequence.kind(i) == TokenKind::launch && !sequence.is(i - 1, "operator"))
         sequence.fail_at(i,
                          "A kernel launches a kernel here (CUDA calls it dynamic parallelism), which kernels "
@@ -142,6 +141,7 @@ void check_launches_of_kernels(const Sequence& sequence) {
 }
 
 void check_device_calls(const Sequence& sequence) {
+  if (!braces_balance(sequence)) return;
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     const std::uint32_t body = device_body(sequence, i);
     if (body == kNone) continue;

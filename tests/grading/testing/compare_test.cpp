@@ -124,6 +124,8 @@ TEST_CASE("the message names the first wrong element, the count and the pattern"
 TEST_CASE("the message says by how much a nearly right value is off") {
   CHECK(against({1.00001f}, {1.0f}).message ==
         "c[0] is 1.00001, expected 1 (off by 1e-05; at most 1e-07 is allowed).");
+  CHECK(compare(floats({9.0f}), "c", floats({9.01f}).to<double>(), floats({9.01f}), Bound{.floor = 0})
+            .message == "c[0] is 9, expected 9.01000023 (off by 0.01).");
 }
 
 TEST_CASE("the message names what wrong elements have in common") {

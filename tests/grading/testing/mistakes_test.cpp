@@ -98,6 +98,14 @@ TEST_CASE("a pattern of NaN fits only NaN that somebody wrote", "[grading][mista
   CHECK(explained(mistakes, singles({1, poison<float>(), 3, kNaN}), kExpected).empty());
 }
 
+TEST_CASE("a pattern of what is missing fits no numbers", "[grading][mistakes]") {
+  const Mistakes mistakes{unwritten_where("odd", is_odd, "Odd.")};
+  const float nothing = poison<float>();
+  CHECK_FALSE(explained(mistakes, singles({1, nothing, 3, nothing}), kExpected).empty());
+  CHECK(explained(mistakes, singles({1, nothing, 3, 9}), kExpected).empty());
+  CHECK(explained(mistakes, singles({1, nothing, 9, nothing}), kExpected).empty());
+}
+
 TEST_CASE("a common factor is found and told", "[grading][mistakes]") {
   const Mistakes mistakes{off_by_a_factor("scaled", "All are {} times too large.")};
   CHECK(explained(mistakes, singles({2.5F, 5, 7.5F, 10}), kExpected) ==

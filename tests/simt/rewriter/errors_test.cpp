@@ -158,6 +158,14 @@ TEST_CASE("a function of std that nvcc refuses in device code is refused", "[rew
              StartsWith("2: std::"));
 }
 
+TEST_CASE("where a '}' is missing, host code that seems to stand in a kernel is left to the compiler",
+          "[rewriter][error]") {
+  CHECK(refusal(
+            "__global__ void k(int n) {\n  if (n > 0) {\n}\n"
+            "template <class T> T f(T a, T b) { std::swap(a, b); k<<<1, 2>>>(3); return std::max(a, b); }") ==
+        "");
+}
+
 TEST_CASE("what nvcc takes of std is not refused, nor is anything in host code", "[rewriter][error]") {
   const std::string source =
       GENERATE(as<std::string>{},

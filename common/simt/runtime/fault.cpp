@@ -130,8 +130,8 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
           launch_seconds);
     case FaultKind::deadlock:
       if (waiting.empty())
-        return fmt::format("waits for ever: {}. Let every block of a cooperative launch come to each of them.",
-                           fault.text);
+        return fmt::format(
+            "waits for ever: {}. Let every block of a cooperative launch come to each of them.", fault.text);
       return fmt::format(
           "waits for ever: {}. Every thread of a barrier, and every lane that a mask names, must come to the "
           "same call.",

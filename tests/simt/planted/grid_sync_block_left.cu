@@ -1,4 +1,5 @@
-// A block that has nothing to do returns at once. The others wait at grid.sync() for all blocks, and so for ever.
+// A block that has nothing to do returns at once. The others wait at grid.sync() for all blocks, and so for
+// ever.
 //
 // expect: deadlock at A
 #include <cooperative_groups.h>

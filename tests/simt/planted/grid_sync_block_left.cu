@@ -1,5 +1,4 @@
-// A block that has nothing to do returns at once. The others wait at grid.sync() for all blocks, and so for
-// ever.
+// A block that has nothing to do returns at once. The others wait for it at grid.sync(), and so for ever.
 //
 // expect: deadlock at A
 #include <cooperative_groups.h>

@@ -59,6 +59,7 @@ REMARKS = {
     "struct_padding_copied": PADDING,
     "warps_hand_over_by_atomic_flag": "racecheck does not know the order that fences and an atomic flag make",
 }
+ENDED_BADLY = "process didn't terminate successfully"  # the program itself
 SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)")
 
 
@@ -106,7 +107,7 @@ def reports_in(output, name):
     for paragraph in re.split(r"\n=========\s*(?:\n|$)", "\n" + output):
         lines = re.findall(r"^========= ?(.*)$", paragraph, re.MULTILINE)
         lines = [line for line in lines if line.strip() and not re.match(r"(COMPUTE-SANITIZER|Target|Host)", line)]
-        if not lines or SUMMARY.search(lines[0]) or lines[0].startswith("LEAK SUMMARY"):
+        if not lines or SUMMARY.search(lines[0]) or lines[0].startswith("LEAK SUMMARY") or ENDED_BADLY in lines[0]:
             continue
         places = re.findall(rf"{re.escape(name)}\.cu:(\d+)", "\n".join(lines))
         what = re.sub(r"\+?0x[0-9a-f]+", "", re.sub(r" in \S+:\d+", "", lines[0].strip()))

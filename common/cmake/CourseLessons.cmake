@@ -345,7 +345,8 @@ function(course_checked_kernel_flags compile_variable link_variable)
     # -fexpensive-optimizations: without it, products and sums are not fused.
     # -fno-var-tracking: where locals are is what only a debugger asks, and finding that out takes the compiler long.
     list(APPEND flags --param=tsan-distinguish-volatile=1 -fno-tree-sra -fno-reorder-blocks -fno-tree-sink
-                      -fno-var-tracking -fexpensive-optimizations -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset)
+                      -fexpensive-optimizations -fno-var-tracking
+                      -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset)
   endif()
   # Memory that a kernel allocates, bytes that it copies and results that it has stored by functions of the C library are
   # seen as well.

@@ -1,7 +1,7 @@
 # simt_add_sources(<target> [CHECKED] [QUICK] [NESTED] <file.cu>...): CUDA source in an ordinary program of this project,
 # run by the simulator. CHECKED: compiled for check mode. QUICK: compiled without optimising, for what takes longer to
-# compile than to run, with flags that fit target_precompile_headers(). NESTED: kernels may launch kernels. (The kernels of lessons are built at run time, by
-# common/grading/build/kernel_build.cpp, with the same flags.)
+# compile than to run, with flags that fit target_precompile_headers(). NESTED: kernels may launch kernels. (The kernels
+# of lessons are built at run time, by common/grading/build/kernel_build.cpp, with the same flags.)
 function(simt_add_sources target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED;QUICK;NESTED" "" "")
   set(folder_of_rewritten ${CMAKE_CURRENT_BINARY_DIR}/rewritten)

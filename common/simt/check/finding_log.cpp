@@ -40,8 +40,8 @@ void FindingLog::add(const char* kind, Finding finding, unsigned site, unsigned 
     if (strength(relative) == strength(kind)) continue;
     known = find(relative);
     if (known == by_line_.end() || strength(relative) > strength(kind)) continue;
-    const std::size_t index =
-        known->second;  // of a weaker one, in place of which this one stands from now on
+    // A weaker one: this one stands in its place from now on.
+    const std::size_t index = known->second;
     finding.count += findings_[index].count - 1;
     findings_[index] = finding;
     by_line_.erase(known);

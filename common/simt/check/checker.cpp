@@ -359,6 +359,14 @@ void Checker::async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) {
                      caller);
 }
 
+void Checker::async_copies_committed(std::uintptr_t caller) {
+  recorder_.append(mark_event(Mark::commit), caller);
+}
+
+void Checker::async_copies_awaited(unsigned batches_in_flight, std::uintptr_t caller) {
+  recorder_.append(mark_event(Mark::wait) | batches_in_flight, caller);
+}
+
 void Checker::fence(FenceScope scope, std::uintptr_t caller) {
   recorder_.append(mark_event(Mark::fence) | static_cast<unsigned>(scope), caller);
 }
@@ -444,15 +452,13 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       break;
     }
     case Mark::fence:
-      for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      for_each_lane(event.lanes, [&](unsigned lane) {
         order_.fence(event.warp * 32 + lane, static_cast<FenceScope>(event.offsets[lane]));
-      }
+      });
       return;
     case Mark::copy:
     case Mark::land:
-      for (LaneMask rest = event.lanes; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      for_each_lane(event.lanes, [&](unsigned lane) {
         const unsigned thread = event.warp * 32 + lane;
         const CopyExtent extent = CopyExtent::unpacked(event.seconds[lane]);
         std::uint64_t& under_way = thread_copies_[thread];
@@ -463,7 +469,17 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
           under_way -= std::min(under_way, extent.bytes - extent.zeroed);
           detector_.copy_lands(thread, event.offsets[lane]);
         }
-      }
+      });
+      return;
+    case Mark::commit:
+    case Mark::wait:
+      for_each_lane(event.lanes, [&](unsigned lane) {
+        const unsigned thread = event.warp * 32 + lane;
+        if (mark_of(event.event) == Mark::commit)
+          detector_.copies_committed(thread);
+        else
+          detector_.copies_awaited(thread, site, event.offsets[lane]);
+      });
       return;
     case Mark::work:
       counters.special_instructions += offset_of(event.event);

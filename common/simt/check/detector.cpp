@@ -55,7 +55,7 @@ void Detector::begin_block(uint3 index) {
   uninitialised_at_.clear();
   copies_.clear();
   copies_near_.clear();
-  landed_.clear();
+  history_.clear();
   guesses_.clear();
 }
 
@@ -419,11 +419,16 @@ void Detector::copy_issued(unsigned thread, unsigned site, std::uint64_t shared_
     write_after_others(unit, units.cell[i]);
   }
   const std::uint64_t source_end = extent.source + (extent.bytes - extent.zeroed);
-  landed_.resize(std::max<std::size_t>(landed_.size(), thread + 1));
+  const CopyHistory& history = history_of(thread);
   const Stamp issued(order_.step_of(thread / 32), thread, site, false);
   copies_.push_back({shared_offset, shared_offset + extent.bytes, extent.source, source_end, issued,
-                     landed_[thread].count});
+                     history.committed, history.waits});
   count_copy(copies_.back(), 1);
+}
+
+Detector::CopyHistory& Detector::history_of(unsigned thread) {
+  history_.resize(std::max<std::size_t>(history_.size(), thread + 1));
+  return history_[thread];
 }
 
 void Detector::count_copy(const PendingCopy& copy, int by) {
@@ -448,6 +453,14 @@ bool Detector::may_meet_copy(const WarpAccess& access) const {
   return may;
 }
 
+void Detector::copies_committed(unsigned thread) { ++history_of(thread).committed; }
+
+void Detector::copies_awaited(unsigned thread, unsigned site, std::uint64_t batches_in_flight) {
+  CopyHistory& history = history_of(thread);
+  ++history.waits;
+  history.wait = {site, order_.first_of_epoch(), history.committed, batches_in_flight};
+}
+
 void Detector::copy_lands(unsigned thread, std::uint64_t shared_offset) {
   const auto is_it = [&](const PendingCopy& copy) {
     return copy.issued.thread() == thread && copy.begin == shared_offset;
@@ -458,7 +471,7 @@ void Detector::copy_lands(unsigned thread, std::uint64_t shared_offset) {
   const unsigned site = copy->issued.site();  // for reports, its line writes
   count_copy(*copy, -1);
   copies_.erase(copy);
-  landed_[thread] = {landed_[thread].count + 1, shared_offset, order_.first_of_epoch()};
+  history_of(thread).landed_last = shared_offset;
   std::uint64_t offsets[32] = {}, values[32] = {};
   const unsigned lane = thread % 32;
   WarpAccess write;

@@ -70,6 +70,8 @@ class Detector {
   void access(const WarpAccess& access);
   void copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, const CopyExtent& extent);
   void copy_lands(unsigned thread, std::uint64_t shared_offset);
+  void copies_committed(unsigned thread);
+  void copies_awaited(unsigned thread, unsigned site, std::uint64_t batches_in_flight);
 
   /// One side of a finding, with places and threads filled in.
   FindingSide side(unsigned site, unsigned thread) const;
@@ -115,13 +117,21 @@ class Detector {
     std::uint64_t begin, end;                ///< in shared memory
     std::uint64_t source_begin, source_end;  ///< in global memory
     Stamp issued;
-    std::uint64_t landed_before;  ///< of the thread's copies, when this one was issued
+    std::uint64_t batch;         ///< how many the thread had committed when it issued this one
+    std::uint64_t waits_before;  ///< of the thread, when it issued this one
   };
-  /// Of a thread of the running block.
-  struct LandedCopies {
-    std::uint64_t count = 0;
-    std::uint64_t last = 0;  ///< where the last of them went in shared memory
-    Step epoch = 0;          ///< in which it landed
+  /// What a thread of the running block did about its copies.
+  struct CopyHistory {
+    std::uint64_t committed = 0;  ///< batches
+    std::uint64_t waits = 0;
+    /// The last of them.
+    struct Wait {
+      unsigned site = 0;
+      Step epoch = 0;
+      std::uint64_t committed = 0;  ///< by then
+      std::uint64_t in_flight = 0;  ///< how many of the latest batches it lets stay under way
+    } wait;
+    std::optional<std::uint64_t> landed_last;  ///< where that copy went in shared memory
   };
   static constexpr std::uint64_t kStretch = 16;  ///< bytes: what one copy moves at most, in most kernels
 
@@ -146,12 +156,15 @@ class Detector {
   void write_after_own_reads(const Touch& touch, const Cell& cell);
   void write_after_reads(const Touch& touch, const Cell& cell);
   void forget_guesses(const Touch& touch, Cell& cell);
+  CopyHistory& history_of(unsigned thread);
   void count_copy(const PendingCopy& copy, int by);
   bool may_meet_copy(std::uint64_t begin, std::uint64_t end) const;
   bool may_meet_copy(const WarpAccess& access) const;
   bool meets_copy(const WarpAccess& access, unsigned lane);
   bool overwrites(const PendingCopy& copy, const Touch& touch) const;
-  bool waited_for_others(const PendingCopy& copy, unsigned thread) const;
+  const CopyHistory::Wait* wait_for_others(const PendingCopy& copy, unsigned thread) const;
+  std::string advice_on_wait(const PendingCopy& copy, unsigned thread, const Finding& report,
+                             const ElementName& here) const;
 
   enum class Did { read, write, write_same_value, issue_copy };
   void report_conflict(const Touch& touch, unsigned thread, const Stamp& before, Did before_did);
@@ -169,7 +182,7 @@ class Detector {
   std::unordered_multimap<std::uint64_t, std::size_t> uninitialised_at_;  ///< by offset and space
   std::vector<PendingCopy> copies_;
   std::vector<std::uint32_t> copies_near_;  ///< of copies_: how many go to each stretch of shared memory
-  std::vector<LandedCopies> landed_;        ///< by thread
+  std::vector<CopyHistory> history_;        ///< by thread
   bool landing_ = false;                    ///< the access in hand is a copy's own
   std::vector<Guess> guesses_;              ///< of the running block
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites

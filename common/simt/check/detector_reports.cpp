@@ -198,16 +198,59 @@ bool Detector::overwrites(const PendingCopy& copy, const Touch& touch) const {
          !order_.happened_before(copy.issued, touch.thread);
 }
 
-/// Whether the copy's thread has waited since it issued the copy, but for earlier ones alone, and a barrier
-/// has made that known to `thread`. Where one of the two has waited since the last barrier, it may be the
-/// barrier that is missing.
-bool Detector::waited_for_others(const PendingCopy& copy, unsigned thread) const {
+/// The last wait of the copy's thread since it issued the copy, if a barrier has made that wait known to
+/// `thread`; else null. Where one of the two has waited since the last barrier, it may be the barrier that is
+/// missing.
+const Detector::CopyHistory::Wait* Detector::wait_for_others(const PendingCopy& copy, unsigned thread) const {
   const unsigned issuer = copy.issued.thread();
-  if (landed_[issuer].count == copy.landed_before) return false;
+  const CopyHistory& history = history_[issuer];
+  if (history.waits == copy.waits_before) return nullptr;
   const auto before_barrier = [&](unsigned one) {
-    return one >= landed_.size() || landed_[one].epoch < order_.first_of_epoch();
+    return one >= history_.size() || history_[one].wait.epoch < order_.first_of_epoch();
   };
-  return issuer == thread || (before_barrier(issuer) && before_barrier(thread));
+  return issuer == thread || (before_barrier(issuer) && before_barrier(thread)) ? &history.wait : nullptr;
+}
+
+/// "last", "last but one", "last but 2"
+std::string from_last(std::uint64_t later) {
+  return later == 0 ? "last" : later == 1 ? "last but one" : fmt::format("last but {}", later);
+}
+
+/// Why the copy of `report`, which is about the element `here`, may still be under way after all that its
+/// thread did about it, and what to do; empty if that is not known.
+std::string Detector::advice_on_wait(const PendingCopy& copy, unsigned thread, const Finding& report,
+                                     const ElementName& here) const {
+  const unsigned issuer = copy.issued.thread();
+  const CopyHistory& history = history_[issuer];
+  const CopyHistory::Wait* const wait = wait_for_others(copy, thread);
+  if (wait == nullptr && issuer != thread) return "";
+  if (wait == nullptr)
+    return history.committed == copy.batch ? "Commit the batch and wait for it before the access."
+                                           : "Wait for the batch before the access.";
+  const std::string place = place_beside(side(wait->site, issuer), report.here);
+  if (wait->committed <= copy.batch)
+    return fmt::format(
+        "The wait {} is not for this copy, which no commit had made part of a batch by then. "
+        "Commit the batch before the wait.",
+        place);
+  std::string landed;
+  if (history.landed_last) {
+    const ElementName last = element(report.here, Space::shared, *history.landed_last, 1);
+    if (last.array == here.array && last.index.size() > 1 && here.index.size() > 1 &&
+        last.index[0] != here.index[0])
+      landed = fmt::format(" What has landed last went to {}[{}]: use that stage, if this is the wrong one.",
+                           here.array, last.index[0]);
+  }
+  const std::uint64_t later = wait->committed - copy.batch - 1;
+  const std::string still = later == 0   ? "none is"
+                            : later == 1 ? "at most 1 is"
+                                         : fmt::format("at most {} are", later);
+  return fmt::format(
+      "The wait {} lets the latest {} stay under way, and this copy's is the {}. Before the access, wait "
+      "until {} "
+      "under way.{}",
+      place, wait->in_flight == 1 ? "batch" : fmt::format("{} batches", wait->in_flight), from_last(later),
+      still, landed);
 }
 
 void Detector::host_touched(const HostTouch& touch) {
@@ -264,18 +307,10 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
                             subject(report.here), verb(access.kind), report.element,
                             issuer == thread ? "it" : "thread " + index_text(report.other.thread),
                             place_beside(report.other, report.here));
-  if (shared && !landing_ && waited_for_others(*copy, thread)) {
-    const ElementName landed = element(report.here, access.space, landed_[issuer].last, access.bytes);
-    const bool other_stage = landed.array == here.array && landed.index.size() > 1 && here.index.size() > 1 &&
-                             landed.index[0] != here.index[0];
-    report.fix = fmt::format(
-        "It has waited since then, but for earlier batches alone{}. Wait for this batch, too, before the "
-        "access; or use the stage that has landed, if this is the wrong one.",
-        other_stage ? fmt::format(": what has landed last went to {}[{}]", here.array, landed.index[0]) : "");
-  } else if (issuer == thread)
-    report.fix = "Commit the batch and wait for it before the access.";
-  else if (landing_)
+  if (landing_)
     report.fix = "Two copies go to the same place: give each one a place of its own.";
+  else if (const std::string fix = advice_on_wait(*copy, thread, report, here); !fix.empty())
+    report.fix = fix;
   log_.add(kMissingWait, std::move(report), access.site, copy->issued.site());
   return true;
 }

@@ -23,21 +23,24 @@ enum class Space : unsigned { global, shared };
 
 /// What a thread does besides touching memory.
 enum class Mark : unsigned {
-  block,  ///< begins a basic block
-  enter,  ///< enters a function; offset: of the call, in the code
-  leave,  ///< leaves it
-  met,    ///< took part in a warp operation; offset: its number; next slot: lanes, operation, work
-  fence,  ///< offset: 1 for the whole device, 0 for the block
-  copy,   ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: CopyExtent
-  land,   ///< such a copy lands; as above
-  work,   ///< computes special functions; offset: how many
+  block,   ///< begins a basic block
+  enter,   ///< enters a function; offset: of the call, in the code
+  leave,   ///< leaves it
+  met,     ///< took part in a warp operation; offset: its number; next slot: lanes, operation, work
+  fence,   ///< offset: 1 for the whole device, 0 for the block
+  copy,    ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: CopyExtent
+  land,    ///< such a copy lands; as above
+  work,    ///< computes special functions; offset: how many
+  commit,  ///< makes a batch of the copies that it has issued
+  wait,    ///< for such batches; offset: how many of the latest may stay under way
 };
 
 // An access that moves matrices has as its size how many: 16 bytes, a row, for each of the first lanes. It is
 // `volatile` if it transposes them.
 inline constexpr unsigned kOneMatrix = 5, kTwoMatrices = 6, kFourMatrices = 7;
 
-// From the lowest bit: offset 33, space 1, size (or Mark) 3, kind 2, volatile 1, code 24.
+// From the lowest bit: offset 33, space 1, size 3, kind 2, volatile 1, code 24. A Mark has the bits of the
+// size, and as its highest that of volatile.
 inline constexpr unsigned kOffsetBits = 33;
 inline constexpr unsigned kSpaceShift = 33, kSizeShift = 34, kKindShift = 37, kVolatileShift = 39;
 inline constexpr unsigned kCodeShift = 40;
@@ -71,8 +74,8 @@ constexpr Event access_event(Kind kind, unsigned log2_bytes, bool is_volatile) {
          Event{is_volatile} << kVolatileShift;
 }
 constexpr Event mark_event(Mark mark) {
-  return Event{static_cast<unsigned>(Kind::mark)} << kKindShift | Event{static_cast<unsigned>(mark)}
-                                                                      << kSizeShift;
+  const auto number = static_cast<unsigned>(mark);
+  return access_event(Kind::mark, number & 7u, number >> 3u != 0);
 }
 constexpr Event at_code(std::uint64_t code_offset) { return code_offset << kCodeShift; }
 constexpr Event at_offset(Space space, std::uint64_t offset) {
@@ -83,7 +86,9 @@ constexpr std::uint64_t offset_of(Event event) { return event & (kWindowBytes - 
 constexpr std::uint64_t code_of(Event event) { return event >> kCodeShift; }
 constexpr Kind kind_of(Event event) { return static_cast<Kind>(event >> kKindShift & 3u); }
 constexpr Space space_of(Event event) { return static_cast<Space>(event >> kSpaceShift & 1u); }
-constexpr Mark mark_of(Event event) { return static_cast<Mark>(event >> kSizeShift & 7u); }
+constexpr Mark mark_of(Event event) {
+  return static_cast<Mark>((event >> kSizeShift & 7u) | (event >> kVolatileShift & 1u) << 3u);
+}
 constexpr unsigned size_of(Event event) { return static_cast<unsigned>(event >> kSizeShift & 7u); }
 /// How many matrices an access moves; 0: it is an ordinary one.
 constexpr unsigned matrices_of(Event event) {

@@ -365,14 +365,14 @@ inline Bound bind_cp_async(const Match& m) {
   return {copy_asynchronously, ignores};
 }
 inline Bound bind_commit(const Match&) {
-  return {[](const Frame& f, const Step&) { f.block.async_copies().commit(); }};
+  return {[](const Frame& f, const Step&) { f.block.commit_copies(f.caller); }};
 }
 inline Bound bind_wait_group(const Match&) {
   return {[](const Frame& f, const Step& s) { f.block.land_copies(f.get<std::uint32_t>(s[0]), f.caller); }};
 }
 inline Bound bind_wait_all(const Match&) {
   return {[](const Frame& f, const Step&) {
-    f.block.async_copies().commit();
+    f.block.commit_copies(f.caller);
     f.block.land_copies(0, f.caller);
   }};
 }

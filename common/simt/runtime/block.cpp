@@ -334,7 +334,13 @@ void BlockRunner::issue_copy(const AsyncCopy& copy, std::uintptr_t caller) {
   async_copies().issue(copy);
 }
 
+void BlockRunner::commit_copies(std::uintptr_t caller) {
+  if (observer_ != nullptr) observer_->async_copies_committed(caller);
+  async_copies().commit();
+}
+
 void BlockRunner::land_copies(unsigned batches_in_flight, std::uintptr_t caller) {
+  if (observer_ != nullptr) observer_->async_copies_awaited(batches_in_flight, caller);
   AsyncCopies& copies = async_copies();
   AsyncCopy copy{};
   while (copies.next(batches_in_flight, copy)) {

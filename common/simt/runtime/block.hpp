@@ -129,9 +129,9 @@ class BlockRunner {
   unsigned lane() const { return static_cast<unsigned>(running_) % kWarpSize; }
   unsigned warp() const { return static_cast<unsigned>(running_) / kWarpSize; }
   LaneMask active_lanes(std::uintptr_t caller);
-  AsyncCopies& async_copies();
-  void land_copies(unsigned batches_in_flight, std::uintptr_t caller);
   void issue_copy(const AsyncCopy& copy, std::uintptr_t caller);
+  void commit_copies(std::uintptr_t caller);
+  void land_copies(unsigned batches_in_flight, std::uintptr_t caller);
   void* dynamic_shared() { return dynamic_shared_; }
   std::size_t dynamic_shared_bytes() const { return launch_->dynamic_shared_bytes; }
   const LaunchContext& launch() const { return *launch_; }
@@ -171,6 +171,7 @@ class BlockRunner {
   static constexpr int kNone = -1;
 
   [[noreturn]] static void throw_in_host_code(const char* what);
+  AsyncCopies& async_copies();  ///< of the running thread
 
   // What lies on the way from the kernel's code to the switch is inlined (SIMT_INLINE): with Boost.Context, a
   // switch makes the processor mispredict every return up to there.

@@ -53,7 +53,7 @@ void simt_async_copy(void* to, const void* from, std::size_t bytes, std::size_t 
   if (zero_bytes < bytes) (void)*static_cast<const volatile char*>(from);
   block.issue_copy({to, from, bytes, zero_bytes}, SIMT_CALLER());
 }
-void simt_async_commit() { runner("an asynchronous copy").async_copies().commit(); }
+void simt_async_commit() { runner("an asynchronous copy").commit_copies(SIMT_CALLER()); }
 void simt_async_wait(unsigned batches_in_flight) {
   runner("a wait for asynchronous copies").land_copies(batches_in_flight, SIMT_CALLER());
 }

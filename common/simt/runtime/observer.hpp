@@ -79,6 +79,9 @@ class BlockObserver {
   virtual void lanes_must_go_on(int warp, LaneMask lanes) = 0;
   virtual void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) = 0;
   virtual void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) = 0;
+  virtual void async_copies_committed(std::uintptr_t caller) = 0;
+  /// Comes before what lands by that wait.
+  virtual void async_copies_awaited(unsigned batches_in_flight, std::uintptr_t caller) = 0;
 };
 
 }  // namespace simt

@@ -12,6 +12,7 @@
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 #include "simt/runtime/host_touches.hpp"
+#include "simt/runtime/shared_memory.hpp"
 #include "simt/runtime/symbolize.hpp"
 #include "simt/shim/simt_abi.h"
 
@@ -48,17 +49,29 @@ Refusal check_grid(const unsigned (&grid)[3], std::uint32_t max_grid_x) {
   return {};
 }
 
+std::size_t static_bytes_of(const SimtLaunch& launch) {
+  static auto* known = new std::map<const void*, std::size_t>;
+  const auto* const code = launch.function ? launch.function : reinterpret_cast<const void*>(launch.invoke);
+  const auto [entry, is_new] = known->try_emplace(code);
+  if (is_new)
+    entry->second =
+        static_shared_bytes(kernel_module(code), launch.function ? function_name(code) : launch.name);
+  return entry->second;
+}
+
 Refusal check_shared(const Context& context, const SimtLaunch& launch) {
-  const std::size_t bytes = launch.dynamic_shared_bytes;
-  if (bytes <= context.profile->shared_per_block) return {};
+  const std::size_t bytes = launch.dynamic_shared_bytes, static_bytes = static_bytes_of(launch);
+  if (bytes + static_bytes <= context.profile->shared_per_block) return {};
   const std::string kernel = launch.function ? function_name(launch.function) : launch.name;
   const auto opted_in = context.dynamic_shared_optin.find(base_name(kernel));
   if (opted_in != context.dynamic_shared_optin.end() && bytes <= opted_in->second) return {};
   return fmt::format(
-      "{} bytes of dynamic shared memory; without "
+      "{} bytes of dynamic shared memory{}; without "
       "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) the limit is {}, "
       "with it {}",
-      bytes, context.profile->shared_per_block, context.profile->shared_per_block_optin);
+      bytes, static_bytes == 0 ? "" : fmt::format(" beside {} of __shared__ variables", static_bytes),
+      context.profile->shared_per_block - static_bytes,
+      context.profile->shared_per_block_optin - static_bytes);
 }
 
 /// The kernel's own name, also where the launch has a pointer to it, under a name of its own.
@@ -76,7 +89,20 @@ struct LaunchRefusal {
   std::string reason, code_name{};
 };
 
+/// What a GPU's compiler refuses, whatever the launch.
+std::optional<LaunchRefusal> check_variables(const Context& context, const SimtLaunch& launch) {
+  const std::size_t bytes = static_bytes_of(launch);
+  if (bytes <= context.profile->shared_per_block) return {};
+  return LaunchRefusal{
+      .reason = fmt::format(
+          "{} has {} bytes of __shared__ variables; a kernel may have {}. Larger tiles go into dynamic "
+          "shared memory (extern __shared__).",
+          kernel_of(launch), bytes, context.profile->shared_per_block),
+      .code_name = "it when it compiles the kernel: uses too much shared data"};
+}
+
 std::optional<LaunchRefusal> check_launch(const Context& context, const SimtLaunch& request) {
+  if (std::optional<LaunchRefusal> refusal = check_variables(context, request)) return refusal;
   Refusal refusal = check_block(request.block);
   if (!refusal) refusal = check_grid(request.grid, context.max_grid_x());
   if (!refusal) refusal = check_shared(context, request);

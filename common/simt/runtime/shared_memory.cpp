@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -162,6 +164,18 @@ const KernelModule& kernel_module(const void* code) {
   dl_iterate_phdr(visit_module, &search);
   read_variables(*module, search.load_address);
   return *modules.emplace_back(std::move(module));
+}
+
+std::size_t static_shared_bytes(const KernelModule& module, const std::string& kernel) {
+  const bool whole = kernel.find('(') != std::string::npos;
+  const std::string name = base_name(kernel);
+  std::map<std::string, std::size_t> bytes;
+  for (const SharedVariable& variable : module.shared)
+    if (whole ? variable.function == kernel
+              : !variable.function.empty() && base_name(variable.function) == name)
+      bytes[variable.function] += variable.bytes;
+  const auto fewest = std::ranges::min_element(bytes, {}, [](const auto& entry) { return entry.second; });
+  return fewest == bytes.end() ? 0 : fewest->second;
 }
 
 std::byte* thread_local_storage(const KernelModule& module) {

@@ -45,6 +45,12 @@ struct KernelModule {
 /// @brief The module that holds the code at this address. The answer stays valid; asking again is cheap.
 const KernelModule& kernel_module(const void* code);
 
+/// @brief Bytes of the `__shared__` variables that a kernel of the module itself declares; those of functions
+/// that it calls are not among them. `kernel` is its name with or without template arguments, parameters and
+/// the like; of several kernels of one name, the one with the fewest bytes counts. 0 if the module has no
+/// such kernel.
+std::size_t static_shared_bytes(const KernelModule& module, const std::string& kernel);
+
 /// @brief Where the calling thread's copy of the module's thread-local storage begins; null if it has none.
 std::byte* thread_local_storage(const KernelModule& module);
 

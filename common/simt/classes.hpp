@@ -36,11 +36,15 @@ struct Advice {
 // Of classes whose advice depends on the case.
 inline constexpr Advice kOutOfBoundsGlobal{
     "On a GPU this hits other data or ends the launch with cudaErrorIllegalAddress.",
-    "Test the index against the size before the access; if it is tested, look at the strides and the grid."};
+    "Test the index against the size before the access, by < and not by <=; if it is tested, look at the "
+    "strides and "
+    "the grid."};
 inline constexpr Advice kOutOfBoundsBefore{kOutOfBoundsGlobal.rule,
                                            "The index is negative: look at what is subtracted to make it."};
 inline constexpr Advice kOutOfBoundsShared{"On a GPU this hits other shared variables, or ends the launch.",
                                            "Make the array larger, or test the index first."};
+inline constexpr Advice kOutOfBoundsDynamic{kOutOfBoundsShared.rule,
+                                            "Ask for more bytes in the launch, or test the index first."};
 inline constexpr Advice kOutOfBoundsRow{
     "An index must lie within its own array or row, even where other memory follows.",
     "Test the index, or make the array larger."};

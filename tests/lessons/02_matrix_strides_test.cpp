@@ -176,15 +176,16 @@ Mistakes elements_left_out(std::int64_t rows, std::int64_t cols) {
   const auto is_in_the_last_cols = [cols](const Index& i) { return i[1] >= cols - cols % kTile; };
   const auto is_in_either = [=](const Index& i) { return is_in_the_last_rows(i) || is_in_the_last_cols(i); };
   return {
-      wrong_where("last_rows_missing", is_in_the_last_rows,
-                  "The last rows, which do not fill a tile, are missing: the number of tiles is rounded up."),
       wrong_where(
-          "last_cols_missing", is_in_the_last_cols,
-          "The last columns, which do not fill a tile, are missing: the number of tiles is rounded up."),
-      wrong_where(
-          "tails_missing", is_in_either,
-          "The last rows and columns, which do not fill a tile, are missing: the number of tiles is rounded "
-          "up.")};
+          "last_rows_missing", is_in_the_last_rows,
+          "The last rows, which do not fill a tile, are missing: the number of tiles has to be rounded up."),
+      wrong_where("last_cols_missing", is_in_the_last_cols,
+                  "The last columns, which do not fill a tile, are missing: the number of tiles has to be "
+                  "rounded up."),
+      wrong_where("tails_missing", is_in_either,
+                  "The last rows and columns, which do not fill a tile, are missing: the number of tiles has "
+                  "to be rounded "
+                  "up.")};
 }
 
 /// The one launch of a call, if check mode has seen it.

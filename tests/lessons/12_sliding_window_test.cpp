@@ -128,9 +128,10 @@ class RangeMistakes {
           const Int first_key = round_down(j, N);
           return p.sees(i, j) || (passes(i, j) && (r.all_begin <= first_key || first_key + N <= r.all_end));
         },
-        "Tiles are taken as whole where all queries see the first key, or all see the last. It takes both: "
-        "elsewhere "
-        "keys older than the window are seen, or keys past the query's position." +
+        "A tile is taken as whole where no query finds its first key too old, or where none finds its last "
+        "key past its "
+        "own position. It takes both: elsewhere keys older than the window are seen, or keys past the "
+        "query's position." +
             tiles_);
   }
 

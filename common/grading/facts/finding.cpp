@@ -76,6 +76,31 @@ bool follows_from_missed_barrier(const Finding& finding, const Finding& missed) 
   return other.file == here.file && (here.line < barrier.line) != (other.line < barrier.line);
 }
 
+bool same_place(const simt::SourceCall& a, const simt::SourceCall& b) {
+  return a.line != 0 && a.line == b.line && a.file == b.file;
+}
+
+/// Whether a barrier that orders the two sides of the race `told` may order those of `other` as well: they
+/// share a line, and there are lines between the sides of both.
+bool one_barrier_cures(const Finding& told, const Finding& other) {
+  if (told.kind != simt::check::kRace ||
+      (other.kind != simt::check::kRace && other.kind != simt::check::kMissingSyncwarp))
+    return false;
+  const simt::SourceCall a = told.here.own(), b = told.other.own(), c = other.here.own(),
+                         d = other.other.own();
+  const bool share_a_line = same_place(a, c) || same_place(a, d) || same_place(b, c) || same_place(b, d);
+  return share_a_line && a.file == b.file && c.file == d.file &&
+         std::max(std::min(a.line, b.line), std::min(c.line, d.line)) <
+             std::min(std::max(a.line, b.line), std::max(c.line, d.line));
+}
+
+/// Whether what is done about `told` may well do away with `other`, which can wait until then.
+bool can_wait_for(const Finding& told, const Finding& other) {
+  if (told.kernel != other.kernel || told.memory != other.memory || told.memory != "shared") return false;
+  const bool both_outside = told.kind == simt::check::kOutOfBounds && other.kind == simt::check::kOutOfBounds;
+  return both_outside ? same_place(told.here.own(), other.here.own()) : one_barrier_cures(told, other);
+}
+
 }  // namespace
 
 Finding note_not_checked(std::string sentence, std::string tool) {
@@ -156,7 +181,12 @@ std::vector<Finding> reasons_in(const std::vector<Finding>& findings) {
   };
   std::stable_sort(reasons.begin(), reasons.end(),
                    [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
-  return reasons;
+  std::vector<Finding> first_of_a_cure;
+  for (Finding& reason : reasons)
+    if (std::none_of(first_of_a_cure.begin(), first_of_a_cure.end(),
+                     [&](const Finding& told) { return can_wait_for(told, reason); }))
+      first_of_a_cure.push_back(std::move(reason));
+  return first_of_a_cure;
 }
 
 json finding_to_json(const Finding& finding) {

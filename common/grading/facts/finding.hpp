@@ -48,7 +48,9 @@ bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays
 
 /// @brief Those that may_explain(), causes before what follows from them: threads that are missing at a
 /// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a finding among
-/// them is left out, and of divergent barriers all but the first.
+/// them is left out, of divergent barriers all but the first, and what may go away with the cure of an
+/// earlier one: of races that one barrier may order, and of accesses of shared memory that leave their array
+/// at one line, the first is told.
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings);
 
 /// @brief Everything about a finding, and "message", which is made of it.

@@ -164,9 +164,11 @@ void Detector::report_out_of_bounds(const WarpAccess& access, unsigned lane) {
                             several ? fmt::format("{} bytes from ", access.bytes) : "", outside.text,
                             memory_map().describe_bounds(access.space, access.offsets[lane]));
   const bool before = std::any_of(outside.index.begin(), outside.index.end(), [](auto i) { return i < 0; });
-  advise(report, access.space == Space::shared ? kOutOfBoundsShared
-                 : before                      ? kOutOfBoundsBefore
-                                               : kOutOfBoundsGlobal);
+  const bool shared = access.space == Space::shared;
+  advise(report, shared && memory_map().past_dynamic(access.offsets[lane]) ? kOutOfBoundsDynamic
+                 : shared                                                  ? kOutOfBoundsShared
+                 : before                                                  ? kOutOfBoundsBefore
+                                                                           : kOutOfBoundsGlobal);
   log_.add(kOutOfBounds, std::move(report), access.site, 0);
 }
 

@@ -388,6 +388,11 @@ ElementName MemoryMap::element(Space space, std::uint64_t offset, unsigned bytes
   return element;
 }
 
+bool MemoryMap::past_dynamic(std::uint64_t offset) const {
+  const SharedRange* range = nearest_shared(offset);
+  return range != nullptr && range->symbol.empty() && offset >= range->offset + range->bytes;
+}
+
 std::string MemoryMap::describe_bounds(Space space, std::uint64_t offset) const {
   if (space == Space::shared) {
     const SharedRange* range = nearest_shared(offset);

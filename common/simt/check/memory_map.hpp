@@ -126,6 +126,8 @@ class MemoryMap {
                       const SourceTexts& source = {}) const;
   /// A sentence's end on a range: "which has 1000 elements (4000 bytes, allocated at main.cu:40)".
   std::string describe_bounds(Space space, std::uint64_t offset) const;
+  /// Whether a place of shared memory lies past the end of the buffer that the launch gave the block.
+  bool past_dynamic(std::uint64_t offset) const;
 
   /// @brief "dP, of shape (20, 140) and strides (147, 1)" if this place of the global window lies between the
   /// elements of such a view, which is a parameter of the kernel, and belongs to none; else "".

@@ -257,10 +257,10 @@ void Context::report_red_zones(const std::string& kernel) {
     fault.kind = "out_of_bounds";
     fault.message = fmt::format(
         "{} wrote outside of an allocation of {}{}: {} changed, beginning {} {}. Look at the largest index "
-        "that a "
-        "thread uses, and whether cudaMalloc was given elements times sizeof.",
+        "that a thread uses{}.",
         kernel, bytes(hit.allocation_bytes), origin.empty() ? "" : " (made at " + origin + ")",
-        bytes(hit.changed_bytes), bytes(distance), before ? "before its start" : "past its end");
+        bytes(hit.changed_bytes), bytes(distance), before ? "before its start" : "past its end",
+        origin.empty() ? "" : ", and whether cudaMalloc was given elements times sizeof");
     faults.push_back(std::move(fault));
   }
 }

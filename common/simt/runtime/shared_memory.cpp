@@ -167,12 +167,16 @@ const KernelModule& kernel_module(const void* code) {
 }
 
 std::size_t static_shared_bytes(const KernelModule& module, const std::string& kernel) {
-  const bool whole = kernel.find('(') != std::string::npos;
-  const std::string name = base_name(kernel);
+  // A variable's symbol says nothing of the kernel's return type, which a template's own symbol names.
+  const auto name_of = kernel.find('(') != std::string::npos ? written_name : base_name;
+  // `extern __shared__ T name[]` becomes a pointer that is set at its first use.
+  const auto is_pointer = [&](const SharedVariable& variable) {
+    return std::ranges::find(module.thread_locals, "_ZGV" + variable.symbol.substr(2),
+                             &SharedVariable::symbol) != module.thread_locals.end();
+  };
   std::map<std::string, std::size_t> bytes;
   for (const SharedVariable& variable : module.shared)
-    if (whole ? variable.function == kernel
-              : !variable.function.empty() && base_name(variable.function) == name)
+    if (!variable.function.empty() && name_of(variable.function) == name_of(kernel) && !is_pointer(variable))
       bytes[variable.function] += variable.bytes;
   const auto fewest = std::ranges::min_element(bytes, {}, [](const auto& entry) { return entry.second; });
   return fewest == bytes.end() ? 0 : fewest->second;

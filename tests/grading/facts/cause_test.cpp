@@ -121,6 +121,35 @@ TEST_CASE("what a wrong index finds at the line where it leaves an array follows
   CHECK(told({failed({explained_by("a")}), second}).empty());
 }
 
+TEST_CASE(
+    "of races that one barrier may order, and of accesses that leave an array at one line, the first is "
+    "told") {
+  const auto in_shared = [](const char* kind, int line, int other_line) {
+    Finding one = finding(kind, line);
+    one.memory = "shared";
+    one.other.file = one.here.file;
+    one.other.line = other_line;
+    return one;
+  };
+  const Finding race = in_shared("race", 26, 41);
+  CHECK(reasons_in({race, in_shared("race", 26, 39)}).size() == 1);
+  CHECK(reasons_in({race, in_shared("missing_syncwarp", 40, 41)}).size() == 1);
+  CHECK(reasons_in({race, in_shared("race", 41, 50)}).size() == 2);  // takes a barrier after line 41
+  CHECK(reasons_in({race, in_shared("race", 27, 40)}).size() == 2);
+  CHECK(reasons_in({in_shared("missing_syncwarp", 26, 41), in_shared("missing_syncwarp", 26, 39)}).size() ==
+        2);
+  Finding elsewhere = in_shared("race", 26, 39);
+  elsewhere.kernel = "another";
+  CHECK(reasons_in({race, elsewhere}).size() == 2);
+
+  Finding K = finding("out_of_bounds", 7), P = K;
+  K.memory = P.memory = "shared";
+  P.what = "There.";
+  CHECK(reasons_in({K, P}).size() == 1);
+  P.here.line = 8;
+  CHECK(reasons_in({K, P}).size() == 2);
+}
+
 TEST_CASE("a case is told with its findings first, then what is wrong, and the cause where it shows") {
   CaseResult result = failed({wrong_values("c", {{"a", "It is a."}})});
   result.failures[0].context = "n = 10";

@@ -90,7 +90,8 @@ TEST_CASE("an access behind an allocation is out_of_bounds, told once with its t
       "fill.cu:9: error: out_of_bounds: thread (0,0,0) of block (1,0,0) writes 4 bytes of global memory out "
       "of "
       "bounds: at byte 256 of an allocation of 256 bytes. On a GPU this hits other data or ends the launch "
-      "with cudaErrorIllegalAddress. Test the index against the size before the access; if it is tested, "
+      "with cudaErrorIllegalAddress. Test the index against the size before the access, by < and not by <=; "
+      "if it is tested, "
       "look "
       "at the strides and the grid. (memcheck, 2 times)");
 }

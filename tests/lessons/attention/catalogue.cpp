@@ -127,8 +127,9 @@ bool has_ordinary_scores(const Problem& p) {
 
 void add_recurrence(Catalogue& to) {
   to.add("m_begins_at_0", {.first_m = 0},
-         "m begins with 0: where all scores are less, the exponentials are relative to 0. The maximum of no "
-         "scores is -inf.");
+         "m begins with a finite number, as 0: where all scores are far less, the exponentials are relative "
+         "to it. The "
+         "maximum of no scores is -inf.");
   const std::string all_nan =  // elsewhere it says nothing
       !has_ordinary_scores(to.p())
           ? ""
@@ -358,8 +359,9 @@ void add_patterns(Catalogue& to) {
     }
     return true;
   };
-  const std::string wanted = std::string(name_of(to.which())) +
-                             (to.which() == Which::O || to.which() == Which::l ? " is 0" : " is -inf");
+  const std::string wanted =
+      std::string(name_of(to.which())) +
+      (to.which() == Which::O || to.which() == Which::l ? " has to be 0" : " has to be -inf");
   to.add(
       grading::nan_where("nan_for_empty_row", empty,
                          "Where a query sees no key, or only scores of -inf, the maximum is -inf, too, and "

@@ -53,6 +53,8 @@ class Identity {
     if (const auto factor = common_factor(Gradient::dV))
       return told(Gradient::dV, where + fmt::format("All of dV is {} times what it should be{}.",
                                                     number(*factor), is_scale(*factor) ? ": the scale" : ""));
+    if (compare(got_.of(Gradient::dV), "dV", expected_.of(product_), baseline_.of(product_)).passed)
+      return told(Gradient::dV, fmt::format("dV holds what {} should hold.", name_of(product_)));
     return told(Gradient::dV, where +
                                   "Look at P = exp(S - lse) and at the product dV = Pᵀ·dO: dP and dS have no "
                                   "part in them.");
@@ -93,8 +95,9 @@ class Identity {
         product_,
         where + formula +
             fmt::format(
-                "If P and delta are these, dP[{}, {}] was {}; it should be V[{}, {}], since dO is the "
-                "identity. Look at dP = dO·Vᵀ, at dS = P ∘ (dP - delta){}, and at the product {}.",
+                "If it is P ∘ (dP - delta) of these P and delta, dP[{}, {}] was {}; it should be V[{}, {}], "
+                "since dO "
+                "is the identity. Look at dP = dO·Vᵀ, at dS = P ∘ (dP - delta){}, and at the product {}.",
                 i, j, number(dS / P + delta), j, i,
                 by_keys ? "" : ", at P, if it is computed once more for dQ",
                 by_keys ? "dK = dSᵀ·Q·scale" : "dQ = dS·K·scale"));

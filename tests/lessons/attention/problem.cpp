@@ -151,6 +151,14 @@ Problem with_shifted_scores(Problem p, float shift) {
   return p;
 }
 
+Problem with_growing_scores(Problem p, float step) {
+  p = with_shifted_scores(std::move(p), step);
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H_kv(); ++h)
+      for (Int j = 0; j < p.Nk(); ++j) p.K(b, h, j, 0) = static_cast<float>(j);
+  return p;
+}
+
 Problem with_opposite_shifts(Problem p, float shift) {
   p = with_shifted_scores(std::move(p), shift);
   for (Int b = 0; b < p.B(); ++b)

@@ -116,6 +116,10 @@ Problem with_whole_scores(Problem p);
 /// @brief `shift` is added to every score: 1000 or -1000, say.
 Problem with_shifted_scores(Problem p, float shift);
 
+/// @brief `step` times the key's number is added to every score: with a causal mask, what is hidden is above
+/// what is seen.
+Problem with_growing_scores(Problem p, float step);
+
 /// @brief `shift` is added to every score of even queries, and subtracted from those of odd ones.
 Problem with_opposite_shifts(Problem p, float shift);
 

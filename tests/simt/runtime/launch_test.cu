@@ -119,6 +119,32 @@ TEST_CASE("more than 48 KB of dynamic shared memory needs the kernel's consent",
           cudaErrorInvalidValue);
 }
 
+// 40 KB and 64 KB: 8 KB are left beside the former, and no GPU's compiler takes the latter.
+template <int kFloats>
+__global__ void static_kernel(int* out) {
+  __shared__ float tile[kFloats];
+  tile[threadIdx.x] = 1.0f;
+  *out = static_cast<int>(tile[threadIdx.x]);
+}
+
+TEST_CASE("__shared__ variables take from the 48 KB of a kernel", "[simt][launch]") {
+  const FreshDevice device;
+  using Catch::Matchers::ContainsSubstring;
+  int* out = device_array<int>(1);
+  static_kernel<10240><<<1, 1, 8192>>>(out);
+  REQUIRE(to_host(out, 1)[0] == 1);
+  static_kernel<10240><<<1, 1, 8193>>>(out);
+  REQUIRE_THAT(refusal(), ContainsSubstring("beside 40960 of __shared__ variables"));
+  const auto through_a_pointer = static_kernel<16384>;
+  through_a_pointer<<<1, 1>>>(out);
+  REQUIRE_THAT(refusal(),
+               ContainsSubstring("has 65536 bytes of __shared__ variables; a kernel may have 49152"));
+  cudaFuncAttributes attributes{};
+  REQUIRE(cudaFuncGetAttributes(&attributes, static_kernel<10240>) == cudaSuccess);
+  REQUIRE(attributes.sharedSizeBytes == 40960);
+  REQUIRE(attributes.maxDynamicSharedSizeBytes == 8192);
+}
+
 TEST_CASE("a device profile brings its own limits", "[simt][launch]") {
   const FreshDevice device;
   simt::configure({.device = "rtx4090"});

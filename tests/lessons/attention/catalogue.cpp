@@ -127,7 +127,8 @@ bool has_ordinary_scores(const Problem& p) {
 
 void add_recurrence(Catalogue& to) {
   to.add("m_begins_at_0", {.first_m = 0},
-         "m begins with a finite number, as 0: where all scores are far less, the exponentials are relative "
+         "m, or the maximum of a tile, begins with a finite number, as 0: where all scores are far less, the "
+         "exponentials are relative "
          "to it. The "
          "maximum of no scores is -inf.");
   const std::string all_nan =  // elsewhere it says nothing

@@ -261,7 +261,8 @@ const std::vector<Misreading>& misreadings() {
          const Strides& s = x.strides();
          return address_by({s[1], s[0], s[2], s[3]});
        }},
-      {"row_stride_wrong", "The rows are taken as D elements apart: their distance is strides[2].",
+      {"row_stride_wrong",
+       "The rows are taken as D elements apart: their distance is the tensor's own strides[2].",
        [](const Tensor<float>& x) {
          const Strides& s = x.strides();
          return address_by({s[0], s[1], x.shape()[3], s[3]});

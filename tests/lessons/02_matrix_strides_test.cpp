@@ -314,11 +314,13 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
       wrong_where(
           "square_of_tiles",
           [=](const Index& i) { return std::max(i[0], i[1]) >= tiles_in_both(rows, cols) * kTile; },
-          "Only a square of tiles is there, as many across as down. Either tiles are counted by the other "
-          "side "
-          "of in: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and tiles_across is "
-          "tiles_along(cols). Or the guard of out holds its rows against rows: out has cols rows and rows "
-          "columns."),
+          "Only a square of tiles is there, as many across as down. Perhaps tiles are counted by the other "
+          "side of in: "
+          "tile_row is blockIdx.x / tiles_across, tile_col the remainder, and tiles_across is "
+          "tiles_along(cols). Perhaps "
+          "the guard of out holds its rows against rows: out has cols rows and rows columns. Perhaps the "
+          "launch has "
+          "blocks for the square alone."),
       unwritten_where(
           "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },
           "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "

@@ -570,6 +570,8 @@ TEST_CASE("takes windows as long as a tile, and one key more or less", "[l12][sl
   check_values(random_problem({1, 1, 150, 215, 4}, window_of(100)));  // query 127 stands at key 192
   for (const Int window : {2, 63, 65, 66})
     check_values(random_problem({1, 1, 200, 200, 4}, window_of(window)));
+  for (const Int window : {300, 1000})  // of many tiles
+    check_values(random_problem({1, 1, 40, 1100, 4}, window_of(window)));
 }
 
 TEST_CASE("is causal attention where the window is as long as the sequence, or longer than any",

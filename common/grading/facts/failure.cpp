@@ -82,7 +82,11 @@ std::string Failure::way() const {
     return std::string(kKinds[static_cast<std::size_t>(kind)]) + ": " + without_numbers(sentence);
   const bool unwritten = values.unwritten == values.count && values.never_written;
   if (grading::never_written(values)) return "values: an array that was never written";
-  return "values: " + values.array + (unwritten ? ", never written" : values.bit_for_bit ? ", bits" : "");
+  return "values: " + values.array +
+         (unwritten                                   ? ", never written"
+          : values.common == WrongValues::Common::nan ? ", NaN"
+          : values.bit_for_bit                        ? ", bits"
+                                                      : "");
 }
 
 const std::string* Failure::explanation(const std::string& mistake) const {

@@ -307,7 +307,7 @@ MemoryMap::Choice MemoryMap::name_for(Space space, std::uint64_t offset, std::ui
   const ArrayName* first = nullptr;
   std::vector<const ArrayName*> there;
   for (const ArrayName& name : space == Space::global ? global_names_ : shared_names_) {
-    if (name.moves || name.offset < begin || name.offset > end) continue;
+    if (name.moves || name.offset < begin || (name.offset > end && !name.holds(offset))) continue;
     if (first == nullptr || name.offset < first->offset) first = &name;
     if (name.offset > offset) continue;
     if (name.holds(offset) || name.bytes == 0) there.push_back(&name);

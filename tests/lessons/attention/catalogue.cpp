@@ -117,14 +117,6 @@ void add_values(Catalogue& to) {
            "This is P·Vᵀ: V is transposed. Row j of V is the value of key j.");
 }
 
-/// Whether no exponential of a score overflows: else many mistakes give NaN.
-bool has_ordinary_scores(const Problem& p) {
-  const Tensor<double> S = attention_of(p).S;
-  for (Int i = 0; i < S.numel(); ++i)
-    if (!(std::abs(S.at_linear(i)) < 80) && S.at_linear(i) != -kInf64) return false;
-  return p.scale != 0;
-}
-
 void add_recurrence(Catalogue& to) {
   to.add("m_begins_at_0", {.first_m = 0},
          "m, or the maximum of a tile, begins with a finite number, as 0: where all scores are far less, the "
@@ -132,7 +124,7 @@ void add_recurrence(Catalogue& to) {
          "to it. The "
          "maximum of no scores is -inf.");
   const std::string all_nan =  // elsewhere it says nothing
-      !has_ordinary_scores(to.p())
+      to.p().scale == 0 || !have_ordinary_exponentials(attention_of(to.p()).S)
           ? ""
           : "Every row is NaN. That is what exp(m_new - m_old) gives: at the first tile m_old is -inf, the "
             "factor +inf, and +inf times 0 is NaN. The factor is exp(m_old - m_new), and m begins with -inf.";

@@ -55,9 +55,9 @@ class Identity {
                                                     number(*factor), is_scale(*factor) ? ": the scale" : ""));
     if (compare(got_.of(Gradient::dV), "dV", expected_.of(product_), baseline_.of(product_)).passed)
       return told(Gradient::dV, fmt::format("dV holds what {} should hold.", name_of(product_)));
-    return told(Gradient::dV, where +
-                                  "Look at P = exp(S - lse) and at the product dV = Pᵀ·dO: dP and dS have no "
-                                  "part in them.");
+    return told(
+        Gradient::dV,
+        where + "Look at P = exp(S - lse) and at the product dV = Pᵀ·dO: they take neither dP nor dS.");
   }
 
   std::optional<Failure> wrong_dS() {

@@ -70,6 +70,12 @@ reference::Attention attention_of(const Problem& p) {
                               p.sink ? &*p.sink : nullptr, p.dropout ? &p.dropout->factors : nullptr);
 }
 
+bool have_ordinary_exponentials(const Tensor<double>& S) {
+  for (Int i = 0; i < S.numel(); ++i)
+    if (!(std::abs(S.at_linear(i)) < 80) && S.at_linear(i) != -kInf) return false;
+  return true;
+}
+
 Problem random_problem(const Sizes& n, const reference::Mask& mask) {
   const Int H_kv = n.H_kv == 0 ? n.H : n.H_kv;
   Problem p{normal({n.B, n.H, n.Nq, n.D}, case_seed()), normal({n.B, H_kv, n.Nk, n.D}, case_seed() + 1),

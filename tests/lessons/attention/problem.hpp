@@ -83,6 +83,10 @@ std::string describe(const Problem& p);
 /// @brief The reference's results, with all that a problem holds.
 reference::Attention attention_of(const Problem& p);
 
+/// @brief Whether the exponential of no score overflows: else many mistakes give NaN. -inf, of hidden keys,
+/// may be there.
+bool have_ordinary_exponentials(const Tensor<double>& S);
+
 /// Scores of about -3 to 3, and values about 2 instead of 0, so that what is left out shows. The scale is
 /// 1/sqrt(D), other than 1 for D = 1, too. Data depend on the case's seed.
 Problem random_problem(const Sizes& n, const reference::Mask& mask = {});

@@ -117,28 +117,39 @@ function(course_add_lessons)
   endforeach()
 endfunction()
 
-# course_add_kernel_prelude(): the targets course-prelude-<flavour>, simt_prelude.h precompiled in run/, quick/ and check/
-# of ${PROJECT_BINARY_DIR}/prelude. g++ finds it there under the header's name and, if it does not fit, takes the header.
-# Each has the flags of the kernels behind it: g++ 12 can crash over a header that was optimised otherwise.
-function(course_add_kernel_prelude)
-  set(header ${PROJECT_SOURCE_DIR}/common/simt/shim/simt_prelude.h)
+# course_precompile_prelude(<target> <header> <folder> <flag>...): makes <target>, that header of common/simt/shim
+# precompiled in that folder of ${PROJECT_BINARY_DIR}/prelude. g++ finds it there under the header's name and, if it does
+# not fit, takes the header. It has the flags of what is compiled behind it: g++ 12 can crash over a header that was
+# optimised otherwise.
+function(course_precompile_prelude target header folder)
+  set(source ${PROJECT_SOURCE_DIR}/common/simt/shim/${header})
+  set(output ${PROJECT_BINARY_DIR}/prelude/${folder}/${header}.gch)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/prelude/${folder})
+  # Moved into its place, because a kernel may be compiled at the same time.
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_CXX_COMPILER} ${ARGN} -w -MD -MT ${output} -MF ${output}.d -x c++-header ${source} -o ${output}.new
+    COMMAND ${CMAKE_COMMAND} -E rename ${output}.new ${output}
+    DEPENDS ${source}
+    DEPFILE ${output}.d
+    COMMENT "Precompiling ${header} (${folder})"
+    VERBATIM)
+  add_custom_target(${target} ALL DEPENDS ${output})
+endfunction()
+
+# course_add_preludes(): the targets course-prelude-<flavour> for lessons' kernels, and for programs, which only
+# `./course simulate` compiles, course-program-prelude-<flavour>.
+function(course_add_preludes)
   course_simulated_kernel_flags(run_flags unused)
   course_quick_kernel_flags(quick_flags ${run_flags})
   course_checked_kernel_flags(check_flags unused)
   foreach(flavour IN ITEMS run quick check)
-    set(output ${PROJECT_BINARY_DIR}/prelude/${flavour}/simt_prelude.h.gch)
-    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/prelude/${flavour})
-    # Moved into its place, because a kernel may be compiled at the same time.
-    add_custom_command(
-      OUTPUT ${output}
-      COMMAND ${CMAKE_CXX_COMPILER} ${${flavour}_flags} -w -MD -MT ${output} -MF ${output}.d -x c++-header ${header}
-              -o ${output}.new
-      COMMAND ${CMAKE_COMMAND} -E rename ${output}.new ${output}
-      DEPENDS ${header}
-      DEPFILE ${output}.d
-      COMMENT "Precompiling what comes before kernels (${flavour})"
-      VERBATIM)
-    add_custom_target(course-prelude-${flavour} ALL DEPENDS ${output})
+    course_precompile_prelude(course-prelude-${flavour} simt_prelude.h ${flavour} ${${flavour}_flags})
+  endforeach()
+  foreach(flavour IN ITEMS run check)
+    course_precompile_prelude(course-program-prelude-${flavour} simt_program_prelude.h ${flavour}
+                              ${${flavour}_flags} -DSIMT_PROGRAM)
+    add_dependencies(course_simt_program course-program-prelude-${flavour})
   endforeach()
 endfunction()
 
@@ -146,7 +157,7 @@ endfunction()
 function(course_add_workers)
   add_custom_target(course-workers)
   if(TARGET course-worker-cpu AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    course_add_kernel_prelude()
+    course_add_preludes()
   endif()
   foreach(target IN ITEMS simt-rewrite course_simt course-worker-cpu course-prelude-run course-prelude-check
           course_gpu_ledger)
@@ -180,14 +191,15 @@ function(course_write_toolchain)
     course_json_list(check_flags ${check_flags})
     course_json_list(link_flags ${link_flags})
     course_json_list(check_link_flags ${check_link_flags})
-    # An object of 16 kernels is linked 16 times, each time for one of them: gold takes a sixth of the time.
+    # An object of 16 kernels is linked 16 times, each time for one of them: gold takes a sixth of the time. With the
+    # support of programs, half.
     include(CheckLinkerFlag)
     check_linker_flag(CXX -fuse-ld=gold COURSE_HAVE_GOLD)
-    set(joined_link_flags "")
+    set(fast_link_flags "")
     if(COURSE_HAVE_GOLD)
-      set(joined_link_flags -fuse-ld=gold)
+      set(fast_link_flags -fuse-ld=gold)
     endif()
-    course_json_list(joined_link_flags ${joined_link_flags})
+    course_json_list(fast_link_flags ${fast_link_flags})
     set(prelude "")
     set(quick_prelude "")
     set(check_prelude "")
@@ -202,7 +214,7 @@ function(course_write_toolchain)
     \"quick_flags\": ${quick_flags},
     \"check_flags\": ${check_flags},
     \"check_link_flags\": ${check_link_flags},
-    \"joined_link_flags\": ${joined_link_flags},
+    \"fast_link_flags\": ${fast_link_flags},
     \"link_flags\": ${link_flags},
     \"rewriter\": \"$<TARGET_FILE:simt-rewrite>\",
     \"library\": \"$<TARGET_FILE:course_simt>\",

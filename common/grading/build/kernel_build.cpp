@@ -33,6 +33,7 @@ constexpr auto kCompileTimeout = std::chrono::seconds(120), kJoinedTimeout = std
 constexpr auto kLongestInBox = 4 * std::chrono::seconds(kCompileSeconds);
 constexpr const char* kShim = "common/simt/shim";
 constexpr const char* kPrelude = "simt_prelude.h";
+constexpr const char* kProgramPrelude = "simt_program_prelude.h";
 
 /// One build: its inputs, its scratch folder and what was learned on the way.
 struct Job {
@@ -188,14 +189,13 @@ std::vector<std::string> concatenate(const Lists&... lists) {
   return all;
 }
 
-/// A lesson's kernel comes behind the prelude: precompiled if that fits, else g++ goes on to the header
-/// itself.
+/// CUDA source comes behind the prelude: precompiled if that fits, else g++ goes on to the header itself.
 Arguments prelude_options(const Job& job) {
   Arguments options;
   const fs::path& precompiled = job.toolchain.cpu.value().prelude_of(job.flavour);
   if (!precompiled.empty()) options = {"-I", precompiled.string()};
-  options.insert(options.end(), {"-include", kPrelude, "-include", "simt_hide_mode.h"});
-  return options;
+  if (job.program != nullptr) return concatenate(options, Arguments{"-include", kProgramPrelude});
+  return concatenate(options, Arguments{"-include", kPrelude, "-include", "simt_hide_mode.h"});
 }
 
 /// Rewrites and compiles for the simulator to what `output` names, behind the header that `included` names
@@ -241,9 +241,9 @@ std::string written(Job& job, const fs::path& file) {
   return {};
 }
 
-/// Whether the compiler can write down what it made of each function; of the two that the course takes, g++.
-/// It is the one that has this option.
-bool dumps_functions(const CpuToolchain& cpu) {
+/// Whether the compiler is g++, which can write down what it made of each function; else it is clang++. Only
+/// g++ has this option.
+bool is_gnu(const CpuToolchain& cpu) {
   return std::find(cpu.check_flags.begin(), cpu.check_flags.end(), "-fno-tree-sra") != cpu.check_flags.end();
 }
 
@@ -268,7 +268,7 @@ bool compile_examined(Job& job, const std::string& object) {
   const std::vector<fs::path> dumps{job.scratch / "kernel.optimized", job.scratch / "kernel.accesses",
                                     job.scratch / "kernel.blocks"};
   Arguments flags;
-  const bool dumped = job.flavour == Flavour::check && dumps_functions(cpu);
+  const bool dumped = job.flavour == Flavour::check && is_gnu(cpu);
   if (dumped)
     flags = {"-fdump-tree-optimized-lineno=" + dumps[0].string(), "-fdump-tree-tsan=" + dumps[1].string(),
              "-fdump-tree-sancov=" + dumps[2].string()};
@@ -327,10 +327,6 @@ bool compile_c(Job& job, const std::string& object) {
   return true;
 }
 
-/// Those that programs ask for.
-const Arguments kNvccMacros = {"-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=12",
-                               "-D__CUDACC_VER_MINOR__=4", "-D__CUDACC_EXTENDED_LAMBDA__"};
-
 /// Whether a line is `#include <omp.h>`.
 bool includes_openmp(std::string_view line) {
   for (const std::string_view word : {"#", "include"}) {
@@ -364,17 +360,14 @@ bool build_program_with(Job& job, const fs::path& program, const Arguments& stan
     const bool is_cuda = file.extension() == ".cu";
     if (file.extension() == ".c"
             ? !compile_c(job, object)
-            // nvcc includes CUDA's header by itself.
-            : !compile_simulated(job, to_object(object),
-                                 is_cuda ? Arguments{"-include", "cuda_runtime.h"} : Arguments{},
-                                 is_cuda ? concatenate(kNvccMacros, flags) : flags))
+            : !compile_simulated(job, to_object(object), is_cuda ? prelude_options(job) : Arguments{}, flags))
       return false;
     objects.push_back(object);
   }
   objects.push_back(job.toolchain.cpu.value().program_support);  // last: see program.cpp
   job.source = relative_to_project(job.toolchain, job.program->files.front());
   if (openmp) objects.push_back("-fopenmp");
-  return link_simulated(job, objects, program);
+  return link_simulated(job, concatenate(job.toolchain.cpu.value().fast_link_flags, objects), program);
 }
 
 /// As -std= and what our headers need with it.
@@ -412,8 +405,10 @@ bool compile_joined(Job& job, const std::string& code) {
   job.source = source.string();
   const Arguments of_room{
       job.toolchain.cpu.value().compiler, "-fPIC", "-c", room, "-o", job.scratch / "room.o"};
-  return compile_simulated(job, to_object(job.scratch / "kernel.o"), prelude_options(job),
-                           {"-ffunction-sections", "-fdata-sections"}) &&
+  Arguments flags{"-ffunction-sections", "-fdata-sections"};
+  // g++ tidies its memory every 128 MiB otherwise, which takes a tenth of its time.
+  if (is_gnu(job.toolchain.cpu.value())) flags.push_back("--param=ggc-min-heapsize=524288");
+  return compile_simulated(job, to_object(job.scratch / "kernel.o"), prelude_options(job), flags) &&
          run_tool(job, concatenate(of_room, include_options(job)));
 }
 
@@ -426,7 +421,7 @@ bool link_joined(Job& job, std::size_t index, const fs::path& library) {
                          "-Wl,--version-script=" + (job.scratch / "visible.map").string(),
                          // Above the code that is dropped: debug information says that it begins at 0.
                          "-Wl,-Ttext-segment=0x10000000", job.scratch / "kernel.o", job.scratch / "room.o"};
-  return link_simulated(job, concatenate(job.toolchain.cpu.value().joined_link_flags, inputs), library);
+  return link_simulated(job, concatenate(job.toolchain.cpu.value().fast_link_flags, inputs), library);
 }
 
 bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
@@ -472,7 +467,8 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
     // The compiler names no header that it has read precompiled; when one changes, so does the precompiled
     // file.
     const fs::path& prelude = cpu.prelude_of(job.flavour);
-    hash.add(prelude.empty() ? "" : identity(prelude / (std::string(kPrelude) + ".gch")));
+    const std::string header = job.program != nullptr ? kProgramPrelude : kPrelude;
+    hash.add(prelude.empty() ? "" : identity(prelude / (header + ".gch")));
   } else {
     const GpuToolchain& gpu = job.toolchain.gpu.value();
     hash.add(identity(gpu.compiler)).add(identity(gpu.host_compiler)).add(hash_file(gpu.ledger));

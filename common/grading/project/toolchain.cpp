@@ -23,7 +23,7 @@ CpuToolchain read_cpu(const json& object) {
           .check_flags = strings(object, "check_flags"),
           .link_flags = strings(object, "link_flags"),
           .check_link_flags = strings(object, "check_link_flags"),
-          .joined_link_flags = strings(object, "joined_link_flags"),
+          .fast_link_flags = strings(object, "fast_link_flags"),
           .rewriter = path(object, "rewriter"),
           .library = path(object, "library"),
           .worker = path(object, "worker"),

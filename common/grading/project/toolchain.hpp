@@ -29,13 +29,13 @@ struct CpuToolchain {
   std::vector<std::string> quick_flags;  ///< of Flavour::quick
   std::vector<std::string> check_flags;  ///< of Flavour::check
   std::vector<std::string> link_flags, check_link_flags;
-  std::vector<std::string> joined_link_flags;  ///< beside those, for one of several kernels of an object
-  std::filesystem::path rewriter;              ///< simt-rewrite
-  std::filesystem::path library;               ///< libsimt.so
+  std::vector<std::string> fast_link_flags;  ///< beside those, where there is much to link: a fast linker
+  std::filesystem::path rewriter;            ///< simt-rewrite
+  std::filesystem::path library;             ///< libsimt.so
   std::filesystem::path worker;
   std::filesystem::path bridge;           ///< from Python to entries; made for `./course export` alone
   std::filesystem::path program_support;  ///< object that goes into standalone programs
-  /// Folders that hold simt_prelude.h precompiled; empty if the compiler has no use for them.
+  /// Folders that hold the preludes precompiled; empty if the compiler has no use for them.
   std::filesystem::path prelude, quick_prelude, check_prelude;
 
   const std::vector<std::string>& compile_flags(Flavour flavour) const {

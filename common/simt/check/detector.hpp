@@ -3,6 +3,7 @@
 /// Judges every access: is it within bounds, is what it reads initialised, is it ordered with the others?
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -133,7 +134,7 @@ class Detector {
     } wait;
     std::optional<std::uint64_t> landed_last;  ///< where that copy went in shared memory
   };
-  static constexpr std::uint64_t kStretch = 16;  ///< bytes: what one copy moves at most, in most kernels
+  static constexpr std::uint64_t kStretch = 4;  ///< bytes: what one copy moves at least
 
   static std::uint64_t place_of(const Touch& touch);  ///< offset and space in one
   void read_all(const WarpAccess& access, bool atomic);
@@ -180,7 +181,7 @@ class Detector {
   std::vector<uint3> blocks_;  ///< of the launch, in the order in which they began
   std::vector<UninitialisedRead> uninitialised_;
   std::unordered_multimap<std::uint64_t, std::size_t> uninitialised_at_;  ///< by offset and space
-  std::vector<PendingCopy> copies_;
+  std::deque<PendingCopy> copies_;          ///< those that were issued first land first
   std::vector<std::uint32_t> copies_near_;  ///< of copies_: how many go to each stretch of shared memory
   std::vector<CopyHistory> history_;        ///< by thread
   bool landing_ = false;                    ///< the access in hand is a copy's own

@@ -14,6 +14,12 @@ namespace course::attention_tests {
 
 inline constexpr double kLog2e = 1.4426950408889634;
 
+/// Which keys each query sees: a character for each pair, in rows of queries. Two views are compared often,
+/// and a string compares faster than a vector of bools.
+using View = std::string;
+
+View view_of(const Problem& p, const std::function<bool(Int i, Int j)>& sees);
+
 /// The mistakes of one problem and one of its results.
 class Catalogue {
  public:
@@ -23,7 +29,7 @@ class Catalogue {
   void add(const char* name, Deviation how, std::string sentence);
   /// Other keys than the mask shows; ruled out if it makes no difference. Where an earlier one of another
   /// name shows the same keys, or where nothing is left to see, such a result speaks neither for the mistake
-  /// nor against it.
+  /// nor against it. A rehearsal, which asks only for names, does not look which keys are seen.
   void add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
   /// The same, also if an earlier one of another name shows the same keys: other problems tell the two apart.
   void add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence);
@@ -41,17 +47,13 @@ class Catalogue {
   grading::Mistakes mistakes() const;
 
  private:
-  std::vector<bool> view_of(const std::function<bool(Int i, Int j)>& sees) const;
-
   const Problem& p_;
   Which which_;
-  bool makes_a_difference(const std::vector<bool>& view) const;
-  static bool is_empty(const std::vector<bool>& view);
 
-  std::vector<bool> shown_;  ///< by the mask
+  View shown_;  ///< by the mask
   std::set<std::string> of_all_results_;
-  std::set<std::vector<bool>> views_;
-  std::set<std::pair<std::string, std::vector<bool>>> views_by_name_;
+  std::set<View> views_;
+  std::set<std::pair<std::string, View>> views_by_name_;
   std::vector<NamedDeviation> deviations_;
   grading::Mistakes patterns_;
 };

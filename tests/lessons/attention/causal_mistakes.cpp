@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attention/baseline.hpp"
+#include "attention/catalogue.hpp"
 
 namespace course::attention_tests {
 namespace {
@@ -69,16 +70,16 @@ Tensor<double> with_hidden_values(const Problem& p) {
 class Views {
  public:
   Views(const Problem& p, Which which) : p_(p), which_(which) {
-    known_[view_of([&p](Int i, Int j) { return p.sees(i, j); })] = "";
-    known_.emplace(view_of([](Int, Int) { return false; }), "");  // could be anything
+    known_[view_of(p_, [&p](Int i, Int j) { return p.sees(i, j); })] = "";
+    known_.emplace(view_of(p_, [](Int, Int) { return false; }), "");  // could be anything
     for (const NamedDeviation& one : deviations_in(p, which))
-      if (one.how.sees) known_.emplace(view_of(one.how.sees), one.name);
+      if (one.how.sees) known_.emplace(view_of(p_, one.how.sees), one.name);
   }
 
   void add(const char* name, const std::function<bool(Int i, Int j)>& sees, std::string sentence) {
     const Int Nk = p_.Nk();
     const auto in_range = [sees, Nk](Int i, Int j) { return j < Nk && sees(i, j); };
-    if (known_.emplace(view_of(in_range), name).first->second != name) return;
+    if (known_.emplace(view_of(p_, in_range), name).first->second != name) return;
     mistakes.push_back(deviation(name, p_, which_, {.sees = in_range}, std::move(sentence)));
   }
 
@@ -86,23 +87,16 @@ class Views {
   void add_too(const char* name, const std::function<bool(Int i, Int j)>& sees, std::string sentence) {
     const Int Nk = p_.Nk();
     const auto in_range = [sees, Nk](Int i, Int j) { return j < Nk && sees(i, j); };
-    if (view_of(in_range) != view_of([this](Int i, Int j) { return p_.sees(i, j); }))
+    if (view_of(p_, in_range) != view_of(p_, [this](Int i, Int j) { return p_.sees(i, j); }))
       mistakes.push_back(deviation(name, p_, which_, {.sees = in_range}, std::move(sentence)));
   }
 
   Mistakes mistakes;
 
  private:
-  std::vector<bool> view_of(const std::function<bool(Int i, Int j)>& sees) const {
-    std::vector<bool> view;
-    for (Int i = 0; i < p_.Nq(); ++i)
-      for (Int j = 0; j < p_.Nk(); ++j) view.push_back(sees(i, j));
-    return view;
-  }
-
   const Problem& p_;
   Which which_;
-  std::map<std::vector<bool>, std::string> known_;
+  std::map<View, std::string> known_;
 };
 
 }  // namespace

@@ -43,6 +43,8 @@ std::pair<std::string, std::string> tensor_and_rest(const std::string& sentence)
   return {sentence.substr(3, colon - 3), sentence.substr(colon)};
 }
 
+bool sees_nothing(const View& view) { return view.find(char{1}) == View::npos; }
+
 }  // namespace
 
 bool is_nan_as_expected(const WrongResult& result, Int i) {
@@ -256,16 +258,16 @@ std::vector<Int> ends_of_whole_tiles(Int size) {
   return ends;
 }
 
-Catalogue::Catalogue(const Problem& p, Which which)
-    : p_(p), which_(which), shown_(view_of([&p](Int i, Int j) { return p.sees(i, j); })) {}
-
-std::vector<bool> Catalogue::view_of(const std::function<bool(Int i, Int j)>& sees) const {
-  std::vector<bool> view;
-  view.reserve(static_cast<std::size_t>(p_.Nq() * p_.Nk()));
-  for (Int i = 0; i < p_.Nq(); ++i)
-    for (Int j = 0; j < p_.Nk(); ++j) view.push_back(sees(i, j));
+View view_of(const Problem& p, const std::function<bool(Int i, Int j)>& sees) {
+  View view(static_cast<std::size_t>(p.Nq() * p.Nk()), 0);
+  auto to = view.begin();
+  for (Int i = 0; i < p.Nq(); ++i)
+    for (Int j = 0; j < p.Nk(); ++j) *to++ = static_cast<char>(sees(i, j));
   return view;
 }
+
+Catalogue::Catalogue(const Problem& p, Which which)
+    : p_(p), which_(which), shown_(view_of(p, [&p](Int i, Int j) { return p.sees(i, j); })) {}
 
 void Catalogue::add(Mistake mistake) { patterns_.push_back(std::move(mistake)); }
 
@@ -273,24 +275,20 @@ void Catalogue::add(const char* name, Deviation how, std::string sentence) {
   deviations_.push_back({name, std::move(how), std::move(sentence)});
 }
 
-bool Catalogue::makes_a_difference(const std::vector<bool>& view) const { return view != shown_; }
-
-bool Catalogue::is_empty(const std::vector<bool>& view) {
-  return std::find(view.begin(), view.end(), true) == view.end();
-}
-
 void Catalogue::add_view(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {
-  std::vector<bool> view = view_of(sees);
-  if (!makes_a_difference(view)) return rule_out(name);
-  if (is_empty(view) || !views_by_name_.emplace(name, view).second) return;
+  if (rehearsing()) return add(name, {.sees = std::move(sees)}, std::move(sentence));
+  View view = view_of(p_, sees);
+  if (view == shown_) return rule_out(name);
+  if (sees_nothing(view) || !views_by_name_.emplace(name, view).second) return;
   const bool has_a_name = !views_.insert(std::move(view)).second;
   add(name, {.sees = std::move(sees)}, has_a_name ? "" : std::move(sentence));
 }
 
 void Catalogue::add_view_too(const char* name, std::function<bool(Int i, Int j)> sees, std::string sentence) {
-  std::vector<bool> view = view_of(sees);
-  if (!makes_a_difference(view)) return rule_out(name);
-  if (is_empty(view)) return;
+  if (rehearsing()) return add(name, {.sees = std::move(sees)}, std::move(sentence));
+  View view = view_of(p_, sees);
+  if (view == shown_) return rule_out(name);
+  if (sees_nothing(view)) return;
   if (views_by_name_.emplace(name, std::move(view)).second)
     add(name, {.sees = std::move(sees)}, std::move(sentence));
 }

@@ -332,8 +332,9 @@ std::string names_past_wrappers(std::string_view code) {
       if (at > 0 && is_part_of_name(code[at - 1])) continue;
       std::size_t end = at;
       while (end < code.size() && is_part_of_name(code[end])) ++end;
-      return fmt::format("Your file names {}, and names that begin with {} are the linker's. Give it another name.",
-                         shown(code.substr(at, end - at)), prefix);
+      return fmt::format(
+          "Your file names {}, and names that begin with {} are the linker's. Give it another name.",
+          shown(code.substr(at, end - at)), prefix);
     }
   return {};
 }

@@ -66,7 +66,8 @@ TEST_CASE("a name that is the course's own is found where it is defined, and not
 }
 
 TEST_CASE("a name by which the linker leads past its wrappers is found, in assembly and in an object") {
-  const std::string found = "Your file names __real_memcpy, and names that begin with __real_ are the linker's";
+  const std::string found =
+      "Your file names __real_memcpy, and names that begin with __real_ are the linker's";
   CHECK_THAT(names_past_wrappers("\tmovq\t__real_memcpy@GOTPCREL(%rip), %rax\n"), StartsWith(found));
   CHECK_THAT(names_past_wrappers(std::string_view("\0main\0__real_memcpy\0", 20)), StartsWith(found));
   CHECK_THAT(names_past_wrappers("\tcall\t__wrap_free@PLT\n"), StartsWith("Your file names __wrap_free"));

@@ -69,9 +69,12 @@ TEST_CASE("a name by which the linker leads past its wrappers is found, in assem
   const std::string found =
       "Your file names __real_memcpy, and names that begin with __real_ are the linker's";
   CHECK_THAT(names_past_wrappers("\tmovq\t__real_memcpy@GOTPCREL(%rip), %rax\n"), StartsWith(found));
-  CHECK_THAT(names_past_wrappers(std::string_view("\0main\0__real_memcpy\0", 20)), StartsWith(found));
+  CHECK_THAT(names_past_wrappers(std::string("\x7f\x45LF\0__real_p\0__real_cudaFree\0", 29)),
+             StartsWith("Your file names __real_cudaFree"));
+  CHECK(names_past_wrappers(std::string("\x7f\x45LF\0__real_p\0cudaFree\0", 22)).empty());
   CHECK_THAT(names_past_wrappers("\tcall\t__wrap_free@PLT\n"), StartsWith("Your file names __wrap_free"));
   CHECK(names_past_wrappers("\tcall\t_Z13__real_memcpyv@PLT\n\tcall\tmemcpy@PLT\n").empty());
+  CHECK(names_past_wrappers("\t.string\t\"__wrap_iter\"\n").empty());
 }
 
 TEST_CASE("a function that the loader calls to choose another is found") {

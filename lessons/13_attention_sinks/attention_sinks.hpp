@@ -31,7 +31,7 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         unless the whole tile is left out.
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time.
-/// Cost:   reads Q once; for each tile of queries, at most 128 of them, K and V of the sinks up to the last
+/// Cost:   reads Q once; for each tile of 16 to 128 queries, K and V of the sinks up to the last
 ///         query's position, and from the first to the last key in the window of one of the queries. Both are
 ///         rounded to tiles of at most 64 keys, and no tile is read twice. In whole sectors. Writes O and lse
 ///         once. No other global memory.

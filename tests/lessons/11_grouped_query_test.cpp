@@ -491,11 +491,21 @@ void require_reading(const Profile& profile, const Problem& p) {
       "to read Q once, and every head of K and V " + how_often + " for all heads of its group together,");
 }
 
-/// Bytes of K and V that are read, counted; nothing where nothing counts.
+/// Bytes of K and V that are read, counted; nothing where nothing counts. Fails the case if they are more
+/// than those of whole heads for each block: what is read in vain without a mask would hide what is read in
+/// vain with one.
 std::optional<std::uint64_t> bytes_of_keys_read(const Problem& p) {
   const Outcome outcome = check(kKernel, p, kCounted);
   const Profile* profile = profile_of(outcome);
   if (!profile) return std::nullopt;
+  const auto& grid = profile->launches.at(0).grid;
+  const Int rows = group_of(p) * p.Nq(), blocks = Int{grid[0]} * grid[1] * grid[2] / (p.B() * p.H_kv());
+  const Int readings =
+      std::clamp<Int>(blocks, (rows + 127) / 128, (rows + kRowsForOneReading - 1) / kRowsForOneReading);
+  require_loads_at_most(
+      *profile, bytes_of(p.Q) + static_cast<std::uint64_t>(readings) * (bytes_of(p.K) + bytes_of(p.V)),
+      "to read Q once, and every head of K and V once for each of its " + std::to_string(readings) +
+          " blocks of rows,");
   return profile->global_load.bytes - std::min(profile->global_load.bytes, bytes_of(p.Q));
 }
 

@@ -497,20 +497,6 @@ std::vector<WrongRange> wrong_ranges(Int M, Int Nk) {
   };
 }
 
-/// The queries that a block of the launch has, of a tile for each head and batch.
-Int queries_of_a_block(const Profile& profile, const Problem& p) {
-  require(profile.launches.size() == 1, "Your code launched " + std::to_string(profile.launches.size()) +
-                                            " kernels; it should launch one.");
-  const auto& grid = profile.launches[0].grid;
-  const Int blocks = Int{grid[0]} * grid[1] * grid[2], heads = p.B() * p.H();
-  const Int tiles = std::max<Int>(blocks / heads, 1), queries = (p.Nq() + tiles - 1) / tiles;
-  require(blocks % heads == 0 && queries >= 16 && queries <= 128,
-          "Your code launched " + std::to_string(blocks) + " blocks for " + std::to_string(p.Nq()) +
-              " queries in each of " + std::to_string(heads) +
-              " heads; there should be one for each tile of 16 to 128 queries of a head.");
-  return queries;
-}
-
 /// A wrong range is named if no other one loads as much in every problem.
 void require_only_seen_tiles(const std::vector<Problem>& problems) {
   std::vector<std::string> reasons;

@@ -301,10 +301,7 @@ Outcome check_traffic(const Problem& p) {
   const Profile* profile = profile_of(outcome);
   if (!profile) return outcome;
   INFO(describe(p));
-  const auto& grid = profile->launches[0].grid;
-  const Int blocks = Int{grid[0]} * grid[1] * grid[2] / (p.B() * p.H());  // for each head
-  require(blocks >= 1, "Every head of every batch should have a block of its own.");
-  const Int queries = std::min<Int>((p.Nq() + blocks - 1) / blocks, 128);
+  const Int queries = queries_of_a_block(*profile, p);
   require_loads_at_most(
       *profile, bytes_allowed(p, queries),
       "to load Q once, and for each tile of " + std::to_string(queries) +

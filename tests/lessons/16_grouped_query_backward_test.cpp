@@ -208,6 +208,22 @@ void require_loads_of(const Profile& profile, std::size_t launch, std::uint64_t 
                                        " should not be loaded at all.");
 }
 
+/// Fails the case if all kernels together load more than those of dK and dV and of dQ may, and O and dO for
+/// delta.
+void require_loads_of_all(const Profile& profile, const BackwardProblem& p, std::uint64_t by_keys,
+                          std::uint64_t by_queries) {
+  require_loads_at_most(
+      profile, by_keys + by_queries + bytes_of(p.Q) + bytes_of(p.dO),  // O is as large as Q
+      "in all kernels, to load what those of dK and dV and of dQ may, and O and dO for delta,");
+}
+
+/// What the contract lets the kernel of dQ load where all queries see all keys.
+std::uint64_t bytes_for_queries(const BackwardProblem& p) {
+  const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64),
+             group = static_cast<std::uint64_t>(group_of(p));
+  return bytes_of(p.Q) + bytes_of(p.dO) + 2 * tiles * group * (bytes_of(p.K) + bytes_of(p.V));
+}
+
 /// What the contract says about the kernel of dK and dV, where every row begins at a multiple of 32 bytes.
 void require_keys_read_once(const Profile& profile, const BackwardProblem& p) {
   const auto tiles = static_cast<std::uint64_t>((p.Nk() + kKeysForOneReading - 1) / kKeysForOneReading);
@@ -217,6 +233,7 @@ void require_keys_read_once(const Profile& profile, const BackwardProblem& p) {
           "Your kernel of dK and dV reads " + std::to_string(read) +
               " bytes; to read K and V once for all heads " +
               "that share them, and Q and dO twice for every 64 keys, takes " + std::to_string(bytes) + ".");
+  require_loads_of_all(profile, p, bytes, bytes_for_queries(p));
 }
 
 }  // namespace
@@ -356,9 +373,11 @@ TEST_CASE("leaves out the queries that see no key of a tile, in every head",
   require_three_launches(outcome);
   // With tiles of up to 128 queries, half of them are left out.
   const std::uint64_t of_queries = bytes_of(p.Q) + bytes_of(p.dO), of_keys = bytes_of(p.K) + bytes_of(p.V);
-  require_loads_of(*profile, 1, of_keys + 2 * of_queries / 2, "queries that see no key of a tile of keys");
-  require_loads_of(*profile, 2, of_queries + 2 * 2 * static_cast<std::uint64_t>(p.H()) * of_keys,
-                   "keys for queries that see none of them");
+  const std::uint64_t by_keys = of_keys + 2 * of_queries / 2,
+                      by_queries = of_queries + 2 * 2 * static_cast<std::uint64_t>(p.H()) * of_keys;
+  require_loads_of(*profile, 1, by_keys, "queries that see no key of a tile of keys");
+  require_loads_of(*profile, 2, by_queries, "keys for queries that see none of them");
+  require_loads_of_all(*profile, p, by_keys, by_queries);
 }
 
 TEST_CASE("reads and writes whole sectors", "[l16][grouped_query_backward][points:1]") {

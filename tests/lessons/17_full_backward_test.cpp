@@ -285,16 +285,21 @@ Outcome check_backward_traffic(const Problem& forward) {
   const Meetings meetings = meetings_of(p);
   // lse and delta, which several threads need, beside 4 · D numbers of each query
   const auto of_rows = static_cast<std::uint64_t>(4 * p.B() * p.H() * 32 * meetings.queries);
-  require_loads_at_most(launch_that_stores(*profile, 2 * bytes_of(p.K), "dK and dV"),
-                        bytes_of_rows(p, p.H_kv() * 2 * p.Nk() + p.H() * 4 * meetings.queries) + of_rows,
+  const std::uint64_t by_keys =
+                          bytes_of_rows(p, p.H_kv() * 2 * p.Nk() + p.H() * 4 * meetings.queries) + of_rows,
+                      by_queries = bytes_of_rows(p, p.H() * (2 * p.Nq() + 4 * meetings.keys)),
+                      by_delta = bytes_of(p.Q) + bytes_of(p.dO);  // O is as large as Q
+  require_loads_at_most(launch_that_stores(*profile, 2 * bytes_of(p.K), "dK and dV"), by_keys,
                         "in the kernel of dK and dV, to load K and V once and, for each tile of 64 keys, "
                         "twice Q and dO of the tiles of "
                         "64 queries that see one of them");
-  require_loads_at_most(launch_that_stores(*profile, bytes_of(p.Q), "dQ"),
-                        bytes_of_rows(p, p.H() * (2 * p.Nq() + 4 * meetings.keys)),
+  require_loads_at_most(launch_that_stores(*profile, bytes_of(p.Q), "dQ"), by_queries,
                         "in the kernel of dQ, to load Q and dO once and, for each tile of 64 queries, twice "
                         "K and V of the tiles of 64 "
                         "keys that one of them sees a key of");
+  require_loads_at_most(
+      *profile, by_keys + by_queries + by_delta,
+      "in all kernels, to load what those of dK and dV and of dQ may, and O and dO for delta,");
   return outcome;
 }
 

@@ -272,6 +272,23 @@ std::uint64_t multiply_adds(const Problem& p) {
   return static_cast<std::uint64_t>(2 * p.B() * p.H() * p.Nq() * p.Nk() * p.D());
 }
 
+/// @brief Fails the case unless K and V come by tiles, which a kernel that has nothing in shared memory does
+/// not need, and lanes hand few numbers to each other by other ways.
+void require_tiles(const Profile& profile, const Problem& p) {
+  const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64);
+  require_loads_at_most(profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
+                        "to read Q once, and K and V once for every 64 queries,");
+  // A shuffle takes a wavefront as well. 5 for each of two reductions of 8 rows, in every tile of 32 keys, is
+  // plenty.
+  const std::uint64_t most = multiply_adds(p) / 1024;
+  require(profile.shuffles <= most,
+          "Warps shuffle " + show(profile.shuffles) + " times for " + show(multiply_adds(p)) +
+              " multiply-adds; " + show(most) +
+              " will do, for sums and maxima of rows. A shuffle hands one number to a lane, and takes a "
+              "wavefront of "
+              "shared memory's paths: what the products need comes from shared memory, 16 bytes a lane.");
+}
+
 void require_few_wavefronts(const Problem& p) {
   const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
   const Profile* profile = profile_of(outcome);
@@ -284,6 +301,7 @@ void require_few_wavefronts(const Problem& p) {
                               ": in each step a warp reads 4 times 16 bytes a lane, 2 wavefronts each, for "
                               "2048. How many elements does "
                               "a thread compute, and which lanes of a warp read the same 16 bytes?");
+  require_tiles(*profile, p);
 }
 
 void require_no_conflicts(const Problem& p) {
@@ -299,6 +317,7 @@ void require_no_conflicts(const Problem& p) {
             show(traffic->wavefronts) + " wavefronts where " + show(traffic->ideal_wavefronts) +
             " would do. `./course profile 19` names the lines. Which eight lanes are served together, and in "
             "which banks does what they move lie?");
+  require_tiles(*profile, p);
 }
 
 }  // namespace

@@ -195,6 +195,12 @@ std::uint64_t bytes_to_load(const Problem& p) {
 
 std::string show(std::uint64_t n) { return std::to_string(n); }
 
+void require_loads(const Profile& profile, const Problem& p) {
+  require_loads_at_most(
+      profile, bytes_to_load(p),
+      "to load Q once and, for each block of queries, the tiles of keys that one of them sees");
+}
+
 /// The profile, or nullptr where nothing is counted.
 const Profile* require_traffic(const Problem& p) {
   const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
@@ -202,9 +208,7 @@ const Profile* require_traffic(const Problem& p) {
   if (!profile) return nullptr;
   INFO(describe(p));
   require(outcome.counters.at("launches") == 1, "The forward pass should be one launch.");
-  require_loads_at_most(
-      *profile, bytes_to_load(p),
-      "to load Q once and, for each block of queries, the tiles of keys that one of them sees");
+  require_loads(*profile, p);
   require_stores_outputs_once(kKernel, *profile, p);
   return profile;
 }
@@ -414,6 +418,7 @@ TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and me
     require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +
                                                      " multiply-adds; whole tiles take " + show(products) +
                                                      ".");
+    require_loads(*profile, p);  // so that tiles are shared: operands may not come from global memory
     require(profile->shared_store.bytes_asked <= bytes_of(p.Q, p.format),
             "Threads store " + show(profile->shared_store.bytes_asked) +
                 " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "

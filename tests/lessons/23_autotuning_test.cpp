@@ -172,6 +172,23 @@ std::vector<Pair> random_pairs(const Usage& largest, const Device& device) {
 
 // --- Configurations ---
 
+/// @brief What the kernel of a configuration takes. padding: floats that are left over for each step of k, in
+/// float32.
+Usage usage_of_kernel(const Configuration& c, int padding = 8) {
+  const bool float32 = c.type == Type::float32;
+  const int sums = c.rows * c.cols / (32 * c.warps);
+  return {32 * c.warps,
+          float32       ? 64 + sums
+          : sums == 128 ? 255
+          : sums == 64  ? 168
+                        : 128,
+          c.stages * c.depth * (float32 ? 4 * (c.rows + c.cols + padding) : 2 * (c.rows + c.cols))};
+}
+
+bool is_too_large(const Configuration& c, const ProblemSize& size) {
+  return (c.rows > 2 * size.M && c.rows > kSmallestTile) || (c.cols > 2 * size.N && c.cols > kSmallestTile);
+}
+
 Tensor<int> rows_of(const std::vector<Configuration>& list) {
   Tensor<int> rows({static_cast<std::int64_t>(list.size()), kFields});
   for (std::size_t i = 0; i < list.size(); ++i) write_row(list[i], &rows(static_cast<std::int64_t>(i), 0));
@@ -203,12 +220,10 @@ void check_candidates(const ProblemSize& size, const Device& device, const std::
   std::vector<Configuration> wanted;
   for (const int i : expected) wanted.push_back(kCompiled[i]);
   for (const Configuration& c : kCompiled) {
-    const bool too_large =
-        (c.rows > 2 * size.M && c.rows > kSmallestTile) || (c.cols > 2 * size.N && c.cols > kSmallestTile);
     require(!has(found, c) || has(wanted, c),
             c.type != size.type
                 ? fmt::format("{} is among the configurations, though it is for another type.", text_of(c))
-            : too_large
+            : is_too_large(c, size)
                 ? fmt::format("{} is among the configurations, though more than half of its tile lies "
                               "outside of C along one side.",
                               text_of(c))
@@ -221,6 +236,27 @@ void check_candidates(const ProblemSize& size, const Device& device, const std::
                         text_of(c)));
   }
   require(found == wanted, "The configurations are not in the order of kCompiled, or one is there twice.");
+}
+
+/// Checks the candidates of a device and a size that nobody knows beforehand.
+void check_random_candidates(Random& random, const ProblemSize& least, const ProblemSize& most) {
+  const auto up_to = [&](int from, int to) { return static_cast<int>(random.integer(from, to)); };
+  Device device = kH100;
+  device.warps = up_to(2, 64), device.blocks = up_to(1, 32);
+  device.registers = 256 * up_to(48, 256), device.thread_registers = up_to(64, 255);
+  device.block_shared_bytes = 1024 * up_to(8, 227), device.shared_bytes = device.block_shared_bytes + 1024;
+  device.name = fmt::format(
+      "{} warps, {} blocks, {} registers, {} a thread, and {} bytes of shared memory for a block",
+      device.warps, device.blocks, device.registers, device.thread_registers, device.block_shared_bytes);
+  const ProblemSize size{random.integer(least.M, most.M), random.integer(least.N, most.N), 64,
+                         random.integer(0, 1) == 0 ? Type::float32 : Type::bfloat16};
+  std::vector<int> expected;
+  for (int i = 0; i < kCompiledCount; ++i) {
+    const Configuration& c = kCompiled[i];
+    if (c.type == size.type && !is_too_large(c, size) && blocks_of(usage_of_kernel(c), device, {}) > 0)
+      expected.push_back(i);
+  }
+  check_candidates(size, device, expected);
 }
 
 // --- Searches ---
@@ -412,16 +448,13 @@ TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][
   require_ran(call(ENTRY(call_usage_of), host_in(rows_of(all), "configurations"), host_out(usages, "usages"),
                    kCompiledCount));
   Tensor<double> expected({kCompiledCount, 3});
-  /// padding: floats that are left over for each step of k.
   const auto fill = [](Tensor<double>& x, int padding, bool stages, bool as_float32 = false) {
     for (int i = 0; i < kCompiledCount; ++i) {
-      const Configuration& c = kCompiled[i];
-      const bool float32 = c.type == Type::float32 || as_float32;
-      const int sums = c.rows * c.cols / (32 * c.warps);
-      x(i, 0) = 32 * c.warps;
-      x(i, 1) = float32 ? 64 + sums : sums == 128 ? 255 : sums == 64 ? 168 : 128;
-      x(i, 2) = (stages ? c.stages : 1) * c.depth *
-                (float32 ? 4 * (c.rows + c.cols + padding) : 2 * (c.rows + c.cols));
+      Configuration c = kCompiled[i];
+      if (as_float32) c.type = Type::float32;
+      if (!stages) c.stages = 1;
+      const Usage usage = usage_of_kernel(c, padding);
+      x(i, 0) = usage.threads, x(i, 1) = usage.registers, x(i, 2) = usage.shared_bytes;
     }
   };
   fill(expected, 8, true);
@@ -564,6 +597,8 @@ TEST_CASE("leaves out what the device has no room for", "[l23][configurations][p
   check_candidates(kLarge, with("100 registers a thread", [](Device& d) { d.thread_registers = 100; }),
                    {7, 8, 9});
   check_candidates(kLarge, with("nothing", [](Device& d) { d.blocks = 0; }), {});
+  Random random(case_seed());
+  for (int i = 0; i < 20; ++i) check_random_candidates(random, kLarge, kLarge);
 }
 
 TEST_CASE("leaves out tiles that lie outside of C for the most part", "[l23][configurations][points:1]") {
@@ -576,6 +611,8 @@ TEST_CASE("leaves out tiles that lie outside of C for the most part", "[l23][con
   check_candidates({std::int64_t{1} << 31, std::int64_t{1} << 31, 1}, kH100, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   check_candidates({0, 0, 0}, kH100, {9});
   check_candidates({40, 4096, 7, Type::bfloat16}, kH100, {12, 13, 14});
+  Random random(case_seed());
+  for (int i = 0; i < 20; ++i) check_random_candidates(random, {0, 0, 7}, {300, 300, 7});
 }
 
 TEST_CASE("search: the least cost, wherever it is", "[l23][best_configuration][points:2]") {

@@ -210,7 +210,7 @@ TEST_CASE("gets delta, then P, dP and dS right", "[l24][tensor_core_backward][po
   check_both_types(random_problem({1, 1, 9, 150, 8}));
 }
 
-TEST_CASE("meets tiles of 64 and of 128 with edges in all places", "[l24][tensor_core_backward][points:2]") {
+TEST_CASE("meets tiles of 64 and of 128 with edges in all places", "[l24][tensor_core_backward][points:1]") {
   InTurn in_turn;
   for (const Sizes& n : {Sizes{1, 1, 63, 127, 8},
                          {1, 1, 65, 129, 8},
@@ -262,7 +262,7 @@ TEST_CASE("agrees with central differences, and with PyTorch's gradients",
 // --- Masks, groups, sinks, dropout ---
 
 TEST_CASE("hides what a causal mask, a window and sink tokens hide",
-          "[l24][tensor_core_backward][points:3]") {
+          "[l24][tensor_core_backward][points:2]") {
   check(kBackward, problem({1, 1, 70, 140, 8}, Format16::bfloat16, kMask));
   InTurn in_turn;
   for (const Sizes& n : {Sizes{1, 1, 130, 280, 8}, {1, 1, 280, 130, 8}, {1, 1, 128, 128, 72}})
@@ -376,6 +376,23 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
     require_loads_at_most(*profile, 6 * tensor + 2 * (5 + 5) * tile + lse_and_delta,
                           "to load what stays once, and of the others the tiles that meet,");
     require_busy_warps(*profile);
+  }
+}
+
+TEST_CASE("makes all products on tensor cores", "[l24][tensor_core_backward][points:2]") {
+  for (const auto& [D, format] : {std::pair{Int{64}, Format16::bfloat16}, {Int{128}, Format16::float16}}) {
+    const Problem p = problem({1, 1, 128, 128, D}, format);
+    const Outcome outcome = check(kBackward, p, kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    INFO(describe(p));
+    // S, dP, dV, dK and dQ, and for a kernel of dQ alone S and dP once more.
+    const auto product = static_cast<std::uint64_t>(p.Nq() * p.Nk() * D);
+    require(profile->matrix_float16 >= 5 * product && profile->matrix_float16 <= 7 * product,
+            "Tensor cores do " + std::to_string(profile->matrix_float16) +
+                " multiply-adds; five products take " + std::to_string(5 * product) +
+                ", and the seven of a pass with a kernel for dQ " + std::to_string(7 * product) + ".");
+    require_tensor_cores(*profile);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -798,6 +799,27 @@ TEST_CASE("launches nothing without queries, and gives 0 without tokens",
           "There is nothing to compute, so nothing should be launched.");
 }
 
+namespace {
+/// One head of the cache, and one query for each head of its group.
+void require_cache_read_once(const Profile& of_splits, const Decoding& x) {
+  const auto tokens = static_cast<std::uint64_t>(
+      std::accumulate(x.lengths.storage().begin(), x.lengths.storage().end(), std::int64_t{0}));
+  const auto batches = static_cast<std::uint64_t>(x.B()), splits = static_cast<std::uint64_t>(x.cache.splits),
+             bytes_of_row = static_cast<std::uint64_t>(x.first().D() * (x.first().format ? 2 : 4));
+  const std::uint64_t cache = 2 * tokens * bytes_of_row,
+                      queries = batches * splits * static_cast<std::uint64_t>(x.group()) * bytes_of_row,
+                      table_and_lengths = 32 * tokens / kTileKeys + 32 * batches * splits * kWarps;
+  const std::uint64_t read = of_splits.global_load.bytes,
+                      most = (cache + queries + table_and_lengths) * 102 / 100;
+  require(
+      read <= most,
+      fmt::format("Your code reads {} bytes to make the parts. Keys and values have {}, whatever the number "
+                  "of heads in a group; with the queries of each split, the table and the lengths it is {} "
+                  "at most.",
+                  read, cache, most));
+}
+}  // namespace
+
 TEST_CASE("reads the cache once for a group, and parts of the results once",
           "[l30][split_kv_decoding][points:3]") {
   for (const auto& [type, H] : {std::pair{kTypes[0], Int{1}},
@@ -815,21 +837,12 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
             "There should be two launches: the splits, and their merge.");
     const std::uint64_t number = type ? 2 : 4, rows = static_cast<std::uint64_t>(H), B = 2, splits = 2,
                         D = 64;
-    const std::uint64_t tiles = (512 + 256) / kTileKeys;
     Profile of_splits, of_merge;
     static_cast<simt::Counters&>(of_splits) = profile->launches[0].total;
     of_splits.launches = {profile->launches[0]};
     static_cast<simt::Counters&>(of_merge) = profile->launches[1].total;
     of_merge.launches = {profile->launches[1]};
-    const std::uint64_t cache = 2 * (512 + 256) * D * number, queries = B * splits * rows * D * number;
-    const std::uint64_t read = of_splits.global_load.bytes;
-    const std::uint64_t most = (cache + queries + 32 * tiles + 32 * B * splits * kWarps) * 102 / 100;
-    require(read <= most,
-            fmt::format(
-                "Your code reads {} bytes to make the parts. Keys and values have {}, whatever the number "
-                "of heads in a group; with the queries of each split, the table and the lengths it is {} "
-                "at most.",
-                read, cache, most));
+    require_cache_read_once(of_splits, x);
     require_stores(of_splits, B * splits * rows * (D + 1) * 4, "to write O and lse of each split once");
     require_stores(of_merge, B * rows * (D * number + 4), "to write O and lse once");
     // A warp reads 32 numbers of O at a time, and lse of their row twice.
@@ -866,6 +879,10 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
         "Each warp waits at " + show(meetings(*profile) / kWarps) +
             " barriers. It has keys of its own: two barriers will do, when Q has landed and when the parts "
             "are complete.");
+    Profile of_splits;
+    static_cast<simt::Counters&>(of_splits) = profile->launches.at(0).total;
+    require_cache_read_once(of_splits,
+                            x);  // so that tiles are shared: operands may not come from global memory
     const auto products = static_cast<std::uint64_t>(2 * kPackedRows * 256 * D);
     if (type)
       require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +

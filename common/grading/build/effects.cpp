@@ -326,6 +326,22 @@ std::string foreign_assembly(std::string_view assembly) {
                      found);
 }
 
+std::string names_past_wrappers(std::string_view code) {
+  const bool is_object = code.starts_with("\x7f\x45LF");  // with debuggers' texts, which look as names do
+  for (const std::string_view prefix : {"__real_", "__wrap_"})
+    for (std::size_t at = code.find(prefix); at != std::string_view::npos; at = code.find(prefix, at + 1)) {
+      if (at > 0 && (is_part_of_name(code[at - 1]) || code[at - 1] == '"'))
+        continue;  // a part of one, or a text
+      std::size_t end = at;
+      while (end < code.size() && is_part_of_name(code[end])) ++end;
+      if (is_object && code.substr(at, end - at).find("cuda") == std::string_view::npos) continue;
+      return fmt::format(
+          "Your file names {}, and names that begin with {} are the linker's. Give it another name.",
+          shown(code.substr(at, end - at)), prefix);
+    }
+  return {};
+}
+
 std::string unseen_accesses(const CompilerDumps& dumps, std::string_view source) {
   FunctionReader reader(dumps, source);
   std::string found;

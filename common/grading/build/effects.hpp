@@ -13,6 +13,11 @@ namespace course::grading {
 /// pass.
 std::string foreign_assembly(std::string_view assembly);
 
+/// @brief "" or a sentence for the student, if assembly or an object file names a function past what the
+/// linker puts in its place: with --wrap=f, `__real_f` is f itself, which check mode and the ledger of a GPU
+/// do not see. Cost: one pass.
+std::string names_past_wrappers(std::string_view code);
+
 /// What g++ writes of each function with -fdump-tree-...: after all optimisations and with lines, and in the
 /// two passes that put the hooks of check mode in.
 struct CompilerDumps {

@@ -275,6 +275,7 @@ bool compile_examined(Job& job, const std::string& object) {
   if (!compile_simulated(job, {"-S", "-o", assembly.string()}, prelude_options(job), flags)) return false;
   std::string text = written(job, assembly);
   if (job.failure.empty()) job.failure = foreign_assembly(text);
+  if (job.failure.empty()) job.failure = names_past_wrappers(text);
   if (job.failure.empty() && dumped) {
     const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
                       blocks = written(job, dumps[2]);
@@ -436,6 +437,7 @@ bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& a
                                  gpu.compile_flags(job.flavour), code, include_options(job),
                                  Arguments{"-MMD", "-MF", depfile, "-c", job.source, "-o", object})))
     return false;
+  if (job.failure = names_past_wrappers(read_file(object)); !job.failure.empty()) return false;
   note_inputs(job, depfile);
   Arguments link{gpu.host_compiler,
                  "-shared",

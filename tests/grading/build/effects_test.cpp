@@ -8,6 +8,7 @@
 
 using namespace course::grading;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -62,6 +63,18 @@ TEST_CASE("a name that is the course's own is found where it is defined, and not
   CHECK_THAT(foreign_assembly(function_with("\tret\ncourse_hide_names:\n")), kReserved);
   CHECK_THAT(foreign_assembly("\t.set\tsimt_atomic,add\n"), kReserved);
   CHECK(foreign_assembly(function_with("\tcall\tsimt_atomic@PLT\n")).empty());
+}
+
+TEST_CASE("a name by which the linker leads past its wrappers is found, in assembly and in an object") {
+  const std::string found =
+      "Your file names __real_memcpy, and names that begin with __real_ are the linker's";
+  CHECK_THAT(names_past_wrappers("\tmovq\t__real_memcpy@GOTPCREL(%rip), %rax\n"), StartsWith(found));
+  CHECK_THAT(names_past_wrappers(std::string("\x7f\x45LF\0__real_p\0__real_cudaFree\0", 29)),
+             StartsWith("Your file names __real_cudaFree"));
+  CHECK(names_past_wrappers(std::string("\x7f\x45LF\0__real_p\0cudaFree\0", 22)).empty());
+  CHECK_THAT(names_past_wrappers("\tcall\t__wrap_free@PLT\n"), StartsWith("Your file names __wrap_free"));
+  CHECK(names_past_wrappers("\tcall\t_Z13__real_memcpyv@PLT\n\tcall\tmemcpy@PLT\n").empty());
+  CHECK(names_past_wrappers("\t.string\t\"__wrap_iter\"\n").empty());
 }
 
 TEST_CASE("a function that the loader calls to choose another is found") {

@@ -55,6 +55,10 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
 std::string axes_exchanged(const std::string& order, const Problem& p, const Forward& got,
                            const grading::Outcome& outcome);
 
+/// @brief The queries that a block of the one launch has, where each has a tile of one head and batch. Fails
+/// the case unless these are 16 to 128.
+Int queries_of_a_block(const grading::Profile& profile, const Problem& p);
+
 /// More than so many tiles of 64 queries and 64 keys are not run in check mode, which takes 10 to 20 times as
 /// long.
 inline constexpr Int kMostTilesChecked = 6;

@@ -1,5 +1,8 @@
 // Lesson 24 without tensor cores: a thread has a row, of K for dK and dV, of Q for dQ, and computes in
-// float32. What it meets lies in shared memory, a tile at a time, and nothing is rounded on the way.
+// float32. What it meets lies in shared memory, a tile at a time. P and dS need not be rounded to 16 bits so,
+// which the products on tensor cores ask for.
+//
+// gives up: makes all products on tensor cores
 
 #include "tensor_core_backward.hpp"
 

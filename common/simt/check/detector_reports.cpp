@@ -140,6 +140,12 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
   } else {
     advise(report, kRaceWithReads);
   }
+  const bool plain = !before.atomic() && !touch.atomic && !access.issues_copy && !after_copy;
+  if (kind == kRace && other_name && same_block && plain)
+    report.fix = fmt::format(
+        "{} and {} share this memory: give each a place of its own, or put a __syncthreads() between the use "
+        "of one and that of the other.",
+        there.array, here.array);
   const bool by_one_line = report.here.own().place() == report.other.own().place();
   if (kind == kRace && by_one_line && !before.atomic() && !touch.atomic && adds_up(report.here))
     report.fix += kAddAtomically;

@@ -161,6 +161,9 @@ void add_scores(GradientCatalogue& to) {
   add("delta_added", Scores::delta_added, "dS is P ∘ (dP + delta) here.");
   add("ds_negative", Scores::exchanged, "dS has the opposite sign: it is P ∘ (delta - dP) here.");
   add("p_twice_in_ds", Scores::squared, "dS is P ∘ P ∘ (dP - delta) here.");
+  add("one_minus_p_in_ds", Scores::one_minus_P,
+      "dS is P ∘ (1 - P) ∘ (dP - delta) here. delta stands for what the other keys do: the factor 1 - P has "
+      "no place.");
   add("ds_of_diagonal_alone", Scores::of_sigmoid,
       "dS is P ∘ (1 - P) ∘ dP here, which leaves out what a score does to the weights of other keys.");
   const auto where_P_is_0 = [&](const char* name, Scores scores, const char* sentence) {

@@ -223,6 +223,8 @@ class Meeting {
         return P * (delta - dP);
       case Scores::squared:
         return P * P * (dP - delta);
+      case Scores::one_minus_P:
+        return P * (1 - P) * (dP - delta);
       case Scores::of_sigmoid:
         return P * (1 - P) * dP;
     }

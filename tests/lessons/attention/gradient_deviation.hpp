@@ -49,6 +49,7 @@ enum class Scores {
   without_P,      ///< dP - delta
   exchanged,      ///< P ∘ (delta - dP)
   squared,        ///< P ∘ P ∘ (dP - delta)
+  one_minus_P,    ///< P ∘ (1 - P) ∘ (dP - delta)
   of_sigmoid,     ///< P ∘ (1 - P) ∘ dP: the diagonal of the softmax's derivative alone
 };
 

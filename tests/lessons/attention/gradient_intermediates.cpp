@@ -152,7 +152,7 @@ class Identity {
   /// Whether a wrong formula for dS, or a wrong delta in it, explains it.
   bool slip_in_formula() const {
     for (const Scores scores : {Scores::delta_ignored, Scores::delta_added, Scores::delta_last,
-                                Scores::without_P, Scores::squared, Scores::of_sigmoid})
+                                Scores::without_P, Scores::squared, Scores::one_minus_P, Scores::of_sigmoid})
       for (const bool hidden_counts : {false, true})
         if (gives_result({.hidden_counts = hidden_counts, .scores = scores})) return true;
     return gives_result({.delta = Delta::dO}) || gives_result({.delta = Delta::O_O}) ||

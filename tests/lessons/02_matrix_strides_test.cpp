@@ -230,7 +230,8 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
             const std::int64_t n = src.shape()[0], m = src.shape()[1];
             return read_with({m, 1}, dst, src) || (along_columns && read_with({1, n}, dst, src));
           },
-          "src is read as if its rows lay one after the other, without gaps. Its strides say where element (r, "
+          "src is read as if its rows lay one after the other, without gaps. Its strides say where element "
+          "(r, "
           "c) lies: at r * strides[0] + c * strides[1]."),
       shows(
           "strides_ignored",
@@ -323,8 +324,7 @@ Mistakes tiles_left_out(std::int64_t rows, std::int64_t cols, const Outcome& out
   const std::int64_t blocks = std::int64_t{launch->grid[0]} * launch->grid[1] * launch->grid[2];
   if (blocks < tiles)
     return {wrong_where(
-        "too_few_blocks",
-        [=](const Index& i) { return i[1] / kTile * across + i[0] / kTile >= blocks; },
+        "too_few_blocks", [=](const Index& i) { return i[1] / kTile * across + i[0] / kTile >= blocks; },
         "The launch has " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks") + " for " +
             std::to_string(tiles) + " tiles, and the tiles without a block are missing.")};
   if (rows <= kTile) return {};
@@ -361,13 +361,14 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
       wrong_where(
           "square_of_tiles",
           [=](const Index& i) { return std::max(i[0], i[1]) >= tiles_in_both(rows, cols) * kTile; },
-          "Only a square of tiles is there, as many across as down. Perhaps tiles are counted by the other "
-          "side of in: "
-          "tile_row is blockIdx.x / tiles_across, tile_col the remainder, and tiles_across is "
-          "tiles_along(cols). Perhaps "
-          "the guard of out holds its rows against rows: out has cols rows and rows columns. Perhaps the "
-          "launch has "
-          "blocks for the square alone."),
+          std::string("Only a square of tiles is there, as many across as down. Perhaps tiles are counted by "
+                      "the other "
+                      "side of in: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and "
+                      "tiles_across is "
+                      "tiles_along(cols). Perhaps the guard of out holds its rows against rows: out has cols "
+                      "rows and "
+                      "rows columns.") +
+              (launch_of(outcome) ? "" : " Perhaps the launch has blocks for the square alone.")),
       unwritten_where(
           "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },
           "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "
@@ -426,8 +427,7 @@ void require_transpose(const Tensor<float>& out, const Tensor<float>& in, const 
   // No mistake of mistakes_of_transpose(): it leaves the array, or writes elements twice, wherever it shows.
   require(!written_with_strides(out, out.strides(), expected, {in.shape()[1], 1}),
           "out is written with the row length of in: a row of out has rows elements.");
-  require_matches(out, "out", reference::transpose(in), expected, mistakes_of_transpose(in, outcome),
-                  kExact);
+  require_matches(out, "out", reference::transpose(in), expected, mistakes_of_transpose(in, outcome), kExact);
   require_same_bits(out, expected, "out");
 }
 

@@ -178,10 +178,11 @@ std::vector<Misplacement> own_misplacements(const Problem& p, Which which) {
     for (const Int tile : {32, 64, 128}) found.push_back({lse_by_the_row_of_the_tile(p, tile)});
   const Int Nq = p.Nq();
   if (which == Which::O && p.B() * p.H() == 1 && Nq < p.Nk())  // the rows past Nq leave O and lse
-    found.push_back({deviation("q_and_k_exchanged", p, which,
-                               {.Q = right(p.K), .K = right(p.Q), .sees = [Nq](Int, Int j) { return j < Nq; }},
-                               "Q and K have changed places: S is K·Qᵀ·scale, with a row for each key."),
-                     true});
+    found.push_back(
+        {deviation("q_and_k_exchanged", p, which,
+                   {.Q = right(p.K), .K = right(p.Q), .sees = [Nq](Int, Int j) { return j < Nq; }},
+                   "Q and K have changed places: S is K·Qᵀ·scale, with a row for each key."),
+         true});
   return found;
 }
 
@@ -198,10 +199,10 @@ void add_wrong_ends(Mistakes& to, const Problem& p, Which which) {
                            "The loop over the keys ends with Nq, the number of queries." + rule));
   for (const Int width : {32, 64, 128}) {
     if (Nq == Nk || (Nq > Nk && Nk % width == 0)) continue;
-    to.push_back(deviation("tail_hidden_by_queries", p, which,
-                           {.sees = [Nq](Int, Int j) { return j < Nq; }, .tile = width, .tail_counts = true},
-                           "In the tiles of keys, a column is hidden if it lies past Nq, the number of queries." +
-                               rule));
+    to.push_back(deviation(
+        "tail_hidden_by_queries", p, which,
+        {.sees = [Nq](Int, Int j) { return j < Nq; }, .tile = width, .tail_counts = true},
+        "In the tiles of keys, a column is hidden if it lies past Nq, the number of queries." + rule));
     if (Nk % width == 0) continue;
     const Int last = Nk / width * width;
     to.push_back(deviation(

@@ -115,8 +115,9 @@ std::string words_of(const AxisRange& range, bool alone) {
                    : fmt::format("{} {} of {}", range.axis, range.first, range.size);
     case Kind::from:
       if (alone) return fmt::format("all from {} {} on", range.axis, range.first);
-      return range.count <= kShortTail && range.first % kTile != 0 ? fmt::format("the last {} {}", range.count, many)
-                                       : fmt::format("{} from {} on", many, range.first);
+      return range.count <= kShortTail && range.first % kTile != 0
+                 ? fmt::format("the last {} {}", range.count, many)
+                 : fmt::format("{} from {} on", many, range.first);
     case Kind::until:
       return fmt::format("the first {} {}", range.count, many);
     case Kind::range:

@@ -225,6 +225,15 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
           [&src, strides](const Tensor<float>& dst) { return read_with(strides, dst, src); },
           "dst[r, c] holds what lies where the strides of dst lead in src. src has strides of its own."),
       shows(
+          "strides_of_src_ignored",
+          [&src, along_columns](const Tensor<float>& dst) {
+            const std::int64_t n = src.shape()[0], m = src.shape()[1];
+            return read_with({m, 1}, dst, src) || (along_columns && read_with({1, n}, dst, src));
+          },
+          "src is read as if its rows lay one after the other, without gaps. Its strides say where element "
+          "(r, "
+          "c) lies: at r * strides[0] + c * strides[1]."),
+      shows(
           "strides_ignored",
           [&src, strides](const Tensor<float>& dst) { return copied_without_strides(dst, strides, src); },
           "dst holds the elements of src in the order in which they lie in memory: each of the two matrices "
@@ -287,8 +296,46 @@ std::int64_t tiles_in_both(std::int64_t rows, std::int64_t cols) {
   return (std::min(rows, cols) + kTile - 1) / kTile;
 }
 
+/// Whether out holds what a kernel moves that takes the rows of x for its columns, and the other way round.
+/// `tiles_too`: its tiles are those of a matrix of that shape; else those of x.
+bool moved_with_sizes_exchanged(const Tensor<float>& out, const Tensor<float>& x, bool tiles_too) {
+  const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
+  const auto reached = [tiles_too](std::int64_t size, std::int64_t other) {
+    return tiles_too ? size : std::min(size, (other + kTile - 1) / kTile * kTile);
+  };
+  Tensor<float> moved({cols, rows}, std::numeric_limits<float>::quiet_NaN());
+  for (std::int64_t row = 0; row < reached(cols, rows); ++row)
+    for (std::int64_t col = 0; col < reached(rows, cols); ++col)
+      moved.at_linear(col * cols + row) = x.at_linear(row * rows + col);
+  bool differs = false;
+  for (std::int64_t i = 0; i < out.numel(); ++i) {
+    const float value = out.at_linear(i), want = moved.at_linear(i);
+    if (std::isnan(want) ? !std::isnan(value) : value != want) return false;
+    differs = differs || value != x(i % rows, i / rows);
+  }
+  return differs;
+}
+
+/// Tiles that no block moves, or that all blocks but those of the first row of tiles miss.
+Mistakes tiles_left_out(std::int64_t rows, std::int64_t cols, const Outcome& outcome) {
+  const simt::LaunchProfile* const launch = launch_of(outcome);
+  if (!launch || rows == 0 || cols == 0) return {};
+  const std::int64_t across = (cols - 1) / kTile + 1, tiles = across * ((rows - 1) / kTile + 1);
+  const std::int64_t blocks = std::int64_t{launch->grid[0]} * launch->grid[1] * launch->grid[2];
+  if (blocks < tiles)
+    return {wrong_where(
+        "too_few_blocks", [=](const Index& i) { return i[1] / kTile * across + i[0] / kTile >= blocks; },
+        "The launch has " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks") + " for " +
+            std::to_string(tiles) + " tiles, and the tiles without a block are missing.")};
+  if (rows <= kTile) return {};
+  return {unwritten_where(
+      "first_row_of_tiles_alone", [](const Index& i) { return i[1] >= kTile; },
+      "Only the first row of tiles of in is moved, though there are blocks for all. tile_row is blockIdx.x / "
+      "tiles_across, tile_col the remainder, and tiles_across is tiles_along(cols).")};
+}
+
 /// The matrix must outlive the mistakes.
-Mistakes mistakes_of_transpose(const Tensor<float>& x) {
+Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
   const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
   Mistakes mistakes{
       gives(
@@ -314,22 +361,35 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x) {
       wrong_where(
           "square_of_tiles",
           [=](const Index& i) { return std::max(i[0], i[1]) >= tiles_in_both(rows, cols) * kTile; },
-          "Only a square of tiles is there, as many across as down. Perhaps tiles are counted by the other "
-          "side of in: "
-          "tile_row is blockIdx.x / tiles_across, tile_col the remainder, and tiles_across is "
-          "tiles_along(cols). Perhaps "
-          "the guard of out holds its rows against rows: out has cols rows and rows columns. Perhaps the "
-          "launch has "
-          "blocks for the square alone."),
+          std::string("Only a square of tiles is there, as many across as down. Perhaps tiles are counted by "
+                      "the other "
+                      "side of in: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and "
+                      "tiles_across is "
+                      "tiles_along(cols). Perhaps the guard of out holds its rows against rows: out has cols "
+                      "rows and "
+                      "rows columns.") +
+              (launch_of(outcome) ? "" : " Perhaps the launch has blocks for the square alone.")),
       unwritten_where(
           "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },
           "Of every 32 rows only the first 8 are there: a block has kTile x kBlockRows threads, so each of "
           "them has kTile / kBlockRows rows of the tile to do."),
+      shows(
+          "rows_and_cols_exchanged",
+          [&x](const Tensor<float>& got) {
+            return moved_with_sizes_exchanged(got, x, false) || moved_with_sizes_exchanged(got, x, true);
+          },
+          "The kernel takes rows for cols and cols for rows. The launch has to give them in the order of the "
+          "kernel's parameters."),
       gives(
           "rows_repeat", [&x] { return rows_of_threads(x); },
           "Of every 32 rows, each 8 hold the same elements: the tile is read with threadIdx.y, where the row "
           "that the thread has come to belongs.")};
   for (Mistake& mistake : elements_left_out(cols, rows)) mistakes.push_back(std::move(mistake));
+  for (Mistake& mistake : tiles_left_out(rows, cols, outcome)) {
+    if (mistake.name == "too_few_blocks")  // says why it is a square, where it is one
+      std::erase_if(mistakes, [](const Mistake& one) { return one.name == "square_of_tiles"; });
+    mistakes.push_back(std::move(mistake));
+  }
   const std::int64_t tiles_down = (cols + kTile - 1) / kTile,
                      tiles_across = (rows + kTile - 1) / kTile;  // of out
   if (tiles_down > 1)
@@ -362,12 +422,12 @@ void require_copy(const Tensor<float>& dst, const Tensor<float>& src, const Outc
   require_same_bits(got, expected, "dst");
 }
 
-void require_transpose(const Tensor<float>& out, const Tensor<float>& in) {
+void require_transpose(const Tensor<float>& out, const Tensor<float>& in, const Outcome& outcome) {
   const Tensor<float> expected = in.transposed(0, 1).contiguous();
   // No mistake of mistakes_of_transpose(): it leaves the array, or writes elements twice, wherever it shows.
   require(!written_with_strides(out, out.strides(), expected, {in.shape()[1], 1}),
           "out is written with the row length of in: a row of out has rows elements.");
-  require_matches(out, "out", reference::transpose(in), expected, mistakes_of_transpose(in), kExact);
+  require_matches(out, "out", reference::transpose(in), expected, mistakes_of_transpose(in, outcome), kExact);
   require_same_bits(out, expected, "out");
 }
 
@@ -523,7 +583,7 @@ Outcome transpose_into(const Tensor<float>& x, Tensor<float>& out_tensor, const 
       call_with(options, ENTRY(transpose), in(x, "in"), out(out_tensor, "out"), x.shape()[0], x.shape()[1]);
   require_ran(outcome);
   require_block(outcome);
-  require_transpose(out_tensor, x);
+  require_transpose(out_tensor, x, outcome);
   require_launch(outcome, "transpose", x.numel());
   return outcome;
 }
@@ -823,7 +883,7 @@ TEST_CASE("transpose: reports a launch that CUDA refuses", "[l02][transpose][poi
   require_ran(unlimited);
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(transpose), in(x, "in"), out(y, "out"),
                                     std::int64_t{5}, std::int64_t{1000});
-  if (!require_refused_launch(outcome, unlimited)) require_transpose(y, x);
+  if (!require_refused_launch(outcome, unlimited)) require_transpose(y, x, outcome);
 }
 
 COURSE_RUN(RunContext& run) {

@@ -45,8 +45,16 @@ enum class Slip {
   sum_in_every_tile,      ///< l is added over the threads of a row in every tile
   sum_in_every_tile_too,  ///< and at the end
   scores_pile_up,         ///< S of a tile is added to what stood there: P of the tile before
+  exp_of_old_m,           ///< P is relative to the old maximum: exp(s - m_old)
+  exp_without_m,          ///< P is relative to nothing: exp(s), as float32 has it
   p_over_q,               ///< P is written over Q: the next tile's scores are made from P. Needs D <= width
 };
+
+double weight_of(Slip slip, double s, double m_old, double m_new) {
+  if (slip == Slip::exp_of_old_m) return std::exp(s - m_old);  // -inf - -inf is NaN
+  if (slip == Slip::exp_without_m) return static_cast<double>(static_cast<float>(std::exp(s)));
+  return exp_relative(s, m_new);
+}
 
 Forward64 with_slip(const Problem& p, Int width, Slip slip) {
   const Tensor<double> S = attention_of(p).S;
@@ -73,7 +81,9 @@ Forward64 with_slip(const Problem& p, Int width, Slip slip) {
       const double m_new = std::max(m, *std::max_element(s.begin(), s.end()));
       const double rescale = exp_relative(m, m_new);
       double sum = 0;
-      for (std::size_t j = 0; j < s.size(); ++j) sum += P[j] = exp_relative(s[j], m_new);
+      for (std::size_t j = 0; j < s.size(); ++j) sum += P[j] = weight_of(slip, s[j], m, m_new);
+      if (slip == Slip::exp_of_old_m && end - first < width && m == -kInf64)
+        sum += weight_of(slip, -kInf64, m, m_new);  // the columns past the last key
       if (slip == Slip::scores_summed)
         sum = end - first < width ? -kInf64 : std::accumulate(s.begin(), s.end(), 0.0);
       l = slip == Slip::sum_first ? (l + sum) * rescale : l * rescale + sum;
@@ -166,6 +176,13 @@ std::vector<Misplacement> own_misplacements(const Problem& p, Which which) {
   std::vector<Misplacement> found;
   if (which == Which::lse)
     for (const Int tile : {32, 64, 128}) found.push_back({lse_by_the_row_of_the_tile(p, tile)});
+  const Int Nq = p.Nq();
+  if (which == Which::O && p.B() * p.H() == 1 && Nq < p.Nk())  // the rows past Nq leave O and lse
+    found.push_back(
+        {deviation("q_and_k_exchanged", p, which,
+                   {.Q = right(p.K), .K = right(p.Q), .sees = [Nq](Int, Int j) { return j < Nq; }},
+                   "Q and K have changed places: S is K·Qᵀ·scale, with a row for each key."),
+         true});
   return found;
 }
 
@@ -181,7 +198,12 @@ void add_wrong_ends(Mistakes& to, const Problem& p, Which which) {
                            {.sees = [Nq](Int, Int j) { return j < Nq; }, .tile = Nq, .tail_counts = true},
                            "The loop over the keys ends with Nq, the number of queries." + rule));
   for (const Int width : {32, 64, 128}) {
-    if (Nk % width == 0 || Nq == Nk) continue;
+    if (Nq == Nk || (Nq > Nk && Nk % width == 0)) continue;
+    to.push_back(deviation(
+        "tail_hidden_by_queries", p, which,
+        {.sees = [Nq](Int, Int j) { return j < Nq; }, .tile = width, .tail_counts = true},
+        "In the tiles of keys, a column is hidden if it lies past Nq, the number of queries." + rule));
+    if (Nk % width == 0) continue;
     const Int last = Nk / width * width;
     to.push_back(deviation(
         "tail_hidden_by_queries", p, which,
@@ -191,6 +213,33 @@ void add_wrong_ends(Mistakes& to, const Problem& p, Which which) {
   if (Nk > 1)
     to.push_back(deviation("last_key_hidden", p, which, {.sees = [Nk](Int, Int j) { return j < Nk - 1; }},
                            "The last key is hidden. Key Nk - 1 is there; key Nk is the first that is not."));
+}
+
+/// Every tile of keys begins at the block's first query, whose tile has so many.
+void add_keys_of_first_query(Mistakes& to, const Problem& p, Which which, Int queries) {
+  constexpr Int kWidth = 64;
+  if (p.Nk() == 0 || (p.Nq() <= queries && p.Nk() <= kWidth)) return;
+  const auto score = [&p, queries](Int b, Int h, Int i, Int j) {
+    const Int key = i / queries * queries + j % kWidth;
+    double s = 0;
+    for (Int d = 0; d < p.D() && key < p.Nk(); ++d)
+      s += static_cast<double>(p.Q(b, h, i, d)) * static_cast<double>(p.K(b, h, key, d));
+    return s * static_cast<double>(p.scale);
+  };
+  to.push_back(gives_about(
+      "keys_of_first_query", [&p, which, score] { return from_scores(p, score).of(which); },
+      "Every tile of K begins at first_query, the first query of the block. It has to begin at first_key."));
+}
+
+/// The columns of keys are hidden, and those past the last key are not.
+void add_hidden_the_other_way(Mistakes& to, const Problem& p, Which which) {
+  constexpr Int kWidth = 64;
+  if (p.Nk() % kWidth != 0)
+    to.push_back(deviation(
+        "keys_hidden_for_the_tail", p, which,
+        {.sees = [Nk = p.Nk()](Int, Int j) { return j >= Nk; }, .tile = kWidth, .tail_counts = true},
+        "The keys are hidden, and the columns past the last key count, with a score of 0. `hidden` has to be "
+        "true for the columns from Nk on, and for no others."));
 }
 
 /// The columns past the last key are set to -inf before S is complete. Those keys are loaded as 0.
@@ -371,6 +420,19 @@ void add_sums_of_a_tile(Mistakes& to, const Problem& p, Which which, Int width) 
       "l is the sum of the scores themselves. Each becomes exp(s - m) first, and is added then."));
 }
 
+/// Exponentials that are not relative to the new maximum, where l, O and lse take them to be.
+void add_wrong_bases(Mistakes& to, const Problem& p, Which which, Int width) {
+  to.push_back(gives_about(
+      "exponentials_of_old_m",
+      [&p, which, width] { return with_slip(p, width, Slip::exp_of_old_m).of(which); },
+      "The exponentials are relative to the old maximum, which is -inf at first: exp(s - -inf) is infinite. "
+      "They have to be relative to the new one."));
+  to.push_back(gives_about(
+      "exponentials_without_m",
+      [&p, which, width] { return with_slip(p, width, Slip::exp_without_m).of(which); },
+      "The exponentials are exp(s), without the maximum, though lse adds it. They have to be exp(s - m)."));
+}
+
 Mistakes own_mistakes(const Problem& p, Which which) {
   Mistakes mistakes;
   const auto add_slip = [&](const char* name, Slip slip, const std::string& sentence) {
@@ -384,6 +446,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   add_slip("sum_rescaled_too_late", Slip::sum_first,
            "l is multiplied by exp(m_old - m_new) when the new tile's sum is in it already: that stands on "
            "m_new.");
+  add_wrong_bases(mistakes, p, which, 64);
   add_sums_of_a_tile(mistakes, p, which, 64);
   std::vector<Int> widths = tile_widths(p.Nk());
   widths.push_back(std::max<Int>(p.Nk(), 1));  // a single tile
@@ -423,6 +486,8 @@ Mistakes own_mistakes(const Problem& p, Which which) {
           "Q is needed until the last tile; P may take the place of K, which every tile loads anew." +
               of_tiles(width)));
   if (which == Which::O) {
+    mistakes.push_back(deviation("output_twice", p, which, {.factor_of_O = 2},
+                                 "O is twice what it has to be: P·V counts twice in O, and once in l."));
     add_slip("divided_in_every_tile", Slip::divided_in_every_tile,
              "O is divided by l after every tile. It stays unnormalised until all keys have passed; then it "
              "is divided once.");
@@ -463,6 +528,8 @@ Mistakes own_mistakes(const Problem& p, Which which) {
         "In the tiles of keys, the row is compared with the number of keys. It has to be the column: the "
         "second argument of `hidden`."));
   add_wrong_ends(mistakes, p, which);
+  for (const Int queries : {64, 128}) add_keys_of_first_query(mistakes, p, which, queries);
+  add_hidden_the_other_way(mistakes, p, which);
   add_exchanged_starts(mistakes, p, which);
   add_hidden_too_early(mistakes, p);
   if (any_score_is_0(p))
@@ -502,8 +569,11 @@ Mistakes mistakes_of_rows(const Problem& p, Which which) {
   std::erase_if(mistakes, [](const Mistake& one) { return one.name == "tail_hidden_by_queries"; });
   mistakes.push_back(m_never_updated(p, which, 1, "key"));
   std::erase_if(mistakes, [](const Mistake& one) {
-    return one.name == "last_score_alone" || one.name == "scores_summed";
+    return one.name == "last_score_alone" || one.name == "scores_summed" ||
+           one.name == "exponentials_of_old_m" || one.name == "exponentials_without_m" ||
+           one.name == "keys_of_first_query" || one.name == "keys_hidden_for_the_tail";
   });
+  add_wrong_bases(mistakes, p, which, 1);
   add_sums_of_a_tile(mistakes, p, which, 1);
   mistakes.push_back(gives_about(
       "scores_add_up",

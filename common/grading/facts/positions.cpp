@@ -15,6 +15,7 @@ namespace {
 using Indices = std::vector<std::int64_t>;
 
 constexpr std::int64_t kShortList = 4, kShortTail = 8;
+constexpr std::int64_t kTile = 32;  // a bound that is a multiple of it is likely to be that of a warp or tile
 constexpr std::array kRangeNames{"all", "one", "from", "until", "range", "every", "list", "some"};
 constexpr std::array kPositionNames{"all", "exactly", "within", "nowhere"};
 
@@ -114,8 +115,9 @@ std::string words_of(const AxisRange& range, bool alone) {
                    : fmt::format("{} {} of {}", range.axis, range.first, range.size);
     case Kind::from:
       if (alone) return fmt::format("all from {} {} on", range.axis, range.first);
-      return range.count <= kShortTail ? fmt::format("the last {} {}", range.count, many)
-                                       : fmt::format("{} from {} on", many, range.first);
+      return range.count <= kShortTail && range.first % kTile != 0
+                 ? fmt::format("the last {} {}", range.count, many)
+                 : fmt::format("{} from {} on", many, range.first);
     case Kind::until:
       return fmt::format("the first {} {}", range.count, many);
     case Kind::range:

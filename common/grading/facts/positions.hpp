@@ -51,7 +51,7 @@ Positions locate(const Shape& shape, const std::vector<std::string>& axes,
                  const std::vector<std::int64_t>& indices);
 
 /// @brief In words, to go after "wrong: ": "head 1 of 4, keys from 64 on", "the last 3 columns", "all of
-/// them".
+/// them". A tail is told by where it begins if it is long, or begins where a warp or a tile may end.
 std::string to_words(const Positions& positions);
 
 nlohmann::json positions_to_json(const Positions& positions);

@@ -65,6 +65,8 @@ TEST_CASE("wrong elements of a matrix are described by rows and columns") {
   CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 >= 6 && i % 10 >= 5; })) ==
         "the last 2 rows, the last 5 columns");
   CHECK(describe_positions({20, 4}, where(80, [](auto i) { return i / 4 >= 9; })) == "rows from 9 on");
+  CHECK(describe_positions({70, 4}, where(280, [](auto i) { return i / 4 >= 64; })) == "rows from 64 on");
+  CHECK(describe_positions({70, 4}, where(280, [](auto i) { return i / 4 >= 65; })) == "the last 5 rows");
   CHECK(describe_positions(shape, {42}) == "row 4 of 8, column 2 of 10");
   CHECK(describe_positions(shape, where(80, [](auto i) { return i / 10 >= 6 && i % 10 < i / 10; })) ==
         "some within the last 2 rows, the first 7 columns");

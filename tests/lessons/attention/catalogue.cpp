@@ -45,6 +45,12 @@ void add_scores(Catalogue& to) {
          "The scores are multiplied by log2(e), as exp2f() wants them, but the exponential is expf(). Take "
          "exp2f(), or leave log2(e) out.");
   to.add("v_for_k", {.K = right(p.V)}, "S is Q·Vᵀ·scale here: V is read where K belongs.");
+  to.add("k_and_v_exchanged", {.K = right(p.V), .V = right(p.K)},
+         "K and V have changed places: S is Q·Vᵀ·scale, and P is multiplied with K.");
+  to.of_all_results("k_and_v_exchanged");
+  if (p.Nq() == p.Nk() && p.H() == p.H_kv())
+    to.add("q_and_k_exchanged", {.Q = right(p.K), .K = right(p.Q)},
+           "Q and K have changed places: S is K·Qᵀ·scale.");
   if (p.Nk() == p.D())
     to.add("k_not_transposed", {.K = transposed(p.K)},
            "S is Q·K·scale here: K is not transposed. S_ij is the product of row i of Q with row j of K.");

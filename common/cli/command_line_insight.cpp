@@ -33,7 +33,9 @@ void describe_simulate(CLI::App& app, Chosen& chosen) {
       ->type_name("FILE");
   command->add_option("--at", arguments.at, "of block: launch,x,y,z or launch,x,y,z,warp")
       ->type_name("PLACE");
-  command->add_option("--order", arguments.order, "of blocks, warps and lanes; with --check or --profile, of streams alone")
+  command
+      ->add_option("--order", arguments.order,
+                   "of blocks, warps and lanes; with --check or --profile, of streams alone")
       ->check(CLI::IsMember({"forward", "reverse", "random"}));
   command->add_option("--seed", arguments.seed, "of the random order")
       ->type_name("N")

@@ -129,7 +129,7 @@ bool written_with_strides(const Tensor<float>& dst, const Strides& strides, cons
   bool differs = false;
   for (std::int64_t row = 0; row < rows && !differs; ++row)
     for (std::int64_t col = 0; col < cols && !differs; ++col) differs = !same(src(row, col), dst(row, col));
-  if (!differs) return false;  // most results are right, and need no list
+  if (!differs) return false;                           // most results are right, and need no list
   std::vector<std::pair<std::int64_t, float>> written;  // place and number
   written.reserve(static_cast<std::size_t>(rows * cols));
   for (std::int64_t row = 0; row < rows; ++row)

@@ -25,7 +25,7 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-COURSE = WORK = None
+COURSE = ""
 STUB = (ROOT / "lessons/01_vector_add/vector_add.cu").read_text(encoding="utf-8")
 SOLUTION = (ROOT / "solutions/01_vector_add/vector_add.cu").read_text(encoding="utf-8")
 ADDS = "c[i] = a[i] + b[i];"
@@ -217,12 +217,11 @@ class Session:
 
 class Case(unittest.TestCase):
     def setUp(self):
-        # The same for all tests: what one has compiled, the next one finds in the cache of kernels.
-        self.folder = WORK / "student"
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.file = self.folder / "lesson" / "kernel.cu"
-        self.file.parent.mkdir(parents=True)
-        self.save(STUB)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+        self.file = self.folder / "kernel.cu"
+        self.file.write_text(STUB, encoding="utf-8")
         self.session = None
 
     def open(self, **size):
@@ -386,10 +385,6 @@ class Keys(Case):
 class Endings(Case):
     """However it ends, the terminal is as it was, and nothing is left running."""
 
-    def setUp(self):
-        super().setUp()
-        self.save(f"{STUB}// {self.id()}\n")  # not compiled before, so that the check still runs when the end comes
-
     def end(self, how, status, words=()):
         session = self.open()
         before = session.settings()
@@ -443,17 +438,16 @@ class Editors(Case):
         self.save(text)
 
     def rename_over(self, text):
-        temporary = self.file.with_name(".kernel.cu.tmp")
+        temporary = self.folder / ".kernel.cu.tmp"
         temporary.write_text(text, encoding="utf-8")
         temporary.rename(self.file)
 
     def backup_and_create(self, text):
-        probe, backup = self.file.with_name("4913"), self.file.with_name("kernel.cu~")
-        probe.write_text("", encoding="utf-8")
-        probe.unlink()
-        self.file.rename(backup)
+        (self.folder / "4913").write_text("", encoding="utf-8")
+        (self.folder / "4913").unlink()
+        self.file.rename(self.folder / "kernel.cu~")
         self.save(text)
-        backup.unlink()
+        (self.folder / "kernel.cu~").unlink()
 
     def delete_and_create(self, text):
         self.file.unlink()
@@ -461,12 +455,15 @@ class Editors(Case):
         self.save(text)
 
     def folder_anew(self, text):
-        shutil.rmtree(self.file.parent)
+        shutil.rmtree(self.folder / "lesson")
         time.sleep(0.2)
-        self.file.parent.mkdir()
+        (self.folder / "lesson").mkdir()
         self.save(text)
 
     def test_each_way_to_save(self):
+        (self.folder / "lesson").mkdir()
+        self.file = self.folder / "lesson" / "kernel.cu"
+        self.save(STUB)
         session = self.open()
         session.watch("01", "--file", self.file)
         session.wait_for("FAIL 01 Vector add", "answered after")
@@ -573,6 +570,4 @@ class Plain(Case):
 
 if __name__ == "__main__":
     COURSE = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    with tempfile.TemporaryDirectory() as work:
-        WORK = pathlib.Path(work).resolve()
-        unittest.main()
+    unittest.main()

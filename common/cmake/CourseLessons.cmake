@@ -230,8 +230,8 @@ function(course_write_toolchain)
   set(gpu null)
   if(TARGET course-worker-cuda)
     course_json_list(architectures ${CMAKE_CUDA_ARCHITECTURES})
-    set(gpu_flags -std=c++20 -O3 -lineinfo -Xcompiler -fPIC)
-    course_json_list(flags ${gpu_flags})
+    set(gpu_flags -std=c++20 -lineinfo -Xcompiler -fPIC)
+    course_json_list(flags ${gpu_flags} -O3)
     course_json_list(quick_flags ${gpu_flags} -Xcicc -O0 -Xptxas -O0)  # takes half of the time, or less
     # cudart is shared with the worker: two copies would each have their own last error.
     # The ledger's own calls go to the real functions, all others through it.

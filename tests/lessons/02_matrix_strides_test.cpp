@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -125,23 +124,30 @@ bool read_with(const Strides& used, const Tensor<float>& dst, const Tensor<float
 /// get several numbers, of which any may stay.
 bool written_with_strides(const Tensor<float>& dst, const Strides& strides, const Tensor<float>& src,
                           const Strides& used) {
-  std::map<std::int64_t, std::vector<float>> written;  // by place
-  for (std::int64_t row = 0; row < src.shape()[0]; ++row)
-    for (std::int64_t col = 0; col < src.shape()[1]; ++col)
-      written[row * used[0] + col * used[1]].push_back(src(row, col));
+  const auto same = [](float x, float y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  const std::int64_t rows = src.shape()[0], cols = src.shape()[1];
   bool differs = false;
-  for (std::int64_t row = 0; row < dst.shape()[0]; ++row) {
-    for (std::int64_t col = 0; col < dst.shape()[1]; ++col) {
-      const auto found = written.find(row * strides[0] + col * strides[1]);
+  for (std::int64_t row = 0; row < rows && !differs; ++row)
+    for (std::int64_t col = 0; col < cols && !differs; ++col) differs = !same(src(row, col), dst(row, col));
+  if (!differs) return false;                           // most results are right, and need no list
+  std::vector<std::pair<std::int64_t, float>> written;  // place and number
+  written.reserve(static_cast<std::size_t>(rows * cols));
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t col = 0; col < cols; ++col)
+      written.emplace_back(row * used[0] + col * used[1], src(row, col));
+  const auto by_place = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::sort(written.begin(), written.end(), by_place);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t col = 0; col < cols; ++col) {
       const float value = dst(row, col);
-      const auto is_value = [value](float x) { return x == value || (std::isnan(x) && std::isnan(value)); };
-      if (found == written.end() ? !is_poison(value)
-                                 : std::none_of(found->second.begin(), found->second.end(), is_value))
+      const std::pair here{row * strides[0] + col * strides[1], value};
+      const auto [begin, end] = std::equal_range(written.begin(), written.end(), here, by_place);
+      if (begin == end ? !is_poison(value)
+                       : std::none_of(begin, end, [&](const auto& one) { return same(one.second, value); }))
         return false;
-      differs = differs || !is_value(src(row, col));
     }
   }
-  return differs;
+  return true;
 }
 
 /// Tiles of kTile x kTile, each transposed where it stands or moved without being transposed; only where all

@@ -132,6 +132,19 @@ void note_copy(Context& context, const void* to, const void* from, std::size_t b
   if (is_device(to)) context.copies.written.add(offset(to), offset(to) + bytes);
 }
 
+/// What a two-dimensional copy moves: so many rows, of so many bytes each.
+struct Rows {
+  std::size_t bytes = 0, count = 0;
+};
+
+/// Rows without gaps between them are one: each takes calls of the system, which would be most of the time of
+/// short rows.
+Rows joined(const Rows& rows, bool gapless) {
+  std::size_t all = 0;
+  if (!gapless || rows.count == 0 || __builtin_mul_overflow(rows.bytes, rows.count, &all)) return rows;
+  return {all, 1};
+}
+
 }  // namespace
 
 std::vector<simt::HostSharedRange> simt::host_shared_ranges() {
@@ -281,9 +294,11 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   if (width > to_pitch || width > from_pitch) return Context::get().fail(cudaErrorInvalidPitchValue);
-  for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t error = cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
-                                         static_cast<const std::byte*>(from) + row * from_pitch, width, kind);
+  const Rows rows = joined({width, height}, width == to_pitch && width == from_pitch);
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    const cudaError_t error =
+        cudaMemcpy(static_cast<std::byte*>(to) + row * to_pitch,
+                   static_cast<const std::byte*>(from) + row * from_pitch, rows.bytes, kind);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
@@ -294,10 +309,11 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
                               cudaStream_t stream) {
   SIMT_API_ENTRY();
   if (width > to_pitch || width > from_pitch) return context.fail(cudaErrorInvalidPitchValue);
-  for (std::size_t row = 0; row < height; ++row) {
+  const Rows rows = joined({width, height}, width == to_pitch && width == from_pitch);
+  for (std::size_t row = 0; row < rows.count; ++row) {
     const cudaError_t error =
         cudaMemcpyAsync(static_cast<std::byte*>(to) + row * to_pitch,
-                        static_cast<const std::byte*>(from) + row * from_pitch, width, kind, stream);
+                        static_cast<const std::byte*>(from) + row * from_pitch, rows.bytes, kind, stream);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
@@ -307,9 +323,10 @@ cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::
                               std::size_t height, cudaStream_t stream) {
   SIMT_API_ENTRY();
   if (width > pitch) return context.fail(cudaErrorInvalidValue);
-  for (std::size_t row = 0; row < height; ++row) {
+  const Rows rows = joined({width, height}, width == pitch);
+  for (std::size_t row = 0; row < rows.count; ++row) {
     const cudaError_t error =
-        cudaMemsetAsync(static_cast<std::byte*>(pointer) + row * pitch, value, width, stream);
+        cudaMemsetAsync(static_cast<std::byte*>(pointer) + row * pitch, value, rows.bytes, stream);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;

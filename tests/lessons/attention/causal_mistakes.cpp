@@ -69,8 +69,9 @@ Tensor<double> with_hidden_values(const Problem& p) {
 /// Collects views, which say what each query sees, by name; those that an earlier name has are left out.
 class Views {
  public:
-  Views(const Problem& p, Which which) : p_(p), which_(which) {
-    known_[view_of(p_, [&p](Int i, Int j) { return p.sees(i, j); })] = "";
+  Views(const Problem& p, Which which)
+      : p_(p), which_(which), shown_(view_of(p, [&p](Int i, Int j) { return p.sees(i, j); })) {
+    known_[shown_] = "";
     known_.emplace(view_of(p_, [](Int, Int) { return false; }), "");  // could be anything
     for (const NamedDeviation& one : deviations_in(p, which))
       if (one.how.sees) known_.emplace(view_of(p_, one.how.sees), one.name);
@@ -87,15 +88,24 @@ class Views {
   void add_too(const char* name, const std::function<bool(Int i, Int j)>& sees, std::string sentence) {
     const Int Nk = p_.Nk();
     const auto in_range = [sees, Nk](Int i, Int j) { return j < Nk && sees(i, j); };
-    if (view_of(p_, in_range) != view_of(p_, [this](Int i, Int j) { return p_.sees(i, j); }))
+    if (differs_from_shown(in_range))
       mistakes.push_back(deviation(name, p_, which_, {.sees = in_range}, std::move(sentence)));
   }
 
   Mistakes mistakes;
 
  private:
+  bool differs_from_shown(const std::function<bool(Int i, Int j)>& sees) const {
+    auto shown = shown_.begin();
+    for (Int i = 0; i < p_.Nq(); ++i)
+      for (Int j = 0; j < p_.Nk(); ++j)
+        if (sees(i, j) != static_cast<bool>(*shown++)) return true;
+    return false;
+  }
+
   const Problem& p_;
   Which which_;
+  View shown_;  ///< by the mask
   std::map<View, std::string> known_;
 };
 

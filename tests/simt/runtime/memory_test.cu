@@ -129,6 +129,24 @@ TEST_CASE("copies check their direction and their bounds", "[simt][memory]") {
                Catch::Matchers::ContainsSubstring("goes beyond the device allocation of its source"));
 }
 
+TEST_CASE("rows are copied and set with gaps between them and without", "[simt][memory]") {
+  const FreshDevice device;
+  const int numbers[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  int* data = device_array<int>(10);
+  REQUIRE(cudaMemcpy2D(data, 4, numbers, 4, 4, 10, cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(cudaMemset2D(data + 8, 4, 0xff, 4, 2) == cudaSuccess);
+  int host[10] = {};
+  REQUIRE(cudaMemcpy2DAsync(host, 4, data, 4, 4, 10, cudaMemcpyDeviceToHost, nullptr) == cudaSuccess);
+  for (int i = 0; i < 10; ++i) REQUIRE(host[i] == (i < 8 ? i : -1));
+  REQUIRE(cudaMemcpy2D(host, 4, data, 8, 4, 4, cudaMemcpyDeviceToHost) == cudaSuccess);
+  for (int i = 0; i < 4; ++i) REQUIRE(host[i] == 2 * i);
+  REQUIRE(cudaMemcpy2D(host, 4, data, 4, 4, 11, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  // All rows together have 0 bytes, if nobody looks.
+  const std::size_t too_many = std::size_t{1} << 62;
+  REQUIRE(cudaMemcpy2D(host, 4, data, 4, 4, too_many, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  REQUIRE(simt::take_faults().size() == 2);
+}
+
 TEST_CASE("memset, copies on the device and offsets into an allocation work", "[simt][memory]") {
   const FreshDevice device;
   unsigned char* data = device_array<unsigned char>(100, 1);

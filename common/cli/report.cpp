@@ -178,8 +178,9 @@ struct Told {
 
   bool knows(const Finding& finding) const {
     return follows_from_one(finding, findings) ||
-           std::any_of(findings.begin(), findings.end(),
-                       [&](const Finding& one) { return same_mistake(one, finding); });
+           std::any_of(findings.begin(), findings.end(), [&](const Finding& one) {
+             return same_mistake(one, finding) || can_wait_for(one, finding);
+           });
   }
   /// A case with findings fails in the way that they say, and one that shows the cause in that way, whatever
   /// came of it.

@@ -94,13 +94,6 @@ bool one_barrier_cures(const Finding& told, const Finding& other) {
              std::min(std::max(a.line, b.line), std::max(c.line, d.line));
 }
 
-/// Whether what is done about `told` may well do away with `other`, which can wait until then.
-bool can_wait_for(const Finding& told, const Finding& other) {
-  if (told.kernel != other.kernel || told.memory != other.memory || told.memory != "shared") return false;
-  const bool both_outside = told.kind == simt::check::kOutOfBounds && other.kind == simt::check::kOutOfBounds;
-  return both_outside ? same_place(told.here.own(), other.here.own()) : one_barrier_cures(told, other);
-}
-
 }  // namespace
 
 Finding note_not_checked(std::string sentence, std::string tool) {
@@ -165,6 +158,12 @@ bool follows_from(const Finding& finding, const Finding& stray) {
 bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays) {
   return std::any_of(strays.begin(), strays.end(),
                      [&](const Finding& stray) { return follows_from(finding, stray); });
+}
+
+bool can_wait_for(const Finding& told, const Finding& other) {
+  if (told.kernel != other.kernel || told.memory != other.memory || told.memory != "shared") return false;
+  const bool both_outside = told.kind == simt::check::kOutOfBounds && other.kind == simt::check::kOutOfBounds;
+  return both_outside ? same_place(told.here.own(), other.here.own()) : one_barrier_cures(told, other);
 }
 
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings) {

@@ -46,11 +46,14 @@ bool follows_from(const Finding& finding, const Finding& stray);
 /// @brief The same of any of several, of which some may be no strays.
 bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays);
 
+/// @brief Whether what is done about `told` may well do away with `other`, too, which can wait until then: of
+/// races that one barrier may order, and of accesses of shared memory that leave their array at one line, one
+/// is told.
+bool can_wait_for(const Finding& told, const Finding& other);
+
 /// @brief Those that may_explain(), causes before what follows from them: threads that are missing at a
 /// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a finding among
-/// them is left out, of divergent barriers all but the first, and what may go away with the cure of an
-/// earlier one: of races that one barrier may order, and of accesses of shared memory that leave their array
-/// at one line, the first is told.
+/// them is left out, of divergent barriers all but the first, and what can_wait_for() an earlier one.
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings);
 
 /// @brief Everything about a finding, and "message", which is made of it.

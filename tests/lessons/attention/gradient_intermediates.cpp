@@ -57,7 +57,7 @@ class Identity {
       return told(Gradient::dV, fmt::format("dV holds what {} should hold.", name_of(product_)));
     return told(
         Gradient::dV,
-        where + "Look at P = exp(S - lse) and at the product dV = Pᵀ·dO: they take neither dP nor dS.");
+        where + "Look at P = exp(S - lse), at the product dV = Pᵀ·dO, and at what that product takes for P.");
   }
 
   std::optional<Failure> wrong_dS() {
@@ -77,16 +77,19 @@ class Identity {
       if (is_identity(*factor))
         suspect +=
             std::string(", or whether dO, the identity, stands in the place of ") + (by_keys ? "Q," : "K,");
-      return told(product_,
-                  where + fmt::format("dS[{}, {}] is {}, it should be {}: all of {} is {} times what it "
-                                      "should be, so look at {} in {}.",
-                                      i, j, number(dS), number(right), name_of(product_), number(*factor),
-                                      suspect, by_keys ? "dK = dSᵀ·Q·scale" : "dQ = dS·K·scale"));
+      return told(
+          product_,
+          where +
+              fmt::format("Read from {}, dS[{}, {}] is {}, it should be {}: all of {} is {} times what it "
+                          "should be, so look at {} in {}.",
+                          name_of(product_), i, j, number(dS), number(right), name_of(product_),
+                          number(*factor), suspect, by_keys ? "dK = dSᵀ·Q·scale" : "dQ = dS·K·scale"));
     }
     if (is_poison(got(product_))) return comparison_.failure();
     const std::string formula =
-        fmt::format("dS[{}, {}] is {}, it should be {}: P is {}, dP is {} and delta is {}{}. ", i, j,
-                    number(dS), number(right), number(P), number(dP), number(delta), hidden(i, j));
+        fmt::format("Read from {}, dS[{}, {}] is {}, it should be {}: P is {}, dP is {} and delta is {}{}. ",
+                    name_of(product_), i, j, number(dS), number(right), number(P), number(dP), number(delta),
+                    hidden(i, j));
     if (const std::string instead = what_stands_there(); !instead.empty())
       return told(product_, where + formula + "These are the elements of " + instead + ", not of dS.");
     if (P == 0 || slip_in_formula())

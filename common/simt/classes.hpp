@@ -37,8 +37,7 @@ struct Advice {
 inline constexpr Advice kOutOfBoundsGlobal{
     "On a GPU this hits other data or ends the launch with cudaErrorIllegalAddress.",
     "Test the index against the size before the access, by < and not by <=; if it is tested, look at the "
-    "strides and "
-    "the grid."};
+    "strides and the grid."};
 inline constexpr Advice kOutOfBoundsBefore{kOutOfBoundsGlobal.rule,
                                            "The index is negative: look at what is subtracted to make it."};
 inline constexpr Advice kOutOfBoundsShared{"On a GPU this hits other shared variables, or ends the launch.",
@@ -106,8 +105,7 @@ inline constexpr Advice kLaneGivesNothing{
     "Name that lane in the mask and let it come to the shuffle, or pass a smaller width."};
 inline constexpr Advice kWarpNotTogether{
     "Instructions for tensor cores are those of a whole warp (.aligned): all 32 lanes must execute the same "
-    "one together, "
-    "or the result is undefined.",
+    "one together, or the result is undefined.",
     "Move it out of the branch or the loop whose condition differs between lanes, and let no lane return "
     "before it."};
 inline constexpr Advice kShiftTooFar{"The result of such a shift is undefined in C++.",

@@ -190,8 +190,7 @@ Mistakes elements_left_out(std::int64_t rows, std::int64_t cols) {
                   "rounded up."),
       wrong_where("tails_missing", is_in_either,
                   "The last rows and columns, which do not fill a tile, are missing: the number of tiles has "
-                  "to be rounded "
-                  "up.")};
+                  "to be rounded up.")};
 }
 
 /// The one launch of a call, if check mode has seen it.
@@ -237,14 +236,12 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
             return read_with({m, 1}, dst, src) || (along_columns && read_with({1, n}, dst, src));
           },
           "src is read as if its rows lay one after the other, without gaps. Its strides say where element "
-          "(r, "
-          "c) lies: at r * strides[0] + c * strides[1]."),
+          "(r, c) lies: at r * strides[0] + c * strides[1]."),
       shows(
           "strides_ignored",
           [&src, strides](const Tensor<float>& dst) { return copied_without_strides(dst, strides, src); },
           "dst holds the elements of src in the order in which they lie in memory: each of the two matrices "
-          "has strides "
-          "of its own, and they say where its element (r, c) lies."),
+          "has strides of its own, and they say where its element (r, c) lies."),
       wrong_where(
           "guard_of_the_other_axis",
           [=](const Index& i) { return (along_columns && i[0] >= cols) || i[1] >= rows; },
@@ -257,8 +254,7 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
           "quarter_of_a_tile", [=](const Index& i) { return i[along_columns ? 1 : 0] % kTile >= kBlockRows; },
           std::string("Of every 32 ") + (along_columns ? "columns" : "rows") +
               " only the first 8 are there. A block has kBlockRows rows of threads: either blocks begin "
-              "kBlockRows "
-              "rows apart, or each thread goes on to the other rows of its tile."),
+              "kBlockRows rows apart, or each thread goes on to the other rows of its tile."),
       unwritten_where(
           "threads_exchanged", [=](const Index& i) { return i[along_columns ? 0 : 1] % kTile >= kBlockRows; },
           std::string("Of every 32 ") + (along_columns ? "rows" : "columns") +
@@ -356,8 +352,7 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
       gives(
           "elements_stay", [&x] { return half_transposed(x, Half::elements_stay); },
           "The tiles have changed places, but inside each the elements stand as in in: read the tile from "
-          "shared "
-          "memory with its two indices exchanged."),
+          "shared memory with its two indices exchanged."),
       gives(
           "row_length_of_out",
           [&x, rows, cols] {
@@ -372,8 +367,7 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
                       "side of in: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and "
                       "tiles_across is "
                       "tiles_along(cols). Perhaps the guard of out holds its rows against rows: out has cols "
-                      "rows and "
-                      "rows columns.") +
+                      "rows and rows columns.") +
               (launch_of(outcome) ? "" : " Perhaps the launch has blocks for the square alone.")),
       unwritten_where(
           "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },
@@ -415,8 +409,7 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
         return true;
       },
       "What stands behind the point is lost: an element is held by an integer on its way. The tile has to be "
-      "one "
-      "of float."));
+      "one of float."));
   return mistakes;
 }
 
@@ -522,8 +515,7 @@ std::string rows_again(const Profile& profile, std::int64_t elements, std::strin
       copied += (rows - first - 1) / kBlockRows + 1;
     if (copied > rows && static_cast<std::uint64_t>(4 * copied * cols) == profile.global_store.bytes_asked)
       return " Rows are copied more than once: so many if each thread goes on by kBlockRows rows, those of "
-             "one block. "
-             "It has to go on by the rows of all blocks along y, gridDim.y * kBlockRows.";
+             "one block. It has to go on by the rows of all blocks along y, gridDim.y * kBlockRows.";
   }
   return "";
 }

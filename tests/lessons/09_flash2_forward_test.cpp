@@ -248,8 +248,7 @@ void add_hidden_too_early(Mistakes& to, const Problem& p) {
   const std::string name = "tail_hidden_too_early";
   const std::string sentence =
       "The columns past the last key are hidden too early: -inf · 0 is NaN, and a negative scale makes inf "
-      "of "
-      "-inf. Hide them once S has been multiplied by the scale.";
+      "of -inf. Hide them once S has been multiplied by the scale.";
   if (p.scale <= 0)
     to.push_back(shows(
         name,
@@ -482,8 +481,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
       mistakes.push_back(gives_about(
           "p_over_q", [&p, which, width] { return with_slip(p, width, Slip::p_over_q).of(which); },
           "From the second tile of keys on, P of the tile before stands where Q belongs: P was written over "
-          "Q. "
-          "Q is needed until the last tile; P may take the place of K, which every tile loads anew." +
+          "Q. Q is needed until the last tile; P may take the place of K, which every tile loads anew." +
               of_tiles(width)));
   if (which == Which::O) {
     mistakes.push_back(deviation("output_twice", p, which, {.factor_of_O = 2},
@@ -517,8 +515,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
                      .tile = keys,
                      .tail_counts = true},
                     "In the last tile of keys, the row is compared with the number of keys. It has to be the "
-                    "column: the "
-                    "second argument of `hidden`."));
+                    "column: the second argument of `hidden`."));
   for (const auto& [queries, keys] : {std::pair<Int, Int>{128, 64}, {64, 64}, {64, 32}, {128, 128}})
     mistakes.push_back(deviation(
         "tail_hidden_by_row", p, which,

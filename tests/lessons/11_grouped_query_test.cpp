@@ -255,8 +255,7 @@ void add_mistakes_of_tiles(Mistakes& to, const Problem& p, Which which) {
       "first_tile_of_rows_missing",
       [group](const Index& at) { return at[2] * group + at[1] % group >= kTileRows; },
       "The first 128 rows of every group were never written: no block has the first tile. Tiles count from "
-      "0; "
-      "counted backwards, from gridDim.x - 1."));
+      "0; counted backwards, from gridDim.x - 1."));
   const auto address = [group, strides = p.Q.strides()](Int b, Int h, Int i, Int d) {
     const Int row = (i * group + h % group) % kTileRows;
     return address_by(strides)(b, h / group * group + row % group, row / group, d);
@@ -287,8 +286,7 @@ void add_mistakes_of_tiles(Mistakes& to, const Problem& p, Which which) {
       "first_row_subtracted", p, which,
       [group, past](Int row, Int first_row, Int, Int j) { return j <= (row - first_row) / group + past; },
       "The causal mask subtracts first_row from the row. attend() calls `hidden` with a row that is counted "
-      "from the "
-      "beginning of the group, as rows.query() wants it."));
+      "from the beginning of the group, as rows.query() wants it."));
   if (group > 1)
     to.push_back(seen_if(
         "ranges_by_row", p, which,
@@ -330,8 +328,7 @@ Mistakes mistakes_of_groups(const Problem& p, Which which) {
         "The causal mask compares the key with i, the query's number. Query i stands at key i + Nk - Nq."));
     const std::string reversed =
         "The causal mask is reversed: where the diagonal crosses a tile, the keys up to the query's position "
-        "are "
-        "hidden, and those past it are seen. `hidden` is called with the row first, and the key second.";
+        "are hidden, and those past it are seen. `hidden` is called with the row first, and the key second.";
     found.push_back(masked_in_tiles(
         "mask_reversed", p, which, [past](Int, Int, Int i, Int j) { return j >= i + past; }, reversed));
     found.push_back(masked_in_tiles(
@@ -372,8 +369,7 @@ Mistakes mistakes_of_groups(const Problem& p, Which which) {
         "masked_by_member", p, which,
         [group, past](Int row, Int, Int, Int j) { return j <= row % group + past; },
         "The causal mask takes row % group for the query. That is the member of the group; the query is row "
-        "/ "
-        "group."));
+        "/ group."));
     found.push_back(masked_by(
         "masked_by_row", p, which, [group](Int h, Int i) { return i * group + h % group; },
         "The causal mask takes a row for a query. Row r holds query r / group, since each query has a row "
@@ -381,8 +377,7 @@ Mistakes mistakes_of_groups(const Problem& p, Which which) {
     found.push_back(masked_by(
         "masked_by_row", p, which, [&p, group](Int h, Int i) { return h % group * p.Nq() + i; },
         "The causal mask takes a row for a query. Row r holds query r % Nq here, since each head of the "
-        "group "
-        "has Nq rows."));
+        "group has Nq rows."));
     found.push_back(masked_by(
         "masked_in_other_order", p, which, [&p](Int h, Int i) { return by_queries(p, h, i).query; },
         "The causal mask takes row / group for the query, but the rows are counted head by head: it is "
@@ -428,8 +423,7 @@ std::string what_blocks_did(const Problem& p, const Forward& got, const Outcome&
   if (all && for_heads_of_q && group > 1 && !outcome.violations.empty())
     return "The launch has " + std::to_string(p.H()) +
            " blocks along y, as many as there are heads of Q, and they write past the end. A block has a "
-           "head "
-           "of K and V, with the rows of all its heads of Q: there are " +
+           "head of K and V, with the rows of all its heads of Q: there are " +
            std::to_string(p.H_kv()) + ".";
   return "";
 }

@@ -145,13 +145,11 @@ class RangeMistakes {
             return j >= static_cast<Int>(position - static_cast<std::uint64_t>(long_one) + 1);
           },
           "A sum with a window of nearly 2^63 keys was too large, or too small, for 64 bits. A window of Nk "
-          "keys "
-          "sees just as many.");
+          "keys sees just as many.");
     add_missing(
         to, "first_tile_rounded_up", [N](const Ranges& r, Int j) { return j >= round_up(r.begin, N); },
         "The beginning of the window is rounded up to a whole tile, and the keys before that are missing. "
-        "The "
-        "tile in which the window begins has to be loaded, too.");
+        "The tile in which the window begins has to be loaded, too.");
     add_missing(
         to, "early_tiles_missing",
         [N](const Ranges& r, Int j) { return j >= round_down(std::max<Int>(r.all_begin, 0), N); },

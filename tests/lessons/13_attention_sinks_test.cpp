@@ -174,8 +174,7 @@ void add_sink_tokens(Mistakes& to, const Problem& p, Which which) {
         "tiles_of_sinks_missing",
         [=, &p](Int i, Int j) { return p.sees(i, j) && j >= first_tile(p, tile, i); },
         "Sinks are seen only where they lie in a tile of the window: the tiles of the sinks before it are "
-        "not "
-        "visited.");
+        "not visited.");
     shows(
         "later_sinks_missing",
         [=, &p](Int i, Int j) { return p.sees(i, j) && (j < tile.keys || j >= first_tile(p, tile, i)); },
@@ -225,8 +224,7 @@ void add_learned_sink(Mistakes& to, const Problem& p, Which which) {
   sink(
       "sink_not_relative_to_itself", [&p](Int, Int h) { return 2 * right_sink(p, h); },
       "l begins with exp(sink) though m begins with the sink: what l holds is relative to m, so that it "
-      "begins "
-      "with exp(sink - sink) = 1.");
+      "begins with exp(sink - sink) = 1.");
   if (p.B() > 1 && p.H() > 1)
     sink(
         "sink_of_batch", [&p](Int b, Int) { return right_sink(p, std::min(b, p.H() - 1)); },

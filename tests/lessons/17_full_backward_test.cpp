@@ -46,8 +46,7 @@ std::vector<NamedDeviation> wrong_masks(const Problem& p) {
                                  j < p.mask.sinks;
                         }},
                    "All keys are hidden that are no sinks, and all that are older than the window. A key is "
-                   "hidden only if "
-                   "it is older than the window *and* no sink."});
+                   "hidden only if it is older than the window *and* no sink."});
   return masks;
 }
 

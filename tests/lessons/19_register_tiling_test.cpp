@@ -98,8 +98,7 @@ Mistake rounded_by_size(const Problem& p, Which which) {
       "This is off by as much as rounding takes from a score of this size. A score times log2(e) is larger "
       "still, and "
       "is rounded; so is m times log2(e). Subtract the maximum first: that difference is small, and exact "
-      "where it "
-      "counts.";
+      "where it counts.";
   list_mistake("rounded_by_size", sentence);
   const auto fits = [&p, which](const WrongResult& result) {
     const Tensor<double> m = expected_of(p).m;
@@ -130,8 +129,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
         "keys_of_the_tile_before",
         [&p, which, width] { return with_keys_of_another_tile(p, width, -1).of(which); },
         "From the second tile on, scores are made of the keys of the tile before: what was fetched ahead is "
-        "used a "
-        "round late." +
+        "used a round late." +
             tiles));
     if (which != Which::O) continue;
     mistakes.push_back(

@@ -135,13 +135,11 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   if (which == Which::O) {
     all.add("p_halves_exchanged", {.V = values_of_keys(p, [](Int key) { return key ^ 8; })},
             "Of each 16 keys, the weights of the first 8 meet the values of the last 8: as A, the fragment "
-            "of the "
-            "left 8 columns comes first.");
+            "of the left 8 columns comes first.");
     if (p.D() == 64)
       all.add("v_untransposed", {.V = values_untransposed(p)},
               "In each tile, keys and dimensions of V are exchanged: V's lines lie along the columns of the "
-              "product, "
-              "not along the keys that are summed over.");
+              "product, not along the keys that are summed over.");
     const Int N = keys_of_a_tile(p.D());
     for (const Int ahead : {-1, 1})
       if (p.Nk() > N && p.mask.window >= p.Nk() && p.mask.sinks == 0 && !p.mask.causal)

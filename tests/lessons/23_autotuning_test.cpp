@@ -481,8 +481,7 @@ TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][
              return x;
            },
            "A kernel for bfloat16 takes what one for float32 would: its numbers have 2 bytes, without "
-           "padding, "
-           "and its registers are those of tensor_core_matmul.hpp.")});
+           "padding, and its registers are those of tensor_core_matmul.hpp.")});
 }
 
 TEST_CASE("occupancy: what the notes count by hand", "[l23][blocks_per_multiprocessor][points:1]") {

@@ -426,14 +426,12 @@ Mistakes own_mistakes(const Problem& p, Which which) {
                            return right(0, h / group * group + row % group, row / group, d);
                          }}},
             "Rows of the group are packed in one order and unpacked in another: row r is head r / Nq of the "
-            "group, "
-            "token r % Nq.");
+            "group, token r % Nq.");
   }
   if (group > 1 || Nq > 1)
     add_merging("l_of_all_lanes", {.rows_apart = false},
                 "l is the sum over all 32 lanes of a warp, and they have different rows: sum over the "
-                "kLanesOfRow lanes "
-                "that share one.");
+                "kLanesOfRow lanes that share one.");
   if (group > 1 && Nq > 1)
     all.add(gives_about(
         "masked_by_other_packing",
@@ -452,8 +450,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
           return result.of(which);
         },
         "Rows of a group are packed token by token, but the mask takes them head by head: it has to ask for "
-        "the token of "
-        "the row that it has."));
+        "the token of the row that it has."));
   if (Nk > kTileKeys) {
     const auto short_tiles = [&](const Tensor<float>& rows) {
       const Address right = address_by(rows.strides());
@@ -513,8 +510,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
           return !parts.empty() && static_cast<Int>(parts.size()) < splits * kWarps;
         },
         "O is NaN where a warp has seen no key: there l is 0, and so is O. 0 / 0 is NaN, and a weight of 0 "
-        "does "
-        "not take that away."));
+        "does not take that away."));
     if (Nk % kTileKeys == 0)
       all.rule_out("stale_values_read");
     else

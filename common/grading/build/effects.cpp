@@ -281,8 +281,7 @@ class FunctionReader {
       if (touches_unseen(name, in_source))
         return fmt::format(
             "Your file uses {}, whose accesses to memory check mode cannot see. Use what CUDA has: index "
-            "arrays, "
-            "and leave out builtins and intrinsics of the host's compiler.",
+            "arrays, and leave out builtins and intrinsics of the host's compiler.",
             shown(name));
     return {};
   }

@@ -255,8 +255,7 @@ std::string Detector::advice_on_wait(const PendingCopy& copy, unsigned thread, c
                                          : fmt::format("at most {} are", later);
   return fmt::format(
       "The wait {} lets the latest {} stay under way, and this copy's is the {}. Before the access, wait "
-      "until {} "
-      "under way.{}",
+      "until {} under way.{}",
       place, wait->in_flight == 1 ? "batch" : fmt::format("{} batches", wait->in_flight), from_last(later),
       still, landed);
 }

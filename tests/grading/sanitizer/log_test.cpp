@@ -91,9 +91,7 @@ TEST_CASE("an access behind an allocation is out_of_bounds, told once with its t
       "of "
       "bounds: at byte 256 of an allocation of 256 bytes. On a GPU this hits other data or ends the launch "
       "with cudaErrorIllegalAddress. Test the index against the size before the access, by < and not by <=; "
-      "if it is tested, "
-      "look "
-      "at the strides and the grid. (memcheck, 2 times)");
+      "if it is tested, look at the strides and the grid. (memcheck, 2 times)");
 }
 
 TEST_CASE("an access before an allocation says how far before") {
@@ -261,8 +259,7 @@ TEST_CASE("a race of lanes is a warning, and a copy that nobody awaited is missi
   CHECK(lanes.severity == Severity::warning);
   const Finding copy = read_one(
       "========= Error: Potential RAW hazard detected (invalid memcpy_async synchronization) at __shared__ "
-      "0x0 in "
-      "block (0,0,0) :\n" +
+      "0x0 in block (0,0,0) :\n" +
           threads,
       "racecheck", "f.cu");
   CHECK(copy.kind == "missing_wait");
@@ -280,8 +277,7 @@ TEST_CASE("threads that part at a barrier are a divergent_barrier") {
   CHECK(found.kind == "divergent_barrier");
   CHECK(found.message() ==
         "split.cu:15: error: divergent_barrier: thread (1,0,0) of block (0,0,0) waits at this barrier, and "
-        "other "
-        "threads of its warp do not come to it. All threads of a block must come to the same "
+        "other threads of its warp do not come to it. All threads of a block must come to the same "
         "__syncthreads(). Move "
         "the barrier out of the branch or the loop whose condition differs between threads. (synccheck)");
 }
@@ -316,8 +312,7 @@ TEST_CASE("leaks are summed up by the function that allocated") {
 TEST_CASE("what follows a fault is not told: errors of later calls, memory that cannot be freed") {
   const std::string aftermath =
       "========= Program hit cudaErrorLaunchFailure (error 719) due to \"unspecified launch failure\" on "
-      "CUDA API "
-      "call to cudaDeviceSynchronize.\n"
+      "CUDA API call to cudaDeviceSynchronize.\n"
       "=========     Saved host backtrace up to driver entry point at error\n========= \n"
       "========= Leaked 1,200 bytes at 0x7f4dbe800000\n========= \n";
   const Finding fault = read_one(
@@ -398,8 +393,7 @@ TEST_CASE("reports that the tool did not print make the count a lower bound") {
       kBanner + access("__shared__ read of size 4 bytes", "(0,0,0)", "0x80 is out of bounds") +
           access("__shared__ read of size 4 bytes", "(1,0,0)", "0x84 is out of bounds") +
           "========= ERROR SUMMARY: 1,004 errors\n========= ERROR SUMMARY: 1,002 errors were not printed. "
-          "Use "
-          "--print-limit option to adjust the number of printed errors\n",
+          "Use --print-limit option to adjust the number of printed errors\n",
       "memcheck", "fill.cu");
   CHECK(log.complete);
   CHECK(log.unprinted == 1002);

@@ -31,8 +31,7 @@ void add_scores(Catalogue& to) {
   if (scale > 0)
     to.add("scale_root", {.scale = std::sqrt(scale)},
            "S is multiplied by the root of the scale. The scale itself belongs there: where it is 1/√D, the "
-           "root "
-           "is in it already.");
+           "root is in it already.");
   if (const double root = 1 / std::sqrt(static_cast<double>(p.D())); std::abs(root - scale) > 1e-3 * scale)
     to.add(
         "scale_from_dim", {.scale = root},
@@ -127,8 +126,7 @@ void add_recurrence(Catalogue& to) {
   to.add("m_begins_at_0", {.first_m = 0},
          "m, or the maximum of a tile, begins with a finite number, as 0: where all scores are far less, the "
          "exponentials are relative "
-         "to it. The "
-         "maximum of no scores is -inf.");
+         "to it. The maximum of no scores is -inf.");
   const std::string all_nan =  // elsewhere it says nothing
       to.p().scale == 0 || !have_ordinary_exponentials(attention_of(to.p()).S)
           ? ""
@@ -163,12 +161,10 @@ void add_recurrence(Catalogue& to) {
         "l is multiplied by exp(m_new - m_old); it should be exp(m_old - m_new).");
     add("sum_not_rescaled", {.of_l = Rescaling::never},
         "When a tile raises the maximum m, the sum l so far stands on the old one: it has to be multiplied "
-        "by "
-        "exp(m_old - m_new).");
+        "by exp(m_old - m_new).");
     add("factor_truncated", {.of_O = Rescaling::truncated, .of_l = Rescaling::truncated},
         "The factor exp(m_old - m_new) lies between 0 and 1, and here it is 0 wherever m has grown: a "
-        "variable "
-        "of type int holds it. It has to be a float.");
+        "variable of type int holds it. It has to be a float.");
     add("base_2", {.base_2_of_P = true},
         "P has powers of 2 here. It should have powers of e: expf(x), or exp2f(x * 1.44269504f).");
     add("sum_of_last_tile", {.of_l = Rescaling::forgotten},
@@ -240,8 +236,7 @@ void add_lse(Catalogue& to) {
         return std::log(in_float32(in_float32(std::exp(row.m)) * row.l));
       },
       "exp(m) stands in the logarithm of lse: exp(89) is more than float32 can hold, and exp(-104) is 0 in "
-      "it. "
-      "log(exp(m) * l) is m + log(l), which needs no exp(m).");
+      "it. log(exp(m) * l) is m + log(l), which needs no exp(m).");
   for (const Int width : tile_widths(to.p().Nk()))
     to.add("lse_with_m_of_last_tile",
            {.tile = width, .lse = [](const RowEnd& row) { return row.m_tile + std::log(row.l); }},

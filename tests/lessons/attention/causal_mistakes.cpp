@@ -154,8 +154,7 @@ Mistakes causal_mistakes(const Problem& p, Which which) {
       });
   const std::string reversed =
       "The mask is reversed: where the diagonal crosses a tile, the keys up to the query's position are "
-      "hidden, and "
-      "those past it are seen. `hidden` is called with the query first, and the key second.";
+      "hidden, and those past it are seen. `hidden` is called with the query first, and the key second.";
   add_too("mask_reversed", reversed, [](const Tiling& t) {
     return [t](Int i, Int j) { return j < t.full_end(i) || (j < t.end(i) && j >= i + t.past); };
   });
@@ -164,24 +163,21 @@ Mistakes causal_mistakes(const Problem& p, Which which) {
   });
   add_too("position_unsigned",
           "Queries that stand before key 0 see every key of their tiles: their position is below 0, and was "
-          "compared as "
-          "an unsigned number.",
+          "compared as an unsigned number.",
           [&p](const Tiling& t) {
             return [t, &p](Int i, Int j) { return p.sees(i, j) || (i + t.past < 0 && j < t.end(i)); };
           });
   add_too(
       "only_first_diagonal_tile",
       "Of the tiles that the diagonal crosses only the first is visited. With 128 queries and 64 keys in a "
-      "tile it "
-      "crosses two or three.",
+      "tile it crosses two or three.",
       [&p](const Tiling& t) {
         return [t, &p](Int i, Int j) { return p.sees(i, j) && j < t.full_end(i) + t.N; };
       });
   add_too(
       "every_second_diagonal_tile",
       "Every second tile that the diagonal crosses is missing: the loop steps by the queries of a tile, not "
-      "by its "
-      "keys.",
+      "by its keys.",
       [&p](const Tiling& t) {
         return [t, &p](Int i, Int j) {
           return p.sees(i, j) && (j < t.full_end(i) || (j - t.full_end(i)) / t.N % 2 == 0);
@@ -189,8 +185,7 @@ Mistakes causal_mistakes(const Problem& p, Which which) {
       });
   add_too("only_last_tile_masked",
           "Only the last tile of keys is masked, and in those before it keys past the query's position are "
-          "seen. The "
-          "diagonal crosses several tiles.",
+          "seen. The diagonal crosses several tiles.",
           [&p](const Tiling& t) {
             return [t, &p](Int i, Int j) {
               return p.sees(i, j) || j < round_down(t.last_query(i) + t.past, t.N);

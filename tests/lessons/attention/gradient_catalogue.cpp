@@ -33,8 +33,7 @@ void add_delta(GradientCatalogue& to) {
   }
   add("delta_of_all_lanes", Delta::all_lanes,
       "delta is 32 times what it should be here: every lane has the sum of the whole row, and then the "
-      "lanes' "
-      "sums are added.");
+      "lanes' sums are added.");
   if (to.is(Gradient::delta)) {
     for (const Int width : {4, 8, 16, 32})
       if (to.p().Nq() > 1)

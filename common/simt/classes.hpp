@@ -47,8 +47,9 @@ inline constexpr Advice kOutOfBoundsDynamic{kOutOfBoundsShared.rule,
 inline constexpr Advice kOutOfBoundsRow{
     "An index must lie within its own array or row, even where other memory follows.",
     "Test the index, or make the array larger."};
-inline constexpr Advice kUninitialisedGlobal{"cudaMalloc does not clear memory.",
-                                             "Copy to it or cudaMemset it first, or do not read it."};
+inline constexpr Advice kUninitialisedGlobal{
+    "cudaMalloc does not clear memory.",
+    "Fill it first, by a copy, cudaMemset or an earlier kernel; or do not read it."};
 inline constexpr const char kReadInGap[] = "Multiply every index by the array's own stride of that axis.";
 inline constexpr Advice kUninitialisedShared{
     "Shared memory starts with whatever another block left there.",

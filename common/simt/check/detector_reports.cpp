@@ -244,8 +244,9 @@ std::string Detector::advice_on_wait(const PendingCopy& copy, unsigned thread, c
   std::string landed;
   if (history.landed_last) {
     const ElementName last = element(report.here, Space::shared, *history.landed_last, 1);
-    if (last.array == here.array && last.index.size() > 1 && here.index.size() > 1 &&
-        last.index[0] != here.index[0])
+    const bool by_stage = last.index.size() > 1 && here.index.size() > 1;
+    if (last.array == here.array && !last.index.empty() &&
+        (by_stage ? last.index[0] != here.index[0] : wait->in_flight > 0 && last.index != here.index))
       landed = fmt::format(" What has landed last went to {}[{}]: use that stage, if this is the wrong one.",
                            here.array, last.index[0]);
   }

@@ -290,7 +290,7 @@ bool BlockRunner::release_paused() {
 
 // The lanes that come to the same __activemask() are one group, as if they ran in step: each waits there
 // until no other can come. Of several groups in a warp, the one that is first in the code goes first.
-LaneMask BlockRunner::active_lanes(std::uintptr_t caller) {
+SIMT_RETURN_BY_JUMP LaneMask BlockRunner::active_lanes(std::uintptr_t caller) {
   Warp& warp = warp_of(running_);
   const LaneMask self = bit_of(running_);
   if (warp.live() == self) return self;
@@ -351,7 +351,7 @@ void BlockRunner::land_copies(unsigned batches_in_flight, std::uintptr_t caller)
   }
 }
 
-int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
+SIMT_RETURN_BY_JUMP int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
   const int self = running_;
   Warp& warp = warp_of(self);
   warp.ready &= ~bit_of(self);
@@ -418,8 +418,8 @@ LaneMask BlockRunner::arrive(Rendezvous& meeting, std::uintptr_t caller) {
   return meeting.arrived;
 }
 
-std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned source,
-                                   std::uintptr_t caller) {
+SIMT_RETURN_BY_JUMP std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned source,
+                                                       std::uintptr_t caller) {
   Rendezvous& meeting = meet(simt_op_shuffle, mask);
   meeting.values[lane()] = value;
   const LaneMask present = arrive(meeting, caller);
@@ -432,8 +432,8 @@ std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned 
   return result;
 }
 
-LaneMask BlockRunner::gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
-                             std::uintptr_t caller) {
+SIMT_RETURN_BY_JUMP LaneMask BlockRunner::gather(SimtWarpOp op, LaneMask mask, std::uint64_t value,
+                                                 std::uint64_t* out, std::uintptr_t caller) {
   Rendezvous& meeting = meet(op, mask);
   meeting.values[lane()] = value;
   const LaneMask present = arrive(meeting, caller);
@@ -442,7 +442,8 @@ LaneMask BlockRunner::gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, 
   return present;
 }
 
-LaneMask BlockRunner::ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller) {
+SIMT_RETURN_BY_JUMP LaneMask BlockRunner::ballot(SimtWarpOp op, LaneMask mask, bool predicate,
+                                                 std::uintptr_t caller) {
   Rendezvous& meeting = meet(op, mask);
   if (predicate) meeting.bits |= bit_of(running_);
   arrive(meeting, caller);

@@ -173,8 +173,8 @@ class BlockRunner {
   [[noreturn]] static void throw_in_host_code(const char* what);
   AsyncCopies& async_copies();  ///< of the running thread
 
-  // What lies on the way from the kernel's code to the switch is inlined (SIMT_INLINE): with Boost.Context, a
-  // switch makes the processor mispredict every return up to there.
+  // What lies on the way from the kernel's code to the switch is inlined (SIMT_INLINE): after a switch, the
+  // processor may mispredict every return up to there. See SIMT_RETURN_BY_JUMP.
 #define SIMT_INLINE __attribute__((always_inline)) inline
   static void fiber_main();
   void run_threads();

@@ -2,10 +2,8 @@
 /// @file
 /// From one stack to another.
 ///
-/// On x86-64, unless SIMT_BOOST_CONTEXT is defined, this is inlined where it is used. No call and no return
-/// happens in between, so the processor, which predicts that a return goes to where its call was, is right
-/// about those that follow, as long as threads wait in the same place: they return to the same code.
-/// Elsewhere it is Boost.Context's.
+/// On x86-64, unless SIMT_BOOST_CONTEXT is defined, this is inlined where it is used. Elsewhere it is
+/// Boost.Context's.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +16,23 @@
 #endif
 
 namespace simt {
+
+/// Of a function in which a thread waits: it returns to the kernel by a jump. A processor predicts that a
+/// return goes to where the latest call was, and that call was another thread's, as a rule at another place:
+/// while threads go on from one barrier, each comes to the next and calls there. A jump is predicted to go
+/// where it went before, and that is right until the last thread of the block has gone on.
+#if defined(__x86_64__) && __has_attribute(function_return)
+#define SIMT_RETURN_BY_JUMP __attribute__((function_return("thunk-extern")))
+asm(R"(
+  .pushsection .text
+__x86_return_thunk:  # the name that compilers jump to; each file has its own
+  pop %rcx
+  jmp *%rcx
+  .popsection
+)");
+#else
+#define SIMT_RETURN_BY_JUMP
+#endif
 
 #ifndef SIMT_BOOST_CONTEXT
 

@@ -182,8 +182,9 @@ TEST_CASE("a line in one of CUDA's headers gives way to the line that led there"
   CHECK(
       found.message() ==
       "sum.cu:10: error: uninitialised_read: thread (0,0,0) of block (2,0,0) reads 4 bytes of global memory, "
-      "which neither the host nor a kernel has written. cudaMalloc does not clear memory. Copy to it or "
-      "cudaMemset it first, or do not read it. (initcheck)");
+      "which neither the host nor a kernel has written. cudaMalloc does not clear memory. Fill it first, by "
+      "a "
+      "copy, cudaMemset or an earlier kernel; or do not read it. (initcheck)");
 }
 
 TEST_CASE("a line in a header of the course is named with the line that called it") {

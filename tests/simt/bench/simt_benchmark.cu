@@ -1,7 +1,8 @@
 // What the simulator's run mode costs. Run: build/bin/benchmarks/simt_benchmark
 //
 // barrier/1024x1000: blocks of 1024 threads that meet 1000 times; barrier_seconds is the time per thread and
-// barrier. shuffle: one warp reduction after another; shuffles_per_second counts each lane's. attention: the
+// barrier. phases/256: the same where a round has two barriers, as one has that fills a tile and uses it.
+// shuffle: one warp reduction after another; shuffles_per_second counts each lane's. attention: the
 // shape of FlashAttention-2 forward (tiles of K and V in shared memory, a query row a thread); FLOPS counts 4
 // * heads * N * N * D, as papers do.
 
@@ -44,17 +45,29 @@ __global__ void barrier_kernel(int rounds) {
   for (int round = 0; round < rounds; ++round) __syncthreads();
 }
 
-void barrier(benchmark::State& state) {
+__global__ void phases_kernel(int rounds) {
+  for (int round = 0; round < rounds; round += 2) {
+    __syncthreads();
+    __syncthreads();
+  }
+}
+
+void time_barriers(benchmark::State& state, void (*kernel)(int rounds)) {
   const int threads = static_cast<int>(state.range(0)), rounds = 1000, blocks = 4;
   for (auto _ : state) {
-    barrier_kernel<<<blocks, threads>>>(rounds);
+    kernel<<<blocks, threads>>>(rounds);
     check(cudaDeviceSynchronize());
   }
   state.counters["barrier_seconds"] =
       benchmark::Counter(1.0 * blocks * threads * rounds,
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
+
+void barrier(benchmark::State& state) { time_barriers(state, barrier_kernel); }
 BENCHMARK(barrier)->Arg(128)->Arg(1024)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void phases(benchmark::State& state) { time_barriers(state, phases_kernel); }
+BENCHMARK(phases)->Arg(256)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 __global__ void shuffle_kernel(float* out, int rounds) {
   float value = static_cast<float>(threadIdx.x);

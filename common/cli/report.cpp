@@ -182,15 +182,17 @@ struct Told {
              return same_mistake(one, finding) || can_wait_for(one, finding);
            });
   }
-  /// A case with findings fails in the way that they say, and one that shows the cause in that way, whatever
-  /// came of it.
+  /// Of a case with findings, results come out as they say, and of one that shows the cause, as that says.
+  /// What the lesson asks for besides is told by nothing but its own sentence.
   bool knows(const CaseResult& result, const std::optional<Cause>& of_all) const {
     const std::vector<Finding> reasons = reasons_in(result.findings);
-    if (!reasons.empty())
-      return std::all_of(reasons.begin(), reasons.end(), [&](const Finding& one) { return knows(one); });
+    if (!std::all_of(reasons.begin(), reasons.end(), [&](const Finding& one) { return knows(one); }))
+      return false;
     const bool explained = cause && shows(of_all, result);
     return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& one) {
-      return ways.contains(one.way()) || (explained && one.kind == Failure::Kind::values);
+      if (ways.contains(one.way())) return true;
+      return reasons.empty() ? explained && one.kind == Failure::Kind::values
+                             : one.found || one.kind != Failure::Kind::check;
     });
   }
   void add(const CaseResult& result) {

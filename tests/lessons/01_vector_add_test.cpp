@@ -119,7 +119,7 @@ void require_launch(const Outcome& outcome, std::int64_t n) {
               "." +
               (exchanged ? " The two numbers between <<< and >>> are exchanged: blocks come first." : ""));
   require(blocks >= wanted, "The launch had only " + std::to_string(blocks) + " blocks, though n needs " +
-                                std::to_string(wanted) + ": most of a GPU would have nothing to do.");
+                                std::to_string(wanted) + ". With more of them, more of a GPU works at once.");
   require(blocks <= wanted, "The launch had " + std::to_string(blocks) + " blocks, though n needs only " +
                                 std::to_string(wanted) + ": the others have nothing to do.");
 }

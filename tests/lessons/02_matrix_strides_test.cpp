@@ -362,12 +362,10 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
       wrong_where(
           "square_of_tiles",
           [=](const Index& i) { return std::max(i[0], i[1]) >= tiles_in_both(rows, cols) * kTile; },
-          std::string("Only a square of tiles is there, as many across as down. Perhaps tiles are counted by "
-                      "the other "
-                      "side of in: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and "
-                      "tiles_across is "
-                      "tiles_along(cols). Perhaps the guard of out holds its rows against rows: out has cols "
-                      "rows and rows columns.") +
+          std::string("Only a square of tiles is there, as many across as down. Perhaps a block does not find "
+                      "its tile: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and "
+                      "tiles_across is tiles_along(cols). Perhaps the guard of out holds its rows against "
+                      "rows: out has cols rows and rows columns.") +
               (launch_of(outcome) ? "" : " Perhaps the launch has blocks for the square alone.")),
       unwritten_where(
           "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },
@@ -483,7 +481,7 @@ void require_copy_grid(const Outcome& outcome, std::int64_t rows, std::int64_t c
   if (blocks < std::min<std::int64_t>(tiles_across * tiles_down, kMaxGridY))
     require(false, "The launch had only " + count_of(blocks, "block") + ", though the matrix has " +
                        std::to_string(tiles_across * tiles_down) +
-                       " tiles: most of a GPU would have nothing to do." + why());
+                       " tiles. With more of them, more of a GPU works at once." + why());
 }
 
 void require_block_per_tile(const Outcome& outcome, std::int64_t rows, std::int64_t cols) {

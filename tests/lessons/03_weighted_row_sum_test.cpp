@@ -261,7 +261,7 @@ void require_launch(const Outcome& outcome, std::int64_t rows) {
           "Your code launched " + std::to_string(launches) + " kernels; it should launch one.");
   require(blocks >= (rows - 1) / kWarp + 1, "The launch had only " + std::to_string(blocks) + " blocks for " +
                                                 std::to_string(rows) +
-                                                " rows: most of a GPU would have nothing to do.");
+                                                " rows. With more of them, more of a GPU works at once.");
 }
 
 /// The traffic that the contract promises. Check mode counts; where it did not run, nothing is known. The

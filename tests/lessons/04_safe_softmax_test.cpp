@@ -519,7 +519,7 @@ void require_launch(const Outcome& outcome, Col rows) {
           "Your code launched " + std::to_string(launches) + " kernels; it should launch one.");
   require(blocks >= (rows - 1) / kWarp + 1, "The launch had only " + std::to_string(blocks) + " blocks for " +
                                                 std::to_string(rows) +
-                                                " rows: most of a GPU would have nothing to do.");
+                                                " rows. With more of them, more of a GPU works at once.");
 }
 
 /// For check mode's counters: whole sectors in every row, and in the gaps between them.

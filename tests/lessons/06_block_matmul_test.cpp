@@ -310,7 +310,7 @@ void require_launch(const Outcome& outcome, const Problem& p) {
   const std::int64_t blocks = outcome.counters.at("blocks");
   require(blocks >= ((p.M() - 1) / 256 + 1) * ((p.N() - 1) / 256 + 1),
           "The launch had only " + std::to_string(blocks) + " blocks for a C of " + std::to_string(p.M()) +
-              " x " + std::to_string(p.N()) + ": most of a GPU would have nothing to do.");
+              " x " + std::to_string(p.N()) + ". With more of them, more of a GPU works at once.");
 }
 
 Outcome multiply(Entry<Product> entry, const Problem& p, Tensor<float>& C, const CallOptions& options = {}) {

@@ -506,7 +506,7 @@ TEST_CASE("keeps large scores apart", "[l08][flash1_forward][points:2]") {
     INFO("about " << shift << " added to every score");
     check(kKernel, with_shifted_scores(random_problem({1, 2, 20, 140, 16}), shift));
   }
-  INFO("about 1000 added to every score of even queries, and -1000 to those of odd ones");
+  INFO("about 1000 added to every score of queries 0, 2, 4 and 6, and -1000 to those of the others");
   check(kKernel, with_opposite_shifts(random_problem({1, 2, 20, 140, 16}), 1000.0f));
 }
 

@@ -635,7 +635,7 @@ TEST_CASE("keeps large scores apart", "[l12][sliding_window][points:1]") {
     INFO("about " << shift << " added to every score");
     check_values(with_shifted_scores(random_problem({1, 2, 40, 50, 16}, window_of(25)), shift));
   }
-  INFO("about 1000 added to every score of even queries, and -1000 to those of odd ones");
+  INFO("about 1000 added to every score of queries 0, 2, 4 and 6, and -1000 to those of the others");
   check_values(with_opposite_shifts(random_problem({1, 2, 40, 50, 16}, window_of(25)), 1000.0f));
 }
 

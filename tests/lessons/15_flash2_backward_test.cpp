@@ -385,7 +385,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l15][flash2_b
 
 TEST_CASE("keeps large scores apart", "[l15][flash2_backward][points:1]") {
   {  // first what tells weights that overflow from scores that are wrong everywhere
-    INFO("about 1000 added to every score of even queries, and -1000 to those of odd ones");
+    INFO("about 1000 added to every score of queries 0, 2, 4 and 6, and -1000 to those of the others");
     check_values(kKernel, with_opposite_shifts(random_problem({1, 2, 20, 70, 16}), 1000.0f));
   }
   check_values(kKernel, with_large_scores(random_problem({1, 2, 40, 90, 16})));

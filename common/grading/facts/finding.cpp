@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kIllegalAddress = "illegal_address";  // which no array has
+constexpr const char* kNullPointer = "null_pointer";
 constexpr const char* kDeadlock = "deadlock";
 
 Severity severity_of(const std::string& name) {
@@ -146,6 +147,9 @@ bool is_missed_barrier(const Finding& finding) {
 bool follows_from(const Finding& finding, const Finding& stray) {
   if (follows_from_missed_barrier(finding, stray)) return true;
   if (!is_stray(stray) || stray.here.line == 0) return false;
+  // Past the end of a thread's own array lie its other variables, pointers among them.
+  if (finding.kind == kIllegalAddress || finding.kind == kNullPointer)
+    return stray.kind == simt::check::kOutOfBounds && stray.memory.empty() && finding.kernel == stray.kernel;
   const auto at_its_line = [&](const simt::FindingSide& side) {
     return side.line == stray.here.line && side.file == stray.here.file;
   };

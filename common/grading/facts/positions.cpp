@@ -122,8 +122,11 @@ std::string words_of(const AxisRange& range, bool alone) {
       return fmt::format("the first {} {}", range.count, many);
     case Kind::range:
       return fmt::format("{} {} to {}", many, range.first, range.first + range.count - 1);
-    case Kind::every:
-      return fmt::format("every {} {} from {} on", ordinal(range.step), range.axis, range.first);
+    case Kind::every: {
+      const std::int64_t next = range.first + range.count * range.step;
+      return fmt::format("every {} {} from {} {}", ordinal(range.step), range.axis, range.first,
+                         next < range.size ? fmt::format("to {}", next - range.step) : "on");
+    }
     case Kind::list: {
       std::string list = fmt::format("{} {}", many, range.indices.front());
       for (std::size_t i = 1; i < range.indices.size(); ++i)

@@ -19,7 +19,7 @@ struct AxisRange {
     from,   ///< `first` and all after it
     until,  ///< the first `count`
     range,  ///< `first` and the `count` - 1 after it
-    every,  ///< `first` and every `step`-th after it
+    every,  ///< `first` and every `step`-th after it, `count` in all
     list,   ///< a few: `indices`
     some,   ///< `count` of them, by no rule
   };

@@ -390,13 +390,16 @@ ElementName MemoryMap::element(Space space, std::uint64_t offset, unsigned bytes
 
 bool MemoryMap::past_dynamic(std::uint64_t offset) const {
   const SharedRange* range = nearest_shared(offset);
-  return range != nullptr && range->symbol.empty() && offset >= range->offset + range->bytes;
+  if (range == nullptr) return offset >= Recorder::kDynamicOffset;
+  return range->symbol.empty() && offset >= range->offset + range->bytes;
 }
 
 std::string MemoryMap::describe_bounds(Space space, std::uint64_t offset) const {
   if (space == Space::shared) {
     const SharedRange* range = nearest_shared(offset);
-    if (range == nullptr) return "the kernel has no shared memory there";
+    if (range == nullptr)
+      return offset >= Recorder::kDynamicOffset ? "the launch gave the block no dynamic shared memory"
+                                                : "the kernel has no shared memory there";
     const ArrayName* name = name_for(space, offset, range->offset, range->offset + range->bytes).name;
     if (range->symbol.empty())
       return fmt::format("the launch gave the block {} of dynamic shared memory",

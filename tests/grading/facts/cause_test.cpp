@@ -114,6 +114,9 @@ TEST_CASE("what a wrong index finds at the line where it leaves an array follows
   CHECK_FALSE(follows_from(stray, race));
   CHECK(reasons_in({race, stray}).size() == 1);
   CHECK(reasons_in({shared_race, stray}).size() == 2);
+  const Finding null_pointer = finding("null_pointer", 9);
+  CHECK_FALSE(follows_from(null_pointer, stray));
+  CHECK(follows_from(null_pointer, finding("out_of_bounds", 7)));  // of a thread's own array
   CaseResult first = failed({wrong_values("c", {{"a", ""}})}), second = first;
   first.findings = {stray};
   second.findings = {race};

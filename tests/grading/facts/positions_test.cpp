@@ -41,6 +41,7 @@ TEST_CASE("wrong elements of a vector are described by their pattern") {
         "every 2nd element from 1 on");
   CHECK(describe_positions({1000}, where(1000, [](auto i) { return i % 3 == 0; })) ==
         "every 3rd element from 0 on");
+  CHECK(describe_positions({1000}, {1, 3, 5, 7}) == "every 2nd element from 1 to 7");
   CHECK(describe_positions({1000}, {3, 17, 400}) == "elements 3, 17 and 400");
   CHECK(describe_positions({1000}, {3, 17, 400, 401, 999}) ==
         "no simple pattern, between elements 3 and 999");

@@ -169,7 +169,8 @@ Problem with_opposite_shifts(Problem p, float shift) {
   p = with_shifted_scores(std::move(p), shift);
   for (Int b = 0; b < p.B(); ++b)
     for (Int h = 0; h < p.H(); ++h)
-      for (Int i = 1; i < p.Nq(); i += 2) p.Q(b, h, i, 0) = -4.0f * shift;
+      for (Int i = 0; i < p.Nq(); ++i)
+        if (i % 2 == 1 || i >= 8) p.Q(b, h, i, 0) = -4.0f * shift;
   return p;
 }
 

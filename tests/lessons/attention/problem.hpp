@@ -124,7 +124,9 @@ Problem with_shifted_scores(Problem p, float shift);
 /// what is seen.
 Problem with_growing_scores(Problem p, float step);
 
-/// @brief `shift` is added to every score of even queries, and subtracted from those of odd ones.
+/// @brief `shift` is added to every score of queries 0, 2, 4 and 6, and subtracted from those of all others:
+/// what a row takes from a neighbour is seen in the first queries, and is not what all low rows have in
+/// common.
 Problem with_opposite_shifts(Problem p, float shift);
 
 /// @brief The scores of query 3, and of the last, are all -inf in the first head; those of query 0 in the

@@ -42,8 +42,10 @@ inline constexpr Advice kOutOfBoundsBefore{kOutOfBoundsGlobal.rule,
                                            "The index is negative: look at what is subtracted to make it."};
 inline constexpr Advice kOutOfBoundsShared{"On a GPU this hits other shared variables, or ends the launch.",
                                            "Make the array larger, or test the index first."};
-inline constexpr Advice kOutOfBoundsDynamic{kOutOfBoundsShared.rule,
-                                            "Ask for more bytes in the launch, or test the index first."};
+inline constexpr Advice kOutOfBoundsDynamic{
+    kOutOfBoundsShared.rule,
+    "Is it the right array, and the right index? If so, the launch has "
+    "to ask for more bytes."};
 inline constexpr Advice kOutOfBoundsRow{
     "An index must lie within its own array or row, even where other memory follows.",
     "Test the index, or make the array larger."};

@@ -362,10 +362,11 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
       wrong_where(
           "square_of_tiles",
           [=](const Index& i) { return std::max(i[0], i[1]) >= tiles_in_both(rows, cols) * kTile; },
-          std::string("Only a square of tiles is there, as many across as down. Perhaps a block does not find "
-                      "its tile: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and "
-                      "tiles_across is tiles_along(cols). Perhaps the guard of out holds its rows against "
-                      "rows: out has cols rows and rows columns.") +
+          std::string(
+              "Only a square of tiles is there, as many across as down. Perhaps a block does not find "
+              "its tile: tile_row is blockIdx.x / tiles_across, tile_col the remainder, and "
+              "tiles_across is tiles_along(cols). Perhaps the guard of out holds its rows against "
+              "rows: out has cols rows and rows columns.") +
               (launch_of(outcome) ? "" : " Perhaps the launch has blocks for the square alone.")),
       unwritten_where(
           "quarter_of_a_tile", [](const Index& i) { return i[0] % kTile >= kBlockRows; },

@@ -453,8 +453,10 @@ Mistakes own_mistakes(const Problem& p, Which which) {
     for (const Int width : widths)
       mistakes.push_back(gives_about(
           "sum_in_every_tile", [&p, which, slip, width] { return with_slip(p, width, slip).of(which); },
-          "l is added over the threads of its row in the loop: what is whole already counts 16 times in the "
-          "next sum. Each thread keeps its own part of l until all keys have passed."));
+          "l is added over the threads of its row again when it is whole already, in the loop or after it, "
+          "and "
+          "counts 16 times then. Each thread keeps its own part until all keys have passed; then they are "
+          "added, once."));
   if (which == Which::lse)
     for (const Int width : tile_widths(p.Nk())) {
       mistakes.push_back(deviation(

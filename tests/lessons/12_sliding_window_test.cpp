@@ -478,20 +478,21 @@ struct WrongRange {
 
 std::vector<WrongRange> wrong_ranges(Int M, Int Nk) {
   return {
-      {"So many if the range begins one key early, with the key before the first query's window.",
+      {"As many as if the range began one key early, with the key before the first query's window.",
        [](const Ranges& r) { return Loaded(r.begin - 1, r.end); }},
-      {"So many if the range begins a whole tile early. It begins with the tile that holds key `begin`.",
+      {"As many as if the range began a whole tile early. It begins with the tile that holds key `begin`.",
        [](const Ranges& r) { return Loaded(r.begin - 64, r.end); }},
-      {"So many if `begin` is rounded down to a multiple of the queries of a tile. It has to be one of the "
+      {"As many as if `begin` were rounded down to a multiple of the queries of a tile. It has to be one of "
+       "the "
        "keys of a tile.",
        [M](const Ranges& r) { return Loaded(round_down(r.begin, M), r.end); }},
-      {"So many if every tile of queries begins with key 0.",
+      {"As many as if every tile of queries began with key 0.",
        [](const Ranges& r) { return Loaded(0, r.end); }},
-      {"So many if the range ends one key late: no query sees key `end`, and the loop ends before it.",
+      {"As many as if the range ended one key late: no query sees key `end`, and the loop ends before it.",
        [](const Ranges& r) { return Loaded(r.begin, r.end + 1); }},
-      {"So many if every tile of queries goes on to the last key, past its own last position.",
+      {"As many as if every tile of queries went on to the last key, past its own last position.",
        [Nk](const Ranges& r) { return Loaded(r.begin, Nk); }},
-      {"So many if every tile of queries loads all keys.", [Nk](const Ranges&) { return Loaded(0, Nk); }},
+      {"As many as if every tile of queries loaded all keys.", [Nk](const Ranges&) { return Loaded(0, Nk); }},
   };
 }
 

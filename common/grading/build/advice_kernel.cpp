@@ -344,7 +344,7 @@ Sentence tile_shape(const Situation& s) {
     const std::string called = std::string(function) + "<" + shape + "> ";
     if (function == "multiply_add")
       return called + "takes an A of " + shape + "::kRows rows, a B of " + shape + "::kCols rows and " +
-             accumulator + "one of the three is of another shape.";
+             accumulator + "one of the three is of another shape, or " + shape + " is the wrong one.";
     const bool other_view = s.quoted().find("View<") != std::string::npos || s.notes("because argument #2");
     if (function == "store_tile" && other_view)
       return called +

@@ -302,6 +302,9 @@ Sentence missing_type(const Situation& s) {
     const std::size_t next = s.code.text().find('=', word.at);
     const bool assigned = s.code.behind(word) == '=' && s.code.text().compare(next, 2, "==") != 0;
     const bool begins = std::string_view(";{}(").find(s.code.before(word)) != std::string_view::npos;
+    const std::string_view before = word_before(s.code.text(), word.at);
+    if (before == "__shared__" || before == "__device__" || before == "__constant__")
+      return "A type is missing: " + std::string(before) + " float " + name + ", for example.";
     if (!assigned || !begins) return std::nullopt;
     return "If " + name + " is a new variable, it needs a type in front, as in int " + name + " = ...";
   }
@@ -317,7 +320,10 @@ Sentence name_of_another_function(const Situation& s) {
     const Block* const other = s.code.function_around(word.line);
     if (other == nullptr || other == function || other->name == name) continue;
     return name + " belongs to " + other->name + ", on line " + std::to_string(word.line) +
-           ": a function sees only its own names, so " + function->name + " needs it as a parameter.";
+           ": a function sees only its own names, so " +
+           (word_before(s.code.text(), word.at) == "using"
+                ? function->name + " has to declare that type, too, or write out what it stands for."
+                : function->name + " needs it as a parameter.");
   }
   return std::nullopt;
 }

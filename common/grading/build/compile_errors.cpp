@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "grading/base/demangle.hpp"
+#include "grading/base/messages.hpp"
 
 namespace course::grading {
 namespace {
@@ -182,8 +183,10 @@ std::vector<CompileError> parse_compile_errors(std::string_view output, const fs
       }
       use.reset();
       error->file = display(error->file, root);
+      // What a template cannot be is told for each of its instances, with other numbers.
       repeated = std::any_of(errors.begin(), errors.end(), [&](const CompileError& one) {
-        return one.file == error->file && one.line == error->line && one.text == error->text;
+        return one.file == error->file && one.line == error->line &&
+               without_numbers(one.text) == without_numbers(error->text);
       });
       if (!repeated) errors.push_back(std::move(*error));
     } else if (!errors.empty() && !repeated && errors.back().details.size() < kMostDetails) {

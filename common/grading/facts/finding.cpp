@@ -165,6 +165,9 @@ bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays
 }
 
 bool can_wait_for(const Finding& told, const Finding& other) {
+  // Threads that have come to different barriers go on doing so.
+  if (told.kind == simt::check::kDivergentBarrier && other.kind == told.kind)
+    return told.kernel == other.kernel;
   if (told.kernel != other.kernel || told.memory != other.memory || told.memory != "shared") return false;
   const bool both_outside = told.kind == simt::check::kOutOfBounds && other.kind == simt::check::kOutOfBounds;
   return both_outside ? same_place(told.here.own(), other.here.own()) : one_barrier_cures(told, other);
@@ -174,11 +177,6 @@ std::vector<Finding> reasons_in(const std::vector<Finding>& findings) {
   std::vector<Finding> reasons;
   std::copy_if(findings.begin(), findings.end(), std::back_inserter(reasons),
                [&](const Finding& one) { return may_explain(one) && !follows_from_one(one, findings); });
-  // Threads that have come to different barriers go on doing so.
-  bool divergent = false;
-  std::erase_if(reasons, [&](const Finding& one) {
-    return one.kind == simt::check::kDivergentBarrier && std::exchange(divergent, true);
-  });
   const auto rank = [](const Finding& one) {
     return is_missed_barrier(one) ? 0 : one.severity == Severity::error ? 1 : 2;
   };

@@ -48,13 +48,13 @@ bool follows_from(const Finding& finding, const Finding& stray);
 bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays);
 
 /// @brief Whether what is done about `told` may well do away with `other`, too, which can wait until then: of
-/// races that one barrier may order, and of accesses of shared memory that leave their array at one line, one
-/// is told.
+/// races that one barrier may order, of accesses of shared memory that leave their array at one line, and of
+/// divergent barriers in a kernel, one is told.
 bool can_wait_for(const Finding& told, const Finding& other);
 
 /// @brief Those that may_explain(), causes before what follows from them: threads that are missing at a
 /// barrier, whose work then is nowhere; other errors; other warnings. What follows_from() a finding among
-/// them is left out, of divergent barriers all but the first, and what can_wait_for() an earlier one.
+/// them is left out, and what can_wait_for() an earlier one.
 std::vector<Finding> reasons_in(const std::vector<Finding>& findings);
 
 /// @brief Everything about a finding, and "message", which is made of it.

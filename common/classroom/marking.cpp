@@ -29,7 +29,7 @@ std::string without_addresses(std::string text) {
 
 std::vector<std::string> diagnoses_of(const CaseResult& result, const std::optional<grading::Cause>& cause) {
   std::vector<std::string> names;
-  if (cause && !sentence_for(*cause, result).empty()) names = cause->names();
+  if (cause && !sentence_for(*cause, result).empty()) names = cause->mistakes;
   for (const grading::Finding& finding : result.findings)
     if (finding.severity == grading::Severity::error && !finding.kind.empty() &&
         std::find(names.begin(), names.end(), finding.kind) == names.end())

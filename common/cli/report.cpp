@@ -170,6 +170,15 @@ std::string render_findings_of(const Terminal& terminal, const LessonReport& rep
   return text;
 }
 
+/// Failure::way(), but of wrong numbers only for what is wrong in one entry: another has mistakes of its own.
+std::string way_in(const CaseResult& result, const Failure& failure) {
+  std::string way = failure.way();
+  if (failure.kind != Failure::Kind::values || never_written(failure.values)) return way;
+  for (const std::string& tag : result.tags)
+    if (!tag.starts_with("points:")) way += " " + tag;
+  return way;
+}
+
 /// What has been told so far. A case that adds nothing to it is only counted.
 struct Told {
   std::set<std::string> ways;
@@ -190,19 +199,19 @@ struct Told {
       return false;
     const bool explained = cause && shows(of_all, result);
     return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& one) {
-      if (ways.contains(one.way())) return true;
+      if (ways.contains(way_in(result, one))) return true;
       return reasons.empty() ? explained && one.kind == Failure::Kind::values
                              : one.found || one.kind != Failure::Kind::check;
     });
   }
   void add(const CaseResult& result) {
-    for (const Failure& failure : result.failures) ways.insert(failure.way());
+    for (const Failure& failure : result.failures) ways.insert(way_in(result, failure));
     add_new(findings, reasons_in(result.findings));
   }
   /// The case without remarks that were told before, if it has anything else to say.
   CaseResult rest_of(CaseResult result) const {
     const auto is_known = [&](const Failure& one) {
-      return one.kind == Failure::Kind::check && ways.contains(one.way());
+      return one.kind == Failure::Kind::check && ways.contains(way_in(result, one));
     };
     if (!std::all_of(result.failures.begin(), result.failures.end(), is_known))
       std::erase_if(result.failures, is_known);

@@ -19,7 +19,7 @@ nlohmann::json case_to_json(const CaseResult& result, const std::optional<Cause>
           {"points", result.passed ? result.points : 0},
           {"message", result.passed ? "" : to_words(result, cause)},
           {"failures", std::move(failures)},
-          {"diagnoses", explained ? cause->names() : std::vector<std::string>{}},
+          {"diagnoses", explained ? cause->mistakes : std::vector<std::string>{}},
           {"diagnostics", findings_to_json(result.findings)},
           {"counters", result.counters}};
 }

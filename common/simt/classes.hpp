@@ -36,8 +36,9 @@ struct Advice {
 // Of classes whose advice depends on the case.
 inline constexpr Advice kOutOfBoundsGlobal{
     "On a GPU this hits other data or ends the launch with cudaErrorIllegalAddress.",
-    "Test the index against the size before the access, by < and not by <=; if it is tested, look at the "
-    "strides and the grid."};
+    "Test the index against the size before the access, by < and not by <=; if it is tested, look at that "
+    "test, "
+    "the strides and the grid."};
 inline constexpr Advice kOutOfBoundsBefore{kOutOfBoundsGlobal.rule,
                                            "The index is negative: look at what is subtracted to make it."};
 inline constexpr Advice kOutOfBoundsShared{"On a GPU this hits other shared variables, or ends the launch.",

@@ -153,15 +153,31 @@ TEST_CASE("only the first few ways to fail are told in full", "[cli][report]") {
   CHECK_THAT(text, ContainsSubstring("and 2 more cases fail in other ways (--verbose shows all)"));
 }
 
-TEST_CASE("cases with the same finding fail in the same way, whatever else they say", "[cli][report]") {
-  const std::string text =
-      rendered(report({found("first", {finding("race", 3)}, {wrong_values("c")}),
-                       found("second", {finding("race", 3)}, {failed_check("3 blocks.")}),
-                       found("third", {finding("race", 4)})}));
+TEST_CASE("cases with the same finding fail in the same way, whatever their results", "[cli][report]") {
+  const std::string text = rendered(report({found("first", {finding("race", 3)}, {wrong_values("c")}),
+                                            found("second", {finding("race", 3)}, {wrong_values("d")}),
+                                            found("third", {finding("race", 4)})}));
   CHECK_THAT(text, ContainsSubstring("    kernel.cu:3: error: race: Here.\n    c[0] is 5, expected 7."));
   CHECK_THAT(text, !ContainsSubstring("second"));
   CHECK_THAT(text, ContainsSubstring("third"));
   CHECK_THAT(text, ContainsSubstring("and 1 more case fails in one of these ways"));
+}
+
+TEST_CASE("what the lesson asks for beside results is told in spite of a known finding", "[cli][report]") {
+  const std::string text =
+      rendered(report({found("first", {finding("race", 3)}, {wrong_values("c")}),
+                       found("second", {finding("race", 3)}, {failed_check("3 blocks.")})}));
+  CHECK_THAT(text, ContainsSubstring("second"));
+  CHECK_THAT(text, ContainsSubstring("3 blocks."));
+}
+
+TEST_CASE("wrong results of another entry are another way to fail", "[cli][report]") {
+  CaseResult one = found("first", {}, {wrong_values("c")}), other = found("second", {}, {wrong_values("c")});
+  one.tags = {"entry", "points:1"};
+  other.tags = {"entry", "points:2"};
+  CHECK_THAT(rendered(report({one, other})), ContainsSubstring("and 1 more case fails in the same way"));
+  other.tags = {"another_entry", "points:1"};
+  CHECK_THAT(rendered(report({one, other})), ContainsSubstring("second"));
 }
 
 TEST_CASE("what a finding tells better is not told again", "[cli][report]") {

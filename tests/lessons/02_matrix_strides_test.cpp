@@ -527,12 +527,12 @@ void require_one_pass(const Outcome& outcome, std::int64_t elements, std::string
   const auto bytes = static_cast<std::uint64_t>(4 * elements);
   require(profile->global_load.bytes_asked == bytes,
           "The threads read " + std::to_string(profile->global_load.bytes_asked) +
-              " bytes in all. Each element of " + std::string(from) + " should be read once: " +
+              " bytes in all. To read each element of " + std::string(from) + " once takes " +
               std::to_string(bytes) + " bytes." + rows_again(*profile, elements, to));
   require(profile->global_store.bytes_asked == bytes,
           "The threads wrote " + std::to_string(profile->global_store.bytes_asked) +
-              " bytes in all. Each element of " + std::string(to) +
-              " should be written once: " + std::to_string(bytes) + " bytes.");
+              " bytes in all. To write each element of " + std::string(to) + " once takes " +
+              std::to_string(bytes) + " bytes.");
 }
 
 /// No access touches more than 1.1 times the sectors that its bytes fill.

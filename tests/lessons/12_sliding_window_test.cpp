@@ -425,8 +425,7 @@ const Kernel kKernel{.attend =
                                             p.scale, p.mask.window);
                          },
                      .outputs = {Which::lse, Which::O},
-                     .own_mistakes = own_mistakes,
-                     .passes_contradict = true};
+                     .own_mistakes = own_mistakes};
 
 /// Four queries that all score 0, ln 3, 0 and ln 4 with the four keys, and see two of them.
 Problem problem_of_the_notes() {

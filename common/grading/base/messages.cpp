@@ -2,27 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <cctype>
-
 namespace course::grading {
 
 std::string plural(std::size_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
-std::string without_numbers(std::string_view text) {
-  std::string rest;
-  bool in_word = false;
-  for (const char c : text) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (digit && !in_word) {
-      if (rest.empty() || rest.back() != '#') rest += '#';
-      continue;
-    }
-    in_word = std::isalpha(static_cast<unsigned char>(c)) != 0 || (in_word && digit);
-    rest += c;
-  }
-  return rest;
 }
 
 std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }

@@ -14,9 +14,6 @@ std::string plural(std::size_t count, std::string_view thing);
 /// @brief The text up to its first line break.
 std::string first_line(std::string_view text);
 
-/// @brief The text with "#" for each number, but for digits within names: what is said for other sizes, too.
-std::string without_numbers(std::string_view text);
-
 /// @brief Appends a line, unless it is empty; a line break stands between two lines, and none at the end.
 void add_line(std::string& text, std::string_view line);
 

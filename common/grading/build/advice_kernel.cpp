@@ -305,8 +305,10 @@ Sentence template_argument(const Situation& s) {
   if (name.empty() || s.line.find(name + "(") == std::string_view::npos) return std::nullopt;  // not name<8>(
   const std::string parameter = undeduced_parameter(s);
   if (!parameter.empty())
-    return "The arguments do not tell " + name + " its " + parameter + ": write it in front of them, as in " +
-           name + "<" + parameter + ">(...).";
+    return "The arguments do not tell " + name + " its " + parameter + ": write " +
+           (has_word(s.code.text(), parameter)
+                ? "it in front of them, as in " + name + "<" + parameter + ">(...)."
+                : "what that is to be in front of them, in " + name + "<...>(...).");
   if (!s.notes("failed deduction")) return std::nullopt;
   return name +
          " is a template. If the arguments do not tell all that it has to know, write that in front of them, "
@@ -340,17 +342,17 @@ Sentence tile_shape(const Situation& s) {
     const auto first = begin + function.size() + 1, end = s.line.find(">(", first);
     if (end == std::string_view::npos) continue;
     const std::string shape(s.line.substr(first, end - first));
-    const std::string accumulator = (shape.starts_with("O") ? "an " : "a ") + shape + "::Accumulator: ";
+    const std::string accumulator = (shape.starts_with("O") ? "an " : "a ") + shape + "::Accumulator";
     const std::string called = std::string(function) + "<" + shape + "> ";
     if (function == "multiply_add")
       return called + "takes an A of " + shape + "::kRows rows, a B of " + shape + "::kCols rows and " +
-             accumulator + "one of the three is of another shape, or " + shape + " is the wrong one.";
+             accumulator + ", in this order; what stands here is not all of these shapes.";
     const bool other_view = s.quoted().find("View<") != std::string::npos || s.notes("because argument #2");
     if (function == "store_tile" && other_view)
       return called +
              "writes to a View<float, 2>, such as device::matrix_of() makes of an output: the second "
              "argument is another view.";
-    if (s.notes("Accumulator")) return called + "takes " + accumulator + "this one is of another shape.";
+    if (s.notes("Accumulator")) return called + "takes " + accumulator + ": what stands here is none.";
   }
   return std::nullopt;
 }

@@ -222,6 +222,23 @@ bool is_constant_of_contract(const Lesson& lesson, std::string_view name) {
 
 /// The names that the author can have meant: CUDA's, the contract's, and those of this function and file that
 /// stand above the error.
+/// What stands in front of the word, as Shape in Shape::kBlockN; empty without "::".
+std::string_view owner_of(const StudentCode& code, const Word& word) {
+  const bool qualified = word.at >= 2 && code.text().compare(word.at - 2, 2, "::") == 0;
+  return qualified ? word_before(code.text(), word.at - 2) : std::string_view();
+}
+
+/// A class of which the name may be a member: the file has that member, or one with a name nearly the same.
+/// Gives that one with its class, as in Shape::kBlockM; "" if there is none.
+std::string nearest_member(const StudentCode& code, const std::string& name) {
+  std::pair<std::size_t, std::string> best{3, ""};
+  for (const Word& word : code.words())
+    if (const std::string_view owner = owner_of(code, word); !owner.empty() && owner != "device")
+      best = std::min(
+          best, {distance(name, std::string(word.text)), std::string(owner) + "::" + std::string(word.text)});
+  return best.second;
+}
+
 std::set<std::string> known_names(const Situation& s) {
   std::set<std::string> names(kCudaNames.begin(), kCudaNames.end());
   const StudentCode contract(contract_of(s.lesson));
@@ -229,7 +246,9 @@ std::set<std::string> known_names(const Situation& s) {
   const Block* const function = s.code.function_around(s.error.line);
   for (const Word& word : s.code.words()) {
     const Block* const around = s.code.function_around(word.line);
-    if (word.line < s.error.line && (around == function || around == nullptr)) names.emplace(word.text);
+    const bool plain = owner_of(s.code, word).empty();
+    if (plain && word.line < s.error.line && (around == function || around == nullptr))
+      names.emplace(word.text);
   }
   return names;
 }
@@ -290,7 +309,11 @@ Sentence misspelt_name(const Situation& s) {
     return name + " is in namespace device: write device::" + name + ".";
   std::pair<std::size_t, std::string> best{3, ""};
   for (const std::string& candidate : names) best = std::min(best, {distance(name, candidate), candidate});
-  if (best.second.empty()) return std::nullopt;
+  if (best.second.empty()) {
+    const std::string member = nearest_member(s.code, name);
+    if (member.empty()) return std::nullopt;
+    return "Nothing is called " + name + " here: is it a member, as " + member + " is?";
+  }
   return "Nothing is called " + name + " here: is " + best.second + " meant?";
 }
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "grading/base/demangle.hpp"
-#include "grading/base/messages.hpp"
 
 namespace course::grading {
 namespace {
@@ -183,10 +184,8 @@ std::vector<CompileError> parse_compile_errors(std::string_view output, const fs
       }
       use.reset();
       error->file = display(error->file, root);
-      // What a template cannot be is told for each of its instances, with other numbers.
       repeated = std::any_of(errors.begin(), errors.end(), [&](const CompileError& one) {
-        return one.file == error->file && one.line == error->line &&
-               without_numbers(one.text) == without_numbers(error->text);
+        return one.file == error->file && one.line == error->line && one.text == error->text;
       });
       if (!repeated) errors.push_back(std::move(*error));
     } else if (!errors.empty() && !repeated && errors.back().details.size() < kMostDetails) {
@@ -196,6 +195,11 @@ std::vector<CompileError> parse_compile_errors(std::string_view output, const fs
   }
   std::stable_sort(errors.begin(), errors.end(), [&](const CompileError& a, const CompileError& b) {
     return ours(a.file) && !ours(b.file);
+  });
+  // What follows the first error of a line is seldom news.
+  std::set<std::pair<std::string, int>> lines;
+  std::erase_if(errors, [&](const CompileError& one) {
+    return one.line != 0 && !lines.insert({one.file, one.line}).second;
   });
   return errors;
 }

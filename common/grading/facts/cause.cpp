@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
-#include <utility>
 
 namespace course::grading {
 namespace {
@@ -26,57 +24,22 @@ bool only_strays(const CaseResult& result, const std::vector<Finding>& strays) {
          });
 }
 
-/// The remark in brackets at the sentence's end, with the blank before it. It says what the kernel is like:
-/// how wide its tiles are.
-std::string_view remark_of(std::string_view sentence) {
-  const std::size_t begin = sentence.ends_with(")") ? sentence.rfind(" (") : std::string_view::npos;
-  return begin == std::string_view::npos ? "" : sentence.substr(begin);
-}
-
 /// What speaks for a mistake: the failures that it explains, and how many numbers they have.
 struct Evidence {
   std::set<const Failure*> failures;
   std::int64_t numbers = 0;
   bool finite = false;  ///< some of them are from a result without NaN and infinities
-  /// By remark, which of them it explains so; in the order in which they came.
-  std::vector<std::pair<std::string_view, std::set<const Failure*>>> kernels;
-
-  void add(const Failure& failure, std::string_view remark) {
-    const auto same = [&](const auto& one) { return one.first == remark; };
-    auto kernel = std::find_if(kernels.begin(), kernels.end(), same);
-    if (kernel == kernels.end()) kernel = kernels.insert(kernel, {remark, {}});
-    kernel->second.insert(&failure);
-  }
-  /// The remark with which one kernel explains all, if there is one.
-  std::optional<std::string_view> kernel() const {
-    for (const auto& [remark, explained] : kernels)
-      if (explained.size() == failures.size()) return remark;
-    return std::nullopt;
-  }
 };
 
-/// The sentence for a mistake, by preference that with the remark.
-const std::string* explanation(const Failure& failure, const Cause::Suspect& suspect) {
-  for (const Attempt& attempt : failure.attempts)
-    if (attempt.mistake == suspect.mistake && !attempt.sentence.empty() &&
-        remark_of(attempt.sentence) == suspect.remark)
-      return &attempt.sentence;
-  return failure.explanation(suspect.mistake);
-}
-
-/// The sentence without its remark, if the other ends with the same.
+/// The sentence without the remark in brackets at its end, if the other ends with the same.
 std::string without_remark_of(const std::string& sentence, const std::string& other) {
-  const std::string_view remark = remark_of(sentence);
-  return sentence.substr(0, sentence.size() - (other.ends_with(remark) ? remark.size() : 0));
+  const std::size_t remark = sentence.rfind(" (");
+  const bool both = remark != std::string::npos && sentence.ends_with(")") &&
+                    other.ends_with(std::string_view(sentence).substr(remark));
+  return both ? sentence.substr(0, remark) : sentence;
 }
 
 }  // namespace
-
-std::vector<std::string> Cause::names() const {
-  std::vector<std::string> names;
-  for (const Suspect& suspect : suspects) names.push_back(suspect.mistake);
-  return names;
-}
 
 std::vector<Finding> strays_in(const std::vector<CaseResult>& cases) {
   std::vector<Finding> strays;
@@ -104,7 +67,6 @@ std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
           if (evidence.failures.insert(&failure).second)
             evidence.numbers += std::max<std::int64_t>(failure.values.count, 1);
           evidence.finite = evidence.finite || !failure.values.overflowed;
-          if (!attempt.sentence.empty()) evidence.add(failure, remark_of(attempt.sentence));
         }
       }
     }
@@ -125,22 +87,18 @@ std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
     if (evidence.failures.size() == most->second.failures.size()) {
       if (evidence.failures != most->second.failures)
         return std::nullopt;  // each explains what the other does not
-      cause.suspects.push_back({mistake, std::string(evidence.kernel().value_or(""))});
+      cause.mistakes.push_back(mistake);
     }
-  // Of several, those stay with which one kernel gives all these numbers.
-  if (cause.suspects.size() > 1)
-    std::erase_if(cause.suspects,
-                  [&](const Cause::Suspect& one) { return !candidates[one.mistake].kernel(); });
-  if (cause.suspects.empty() || cause.suspects.size() > 2) return std::nullopt;
+  if (cause.mistakes.size() > 2) return std::nullopt;
   return cause;
 }
 
 std::string sentence_for(const Cause& cause, const CaseResult& result) {
   for (const Failure& failure : result.failures) {
-    const std::string* const first = explanation(failure, cause.suspects.front());
+    const std::string* const first = failure.explanation(cause.mistakes.front());
     if (first == nullptr) continue;
-    if (cause.suspects.size() > 1)
-      if (const std::string* const second = explanation(failure, cause.suspects.back()))
+    if (cause.mistakes.size() > 1)
+      if (const std::string* const second = failure.explanation(cause.mistakes.back()))
         return "Two mistakes give exactly these numbers. One: " + without_remark_of(*first, *second) +
                " The other: " + *second;
     return (cause.sure ? "" : "Probably: ") + *first;

@@ -12,14 +12,8 @@ namespace course::grading {
 
 /// A mistake that explains wrong results.
 struct Cause {
-  struct Suspect {
-    std::string mistake;   ///< its name
-    std::string remark{};  ///< with which it explains all: what the kernel is like, in brackets
-  };
-  std::vector<Suspect> suspects;  ///< two where two mistakes give the same numbers everywhere
-  bool sure = true;               ///< false: it explains only a few numbers
-
-  std::vector<std::string> names() const;
+  std::vector<std::string> mistakes;  ///< its name; two where two mistakes give the same numbers everywhere
+  bool sure = true;                   ///< false: it explains only a few numbers
 };
 
 /// @brief The accesses outside of arrays in all failed cases, each once.
@@ -30,9 +24,8 @@ std::vector<Finding> strays_in(const std::vector<CaseResult>& cases);
 /// infinities only if nothing but such results speaks for the mistake. A mistake that explains less than
 /// three numbers is not told. Nothing is said if findings of a failed case may be the reason (what a race
 /// leaves behind looks like anything), if three mistakes or more explain the same, or if there is no such
-/// mistake. Of several, one that takes another kernel in each case, with other tiles say, is dropped. A case
-/// in which nothing was found but accesses outside their arrays, and what follows from those of any case, is
-/// left out. Cost: failures x mistakes.
+/// mistake. A case in which nothing was found but accesses outside their arrays, and what follows from those
+/// of any case, is left out. Cost: failures x mistakes.
 std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases);
 
 /// @brief What to tell a student of the cause, if it explains a result of this case; else "".

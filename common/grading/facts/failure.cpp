@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-
-#include "grading/base/messages.hpp"
 
 namespace course::grading {
 namespace {
@@ -20,6 +19,22 @@ std::size_t place_of(const Names& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) throw std::invalid_argument("no such kind of failure: " + name);
   return static_cast<std::size_t>(found - names.begin());
+}
+
+/// The sentence with "#" for each number: what a check says for other sizes, too.
+std::string without_numbers(const std::string& sentence) {
+  std::string text;
+  bool in_word = false;
+  for (const char c : sentence) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (digit && !in_word) {
+      if (text.empty() || text.back() != '#') text += '#';
+      continue;
+    }
+    in_word = std::isalpha(static_cast<unsigned char>(c)) != 0 || (in_word && digit);
+    text += c;
+  }
+  return text;
 }
 
 json values_to_json(const WrongValues& values) {
@@ -93,12 +108,12 @@ json failure_to_json(const Failure& failure) {
   if (failure.found) value["found"] = true;
   if (failure.in_other_call) value["in_other_call"] = true;
   if (failure.attempts.empty()) return value;
-  json explained = json::array(), contradicted = json::array();
+  json explained = json::object(), contradicted = json::array();
   for (const Attempt& attempt : failure.attempts) {
     if (attempt.sentence.empty())
       contradicted.push_back(attempt.mistake);
     else
-      explained.push_back({attempt.mistake, attempt.sentence});
+      explained[attempt.mistake] = attempt.sentence;
   }
   value["explained_by"] = std::move(explained);
   value["contradicts"] = std::move(contradicted);
@@ -114,7 +129,8 @@ Failure failure_from_json(const json& value) {
   failure.found = value.value("found", false);
   failure.in_other_call = value.value("in_other_call", false);
   if (value.contains("explained_by"))
-    for (const json& one : value["explained_by"]) failure.attempts.push_back({one.at(0), one.at(1)});
+    for (const auto& [mistake, sentence] : value["explained_by"].items())
+      failure.attempts.push_back({mistake, sentence});
   if (value.contains("contradicts"))
     for (const json& mistake : value["contradicts"]) failure.attempts.push_back({mistake, ""});
   return failure;

@@ -15,6 +15,7 @@ using nlohmann::json;
 
 constexpr const char* kIllegalAddress = "illegal_address";  // which no array has
 constexpr const char* kNullPointer = "null_pointer";
+constexpr const char* kHostPointer = "host_pointer_in_kernel";
 constexpr const char* kDeadlock = "deadlock";
 
 Severity severity_of(const std::string& name) {
@@ -68,12 +69,13 @@ simt::WaitingThreads waiting_from_json(const json& value) {
 bool follows_from_missed_barrier(const Finding& finding, const Finding& missed) {
   const bool is_race = finding.kind == simt::check::kRace;
   if (!is_missed_barrier(missed) || finding.memory != "shared" || finding.kernel != missed.kernel ||
-      !(is_race || finding.kind == simt::check::kUninitialisedRead))
+      !(is_race || finding.kind == simt::check::kUninitialisedRead ||
+        finding.kind == simt::check::kMissingSyncwarp))
     return false;
   if (missed.kind != simt::check::kExitedThreads) return true;
   const simt::SourceCall here = finding.here.own(), other = finding.other.own(), barrier = missed.here.own();
   if (barrier.line == 0 || here.file != barrier.file) return false;
-  if (!is_race) return here.line > barrier.line;
+  if (finding.kind == simt::check::kUninitialisedRead) return here.line > barrier.line;
   return other.file == here.file && (here.line < barrier.line) != (other.line < barrier.line);
 }
 
@@ -153,7 +155,8 @@ bool follows_from(const Finding& finding, const Finding& stray) {
   const auto at_its_line = [&](const simt::FindingSide& side) {
     return side.line == stray.here.line && side.file == stray.here.file;
   };
-  if (finding.kind == simt::check::kUninitialisedRead) return at_its_line(finding.here);
+  if (finding.kind == simt::check::kUninitialisedRead || finding.kind == kHostPointer)
+    return at_its_line(finding.here);
   const bool same_memory = stray.kind == kIllegalAddress || finding.memory == stray.memory;
   return finding.kind == simt::check::kRace && same_memory &&
          (at_its_line(finding.here) || at_its_line(finding.other));

@@ -93,10 +93,9 @@ std::string wrong_diagnoses(const Mutant& mutant, const std::vector<CaseResult>&
       return fmt::format("is diagnosed with \"{}\", which its file does not name; \"{}\" says: {}", name,
                          failed.front().name, first_line(told(failed.front())));
   const std::optional<Cause> cause = likeliest_cause(failed);
-  const std::vector<std::string> causes = cause ? cause->names() : std::vector<std::string>{};
-  if (!causes.empty() && std::none_of(causes.begin(), causes.end(), named))
+  if (cause && std::none_of(cause->mistakes.begin(), cause->mistakes.end(), named))
     return fmt::format("is told the cause \"{}\", which its file does not name; \"{}\" says: {}",
-                       causes.front(), failed.front().name, first_line(told(failed.front())));
+                       cause->mistakes.front(), failed.front().name, first_line(told(failed.front())));
   if (backend == Backend::gpu)
     return {};  // there is no check mode, and wrong values may differ from run to run
   const std::set<std::string> got = all_that_fits(failed, backend);

@@ -105,6 +105,8 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
   const ElementName there = element(report.other, access.space, touch.offset, access.bytes);
   report.element = here.text;
   const bool other_name = here.by_source && there.by_source && there.array != here.array;
+  // A line that names several arrays of one place may mean any of them.
+  const bool either_name = here.by_source && !there.also.empty();
   const bool after_copy = before_did == Did::issue_copy;
   const std::string other_verb = after_copy                         ? "issues a copy"
                                  : before.atomic() && before_writes ? "atomically updates"
@@ -120,8 +122,10 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
                     subject(report.here), access.issues_copy ? "issues a copy to" : verb(access.kind),
                     here.full_text(), report.memory, after_copy ? "to which" : "which",
                     same_block ? "thread " + index_text(report.other.thread) : who(report.other), other_verb,
-                    other_name ? " as " + there.text : "", place_beside(report.other, report.here),
-                    same_value ? " with the same value" : "");
+                    other_name    ? " as " + there.text
+                    : either_name ? fmt::format(" as {} or {}", there.array, there.also)
+                                  : "",
+                    place_beside(report.other, report.here), same_value ? " with the same value" : "");
   }
   if (same_value) {
     advise(report, kHarmlessWrite);
@@ -141,11 +145,11 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
     advise(report, kRaceWithReads);
   }
   const bool plain = !before.atomic() && !touch.atomic && !access.issues_copy && !after_copy;
-  if (kind == kRace && other_name && same_block && plain)
+  if (kind == kRace && (other_name || either_name) && same_block && plain)
     report.fix = fmt::format(
         "{} and {} share this memory: give each a place of its own, or put a __syncthreads() between the use "
         "of one and that of the other.",
-        there.array, here.array);
+        other_name ? there.array : there.also, here.array);
   const bool by_one_line = report.here.own().place() == report.other.own().place();
   if (kind == kRace && by_one_line && !before.atomic() && !touch.atomic && adds_up(report.here))
     report.fix += kAddAtomically;

@@ -322,6 +322,8 @@ MemoryMap::Choice MemoryMap::name_for(Space space, std::uint64_t offset, std::ui
     std::copy_if(there.begin(), there.end(), std::back_inserter(mentioned),
                  [&](const ArrayName* name) { return mentions(line, name->name); });
     if (mentioned.size() == 1) return {mentioned.front(), true};
+    if (!mentioned.empty())  // any of these
+      return {mentioned.front(), false, {mentioned.begin() + 1, mentioned.end()}};
   }
   for (const ArrayName* name : there)
     if (name != choice.name && name->holds(offset) && choice.name->holds(offset))

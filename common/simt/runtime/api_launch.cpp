@@ -39,8 +39,9 @@ Refusal check_block(const unsigned (&block)[3]) {
 Refusal check_grid(const unsigned (&grid)[3], std::uint32_t max_grid_x) {
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return fmt::format(
-        "a grid of ({}, {}, {}) has no blocks. Round their number up, count it in 64 bits where it may be "
-        "large, and do not launch when there is nothing to do",
+        "a grid of ({}, {}, {}) has no blocks. Count them by what is to be written, round up, and in 64 "
+        "bits; "
+        "only if nothing is to be written, do not launch",
         grid[0], grid[1], grid[2]);
   const unsigned limits[3] = {max_grid_x, kMaxGridYZ, kMaxGridYZ};
   for (int axis = 0; axis < 3; ++axis)

@@ -1,5 +1,5 @@
 // both, line 22: multiply_add<Output> takes an A of Output::kRows rows, a B of Output::kCols rows and an
-//   Output::Accumulator: one of the three is of another shape.
+//   Output::Accumulator, in this order; what stands here is not all of these shapes.
 
 #include "flash2_backward.hpp"
 

@@ -1,4 +1,4 @@
-// both, line 19: put_tile<Output> takes an Output::Accumulator: this one is of another shape.
+// both, line 19: put_tile<Output> takes an Output::Accumulator: what stands here is none.
 
 #include "flash2_backward.hpp"
 

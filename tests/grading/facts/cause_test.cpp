@@ -63,17 +63,6 @@ TEST_CASE("a remark that two mistakes share is told once") {
         "Two mistakes give exactly these numbers. One: It is a. The other: It is b. (So it is.)");
 }
 
-TEST_CASE("of two mistakes, one that needs another kernel in each case is dropped") {
-  const auto with_tiles = [](const std::string& tiles) {
-    return failed({wrong_values("c", {{"a", "It is a."}, {"b", "It is b. (" + tiles + ".)"}})});
-  };
-  CHECK(told({with_tiles("64"), with_tiles("128")}) == "It is a.");
-  CHECK_THAT(told({with_tiles("64"), with_tiles("64")}), EndsWith("The other: It is b. (64.)"));
-  const CaseResult either =
-      failed({wrong_values("c", {{"b", "It is b. (64.)"}, {"b", "It is b. (128.)"}, {"d", ""}})});
-  CHECK(told({either, with_tiles("128")}) == "It is b. (128.)");
-}
-
 TEST_CASE("three mistakes with the same numbers, or two that explain different results, are no cause") {
   CHECK(told({failed({wrong_values("c", {{"a", "A."}, {"b", "B."}, {"d", "D."}})})}).empty());
   CHECK(told({failed({explained_by("a")}), failed({explained_by("b")})}).empty());

@@ -91,7 +91,7 @@ TEST_CASE("an access behind an allocation is out_of_bounds, told once with its t
       "of "
       "bounds: at byte 256 of an allocation of 256 bytes. On a GPU this hits other data or ends the launch "
       "with cudaErrorIllegalAddress. Test the index against the size before the access, by < and not by <=; "
-      "if it is tested, look at the strides and the grid. (memcheck, 2 times)");
+      "if it is tested, look at that test, the strides and the grid. (memcheck, 2 times)");
 }
 
 TEST_CASE("an access before an allocation says how far before") {

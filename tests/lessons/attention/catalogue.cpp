@@ -123,16 +123,12 @@ void add_values(Catalogue& to) {
 }
 
 void add_recurrence(Catalogue& to) {
-  to.add(
-      "m_begins_at_0", {.first_m = 0},
-      to.p().Nk() % 32 == 0
-          ? "m, or the maximum of a tile, begins with a finite number, as 0: where all scores are far less, "
-            "the "
-            "exponentials are relative to it. The maximum of no scores is -inf."
-          : "m, or the maximum of a tile, takes in a finite number that is no score, as 0: it begins with "
-            "one, or "
-            "the columns past the last key count in it. Where all scores are far less, the exponentials are "
-            "relative to that. The maximum of no scores is -inf, and columns without a key have to be -inf.");
+  to.add("m_begins_at_0", {.first_m = 0},
+         "The exponentials of these rows are relative to a number far above all scores of the row, so that "
+         "they are "
+         "0. m, or the maximum of a tile, may begin with a finite number, as 0, where the maximum of no "
+         "scores is -inf; "
+         "or it takes in what is no score of the row.");
   const std::string all_nan =  // elsewhere it says nothing
       to.p().scale == 0 || !have_ordinary_exponentials(attention_of(to.p()).S)
           ? ""

@@ -74,11 +74,26 @@ std::optional<std::string> gives_rounded(const std::string& name,
   return std::nullopt;
 }
 
+namespace {
+
+/// For Mistake::changes, where the mistake gives these numbers. Those that are not finite prove little.
+bool moves_numbers(const Tensor<double>& values, const WrongResult& right) {
+  for (Int i = 0; i < values.numel(); ++i) {
+    const double off = std::abs(values.at_linear(i) - right.expected.at_linear(i));
+    if (std::isfinite(off) && off > 100 * right.comparison.allowed) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Mistake gives_about(std::string name, std::function<Tensor<double>()> wrong, std::string sentence) {
   grading::list_mistake(name, sentence);
-  return {name, [name, wrong = std::move(wrong), sentence = std::move(sentence)](const WrongResult& result) {
-            return gives_rounded(name, wrong, sentence, result);
-          }};
+  const auto explain = [name, wrong, sentence = std::move(sentence)](const WrongResult& result) {
+    return gives_rounded(name, wrong, sentence, result);
+  };
+  const auto changes = [wrong](const WrongResult& right) { return moves_numbers(wrong(), right); };
+  return {std::move(name), explain, changes};
 }
 
 Mistake deviation(std::string name, const Problem& p, Which which, Deviation how, std::string sentence) {
@@ -97,12 +112,7 @@ Mistake deviation(std::string name, const Problem& p, Which which, Deviation how
                          {result.got, result.expected, of_its_scores});
   };
   const auto changes = [&p, which, how](const WrongResult& right) {
-    const Tensor<double> values = deviate(p, how, which).of(which);
-    for (Int i = 0; i < values.numel(); ++i) {  // predictions of NaN and infinities prove little
-      const double off = std::abs(values.at_linear(i) - right.expected.at_linear(i));
-      if (std::isfinite(off) && off > 100 * right.comparison.allowed) return true;
-    }
-    return false;
+    return moves_numbers(deviate(p, how, which).of(which), right);
   };
   return {std::move(name), explain, changes};
 }

@@ -149,7 +149,7 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
     report.fix = fmt::format(
         "{} and {} share this memory: give each a place of its own, or put a __syncthreads() between the use "
         "of one and that of the other.",
-        other_name ? there.array : there.also, here.array);
+        there.array != here.array ? there.array : there.also, here.array);
   const bool by_one_line = report.here.own().place() == report.other.own().place();
   if (kind == kRace && by_one_line && !before.atomic() && !touch.atomic && adds_up(report.here))
     report.fix += kAddAtomically;

@@ -135,10 +135,17 @@ void add_recurrence(Catalogue& to) {
           : "Every row is NaN. That is what exp(m_new - m_old) gives: at the first tile m_old is -inf, the "
             "factor +inf, and +inf times 0 is NaN. The factor is exp(m_old - m_new), and m begins with -inf.";
   constexpr Rescaling kOfMinusInf = Rescaling::inverse_of_minus_inf;
-  if (to.which() == Which::O)
+  if (to.which() == Which::O) {
     to.add("rescaled_by_the_inverse", {.of_O = kOfMinusInf, .of_l = kOfMinusInf}, all_nan);
-  else
+    to.add("output_rescaled_by_the_inverse", {.of_O = kOfMinusInf},
+           all_nan.empty()
+               ? ""
+               : "Every row of O is NaN, though lse is right: O is divided by exp(m_old - m_new), or "
+                 "multiplied by its inverse. At the first tile m_old is -inf and the factor 0, and 0 / 0 "
+                 "is NaN. O is multiplied by that factor, as l is.");
+  } else {
     to.add("rescaled_by_the_inverse", {.of_l = kOfMinusInf}, all_nan);
+  }
   for (const Int width : tile_widths(to.p().Nk())) {
     const auto add = [&](const char* name, Deviation how, const std::string& sentence) {
       how.tile = width;

@@ -117,7 +117,7 @@ void add_last_rows(GradientCatalogue& to, const std::string& name, bool by_keys)
   };
   const std::string rows = by_keys ? "keys" : "queries", size = by_keys ? "Nk" : "Nq";
   add(false, "No block writes the last rows of " + name + ". The grid needs one for each tile of the " +
-                 size + " " + rows + ", rounded up.");
+                 size + " " + rows + ", rounded up; or it has one, which ends or stores nothing.");
   const BackwardProblem& p = to.p();
   const std::string nobody = to.is(Gradient::delta) ? "nothing was added to them."
                              : !by_keys             ? "no key has added to them."
@@ -144,10 +144,12 @@ void add_last_heads(GradientCatalogue& to, const std::string& name, bool by_keys
             const Int head = unwritten(result, 1), batch = unwritten(result, 0);
             if (head > 0)
               return "No block writes the heads of " + name + " from " + std::to_string(head) +
-                     " on. The grid needs blocks for every head of " + (by_keys ? "K." : "Q.");
+                     " on. The grid needs blocks for every head of " + (by_keys ? "K" : "Q") +
+                     "; or it has them, and they end or store nothing.";
             if (batch > 0)
               return "No block writes " + name + " of the batches from " + std::to_string(batch) +
-                     " on. The grid needs blocks for every batch.";
+                     " on. The grid needs blocks for every batch; or it has them, and they end or store "
+                     "nothing.";
             return std::nullopt;
           }});
 }

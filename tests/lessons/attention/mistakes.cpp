@@ -76,13 +76,21 @@ std::optional<std::string> gives_rounded(const std::string& name,
 
 namespace {
 
-/// For Mistake::changes, where the mistake gives these numbers. Those that are not finite prove little.
+/// For Mistake::changes, where the mistake gives these numbers.
 bool moves_numbers(const Tensor<double>& values, const WrongResult& right) {
   for (Int i = 0; i < values.numel(); ++i) {
-    const double off = std::abs(values.at_linear(i) - right.expected.at_linear(i));
-    if (std::isfinite(off) && off > 100 * right.comparison.allowed) return true;
+    const double wrong = values.at_linear(i), want = right.expected.at_linear(i);
+    if (std::isfinite(want) && !(std::abs(wrong - want) <= 100 * right.comparison.allowed)) return true;
   }
   return false;
+}
+
+/// Where an input is NaN or infinite, so is much of what is right, and an overflow cannot be told from it.
+bool is_finite(const Problem& p) {
+  for (const Tensor<float>* x : {&p.Q, &p.K, &p.V})
+    for (Int i = 0; i < x->numel(); ++i)
+      if (!std::isfinite(x->at_linear(i))) return false;
+  return true;
 }
 
 }  // namespace
@@ -120,8 +128,9 @@ Mistake deviation(std::string name, const Problem& p, Which which, Deviation how
 Mistake overflowing_deviation(std::string name, const Problem& p, Which which, Deviation how,
                               std::string sentence) {
   grading::list_mistake(name, sentence);
-  const auto explain = [&p, which, how = std::move(how), name,
+  const auto explain = [&p, which, how, name,
                         sentence](const WrongResult& result) -> std::optional<std::string> {
+    if (!is_finite(p)) return "";
     const auto wrong = [&] {
       Tensor<double> values = deviate(p, how, which).of(which);
       for (Int i = 0; i < values.numel(); ++i) {
@@ -133,7 +142,10 @@ Mistake overflowing_deviation(std::string name, const Problem& p, Which which, D
     };
     return gives_rounded(name, wrong, sentence, result);
   };
-  return {std::move(name), explain};
+  const auto changes = [&p, which, how](const WrongResult& right) {
+    return moves_numbers(deviate(p, how, which).of(which), right);
+  };
+  return {std::move(name), explain, changes};
 }
 
 Mistakes by_name(Mistakes mistakes) {
@@ -214,13 +226,14 @@ Mistake only_head_0_written() {
   return only_written(
       "only_head_0_written", [](const grading::Index& at) { return at[1] == 0; },
       "Only head 0 of each batch was written. The other heads have no blocks, or their blocks "
-      "write to the place of head 0.");
+      "end, store nothing or write to the place of head 0.");
 }
 
 Mistake only_batch_0_written() {
   return only_written(
       "only_batch_0_written", [](const grading::Index& at) { return at[0] == 0; },
-      "Only batch 0 was written. The other batches have no blocks, or their blocks write to the "
+      "Only batch 0 was written. The other batches have no blocks, or their blocks end, store nothing or "
+      "write to the "
       "place of batch 0.");
 }
 

@@ -82,7 +82,7 @@ grading::Mistake missing_tail(std::string name, std::size_t axis, std::string se
 /// For missing_tail() along an axis of queries.
 inline constexpr const char* kLastQueriesMissing =
     "The last queries are missing: those from {} on. No block computes them (does the grid, or the loop over "
-    "the queries, count all Nq?), or their results go to another place.";
+    "the queries, count all Nq? does it end early?), or their results are not stored, or in another place.";
 
 /// @brief Widths of 8 to 256 that are less than `size`.
 std::vector<Int> tile_widths(Int size);

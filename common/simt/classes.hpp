@@ -37,16 +37,14 @@ struct Advice {
 inline constexpr Advice kOutOfBoundsGlobal{
     "On a GPU this hits other data or ends the launch with cudaErrorIllegalAddress.",
     "Test the index against the size before the access, by < and not by <=; if it is tested, look at that "
-    "test, "
-    "the strides and the grid."};
+    "test, the strides and the grid."};
 inline constexpr Advice kOutOfBoundsBefore{kOutOfBoundsGlobal.rule,
                                            "The index is negative: look at what is subtracted to make it."};
 inline constexpr Advice kOutOfBoundsShared{"On a GPU this hits other shared variables, or ends the launch.",
                                            "Make the array larger, or test the index first."};
 inline constexpr Advice kOutOfBoundsDynamic{
     kOutOfBoundsShared.rule,
-    "Is it the right array, and the right index? If so, the launch has "
-    "to ask for more bytes."};
+    "Is it the right array, and the right index? If so, the launch has to ask for more bytes."};
 inline constexpr Advice kOutOfBoundsRow{
     "An index must lie within its own array or row, even where other memory follows.",
     "Test the index, or make the array larger."};

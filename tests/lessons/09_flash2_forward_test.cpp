@@ -454,9 +454,8 @@ Mistakes own_mistakes(const Problem& p, Which which) {
       mistakes.push_back(gives_about(
           "sum_in_every_tile", [&p, which, slip, width] { return with_slip(p, width, slip).of(which); },
           "l is added over the threads of its row again when it is whole already, in the loop or after it, "
-          "and "
-          "counts 16 times then. Each thread keeps its own part until all keys have passed; then they are "
-          "added, once."));
+          "and counts 16 times then. Each thread keeps its own part until all keys have passed; then they "
+          "are added, once."));
   if (which == Which::lse)
     for (const Int width : tile_widths(p.Nk())) {
       mistakes.push_back(deviation(
@@ -596,8 +595,7 @@ Mistakes mistakes_of_rows(const Problem& p, Which which) {
   mistakes.push_back(overflowing_deviation(
       "running_maximum_forgotten", p, which, {.tile = 1, .maximum = Maximum::of_tile_rescaled},
       "m is the score of the latest key: it forgets the old maximum. The new m is the larger of both. Where "
-      "scores "
-      "fall from key to key, exp(m_old - m_new) is large, or infinite, here."));
+      "scores fall from key to key, exp(m_old - m_new) is large, or infinite, here."));
   add_wrong_bases(mistakes, p, which, 1);
   add_sums_of_a_tile(mistakes, p, which, 1);
   mistakes.push_back(gives_about(

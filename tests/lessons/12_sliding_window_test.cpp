@@ -482,8 +482,7 @@ std::vector<WrongRange> wrong_ranges(Int M, Int Nk) {
       {"As many as if the range began a whole tile early. It begins with the tile that holds key `begin`.",
        [](const Ranges& r) { return Loaded(r.begin - 64, r.end); }},
       {"As many as if `begin` were rounded down to a multiple of the queries of a tile. It has to be one of "
-       "the "
-       "keys of a tile.",
+       "the keys of a tile.",
        [M](const Ranges& r) { return Loaded(round_down(r.begin, M), r.end); }},
       {"As many as if every tile of queries began with key 0.",
        [](const Ranges& r) { return Loaded(0, r.end); }},

@@ -125,10 +125,8 @@ void add_values(Catalogue& to) {
 void add_recurrence(Catalogue& to) {
   to.add("m_begins_at_0", {.first_m = 0},
          "The exponentials of these rows are relative to a number far above all scores of the row, so that "
-         "they are "
-         "0. m, or the maximum of a tile, may begin with a finite number, as 0, where the maximum of no "
-         "scores is -inf; "
-         "or it takes in what is no score of the row.");
+         "they are 0. m, or the maximum of a tile, may begin with a finite number, as 0, where the maximum "
+         "of no scores is -inf; or it takes in what is no score of the row.");
   const std::string all_nan =  // elsewhere it says nothing
       to.p().scale == 0 || !have_ordinary_exponentials(attention_of(to.p()).S)
           ? ""

@@ -102,13 +102,11 @@ class Solved {
   void add(const Problem& p) {
     if (p.format) return;  // its rounding hides what mistakes change
     if (std::exchange(case_, case_number()) != case_number()) {
-      std::erase_if(of_case_, [&](const Problem& one) {
-        return earlier_.size() >= kMostEarlier || one.Q.numel() + one.K.numel() > kSmall;
-      });
-      earlier_.insert(earlier_.end(), of_case_.begin(), of_case_.end());
+      for (Problem& one : of_case_)
+        if (earlier_.size() < kMostEarlier && size_of(one) <= kSmall) earlier_.push_back(std::move(one));
       of_case_.clear();
     }
-    of_case_.push_back(p);
+    if (size_of(p) <= kLargest) of_case_.push_back(p);
   }
   std::vector<Problem> all() const {
     std::vector<Problem> all = earlier_;
@@ -118,7 +116,8 @@ class Solved {
 
  private:
   static constexpr std::size_t kMostEarlier = 8;
-  static constexpr Int kSmall = 8192;  // elements
+  static constexpr Int kSmall = 8192, kLargest = 1 << 18;  // elements
+  static Int size_of(const Problem& p) { return p.Q.numel() + p.K.numel(); }
   int case_ = 0;
   std::vector<Problem> of_case_, earlier_;
 };

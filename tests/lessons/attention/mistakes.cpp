@@ -233,8 +233,7 @@ Mistake only_batch_0_written() {
   return only_written(
       "only_batch_0_written", [](const grading::Index& at) { return at[0] == 0; },
       "Only batch 0 was written. The other batches have no blocks, or their blocks end, store nothing or "
-      "write to the "
-      "place of batch 0.");
+      "write to the place of batch 0.");
 }
 
 Mistake missing_tail(std::string name, std::size_t axis, std::string sentence) {

@@ -425,7 +425,8 @@ const Kernel kKernel{.attend =
                                             p.scale, p.mask.window);
                          },
                      .outputs = {Which::lse, Which::O},
-                     .own_mistakes = own_mistakes};
+                     .own_mistakes = own_mistakes,
+                     .own_mistakes_in_all_forms = true};
 
 /// Four queries that all score 0, ln 3, 0 and ln 4 with the four keys, and see two of them.
 Problem problem_of_the_notes() {

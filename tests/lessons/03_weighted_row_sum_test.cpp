@@ -287,6 +287,9 @@ void require_traffic(const Profile& profile, const Problem& p) {
           "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. Each of the " +
               std::to_string(p.rows()) +
               " sums should be written once, by one thread: " + std::to_string(row_bytes) + " bytes.");
+  require_busy_lanes(profile);
+  // The last steps of a tree are one warp's.
+  require_busy_warps(profile, 3);
 }
 
 /// How often a warp waits at a barrier for each row that its block sums.

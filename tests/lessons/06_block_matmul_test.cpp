@@ -511,6 +511,8 @@ void check_counters(Entry<Product> entry, Layout a, Layout b) {
   if (!tiled) require_register_tile(*profile, p);
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p, tiled ? kTile : 8);
+  require_busy_lanes(*profile);
+  require_busy_warps(*profile);
 
   // One tile of C: a block more would read A or B again.
   const Problem one = random_problem(tile, tile, 64, a, b);

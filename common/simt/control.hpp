@@ -82,7 +82,7 @@ struct Allocation {
 /// @brief Device memory that was allocated and not yet freed, oldest first.
 std::vector<Allocation> live_allocations();
 
-/// What host code moved between the two sides.
+/// What host code moved between the two sides, and within the device.
 struct HostCopies {
   struct Range {
     const void* begin = nullptr;
@@ -91,6 +91,7 @@ struct HostCopies {
   std::vector<Range> read;     ///< device memory that was copied to the host
   std::vector<Range> written;  ///< device memory that a copy filled, from either side; cudaMemset is none
   std::uint64_t to_host = 0;   ///< bytes that copies brought to the host
+  std::uint64_t within = 0;    ///< bytes that copies brought from device memory to device memory
   std::uint64_t shared = 0;    ///< bytes that were made page-locked or managed, so that both sides touch them
 };
 

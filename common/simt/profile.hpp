@@ -69,6 +69,7 @@ struct LineProfile {
 struct BlockOrder {
   std::uint64_t blocks = 0;
   std::uint64_t work = 0;          ///< of all blocks
+  std::uint64_t largest = 0;       ///< of the block that has most
   std::uint64_t last_largest = 0;  ///< of a block among the last tenth, at most
   std::uint64_t busiest = 0;       ///< of the warp of each block that has most, summed over the blocks
 
@@ -93,6 +94,7 @@ struct BlockOrder {
     }
     work += of_block;
     busiest += most;
+    if (of_block > largest) largest = of_block;
     if (number + (blocks + 9) / 10 >= blocks && of_block > last_largest) last_largest = of_block;
   }
   bool operator==(const BlockOrder&) const = default;
@@ -114,7 +116,8 @@ struct LaunchProfile {
   Counters total;
   std::vector<LineProfile> lines;  ///< by file and line
   BlockOrder order{};
-  BlockOrder loads{};  ///< the same, where work is sectors that loads touch in global memory
+  BlockOrder loads{};   ///< the same, where work is sectors that loads touch in global memory
+  BlockOrder stores{};  ///< and where it is bytes that stores and atomics bring there
   CopiesAhead copies_ahead{};
 };
 

@@ -542,6 +542,7 @@ void require_coalesced(const simt::GlobalTraffic& traffic, const std::string& ve
           "When a warp " + verb + " " + array + ", it touches " +
               per_request(traffic.sectors, traffic.requests) + " sectors of 32 bytes where " +
               per_request(traffic.ideal_sectors, traffic.requests) + " would do. " + remedy);
+  require_full_sectors(traffic, verb == "reads" ? "load" : "store");
 }
 
 void require_no_conflicts(const simt::SharedTraffic& traffic, const std::string& verb) {

@@ -287,6 +287,9 @@ void require_traffic(const Profile& profile, const Problem& p) {
           "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. Each of the " +
               std::to_string(p.rows()) +
               " sums should be written once, by one thread: " + std::to_string(row_bytes) + " bytes.");
+  require_busy_lanes(profile);
+  // The last steps of a tree are one warp's.
+  require_busy_warps(profile, 3);
 }
 
 /// How often a warp waits at a barrier for each row that its block sums.
@@ -294,8 +297,8 @@ void require_barriers(const Outcome& outcome, const Profile& profile, std::int64
                       const std::string& advice) {
   const std::int64_t warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
   const auto row_warps = static_cast<std::uint64_t>(rows * std::max<std::int64_t>(1, warps_a_block));
-  require(profile.barriers <= most * row_warps,
-          "Each warp waits at " + std::to_string(profile.barriers / row_warps) + " barriers for a row; " +
+  require(meetings(profile) <= most * row_warps,
+          "Each warp waits at " + std::to_string(meetings(profile) / row_warps) + " barriers for a row; " +
               std::to_string(most) + " are enough. " + advice);
 }
 

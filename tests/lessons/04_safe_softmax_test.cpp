@@ -543,7 +543,9 @@ TEST_CASE("handles rows of 1 to 33 columns", "[l04][safe_softmax][points:1]") {
 }
 
 TEST_CASE("handles 200 short rows, no rows, and rows of no columns", "[l04][safe_softmax][points:2]") {
-  require_launch(check(random_problem(200, 7)), 200);
+  const Outcome outcome_of_many = check(random_problem(200, 7));
+  require_launch(outcome_of_many, 200);
+  if (const Profile* profile = profile_of(outcome_of_many)) require_busy_blocks(*profile, kWarp / 200.0);
   // Among them no rows of more columns than there may be rows.
   for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {3, 0}, {0, 0}, {0, kMaxRows + 1}}) {
     const Outcome outcome = check(random_problem(rows, cols, 2, 2));
@@ -702,6 +704,9 @@ TEST_CASE("reads x three times, in whole sectors, and writes y once", "[l04][saf
           "The warps' stores touch " + std::to_string(store.sectors) + " sectors of 32 bytes where " +
               std::to_string(store.ideal_sectors) +
               " would do. Let neighbouring threads write neighbouring columns.");
+  require_full_sectors(store, "store");
+  require_busy_lanes(*profile);
+  require_busy_warps(*profile);
 }
 
 TEST_CASE("waits at no more than six barriers for a row", "[l04][safe_softmax][points:2]") {
@@ -711,8 +716,8 @@ TEST_CASE("waits at no more than six barriers for a row", "[l04][safe_softmax][p
   if (!profile) return;
   const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
   const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
-  require(profile->barriers <= 6 * row_warps,
-          "Each warp waits at " + std::to_string(profile->barriers / row_warps) +
+  require(meetings(*profile) <= 6 * row_warps,
+          "Each warp waits at " + std::to_string(meetings(*profile) / row_warps) +
               " barriers for a row; 6 are enough. Inside a warp, shuffles need none.");
   const std::uint64_t conflicts = profile->shared_load.conflicts() + profile->shared_store.conflicts();
   require(conflicts == 0, "Accesses to shared memory take " + std::to_string(conflicts) +

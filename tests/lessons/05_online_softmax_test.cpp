@@ -795,6 +795,7 @@ void require_whole_sectors(const simt::GlobalTraffic& traffic, const std::string
               std::to_string(traffic.ideal_sectors) +
               " would do, although every row begins with a whole sector. Let neighbouring threads take "
               "neighbouring columns.");
+  require_full_sectors(traffic, what == "loads" ? "load" : "store");
 }
 
 /// The traffic that the contract promises, where x is read `passes` times. Rows must begin at multiples of 32
@@ -816,13 +817,15 @@ void require_traffic(const Profile& profile, const Problem& p, std::uint64_t pas
   require(store.bytes_asked == stored, "The threads wrote " + std::to_string(store.bytes_asked) +
                                            " bytes to global memory. Writing each result once takes " +
                                            std::to_string(stored) + ".");
+  require_busy_lanes(profile);
+  require_busy_warps(profile);
 }
 
 void require_barriers(const Outcome& outcome, const Profile& profile, std::int64_t rows) {
   const std::int64_t warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
   const auto row_warps = static_cast<std::uint64_t>(rows * std::max<std::int64_t>(1, warps_a_block));
-  require(profile.barriers <= 2 * row_warps,
-          "Each warp waits at " + std::to_string(profile.barriers / row_warps) +
+  require(meetings(profile) <= 2 * row_warps,
+          "Each warp waits at " + std::to_string(meetings(profile) / row_warps) +
               " barriers for a row; 2 are enough. Inside a warp, shuffles need none.");
 }
 

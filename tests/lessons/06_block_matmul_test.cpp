@@ -481,8 +481,8 @@ void require_no_conflicts(const Profile& profile) {
 void require_barriers(const Outcome& outcome, const Profile& profile, const Problem& p, std::int64_t steps) {
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
   const auto most = static_cast<std::uint64_t>(2 * ((p.K() - 1) / steps + 1) + 1);
-  require(profile.barriers <= most * warps,
-          "Each warp waits at " + std::to_string(profile.barriers / std::max<std::uint64_t>(1, warps)) +
+  require(meetings(profile) <= most * warps,
+          "Each warp waits at " + std::to_string(meetings(profile) / std::max<std::uint64_t>(1, warps)) +
               " barriers, but K = " + std::to_string(p.K()) + " needs at most " + std::to_string(most) +
               ": one when a tile is complete, one when all have read it, and " + std::to_string(steps) +
               " steps of k between them.");
@@ -511,6 +511,8 @@ void check_counters(Entry<Product> entry, Layout a, Layout b) {
   if (!tiled) require_register_tile(*profile, p);
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p, tiled ? kTile : 8);
+  require_busy_lanes(*profile);
+  require_busy_warps(*profile);
 
   // One tile of C: a block more would read A or B again.
   const Problem one = random_problem(tile, tile, 64, a, b);

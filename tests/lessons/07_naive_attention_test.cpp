@@ -730,6 +730,9 @@ TEST_CASE("writes S and P once, and reads them as often as promised", "[l07][nai
     require(blocks >= 2, launch.kernel + " has only " + std::to_string(blocks) +
                              " block for 2 heads: every head of every batch should have blocks of its own.");
   }
+  require_busy_blocks(*profile, 0.5);
+  require_busy_lanes(*profile);
+  require_busy_warps(*profile);
   require_traffic(*profile, p);
 }
 

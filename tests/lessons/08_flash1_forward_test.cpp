@@ -560,6 +560,9 @@ TEST_CASE("reads K and V once, and the rest once for each tile of keys", "[l08][
   const auto blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   require(blocks == 2, "Your code launched " + std::to_string(blocks) +
                            " blocks for 2 heads; it should be one for each head of each batch.");
+  require_busy_blocks(*profile, 0.5);
+  require_busy_lanes(*profile);
+  require_busy_warps(*profile);
   require_loads_at_most(*profile,
                         4 * 2 * static_cast<std::uint64_t>(2 * Nk * D + Nk / kTile * Nq * (2 * D + 2)),
                         "to read K and V once, and Q, O, l and m once for every 32 keys,");

@@ -198,6 +198,11 @@ TEST_CASE("launches one kernel, with blocks for every tile, that writes O and ls
   const Int blocks = Int{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   require(blocks >= 4, launch.kernel + " has " + std::to_string(blocks) +
                            " blocks for 2 heads of 144 queries; tiles of 128 queries make 4.");
+  require(rows_that_a_block_stores(*profile, p) <= 128,
+          launch.kernel + " has a block with " + std::to_string(rows_that_a_block_stores(*profile, p)) +
+              " queries; a tile has 64 to 128.");
+  require_busy_lanes(*profile);
+  require_busy_warps(*profile);
   require_stores_outputs_once(kKernel, *profile, p);
   require_whole_sectors(*profile);
 }

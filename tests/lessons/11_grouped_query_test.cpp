@@ -486,20 +486,20 @@ void require_reading(const Profile& profile, const Problem& p) {
 }
 
 /// Bytes of K and V that are read, counted; nothing where nothing counts. Fails the case if they are more
-/// than those of whole heads for each block: what is read in vain without a mask would hide what is read in
-/// vain with one.
+/// than those of whole heads for each tile of rows: what is read in vain without a mask would hide what is
+/// read in vain with one.
 std::optional<std::uint64_t> bytes_of_keys_read(const Problem& p) {
   const Outcome outcome = check(kKernel, p, kCounted);
   const Profile* profile = profile_of(outcome);
   if (!profile) return std::nullopt;
-  const auto& grid = profile->launches.at(0).grid;
-  const Int rows = group_of(p) * p.Nq(), blocks = Int{grid[0]} * grid[1] * grid[2] / (p.B() * p.H_kv());
-  const Int readings =
-      std::clamp<Int>(blocks, (rows + 127) / 128, (rows + kRowsForOneReading - 1) / kRowsForOneReading);
+  require_stores_outputs_once(kKernel, *profile, p);
+  const Int rows = group_of(p) * p.Nq(), of_a_block = std::max<Int>(rows_that_a_block_stores(*profile, p), 1);
+  const Int readings = std::clamp<Int>((rows + of_a_block - 1) / of_a_block, (rows + 127) / 128,
+                                       (rows + kRowsForOneReading - 1) / kRowsForOneReading);
   require_loads_at_most(
       *profile, bytes_of(p.Q) + static_cast<std::uint64_t>(readings) * (bytes_of(p.K) + bytes_of(p.V)),
       "to read Q once, and every head of K and V once for each of its " + std::to_string(readings) +
-          " blocks of rows,");
+          " tiles of rows,");
   return profile->global_load.bytes - std::min(profile->global_load.bytes, bytes_of(p.Q));
 }
 
@@ -666,6 +666,8 @@ TEST_CASE("reads K and V once for every 64 rows where the queries are many",
     if (!profile) continue;
     require_reading(*profile, p);
     require_stores_outputs_once(kKernel, *profile, p);
+    require_busy_lanes(*profile);
+    require_busy_warps(*profile);
   }
 }
 

@@ -504,6 +504,7 @@ void require_only_seen_tiles(const std::vector<Problem>& problems) {
     const Outcome outcome = check(kKernel, p, kCounted);
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
+    require_stores_outputs_once(kKernel, *profile, p);
     const Int queries = queries_of_a_block(*profile, p);
     reasons.push_back(reads_too_much(*profile, bytes_of(p.Q) + bytes_of_tiles(p, queries),
                                      "to read Q once, and for each tile of " + std::to_string(queries) +
@@ -709,7 +710,11 @@ TEST_CASE("reads twice the bytes of K and V for twice the queries and keys",
 TEST_CASE("reads and writes whole sectors", "[l12][sliding_window][points:1]") {
   const Problem p = random_problem({1, 2, 64, 128, 64}, window_of(30));
   const Outcome outcome = check(kKernel, p, kCounted);
-  if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+  if (const Profile* profile = profile_of(outcome)) {
+    require_whole_sectors(*profile);
+    require_busy_lanes(*profile);
+    require_busy_warps(*profile);
+  }
 }
 
 TEST_CASE("refuses a window of less than one key", "[l12][sliding_window][points:1]") {

@@ -299,6 +299,7 @@ Outcome check_traffic(const Problem& p) {
   const Profile* profile = profile_of(outcome);
   if (!profile) return outcome;
   INFO(describe(p));
+  require_stores_outputs_once(kKernel, *profile, p);
   const Int queries = queries_of_a_block(*profile, p);
   require_loads_at_most(
       *profile, bytes_allowed(p, queries),
@@ -518,7 +519,8 @@ TEST_CASE("reads and writes whole sectors, and writes O and lse once", "[l13][at
   const Outcome outcome = check_traffic(p);
   if (const Profile* profile = profile_of(outcome)) {
     require_whole_sectors(*profile);
-    require_stores_outputs_once(kKernel, *profile, p);
+    require_busy_lanes(*profile);
+    require_busy_warps(*profile);
   }
 }
 

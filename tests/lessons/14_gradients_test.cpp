@@ -868,6 +868,9 @@ void require_traffic(const Profile& profile, const Rows& p) {
           "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. Each of the " +
               std::to_string(bytes / 4) + " elements of dS should be written once: " + std::to_string(bytes) +
               " bytes.");
+  require_full_sectors(store, "store");
+  require_busy_lanes(profile);
+  require_busy_warps(profile);
 }
 
 }  // namespace
@@ -1012,7 +1015,9 @@ TEST_CASE("softmax: takes rows longer than a block, as long, and a little shorte
 
 TEST_CASE("softmax: takes 200 short rows, no rows, and rows of no columns",
           "[l14][softmax_backward][points:1]") {
-  require_launch(check(random_rows(200, 7)), 200);
+  const Outcome outcome_of_many = check(random_rows(200, 7));
+  require_launch(outcome_of_many, 200);
+  if (const Profile* profile = profile_of(outcome_of_many)) require_busy_blocks(*profile, kWarp / 200.0);
   for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {3, 0}, {0, 0}, {kMaxRows, 0}}) {
     const Outcome outcome = check(rows_of(Tensor<float>({rows, cols}), Tensor<float>({rows, cols})));
     require(outcome.counters.at("launches") == 0,
@@ -1093,9 +1098,9 @@ TEST_CASE("softmax: reads P and dP twice, in whole sectors, and writes dS once",
   require_traffic(*profile, p);
   const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
   const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
-  require(profile->barriers <= 4 * row_warps, "Each warp waits at " +
-                                                  std::to_string(profile->barriers / row_warps) +
-                                                  " barriers for a row; 4 are enough.");
+  require(meetings(*profile) <= 4 * row_warps, "Each warp waits at " +
+                                                   std::to_string(meetings(*profile) / row_warps) +
+                                                   " barriers for a row; 4 are enough.");
 }
 
 TEST_CASE("refuses shapes that do not fit together, and rows whose elements lie apart",

@@ -493,6 +493,8 @@ TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stor
                         "to read Q, dO, K and V twice for every 64 rows that they meet");
   require_stores_outputs_once(kKernel, *profile, p);
   require_whole_sectors(*profile);
+  require_busy_lanes(*profile);
+  require_busy_warps(*profile);
   require(profile->global_atomic.requests == 0,
           "There are atomic operations on global memory; every element of a result has one owner.");
 }
@@ -507,6 +509,10 @@ TEST_CASE("does not read tiles that are hidden throughout", "[l15][flash2_backwa
     if (!masked)  // what is left out with causal is left out of this
       require_loads_at_most(*profile, bytes_allowed(p, 3),
                             "to read Q, dO, K and V twice for every 64 rows that they meet");
+    else  // a tile of 64 queries meets the keys, or one of 128
+      require_loads_at_most(*profile, bytes_allowed(p, 2),
+                            "with causal, to read Q, dO, K and V twice for the "
+                            "tile of queries that sees a key,");
     (masked ? causal : all) = *profile;
   }
   const std::uint64_t bytes = causal->global_load.bytes, without = all->global_load.bytes;

@@ -360,6 +360,8 @@ TEST_CASE("reads K and V once for all heads that share them, and stores their su
   require_stores_outputs_once(kKernel, *profile, p);
   require_three_launches(outcome);
   require_keys_read_once(*profile, p);
+  require_busy_lanes(*profile);
+  require_busy_warps(*profile);
 }
 
 TEST_CASE("leaves out the queries that see no key of a tile, in every head",

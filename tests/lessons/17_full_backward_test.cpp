@@ -299,6 +299,7 @@ Outcome check_backward_traffic(const Problem& forward) {
   require_loads_at_most(
       *profile, by_keys + by_queries + by_delta,
       "in all kernels, to load what those of dK and dV and of dQ may, and O and dO for delta,");
+  require_busy_warps(*profile);
   return outcome;
 }
 

@@ -502,6 +502,8 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
                           "to load Q once, and K and V for every 64 queries,");
     require_stores_outputs_once(kForward, *profile, p);
     require_whole_sectors(*profile);
+    require_busy_lanes(*profile);
+    require_busy_warps(*profile);
   }
   const Outcome backward = check(kBackward, p, kCounted);
   if (const Profile* profile = profile_of(backward)) {
@@ -511,6 +513,8 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
                           "to load what lesson 17 loads backward");
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
     require_whole_sectors(*profile);
+    require_busy_lanes(*profile);
+    require_busy_warps(*profile);
   }
 }
 

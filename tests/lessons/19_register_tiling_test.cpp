@@ -276,15 +276,17 @@ void require_tiles(const Profile& profile, const Problem& p) {
   const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64);
   require_loads_at_most(profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
                         "to read Q once, and K and V once for every 64 queries,");
-  // A shuffle takes a wavefront as well. 5 for each of two reductions of 8 rows, in every tile of 32 keys, is
-  // plenty.
-  const std::uint64_t most = multiply_adds(p) / 1024;
-  require(profile.shuffles <= most,
-          "Warps shuffle " + show(profile.shuffles) + " times for " + show(multiply_adds(p)) +
+  // A shuffle takes a wavefront as well, and a vote hands numbers round, too. 5 for each of two reductions of
+  // 8 rows, in every tile of 32 keys, is plenty.
+  const std::uint64_t most = multiply_adds(p) / 1024, taken = profile.shuffles + profile.votes;
+  require(taken <= most,
+          "Warps shuffle and vote " + show(taken) + " times for " + show(multiply_adds(p)) +
               " multiply-adds; " + show(most) +
               " will do, for sums and maxima of rows. A shuffle hands one number to a lane, and takes a "
               "wavefront of "
               "shared memory's paths: what the products need comes from shared memory, 16 bytes a lane.");
+  require_busy_lanes(profile);
+  require_busy_warps(profile);
 }
 
 void require_few_wavefronts(const Problem& p) {

@@ -142,12 +142,25 @@ double ahead_on_average(std::int64_t rounds, int stages, std::int64_t bytes) {
 }
 
 /// `sum` is of CopiesAhead, `accessed` how many bytes were accessed.
-void require_ahead(std::uint64_t sum, std::uint64_t accessed, double wanted, const std::string& when) {
-  const double mean = static_cast<double>(sum) / static_cast<double>(std::max<std::uint64_t>(1, accessed));
-  require(mean >= 0.9 * wanted,
-          fmt::format("While a thread {}, {:.1f} bytes of its copies are on their way on "
-                      "average. With stages - 1 rounds ahead it is {:.1f}.",
-                      when, mean, wanted));
+double mean_ahead(std::uint64_t sum, std::uint64_t accessed) {
+  return static_cast<double>(sum) / static_cast<double>(std::max<std::uint64_t>(1, accessed));
+}
+
+std::string not_so_many_ahead(double mean, double wanted, int stages, const std::string& when) {
+  return fmt::format(
+      "While a thread {}, {:.1f} bytes of its copies are on their way on average. With stages - 1 rounds "
+      "ahead "
+      "it is {:.1f}, where stages = {}.",
+      when, mean, wanted, stages);
+}
+
+/// As many tiles as are asked for: neither fewer nor more.
+void require_tiles_ahead(const Profile& profile, std::int64_t rounds, int stages) {
+  const double mean = mean_ahead(profile.launches.at(0).copies_ahead.of_global_stores,
+                                 profile.global_store.bytes_asked),
+               wanted = ahead_on_average(rounds, stages, 16);
+  require(mean >= 0.9 * wanted && mean <= 1.1 * wanted,
+          not_so_many_ahead(mean, wanted, stages, "stores its part of a tile"));
 }
 
 // --- The product ---
@@ -321,6 +334,17 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
               "that its stage is free.");
 }
 
+/// So many bytes are ahead, or more, since slabs may be deeper. Returns how many.
+double require_slabs_ahead(const Outcome& outcome, const Profile& profile, const Problem& p, int stages) {
+  constexpr std::int64_t kBytesOfSlab = 2 * kProductTile * kProductDepth * 4;
+  const std::int64_t threads = outcome.counters.at("threads") / outcome.counters.at("blocks");
+  const double mean = mean_ahead(profile.launches.at(0).copies_ahead.of_shared_loads,
+                                 profile.shared_load.bytes_asked),
+               wanted = ahead_on_average(p.K() / kProductDepth, stages, kBytesOfSlab / threads);
+  require(mean >= 0.9 * wanted, not_so_many_ahead(mean, wanted, stages, "multiplies a slab"));
+  return mean;
+}
+
 void check_counters(Layout a, Layout b) {
   const Problem p = random_problem(128, 256, 64, a, b);
   const Outcome outcome = check_product(p, 3);
@@ -332,10 +356,7 @@ void check_counters(Layout a, Layout b) {
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p);
   require_busy_warps(*profile);
-  constexpr std::int64_t kBytesOfSlab = 2 * kProductTile * kProductDepth * 4;
-  const std::int64_t threads = outcome.counters.at("threads") / outcome.counters.at("blocks");
-  require_ahead(profile->launches.at(0).copies_ahead.of_shared_loads, profile->shared_load.bytes_asked,
-                ahead_on_average(p.K() / kProductDepth, 3, kBytesOfSlab / threads), "multiplies a slab");
+  require_slabs_ahead(outcome, *profile, p, 3);
 }
 
 }  // namespace
@@ -377,8 +398,7 @@ TEST_CASE("copy: reads x once, in whole sectors, without a detour and without a 
           "Threads load " + std::to_string(profile->shared_load.bytes_asked) +
               " bytes from shared memory; x has " + std::to_string(bytes) +
               ", and all of them should pass through it.");
-  require_ahead(profile->launches.at(0).copies_ahead.of_global_stores, profile->global_store.bytes_asked,
-                ahead_on_average(3, 3, 16), "stores its part of a tile");
+  require_tiles_ahead(*profile, 3, 3);
   require_loads_at_most(*profile, bytes, "Each number of x should be read once");
   require_stores(*profile, bytes, "Each number of y should be written once");
   require_whole_sectors(*profile);
@@ -388,6 +408,10 @@ TEST_CASE("copy: reads x once, in whole sectors, without a detour and without a 
   require(profile->barriers == 0,
           "Threads wait for one another at a barrier, though each of them stores only what it has "
           "fetched itself: its own wait is enough.");
+  for (const int stages : {2, kMaxStages}) {
+    const Outcome of_stages = check_copy(numbers(6 * kCopyTile), stages, 1);
+    if (const Profile* of_tiles = profile_of(of_stages)) require_tiles_ahead(*of_tiles, 6, stages);
+  }
 }
 
 TEST_CASE("copy: refuses sizes, stages and blocks that make no sense",
@@ -502,6 +526,20 @@ TEST_CASE("sends for A and B without a detour, in whole sectors, and waits once 
   check_counters(row_major, row_major);
   check_counters(column_major, row_major);
   check_counters(row_major, column_major);
+  const Problem p = random_problem(128, 128, 64);
+  double ahead[2] = {};
+  for (const bool most : {false, true}) {
+    const int stages = most ? kMaxStages : 2;
+    const Outcome outcome = check_product(p, stages);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    ahead[most] = require_slabs_ahead(outcome, *profile, p, stages);
+  }
+  require(
+      ahead[1] >= 1.5 * ahead[0],
+      fmt::format("While a thread multiplies a slab, {:.1f} bytes of its copies are on their way on average "
+                  "with 2 stages, and {:.1f} with {}: the next stages - 1 slabs should be.",
+                  ahead[0], ahead[1], kMaxStages));
 }
 
 TEST_CASE("multiplies (3, 5) by (5, 4), but refuses what does not fit together",

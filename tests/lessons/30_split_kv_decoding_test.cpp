@@ -845,6 +845,7 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
     require_loads_at_most(of_merge, B * splits * rows * D / 32 * (128 + 2 * 32),
                           "to read O of each split once, and its lse twice for each 32 numbers");
     require_whole_sectors(*profile);
+    require_busy_lanes(of_splits);
     require_busy_warps(of_splits);
     const std::string idle = few_warps_load(of_splits);
     require(idle.empty(), idle);

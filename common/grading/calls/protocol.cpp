@@ -75,7 +75,7 @@ void require_possible(const std::map<std::string, std::int64_t>& counters) {
     const auto found = counters.find(name);
     return found == counters.end() ? 0 : found->second;
   };
-  constexpr std::string_view kCounted[] = {"launches", "blocks", "threads"};
+  constexpr std::string_view kCounted[] = {"launches", "blocks", "threads", kCopiedWithin};
   constexpr std::int64_t kMost = std::int64_t{1} << 53;
   for (const auto& [name, value] : counters) {
     if (std::find(std::begin(kCounted), std::end(kCounted), name) == std::end(kCounted))

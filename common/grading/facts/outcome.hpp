@@ -45,6 +45,10 @@ struct Leak {
   int line = 0;
 };
 
+/// Among Outcome::counters: what copies brought from device memory to device memory, which is in no kernel's
+/// counters. In the simulator alone.
+inline constexpr const char* kCopiedWithin = "bytes copied within the device";
+
 /// @brief What one call did, in words for a student.
 /// Trust: `violations` and every output byte are the grader's own findings. Everything else is the word of
 /// the process that ran the student's code; it can turn a pass into a failure. Leaks and pending errors are
@@ -59,8 +63,9 @@ struct Outcome {
   std::vector<std::string> violations;       ///< guards, gaps and inputs that changed; one sentence each
   std::vector<Leak> leaks;                   ///< the first few
   std::uint64_t leak_count = 0, leak_bytes = 0;
-  std::vector<Finding> findings;                 ///< those of check mode first
-  std::map<std::string, std::int64_t> counters;  ///< launches, and the blocks and threads of all of them
+  std::vector<Finding> findings;  ///< those of check mode first
+  /// launches, and the blocks and threads of all of them; kCopiedWithin, if anything is
+  std::map<std::string, std::int64_t> counters;
   Checking checking = Checking::none;
   std::optional<Profile> profile;  ///< there if checking is done
   std::string printed;             ///< the last lines that the student's code printed

@@ -43,13 +43,17 @@ simt::Counters counters_from_json(const json& value) {
   return counters;
 }
 
-std::array<std::uint64_t, 4> numbers_of(const simt::BlockOrder& order) {
-  return {order.blocks, order.work, order.last_largest, order.busiest};
+std::array<std::uint64_t, 5> numbers_of(const simt::BlockOrder& order) {
+  return {order.blocks, order.work, order.largest, order.last_largest, order.busiest};
 }
 
 simt::BlockOrder order_from_json(const json& value) {
-  const auto numbers = value.get<std::array<std::uint64_t, 4>>();
-  return {.blocks = numbers[0], .work = numbers[1], .last_largest = numbers[2], .busiest = numbers[3]};
+  const auto numbers = value.get<std::array<std::uint64_t, 5>>();
+  return {.blocks = numbers[0],
+          .work = numbers[1],
+          .largest = numbers[2],
+          .last_largest = numbers[3],
+          .busiest = numbers[4]};
 }
 
 }  // namespace
@@ -101,6 +105,7 @@ json launches_to_json(const std::vector<simt::LaunchProfile>& launches) {
          {"total", to_json(launch.total)},
          {"order", numbers_of(launch.order)},
          {"loads", numbers_of(launch.loads)},
+         {"stores", numbers_of(launch.stores)},
          {"copies_ahead", {launch.copies_ahead.of_shared_loads, launch.copies_ahead.of_global_stores}},
          {"lines", std::move(lines)}});
   }
@@ -117,6 +122,7 @@ std::vector<simt::LaunchProfile> launches_from_json(const json& value) {
     launch.total = counters_from_json(item.at("total"));
     launch.order = order_from_json(item.at("order"));
     launch.loads = order_from_json(item.at("loads"));
+    launch.stores = order_from_json(item.at("stores"));
     const auto ahead = item.at("copies_ahead").get<std::array<std::uint64_t, 2>>();
     launch.copies_ahead = {.of_shared_loads = ahead[0], .of_global_stores = ahead[1]};
     for (const json& line : item.at("lines"))

@@ -100,6 +100,12 @@ const Profile* profile_of(const Outcome& outcome, TestLine where) {
                  "What check mode counts decides here, and it is too much to be told: launch fewer kernels.",
                  where);
   if (!outcome.profile) return nullptr;
+  const auto copied = outcome.counters.find(kCopiedWithin);
+  detail::report(copied == outcome.counters.end(),
+                 fmt::format("Your code has {} bytes copied from device memory to device memory. What counts "
+                             "here is what kernels load and store: let a kernel move them.",
+                             copied == outcome.counters.end() ? 0 : copied->second),
+                 where);
   static std::list<Profile> kept;  // tests hold on to what they got
   return &kept.emplace_back(with_atomics_as_accesses(*outcome.profile));
 }

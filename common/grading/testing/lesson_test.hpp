@@ -144,9 +144,17 @@ inline void require_stores(const Profile& profile, std::uint64_t bytes, std::str
   detail::report(why.empty(), why, where);
 }
 
-/// @brief Fails the case if a launch touches more than 1.1 times the sectors that its bytes fill.
+/// @brief Fails the case if a launch touches more sectors than its bytes fill; see scattered_accesses().
 inline void require_whole_sectors(const Profile& profile, TestLine where = TestLine::here()) {
   const std::string why = scattered_accesses(profile);
+  detail::report(why.empty(), why, where);
+}
+
+/// @brief Fails the case if so few lanes load or store at a time that sectors are half empty; see
+/// half_empty_sectors().
+inline void require_full_sectors(const simt::GlobalTraffic& traffic, std::string_view verb,
+                                 TestLine where = TestLine::here()) {
+  const std::string why = half_empty_sectors(traffic, verb);
   detail::report(why.empty(), why, where);
 }
 
@@ -172,8 +180,14 @@ inline void require_tensor_cores(const Profile& profile, TestLine where = TestLi
 }
 
 /// @brief Fails the case if one warp of a block does most of the work; see few_warps_work().
-inline void require_busy_warps(const Profile& profile, TestLine where = TestLine::here()) {
-  const std::string why = few_warps_work(profile);
+inline void require_busy_warps(const Profile& profile, double times = 2, TestLine where = TestLine::here()) {
+  const std::string why = few_warps_work(profile, times);
+  detail::report(why.empty(), why, where);
+}
+
+/// @brief Fails the case if one block has more than this share of a launch's work; see one_block_works().
+inline void require_busy_blocks(const Profile& profile, double share, TestLine where = TestLine::here()) {
+  const std::string why = one_block_works(profile, share);
   detail::report(why.empty(), why, where);
 }
 

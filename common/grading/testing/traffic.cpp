@@ -38,13 +38,13 @@ std::uint64_t sectors_too_many(const simt::Counters& counters) {
   return load.sectors + store.sectors - load.ideal_sectors - store.ideal_sectors;
 }
 
-/// Which launch has one warp of each block have more than twice its share of a kind of work.
+/// Which launch has one warp of each block have more than so many times its share of a kind of work.
 std::string busy_warp(const Profile& profile, simt::BlockOrder simt::LaunchProfile::*kind,
-                      std::string_view work) {
+                      std::string_view work, double times) {
   for (const simt::LaunchProfile& launch : profile.launches) {
     const double warps = std::ceil(launch.block[0] * launch.block[1] * launch.block[2] / 32.0);
     const double share = (launch.*kind).busiest_share();
-    if (share * warps <= 2) continue;
+    if (share * warps <= times) continue;
     return fmt::format(
         "In each block of {}, one of {:.0f} warps has {:.0f} % of the {}. Share the work out to all warps.",
         launch.kernel, warps, 100 * share, work);
@@ -85,6 +85,16 @@ std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std:
                     " The line that writes most is {}:{}, {} bytes.");
 }
 
+std::string half_empty_sectors(const simt::GlobalTraffic& traffic, std::string_view verb) {
+  const std::uint64_t side_by_side = kSectorBytes * traffic.ideal_sectors;
+  if (2 * side_by_side <= 3 * traffic.bytes_asked) return {};
+  return fmt::format(
+      "The warps {} {} bytes with {} instructions, which take sectors of {} bytes: few lanes {} at a time, "
+      "and "
+      "most lanes have nothing to do. Let all lanes of a warp {} together.",
+      verb, traffic.bytes_asked, traffic.requests, side_by_side, verb, verb);
+}
+
 std::string scattered_accesses(const Profile& profile) {
   for (const simt::LaunchProfile& launch : profile.launches) {
     const simt::GlobalTraffic &load = launch.total.global_load, &store = launch.total.global_store;
@@ -99,7 +109,8 @@ std::string scattered_accesses(const Profile& profile) {
            line_with_most(make_profile({launch}), sectors_too_many,
                           " Most of them are in {}:{}, {} too many.");
   }
-  return {};
+  const std::string loads = half_empty_sectors(profile.global_load, "load");
+  return loads.empty() ? half_empty_sectors(profile.global_store, "store") : loads;
 }
 
 std::string last_is_largest(const Profile& profile) {
@@ -116,12 +127,26 @@ std::string last_is_largest(const Profile& profile) {
   return {};
 }
 
-std::string few_warps_work(const Profile& profile) {
-  return busy_warp(profile, &simt::LaunchProfile::order, "accesses to memory and matrix products");
+std::string few_warps_work(const Profile& profile, double times) {
+  return busy_warp(profile, &simt::LaunchProfile::order, "accesses to memory and matrix products", times);
 }
 
 std::string few_warps_load(const Profile& profile) {
-  return busy_warp(profile, &simt::LaunchProfile::loads, "loads from global memory");
+  return busy_warp(profile, &simt::LaunchProfile::loads, "loads from global memory", 2);
+}
+
+std::string one_block_works(const Profile& profile, double share) {
+  for (const simt::LaunchProfile& launch : profile.launches) {
+    const auto work = static_cast<double>(launch.order.work),
+               largest = static_cast<double>(launch.order.largest);
+    if (largest <= 1.1 * share * work) continue;
+    return fmt::format(
+        "Of the {} blocks of {}, one has {:.0f} % of the work: the others have little to do, and most of a "
+        "GPU "
+        "nothing.",
+        launch.order.blocks, launch.kernel, 100 * largest / work);
+  }
+  return {};
 }
 
 std::string few_lanes_load(const Profile& profile) {

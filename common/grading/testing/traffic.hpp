@@ -23,18 +23,28 @@ std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::str
 /// `what` says what takes so many: "to write O and lse once".
 std::string writes_not_exactly(const Profile& profile, std::uint64_t bytes, std::string_view what);
 
-/// @brief A sentence if a launch touches more than 1.1 times the sectors that its bytes fill.
+/// @brief A sentence if the warps' instructions, each for itself, ask for less than two thirds of the sectors
+/// that their bytes must touch. Lanes that go one after the other never lie apart, and take a sector each.
+/// `verb`: "load" or "store".
+std::string half_empty_sectors(const simt::GlobalTraffic& traffic, std::string_view verb);
+
+/// @brief A sentence if a launch touches more than 1.1 times the sectors that its bytes fill, or if most of
+/// the sectors of all launches are half empty.
 std::string scattered_accesses(const Profile& profile);
 
 /// @brief Which launch leaves more work than the mean, or more to load, by more than a tenth, to blocks that
 /// start last; empty if none does, and for launches of fewer than 10 blocks.
 std::string last_is_largest(const Profile& profile);
 
-/// @brief Which launch has one warp of each block do more than twice its share; empty if none does.
-std::string few_warps_work(const Profile& profile);
+/// @brief Which launch has one warp of each block do more than so many times its share; empty if none does.
+std::string few_warps_work(const Profile& profile, double times = 2);
 
 /// @brief The same of what is loaded from global memory, for kernels whose warps load for themselves.
 std::string few_warps_load(const Profile& profile);
+
+/// @brief Which launch has one block do more than this share of the work of all; empty if none does. `share`:
+/// what the block may have, of which a tenth more is allowed.
+std::string one_block_works(const Profile& profile, double share);
 
 /// @brief Tells that units for float32 do more than a quarter of the multiply-adds that tensor cores do;
 /// empty if they do not.

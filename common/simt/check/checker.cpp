@@ -51,7 +51,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   facts_ = {launch.name, launch.grid, launch.block};
   launch_number_ = launch.number;
   block_order_ = {.blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z};
-  load_order_ = block_order_;
+  load_order_ = store_order_ = block_order_;
   copies_ahead_ = {};
   memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
                             launch.arguments_bytes);
@@ -103,6 +103,7 @@ void Checker::end_launch() {
   profile.block = {facts_.block.x, facts_.block.y, facts_.block.z};
   profile.order = block_order_;
   profile.loads = load_order_;
+  profile.stores = store_order_;
   profile.copies_ahead = copies_ahead_;
   std::map<std::pair<std::string, int>, Counters> lines;
   for (const Site& site : sites_.all())
@@ -146,8 +147,9 @@ void Checker::grid_opens() {
 void Checker::block_waits_for_grid() {
   const NothingRecorded guard;
   drain_all();
-  waiting_[block_number_] = {block_,     replay_.standing(), detector_.shared_values(),
-                             warp_work_, warp_loads_,        thread_copies_};
+  waiting_[block_number_] = {block_,        replay_.standing(), detector_.shared_values(),
+                             warp_work_,    warp_loads_,        warp_stores_,
+                             thread_copies_};
   detector_.end_block();
 }
 
@@ -156,6 +158,7 @@ void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
   block_begins(launch, block.index, number);
   warp_work_ = block.work;
   warp_loads_ = block.loads;
+  warp_stores_ = block.stores;
   thread_copies_ = block.copies;
   replay_.stand(block.standing);
   detector_.have_shared_values(block.shared_bytes);
@@ -168,7 +171,7 @@ void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64
   block_number_ = number;
   const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
   warp_work_.assign(static_cast<std::size_t>(threads + 31) / 32, 0);
-  warp_loads_ = warp_work_;
+  warp_loads_ = warp_stores_ = warp_work_;
   thread_copies_.assign(warp_work_.size() * 32, 0);
   order_.begin_block(threads);
   recorder_.start_block(threads);
@@ -189,9 +192,11 @@ void Checker::block_ends() {
   active_recorder = nullptr;
   recorder_.stored_bytes = 0;  // after a fault, the last store may never have happened
   drain_all();
-  const std::uint64_t row = std::uint64_t{block_.z} * facts_.grid.y + block_.y;
-  block_order_.add(row * facts_.grid.x + block_.x, warp_work_);
-  load_order_.add(row * facts_.grid.x + block_.x, warp_loads_);
+  const std::uint64_t row = std::uint64_t{block_.z} * facts_.grid.y + block_.y,
+                      number = row * facts_.grid.x + block_.x;
+  block_order_.add(number, warp_work_);
+  load_order_.add(number, warp_loads_);
+  store_order_.add(number, warp_stores_);
   detector_.end_block();
 }
 
@@ -539,7 +544,10 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     traffic.ideal_sectors += sectors.ideal;
     traffic.bytes_asked += lanes * access.bytes;
     traffic.bytes += sectors.touched * 32;
-    if (access.kind == Kind::read) warp_loads_[access.warp] += sectors.touched;
+    if (access.kind == Kind::read)
+      warp_loads_[access.warp] += sectors.touched;
+    else
+      warp_stores_[access.warp] += lanes * access.bytes;
     if (access.kind == Kind::write) copies_ahead_.of_global_stores += access.bytes * copies_under_way(access);
   } else {
     SharedTraffic& traffic = access.kind == Kind::read    ? counters.shared_load

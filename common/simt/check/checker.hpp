@@ -141,16 +141,17 @@ class Checker final : public BlockObserver, public Replay::Listener {
     uint3 index;
     Replay::Standing standing;
     std::vector<std::uint64_t> shared_bytes;  ///< that hold values
-    std::vector<std::uint64_t> work, loads, copies;
+    std::vector<std::uint64_t> work, loads, stores, copies;
   };
   std::map<std::uint64_t, Waiting> waiting_;  ///< by number
   uint3 block_{};                             ///< that runs
   std::uint64_t block_number_ = 0;
-  std::uint64_t launch_number_ = 0;       ///< for host_touches()
-  std::vector<std::uint64_t> warp_work_,  ///< of the block that runs, as BlockOrder has it
-      warp_loads_,                        ///< sectors
-      thread_copies_;                     ///< bytes of asynchronous copies that are under way
-  BlockOrder block_order_, load_order_;   ///< of the launch
+  std::uint64_t launch_number_ = 0;                    ///< for host_touches()
+  std::vector<std::uint64_t> warp_work_,               ///< of the block that runs, as BlockOrder has it
+      warp_loads_,                                     ///< sectors
+      warp_stores_,                                    ///< bytes
+      thread_copies_;                                  ///< bytes of asynchronous copies that are under way
+  BlockOrder block_order_, load_order_, store_order_;  ///< of the launch
   CopiesAhead copies_ahead_;
   std::vector<LaunchProfile> profiles_;
   std::map<std::uint64_t, std::uint64_t>

@@ -112,6 +112,7 @@ std::vector<LaunchGroup> group_launches(const std::vector<LaunchProfile>& profil
     ++same->launches;
     add(same->sum.total, profile.total);
     same->sum.order.work += profile.order.work;
+    same->sum.order.largest += profile.order.largest;
     same->sum.order.last_largest += profile.order.last_largest;
     same->sum.order.busiest += profile.order.busiest;
     for (const LineProfile& line : profile.lines) {

@@ -128,6 +128,7 @@ void note_copy(Context& context, const void* to, const void* from, std::size_t b
     return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_memory().base());
   };
   if (!is_device(to)) context.copies.to_host += bytes;
+  if (is_device(to) && is_device(from)) context.copies.within += bytes;
   if (!is_device(to) && is_device(from)) context.copies.read.add(offset(from), offset(from) + bytes);
   if (is_device(to)) context.copies.written.add(offset(to), offset(to) + bytes);
 }

@@ -320,7 +320,7 @@ HostCopies take_host_copies() {
       list.push_back({device_memory().base() + begin, end - begin});
     return list;
   };
-  return {ranges(copies.read), ranges(copies.written), copies.to_host, copies.shared};
+  return {ranges(copies.read), ranges(copies.written), copies.to_host, copies.within, copies.shared};
 }
 
 std::size_t drop_pending() {

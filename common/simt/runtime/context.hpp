@@ -87,7 +87,7 @@ class Context {
   std::vector<LaunchRecord> launches;
   struct Copies {
     ByteRanges read, written;  ///< of the arena
-    std::uint64_t to_host = 0, shared = 0;
+    std::uint64_t to_host = 0, within = 0, shared = 0;
   } copies;                                                 ///< for take_host_copies()
   std::map<std::string, std::size_t> dynamic_shared_optin;  ///< by kernel name without template arguments
 

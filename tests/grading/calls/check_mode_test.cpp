@@ -57,6 +57,9 @@ TEST_CASE("a kernel without a mistake is counted, and nothing is found") {
   REQUIRE(profile.launches.size() == 1);
   CHECK(profile.launches[0].kernel == "copy_kernel");
   CHECK(profile.launches[0].block[0] == kThreads);
+  CHECK(profile.launches[0].stores.blocks == 1);
+  CHECK(profile.launches[0].stores.largest == 4 * kThreads);
+  CHECK(profile.launches[0].order.largest == 2 * kThreads / 32);
   REQUIRE_FALSE(profile.launches[0].lines.empty());
   CHECK_THAT(profile.launches[0].lines[0].file, ContainsSubstring("suspects.cu"));
 }

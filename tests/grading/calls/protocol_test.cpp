@@ -160,7 +160,7 @@ TEST_CASE("what the host moved survives the wire") {
 
 TEST_CASE("a reply with more than a worker tells is not taken for one") {
   ReplyMessage reply;
-  reply.outcome.counters = {{"launches", 1}, {"blocks", 1}, {"threads", 32}};
+  reply.outcome.counters = {{"launches", 1}, {"blocks", 1}, {"threads", 32}, {kCopiedWithin, 40}};
   CHECK(decode_reply(encode(reply)).outcome.counters == reply.outcome.counters);
   reply.outcome.counters["made_up"] = 1;
   CHECK_THROWS(decode_reply(encode(reply)));

@@ -52,8 +52,9 @@ CaseResult example() {
   result.launches.resize(1);
   result.launches[0].kernel = "add_kernel";
   result.launches[0].total.global_store.bytes = 128;
-  result.launches[0].order = {.blocks = 30, .work = 900, .last_largest = 60, .busiest = 300};
+  result.launches[0].order = {.blocks = 30, .work = 900, .largest = 70, .last_largest = 60, .busiest = 300};
   result.launches[0].loads = {.blocks = 30, .work = 800, .last_largest = 50, .busiest = 200};
+  result.launches[0].stores = {.blocks = 30, .work = 700, .largest = 90};
   result.launches[0].copies_ahead = {.of_shared_loads = 7, .of_global_stores = 8};
   return result;
 }

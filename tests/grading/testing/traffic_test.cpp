@@ -76,6 +76,34 @@ TEST_CASE("writing too much names a line, and writing too little does not") {
   CHECK(writes_not_exactly(launch_of({line}), 800, "to write y once").empty());
 }
 
+TEST_CASE("lanes that store one after the other touch few sectors each time, and are told", "[traffic]") {
+  simt::LineProfile line{"/home/student/kernel.cu", 5, {}};
+  line.counters.global_store = {32, 32, 32, 128, 1024};
+  const std::string said = half_empty_sectors(line.counters.global_store, "store");
+  CHECK(said ==
+        "The warps store 128 bytes with 32 instructions, which take sectors of 1024 bytes: few lanes store "
+        "at a "
+        "time, and most lanes have nothing to do. Let all lanes of a warp store together.");
+  CHECK(scattered_accesses(launch_of({line})) == said);
+  line.counters.global_store = {3, 6, 6, 128, 192};  // a row of 32 numbers, and two of one each
+  CHECK(scattered_accesses(launch_of({line})).empty());
+  CHECK(scattered_accesses(launch_of({reads(7, 400, 100, 100)})).starts_with("The warps load 400 bytes"));
+  CHECK(half_empty_sectors({}, "load").empty());
+}
+
+TEST_CASE("a launch of which one block does most is told", "[traffic]") {
+  simt::LaunchProfile launch;
+  launch.kernel = "row_kernel";
+  launch.order = {.blocks = 4, .work = 100, .largest = 55};
+  CHECK(one_block_works(make_profile({launch}), 0.5).empty());
+  launch.order.largest = 100;
+  CHECK(
+      one_block_works(make_profile({launch}), 0.5) ==
+      "Of the 4 blocks of row_kernel, one has 100 % of the work: the others have little to do, and most of a "
+      "GPU nothing.");
+  CHECK(one_block_works(make_profile({}), 0.5).empty());
+}
+
 TEST_CASE("loads that bring one number each are told, and those that bring 8 are not") {
   simt::LineProfile one = reads(7, 400, 13, 100), eight = one;
   one.counters.global_load.requests = 100;
@@ -96,6 +124,7 @@ TEST_CASE("a block in which one warp does more than twice its share is told", "[
         "In each block of decode_kernel, one of 4 warps has 90 % of the accesses to memory and matrix "
         "products. "
         "Share the work out to all warps.");
+  CHECK(few_warps_work(make_profile({launch}), 3.7).empty());
   launch.loads = {.blocks = 1, .work = 10, .busiest = 9};
   CHECK(few_warps_load(make_profile({launch})) ==
         "In each block of decode_kernel, one of 4 warps has 90 % of the loads from global memory. Share the "

@@ -320,24 +320,35 @@ namespace {
 
 /// Queries of a tile: from the blocks of the launch, each of which has one. Tiles of more than 128 queries,
 /// and of less than 64, cost as much as they would.
-Int queries_of_a_tile(const Problem& p, const simt::LaunchProfile& launch) {
+Int queries_of_a_tile(const Problem& p, const Profile& profile) {
+  const simt::LaunchProfile& launch = profile.launches[0];
   const Int blocks = Int{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   const Int tiles = std::max<Int>(blocks / (p.B() * p.H()), 1);
-  return std::clamp<Int>(((p.Nq() + tiles - 1) / tiles + 15) / 16 * 16, 64, 128);
+  const Int queries = std::max((p.Nq() + tiles - 1) / tiles, rows_that_a_block_stores(profile, p));
+  return std::clamp<Int>((queries + 15) / 16 * 16, 64, 128);
 }
 
 }  // namespace
+
+Int rows_that_a_block_stores(const Profile& profile, const Problem& p) {
+  std::uint64_t bytes = 0;
+  for (const simt::LaunchProfile& launch : profile.launches) bytes = std::max(bytes, launch.stores.largest);
+  const auto of_a_row = static_cast<std::uint64_t>(4 * (p.D() + 1));
+  return static_cast<Int>((bytes + of_a_row - 1) / of_a_row);
+}
 
 Int queries_of_a_block(const grading::Profile& profile, const Problem& p) {
   require(profile.launches.size() == 1, "Your code launched " + std::to_string(profile.launches.size()) +
                                             " kernels; it should launch one.");
   const auto& grid = profile.launches[0].grid;
   const Int blocks = Int{grid[0]} * grid[1] * grid[2], heads = p.B() * p.H();
-  const Int tiles = std::max<Int>(blocks / heads, 1), queries = (p.Nq() + tiles - 1) / tiles;
+  const Int tiles = std::max<Int>(blocks / heads, 1),
+            queries = std::max((p.Nq() + tiles - 1) / tiles, rows_that_a_block_stores(profile, p));
   require(blocks % heads == 0 && queries >= 16 && queries <= 128,
           "Your code launched " + std::to_string(blocks) + " blocks for " + std::to_string(p.Nq()) +
-              " queries in each of " + std::to_string(heads) +
-              " heads; there should be one for each tile of 16 to 128 queries of a head.");
+              " queries in each of " + std::to_string(heads) + " heads, and one of them has " +
+              std::to_string(queries) +
+              "; there should be one for each tile of 16 to 128 queries of a head.");
   return queries;
 }
 
@@ -346,7 +357,8 @@ void require_skips_the_future(const Kernel& kernel, const Problem& p, Int key_ti
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
   INFO(describe(p));
-  const Int M = queries_of_a_tile(p, profile->launches[0]), past = p.Nk() - p.Nq();
+  require_stores_outputs_once(kernel, *profile, p, where);
+  const Int M = queries_of_a_tile(p, *profile), past = p.Nk() - p.Nq();
   Int keys = 0, all = 0;
   for (Int first = 0; first < p.Nq(); first += M, all += p.Nk()) {
     const Int seen = std::max<Int>(std::min(first + M, p.Nq()) + past, 0);

@@ -55,8 +55,13 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
 std::string axes_exchanged(const std::string& order, const Problem& p, const Forward& got,
                            const grading::Outcome& outcome);
 
+/// @brief The rows of O and lse that the block stores which stores most, rounded up. Which tile a block has
+/// is what it stores: of the blocks that are launched, some may have nothing to do. Holds where each result
+/// is stored once: see require_stores_outputs_once(). In float32.
+Int rows_that_a_block_stores(const grading::Profile& profile, const Problem& p);
+
 /// @brief The queries that a block of the one launch has, where each has a tile of one head and batch. Fails
-/// the case unless these are 16 to 128.
+/// the case unless these are 16 to 128. See rows_that_a_block_stores().
 Int queries_of_a_block(const grading::Profile& profile, const Problem& p);
 
 /// More than so many tiles of 64 queries and 64 keys are not run in check mode, which takes 10 to 20 times as
@@ -109,8 +114,8 @@ void require_stores_outputs_once(const Kernel& kernel, const grading::Profile& p
                                  TestLine where = TestLine::here());
 
 /// @brief Calls a causal kernel, which must be right, and read Q once, and K and V for each tile of queries
-/// as far as one of them sees, rounded up to `key_tile` keys. How many queries a tile has, 64 to 128, says
-/// the launch.
+/// as far as one of them sees, rounded up to `key_tile` keys. How many queries a tile has, 64 to 128, say
+/// the launch and what a block stores.
 void require_skips_the_future(const Kernel& kernel, const Problem& p, Int key_tile,
                               TestLine where = TestLine::here());
 

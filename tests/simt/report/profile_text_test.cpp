@@ -137,6 +137,7 @@ TEST_CASE("a profile knows the share of each block's busiest warp", "[report][pr
   order.add(0, {10, 30});
   order.add(1, {50, 10});
   CHECK(order.busiest_share() == 0.8);
+  CHECK(order.largest == 60);
 }
 
 TEST_CASE("marks are painted on a terminal", "[report][profile]") {

@@ -215,6 +215,7 @@ TEST_CASE("what host code copies to and from the device is counted until somebod
   REQUIRE(cudaMallocHost(&shared, 64) == cudaSuccess);
   const simt::HostCopies copies = simt::take_host_copies();
   CHECK(copies.to_host == 40);
+  CHECK(copies.within == 40);
   CHECK(copies.shared == 64);
   REQUIRE(copies.read.size() == 1);
   CHECK(copies.read[0].begin == x + 10);

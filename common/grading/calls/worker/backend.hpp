@@ -45,7 +45,7 @@ struct Copies {
     std::size_t bytes = 0;
   };
   std::vector<Range> read, written;  ///< of device memory
-  std::uint64_t to_host = 0, shared = 0;
+  std::uint64_t to_host = 0, within = 0, shared = 0;
   std::uint64_t variables = 0;  ///< bytes of variables that kernels stored to; 0 unless it is checked
 };
 

@@ -139,7 +139,8 @@ void count_launches(Outcome& outcome) {
 
 Copies take_copies() {
   const simt::HostCopies taken = simt::take_host_copies();
-  Copies copies{{}, {}, taken.to_host, taken.shared, checking ? simt::take_stored_variables() : 0};
+  Copies copies{{},           {},           taken.to_host,
+                taken.within, taken.shared, checking ? simt::take_stored_variables() : 0};
   for (const auto& [begin, bytes] : taken.read) copies.read.push_back({begin, bytes});
   for (const auto& [begin, bytes] : taken.written) copies.written.push_back({begin, bytes});
   return copies;
@@ -167,6 +168,7 @@ DeviceEnd end_call() {
   // A fault that a finding tells of is no fault of its own, but the device is gone all the same.
   end.broken = end.broken || cudaPeekAtLastError() != cudaSuccess;
   count_launches(outcome);
+  if (end.copies.within > 0) outcome.counters[kCopiedWithin] = static_cast<std::int64_t>(end.copies.within);
   if (!end.broken) take_leaks(outcome);  // after a fault, cudaFree itself fails
   return end;
 }

@@ -192,16 +192,18 @@ struct Told {
            });
   }
   /// Of a case with findings, results come out as they say, and of one that shows the cause, as that says.
-  /// What the lesson asks for besides is told by nothing but its own sentence.
+  /// What the lesson asks for besides is told by nothing but its own sentence; but it says little of a launch
+  /// that an access outside of an array ended.
   bool knows(const CaseResult& result, const std::optional<Cause>& of_all) const {
     const std::vector<Finding> reasons = reasons_in(result.findings);
     if (!std::all_of(reasons.begin(), reasons.end(), [&](const Finding& one) { return knows(one); }))
       return false;
     const bool explained = cause && shows(of_all, result);
+    const bool ended = std::any_of(reasons.begin(), reasons.end(), is_stray);
     return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& one) {
       if (ways.contains(way_in(result, one))) return true;
       return reasons.empty() ? explained && one.kind == Failure::Kind::values
-                             : one.found || one.kind != Failure::Kind::check;
+                             : ended || one.found || one.kind != Failure::Kind::check;
     });
   }
   void add(const CaseResult& result) {

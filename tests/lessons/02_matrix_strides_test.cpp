@@ -330,6 +330,13 @@ Mistakes tiles_left_out(std::int64_t rows, std::int64_t cols, const Outcome& out
         "The launch has " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks") + " for " +
             std::to_string(tiles) + " tiles, and the tiles without a block are missing.")};
   if (rows <= kTile) return {};
+  if (launch->grid[1] > 1 || launch->grid[2] > 1)
+    return {unwritten_where(
+        "first_row_of_tiles_alone", [](const Index& i) { return i[1] >= kTile; },
+        "Only the first row of tiles of in is moved: blockIdx.x counts the blocks along x alone, and the "
+        "grid has " +
+            std::to_string(launch->grid[0]) + " x " + std::to_string(launch->grid[1]) +
+            " blocks. The contract has all tiles along x.")};
   return {unwritten_where(
       "first_row_of_tiles_alone", [](const Index& i) { return i[1] >= kTile; },
       "Only the first row of tiles of in is moved, though there are blocks for all. tile_row is blockIdx.x / "

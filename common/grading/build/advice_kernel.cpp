@@ -306,7 +306,7 @@ Sentence template_argument(const Situation& s) {
   const std::string parameter = undeduced_parameter(s);
   if (!parameter.empty())
     return "The arguments do not tell " + name + " its " + parameter + ": write " +
-           (has_word(s.code.text(), parameter)
+           (has_word(s.code.text(), parameter) || has_word(contract_of(s.lesson), parameter)
                 ? "it in front of them, as in " + name + "<" + parameter + ">(...)."
                 : "what that is to be in front of them, in " + name + "<...>(...).");
   if (!s.notes("failed deduction")) return std::nullopt;

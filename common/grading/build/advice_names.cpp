@@ -12,6 +12,14 @@
 #include "grading/build/advice_rules.hpp"
 
 namespace course::grading::advice {
+std::string contract_of(const Lesson& lesson) {
+  try {
+    return lesson.name.empty() ? "" : read_file(lesson.contract());
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -204,14 +212,6 @@ std::size_t distance(const std::string& name, std::string_view candidate) {
   if (name.size() > candidate.size() + most || candidate.size() > name.size() + most) return kFar;
   const std::size_t found = edit_distance(name, candidate);
   return found <= most ? found : kFar;
-}
-
-std::string contract_of(const Lesson& lesson) {
-  try {
-    return lesson.name.empty() ? "" : read_file(lesson.contract());
-  } catch (const std::exception&) {
-    return "";
-  }
 }
 
 bool is_constant_of_contract(const Lesson& lesson, std::string_view name) {

@@ -27,6 +27,9 @@ struct Situation {
   std::string quoted(int index = 0) const;   ///< what stands in the text's quotes, without "course::"
 };
 
+/// The text of the lesson's header, which declares what a student writes; "" if it cannot be read.
+std::string contract_of(const Lesson& lesson);
+
 using Sentence = std::optional<std::string>;
 
 // Punctuation and order: advice_syntax.cpp

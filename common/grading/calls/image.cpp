@@ -176,7 +176,8 @@ std::vector<std::string> image_violations(const ArrayArgument& array, const std:
           rows ? "Rows may lie further apart than they are long: step from row to row with the stride, and "
                  "stop "
                  "at the row's length."
-               : "Neighbours in a row may lie apart, too: take each step with the stride of its axis."));
+               : "Neighbours in a row may lie apart, too. Each index belongs with the stride of its own "
+                 "axis."));
   }
   return violations;
 }

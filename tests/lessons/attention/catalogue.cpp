@@ -94,6 +94,9 @@ void add_reading(Catalogue& to) {
   if (has_V && p.V.strides() != p.K.strides())
     to.add("strides_of_k", {.V = Reader{&p.V, address_by(p.K.strides())}},
            "V is read by the strides of K; it has its own.");
+  if (p.V.strides() != p.K.strides())
+    to.add("strides_of_v", {.K = Reader{&p.K, address_by(p.V.strides())}},
+           "K is read by the strides of V; it has its own.");
 }
 
 /// Every tile of keys is that at key 0.

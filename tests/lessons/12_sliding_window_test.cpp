@@ -426,7 +426,7 @@ const Kernel kKernel{.attend =
                          },
                      .outputs = {Which::lse, Which::O},
                      .own_mistakes = own_mistakes,
-                     .own_mistakes_in_all_forms = true};
+                     .passes_contradict = true};
 
 /// Four queries that all score 0, ln 3, 0 and ln 4 with the four keys, and see two of them.
 Problem problem_of_the_notes() {

@@ -1,7 +1,6 @@
 #include "attention/checks.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -96,56 +95,17 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
 
 namespace {
 
-/// Problems that a kernel solved: those of the current case, and the first small ones of the cases before.
-class Solved {
- public:
-  void add(const Problem& p) {
-    if (p.format) return;  // its rounding hides what mistakes change
-    if (std::exchange(case_, case_number()) != case_number()) {
-      for (Problem& one : of_case_)
-        if (earlier_.size() < kMostEarlier && size_of(one) <= kSmall) earlier_.push_back(std::move(one));
-      of_case_.clear();
-    }
-    if (size_of(p) <= kLargest) of_case_.push_back(p);
-  }
-  std::vector<Problem> all() const {
-    std::vector<Problem> all = earlier_;
-    if (case_ == case_number()) all.insert(all.end(), of_case_.begin(), of_case_.end());
-    return all;
-  }
-
- private:
-  static constexpr std::size_t kMostEarlier = 8;
-  static constexpr Int kSmall = 8192, kLargest = 1 << 18;  // elements
-  static Int size_of(const Problem& p) { return p.Q.numel() + p.K.numel(); }
-  int case_ = 0;
-  std::vector<Problem> of_case_, earlier_;
-};
-
-Solved& solved_by(const Kernel& kernel) {
-  static std::map<const Kernel*, Solved> solved;
-  return solved[&kernel];
-}
-
-bool is_explained(const std::vector<Failure>& failures) {
-  return std::any_of(failures.begin(), failures.end(), [](const Failure& failure) {
-    return std::any_of(failure.attempts.begin(), failure.attempts.end(),
-                       [](const Attempt& attempt) { return !attempt.sentence.empty(); });
-  });
-}
-
-/// The mistakes that are known in all forms that matter for this problem. Of few keys, the tiles of some
-/// kernels hold all, which leaves no trace of mistakes between tiles.
-Mistakes all_forms(const Kernel& kernel, const Problem& p, Which which) {
-  constexpr Int kManyKeys = 128;
-  if (p.Nk() >= kManyKeys) return all_mistakes(kernel, p, which);
-  return kernel.own_mistakes_in_all_forms ? kernel.own_mistakes(p, which) : Mistakes{};
+/// The problems of the current case that the kernel solved.
+std::vector<Problem>& solved_in_this_case() {
+  static int case_of_these = 0;
+  static std::vector<Problem> solved;
+  if (std::exchange(case_of_these, case_number()) != case_number()) solved.clear();
+  return solved;
 }
 
 /// Mistakes that explain a failure, but would have made one of a problem that was solved, are contradicted.
 void hold_against_solved(const Kernel& kernel, std::vector<Failure>& failures) {
-  for (const Problem& p : solved_by(kernel).all()) {
-    if (!is_explained(failures)) return;
+  for (const Problem& p : solved_in_this_case()) {
     const reference::Attention reference = attention_of(p);
     const Forward64 expected = expected_of(reference);
     const Baseline baseline = in_float32(p, reference);
@@ -153,7 +113,7 @@ void hold_against_solved(const Kernel& kernel, std::vector<Failure>& failures) {
       const Tensor<float> right = expected.of(which).to<float>();
       const Comparison comparison =
           compare(right, name_of(which), expected.of(which), baseline.results.of(which), kBound);
-      const Mistakes mistakes = all_forms(kernel, p, which);
+      const Mistakes mistakes = kernel.own_mistakes(p, which);
       for (Failure& failure : failures)
         for (Attempt& attempt : failure.attempts)
           for (const Mistake& mistake : mistakes)
@@ -178,10 +138,8 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
     return;
   }
   std::vector<Failure> failures = failures_in(kernel, p, got, outcome);
-  if (failures.empty())
-    solved_by(kernel).add(p);
-  else
-    hold_against_solved(kernel, failures);
+  if (kernel.passes_contradict && failures.empty()) solved_in_this_case().push_back(p);
+  if (kernel.passes_contradict && !failures.empty()) hold_against_solved(kernel, failures);
   grading::detail::report(failures, where);
   grading::detail::report(true, {}, where);
 }

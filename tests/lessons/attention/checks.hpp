@@ -34,9 +34,9 @@ struct Kernel {
   std::vector<Which> without_mistakes{};
   /// Why the launch of a call that went wrong did so, for what no mistake says: a sentence, or nothing.
   std::function<std::string(const Problem&, const Forward&, const grading::Outcome&)> remark{};
-  /// Whether own_mistakes has each mistake in all its forms (every tiling) for every problem, also of few
-  /// keys.
-  bool own_mistakes_in_all_forms = false;
+  /// Whether own_mistakes has each mistake in all its forms (every tiling) for every problem. Then a check
+  /// that passed contradicts what would have changed its result.
+  bool passes_contradict = false;
 };
 
 /// Tensors for a call's results, in the problem's layouts.

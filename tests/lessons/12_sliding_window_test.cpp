@@ -15,6 +15,7 @@
 
 #include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
+#include "grading/facts/cause.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/attention.hpp"
 
@@ -278,7 +279,7 @@ class RangeMistakes {
         const bool both_show = of_a != right && of_b != right && both != of_a && both != of_b;
         if (const std::string of_first = sentence_of(a->name), of_second = sentence_of(b->name);
             both_show && !of_first.empty() && !of_second.empty())
-          sentence = "Two things are wrong. One: " + of_first + " The other: " + of_second;
+          sentence = std::string(grading::kTwoThings) + " One: " + of_first + " The other: " + of_second;
         to.add_view(name.c_str(), with({*a, *b}), sentence);
       }
   }

@@ -97,10 +97,13 @@ std::string sentence_for(const Cause& cause, const CaseResult& result) {
   for (const Failure& failure : result.failures) {
     const std::string* const first = failure.explanation(cause.mistakes.front());
     if (first == nullptr) continue;
-    if (cause.mistakes.size() > 1)
-      if (const std::string* const second = failure.explanation(cause.mistakes.back()))
-        return "Two mistakes give exactly these numbers. One: " + without_remark_of(*first, *second) +
-               " The other: " + *second;
+    const std::string* const second = failure.explanation(cause.mistakes.back());
+    if (cause.mistakes.size() > 1 && second != nullptr) {
+      if (second->starts_with(kTwoThings)) return *first;  // where one explains all
+      if (first->starts_with(kTwoThings)) return *second;
+      return "Two mistakes give exactly these numbers. One: " + without_remark_of(*first, *second) +
+             " The other: " + *second;
+    }
     return (cause.sure ? "" : "Probably: ") + *first;
   }
   return "";

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grading/facts/results.hpp"
@@ -27,6 +28,9 @@ std::vector<Finding> strays_in(const std::vector<CaseResult>& cases);
 /// mistake. A case in which nothing was found but accesses outside their arrays, and what follows from those
 /// of any case, is left out. Cost: failures x mistakes.
 std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases);
+
+/// How the sentence of a mistake begins that is two at once.
+inline constexpr std::string_view kTwoThings = "Two things are wrong.";
 
 /// @brief What to tell a student of the cause, if it explains a result of this case; else "".
 std::string sentence_for(const Cause& cause, const CaseResult& result);

@@ -352,6 +352,15 @@ void BlockRunner::land_copies(unsigned batches_in_flight, std::uintptr_t caller)
 }
 
 SIMT_RETURN_BY_JUMP int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
+  if (observer_ != nullptr) return observed_barrier(kind, predicate, caller);
+  return meet_at_barrier(kind, predicate, caller);
+}
+
+int BlockRunner::observed_barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
+  return meet_at_barrier(kind, predicate, caller);
+}
+
+int BlockRunner::meet_at_barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {
   const int self = running_;
   Warp& warp = warp_of(self);
   warp.ready &= ~bit_of(self);

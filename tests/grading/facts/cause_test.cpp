@@ -56,6 +56,12 @@ TEST_CASE("of two mistakes the one that a further case speaks for is told") {
   CHECK(told({both}) == "Two mistakes give exactly these numbers. One: It is a. The other: It is b.");
 }
 
+TEST_CASE("one mistake is told before two at once") {
+  const std::string two = std::string(kTwoThings) + " One: A. The other: B.";
+  CHECK(told({failed({wrong_values("c", {{"a", "It is a."}, {"a_and_b", two}})})}) == "It is a.");
+  CHECK(told({failed({wrong_values("c", {{"a_and_b", two}, {"d", "It is d."}})})}) == "It is d.");
+}
+
 TEST_CASE("a remark that two mistakes share is told once") {
   const CaseResult both =
       failed({wrong_values("c", {{"a", "It is a. (So it is.)"}, {"b", "It is b. (So it is.)"}})});

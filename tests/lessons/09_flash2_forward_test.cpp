@@ -592,10 +592,6 @@ Mistakes mistakes_of_rows(const Problem& p, Which which) {
     return std::find(std::begin(kOfTiles), std::end(kOfTiles), one.name) != std::end(kOfTiles);
   });
   mistakes.push_back(m_never_updated(p, which, 1, "key"));
-  mistakes.push_back(overflowing_deviation(
-      "running_maximum_forgotten", p, which, {.tile = 1, .maximum = Maximum::of_tile_rescaled},
-      "m is the score of the latest key: it forgets the old maximum. The new m is the larger of both. Where "
-      "scores fall from key to key, exp(m_old - m_new) is large, or infinite, here."));
   add_wrong_bases(mistakes, p, which, 1);
   add_sums_of_a_tile(mistakes, p, which, 1);
   mistakes.push_back(gives_about(

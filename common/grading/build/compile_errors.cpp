@@ -1,11 +1,10 @@
 #include "grading/build/compile_errors.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
-#include <set>
 #include <sstream>
-#include <utility>
 
 #include "grading/base/demangle.hpp"
 
@@ -154,6 +153,12 @@ std::vector<std::string> split_lines(std::string_view text) {
   return lines;
 }
 
+/// Errors of one line that have this in common are one: a template's instances differ in their numbers.
+std::string without_digits(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return text;
+}
+
 bool is_same_file(const std::string& file, const fs::path& source, const fs::path& root) {
   return display(file, root) == display(source.string(), root);
 }
@@ -185,7 +190,8 @@ std::vector<CompileError> parse_compile_errors(std::string_view output, const fs
       use.reset();
       error->file = display(error->file, root);
       repeated = std::any_of(errors.begin(), errors.end(), [&](const CompileError& one) {
-        return one.file == error->file && one.line == error->line && one.text == error->text;
+        return one.file == error->file && one.line == error->line &&
+               without_digits(one.text) == without_digits(error->text);
       });
       if (!repeated) errors.push_back(std::move(*error));
     } else if (!errors.empty() && !repeated && errors.back().details.size() < kMostDetails) {
@@ -195,11 +201,6 @@ std::vector<CompileError> parse_compile_errors(std::string_view output, const fs
   }
   std::stable_sort(errors.begin(), errors.end(), [&](const CompileError& a, const CompileError& b) {
     return ours(a.file) && !ours(b.file);
-  });
-  // What follows the first error of a line is seldom news.
-  std::set<std::pair<std::string, int>> lines;
-  std::erase_if(errors, [&](const CompileError& one) {
-    return one.line != 0 && !lines.insert({one.file, one.line}).second;
   });
   return errors;
 }

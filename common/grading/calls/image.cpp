@@ -174,10 +174,8 @@ std::vector<std::string> image_violations(const ArrayArgument& array, const std:
           "Your code wrote {} into the gaps between the {} of {}, the first at position {} of its memory. {}",
           count_of(count, "element"), rows ? "rows" : "elements", label, first,
           rows ? "Rows may lie further apart than they are long: step from row to row with the stride, and "
-                 "stop "
-                 "at the row's length."
-               : "Neighbours in a row may lie apart, too. Each index belongs with the stride of its own "
-                 "axis."));
+                 "stop at the row's length."
+               : "Neighbours in a row may lie apart, too. Each index goes with the stride of its axis."));
   }
   return violations;
 }

@@ -22,9 +22,9 @@ constexpr const char* kLaunch = "launch_for_other_indices";  // the mistake that
 Mistakes all_mistakes(const Kernel& kernel, const Problem& p, Which which) {
   const std::vector<Which>& without = kernel.without_mistakes;
   if (std::find(without.begin(), without.end(), which) != without.end()) return {};
-  if (!kernel.own_mistakes) return mistakes_in(p, which);
-  Mistakes all = kernel.own_mistakes(p, which);  // first, since of one name the first that fits speaks
-  for (Mistake& mistake : mistakes_in(p, which)) all.push_back(std::move(mistake));
+  Mistakes all = mistakes_in(p, which);
+  if (!kernel.own_mistakes) return all;
+  for (Mistake& mistake : kernel.own_mistakes(p, which)) all.push_back(std::move(mistake));
   return by_name(std::move(all));
 }
 

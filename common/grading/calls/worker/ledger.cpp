@@ -203,10 +203,11 @@ int __wrap_cudaFreeAsync(void* pointer, void* stream) {
   return note_free(__real_cudaFreeAsync(pointer, stream), pointer);
 }
 
-// What `<<<grid, block, bytes, stream>>>` calls first.
+// What `<<<grid, block, bytes, stream>>>` calls first. CUDA refuses a launch without blocks or threads; it is
+// none.
 unsigned __real___cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t bytes, void* stream);
 unsigned __wrap___cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t bytes, void* stream) {
-  {
+  if (grid.product() > 0 && block.product() > 0) {
     const std::lock_guard lock(mutex);
     ++launches.count;
     launches.blocks += grid.product();

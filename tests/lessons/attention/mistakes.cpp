@@ -176,7 +176,7 @@ Mistakes by_name(Mistakes mistakes) {
                           if (rest == tensor_and_rest(*found).second) tensors.push_back(tensor);
                         }
                         if (tensors.size() > 1)  // it may be any of them
-                          found = "In Q, K or V" + tensor_and_rest(*found).second;
+                          found = tensor_and_rest(*found).second.substr(std::string(": ").size());
                         return found;
                       },
                       changes, of_all_results});

@@ -149,8 +149,7 @@ double mean_ahead(std::uint64_t sum, std::uint64_t accessed) {
 std::string not_so_many_ahead(double mean, double wanted, int stages, const std::string& when) {
   return fmt::format(
       "While a thread {}, {:.1f} bytes of its copies are on their way on average. With stages - 1 rounds "
-      "ahead "
-      "it is {:.1f}, where stages = {}.",
+      "ahead it is {:.1f}, where stages = {}.",
       when, mean, wanted, stages);
 }
 

@@ -107,7 +107,7 @@ Sentence launch_configuration(const Situation& s) {
   const bool conversion = s.says_one_of({"invalid conversion", "cannot convert", "no suitable constructor",
                                          "no viable conversion", "could not convert"});
   const bool empty = without_blanks(s.line).find("<<<>>>") != std::string::npos;
-  const bool argument = s.quoted(1).find('*') != std::string::npos;  // a pointer is asked for: behind >>>
+  const bool argument = s.quoted(1).find('*') != std::string::npos;  // no launch takes a pointer there
   if (!empty && !(conversion && !argument && s.notes("dim3") && find_launch(s))) return std::nullopt;
   return "Between <<< and >>> stand the number of blocks and that of threads in a block, each a whole number "
          "or a "

@@ -12,6 +12,7 @@
 #include "grading/build/advice_rules.hpp"
 
 namespace course::grading::advice {
+
 std::string contract_of(const Lesson& lesson) {
   try {
     return lesson.name.empty() ? "" : read_file(lesson.contract());
@@ -220,8 +221,6 @@ bool is_constant_of_contract(const Lesson& lesson, std::string_view name) {
                      [&](const Word& word) { return word.text == name && contract.behind(word) == '='; });
 }
 
-/// The names that the author can have meant: CUDA's, the contract's, and those of this function and file that
-/// stand above the error.
 /// What stands in front of the word, as Shape in Shape::kBlockN; empty without "::".
 std::string_view owner_of(const StudentCode& code, const Word& word) {
   const bool qualified = word.at >= 2 && code.text().compare(word.at - 2, 2, "::") == 0;
@@ -239,6 +238,8 @@ std::string nearest_member(const StudentCode& code, const std::string& name) {
   return best.second;
 }
 
+/// The names that the author can have meant: CUDA's, the contract's, and those of this function and file that
+/// stand above the error.
 std::set<std::string> known_names(const Situation& s) {
   std::set<std::string> names(kCudaNames.begin(), kCudaNames.end());
   const StudentCode contract(contract_of(s.lesson));

@@ -90,8 +90,7 @@ std::string half_empty_sectors(const simt::GlobalTraffic& traffic, std::string_v
   if (2 * side_by_side <= 3 * traffic.bytes_asked) return {};
   return fmt::format(
       "The warps {} {} bytes with {} instructions, which take sectors of {} bytes: few lanes {} at a time, "
-      "and "
-      "most lanes have nothing to do. Let all lanes of a warp {} together.",
+      "and most lanes have nothing to do. Let all lanes of a warp {} together.",
       verb, traffic.bytes_asked, traffic.requests, side_by_side, verb, verb);
 }
 
@@ -142,8 +141,7 @@ std::string one_block_works(const Profile& profile, double share) {
     if (largest <= 1.1 * share * work) continue;
     return fmt::format(
         "Of the {} blocks of {}, one has {:.0f} % of the work: the others have little to do, and most of a "
-        "GPU "
-        "nothing.",
+        "GPU nothing.",
         launch.order.blocks, launch.kernel, 100 * largest / work);
   }
   return {};

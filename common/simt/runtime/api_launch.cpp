@@ -39,8 +39,8 @@ Refusal check_block(const unsigned (&block)[3]) {
 Refusal check_grid(const unsigned (&grid)[3], std::uint32_t max_grid_x) {
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return fmt::format(
-        "a grid of ({}, {}, {}) has no blocks. Count them by what is to be written, round up, and in 64 "
-        "bits; only if nothing is to be written, do not launch",
+        "a grid of ({}, {}, {}) has no blocks. Count them by what is to be written, in 64 bits and "
+        "rounded up; launch nothing only where nothing is to be written",
         grid[0], grid[1], grid[2]);
   const unsigned limits[3] = {max_grid_x, kMaxGridYZ, kMaxGridYZ};
   for (int axis = 0; axis < 3; ++axis)

@@ -183,7 +183,8 @@ class BlockRunner {
   SIMT_INLINE void wait(int self, std::uintptr_t caller);
   SIMT_INLINE void run_instead(int self, int next);
   SIMT_INLINE int meet_at_barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
-  /// Returns as usual. What an observer has threads do between two barriers leads jumps astray.
+  /// Returns as usual: with all that an observer has threads do between two barriers, jumps are predicted
+  /// worse.
   int observed_barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
   Fiber& idle_fiber();
   void rewind();

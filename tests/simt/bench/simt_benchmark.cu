@@ -1,7 +1,7 @@
 // What the simulator's run mode costs. Run: build/bin/benchmarks/simt_benchmark
 //
 // barrier/1024x1000: blocks of 1024 threads that meet 1000 times; barrier_seconds is the time per thread and
-// barrier. phases/256: the same where a round has two barriers, as one has that fills a tile and uses it.
+// barrier. phases/256: the same with two barriers in a round, as in one that fills a tile and then uses it.
 // shuffle: one warp reduction after another; shuffles_per_second counts each lane's. attention: the
 // shape of FlashAttention-2 forward (tiles of K and V in shared memory, a query row a thread); FLOPS counts 4
 // * heads * N * N * D, as papers do.

@@ -147,9 +147,19 @@ bool one_cause(const Finding& a, const Finding& b) {
   return of_a.line == of_b.line && of_a.file == of_b.file;
 }
 
-/// Of findings of one cause, the first whole and of the others the lines alone.
+/// The finding without a rule and advice that another one, told before, has given in the same words.
+Finding without_known_advice(Finding finding, const std::vector<Finding>& told) {
+  if (std::any_of(told.begin(), told.end(), [&](const Finding& one) {
+        return one.kind == finding.kind && one.rule == finding.rule && one.fix == finding.fix;
+      }))
+    finding.rule = finding.fix = "";
+  return finding;
+}
+
+/// Of findings of one cause, the first whole and of the others the lines alone; advice that stands in
+/// several, or in those that were told before, once.
 std::string render_findings_of(const Terminal& terminal, const LessonReport& report,
-                               std::vector<Finding> findings) {
+                               std::vector<Finding> findings, std::vector<Finding> told) {
   std::string text;
   while (!findings.empty()) {
     const Finding first = findings.front();
@@ -162,7 +172,8 @@ std::string render_findings_of(const Terminal& terminal, const LessonReport& rep
       return lines.size() > known;
     });
     lines.erase(first.here.own().line);
-    text += render_finding(terminal, report, first);
+    text += render_finding(terminal, report, without_known_advice(first, told));
+    told.push_back(first);
     if (lines.empty()) continue;
     text += wrap("The same shows here, too:", 6, terminal.width());
     text += render_source_lines(terminal, report, lines);
@@ -229,15 +240,17 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
   std::vector<Finding> untold = reasons_in(result.findings);
   std::erase_if(untold, [&](const Finding& reason) { return told.knows(reason); });
-  const std::string found = render_findings_of(terminal, report, untold);
+  const std::string found = render_findings_of(terminal, report, untold, told.findings);
   const std::string cause = report.cause && !told.cause ? sentence_for(*report.cause, result) : "";
   std::string failed;
   for (const std::string& line : lines_of_failures(told.rest_of(result), cause))
     failed += wrap(line, 4, terminal.width());
   // Whether a launch was refused on purpose is said by the test.
-  const bool refused = std::all_of(untold.begin(), untold.end(),
-                                   [](const Finding& one) { return one.kind == kLaunchRefused; });
-  text += refused ? failed + found : found + failed;
+  const bool follow = std::all_of(untold.begin(), untold.end(),
+                                  [](const Finding& one) { return one.kind == kLaunchRefused; }) ||
+                      std::any_of(result.failures.begin(), result.failures.end(),
+                                  [](const Failure& one) { return one.explains_findings; });
+  text += follow ? failed + found : found + failed;
   if (const std::string printed = printed_part(result.printed); !printed.empty())
     text += wrap(printed.substr(1), 4, terminal.width());
   return text;
@@ -250,7 +263,7 @@ std::string render_all(const Terminal& terminal, const LessonReport& report, Sev
   for (const CaseResult& result : report.cases) add_new(all, of_severity(result.findings, severity));
   std::erase_if(all, [&](const Finding& one) { return told.knows(one); });
   std::string text = all.empty() ? "" : terminal.paint(Style::strong, "  " + title) + "\n";
-  return text + render_findings_of(terminal, report, all);
+  return text + render_findings_of(terminal, report, all, told.findings);
 }
 
 /// How to see more.

@@ -135,7 +135,7 @@ class Draw(unittest.TestCase):
 
     def test_counts_are_those_of_profile(self):
         """Of the only block of the first launch of a case."""
-        for lesson, case in (("01", "ten numbers"), ("02", "transposes the matrix of the notes")):
+        for lesson, case in (("01", "ten numbers"), ("02", "transposes squares")):
             with self.subTest(lesson):
                 trace, counts = self.folder / "t.json", self.folder / "c.json"
                 for arguments in (("trace", lesson, "--solution", "--case", case, "--out", trace),
@@ -159,7 +159,7 @@ class Draw(unittest.TestCase):
 
     def test_views_are_traced_with_their_shape(self):
         trace = self.folder / "t.json"
-        case = "copies the matrix of the notes"
+        case = "copies a square"
         self.assertEqual(course("trace", "02", "--solution", "--case", case, "--out", trace).returncode, 0)
         head = read_trace(trace, [])
         arrays = {array["name"]: array for array in head.arrays}

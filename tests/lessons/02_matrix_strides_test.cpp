@@ -638,7 +638,7 @@ Outcome copy_narrow(std::int64_t rows, std::int64_t cols) {
 
 // ---- copy_strided ----
 
-TEST_CASE("copies the matrix of the notes, and its transpose", "[l02][copy_strided][points:1]") {
+TEST_CASE("copies a square, and the matrix of the notes both ways", "[l02][copy_strided][points:1]") {
   check_copy(3, 3, row_major(3, 3), row_major(3, 3));  // first a square: wrong strides stay within it
   const auto src = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});
   Tensor<float> dst({2, 3});
@@ -788,7 +788,7 @@ TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][point
 
 // ---- transpose ----
 
-TEST_CASE("transposes the matrix of the notes", "[l02][transpose][points:1]") {
+TEST_CASE("transposes squares, a wide matrix, and that of the notes", "[l02][transpose][points:1]") {
   check_transpose(3, 3);  // first a square: wrong indices stay within it
   require_whole_tiles();
   const auto x = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});

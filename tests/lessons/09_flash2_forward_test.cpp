@@ -575,6 +575,7 @@ constexpr std::string_view kOfTiles[] = {"divided_by_own_sum",
                                          "maximum_of_two_rows",
                                          "p_over_q",
                                          "rows_not_finished",
+                                         "running_maximum_forgotten",
                                          "scores_left_in_p",
                                          "scores_summed",
                                          "sum_in_every_tile",
@@ -621,6 +622,10 @@ Mistakes mistakes_of_rows(const Problem& p, Which which) {
       "already where that is computed, and it is 1.");
   add("rescaled_by_the_inverse", {.of_O = Rescaling::inverse, .of_l = Rescaling::inverse},
       "O and l are multiplied by exp(m_new - m_old); it should be exp(m_old - m_new).");
+  mistakes.push_back(overflowing_deviation(
+      "running_maximum_forgotten", p, which, {.tile = 1, .maximum = Maximum::of_tile_rescaled},
+      "m is the score of the last key alone: it forgets the old maximum. The new m is the larger of both. "
+      "Where scores fall from key to key, exp(m_old - m_new) is infinite here."));
   return mistakes;
 }
 

@@ -104,19 +104,22 @@ std::string elements_named(const Overwritten& found) {
              : fmt::format("some between {} and {} were", found.first, found.last);
 }
 
-void check_guards(const ArrayArgument& array, const std::byte* image, std::string_view label,
-                  std::vector<std::string>& violations) {
+void check_guards(const ArrayArgument& array, const std::byte* image, const std::string& label,
+                  std::vector<Violation>& violations) {
   const std::size_t end = kGuardBytes + data_bytes(array);
   if (const Overwritten past = overwritten(array, image, end, image_bytes(array)); past.count > 0)
-    violations.push_back(fmt::format(
-        "Your code wrote {} past the end of {}, which has room for {}: {} overwritten. Compare "
-        "the index with the size before you write; if you do, look at the strides that the place is "
-        "computed with.",
-        count_of(past.count, "element"), label, array.elements, elements_named(past)));
+    violations.push_back(
+        {fmt::format(
+             "Your code wrote {} past the end of {}, which has room for {}: {} overwritten. Compare "
+             "the index with the size before you write; if you do, look at the strides that the place is "
+             "computed with.",
+             count_of(past.count, "element"), label, array.elements, elements_named(past)),
+         label});
   if (const Overwritten before = overwritten(array, image, 0, kGuardBytes); before.count > 0)
-    violations.push_back(fmt::format(
-        "Your code wrote {} before the start of {}: {} overwritten. Look for an index that becomes negative.",
-        count_of(before.count, "element"), label, elements_named(before)));
+    violations.push_back({fmt::format("Your code wrote {} before the start of {}: {} overwritten. Look for "
+                                      "an index that becomes negative.",
+                                      count_of(before.count, "element"), label, elements_named(before)),
+                          label});
 }
 
 /// Counts the storage elements, out of those chosen, that differ from the tensor's.
@@ -147,9 +150,9 @@ void fill_image(const ArrayArgument& array, std::byte* image) {
   if (array.access == Access::out) poison_elements(array, data);
 }
 
-std::vector<std::string> image_violations(const ArrayArgument& array, const std::byte* image,
-                                          std::string_view label) {
-  std::vector<std::string> violations;
+std::vector<Violation> image_violations(const ArrayArgument& array, const std::byte* image,
+                                        const std::string& label) {
+  std::vector<Violation> violations;
   check_guards(array, image, label, violations);
 
   const std::byte* data = image + kGuardBytes;
@@ -159,10 +162,10 @@ std::vector<std::string> image_violations(const ArrayArgument& array, const std:
       check_kept(
           array, data, [](std::size_t) { return true; }, count, first);
       violations.push_back(
-          fmt::format("Your code changed its input {}: {}, the first at position {} of its memory. An input "
-                      "must stay as it is; "
-                      "write only to the outputs.",
-                      label, count_of(count, "element"), first));
+          {fmt::format("Your code changed its input {}: {}, the first at position {} of its memory. An input "
+                       "must stay as it is; "
+                       "write only to the outputs.",
+                       label, count_of(count, "element"), first)});
     }
   } else if (!array.contiguous) {
     const std::vector<bool> mask = reachable(array);
@@ -170,12 +173,12 @@ std::vector<std::string> image_violations(const ArrayArgument& array, const std:
         array, data, [&](std::size_t i) { return !mask[i]; }, count, first);
     const bool rows = array.strides.back() == 1;  // an element of a row lies beside the next
     if (count > 0)
-      violations.push_back(fmt::format(
+      violations.push_back({fmt::format(
           "Your code wrote {} into the gaps between the {} of {}, the first at position {} of its memory. {}",
           count_of(count, "element"), rows ? "rows" : "elements", label, first,
           rows ? "Rows may lie further apart than they are long: step from row to row with the stride, and "
                  "stop at the row's length."
-               : "Neighbours in a row may lie apart, too. Each index goes with the stride of its axis."));
+               : "Neighbours in a row may lie apart, too. Each index goes with the stride of its axis.")});
   }
   return violations;
 }

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "grading/calls/argument.hpp"
+#include "grading/facts/outcome.hpp"
 
 namespace course::grading {
 
@@ -25,10 +25,10 @@ std::size_t image_bytes(const ArrayArgument& array);
 /// are large finite numbers, so that even a NaN written there is seen.
 void fill_image(const ArrayArgument& array, std::byte* image);
 
-/// @brief Everything that changed and should not have: guards, gaps, and inputs. One sentence each; `label`
+/// @brief Everything that changed and should not have: guards, gaps, and inputs; `label`
 /// is what to call the array. Cost: reads the guards; with inputs and gaps, the whole image.
-std::vector<std::string> image_violations(const ArrayArgument& array, const std::byte* image,
-                                          std::string_view label);
+std::vector<Violation> image_violations(const ArrayArgument& array, const std::byte* image,
+                                        const std::string& label);
 
 /// @brief Copies the results into the tensor. Gaps keep what they held.
 void read_image(const ArrayArgument& array, const std::byte* image);

@@ -85,7 +85,7 @@ void take_results(const Plan& plan, const Descriptor& output, Outcome& outcome) 
   for (std::size_t i = 0; i < plan.arrays.size(); ++i) {
     if (!plan.message.arrays[i].result) continue;
     const std::byte* image = mapping.data() + *plan.message.arrays[i].result;
-    std::vector<std::string> found = image_violations(*plan.arrays[i], image, plan.labels[i]);
+    std::vector<Violation> found = image_violations(*plan.arrays[i], image, plan.labels[i]);
     outcome.violations.insert(outcome.violations.end(), found.begin(), found.end());
     if (plan.arrays[i]->output) read_image(*plan.arrays[i], image);
   }
@@ -245,7 +245,7 @@ void Session::State::check(const Plan& plan, const Descriptor& input, const Desc
     ReplyMessage reply = checker.exchange(config, message, input, output);
     if (config.kernels_only && all_on_device(plan))
       if (std::string sentence = carried_in_variables(reply.moves, message.entry); !sentence.empty())
-        outcome.violations.push_back(std::move(sentence));
+        outcome.violations.push_back({std::move(sentence)});
     const std::string how = difference(plan, run_output, run, message, output, reply);
     add_checked(outcome, std::move(reply.outcome), how);
   } catch (const std::exception& problem) {
@@ -308,7 +308,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
     poison_outputs(plan);
   if (config.kernels_only)
     for (std::string& sentence : computed_by_host(plan, reply))
-      outcome.violations.push_back(std::move(sentence));
+      outcome.violations.push_back({std::move(sentence)});
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!config.check_kernel.empty()) {
     outcome.checking = Checking::left_out;

@@ -83,16 +83,15 @@ bool same_place(const simt::SourceCall& a, const simt::SourceCall& b) {
   return a.line != 0 && a.line == b.line && a.file == b.file;
 }
 
-/// Whether a barrier that orders the two sides of the race `told` may order those of `other` as well: they
-/// share a line, and there are lines between the sides of both.
+/// Whether a barrier that orders the two sides of the race `told` may order those of `other` as well: there
+/// are lines between the sides of both.
 bool one_barrier_cures(const Finding& told, const Finding& other) {
   if (told.kind != simt::check::kRace ||
       (other.kind != simt::check::kRace && other.kind != simt::check::kMissingSyncwarp))
     return false;
   const simt::SourceCall a = told.here.own(), b = told.other.own(), c = other.here.own(),
                          d = other.other.own();
-  const bool share_a_line = same_place(a, c) || same_place(a, d) || same_place(b, c) || same_place(b, d);
-  return share_a_line && a.file == b.file && c.file == d.file &&
+  return a.file == b.file && c.file == d.file && a.file == c.file &&
          std::max(std::min(a.line, b.line), std::min(c.line, d.line)) <
              std::min(std::max(a.line, b.line), std::max(c.line, d.line));
 }

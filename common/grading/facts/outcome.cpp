@@ -41,9 +41,22 @@ Status status_of(std::string_view name) {
 
 std::string side_effects(const Outcome& outcome) {
   std::string text;
-  for (const std::string& violation : outcome.violations) add_line(text, violation);
+  for (const Violation& violation : outcome.violations) add_line(text, violation.sentence);
   add_line(text, leak_sentence(outcome));
   return text;
+}
+
+bool findings_tell_effects(const Outcome& outcome) {
+  const auto told = [&](const Violation& violation) {
+    return !violation.overrun.empty() &&
+           std::any_of(outcome.findings.begin(), outcome.findings.end(), [&](const Finding& finding) {
+             if (!is_stray(finding) || !finding.element.starts_with(violation.overrun)) return false;
+             const std::string_view place =
+                 std::string_view(finding.element).substr(violation.overrun.size());
+             return place.starts_with('[') || place.starts_with(".data[");
+           });
+  };
+  return outcome.leak_count == 0 && std::all_of(outcome.violations.begin(), outcome.violations.end(), told);
 }
 
 std::string why_not_returned(const Outcome& outcome) {

@@ -45,6 +45,14 @@ struct Leak {
   int line = 0;
 };
 
+/// A guard, a gap or an input that changed.
+struct Violation {
+  std::string sentence;
+  /// The array past one of whose ends something was written; a finding that names it tells where. Empty for
+  /// everything else.
+  std::string overrun{};
+};
+
 /// Among Outcome::counters: what copies brought from device memory to device memory, which is in no kernel's
 /// counters. In the simulator alone.
 inline constexpr const char* kCopiedWithin = "bytes copied within the device";
@@ -60,7 +68,7 @@ struct Outcome {
   std::string exception_type;                ///< e.g. "std::invalid_argument"; only for Status::threw
   std::string exception_message;             ///< what() of that exception
   std::vector<std::string> exception_bases;  ///< standard exceptions that it derives from
-  std::vector<std::string> violations;       ///< guards, gaps and inputs that changed; one sentence each
+  std::vector<Violation> violations;         ///< guards, gaps and inputs that changed
   std::vector<Leak> leaks;                   ///< the first few
   std::uint64_t leak_count = 0, leak_bytes = 0;
   std::vector<Finding> findings;  ///< those of check mode first
@@ -82,5 +90,9 @@ std::string why_not_clean(const Outcome& outcome);
 /// @brief What breaks the rules whatever the entry decided to do (also when it threw): broken guards, changed
 /// inputs, leaks. Empty: nothing.
 std::string side_effects(const Outcome& outcome);
+
+/// @brief Whether the findings of the call tell of all its side effects: each is an overrun of an array that
+/// one of them names as left.
+bool findings_tell_effects(const Outcome& outcome);
 
 }  // namespace course::grading

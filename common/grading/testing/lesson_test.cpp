@@ -72,7 +72,9 @@ Failure failure_of_call(const Outcome& outcome, const std::string& sentence) {
 std::vector<Failure> failures_of_effects(const Outcome& outcome) {
   const std::string effects = side_effects(outcome);
   if (effects.empty()) return {};
-  return {{.kind = Failure::Kind::effects, .sentence = effects}};
+  Failure failure{.kind = Failure::Kind::effects, .sentence = effects};
+  failure.found = findings_tell_effects(outcome);
+  return {failure};
 }
 
 }  // namespace

@@ -29,7 +29,11 @@ struct Trip {
     return value;
   }
   void write(std::int64_t element, T value) { std::memcpy(at(element), &value, sizeof value); }
-  std::vector<std::string> violations() const { return image_violations(array, image.data(), "c"); }
+  std::vector<std::string> violations() const {
+    std::vector<std::string> sentences;
+    for (const Violation& one : image_violations(array, image.data(), "c")) sentences.push_back(one.sentence);
+    return sentences;
+  }
 
   ArrayArgument array;
   std::vector<std::byte> image;

@@ -149,6 +149,6 @@ TEMPLATE_TEST_CASE("half a word without a value, and one past the end, are found
   CHECK(outcome.findings[1].kind == "uninitialised_read");
   CHECK(outcome.findings[1].here.line == 31);
   CHECK_THAT(outcome.findings[1].message(), ContainsSubstring("reads tile[7] in shared memory"));
-  CHECK_THAT(outcome.violations.at(0),
+  CHECK_THAT(outcome.violations.at(0).sentence,
              ContainsSubstring("1 element past the end of y, which has room for 7"));
 }

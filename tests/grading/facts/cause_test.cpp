@@ -144,7 +144,7 @@ TEST_CASE(
   CHECK(reasons_in({race, in_shared("race", 26, 39)}).size() == 1);
   CHECK(reasons_in({race, in_shared("missing_syncwarp", 40, 41)}).size() == 1);
   CHECK(reasons_in({race, in_shared("race", 41, 50)}).size() == 2);  // takes a barrier after line 41
-  CHECK(reasons_in({race, in_shared("race", 27, 40)}).size() == 2);
+  CHECK(reasons_in({race, in_shared("race", 27, 40)}).size() == 1);
   CHECK(reasons_in({in_shared("missing_syncwarp", 26, 41), in_shared("missing_syncwarp", 26, 39)}).size() ==
         2);
   Finding elsewhere = in_shared("race", 26, 39);

@@ -89,7 +89,9 @@ std::vector<Failure> despite_findings(const Outcome& outcome, const std::vector<
     for (const Misplacement& one : misplaced) {
       if (!(one.alone ? found : hidden)) continue;
       if (const auto sentence = one.mistake.explain({*result.got, *result.expected, comparison}))
-        return {{.kind = Failure::Kind::check, .sentence = result.name.name + ": " + *sentence}};
+        return {{.kind = Failure::Kind::check,
+                 .sentence = result.name.name + ": " + *sentence,
+                 .explains_findings = true}};
     }
   }
   return {};

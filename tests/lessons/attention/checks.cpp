@@ -74,7 +74,8 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
   const bool asked = kernel.remark && (wrong || !outcome.findings.empty() || !outcome.violations.empty());
   const std::string remark = asked ? kernel.remark(p, got, outcome) : "";
   if (!remark.empty() && (!wrong || hides_causes(outcome))) {  // the launch is what it is
-    failures.push_back({.kind = Failure::Kind::check, .sentence = remark});
+    failures.push_back(
+        {.kind = Failure::Kind::check, .sentence = remark, .explains_findings = hides_causes(outcome)});
     return failures;
   }
   if (!remark.empty())

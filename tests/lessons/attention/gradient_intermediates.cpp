@@ -52,7 +52,7 @@ class Identity {
         i, j, is_what(got(Gradient::dV)), number(want(Gradient::dV)), hidden(i, j));
     if (const auto factor = common_factor(Gradient::dV))
       return told(Gradient::dV, where + fmt::format("All of dV is {} times what it should be{}.",
-                                                    number(*factor), is_scale(*factor) ? ": the scale" : ""));
+                                                    number(*factor), what_gives(*factor)));
     if (compare(got_.of(Gradient::dV), "dV", expected_.of(product_), baseline_.of(product_)).passed)
       return told(Gradient::dV, fmt::format("dV holds what {} should hold.", name_of(product_)));
     return told(
@@ -136,6 +136,15 @@ class Identity {
     const auto factor = mistake.explain(result(which));
     if (!factor || std::stod(*factor) < 0) return std::nullopt;  // a sign is not a matter of the scale
     return std::stod(*factor);
+  }
+
+  /// What multiplies dV by that factor.
+  std::string what_gives(double factor) const {
+    if (is_scale(factor)) return ": the scale";
+    if (std::abs(factor / static_cast<double>(kIdentityFactor) - 1) > 1e-5) return "";
+    const char* const multiple = product_ == Gradient::dK ? "Q" : "K";
+    return fmt::format(", as it is with {0} in the place of dO: {0} is {1} times the identity here", multiple,
+                       kIdentityFactor);
   }
 
   bool is_scale(double factor) const { return std::abs(factor / static_cast<double>(p_.scale) - 1) < 1e-4; }

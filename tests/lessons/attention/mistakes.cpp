@@ -43,6 +43,17 @@ std::pair<std::string, std::string> tensor_and_rest(const std::string& sentence)
   return {sentence.substr(3, colon - 3), sentence.substr(colon)};
 }
 
+/// What all of these name: "V" of "V" and "K and V". Nothing if they have nothing in common.
+std::string in_each(const std::vector<std::string>& tensors) {
+  std::string common;
+  for (const char* const tensor : {"Q", "K", "V"}) {
+    const auto names = [&](const std::string& one) { return one.find(tensor) != std::string::npos; };
+    if (std::all_of(tensors.begin(), tensors.end(), names))
+      common += (common.empty() ? "" : " and ") + std::string(tensor);
+  }
+  return common;
+}
+
 bool sees_nothing(const View& view) { return view.find(char{1}) == View::npos; }
 
 }  // namespace
@@ -175,8 +186,11 @@ Mistakes by_name(Mistakes mistakes) {
                           if (tensor.empty()) break;
                           if (rest == tensor_and_rest(*found).second) tensors.push_back(tensor);
                         }
-                        if (tensors.size() > 1)  // it may be any of them
-                          found = tensor_and_rest(*found).second.substr(std::string(": ").size());
+                        if (tensors.size() > 1) {  // it may be any of them
+                          const std::string common = in_each(tensors), rest = tensor_and_rest(*found).second;
+                          found = common.empty() ? rest.substr(std::string(": ").size())
+                                                 : "In " + common + ", at least" + rest;
+                        }
                         return found;
                       },
                       changes, of_all_results});

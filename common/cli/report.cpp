@@ -36,12 +36,13 @@ bool shows(const std::optional<Cause>& cause, const CaseResult& result) {
   return cause && !sentence_for(*cause, result).empty();
 }
 
-/// How near a failed case comes to its cause: 0 is nearest. What a finding says is sure; a mistake that
-/// explains the numbers comes next; then what is only known to be wrong, and then what the lesson asks for
-/// beside right results. Where there is a cause, findings are of accesses outside of arrays alone, to which
-/// it led in some cases.
+/// How near a failed case comes to its cause: the least is nearest. What a finding says is sure; a mistake
+/// that explains the numbers comes next; then what is only known to be wrong, and then what the lesson asks
+/// for beside right results. Where there is a cause, findings are of accesses outside of arrays alone, to
+/// which it led in some cases.
 int distance_to_cause(const CaseResult& result, const std::optional<Cause>& cause,
                       const std::vector<Finding>& roots) {
+  if (explains_findings(result)) return -1;
   const std::vector<Finding> reasons = reasons_in(result.findings);
   if (!reasons.empty() && cause) return 3;
   if (!reasons.empty() && std::all_of(reasons.begin(), reasons.end(),
@@ -195,9 +196,10 @@ struct Told {
   std::set<std::string> ways;
   std::vector<Finding> findings;
   bool cause = false;
+  bool places = false;  ///< where all that went outside of arrays comes from
 
   bool knows(const Finding& finding) const {
-    return follows_from_one(finding, findings) ||
+    return (places && is_stray(finding)) || follows_from_one(finding, findings) ||
            std::any_of(findings.begin(), findings.end(), [&](const Finding& one) {
              return same_mistake(one, finding) || can_wait_for(one, finding);
            });
@@ -209,10 +211,13 @@ struct Told {
     const std::vector<Finding> reasons = reasons_in(result.findings);
     if (!std::all_of(reasons.begin(), reasons.end(), [&](const Finding& one) { return knows(one); }))
       return false;
-    const bool explained = cause && shows(of_all, result);
+    const bool misplaced = std::any_of(result.failures.begin(), result.failures.end(),
+                                       [](const Failure& one) { return one.misplaced; });
+    const bool explained = (cause && shows(of_all, result)) || (places && misplaced);
     const bool ended = std::any_of(reasons.begin(), reasons.end(), is_stray);
     return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& one) {
       if (ways.contains(way_in(result, one))) return true;
+      if (one.misplaced && (explained || explains_findings(result))) return true;
       return reasons.empty() ? explained && one.kind == Failure::Kind::values
                              : ended || one.found || one.kind != Failure::Kind::check;
     });
@@ -220,6 +225,7 @@ struct Told {
   void add(const CaseResult& result) {
     for (const Failure& failure : result.failures) ways.insert(way_in(result, failure));
     add_new(findings, reasons_in(result.findings));
+    places = places || explains_findings(result);
   }
   /// The case without remarks that were told before, if it has anything else to say.
   CaseResult rest_of(CaseResult result) const {
@@ -240,17 +246,18 @@ std::string render_case(const Terminal& terminal, const LessonReport& report, co
   text = terminal.paint(Style::strong, text.substr(0, text.size() - 1)) + "\n";
   std::vector<Finding> untold = reasons_in(result.findings);
   std::erase_if(untold, [&](const Finding& reason) { return told.knows(reason); });
-  const std::string found = render_findings_of(terminal, report, untold, told.findings);
+  const bool explained = explains_findings(result);
+  if (explained && !untold.empty()) untold.resize(1);  // what it comes to; the others come to the same
+  // Where a failure explains them, it has better advice, too.
+  const std::string found = render_findings_of(terminal, report, untold, explained ? untold : told.findings);
   const std::string cause = report.cause && !told.cause ? sentence_for(*report.cause, result) : "";
   std::string failed;
   for (const std::string& line : lines_of_failures(told.rest_of(result), cause))
     failed += wrap(line, 4, terminal.width());
   // Whether a launch was refused on purpose is said by the test.
-  const bool follow = std::all_of(untold.begin(), untold.end(),
-                                  [](const Finding& one) { return one.kind == kLaunchRefused; }) ||
-                      std::any_of(result.failures.begin(), result.failures.end(),
-                                  [](const Failure& one) { return one.explains_findings; });
-  text += follow ? failed + found : found + failed;
+  const bool refused = std::all_of(untold.begin(), untold.end(),
+                                   [](const Finding& one) { return one.kind == kLaunchRefused; });
+  text += refused || explained ? failed + found : found + failed;
   if (const std::string printed = printed_part(result.printed); !printed.empty())
     text += wrap(printed.substr(1), 4, terminal.width());
   return text;

@@ -120,6 +120,12 @@ bool read_with(const Strides& used, const Tensor<float>& dst, const Tensor<float
   return differs;
 }
 
+/// The same with 1 in the place of this stride of src.
+bool read_with_1_for(std::size_t axis, const Tensor<float>& dst, const Tensor<float>& src) {
+  Strides used = src.strides();
+  return std::exchange(used[axis], 1) != 1 && read_with(used, dst, src);
+}
+
 /// Whether dst, which has these strides, holds what a kernel writes that takes `used` for them. Elements may
 /// get several numbers, of which any may stay.
 bool written_with_strides(const Tensor<float>& dst, const Strides& strides, const Tensor<float>& src,
@@ -237,6 +243,18 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
           },
           "src is read as if its rows lay one after the other, without gaps. Its strides say where element "
           "(r, c) lies: at r * strides[0] + c * strides[1]."),
+      shows(
+          "column_stride_of_src_ignored",
+          [&src, along_columns](const Tensor<float>& dst) {
+            return read_with_1_for(1, dst, src) || (along_columns && read_with_1_for(0, dst, src));
+          },
+          "src is read as if its strides[1] were 1. Element (r, c) lies at r * strides[0] + c * strides[1]."),
+      shows(
+          "row_stride_of_src_ignored",
+          [&src, along_columns](const Tensor<float>& dst) {
+            return read_with_1_for(0, dst, src) || (along_columns && read_with_1_for(1, dst, src));
+          },
+          "src is read as if its strides[0] were 1. Element (r, c) lies at r * strides[0] + c * strides[1]."),
       shows(
           "strides_ignored",
           [&src, strides](const Tensor<float>& dst) { return copied_without_strides(dst, strides, src); },
@@ -638,7 +656,7 @@ Outcome copy_narrow(std::int64_t rows, std::int64_t cols) {
 
 // ---- copy_strided ----
 
-TEST_CASE("copies a square, and the matrix of the notes both ways", "[l02][copy_strided][points:1]") {
+TEST_CASE("copies a square and the matrix of the notes both ways", "[l02][copy_strided][points:1]") {
   check_copy(3, 3, row_major(3, 3), row_major(3, 3));  // first a square: wrong strides stay within it
   const auto src = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});
   Tensor<float> dst({2, 3});
@@ -788,7 +806,7 @@ TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][point
 
 // ---- transpose ----
 
-TEST_CASE("transposes squares, a wide matrix, and that of the notes", "[l02][transpose][points:1]") {
+TEST_CASE("transposes squares and the matrix of the notes", "[l02][transpose][points:1]") {
   check_transpose(3, 3);  // first a square: wrong indices stay within it
   require_whole_tiles();
   const auto x = Tensor<float>::from({2, 3}, {1, 2, 3, 5, 8, 13});

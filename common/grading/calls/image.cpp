@@ -104,7 +104,7 @@ std::string elements_named(const Overwritten& found) {
              : fmt::format("some between {} and {} were", found.first, found.last);
 }
 
-void check_guards(const ArrayArgument& array, const std::byte* image, const std::string& label,
+void check_guards(const ArrayArgument& array, const std::byte* image, std::string_view label,
                   std::vector<Violation>& violations) {
   const std::size_t end = kGuardBytes + data_bytes(array);
   if (const Overwritten past = overwritten(array, image, end, image_bytes(array)); past.count > 0)
@@ -114,12 +114,12 @@ void check_guards(const ArrayArgument& array, const std::byte* image, const std:
              "the index with the size before you write; if you do, look at the strides that the place is "
              "computed with.",
              count_of(past.count, "element"), label, array.elements, elements_named(past)),
-         label});
+         true});
   if (const Overwritten before = overwritten(array, image, 0, kGuardBytes); before.count > 0)
     violations.push_back({fmt::format("Your code wrote {} before the start of {}: {} overwritten. Look for "
                                       "an index that becomes negative.",
                                       count_of(before.count, "element"), label, elements_named(before)),
-                          label});
+                          true});
 }
 
 /// Counts the storage elements, out of those chosen, that differ from the tensor's.
@@ -151,7 +151,7 @@ void fill_image(const ArrayArgument& array, std::byte* image) {
 }
 
 std::vector<Violation> image_violations(const ArrayArgument& array, const std::byte* image,
-                                        const std::string& label) {
+                                        std::string_view label) {
   std::vector<Violation> violations;
   check_guards(array, image, label, violations);
 
@@ -173,12 +173,16 @@ std::vector<Violation> image_violations(const ArrayArgument& array, const std::b
         array, data, [&](std::size_t i) { return !mask[i]; }, count, first);
     const bool rows = array.strides.back() == 1;  // an element of a row lies beside the next
     if (count > 0)
-      violations.push_back({fmt::format(
-          "Your code wrote {} into the gaps between the {} of {}, the first at position {} of its memory. {}",
-          count_of(count, "element"), rows ? "rows" : "elements", label, first,
-          rows ? "Rows may lie further apart than they are long: step from row to row with the stride, and "
-                 "stop at the row's length."
-               : "Neighbours in a row may lie apart, too. Each index goes with the stride of its axis.")});
+      violations.push_back(
+          {fmt::format(
+               "Your code wrote {} into the gaps between the {} of {}, the first at position {} of its "
+               "memory. {}",
+               count_of(count, "element"), rows ? "rows" : "elements", label, first,
+               rows ? "Rows may lie further apart than they are long: step from row to row with the stride, "
+                      "and "
+                      "stop at the row's length."
+                    : "Neighbours in a row may lie apart, too. Each index goes with the stride of its axis."),
+           true});
   }
   return violations;
 }

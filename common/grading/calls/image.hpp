@@ -2,7 +2,7 @@
 // An array as it travels to the worker and back: guard words, the tensor's storage, guard words.
 
 #include <cstddef>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "grading/calls/argument.hpp"
@@ -28,7 +28,7 @@ void fill_image(const ArrayArgument& array, std::byte* image);
 /// @brief Everything that changed and should not have: guards, gaps, and inputs; `label`
 /// is what to call the array. Cost: reads the guards; with inputs and gaps, the whole image.
 std::vector<Violation> image_violations(const ArrayArgument& array, const std::byte* image,
-                                        const std::string& label);
+                                        std::string_view label);
 
 /// @brief Copies the results into the tensor. Gaps keep what they held.
 void read_image(const ArrayArgument& array, const std::byte* image);

@@ -106,6 +106,7 @@ json failure_to_json(const Failure& failure) {
   if (failure.kind == Failure::Kind::values) value["values"] = values_to_json(failure.values);
   if (!failure.sentence.empty()) value["sentence"] = failure.sentence;
   if (failure.found) value["found"] = true;
+  if (failure.misplaced) value["misplaced"] = true;
   if (failure.explains_findings) value["explains_findings"] = true;
   if (failure.in_other_call) value["in_other_call"] = true;
   if (failure.attempts.empty()) return value;
@@ -128,6 +129,7 @@ Failure failure_from_json(const json& value) {
   if (value.contains("values")) failure.values = values_from_json(value["values"]);
   failure.sentence = value.value("sentence", "");
   failure.found = value.value("found", false);
+  failure.misplaced = value.value("misplaced", false);
   failure.explains_findings = value.value("explains_findings", false);
   failure.in_other_call = value.value("in_other_call", false);
   if (value.contains("explained_by"))

@@ -52,6 +52,7 @@ struct Failure {
   WrongValues values{};             ///< only for wrong values
   std::vector<Attempt> attempts{};  ///< mistakes that were held against it
   bool found = false;               ///< a finding of the case tells why, and better
+  bool misplaced = false;           ///< of effects: what was written where no result belongs
   bool explains_findings = false;   ///< the findings of the case follow from what its sentence says
   bool in_other_call = false;       ///< the case has findings that may explain it, but from calls before
 

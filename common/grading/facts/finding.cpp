@@ -139,6 +139,11 @@ bool is_stray(const Finding& finding) {
   return finding.kind == simt::check::kOutOfBounds || finding.kind == kIllegalAddress;
 }
 
+bool is_global_stray(const Finding& finding) {
+  return finding.kind == kIllegalAddress ||
+         (finding.kind == simt::check::kOutOfBounds && finding.memory == "global");
+}
+
 bool is_missed_barrier(const Finding& finding) {
   return finding.kind == simt::check::kExitedThreads || finding.kind == simt::check::kDivergentBarrier ||
          (finding.kind == kDeadlock && std::any_of(finding.waiting.begin(), finding.waiting.end(),
@@ -149,11 +154,13 @@ bool follows_from(const Finding& finding, const Finding& stray) {
   if (follows_from_missed_barrier(finding, stray)) return true;
   if (!is_stray(stray) || stray.here.line == 0) return false;
   // Past the end of a thread's own array lie its other variables, pointers among them.
-  if (finding.kind == kIllegalAddress || finding.kind == kNullPointer)
-    return stray.kind == simt::check::kOutOfBounds && stray.memory.empty() && finding.kernel == stray.kernel;
+  const bool led_by_own_array = stray.memory.empty() && finding.kernel == stray.kernel;
   const auto at_its_line = [&](const simt::FindingSide& side) {
     return side.line == stray.here.line && side.file == stray.here.file;
   };
+  if (finding.kind == kNullPointer) return stray.kind == simt::check::kOutOfBounds && led_by_own_array;
+  if (finding.kind == kIllegalAddress)
+    return stray.kind == simt::check::kOutOfBounds && (led_by_own_array || at_its_line(finding.here));
   if (finding.kind == simt::check::kUninitialisedRead || finding.kind == kHostPointer)
     return at_its_line(finding.here);
   const bool same_memory = stray.kind == kIllegalAddress || finding.memory == stray.memory;

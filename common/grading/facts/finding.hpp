@@ -35,14 +35,17 @@ bool may_explain(const Finding& finding);
 /// @brief Whether it is an access outside of an array.
 bool is_stray(const Finding& finding);
 
+/// @brief Whether it is one of global memory.
+bool is_global_stray(const Finding& finding);
+
 /// @brief Whether threads were missing at a barrier where others waited.
 bool is_missed_barrier(const Finding& finding);
 
 /// @brief Whether it may be no more than what the same wrong index led to as that stray: at the same line, a
-/// read of what nobody has written or of the host's memory, or a race in the same memory. An index that is
-/// far enough off finds other arrays, and rows that other threads write; past the end of a thread's own
-/// array, it finds pointers. Or no more than a race, a missing __syncwarp() or such a read, in shared memory,
-/// which the barrier would have prevented that is_missed_barrier() tells of.
+/// read of what nobody has written or of the host's memory, an address of no memory, or a race in the same
+/// memory. An index that is far enough off finds other arrays, and rows that other threads write; past the
+/// end of a thread's own array, it finds pointers. Or no more than a race, a missing __syncwarp() or such a
+/// read, in shared memory, which the barrier would have prevented that is_missed_barrier() tells of.
 bool follows_from(const Finding& finding, const Finding& stray);
 /// @brief The same of any of several, of which some may be no strays.
 bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays);

@@ -15,6 +15,16 @@ namespace {
 constexpr std::string_view kStatuses[] = {"returned", "threw", "cuda_error", "fault",
                                           "timeout",  "died",  "refused",    "differed"};
 
+}  // namespace
+
+std::string_view to_string(Status status) { return kStatuses[static_cast<std::size_t>(status)]; }
+
+Status status_of(std::string_view name) {
+  const auto* found = std::find(std::begin(kStatuses), std::end(kStatuses), name);
+  if (found == std::end(kStatuses)) throw std::invalid_argument("not a status: " + std::string(name));
+  return static_cast<Status>(found - std::begin(kStatuses));
+}
+
 std::string leak_sentence(const Outcome& outcome) {
   if (outcome.leak_count == 0) return {};
   const bool one = outcome.leak_count == 1;
@@ -29,34 +39,11 @@ std::string leak_sentence(const Outcome& outcome) {
       outcome.leak_count, one ? "" : "s", outcome.leak_bytes, one ? "is" : "are", place);
 }
 
-}  // namespace
-
-std::string_view to_string(Status status) { return kStatuses[static_cast<std::size_t>(status)]; }
-
-Status status_of(std::string_view name) {
-  const auto* found = std::find(std::begin(kStatuses), std::end(kStatuses), name);
-  if (found == std::end(kStatuses)) throw std::invalid_argument("not a status: " + std::string(name));
-  return static_cast<Status>(found - std::begin(kStatuses));
-}
-
 std::string side_effects(const Outcome& outcome) {
   std::string text;
   for (const Violation& violation : outcome.violations) add_line(text, violation.sentence);
   add_line(text, leak_sentence(outcome));
   return text;
-}
-
-bool findings_tell_effects(const Outcome& outcome) {
-  const auto told = [&](const Violation& violation) {
-    return !violation.overrun.empty() &&
-           std::any_of(outcome.findings.begin(), outcome.findings.end(), [&](const Finding& finding) {
-             if (!is_stray(finding) || !finding.element.starts_with(violation.overrun)) return false;
-             const std::string_view place =
-                 std::string_view(finding.element).substr(violation.overrun.size());
-             return place.starts_with('[') || place.starts_with(".data[");
-           });
-  };
-  return outcome.leak_count == 0 && std::all_of(outcome.violations.begin(), outcome.violations.end(), told);
 }
 
 std::string why_not_returned(const Outcome& outcome) {

@@ -48,9 +48,7 @@ struct Leak {
 /// A guard, a gap or an input that changed.
 struct Violation {
   std::string sentence;
-  /// The array past one of whose ends something was written; a finding that names it tells where. Empty for
-  /// everything else.
-  std::string overrun{};
+  bool misplaced = false;  ///< outside of an output, or in its gaps: maybe what belongs into it
 };
 
 /// Among Outcome::counters: what copies brought from device memory to device memory, which is in no kernel's
@@ -91,8 +89,7 @@ std::string why_not_clean(const Outcome& outcome);
 /// inputs, leaks. Empty: nothing.
 std::string side_effects(const Outcome& outcome);
 
-/// @brief Whether the findings of the call tell of all its side effects: each is an overrun of an array that
-/// one of them names as left.
-bool findings_tell_effects(const Outcome& outcome);
+/// @brief Memory that was never freed. Empty: none.
+std::string leak_sentence(const Outcome& outcome);
 
 }  // namespace course::grading

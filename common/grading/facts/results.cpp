@@ -80,6 +80,11 @@ Results read_results(const std::filesystem::path& file) {
   return results;
 }
 
+bool explains_findings(const CaseResult& result) {
+  return std::any_of(result.failures.begin(), result.failures.end(),
+                     [](const Failure& one) { return one.explains_findings; });
+}
+
 void fail_if_found(CaseResult& result) {
   if (std::any_of(result.findings.begin(), result.findings.end(),
                   [](const Finding& finding) { return finding.severity == Severity::error; }))

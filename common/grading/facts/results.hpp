@@ -30,6 +30,9 @@ struct CaseResult {
   std::vector<simt::LaunchProfile> launches;  ///< what check mode counted, of the first few
 };
 
+/// @brief Whether one of its failures says what its findings follow from.
+bool explains_findings(const CaseResult& result);
+
 /// @brief Fails the case if there is a finding that is an error, whatever the tests made of it: the output of
 /// a race is right only by luck.
 void fail_if_found(CaseResult& result);

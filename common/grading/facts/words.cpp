@@ -91,8 +91,9 @@ std::vector<std::string> lines_of_failures(const CaseResult& result, const std::
     std::stable_partition(failures.begin(), failures.end(),
                           [](const Failure& one) { return one.kind == Failure::Kind::values; });
   bool told = cause.empty();
+  const bool explained = !told || explains_findings(result);
   for (Failure& failure : failures) {
-    if (failure.found) continue;
+    if (failure.found || (failure.misplaced && explained)) continue;
     if (!told && failure.kind != Failure::Kind::values) lines.push_back(cause), told = true;
     if (failure.context == context && failure.kind == Failure::Kind::values && !first &&
         never_written(failure.values)) {

@@ -8,6 +8,7 @@
 #include <list>
 
 #include "grading/base/demangle.hpp"
+#include "grading/base/messages.hpp"
 #include "grading/facts/words.hpp"
 #include "grading/testing/case.hpp"
 
@@ -70,11 +71,17 @@ Failure failure_of_call(const Outcome& outcome, const std::string& sentence) {
 }
 
 std::vector<Failure> failures_of_effects(const Outcome& outcome) {
-  const std::string effects = side_effects(outcome);
-  if (effects.empty()) return {};
-  Failure failure{.kind = Failure::Kind::effects, .sentence = effects};
-  failure.found = findings_tell_effects(outcome);
-  return {failure};
+  Failure misplaced{.kind = Failure::Kind::effects, .misplaced = true},
+      others{.kind = Failure::Kind::effects};
+  for (const Violation& one : outcome.violations)
+    add_line((one.misplaced ? misplaced : others).sentence, one.sentence);
+  add_line(others.sentence, leak_sentence(outcome));
+  // An index that led outside there has led here, too.
+  misplaced.found = std::any_of(outcome.findings.begin(), outcome.findings.end(), is_global_stray);
+  std::vector<Failure> failures;
+  for (Failure* const one : {&misplaced, &others})
+    if (!one->sentence.empty()) failures.push_back(std::move(*one));
+  return failures;
 }
 
 }  // namespace

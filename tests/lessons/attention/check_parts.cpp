@@ -71,6 +71,11 @@ std::vector<Failure> failures_of(std::vector<Result> results) {
   return failures;
 }
 
+bool wrote_elsewhere(const Outcome& outcome) {
+  return std::any_of(outcome.violations.begin(), outcome.violations.end(),
+                     [](const Violation& one) { return one.misplaced; });
+}
+
 bool hides_causes(const Outcome& outcome) {
   const std::vector<Finding> reasons = reasons_in(outcome.findings);
   return !std::all_of(reasons.begin(), reasons.end(), is_stray);
@@ -79,7 +84,8 @@ bool hides_causes(const Outcome& outcome) {
 std::vector<Failure> despite_findings(const Outcome& outcome, const std::vector<Result>& results,
                                       const std::vector<Misplacement>& misplaced) {
   const auto explains = [](const Finding& one) { return may_explain(one); };
-  const bool found = std::any_of(outcome.findings.begin(), outcome.findings.end(), explains);
+  const bool found =
+      std::any_of(outcome.findings.begin(), outcome.findings.end(), explains) || wrote_elsewhere(outcome);
   const bool hidden = hides_causes(outcome);
   if (!found) return {};
   for (const Result& result : results) {

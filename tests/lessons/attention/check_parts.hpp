@@ -39,6 +39,9 @@ struct Result {
 /// against each wrong result; once some explain one, only these against the others, which takes less time.
 std::vector<grading::Failure> failures_of(std::vector<Result> results);
 
+/// @brief Whether something was written past an output, or into its gaps.
+bool wrote_elsewhere(const grading::Outcome& outcome);
+
 /// @brief Whether check mode found what keeps mistakes from being told: not accesses outside of arrays alone.
 bool hides_causes(const grading::Outcome& outcome);
 

@@ -88,6 +88,11 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
         misplaced.push_back(std::move(one));
     despite = despite_findings(outcome, {results[i]}, misplaced);
   }
+  if (wrote_elsewhere(outcome))  // not to the place of head 0
+    for (Failure& failure : failures)
+      std::erase_if(failure.attempts, [&](const Attempt& attempt) {
+        return !despite.empty() || attempt.mistake == kOnlyHead0 || attempt.mistake == kOnlyBatch0;
+      });
   failures.insert(failures.begin(), despite.begin(), despite.end());  // where it went, before its numbers
   return failures;
 }

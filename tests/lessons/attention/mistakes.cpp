@@ -219,7 +219,7 @@ std::vector<Misplacement> misplacements_in(const Problem& p, bool others_are_rig
   std::vector<Misplacement> found;
   if (p.H() > 1) found.push_back({only_head_0_written()});
   if (p.B() > 1) found.push_back({only_batch_0_written()});
-  if (p.H() > 1 && p.B() != p.H())
+  if (p.H() > 1 && p.B() > 1 && p.B() != p.H())  // of one batch, it shows as a head
     found.push_back(
         {only_written(
              "head_and_batch_exchanged",
@@ -235,14 +235,14 @@ std::vector<Misplacement> misplacements_in(const Problem& p, bool others_are_rig
 
 Mistake only_head_0_written() {
   return only_written(
-      "only_head_0_written", [](const grading::Index& at) { return at[1] == 0; },
+      kOnlyHead0, [](const grading::Index& at) { return at[1] == 0; },
       "Only head 0 of each batch was written. The other heads have no blocks, or their blocks "
       "end, store nothing or write to the place of head 0.");
 }
 
 Mistake only_batch_0_written() {
   return only_written(
-      "only_batch_0_written", [](const grading::Index& at) { return at[0] == 0; },
+      kOnlyBatch0, [](const grading::Index& at) { return at[0] == 0; },
       "Only batch 0 was written. The other batches have no blocks, or their blocks end, store nothing or "
       "write to the place of batch 0.");
 }

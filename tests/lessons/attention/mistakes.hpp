@@ -71,6 +71,8 @@ std::vector<Misplacement> misplacements_in(const Problem& p, bool others_are_rig
 grading::Mistake only_written(std::string name, std::function<bool(const grading::Index&)> where,
                               std::string sentence);
 
+inline constexpr const char *kOnlyHead0 = "only_head_0_written", *kOnlyBatch0 = "only_batch_0_written";
+
 /// Fit if no head but the first of each batch was written, or no batch but the first.
 grading::Mistake only_head_0_written();
 grading::Mistake only_batch_0_written();

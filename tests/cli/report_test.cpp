@@ -144,6 +144,43 @@ TEST_CASE("a mistake that the numbers show is told before where it left an array
   CHECK(text.find("out_of_bounds") != std::string::npos);
 }
 
+TEST_CASE("a failure that explains findings stands before the first of them, and before all that went astray",
+          "[cli][report]") {
+  Failure exchanged = failed_check("Heads and batches are exchanged."), misplaced = failed_check("Past c.");
+  exchanged.explains_findings = misplaced.misplaced = true;
+  Finding read = finding("out_of_bounds", 3), write = finding("out_of_bounds", 4);
+  read.fix = write.fix = "Test the index.";
+  const std::string text = rendered(report({found("strays", {write}, {wrong_values("c")}),
+                                            failed("past the end", {wrong_values("c"), misplaced}),
+                                            found("explained", {read, write}, {exchanged, misplaced})}));
+  CHECK(text.find("explained (1 point)\n    Heads and batches") <
+        text.find("kernel.cu:3: error: out_of_bounds"));
+  CHECK_THAT(text, !ContainsSubstring("kernel.cu:4") && !ContainsSubstring("Test the index") &&
+                       !ContainsSubstring("Past c.") &&
+                       ContainsSubstring("and 2 more cases fail in the same way"));
+}
+
+TEST_CASE("what was written where no result belongs is told unless a cause is", "[cli][report]") {
+  Failure misplaced = failed_check("Past c.");
+  misplaced.misplaced = true;
+  CHECK_THAT(rendered(report({failed("first", {wrong_values("c"), misplaced})})),
+             ContainsSubstring("Past c."));
+  const std::string text =
+      rendered(report({failed("first", {wrong_values("c", {{"a", "It is a."}}), misplaced})}));
+  CHECK_THAT(text, ContainsSubstring("It is a.") && !ContainsSubstring("Past c."));
+}
+
+TEST_CASE("advice that several findings give is told with the first", "[cli][report]") {
+  Finding read = finding("out_of_bounds", 3), write = finding("out_of_bounds", 4);
+  read.fix = write.fix = "Test the index.";
+  const std::string text = rendered(report({found("first", {read, write})}));
+  CHECK_THAT(text, ContainsSubstring("kernel.cu:3") && ContainsSubstring("kernel.cu:4"));
+  CHECK(text.find("Test the index.") == text.rfind("Test the index."));
+  write.fix = "Make it larger.";
+  CHECK_THAT(rendered(report({found("first", {read, write})})),
+             ContainsSubstring("Test the index.") && ContainsSubstring("Make it larger."));
+}
+
 TEST_CASE("only the first few ways to fail are told in full", "[cli][report]") {
   const std::string text =
       rendered(report({failed("a", "apples"), failed("b", "bananas"), failed("c", "cherries"),

@@ -123,6 +123,8 @@ TEST_CASE("what a wrong index finds at the line where it leaves an array follows
   const Finding null_pointer = finding("null_pointer", 9);
   CHECK_FALSE(follows_from(null_pointer, stray));
   CHECK(follows_from(null_pointer, finding("out_of_bounds", 7)));  // of a thread's own array
+  CHECK(follows_from(finding("illegal_address", 7), stray));
+  CHECK_FALSE(follows_from(finding("illegal_address", 8), stray));
   CaseResult first = failed({wrong_values("c", {{"a", ""}})}), second = first;
   first.findings = {stray};
   second.findings = {race};

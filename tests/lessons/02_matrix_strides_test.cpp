@@ -459,16 +459,18 @@ std::string count_of(std::int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// Before the results: with another block, indices mean something else.
-void require_block(const Outcome& outcome) {
+/// Before the results: with another block, indices mean something else, and lead anywhere.
+void require_block(const Outcome& outcome, TestLine where = {}) {
   const simt::LaunchProfile* const launch = launch_of(outcome);
   if (!launch) return;
   const auto& block = launch->block;
-  require(block[0] == kTile && block[1] == kBlockRows && block[2] == 1,
-          "Blocks have " + std::to_string(block[0]) + " x " + std::to_string(block[1]) +
-              (block[2] == 1 ? "" : " x " + std::to_string(block[2])) +
-              " threads. The contract asks for kTile x kBlockRows, 32 along x and 8 along y: dim3(kTile, "
-              "kBlockRows).");
+  if (block[0] == kTile && block[1] == kBlockRows && block[2] == 1) return;
+  const std::string sentence = "Blocks have " + std::to_string(block[0]) + " x " + std::to_string(block[1]) +
+                               (block[2] == 1 ? "" : " x " + std::to_string(block[2])) +
+                               " threads. The contract asks for kTile x kBlockRows, 32 along x and 8 along "
+                               "y: dim3(kTile, kBlockRows).";
+  grading::detail::report({{.kind = Failure::Kind::check, .sentence = sentence, .explains_findings = true}},
+                          where);
 }
 
 /// The launch that the contract asks for. The simulator counts; a GPU does not tell.
@@ -496,8 +498,8 @@ void require_copy_grid(const Outcome& outcome, std::int64_t rows, std::int64_t c
   const std::int64_t tiles_across = (cols - 1) / kTile + 1, tiles_down = (rows - 1) / kTile + 1;
   const auto why = [&]() -> std::string {
     if (narrow().status == Status::returned) return "";
-    return " The blocks along x are those for the rows. The smaller stride of dst is strides[1] here: "
-           "neighbouring threads should write along its rows.";
+    return " The blocks along x are those for the rows: the grid has its axes exchanged, or rows and columns "
+           "are, though the smaller stride of dst is strides[1] here.";
   };
   if (blocks > tiles_across * kMaxGridY)
     require(false, "The launch had " + count_of(blocks, "block") + ". " + std::to_string(cols) +
@@ -623,10 +625,10 @@ Outcome check_transpose(std::int64_t rows, std::int64_t cols) {
 /// by side, or its columns.
 void require_strides_and_guard(bool rows_side_by_side) {
   if (rows_side_by_side) {
-    check_copy(2 * kTile, kTile, {2 * kTile + 6, 1}, {2 * kTile + 3, 1});
+    check_copy(3 * kTile, 2 * kTile, {3 * kTile + 6, 1}, {3 * kTile + 3, 1});
     check_copy(33, 40, row_major(33, 40), row_major(33, 40));
   } else {
-    check_copy(kTile, 2 * kTile, {1, 2 * kTile + 3}, {1, 2 * kTile + 6});
+    check_copy(2 * kTile, 3 * kTile, {1, 3 * kTile + 3}, {1, 3 * kTile + 6});
     check_copy(40, 33, row_major(40, 33), column_major(40, 33));
   }
 }

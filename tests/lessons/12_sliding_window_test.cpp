@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -56,6 +57,7 @@ class RangeMistakes {
         N_(N),
         offset_(p.Nk() - p.Nq()),
         window_(std::min(p.mask.window, p.Nk())),
+        ranges_(ranges_of_queries(p, M)),
         tiles_(" (That is what tiles of " + std::to_string(M) + " queries and " + std::to_string(N) +
                " keys give.)") {}
 
@@ -125,7 +127,7 @@ class RangeMistakes {
     to.add_view_too(
         "whole_if_either",
         [&p = p_, ranges = ranges_of(), passes = passing(), N = N_](Int i, Int j) {
-          const Ranges r = ranges(i);
+          const Ranges& r = ranges(i);
           const Int first_key = round_down(j, N);
           return p.sees(i, j) || (passes(i, j) && (r.all_begin <= first_key || first_key + N <= r.all_end));
         },
@@ -151,6 +153,23 @@ class RangeMistakes {
         to, "first_tile_rounded_up", [N](const Ranges& r, Int j) { return j >= round_up(r.begin, N); },
         "The beginning of the window is rounded up to a whole tile, and the keys before that are missing. "
         "The tile in which the window begins has to be loaded, too.");
+    add_missing(
+        to, "begin_one_key_late", [N](const Ranges& r, Int j) { return j >= round_down(r.begin + 1, N); },
+        "begin is one key late: where the first query's window begins with the last key of a tile, that tile "
+        "is left out.");
+    add_missing(
+        to, "first_tile_rounded_to_nearest",
+        [N](const Ranges& r, Int j) { return j >= round_down(r.begin + N / 2, N); },
+        "The beginning of the window is rounded to the nearest tile: where that is the next one, the keys "
+        "before it are missing. The tile in which the window begins has to be loaded, too.");
+    add_missing(
+        to, "ends_after_a_mask",
+        [N](const Ranges& r, Int j) {
+          Int first_key = round_down(r.begin, N);
+          while (first_key < r.end && r.all_begin <= first_key && first_key + N <= r.all_end) first_key += N;
+          return j < first_key + N;
+        },
+        "Tiles after the first one that needs a mask are missing: the loop ends there.");
     add_missing(
         to, "early_tiles_missing",
         [N](const Ranges& r, Int j) { return j >= round_down(std::max<Int>(r.all_begin, 0), N); },
@@ -211,7 +230,7 @@ class RangeMistakes {
     const auto add = [&, passes = passing(), ranges = ranges_of(), N = N_](
                          const char* name, std::function<bool(Int i, Int j)> sees, const char* sentence) {
       const auto whole = [=](Int i, Int j) {
-        const Ranges r = ranges(i);
+        const Ranges& r = ranges(i);
         return r.all_begin <= round_down(j, N) && round_down(j, N) + N <= r.all_end;
       };
       to.add_view_too(
@@ -227,6 +246,25 @@ class RangeMistakes {
         [=, ranges = ranges_of()](Int i, Int j) { return j <= i + offset && j >= ranges(i).begin; },
         "All queries of a tile have the window of the first. Each has its own: its first key moves along "
         "with it.");
+    add(
+        "mask_of_the_first_query", [&p = p_, M](Int i, Int j) { return p.sees(round_down(i, M), j); },
+        "The mask asks what the tile's first query sees, for all of its queries: hidden(query, key) gets the "
+        "number of each.");
+    if (offset != 0) {
+      add(
+          "future_edge_without_offset", [=](Int i, Int j) { return j <= i && j > i + offset - window; },
+          "The mask hides keys past key i, and older ones than the window of a query that stands at key i + "
+          "Nk - Nq. Both edges are those of the same query, which stands there.");
+      add(
+          "past_edge_without_offset", [=](Int i, Int j) { return j <= i + offset && j > i - window; },
+          "The window begins as if query i stood at key i, and ends where it does stand, at key i + Nk - "
+          "Nq.");
+    }
+    if (window > 1)
+      add(
+          "half_a_window", [=](Int i, Int j) { return j <= i + offset && j > i + offset - window / 2; },
+          "The window is half as long as it should be: it holds `window` keys, all of them before the "
+          "query's position or at it.");
     add(
         "window_reversed", [=](Int i, Int j) { return j <= i + offset - window; },
         "The window is reversed: its keys are hidden, and older ones are seen.");
@@ -323,7 +361,7 @@ class RangeMistakes {
   std::function<bool(Int i, Int j)> with(std::vector<Part> wrong) const {
     return [=, passes = passing(), ranges = ranges_of(), N = N_, offset = offset_, window = window_](Int i,
                                                                                                      Int j) {
-      const Ranges r = ranges(i);
+      const Ranges& r = ranges(i);
       Int position = i + offset, last = position, first = position - window + 1;
       for (const Part& part : wrong) {
         if (part.there && !part.there(r, j)) return false;
@@ -350,14 +388,15 @@ class RangeMistakes {
     return O;
   }
 
-  std::function<Ranges(Int i)> ranges_of() const {
-    return [&p = p_, M = M_](Int i) { return Ranges(p, i, M); };
+  /// Those of each query's tile.
+  std::function<const Ranges&(Int i)> ranges_of() const {
+    return [all = ranges_](Int i) -> const Ranges& { return (*all)[static_cast<std::size_t>(i)]; };
   }
 
   /// Whether key j lies in a tile that passes by query i.
   std::function<bool(Int i, Int j)> passing() const {
-    return [ranges = ranges_of(), N = N_, Nk = p_.Nk()](Int i, Int j) {
-      const Ranges r = ranges(i);
+    return [all = ranges_, N = N_, Nk = p_.Nk()](Int i, Int j) {
+      const Ranges& r = (*all)[static_cast<std::size_t>(i)];
       return j >= round_down(r.begin, N) && j < std::min(round_up(r.end, N), Nk);
     };
   }
@@ -384,8 +423,15 @@ class RangeMistakes {
         sentence + tiles_);
   }
 
+  static std::shared_ptr<const std::vector<Ranges>> ranges_of_queries(const Problem& p, Int M) {
+    std::vector<Ranges> all;
+    for (Int i = 0; i < p.Nq(); ++i) all.emplace_back(p, i, M);
+    return std::make_shared<const std::vector<Ranges>>(std::move(all));
+  }
+
   const Problem& p_;
   const Int M_, N_, offset_, window_;
+  const std::shared_ptr<const std::vector<Ranges>> ranges_;
   const std::string tiles_;
 };
 
@@ -427,7 +473,8 @@ const Kernel kKernel{.attend =
                          },
                      .outputs = {Which::lse, Which::O},
                      .own_mistakes = own_mistakes,
-                     .passes_contradict = true};
+                     .passes_contradict = true,
+                     .block_attends = true};
 
 /// Four queries that all score 0, ln 3, 0 and ln 4 with the four keys, and see two of them.
 Problem problem_of_the_notes() {

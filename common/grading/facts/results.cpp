@@ -80,6 +80,12 @@ Results read_results(const std::filesystem::path& file) {
   return results;
 }
 
+int count_results(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::istreambuf_iterator<char> begin(stream), end;
+  return static_cast<int>(std::count(begin, end, '\n'));
+}
+
 bool explains_findings(const CaseResult& result) {
   return std::any_of(result.failures.begin(), result.failures.end(),
                      [](const Failure& one) { return one.explains_findings; });

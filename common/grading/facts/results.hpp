@@ -54,6 +54,9 @@ struct Results {
 /// @throws std::runtime_error naming file and line if an earlier line is not a result.
 Results read_results(const std::filesystem::path& file);
 
+/// @brief How many whole lines that file has by now, without reading what they say; 0 if there is none.
+int count_results(const std::filesystem::path& file);
+
 /// @brief Appends one line with a single write, so that a reader never sees half of it unless the disk is
 /// full.
 /// @throws std::runtime_error naming the file if it cannot be written.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <system_error>
+#include <utility>
 
 #include "grading/base/messages.hpp"
 #include "grading/base/subprocess.hpp"
@@ -97,6 +98,21 @@ void add_up(LessonReport& report) {
   if (report.error.empty()) report.verdict = all ? Verdict::pass : Verdict::fail;
 }
 
+/// Whether a file has grown since it was last asked.
+class Growth {
+ public:
+  explicit Growth(fs::path file) : file_(std::move(file)) {}
+  bool operator()() {
+    std::error_code none_yet;
+    const std::uintmax_t size = fs::file_size(file_, none_yet);
+    return !none_yet && std::exchange(seen_, size) != size;
+  }
+
+ private:
+  fs::path file_;
+  std::uintmax_t seen_ = 0;
+};
+
 Command tests_command(const Toolchain& toolchain, const Lesson& lesson, const fs::path& library,
                       const CheckOptions& options, const fs::path& results_file) {
   Command command;
@@ -111,11 +127,10 @@ Command tests_command(const Toolchain& toolchain, const Lesson& lesson, const fs
   if (!chosen.empty()) command.arguments.push_back(chosen);
   command.directory = toolchain.source_dir;
   command.timeout = options.longest;
-  command.on_tick = [&options, results_file, next_look = std::chrono::steady_clock::now()]() mutable {
-    if (!options.on_case || std::chrono::steady_clock::now() < next_look) return;
-    next_look = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-    options.on_case(static_cast<int>(read_results(results_file).cases.size()));
-  };
+  if (options.on_case)
+    command.on_tick = [&options, results_file, has_grown = Growth(results_file)]() mutable {
+      if (has_grown()) options.on_case(count_results(results_file));
+    };
   return command;
 }
 
@@ -146,11 +161,8 @@ LessonReport check_kernel(const Toolchain& toolchain, const Lesson& lesson, cons
     }
     Results results;
     if (options.enough) {
-      command.enough = [&, seen = std::uintmax_t{0}]() mutable {
-        std::error_code none_yet;
-        const std::uintmax_t size = fs::file_size(results_file, none_yet);
-        if (none_yet || size == seen) return false;  // no case has ended since the last look
-        seen = size;
+      command.enough = [&, has_grown = Growth(results_file)]() mutable {
+        if (!has_grown()) return false;  // no case has ended since the last look
         results = read_results(results_file);
         return options.enough(results.cases);
       };

@@ -90,6 +90,7 @@ TEST_CASE("a file that does not exist has no results") {
   const TemporaryFile file;
   CHECK(read_results(file.path()).cases.empty());
   CHECK_FALSE(read_results(file.path()).truncated);
+  CHECK(count_results(file.path()) == 0);
 }
 
 TEST_CASE("a half-written last line is left out and reported") {
@@ -100,6 +101,7 @@ TEST_CASE("a half-written last line is left out and reported") {
   const Results results = read_results(file.path());
   CHECK(results.cases.size() == 1);
   CHECK(results.truncated);
+  CHECK(count_results(file.path()) == 1);
 }
 
 TEST_CASE("a line that is not a result is an error with its place") {

@@ -394,7 +394,7 @@ void add_patterns(Catalogue& to) {
 
 }  // namespace
 
-Catalogue catalogue(const Problem& p, Which which) {
+Catalogue catalogue(const Problem& p, Which which, bool block_attends) {
   Catalogue to(p, which);
   add_scores(to);
   add_reading(to);
@@ -402,16 +402,20 @@ Catalogue catalogue(const Problem& p, Which which) {
   add_heads(to);
   add_mask(to);
   add_missing_keys(to);
-  add_recurrence(to);
-  add_division(to);
-  add_lse(to);
+  if (!block_attends) {
+    add_recurrence(to);
+    add_division(to);
+    add_lse(to);
+  }
   add_sink(to);
   add_values(to);
   add_patterns(to);
   return to;
 }
 
-Mistakes mistakes_in(const Problem& p, Which which) { return catalogue(p, which).mistakes(); }
+Mistakes mistakes_in(const Problem& p, Which which, bool block_attends) {
+  return catalogue(p, which, block_attends).mistakes();
+}
 
 std::vector<NamedDeviation> deviations_in(const Problem& p, Which which) {
   return catalogue(p, which).deviations();

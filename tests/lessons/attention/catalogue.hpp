@@ -59,7 +59,7 @@ class Catalogue {
 };
 
 /// What mistakes_in() is made of.
-Catalogue catalogue(const Problem& p, Which which);
+Catalogue catalogue(const Problem& p, Which which, bool block_attends = false);
 
 /// " (That is what tiles of 32 keys give.)"
 std::string of_tiles(Int width);

@@ -1,8 +1,11 @@
 #include "attention/checks.hpp"
 
 #include <algorithm>
+#include <list>
+#include <map>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "attention/check_parts.hpp"
@@ -22,7 +25,7 @@ constexpr const char* kLaunch = "launch_for_other_indices";  // the mistake that
 Mistakes all_mistakes(const Kernel& kernel, const Problem& p, Which which) {
   const std::vector<Which>& without = kernel.without_mistakes;
   if (std::find(without.begin(), without.end(), which) != without.end()) return {};
-  Mistakes all = mistakes_in(p, which);
+  Mistakes all = mistakes_in(p, which, kernel.block_attends);
   if (!kernel.own_mistakes) return all;
   for (Mistake& mistake : kernel.own_mistakes(p, which)) all.push_back(std::move(mistake));
   return by_name(std::move(all));
@@ -101,33 +104,69 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
 
 namespace {
 
-/// The problems of the current case that the kernel solved.
-std::vector<Problem>& solved_in_this_case() {
-  static int case_of_these = 0;
-  static std::vector<Problem> solved;
-  if (std::exchange(case_of_these, case_number()) != case_number()) solved.clear();
+/// A problem that the kernel solved, and which mistakes would have changed its results, as far as they were
+/// asked for.
+class Solved {
+ public:
+  Solved(const Kernel& kernel, Problem p) : kernel_(kernel), p_(std::move(p)) {}
+
+  bool contradicts(const std::string& mistake) {
+    const auto [known, is_new] = changed_by_.try_emplace(mistake, false);
+    if (!is_new) return known->second;
+    if (results_.empty()) prepare();
+    for (const auto& [right, expected, comparison, mistakes] : results_)
+      for (const Mistake& one : mistakes)
+        if (one.name == mistake && one.changes && one.changes({right, expected, comparison}))
+          known->second = true;
+    return known->second;
+  }
+
+ private:
+  struct Right {
+    Tensor<float> result;
+    Tensor<double> expected;
+    Comparison comparison;
+    Mistakes mistakes;
+  };
+
+  void prepare() {
+    const reference::Attention reference = attention_of(p_);
+    const Forward64 expected = expected_of(reference);
+    const Baseline baseline = in_float32(p_, reference);
+    for (const Which which : kernel_.outputs) {
+      const Tensor<float> right = expected.of(which).to<float>();
+      results_.push_back(
+          {right, expected.of(which),
+           compare(right, name_of(which), expected.of(which), baseline.results.of(which), kBound),
+           kernel_.own_mistakes(p_, which)});
+    }
+  }
+
+  const Kernel& kernel_;
+  const Problem p_;
+  std::vector<Right> results_;
+  std::map<std::string, bool> changed_by_;
+};
+
+/// The problems that the kernel has solved so far, without the large ones, which tell no more and take long.
+std::list<Solved>& solved_so_far() {
+  static std::list<Solved> solved;
   return solved;
 }
 
+void remember_as_solved(const Kernel& kernel, const Problem& p) {
+  constexpr Int kLargest = 1 << 16;
+  if (p.Nq() * p.Nk() <= kLargest) solved_so_far().emplace_back(kernel, p);
+}
+
 /// Mistakes that explain a failure, but would have made one of a problem that was solved, are contradicted.
-void hold_against_solved(const Kernel& kernel, std::vector<Failure>& failures) {
-  for (const Problem& p : solved_in_this_case()) {
-    const reference::Attention reference = attention_of(p);
-    const Forward64 expected = expected_of(reference);
-    const Baseline baseline = in_float32(p, reference);
-    for (const Which which : kernel.outputs) {
-      const Tensor<float> right = expected.of(which).to<float>();
-      const Comparison comparison =
-          compare(right, name_of(which), expected.of(which), baseline.results.of(which), kBound);
-      const Mistakes mistakes = kernel.own_mistakes(p, which);
-      for (Failure& failure : failures)
-        for (Attempt& attempt : failure.attempts)
-          for (const Mistake& mistake : mistakes)
-            if (!attempt.sentence.empty() && mistake.name == attempt.mistake && mistake.changes &&
-                mistake.changes({right, expected.of(which), comparison}))
-              attempt.sentence.clear();
-    }
-  }
+void hold_against_solved(std::vector<Failure>& failures) {
+  for (Failure& failure : failures)
+    for (Attempt& attempt : failure.attempts)
+      if (!attempt.sentence.empty() &&
+          std::any_of(solved_so_far().begin(), solved_so_far().end(),
+                      [&](Solved& one) { return one.contradicts(attempt.mistake); }))
+        attempt.sentence.clear();
 }
 
 }  // namespace
@@ -144,8 +183,8 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
     return;
   }
   std::vector<Failure> failures = failures_in(kernel, p, got, outcome);
-  if (kernel.passes_contradict && failures.empty()) solved_in_this_case().push_back(p);
-  if (kernel.passes_contradict && !failures.empty()) hold_against_solved(kernel, failures);
+  if (kernel.passes_contradict && failures.empty()) remember_as_solved(kernel, p);
+  if (kernel.passes_contradict && !failures.empty()) hold_against_solved(failures);
   grading::detail::report(failures, where);
   grading::detail::report(true, {}, where);
 }

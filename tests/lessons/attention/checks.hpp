@@ -37,6 +37,7 @@ struct Kernel {
   /// Whether own_mistakes has each mistake in all its forms (every tiling) for every problem. Then a check
   /// that passed contradicts what would have changed its result.
   bool passes_contradict = false;
+  bool block_attends = false;  ///< see mistakes_in()
 };
 
 /// Tensors for a call's results, in the problem's layouts.

@@ -16,8 +16,9 @@ namespace course::attention_tests {
 /// @brief What every attention kernel may get wrong in this result: scale, reading, heads, mask, missing keys
 /// and dims, the recurrence over tiles of 8 to 256 keys, division, lse, learned sink, output. Only what the
 /// problem has: no mask, no mistakes of masks. Each name occurs once. `p` must outlive the mistakes, which
-/// compute only when they are asked.
-grading::Mistakes mistakes_in(const Problem& p, Which which);
+/// compute only when they are asked. `block_attends`: without those of the recurrence, of the division and of
+/// lse, since device::ForwardBlock does all of that.
+grading::Mistakes mistakes_in(const Problem& p, Which which, bool block_attends = false);
 
 /// A kernel that deviates so, and what to say of it.
 struct NamedDeviation {

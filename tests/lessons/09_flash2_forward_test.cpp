@@ -358,6 +358,36 @@ Forward64 with_scores_left_in_p(const Problem& p, Int width) {
   return to;
 }
 
+/// Where nothing is wrong but what should be NaN, the result speaks neither for the mistake nor against it.
+Mistake unless_nan_alone_is_lost(Mistake mistake) {
+  mistake.explain = [explain = mistake.explain](const WrongResult& result) -> std::optional<std::string> {
+    const std::vector<Int>& wrong = result.comparison.wrong;
+    if (std::all_of(wrong.begin(), wrong.end(),
+                    [&](Int i) { return std::isnan(result.expected.at_linear(i)); }))
+      return "";
+    return explain(result);
+  };
+  return mistake;
+}
+
+/// In a row of NaN alone, fmaxf() finds no maximum.
+Mistake rows_of_nan_taken_for_empty(const Problem& p, Which which) {
+  const auto wrong = [&p, which] {
+    Forward64 to = expected_of(p);
+    for (Int row = 0; row < to.lse.numel(); ++row) {
+      if (!std::isnan(to.lse.at_linear(row))) continue;
+      to.lse.at_linear(row) = -kInf64;
+      for (Int d = 0; d < p.D(); ++d) to.O.at_linear(row * p.D() + d) = 0;
+    }
+    return to.of(which);
+  };
+  return gives_about(
+      "nan_taken_for_empty", wrong,
+      "A row whose scores are NaN is taken for one without keys: fmaxf() passes over NaN, so that the "
+      "maximum is still -inf. Such a row has to become NaN, as it does where exp() takes each of its "
+      "scores.");
+}
+
 /// The last loop finishes `rows` of a thread's 8: 4 of each 64 queries side by side.
 void add_unfinished_rows(Mistakes& to, const Problem& p, Which which) {
   for (int rows = 1; rows < 8; ++rows) {
@@ -467,10 +497,11 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   for (const Int width : tile_widths(p.Nk())) mistakes.push_back(m_never_updated(p, which, width, "tile"));
   add_empty_beginnings(mistakes, p, which);
   for (const Int width : widths)
-    mistakes.push_back(gives_about(
+    mistakes.push_back(unless_nan_alone_is_lost(gives_about(
         "scores_left_in_p", [&p, which, width] { return with_scores_left_in_p(p, width).of(which); },
         "A row whose maximum is still -inf was skipped, and its scores are multiplied with V in the place of "
-        "P: -inf * V. They have to become 0 first."));
+        "P: -inf * V. They have to become 0 first.")));
+  mistakes.push_back(rows_of_nan_taken_for_empty(p, which));
   add_unfinished_rows(mistakes, p, which);
   if (which == Which::O && p.D() <= 64)
     mistakes.push_back(gives_about(

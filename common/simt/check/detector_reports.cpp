@@ -82,13 +82,22 @@ ElementName Detector::element(const FindingSide& side, Space space, std::uint64_
   return memory_map().element(space, offset, bytes, texts_of(side.calls));
 }
 
+/// Whether the lane is one of those that make this access, and to this place. Of a move of matrices, only
+/// its rows are known.
+static bool lane_touches(const WarpAccess& access, unsigned lane, std::uint64_t offset) {
+  if (access.matrices > 0) return true;
+  return (access.lanes >> lane & 1u) != 0 && access.offsets[lane] <= offset &&
+         offset < access.offsets[lane] + access.bytes;
+}
+
 void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp& before, Did before_did) {
   const WarpAccess& access = touch.access;
   const bool before_writes = before_did != Did::read, same_value = before_did == Did::write_same_value;
   const bool same_block = before.step() >= order_.first_of_block();
   const bool same_warp = same_block && before.warp() == access.warp;
   const bool one_instruction = same_warp && before.step() == order_.step_of(access.warp) &&
-                               before.site() == access.site && before_writes && access.kind != Kind::read;
+                               before.site() == access.site && before_writes && access.kind != Kind::read &&
+                               lane_touches(access, before.thread() % 32, touch.offset);
   const char* const kind = same_value                      ? kSameValueWrite
                            : same_warp && !one_instruction ? kMissingSyncwarp
                                                            : kRace;

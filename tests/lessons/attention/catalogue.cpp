@@ -51,10 +51,14 @@ void add_scores(Catalogue& to) {
     to.add("q_and_k_exchanged", {.Q = right(p.K), .K = right(p.Q)},
            "Q and K have changed places: S is K·Qᵀ·scale.");
   if (p.Nk() == p.D())
-    to.add("k_not_transposed", {.K = transposed(p.K)},
-           "S is Q·K·scale here: K is not transposed. S_ij is the product of row i of Q with row j of K.");
+    to.add(
+        "k_not_transposed", {.K = transposed(p.K)},
+        "S is Q·K·scale here; it should be Q·Kᵀ·scale: S_ij is the product of row i of Q with row j of K.");
+  if (to.which() != Which::m)  // all m of 0 say no_maximum
+    to.add("scores_are_0", {.dims = 0},
+           "All scores are 0: the scale is 0, as it is where an int holds it, or nothing is added to S.");
   for (const Int end : ends_of_whole_tiles(p.D()))
-    if (end > 0 || to.which() != Which::m)  // all m of 0 say no_maximum
+    if (end > 0)
       to.add("dim_tail_missing", {.dims = end},
              "The last dimensions are missing from the scores: those from " + std::to_string(end) + " on.");
   to.add("base_2", {.base_2 = true},

@@ -133,6 +133,8 @@ void add_missing_keys(Catalogue& to) {
     if (to.which() == Which::O && any_is_seen(keys_before(end)))  // else O is 0, and a stub's is, too
       to.add("values_missing", {.end_value = end}, "The last keys are missing from the sum over V: " + from);
   }
+  if (tile_widths(Nk).empty())  // all keys lie in the first tile
+    for (const char* const name : {"first_tile_only", "every_second_tile"}) to.rule_out(name);
   for (const Int width : tile_widths(Nk)) {
     if (Nk % width == 0)
       to.add_view("last_tile_missing", keys_before(Nk - width),

@@ -100,7 +100,8 @@ class Identity {
         where + formula +
             fmt::format(
                 "If it is P ∘ (dP - delta) of these P and delta, dP[{}, {}] was {}; it should be V[{}, {}], "
-                "since dO is the identity. If it is that of these P and dP, delta was {}. Look at dP = dO·Vᵀ, "
+                "since dO is the identity. If it is that of these P and dP, delta was {}. Look at dP = "
+                "dO·Vᵀ, "
                 "at dS = P ∘ (dP - delta){}, and at the product {}.",
                 i, j, number(dS / P + delta), j, i, number(dP - dS / P),
                 by_keys ? "" : ", at P, if it is computed once more for dQ",

@@ -215,8 +215,10 @@ struct Told {
                                        [](const Failure& one) { return one.misplaced; });
     const bool explained = (cause && shows(of_all, result)) || (places && misplaced);
     const bool ended = std::any_of(reasons.begin(), reasons.end(), is_stray);
+    const bool overran_own = std::any_of(findings.begin(), findings.end(), is_own_stray);
     return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& one) {
       if (ways.contains(way_in(result, one))) return true;
+      if (one.kind == Failure::Kind::call && overran_own) return true;  // which may lead anywhere
       if (one.misplaced && (explained || explains_findings(result))) return true;
       return reasons.empty() ? explained && one.kind == Failure::Kind::values
                              : ended || one.found || one.kind != Failure::Kind::check;

@@ -224,7 +224,7 @@ std::vector<Int> widths(Int size) {
 void add_unwritten(Mistakes& to, const Problem& p) {
   if (p.H() > 1) to.push_back(only_head_0_written());
   if (p.B() > 1) to.push_back(only_batch_0_written());
-  to.push_back(missing_tail("last_queries_missing", 2, kLastQueriesMissing));
+  to.push_back(missing_tail("last_queries_missing", 2, kLastQueriesMissing, kLastQueriesEmpty));
 }
 
 /// Which tiles of S exist where rows and columns of tiles are taken for each other.

@@ -265,6 +265,14 @@ class RangeMistakes {
           "half_a_window", [=](Int i, Int j) { return j <= i + offset && j > i + offset - window / 2; },
           "The window is half as long as it should be: it holds `window` keys, all of them before the "
           "query's position or at it.");
+    if (p_.mask.window >= p_.Nk())
+      add(
+          "long_window_unmasked", [](Int, Int) { return true; },
+          "A window of Nk keys or more hides none of the past, but keys past the query's position stay "
+          "hidden: "
+          "the mask is still needed.");
+    else
+      to.rule_out("long_window_unmasked");
     add(
         "window_reversed", [=](Int i, Int j) { return j <= i + offset - window; },
         "The window is reversed: its keys are hidden, and older ones are seen.");

@@ -96,6 +96,14 @@ std::string describe_timeout(double seconds, const Progress& progress) {
       progress.entry, seconds);
 }
 
+std::string describe_idle_timeout(double seconds, double used, const Progress& progress) {
+  return fmt::format(
+      "{} was stopped after {:.3g} s, of which it used a processor for {:.2g} s. Either it waits for what "
+      "never "
+      "comes, or this machine is busy with other work: then try again.{}",
+      progress.running ? progress.entry : "Loading your file", seconds, used, where_to_look(progress));
+}
+
 std::string describe_hunger(std::uint64_t bytes, const Progress& progress) {
   return fmt::format(
       "Your code held more than {} MiB of memory {} and was stopped. Look for an allocation in a loop, or a "

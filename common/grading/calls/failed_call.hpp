@@ -20,6 +20,8 @@ std::string describe_broken_channel(const Progress& progress);
 
 /// @brief The call was stopped after `seconds`.
 std::string describe_timeout(double seconds, const Progress& progress);
+/// The same of a call that hardly had a processor in its seconds by the clock: who waits is not known.
+std::string describe_idle_timeout(double seconds, double used, const Progress& progress);
 
 /// @brief A confined worker held more than `bytes` of memory and was ended.
 std::string describe_hunger(std::uint64_t bytes, const Progress& progress);

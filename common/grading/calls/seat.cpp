@@ -111,14 +111,17 @@ Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, cons
   process.channel().send(encode(call), {input.get(), output.get()});  // wait() notices if nobody is there
   for (;;) {
     switch (process.wait(deadline)) {
-      case WorkerProcess::Event::timeout:
-        if (const double left = limit - used_since(before, process.thread_seconds());
-            left > 0 && deadline < latest) {
-          deadline = std::min(latest, Clock::now() + to_duration(std::max(left, kShortestWait)));
+      case WorkerProcess::Event::timeout: {
+        const double used = config.busy_factor > 1 ? used_since(before, process.thread_seconds()) : limit;
+        if (used < limit && deadline < latest) {
+          deadline = std::min(latest, Clock::now() + to_duration(std::max(limit - used, kShortestWait)));
           continue;
         }
         ++timeouts_;
-        return end_with(Status::timeout, describe_timeout(timeout, progress));
+        return end_with(Status::timeout,
+                        used < limit / 2 ? describe_idle_timeout(config.busy_factor * limit, used, progress)
+                                         : describe_timeout(timeout, progress));
+      }
       case WorkerProcess::Event::ended:
         return end_with(Status::died, describe_death(process.stop(), progress));
       case WorkerProcess::Event::too_large:

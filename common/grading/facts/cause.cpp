@@ -31,6 +31,29 @@ struct Evidence {
   bool finite = false;  ///< some of them are from a result without NaN and infinities
 };
 
+/// What the mistake says of a failure, and its other forms.
+std::vector<std::string> sentences_of(const Failure& failure, const std::string& mistake) {
+  std::vector<std::string> sentences;
+  for (const Attempt& attempt : failure.attempts)
+    if (attempt.mistake == mistake && !attempt.sentence.empty()) {
+      sentences.push_back(attempt.sentence);
+      sentences.insert(sentences.end(), attempt.other_forms.begin(), attempt.other_forms.end());
+    }
+  return sentences;
+}
+
+/// That one of them which explains most failures; "" if there is none.
+std::string most_telling(const Cause& cause, const std::vector<std::string>& sentences) {
+  const auto failures = [&](const std::string& sentence) {
+    const auto known = cause.sentences.find(sentence);
+    return known == cause.sentences.end() ? 0 : known->second;
+  };
+  const auto most =
+      std::max_element(sentences.begin(), sentences.end(),
+                       [&](const std::string& a, const std::string& b) { return failures(a) < failures(b); });
+  return most == sentences.end() ? "" : *most;
+}
+
 /// The sentence without the remark in brackets at its end, if the other ends with the same.
 std::string without_remark_of(const std::string& sentence, const std::string& other) {
   const std::size_t remark = sentence.rfind(" (");
@@ -90,21 +113,24 @@ std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
       cause.mistakes.push_back(mistake);
     }
   if (cause.mistakes.size() > 2) return std::nullopt;
+  for (const std::string& mistake : cause.mistakes)
+    for (const Failure* const failure : candidates.at(mistake).failures)
+      for (const std::string& sentence : sentences_of(*failure, mistake)) ++cause.sentences[sentence];
   return cause;
 }
 
 std::string sentence_for(const Cause& cause, const CaseResult& result) {
   for (const Failure& failure : result.failures) {
-    const std::string* const first = failure.explanation(cause.mistakes.front());
-    if (first == nullptr) continue;
-    const std::string* const second = failure.explanation(cause.mistakes.back());
-    if (cause.mistakes.size() > 1 && second != nullptr) {
-      if (second->starts_with(kTwoThings)) return *first;  // where one explains all
-      if (first->starts_with(kTwoThings)) return *second;
-      return "Two mistakes give exactly these numbers. One: " + without_remark_of(*first, *second) +
-             " The other: " + *second;
+    const std::string first = most_telling(cause, sentences_of(failure, cause.mistakes.front()));
+    if (first.empty()) continue;
+    const std::string second = most_telling(cause, sentences_of(failure, cause.mistakes.back()));
+    if (cause.mistakes.size() > 1 && !second.empty()) {
+      if (second.starts_with(kTwoThings)) return first;  // where one explains all
+      if (first.starts_with(kTwoThings)) return second;
+      return "Two mistakes give exactly these numbers. One: " + without_remark_of(first, second) +
+             " The other: " + second;
     }
-    return (cause.sure ? "" : "Probably: ") + *first;
+    return (cause.sure ? "" : "Probably: ") + first;
   }
   return "";
 }

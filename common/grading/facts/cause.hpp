@@ -2,6 +2,7 @@
 /// @file
 /// The likeliest cause of wrong results: one mistake, chosen over all failed cases together.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@ namespace course::grading {
 struct Cause {
   std::vector<std::string> mistakes;  ///< its name; two where two mistakes give the same numbers everywhere
   bool sure = true;                   ///< false: it explains only a few numbers
+  /// What these say, or their forms, of the failures that they explain: of how many each.
+  std::map<std::string, int> sentences{};
 };
 
 /// @brief The accesses outside of arrays in all failed cases, each once.

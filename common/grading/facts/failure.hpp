@@ -35,6 +35,9 @@ struct Attempt {
   std::string mistake;     ///< its name
   std::string sentence{};  ///< what to tell if it explains the result; empty: it does not, and the result
                            ///< contradicts it
+  /// What its other forms say that explain the result as well: tiles of another size, say. Other failures
+  /// tell them apart.
+  std::vector<std::string> other_forms{};
 };
 
 /// One failed check.

@@ -15,6 +15,7 @@ using nlohmann::json;
 
 constexpr const char* kIllegalAddress = "illegal_address";  // which no array has
 constexpr const char* kNullPointer = "null_pointer";
+constexpr const char* kStackOverflow = "stack_overflow";
 constexpr const char* kHostPointer = "host_pointer_in_kernel";
 constexpr const char* kDeadlock = "deadlock";
 
@@ -139,6 +140,10 @@ bool is_stray(const Finding& finding) {
   return finding.kind == simt::check::kOutOfBounds || finding.kind == kIllegalAddress;
 }
 
+bool is_own_stray(const Finding& finding) {
+  return finding.kind == simt::check::kOutOfBounds && finding.memory.empty();
+}
+
 bool is_global_stray(const Finding& finding) {
   return finding.kind == kIllegalAddress ||
          (finding.kind == simt::check::kOutOfBounds && finding.memory == "global");
@@ -153,14 +158,15 @@ bool is_missed_barrier(const Finding& finding) {
 bool follows_from(const Finding& finding, const Finding& stray) {
   if (follows_from_missed_barrier(finding, stray)) return true;
   if (!is_stray(stray) || stray.here.line == 0) return false;
-  // Past the end of a thread's own array lie its other variables, pointers among them.
-  const bool led_by_own_array = stray.memory.empty() && finding.kernel == stray.kernel;
+  // Past the end of a thread's own array lie its other variables, pointers among them; and a compiler that
+  // sees such an index may make anything of the loop.
+  const bool led_by_own_array = is_own_stray(stray) && finding.kernel == stray.kernel;
   const auto at_its_line = [&](const simt::FindingSide& side) {
     return side.line == stray.here.line && side.file == stray.here.file;
   };
-  if (finding.kind == kNullPointer) return stray.kind == simt::check::kOutOfBounds && led_by_own_array;
+  if (finding.kind == kNullPointer || finding.kind == kStackOverflow) return led_by_own_array;
   if (finding.kind == kIllegalAddress)
-    return stray.kind == simt::check::kOutOfBounds && (led_by_own_array || at_its_line(finding.here));
+    return led_by_own_array || (stray.kind == simt::check::kOutOfBounds && at_its_line(finding.here));
   if (finding.kind == simt::check::kUninitialisedRead || finding.kind == kHostPointer)
     return at_its_line(finding.here);
   const bool same_memory = stray.kind == kIllegalAddress || finding.memory == stray.memory;

@@ -35,6 +35,8 @@ bool may_explain(const Finding& finding);
 /// @brief Whether it is an access outside of an array.
 bool is_stray(const Finding& finding);
 
+/// @brief Whether that array is a thread's own.
+bool is_own_stray(const Finding& finding);
 /// @brief Whether it is one of global memory.
 bool is_global_stray(const Finding& finding);
 

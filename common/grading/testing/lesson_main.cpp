@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,8 +100,9 @@ Failure failure_of(const Catch::AssertionStats& stats) {
     failure = *std::exchange(failure_to_come(), std::nullopt);
   else
     failure.sentence = sentence(stats.assertionResult);
+  std::set<std::string> told;  // nested calls may say the same
   for (const Catch::MessageInfo& info : stats.infoMessages)
-    if (info.type == Catch::ResultWas::Info)
+    if (info.type == Catch::ResultWas::Info && told.insert(info.message).second)
       failure.context += (failure.context.empty() ? "" : ", ") + info.message;
   failure.in_other_call = calls_of_case().only_others_found;
   return failure;

@@ -26,10 +26,14 @@ struct Mistake {
   /// The sentence for the student if it fits. Nothing if the result contradicts it; an empty sentence if the
   /// result speaks neither for it nor against it, since rounding hides what it changes.
   std::function<std::optional<std::string>(const WrongResult&)> explain;
+  /// Where it explains a result: what its other forms say that explain it, too.
+  std::function<std::vector<std::string>(const WrongResult&)> other_forms{};
   /// Whether it would have changed a result that is right, by more than rounding. Nothing: nobody knows.
   std::function<bool(const WrongResult& right)> changes{};
   /// Every result of the case would be wrong: where one is right, the others contradict it.
   bool of_all_results = false;
+  /// It would leave these results right: whatever is wrong with them, that is not why.
+  bool ruled_out = false;
 };
 
 using Mistakes = std::vector<Mistake>;

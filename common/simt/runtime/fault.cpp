@@ -101,7 +101,7 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
     case FaultKind::host_pointer:
       return fmt::format(
           "{} host memory. A kernel sees device memory only: allocate it with cudaMalloc, copy with "
-          "cudaMemcpy, and pass that pointer.",
+          "cudaMemcpy, and pass that pointer. If it is one from cudaMalloc, the index is far out of bounds.",
           access_text(fault));
     case FaultKind::device_pointer:
       return fmt::format(

@@ -46,7 +46,10 @@ TEST_CASE("a call without a processor may take longer by the clock, up to the bu
   config.busy_factor = 3;
   Session session(config);
   auto start = std::chrono::steady_clock::now();
-  CHECK(misbehave(session, kSleepForever, 0.5).status == Status::timeout);
+  const Outcome asleep = misbehave(session, kSleepForever, 0.5);
+  CHECK(asleep.status == Status::timeout);
+  CHECK_THAT(asleep.message,
+             ContainsSubstring("Either it waits for what never comes, or this machine is busy"));
   CHECK(seconds_since(start) > 1.5);
   Session another(config);
   start = std::chrono::steady_clock::now();

@@ -88,6 +88,22 @@ TEST_CASE("NaN and infinities contradict a mistake only if nothing else speaks f
   CHECK(told({failed({explained}), failed({overflowed})}).empty());
 }
 
+TEST_CASE("of a mistake's forms, the one is told that explains most failures") {
+  const auto of_tiles = [](const char* sentence, std::vector<std::string> others) {
+    Failure failure = wrong_values("c");
+    failure.attempts = {{"a", sentence, std::move(others)}};
+    return failed({failure});
+  };
+  const std::vector<CaseResult> cases{of_tiles("Tiles of 8.", {"Tiles of 16.", "Tiles of 32."}),
+                                      of_tiles("Tiles of 16.", {"Tiles of 32."}),
+                                      of_tiles("Tiles of 32.", {})};
+  const auto cause = likeliest_cause(cases);
+  REQUIRE(cause);
+  for (const CaseResult& one : cases) CHECK(sentence_for(*cause, one) == "Tiles of 32.");
+  const Failure& many = cases[0].failures[0];
+  CHECK(failure_from_json(failure_to_json(many)).attempts[0].other_forms == many.attempts[0].other_forms);
+}
+
 TEST_CASE("where check mode has found a reason, numbers are not explained") {
   CaseResult race = failed({explained_by("a")});
   race.findings = {finding("race")};
@@ -123,6 +139,8 @@ TEST_CASE("what a wrong index finds at the line where it leaves an array follows
   const Finding null_pointer = finding("null_pointer", 9);
   CHECK_FALSE(follows_from(null_pointer, stray));
   CHECK(follows_from(null_pointer, finding("out_of_bounds", 7)));  // of a thread's own array
+  CHECK(follows_from(finding("stack_overflow", 9), finding("out_of_bounds", 7)));
+  CHECK_FALSE(follows_from(finding("stack_overflow", 9), stray));
   CHECK(follows_from(finding("illegal_address", 7), stray));
   CHECK_FALSE(follows_from(finding("illegal_address", 8), stray));
   CaseResult first = failed({wrong_values("c", {{"a", ""}})}), second = first;

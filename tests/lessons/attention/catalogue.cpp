@@ -390,7 +390,7 @@ void add_patterns(Catalogue& to) {
           "The first " + std::to_string(tile) +
               " queries were never written: no block has the first tile, or its block returns before it "
               "stores."));
-  to.add(missing_tail("last_queries_missing", 2, kLastQueriesMissing));
+  to.add(missing_tail("last_queries_missing", 2, kLastQueriesMissing, kLastQueriesEmpty));
   if (to.which() == Which::O)
     to.add(missing_tail("last_dims_missing", 3, "The last columns of O are missing: those from {} on."));
   add_output_strides(to);

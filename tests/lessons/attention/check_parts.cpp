@@ -55,8 +55,9 @@ std::vector<Failure> failures_of(std::vector<Result> results) {
     if (comparison.passed) continue;
     Failure& failure = failures.emplace_back(comparison.failure());
     if (never_written(*result.got) || comparison.wrong.empty()) continue;
-    if (took_nothing_in(result)) continue;
     Mistakes mistakes = result.mistakes();
+    if (took_nothing_in(result))  // which contradicts what would have left it right, and explains nothing
+      std::erase_if(mistakes, [](const Mistake& one) { return !one.ruled_out; });
     for (const Mistake& one : mistakes)
       if (one.of_all_results) of_all_results.insert(one.name);
     if (!explaining.empty())

@@ -164,7 +164,9 @@ void add_rows_of_keys(GradientCatalogue& to) {
     const auto sentence = [&](const char* what, const char* belongs) {
       return std::string("The pair of query i and key j takes ") + what + " of query j" +
              (tiles.empty() ? "" : ", counted from the beginning of its tile") + ". " + belongs +
-             " to the query: to the columns of a tile whose rows are keys." + tiles;
+             " to the query: to the rows of a tile whose rows are queries, and to the columns where they are "
+             "keys." +
+             tiles;
     };
     to.add("rows_of_key", {.lse_of_pair = row}, sentence("lse", "It belongs"));
     if (to.is(Gradient::dV)) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -112,7 +114,7 @@ Mistake gives_about(std::string name, std::function<Tensor<double>()> wrong, std
     return gives_rounded(name, wrong, sentence, result);
   };
   const auto changes = [wrong](const WrongResult& right) { return moves_numbers(wrong(), right); };
-  return {std::move(name), explain, changes};
+  return {.name = std::move(name), .explain = explain, .changes = changes};
 }
 
 Mistake deviation(std::string name, const Problem& p, Which which, Deviation how, std::string sentence) {
@@ -133,7 +135,7 @@ Mistake deviation(std::string name, const Problem& p, Which which, Deviation how
   const auto changes = [&p, which, how](const WrongResult& right) {
     return moves_numbers(deviate(p, how, which).of(which), right);
   };
-  return {std::move(name), explain, changes};
+  return {.name = std::move(name), .explain = explain, .changes = changes};
 }
 
 Mistake overflowing_deviation(std::string name, const Problem& p, Which which, Deviation how,
@@ -156,6 +158,49 @@ Mistake overflowing_deviation(std::string name, const Problem& p, Which which, D
   return {std::move(name), explain};
 }
 
+namespace {
+
+/// What the first of a mistake's forms says that explains the result; of readings of several tensors, in
+/// which of them it has to be.
+std::optional<std::string> first_explanation(const Mistakes& forms, const WrongResult& result) {
+  std::optional<std::string> found;
+  std::vector<std::string> tensors;  // in which it gives this result
+  for (const Mistake& form : forms) {
+    const std::optional<std::string> sentence = form.explain(result);
+    if (!sentence) continue;
+    if (!found || found->empty()) found = sentence;
+    if (found->empty()) continue;
+    const auto [tensor, rest] = tensor_and_rest(*sentence);
+    if (tensor.empty()) break;
+    if (rest == tensor_and_rest(*found).second) tensors.push_back(tensor);
+  }
+  if (tensors.size() > 1) {  // it may be any of them
+    const std::string common = in_each(tensors), rest = tensor_and_rest(*found).second;
+    found = common.empty() ? rest.substr(std::string(": ").size()) : "In " + common + ", at least" + rest;
+  }
+  return found;
+}
+
+/// What the forms after that one say.
+std::vector<std::string> other_explanations(const Mistakes& forms, const WrongResult& result) {
+  std::vector<std::string> sentences;
+  const auto add = [&](const std::string& sentence) {
+    if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end())
+      sentences.push_back(sentence);
+  };
+  for (const Mistake& form : forms) {
+    const std::string sentence = form.explain(result).value_or("");
+    if (sentence.empty() || !tensor_and_rest(sentence).first.empty()) continue;
+    add(sentence);
+    if (form.other_forms)  // it was merged before
+      for (const std::string& other : form.other_forms(result)) add(other);
+  }
+  if (!sentences.empty()) sentences.erase(sentences.begin());
+  return sentences;
+}
+
+}  // namespace
+
 Mistakes by_name(Mistakes mistakes) {
   std::vector<std::pair<std::string, Mistakes>> groups;
   for (Mistake& mistake : mistakes) {
@@ -168,32 +213,18 @@ Mistakes by_name(Mistakes mistakes) {
   }
   Mistakes merged;
   for (auto& [name, group] : groups) {
-    const auto changes = [group](const WrongResult& right) {  // in whichever form
-      return std::all_of(group.begin(), group.end(),
-                         [&](const Mistake& mistake) { return mistake.changes && mistake.changes(right); });
+    const auto forms = std::make_shared<const Mistakes>(std::move(group));
+    Mistake& one = merged.emplace_back();
+    one.name = name;
+    one.explain = [forms](const WrongResult& result) { return first_explanation(*forms, result); };
+    one.other_forms = [forms](const WrongResult& result) { return other_explanations(*forms, result); };
+    one.changes = [forms](const WrongResult& right) {  // in whichever form
+      return std::all_of(forms->begin(), forms->end(),
+                         [&](const Mistake& form) { return form.changes && form.changes(right); });
     };
-    const bool of_all_results = group.front().of_all_results;
-    merged.push_back({name,
-                      [group = std::move(group)](const WrongResult& result) {
-                        std::optional<std::string> found;
-                        std::vector<std::string> tensors;  // in which it gives this result
-                        for (const Mistake& mistake : group) {
-                          const std::optional<std::string> sentence = mistake.explain(result);
-                          if (!sentence) continue;
-                          if (!found || found->empty()) found = sentence;
-                          if (found->empty()) continue;
-                          const auto [tensor, rest] = tensor_and_rest(*sentence);
-                          if (tensor.empty()) break;
-                          if (rest == tensor_and_rest(*found).second) tensors.push_back(tensor);
-                        }
-                        if (tensors.size() > 1) {  // it may be any of them
-                          const std::string common = in_each(tensors), rest = tensor_and_rest(*found).second;
-                          found = common.empty() ? rest.substr(std::string(": ").size())
-                                                 : "In " + common + ", at least" + rest;
-                        }
-                        return found;
-                      },
-                      changes, of_all_results});
+    one.of_all_results = forms->front().of_all_results;
+    one.ruled_out =
+        std::all_of(forms->begin(), forms->end(), [](const Mistake& form) { return form.ruled_out; });
   }
   return merged;
 }
@@ -247,14 +278,15 @@ Mistake only_batch_0_written() {
       "write to the place of batch 0.");
 }
 
-Mistake missing_tail(std::string name, std::size_t axis, std::string sentence) {
-  grading::list_mistake(name, sentence);
+Mistake missing_tail(std::string name, std::size_t axis, std::string sentence, std::string if_written) {
+  for (const std::string& each : {sentence, if_written}) grading::list_mistake(name, each);
   const auto begin_of_tail = [axis](const WrongResult& result) -> std::optional<Int> {
     const Int size = result.got.shape()[axis];
     std::vector<Int> wrong(static_cast<std::size_t>(size), 0);
     for (const Int i : result.comparison.wrong) {
       const float value = result.got.at_linear(i);
-      if (!grading::is_poison(value) && value != 0.0f) return std::nullopt;
+      if (!grading::is_poison(value) && value != 0.0f && value != -std::numeric_limits<float>::infinity())
+        return std::nullopt;
       ++wrong[static_cast<std::size_t>(result.got.unravel(i)[axis])];
     }
     const auto first = std::find_if(wrong.begin(), wrong.end(), [](Int n) { return n > 0; });
@@ -265,11 +297,15 @@ Mistake missing_tail(std::string name, std::size_t axis, std::string sentence) {
     return first - wrong.begin();
   };
   return {std::move(name),
-          [begin_of_tail,
-           sentence = std::move(sentence)](const WrongResult& result) -> std::optional<std::string> {
+          [begin_of_tail, sentence = std::move(sentence),
+           if_written = std::move(if_written)](const WrongResult& result) -> std::optional<std::string> {
             const std::optional<Int> first = begin_of_tail(result);
             if (!first) return std::nullopt;
-            std::string text = sentence;
+            const std::vector<Int>& wrong = result.comparison.wrong;
+            const bool written = std::any_of(wrong.begin(), wrong.end(), [&](Int i) {
+              return !grading::is_poison(result.got.at_linear(i));
+            });
+            std::string text = written && !if_written.empty() ? if_written : sentence;
             if (const std::size_t at = text.find("{}"); at != std::string::npos)
               text.replace(at, 2, std::to_string(*first));
             return text;
@@ -327,7 +363,10 @@ void Catalogue::add_view_too(const char* name, std::function<bool(Int i, Int j)>
 }
 
 void Catalogue::rule_out(const char* name) {
-  patterns_.push_back({name, [](const WrongResult&) -> std::optional<std::string> { return std::nullopt; }});
+  patterns_.push_back(
+      {.name = name,
+       .explain = [](const WrongResult&) -> std::optional<std::string> { return std::nullopt; },
+       .ruled_out = true});
 }
 
 Mistakes Catalogue::mistakes() const {

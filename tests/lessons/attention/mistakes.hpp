@@ -79,10 +79,16 @@ grading::Mistake only_head_0_written();
 grading::Mistake only_batch_0_written();
 
 /// @brief Fits if the wrong elements are exactly those from some multiple of 8 on, along an axis, and each
-/// was never written or is 0. "{}" in the sentence becomes that multiple.
-grading::Mistake missing_tail(std::string name, std::size_t axis, std::string sentence);
+/// was never written or is 0, or -inf. "{}" in the sentence becomes that multiple. `if_written`, if there is
+/// one, is told instead where one of them was written.
+grading::Mistake missing_tail(std::string name, std::size_t axis, std::string sentence,
+                              std::string if_written = "");
 
 /// For missing_tail() along an axis of queries.
+inline constexpr const char* kLastQueriesEmpty =
+    "The last queries, those from {} on, are stored as if they saw no key: nothing was added up for them. "
+    "Does "
+    "the loop over the keys end before it comes to theirs?";
 inline constexpr const char* kLastQueriesMissing =
     "The last queries are missing: those from {} on. No block computes them (does the grid, or the loop over "
     "the queries, count all Nq? does it end early?), or their results are not stored, or in another place.";

@@ -37,7 +37,9 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                      {},
                      [](const Problem& p, const Forward& got, const Outcome& outcome) {
                        return axes_exchanged("hbt", p, got, outcome);
-                     }};
+                     },
+                     false,
+                     64};
 
 // --- Problems ---
 

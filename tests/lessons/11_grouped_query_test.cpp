@@ -441,7 +441,9 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                      128,
                      {},
                      {},
-                     what_blocks_did};
+                     what_blocks_did,
+                     false,
+                     16};
 
 // --- Problems ---
 

@@ -427,7 +427,8 @@ const Kernel kKernel{.attend =
                          },
                      .outputs = {Which::lse, Which::O},
                      .own_mistakes = own_mistakes,
-                     .passes_contradict = true};
+                     .passes_contradict = true,
+                     .queries_a_reading = 16};
 
 /// Four queries that all score 0, ln 3, 0 and ln 4 with the four keys, and see two of them.
 Problem problem_of_the_notes() {

@@ -159,12 +159,29 @@ Kernel kernel_of_lesson() {
       own_mistakes};
   kernel.grouped = true;
   kernel.max_dim = kMaxDim;
+  kernel.queries_a_reading = 64;
   return kernel;
 }
 const Kernel kKernel = kernel_of_lesson();
 
+/// What both products multiply and add, at least: a kernel may tell problems apart, and has to use tensor
+/// cores for each.
+std::uint64_t multiply_adds(const Problem& p) {
+  Int pairs = 0;
+  for (Int i = 0; i < p.Nq(); ++i)
+    for (Int j = 0; j < p.Nk(); ++j) pairs += p.sees(i, j);
+  return static_cast<std::uint64_t>(2 * p.B() * p.H() * pairs * p.D());
+}
+
 void check(const Problem& p, TestLine where = TestLine::here()) {
-  attention_tests::check(kKernel, p, {}, where);
+  const Outcome outcome = attention_tests::check(kKernel, p, {}, where);
+  if (!outcome.profile) return;
+  INFO(describe(p));
+  const std::uint64_t least = multiply_adds(p), done = outcome.profile->matrix_float16;
+  require(done >= least,
+          "Tensor cores do " + std::to_string(done) + " multiply-adds; the products take " +
+              std::to_string(least) + " or more.",
+          where);
 }
 /// Without check mode, which takes many times as long: for what other calls have had checked.
 void check_values(const Problem& p, TestLine where = TestLine::here()) {

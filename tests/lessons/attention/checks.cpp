@@ -172,6 +172,7 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
   require_results(kernel, p, got, outcome, where);
   if (kernel.queries_a_reading > 0 && outcome.profile)
     require_keys_shared(kernel, *outcome.profile, p, where);
+  require_on_tensor_cores(outcome, multiply_adds_of(p, kernel.on_tensor_cores), where);
   return outcome;
 }
 

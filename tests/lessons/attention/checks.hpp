@@ -40,6 +40,8 @@ struct Kernel {
   /// The lesson's tiles: K and V are read once for so many queries of a head. Twice as much is asked for in
   /// every call that check mode counts, since a kernel may tell the problems apart. 0: nothing is.
   Int queries_a_reading = 0;
+  /// How many products tensor cores have to do, in every call that check mode counts.
+  Int on_tensor_cores = 0;
 };
 
 /// Tensors for a call's results, in the problem's layouts.

@@ -252,8 +252,10 @@ Outcome attend(const Problem& p, Forward& got, const CallOptions& options) {
   };
   return p.sink ? call_sink(in(*p.sink, "sink")) : call_sink(null());
 }
-const Kernel kKernel{
-    .attend = attend, .outputs = {Which::lse, Which::O}, .own_mistakes = own_mistakes, .queries_a_reading = 16};
+const Kernel kKernel{.attend = attend,
+                     .outputs = {Which::lse, Which::O},
+                     .own_mistakes = own_mistakes,
+                     .queries_a_reading = 16};
 
 /// Three queries and keys with products that are logarithms of whole numbers. The last query sees the last
 /// key and the first. Its scores are 0 and ln 5, and the learned sink is ln 2: the weights are 1/8 and 5/8.

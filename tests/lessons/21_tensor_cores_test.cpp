@@ -646,8 +646,7 @@ TEST_CASE("reads A and B once a tile, without bank conflicts, and waits once a s
     if (const Profile* profile = profile_of(outcome)) require_counters(p, *profile, outcome);
   };
   for (const Layout a : kLayouts)
-    for (const Layout b : kLayouts)
-      count(sixteen_bit_problem(128, 256, 192, a, b), bfloat16(), bfloat16());
+    for (const Layout b : kLayouts) count(sixteen_bit_problem(128, 256, 192, a, b), bfloat16(), bfloat16());
   const Problem small = sixteen_bit_problem(128, 256, 128, by_rows, by_columns);  // C may be of float32
   count(small, float16(), float16());
   count(small, float16(), float());

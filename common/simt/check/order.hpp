@@ -84,9 +84,9 @@ class Order {
   /// One of the two scopes: fences of the device, and those of the block (which the former are as well).
   struct Scope {
     std::unordered_map<std::uint64_t, Knowledge> locations[2];  ///< by space and offset
-    std::vector<Fences> fences;              ///< by thread
-    std::vector<unsigned> fenced;            ///< the threads that have an entry there
-    std::vector<Knowledge> threads;          ///< what a thread has acquired
+    std::vector<Fences> fences;                                 ///< by thread
+    std::vector<unsigned> fenced;                               ///< the threads that have an entry there
+    std::vector<Knowledge> threads;                             ///< what a thread has acquired
     std::vector<Knowledge> pending;          ///< what it will have acquired with its next fence
     Knowledge block;                         ///< what all threads know since the last barrier
     std::map<unsigned, Knowledge> barriers;  ///< by number: what was handed over

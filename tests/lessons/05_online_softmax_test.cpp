@@ -856,6 +856,27 @@ Problem problem_of_orders(std::int64_t cols) {
   return p;
 }
 
+/// Five rows to count accesses of, short and long, all whole sectors that end in a tail: with tame numbers,
+/// and with rows that rise and fall by 200, that lie at 10,000 and -10,000, and that begin with -inf. Whoever
+/// goes through some rows once more goes through one of these.
+std::vector<Problem> counted_problems() {
+  std::vector<Problem> problems;
+  for (const std::int64_t cols : {1000, 5000}) {
+    const Problem tame = random_problem(5, cols, cols + 8);
+    Problem wild = tame;
+    for (Col col = 0; col < cols; ++col) {
+      const float step = 200.0f * static_cast<float>(col) / static_cast<float>(cols);
+      wild.x(0, col) += step;
+      wild.x(1, col) -= step;
+      wild.x(2, col) += 10'000.0f;
+      wild.x(3, col) -= 10'000.0f;
+      if (2 * col < cols) wild.x(4, col) = -kInf;
+    }
+    problems.insert(problems.end(), {tame, wild});
+  }
+  return problems;
+}
+
 }  // namespace
 
 TEST_CASE("stats: merges the columns of two threads", "[l05][row_stats][points:2]") {
@@ -889,9 +910,7 @@ TEST_CASE("stats: give -inf and 0 for nothing above -inf, and NaN where the sum 
 }
 
 TEST_CASE("stats: read x once, in whole sectors", "[l05][row_stats][points:2]") {
-  // Short rows and long ones; both end in a tail, and are whole sectors.
-  for (const std::int64_t cols : {1000, 5000}) {
-    const Problem p = random_problem(5, cols, cols + 8);
+  for (const Problem& p : counted_problems()) {
     const Outcome outcome = check_stats(p);
     require_launch(outcome, p.rows());
     const Profile* profile = profile_of(outcome);
@@ -1004,8 +1023,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l05][onl
 
 TEST_CASE("reads x twice, in whole sectors, and waits at no more than two barriers",
           "[l05][online_softmax][points:3]") {
-  for (const std::int64_t cols : {1000, 5000}) {
-    const Problem p = random_problem(5, cols, cols + 8);
+  for (const Problem& p : counted_problems()) {
     const Outcome outcome = check_softmax(p, 16);
     require_launch(outcome, p.rows());
     const Profile* profile = profile_of(outcome);

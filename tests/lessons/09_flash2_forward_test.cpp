@@ -590,7 +590,11 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                      own_mistakes,
                      false,
                      128,
-                     own_misplacements};
+                     own_misplacements,
+                     {},
+                     {},
+                     false,
+                     64};
 
 /// What only tiles of keys can have, and rows that several threads share; or what is another sentence
 /// without.
@@ -852,7 +856,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l09][flash2_f
 TEST_CASE("keeps large scores apart", "[l09][flash2_forward][points:2]") {
   {  // first what tells a maximum that begins with 0 from none, and from one of two rows
     INFO("about 1000 added to every score of queries 0, 2, 4 and 6, and -1000 to those of the others");
-    check_results(with_opposite_shifts(random_problem({1, 2, 20, 100, 16}), 1000.0f));
+    check(with_opposite_shifts(random_problem({1, 2, 20, 100, 16}), 1000.0f));
   }
   {
     INFO("about 2000 or 1000 added to every score, by turns of four queries");
@@ -870,13 +874,13 @@ TEST_CASE("follows a maximum that rises from tile to tile, and one that stays in
           "[l09][flash2_forward][points:2]") {
   for (const float step : {0.05f, -0.05f, 1.0f, -1.0f}) {
     INFO("from key to key, " << step << " is added to every score");
-    check_results(with_slope(random_problem({1, 1, 24, 300, 8}), step));
+    check(with_slope(random_problem({1, 1, 24, 300, 8}), step));
   }
 }
 
 TEST_CASE("gives zeros and an lse of -inf where all scores of a row are -inf",
           "[l09][flash2_forward][points:2]") {
-  check_results(with_empty_rows_of_both(random_problem({1, 3, 12, 150, 8})));
+  check(with_empty_rows_of_both(random_problem({1, 3, 12, 150, 8})));
 }
 
 TEST_CASE("gives no weight to scores of -inf, whole tiles of them among others",
@@ -906,8 +910,10 @@ TEST_CASE("launches one kernel, with a block for each tile of queries of each he
 TEST_CASE("reads K and V once for every 64 queries, and stores only O and lse, once",
           "[l09][flash2_forward][points:3]") {
   // Every row begins at a multiple of 32 bytes.
-  for (const Sizes& n : {Sizes{1, 2, 64, 136, 16}, {1, 1, 192, 136, 32}}) {
-    const Problem p = random_problem(n);
+  const Sizes one_tile{1, 2, 64, 136, 16};
+  for (const Problem& p : {random_problem(one_tile), random_problem({1, 1, 192, 136, 32}),
+                           with_growing_scores(random_problem(one_tile), 1.0f)}) {
+    INFO(describe(p));
     const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
     const Profile* profile = profile_of(outcome);
     if (!profile) return;

@@ -37,7 +37,9 @@ const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& optio
                      {},
                      [](const Problem& p, const Forward& got, const Outcome& outcome) {
                        return axes_exchanged("hbt", p, got, outcome);
-                     }};
+                     },
+                     false,
+                     64};
 
 // --- Problems ---
 
@@ -183,6 +185,7 @@ TEST_CASE("loads no keys that no query of the tile sees", "[l10][causal][points:
   require_skips_the_future(kKernel, causal_problem({1, 1, 300, 300, 8}), 64);
   require_skips_the_future(kKernel, causal_problem({1, 1, 128, 320, 8}), 64);
   require_skips_the_future(kKernel, causal_problem({1, 1, 256, 128, 8}), 64);
+  require_skips_the_future(kKernel, with_growing_scores(causal_problem({1, 1, 128, 320, 8}), 1.0f), 64);
 }
 
 TEST_CASE("launches one kernel, with blocks for every tile, that writes O and lse once, in whole sectors",

@@ -482,6 +482,7 @@ const Kernel kKernel{.attend =
                      .outputs = {Which::lse, Which::O},
                      .own_mistakes = own_mistakes,
                      .passes_contradict = true,
+                     .queries_a_reading = 16,
                      .block_attends = true};
 
 /// Four queries that all score 0, ln 3, 0 and ln 4 with the four keys, and see two of them.
@@ -740,6 +741,7 @@ TEST_CASE("loads only tiles of keys that the window reaches", "[l12][sliding_win
   // the middle of one; and where some queries see nothing.
   require_only_seen_tiles({random_problem({1, 1, 256, 384, 8}, window_of(65)),
                            random_problem({1, 1, 256, 384, 8}, window_of(1)),
+                           with_growing_scores(random_problem({1, 1, 256, 384, 8}, window_of(65)), 1.0f),
                            random_problem({1, 1, 256, 384, 8}, window_of(20)),
                            random_problem({1, 1, 256, 128, 8}, window_of(20))});
 }

@@ -252,7 +252,10 @@ Outcome attend(const Problem& p, Forward& got, const CallOptions& options) {
   };
   return p.sink ? call_sink(in(*p.sink, "sink")) : call_sink(null());
 }
-const Kernel kKernel{attend, {Which::lse, Which::O}, own_mistakes};
+const Kernel kKernel{.attend = attend,
+                     .outputs = {Which::lse, Which::O},
+                     .own_mistakes = own_mistakes,
+                     .queries_a_reading = 16};
 
 /// Three queries and keys with products that are logarithms of whole numbers. The last query sees the last
 /// key and the first. Its scores are 0 and ln 5, and the learned sink is ln 2: the weights are 1/8 and 5/8.
@@ -509,6 +512,7 @@ TEST_CASE("loads each tile of the sinks and of the window once, and none between
   check_traffic(random_problem({1, 1, 16, 512, 8}, seeing(113, 4)));
   check_traffic(random_problem({1, 1, 16, 1152, 8}, seeing(177, 192)));
   check_traffic(random_problem({1, 1, 16, 512, 8}, seeing(113, 0)));
+  check_traffic(with_growing_scores(random_problem({1, 1, 16, 512, 8}, seeing(113, 4)), 1.0f));
   check_traffic(random_problem({1, 1, 16, 192, 8}, seeing(150, 70)));  // no tile lies between them
   check_traffic(random_problem({1, 1, 256, 256, 8}, seeing(64, 4)));   // the sinks of some blocks only
   check_traffic(random_problem({1, 1, 256, 128, 8}, seeing(1, 128)));  // sinks that no query of a block sees

@@ -126,6 +126,7 @@ Kernel forward_kernel() {
                 {Which::lse, Which::O},
                 own_forward};
   kernel.grouped = true;
+  kernel.queries_a_reading = 16;
   return kernel;
 }
 const Kernel kForward = forward_kernel();

@@ -458,6 +458,7 @@ Tensor<Result> check_product(const Problem& any, const CallOptions& options = {}
               " elements of C; it should launch " + (p.M() * p.N() > 0 ? "one." : "none."));
   require(blocks == blocks_of(p), "The launch had " + std::to_string(blocks) + " blocks; C has " +
                                       std::to_string(blocks_of(p)) + " tiles.");
+  require_on_tensor_cores(ran, static_cast<std::uint64_t>(p.M() * p.N() * p.K()));
   if (outcome != nullptr) *outcome = ran;
   return C;
 }
@@ -639,13 +640,17 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l21][mat
 
 TEST_CASE("reads A and B once a tile, without bank conflicts, and waits once a slab",
           "[l21][matmul][points:4]") {
+  const auto count = [](const Problem& p, auto type, auto result) {
+    Outcome outcome;
+    check_product<decltype(type), decltype(result)>(p, {}, &outcome);
+    if (const Profile* profile = profile_of(outcome)) require_counters(p, *profile, outcome);
+  };
   for (const Layout a : kLayouts)
-    for (const Layout b : kLayouts) {
-      const Problem p = sixteen_bit_problem(128, 256, 192, a, b);
-      Outcome outcome;
-      check_product<bfloat16, bfloat16>(p, {}, &outcome);
-      if (const Profile* profile = profile_of(outcome)) require_counters(p, *profile, outcome);
-    }
+    for (const Layout b : kLayouts) count(sixteen_bit_problem(128, 256, 192, a, b), bfloat16(), bfloat16());
+  const Problem small = sixteen_bit_problem(128, 256, 128, by_rows, by_columns);  // C may be of float32
+  count(small, float16(), float16());
+  count(small, float16(), float());
+  count(small, bfloat16(), float());
 }
 
 TEST_CASE("refuses what does not fit together and what cannot be copied 16 bytes at a time",

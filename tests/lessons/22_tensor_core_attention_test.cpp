@@ -159,6 +159,8 @@ Kernel kernel_of_lesson() {
       own_mistakes};
   kernel.grouped = true;
   kernel.max_dim = kMaxDim;
+  kernel.queries_a_reading = 64;
+  kernel.on_tensor_cores = 2;
   return kernel;
 }
 const Kernel kKernel = kernel_of_lesson();
@@ -388,6 +390,7 @@ TEST_CASE("gives 0 without keys, and launches nothing without queries",
 TEST_CASE("loads the tiles of keys that a query sees, each once, and writes O and lse once",
           "[l22][tensor_core_attention][points:3]") {
   require_traffic(bf16(random_problem({1, 1, 128, 192, 64})));
+  require_traffic(fp16(with_growing_scores(random_problem({1, 1, 128, 192, 64}), 1.0f)));
   require_traffic(bf16(random_problem({1, 1, 256, 256, 64}, {.causal = true})));
   require_traffic(bf16(random_problem({1, 1, 64, 448, 64}, {.causal = true, .window = 65, .sinks = 66})));
   // What a block loads is its work: those with most keys begin first.

@@ -166,7 +166,8 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   return found;
 }
 
-const BackwardKernel kBackward{call_backward, kTakes, own_mistakes};
+const BackwardKernel kBackward{
+    .attend_backward = call_backward, .takes = kTakes, .own_mistakes = own_mistakes, .on_tensor_cores = 5};
 
 Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {}) {
   return in_16_bits(random_problem(n, mask), format);

@@ -587,6 +587,10 @@ Outcome check(const Decoding& x, CallOptions options = {}, TestLine where = Test
   require_ran(outcome, where);
   require_results(x, got, outcome, where);
   require_no_warnings(outcome, where);
+  if (!x.first().format) return outcome;
+  std::uint64_t products = 0;  // Q·Kᵀ and P·V
+  for (const Problem& p : x.sequences) products += multiply_adds_of(p, 2);
+  require_on_tensor_cores(outcome, products, where);
   return outcome;
 }
 /// Without check mode, which takes many times as long: for what other calls have had checked.
@@ -821,6 +825,7 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
   for (const auto& [type, H] : {std::pair{kTypes[0], Int{1}},
                                 {kTypes[0], Int{8}},
                                 {kTypes[0], Int{16}},
+                                {kTypes[1], Int{8}},
                                 {kTypes[2], Int{1}},
                                 {kTypes[2], Int{8}}}) {
     const Decoding x =
@@ -858,6 +863,7 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
   for (const auto& [type, D] : {std::pair{kTypes[0], Int{64}},
                                 {kTypes[0], Int{128}},
                                 {kTypes[0], Int{256}},
+                                {kTypes[1], Int{128}},
                                 {kTypes[2], Int{64}},
                                 {kTypes[2], Int{128}}}) {
     const Decoding x = random_decoding({.H = 8, .H_kv = 1, .D = D}, {256}, type, {.splits = 1});

@@ -179,6 +179,14 @@ inline void require_tensor_cores(const Profile& profile, TestLine where = TestLi
   detail::report(why.empty(), why, where);
 }
 
+/// @brief Fails the case if check mode counted the call, and tensor cores do too little of it; see
+/// few_on_tensor_cores().
+inline void require_on_tensor_cores(const Outcome& outcome, std::uint64_t multiply_adds,
+                                    TestLine where = TestLine::here()) {
+  const std::string why = outcome.profile ? few_on_tensor_cores(*outcome.profile, multiply_adds) : "";
+  detail::report(why.empty(), why, where);
+}
+
 /// @brief Fails the case if one warp of a block does most of the work; see few_warps_work().
 inline void require_busy_warps(const Profile& profile, double times = 2, TestLine where = TestLine::here()) {
   const std::string why = few_warps_work(profile, times);

@@ -175,6 +175,12 @@ std::string products_beside_tensor_cores(const Profile& profile) {
       profile.matrix_float16, beside);
 }
 
+std::string few_on_tensor_cores(const Profile& profile, std::uint64_t multiply_adds) {
+  if (profile.matrix_float16 >= multiply_adds) return {};
+  return fmt::format("Tensor cores do {} multiply-adds; the products take {} or more.",
+                     profile.matrix_float16, multiply_adds);
+}
+
 std::uint64_t meetings(const simt::Counters& counters) {
   return counters.barriers + counters.shared_atomic.requests + counters.global_atomic.requests;
 }

@@ -50,6 +50,10 @@ std::string one_block_works(const Profile& profile, double share);
 /// empty if they do not.
 std::string products_beside_tensor_cores(const Profile& profile);
 
+/// @brief Tells that tensor cores do fewer multiply-adds of 16-bit numbers than so many; empty if they do
+/// not. For whatever is counted: a kernel may tell types and sizes apart.
+std::string few_on_tensor_cores(const Profile& profile, std::uint64_t multiply_adds);
+
 /// @brief Why so few lanes of each warp load that most have nothing to do; empty if a load brings 8 numbers
 /// of 4 bytes or more on average.
 std::string few_lanes_load(const Profile& profile);

@@ -187,8 +187,8 @@ void Detector::touch(const Touch& touch) {
     touch_page(touch, touch.offset + on_first_page, touch.access.bytes - on_first_page);
   if (touch.atomic && !order_.trivial())
     for_each_lane(touch.lanes, [&](unsigned lane) {
-      order_.meet_at(place_of(touch), touch.access.warp * 32 + lane, touch.access.kind != Kind::write,
-                     touch.access.kind != Kind::read);
+      order_.meet_at(touch.access.space, touch.offset, touch.access.warp * 32 + lane,
+                     touch.access.kind != Kind::write, touch.access.kind != Kind::read);
     });
 }
 

@@ -9,8 +9,8 @@ bool Knowledge::covers(std::uint32_t block, unsigned thread, Step step) const {
   const auto known = blocks_.find(block);
   if (known == blocks_.end()) return false;
   if (step <= known->second.all_threads) return true;
-  const auto of_thread = known->second.threads.find(thread);
-  return of_thread != known->second.threads.end() && step <= of_thread->second;
+  const std::vector<Step>& threads = known->second.threads;
+  return thread < threads.size() && step <= threads[thread];
 }
 
 void Knowledge::learn(std::uint32_t block, Step all_threads) {
@@ -19,14 +19,18 @@ void Knowledge::learn(std::uint32_t block, Step all_threads) {
 }
 
 void Knowledge::learn(std::uint32_t block, unsigned thread, Step step) {
-  Step& known = blocks_[block].threads[thread];
-  known = std::max(known, step);
+  std::vector<Step>& known = blocks_[block].threads;
+  if (known.size() <= thread) known.resize(thread + 1);
+  known[thread] = std::max(known[thread], step);
 }
 
 void Knowledge::learn(const Knowledge& other) {
   for (const auto& [block, of_block] : other.blocks_) {
-    learn(block, of_block.all_threads);
-    for (const auto& [thread, step] : of_block.threads) learn(block, thread, step);
+    OfBlock& known = blocks_[block];
+    known.all_threads = std::max(known.all_threads, of_block.all_threads);
+    if (known.threads.size() < of_block.threads.size()) known.threads.resize(of_block.threads.size());
+    for (std::size_t i = 0; i < of_block.threads.size(); ++i)
+      known.threads[i] = std::max(known.threads[i], of_block.threads[i]);
   }
 }
 
@@ -38,7 +42,7 @@ void Order::begin_launch() {
   launch_first_ = advance();
   block_starts_.clear();
   any_fence_ = false;
-  for (Scope& scope : scopes_) scope.locations.clear();
+  for (Scope& scope : scopes_) scope.locations[static_cast<unsigned>(Space::global)].clear();
 }
 
 bool Order::stamps_expired() { return std::exchange(expired_, false); }
@@ -57,6 +61,7 @@ void Order::begin_block(int threads) {
     scope.pending.assign(count, {});
     scope.block = {};
     scope.barriers.clear();
+    scope.locations[static_cast<unsigned>(Space::shared)].clear();
     scope.any_thread_knows = false;
   }
 }
@@ -165,16 +170,17 @@ Knowledge Order::released_by(const Scope& scope, unsigned thread) const {
   return released;
 }
 
-void Order::meet_at(std::uint64_t location, unsigned thread, bool reads, bool writes) {
+void Order::meet_at(Space space, std::uint64_t offset, unsigned thread, bool reads, bool writes) {
   for (Scope& scope : scopes_) {
-    const auto known = scope.locations.find(location);
-    if (reads && known != scope.locations.end()) {
+    auto& locations = scope.locations[static_cast<unsigned>(space)];
+    const auto known = locations.find(offset);
+    if (reads && known != locations.end()) {
       scope.pending[thread].learn(known->second);
       scope.any_thread_knows = true;
     }
     if (!writes || (scope.fenced.empty() && scope.block.empty() && scope.threads[thread].empty())) continue;
     Knowledge released = released_by(scope, thread);
-    if (!released.empty()) scope.locations[location].learn(released);
+    if (!released.empty()) locations[offset].learn(released);
   }
 }
 

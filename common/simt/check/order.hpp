@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "simt/check/event.hpp"
 #include "simt/check/shadow.hpp"
 #include "simt/runtime/warp.hpp"
 
@@ -36,7 +37,7 @@ class Knowledge {
  private:
   struct OfBlock {
     Step all_threads = 0;
-    std::map<unsigned, Step> threads;
+    std::vector<Step> threads;  ///< by thread, as far as any is known: barriers made of atomics know all
   };
   std::map<std::uint32_t, OfBlock> blocks_;
 };
@@ -68,7 +69,8 @@ class Order {
   void end_hand_over(unsigned barrier);
   void fence(unsigned thread, FenceScope scope);
   /// An atomic access, or one to a volatile flag: hands on what the thread released, takes what it finds.
-  void meet_at(std::uint64_t location, unsigned thread, bool reads, bool writes);
+  /// `offset` is within the space; shared memory is another one in each block.
+  void meet_at(Space space, std::uint64_t offset, unsigned thread, bool reads, bool writes);
 
   /// True if the access happened before what `thread` does now. For accesses of another thread in this
   /// launch.
@@ -81,10 +83,10 @@ class Order {
   };
   /// One of the two scopes: fences of the device, and those of the block (which the former are as well).
   struct Scope {
-    std::unordered_map<std::uint64_t, Knowledge> locations;
-    std::vector<Fences> fences;              ///< by thread
-    std::vector<unsigned> fenced;            ///< the threads that have an entry there
-    std::vector<Knowledge> threads;          ///< what a thread has acquired
+    std::unordered_map<std::uint64_t, Knowledge> locations[2];  ///< by space and offset
+    std::vector<Fences> fences;                                 ///< by thread
+    std::vector<unsigned> fenced;                               ///< the threads that have an entry there
+    std::vector<Knowledge> threads;                             ///< what a thread has acquired
     std::vector<Knowledge> pending;          ///< what it will have acquired with its next fence
     Knowledge block;                         ///< what all threads know since the last barrier
     std::map<unsigned, Knowledge> barriers;  ///< by number: what was handed over

@@ -502,8 +502,17 @@ void BlockRunner::use_matrix_row(const MatrixRow& row, std::uintptr_t caller) {
 // Without this, a thread that waits for another of its block by an atomic would never let it run.
 void BlockRunner::spin_hint() {
   if (launch_->stop) raise(FaultKind::endless_loop, "");
-  const unsigned spins = ++threads_[static_cast<std::size_t>(running_)].spins;
-  if (spins % kSpinsBeforeYield != 0) return;
+  unsigned& spins = threads_[static_cast<std::size_t>(running_)].spins;
+  if ((spins + 1) % kSpinsBeforeYield == 0)
+    give_way();
+  else
+    ++spins;
+}
+
+void BlockRunner::give_way() {
+  if (launch_->stop) raise(FaultKind::endless_loop, "");
+  unsigned& spins = threads_[static_cast<std::size_t>(running_)].spins;
+  spins = (spins / kSpinsBeforeYield + 1) * kSpinsBeforeYield;
   const bool parts = spins % kSpinsBeforeParting == 0;  // this thread may wait for one of those
   release_converged(parts);
   if (parts) release_all_paused(static_cast<std::size_t>(running_ / kWarpSize));

@@ -122,7 +122,8 @@ class BlockRunner {
     tile_values_[static_cast<std::size_t>(running_)] = value;
   }
   std::uint64_t value_of_tile(unsigned rank) const { return tile_values_.at(rank); }
-  void spin_hint();
+  void spin_hint();  ///< a thread may be spinning here, and gives way to others now and then
+  void give_way();   ///< it spins, and others have their turn before it goes on
   void tell_phase_end() {
     if (observer_ != nullptr) observer_->phase_ends();
   }

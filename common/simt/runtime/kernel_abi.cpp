@@ -65,7 +65,7 @@ void simt_check(int holds, const char* rule) {
 }
 
 void simt_spin_hint() {  // atomics work in host code as well
-  if (BlockRunner* current = BlockRunner::current()) current->spin_hint();
+  if (BlockRunner* current = BlockRunner::current()) current->give_way();
 }
 
 void* simt_dynamic_shared() { return runner("dynamic shared memory").dynamic_shared(); }

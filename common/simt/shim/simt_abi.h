@@ -42,7 +42,7 @@ unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate);
 unsigned simt_active_lanes(void);
 unsigned simt_lane(void);
 
-/// A place where a thread that spins gives way to others.
+/// A thread that spins gives way to others here, each time.
 void simt_spin_hint(void);
 
 enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare };

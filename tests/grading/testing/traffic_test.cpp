@@ -158,6 +158,14 @@ TEST_CASE("products beside tensor cores are told, and a softmax is none", "[traf
       "cores.");
 }
 
+TEST_CASE("products that tensor cores leave out are told", "[traffic]") {
+  Profile profile;
+  profile.matrix_float16 = 2048;
+  CHECK(few_on_tensor_cores(profile, 2048).empty());
+  CHECK(few_on_tensor_cores(profile, 2049) ==
+        "Tensor cores do 2048 multiply-adds; the products take 2049 or more.");
+}
+
 TEST_CASE("blocks that start last are told by what they load, too", "[traffic]") {
   simt::LaunchProfile launch;
   launch.kernel = "attention_kernel";

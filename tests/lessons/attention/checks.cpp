@@ -189,6 +189,23 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
   grading::detail::report(true, {}, where);
 }
 
+namespace {
+
+/// Whole sectors for each row, and one for the sink of each query of a tile, and all of that twice: D and the
+/// edges of tiles may waste some.
+void require_keys_shared(const Kernel& kernel, const Profile& profile, const Problem& p, TestLine where) {
+  const Int row = ((p.format ? 2 : 4) * p.D() + 31) / 32 * 32;
+  const Int readings = (p.Nq() + kernel.queries_a_reading - 1) / kernel.queries_a_reading;
+  const Int rows = p.B() * p.H() * (p.Nq() + 2 * readings * p.Nk());
+  const Int sinks = p.sink ? 32 * p.B() * p.H() * readings * kernel.queries_a_reading : 0;
+  require_loads_at_most(profile, static_cast<std::uint64_t>(2 * (row * rows + sinks)),
+                        "to read Q twice, and K and V twice for every " +
+                            std::to_string(kernel.queries_a_reading) + " queries,",
+                        where);
+}
+
+}  // namespace
+
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {
   INFO(describe(p));
   if (options.check == CheckMode::if_small && tiles_of(p) > kMostTilesChecked)
@@ -197,6 +214,9 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
   const Outcome outcome = kernel.attend(p, got, options);
   require_ran(outcome, where);
   require_results(kernel, p, got, outcome, where);
+  if (kernel.queries_a_reading > 0 && outcome.profile)
+    require_keys_shared(kernel, *outcome.profile, p, where);
+  require_on_tensor_cores(outcome, multiply_adds_of(p, kernel.on_tensor_cores), where);
   return outcome;
 }
 

@@ -37,6 +37,11 @@ struct Kernel {
   /// Whether own_mistakes has each mistake in all its forms (every tiling) for every problem. Then a check
   /// that passed contradicts what would have changed its result.
   bool passes_contradict = false;
+  /// The lesson's tiles: K and V are read once for so many queries of a head. Twice as much is asked for in
+  /// every call that check mode counts, since a kernel may tell the problems apart. 0: nothing is.
+  Int queries_a_reading = 0;
+  /// How many products tensor cores have to do, in every call that check mode counts.
+  Int on_tensor_cores = 0;
   bool block_attends = false;  ///< see mistakes_in()
 };
 

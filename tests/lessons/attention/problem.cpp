@@ -157,6 +157,13 @@ Problem with_shifted_scores(Problem p, float shift) {
   return p;
 }
 
+std::uint64_t multiply_adds_of(const Problem& p, Int products) {
+  Int pairs = 0;
+  for (Int i = 0; i < p.Nq(); ++i)
+    for (Int j = 0; j < p.Nk(); ++j) pairs += p.sees(i, j);
+  return static_cast<std::uint64_t>(products * p.B() * p.H() * pairs * p.D());
+}
+
 Problem with_growing_scores(Problem p, float step) {
   p = with_shifted_scores(std::move(p), step);
   for (Int b = 0; b < p.B(); ++b)

@@ -77,6 +77,9 @@ struct Problem {
   bool sees(Int i, Int j) const { return reference::sees(mask, i, j, Nq(), Nk()); }
 };
 
+/// @brief The multiply-adds of `products` products of matrices such as Q·Kᵀ and P·V, of keys that are seen.
+std::uint64_t multiply_adds_of(const Problem& p, Int products);
+
 /// "B = 2, H = 3, Nq = 70, ... causal", for INFO.
 std::string describe(const Problem& p);
 

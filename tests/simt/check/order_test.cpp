@@ -16,7 +16,9 @@ class Story {
   /// What that thread accesses now.
   Stamp access(unsigned thread) const { return {order.step_of(thread / 32), thread, 1, false}; }
   bool ordered(const Stamp& before, unsigned thread) const { return order.happened_before(before, thread); }
-  void atomic(std::uint64_t location, unsigned thread) { order.meet_at(location, thread, true, true); }
+  void atomic(std::uint64_t location, unsigned thread) {
+    order.meet_at(Space::global, location, thread, true, true);
+  }
   void release(std::uint64_t location, unsigned thread, FenceScope scope = FenceScope::device) {
     order.fence(thread, scope);
     atomic(location, thread);
@@ -170,7 +172,7 @@ TEST_CASE("a read does not release, and a write does not acquire", "[simt][order
   Story reads;
   const Stamp before = reads.access(0);
   reads.order.fence(0, FenceScope::device);
-  reads.order.meet_at(kFlag, 0, true, false);
+  reads.order.meet_at(Space::global, kFlag, 0, true, false);
   reads.next_block();
   reads.acquire(kFlag, 5);
   CHECK_FALSE(reads.ordered(before, 5));
@@ -179,7 +181,7 @@ TEST_CASE("a read does not release, and a write does not acquire", "[simt][order
   const Stamp also = writes.access(0);
   writes.release(kFlag, 0);
   writes.next_block();
-  writes.order.meet_at(kFlag, 5, false, true);
+  writes.order.meet_at(Space::global, kFlag, 5, false, true);
   writes.order.fence(5, FenceScope::device);
   CHECK_FALSE(writes.ordered(also, 5));
 }
@@ -230,6 +232,20 @@ TEST_CASE("releases chain from block to block", "[simt][order]") {
   story.next_block();
   story.acquire(kOtherFlag, 9);
   CHECK(story.ordered(before, 9));
+}
+
+TEST_CASE("a flag in shared memory hands on nothing to another block, which has its own", "[simt][order]") {
+  Story story;
+  const Stamp before = story.access(3);
+  story.order.fence(3, FenceScope::device);
+  story.order.meet_at(Space::shared, kFlag, 3, true, true);
+  story.order.meet_at(Space::shared, kFlag, 40, true, true);
+  story.order.fence(40, FenceScope::device);
+  CHECK(story.ordered(before, 40));
+  story.next_block();
+  story.order.meet_at(Space::shared, kFlag, 3, true, true);
+  story.order.fence(3, FenceScope::device);
+  CHECK_FALSE(story.ordered(before, 3));
 }
 
 TEST_CASE("flags of an earlier launch order nothing in a later one", "[simt][order]") {

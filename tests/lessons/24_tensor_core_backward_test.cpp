@@ -166,8 +166,7 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   return found;
 }
 
-const BackwardKernel kBackward{
-    .attend_backward = call_backward, .takes = kTakes, .own_mistakes = own_mistakes, .on_tensor_cores = 5};
+const BackwardKernel kBackward{call_backward, kTakes, own_mistakes};
 
 Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {}) {
   return in_16_bits(random_problem(n, mask), format);

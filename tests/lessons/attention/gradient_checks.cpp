@@ -119,7 +119,6 @@ Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOption
   const Outcome outcome = kernel.attend_backward(p, got, options);
   require_ran(outcome, where);
   require_results(kernel, p, got, where);
-  require_on_tensor_cores(outcome, multiply_adds_of(p, kernel.on_tensor_cores), where);
   return outcome;
 }
 

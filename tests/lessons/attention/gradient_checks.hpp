@@ -28,8 +28,6 @@ struct BackwardKernel {
   /// Its results in the order in which they are checked; dsink only where the problem has a sink.
   std::vector<Gradient> outputs{Gradient::delta, Gradient::dV, Gradient::dK, Gradient::dQ, Gradient::dsink};
   Int max_dim = 128;
-  /// How many products tensor cores have to do, in every call that check mode counts.
-  Int on_tensor_cores = 0;
 };
 
 /// @brief The kernel's outputs, without dsink where the problem has no sink.

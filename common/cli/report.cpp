@@ -196,10 +196,10 @@ struct Told {
   std::set<std::string> ways;
   std::vector<Finding> findings;
   bool cause = false;
-  bool places = false;  ///< where all that went outside of arrays comes from
+  bool strays_explained = false;  ///< a failure said why accesses leave their arrays
 
   bool knows(const Finding& finding) const {
-    return (places && is_stray(finding)) || follows_from_one(finding, findings) ||
+    return (strays_explained && is_stray(finding)) || follows_from_one(finding, findings) ||
            std::any_of(findings.begin(), findings.end(), [&](const Finding& one) {
              return same_mistake(one, finding) || can_wait_for(one, finding);
            });
@@ -213,7 +213,7 @@ struct Told {
       return false;
     const bool misplaced = std::any_of(result.failures.begin(), result.failures.end(),
                                        [](const Failure& one) { return one.misplaced; });
-    const bool explained = (cause && shows(of_all, result)) || (places && misplaced);
+    const bool explained = (cause && shows(of_all, result)) || (strays_explained && misplaced);
     const bool ended = std::any_of(reasons.begin(), reasons.end(), is_stray);
     const bool overran_own = std::any_of(findings.begin(), findings.end(), is_own_stray);
     return std::all_of(result.failures.begin(), result.failures.end(), [&](const Failure& one) {
@@ -227,7 +227,7 @@ struct Told {
   void add(const CaseResult& result) {
     for (const Failure& failure : result.failures) ways.insert(way_in(result, failure));
     add_new(findings, reasons_in(result.findings));
-    places = places || explains_findings(result);
+    strays_explained = strays_explained || explains_findings(result);
   }
   /// The case without remarks that were told before, if it has anything else to say.
   CaseResult rest_of(CaseResult result) const {

@@ -170,6 +170,17 @@ TEST_CASE("what was written where no result belongs is told unless a cause is", 
   CHECK_THAT(text, ContainsSubstring("It is a.") && !ContainsSubstring("Past c."));
 }
 
+TEST_CASE("how calls end once a thread has left an array of its own is not told again", "[cli][report]") {
+  Failure crash{.kind = Failure::Kind::call, .sentence = "It crashed."};
+  Finding own = finding("out_of_bounds", 3), global = own;
+  global.memory = "global";
+  const auto told_after = [&](const Finding& stray) {
+    return rendered(report({found("first", {stray}), failed("second", {crash})}));
+  };
+  CHECK_THAT(told_after(own), !ContainsSubstring("It crashed."));
+  CHECK_THAT(told_after(global), ContainsSubstring("It crashed."));
+}
+
 TEST_CASE("advice that several findings give is told with the first", "[cli][report]") {
   Finding read = finding("out_of_bounds", 3), write = finding("out_of_bounds", 4);
   read.fix = write.fix = "Test the index.";

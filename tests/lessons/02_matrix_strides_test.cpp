@@ -460,7 +460,7 @@ std::string count_of(std::int64_t count, const std::string& what) {
 }
 
 /// Before the results: with another block, indices mean something else, and lead anywhere.
-void require_block(const Outcome& outcome, TestLine where = {}) {
+void require_block(const Outcome& outcome, TestLine where = TestLine::here()) {
   const simt::LaunchProfile* const launch = launch_of(outcome);
   if (!launch) return;
   const auto& block = launch->block;

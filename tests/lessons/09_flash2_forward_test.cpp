@@ -582,19 +582,15 @@ Mistakes own_mistakes(const Problem& p, Which which) {
 
 // --- Calls ---
 
-const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
-                       return call_with(options, ENTRY(flash2_forward), in(p.Q, "Q"), in(p.K, "K"),
-                                        in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale);
-                     },
-                     {Which::lse, Which::O},
-                     own_mistakes,
-                     false,
-                     128,
-                     own_misplacements,
-                     {},
-                     {},
-                     false,
-                     64};
+const Kernel kKernel{.attend =
+                         [](const Problem& p, Forward& got, const CallOptions& options) {
+                           return call_with(options, ENTRY(flash2_forward), in(p.Q, "Q"), in(p.K, "K"),
+                                            in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale);
+                         },
+                     .outputs = {Which::lse, Which::O},
+                     .own_mistakes = own_mistakes,
+                     .own_misplacements = own_misplacements,
+                     .queries_a_reading = 64};
 
 /// What only tiles of keys can have, and rows that several threads share; or what is another sentence
 /// without.

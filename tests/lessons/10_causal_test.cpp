@@ -25,21 +25,16 @@ constexpr reference::Mask kCausal{.causal = true};
 
 Problem causal_problem(const Sizes& n) { return random_problem(n, kCausal); }
 
-const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
-                       return call_with(options, ENTRY(causal_attention), in(p.Q, "Q"), in(p.K, "K"),
-                                        in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale);
-                     },
-                     {Which::lse, Which::O},
-                     causal_mistakes,
-                     false,
-                     128,
-                     {},
-                     {},
-                     [](const Problem& p, const Forward& got, const Outcome& outcome) {
-                       return axes_exchanged("hbt", p, got, outcome);
-                     },
-                     false,
-                     64};
+const Kernel kKernel{.attend =
+                         [](const Problem& p, Forward& got, const CallOptions& options) {
+                           return call_with(options, ENTRY(causal_attention), in(p.Q, "Q"), in(p.K, "K"),
+                                            in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale);
+                         },
+                     .outputs = {Which::lse, Which::O},
+                     .own_mistakes = causal_mistakes,
+                     .remark = [](const Problem& p, const Forward& got,
+                                  const Outcome& outcome) { return axes_exchanged("hbt", p, got, outcome); },
+                     .queries_a_reading = 64};
 
 // --- Problems ---
 

@@ -428,22 +428,19 @@ std::string what_blocks_did(const Problem& p, const Forward& got, const Outcome&
   return "";
 }
 
-const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
-                       Outcome outcome = call_with(options, ENTRY(grouped_query_attention), in(p.Q, "Q"),
-                                                   in(p.K, "K"), in(p.V, "V"), out(got.O, "O"),
-                                                   out(got.lse, "lse"), p.scale, p.mask.causal);
-                       last_call = {overwrote(outcome), got, !what_blocks_did(p, got, outcome).empty()};
-                       return outcome;
-                     },
-                     {Which::lse, Which::O},
-                     mistakes_of_groups,
-                     true,
-                     128,
-                     {},
-                     {},
-                     what_blocks_did,
-                     false,
-                     16};
+const Kernel kKernel{.attend =
+                         [](const Problem& p, Forward& got, const CallOptions& options) {
+                           Outcome outcome = call_with(options, ENTRY(grouped_query_attention), in(p.Q, "Q"),
+                                                       in(p.K, "K"), in(p.V, "V"), out(got.O, "O"),
+                                                       out(got.lse, "lse"), p.scale, p.mask.causal);
+                           last_call = {overwrote(outcome), got, !what_blocks_did(p, got, outcome).empty()};
+                           return outcome;
+                         },
+                     .outputs = {Which::lse, Which::O},
+                     .own_mistakes = mistakes_of_groups,
+                     .grouped = true,
+                     .remark = what_blocks_did,
+                     .queries_a_reading = 16};
 
 // --- Problems ---
 

@@ -253,24 +253,23 @@ class RangeMistakes {
     if (offset != 0) {
       add(
           "future_edge_without_offset", [=](Int i, Int j) { return j <= i && j > i + offset - window; },
-          "The mask hides keys past key i, and older ones than the window of a query that stands at key i + "
-          "Nk - Nq. Both edges are those of the same query, which stands there.");
+          "Keys past key i are hidden, as if query i stood there. It stands at key i + Nk - Nq, where its "
+          "window is counted from.");
       add(
           "past_edge_without_offset", [=](Int i, Int j) { return j <= i + offset && j > i - window; },
-          "The window begins as if query i stood at key i, and ends where it does stand, at key i + Nk - "
-          "Nq.");
+          "The window is counted from key i, as if query i stood there. It stands at key i + Nk - Nq, past "
+          "which keys are hidden.");
     }
     if (window > 1)
       add(
           "half_a_window", [=](Int i, Int j) { return j <= i + offset && j > i + offset - window / 2; },
-          "The window is half as long as it should be: it holds `window` keys, all of them before the "
-          "query's position or at it.");
+          "The window is half as long as it should be. It holds `window` keys: the query's own and older "
+          "ones.");
     if (p_.mask.window >= p_.Nk())
       add(
           "long_window_unmasked", [](Int, Int) { return true; },
-          "A window of Nk keys or more hides none of the past, but keys past the query's position stay "
-          "hidden: "
-          "the mask is still needed.");
+          "Nothing is hidden where the window has Nk keys or more. Such a window holds all of the past; keys "
+          "past the query's position stay hidden.");
     else
       to.rule_out("long_window_unmasked");
     add(

@@ -178,22 +178,17 @@ Mistakes own_mistakes(const Problem& p, Which which) {
 
 // --- Calls ---
 
-const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
-                       return call_with(options, ENTRY(flash2_forward_fast), in(p.Q, "Q"), in(p.K, "K"),
-                                        in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale,
-                                        p.mask.causal);
-                     },
-                     {Which::lse, Which::O},
-                     own_mistakes,
-                     false,
-                     128,
-                     {},
-                     {},
-                     [](const Problem& p, const Forward& got, const Outcome& outcome) {
-                       return axes_exchanged("hbt", p, got, outcome);
-                     },
-                     false,
-                     64};
+const Kernel kKernel{.attend =
+                         [](const Problem& p, Forward& got, const CallOptions& options) {
+                           return call_with(options, ENTRY(flash2_forward_fast), in(p.Q, "Q"), in(p.K, "K"),
+                                            in(p.V, "V"), out(got.O, "O"), out(got.lse, "lse"), p.scale,
+                                            p.mask.causal);
+                         },
+                     .outputs = {Which::lse, Which::O},
+                     .own_mistakes = own_mistakes,
+                     .remark = [](const Problem& p, const Forward& got,
+                                  const Outcome& outcome) { return axes_exchanged("hbt", p, got, outcome); },
+                     .queries_a_reading = 64};
 
 void check(const Problem& p) { attention_tests::check(kKernel, p); }
 

@@ -99,8 +99,7 @@ std::string describe_timeout(double seconds, const Progress& progress) {
 std::string describe_idle_timeout(double seconds, double used, const Progress& progress) {
   return fmt::format(
       "{} was stopped after {:.3g} s, of which it used a processor for {:.2g} s. Either it waits for what "
-      "never "
-      "comes, or this machine is busy with other work: then try again.{}",
+      "never comes, or this machine is busy with other work: then try again.{}",
       progress.running ? progress.entry : "Loading your file", seconds, used, where_to_look(progress));
 }
 

@@ -179,8 +179,7 @@ std::vector<Violation> image_violations(const ArrayArgument& array, const std::b
                "memory. {}",
                count_of(count, "element"), rows ? "rows" : "elements", label, first,
                rows ? "Rows may lie further apart than they are long: step from row to row with the stride, "
-                      "and "
-                      "stop at the row's length."
+                      "and stop at the row's length."
                     : "Neighbours in a row may lie apart, too. Each index goes with the stride of its axis."),
            true});
   }

@@ -25,8 +25,8 @@ std::size_t image_bytes(const ArrayArgument& array);
 /// are large finite numbers, so that even a NaN written there is seen.
 void fill_image(const ArrayArgument& array, std::byte* image);
 
-/// @brief Everything that changed and should not have: guards, gaps, and inputs; `label`
-/// is what to call the array. Cost: reads the guards; with inputs and gaps, the whole image.
+/// @brief Everything that changed and should not have: guards, gaps, and inputs; `label` is
+/// what to call the array. Cost: reads the guards; with inputs and gaps, the whole image.
 std::vector<Violation> image_violations(const ArrayArgument& array, const std::byte* image,
                                         std::string_view label);
 

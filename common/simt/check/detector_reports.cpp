@@ -44,6 +44,14 @@ bool adds_up(const FindingSide& side) {
 
 const char* name_of(Space space) { return space == Space::shared ? "shared" : "global"; }
 
+/// Whether the lane is one of those that make this access, and to this place. Of a move of matrices, only
+/// its rows are known.
+bool lane_touches(const WarpAccess& access, unsigned lane, std::uint64_t offset) {
+  if (access.matrices > 0) return true;
+  return (access.lanes >> lane & 1u) != 0 && access.offsets[lane] <= offset &&
+         offset < access.offsets[lane] + access.bytes;
+}
+
 }  // namespace
 
 FindingSide Detector::side(unsigned site, unsigned thread) const {
@@ -80,14 +88,6 @@ Finding Detector::finding(const char* kind, unsigned site, unsigned thread) cons
 
 ElementName Detector::element(const FindingSide& side, Space space, std::uint64_t offset, unsigned bytes) {
   return memory_map().element(space, offset, bytes, texts_of(side.calls));
-}
-
-/// Whether the lane is one of those that make this access, and to this place. Of a move of matrices, only
-/// its rows are known.
-static bool lane_touches(const WarpAccess& access, unsigned lane, std::uint64_t offset) {
-  if (access.matrices > 0) return true;
-  return (access.lanes >> lane & 1u) != 0 && access.offsets[lane] <= offset &&
-         offset < access.offsets[lane] + access.bytes;
 }
 
 void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp& before, Did before_did) {

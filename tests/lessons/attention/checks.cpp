@@ -100,10 +100,6 @@ std::vector<Failure> failures_in(const Kernel& kernel, const Problem& p, const F
   return failures;
 }
 
-}  // namespace
-
-namespace {
-
 /// A problem that the kernel solved, and which mistakes would have changed its results, as far as they were
 /// asked for.
 class Solved {

@@ -70,8 +70,7 @@ class Identity {
     const double dP = gradients_.dP(0, 0, i, j), right = gradients_.dS(0, 0, i, j);
     const std::string where = fmt::format(
         "{} should be {} · scale · {} here, because {} is {} times the identity. The array delta is right, "
-        "and so is P "
-        "in dV. ",
+        "and so is P in dV. ",
         name_of(product_), by_keys ? "dSᵀ" : "dS", kIdentityFactor, by_keys ? "Q" : "K", kIdentityFactor);
     if (const auto factor = common_factor(product_)) {
       std::string suspect = "the scale";
@@ -100,9 +99,8 @@ class Identity {
         where + formula +
             fmt::format(
                 "If it is P ∘ (dP - delta) of these P and delta, dP[{}, {}] was {}; it should be V[{}, {}], "
-                "since dO is the identity. If it is that of these P and dP, delta was {}. Look at dP = "
-                "dO·Vᵀ, "
-                "at dS = P ∘ (dP - delta){}, and at the product {}.",
+                "since dO is the identity. If it is that of these P and dP, delta was {}. Look at "
+                "dP = dO·Vᵀ, at dS = P ∘ (dP - delta){}, and at the product {}.",
                 i, j, number(dS / P + delta), j, i, number(dP - dS / P),
                 by_keys ? "" : ", at P, if it is computed once more for dQ",
                 by_keys ? "dK = dSᵀ·Q·scale" : "dQ = dS·K·scale"));

@@ -381,11 +381,16 @@ Mistake rows_of_nan_taken_for_empty(const Problem& p, Which which) {
     }
     return to.of(which);
   };
-  return gives_about(
+  Mistake mistake = gives_about(
       "nan_taken_for_empty", wrong,
       "A row whose scores are NaN is taken for one without keys: fmaxf() passes over NaN, so that the "
       "maximum is still -inf. Such a row has to become NaN, as it does where exp() takes each of its "
       "scores.");
+  if (rehearsing()) return mistake;
+  const Tensor<double> lse = expected_of(p).lse;
+  mistake.ruled_out =
+      std::none_of(lse.data(), lse.data() + lse.numel(), [](double x) { return std::isnan(x); });
+  return mistake;
 }
 
 /// The last loop finishes `rows` of a thread's 8: 4 of each 64 queries side by side.
@@ -435,7 +440,8 @@ void add_empty_beginnings(Mistakes& to, const Problem& p, Which which) {
               if (S(at[0], at[1], at[2], j) != -kInf64) return false;
             return true;
           },
-          "Where all scores so far are -inf, the maximum is -inf, too, and -inf - -inf is NaN."));
+          "Where all scores so far are -inf, the maximum is -inf, too, and -inf - -inf is NaN. "
+          "Subtract 0 there."));
 }
 
 /// What l may take in instead of the sum of a tile's exponentials, also where one tile holds all keys.

@@ -250,16 +250,11 @@ class RangeMistakes {
         "mask_of_the_first_query", [&p = p_, M](Int i, Int j) { return p.sees(round_down(i, M), j); },
         "The mask asks what the tile's first query sees, for all of its queries: hidden(query, key) gets the "
         "number of each.");
-    if (offset != 0) {
+    if (offset != 0)
       add(
           "future_edge_without_offset", [=](Int i, Int j) { return j <= i && j > i + offset - window; },
           "Keys past key i are hidden, as if query i stood there. It stands at key i + Nk - Nq, where its "
           "window is counted from.");
-      add(
-          "past_edge_without_offset", [=](Int i, Int j) { return j <= i + offset && j > i - window; },
-          "The window is counted from key i, as if query i stood there. It stands at key i + Nk - Nq, past "
-          "which keys are hidden.");
-    }
     if (window > 1)
       add(
           "half_a_window", [=](Int i, Int j) { return j <= i + offset && j > i + offset - window / 2; },

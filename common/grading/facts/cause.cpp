@@ -84,7 +84,8 @@ std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
     for (const Failure& failure : result.failures) {
       for (const Attempt& attempt : failure.attempts) {
         if (failure.contradicts(attempt.mistake)) {
-          (failure.values.overflowed ? contradicted_by_overflow : contradicted).insert(attempt.mistake);
+          const bool by_overflow = failure.values.overflowed && !attempt.ruled_out;
+          (by_overflow ? contradicted_by_overflow : contradicted).insert(attempt.mistake);
         } else {
           Evidence& evidence = candidates[attempt.mistake];
           if (evidence.failures.insert(&failure).second)

@@ -110,16 +110,18 @@ json failure_to_json(const Failure& failure) {
   if (failure.explains_findings) value["explains_findings"] = true;
   if (failure.in_other_call) value["in_other_call"] = true;
   if (failure.attempts.empty()) return value;
-  json explained = json::object(), contradicted = json::array(), forms = json::object();
+  json explained = json::object(), contradicted = json::array(), ruled_out = json::array(),
+       forms = json::object();
   for (const Attempt& attempt : failure.attempts) {
     if (attempt.sentence.empty())
-      contradicted.push_back(attempt.mistake);
+      (attempt.ruled_out ? ruled_out : contradicted).push_back(attempt.mistake);
     else
       explained[attempt.mistake] = attempt.sentence;
     if (!attempt.other_forms.empty()) forms[attempt.mistake] = attempt.other_forms;
   }
   value["explained_by"] = std::move(explained);
   value["contradicts"] = std::move(contradicted);
+  if (!ruled_out.empty()) value["rules_out"] = std::move(ruled_out);
   if (!forms.empty()) value["other_forms"] = std::move(forms);
   return value;
 }
@@ -137,9 +139,13 @@ Failure failure_from_json(const json& value) {
   const json forms = value.value("other_forms", json::object());
   if (value.contains("explained_by"))
     for (const auto& [mistake, sentence] : value["explained_by"].items())
-      failure.attempts.push_back({mistake, sentence, forms.value(mistake, std::vector<std::string>{})});
+      failure.attempts.push_back({.mistake = mistake,
+                                  .sentence = sentence,
+                                  .other_forms = forms.value(mistake, std::vector<std::string>{})});
   if (value.contains("contradicts"))
     for (const json& mistake : value["contradicts"]) failure.attempts.push_back({.mistake = mistake});
+  for (const json& mistake : value.value("rules_out", json::array()))
+    failure.attempts.push_back({.mistake = mistake, .ruled_out = true});
   return failure;
 }
 

@@ -35,6 +35,7 @@ struct Attempt {
   std::string mistake;     ///< its name
   std::string sentence{};  ///< what to tell if it explains the result; empty: it does not, and the result
                            ///< contradicts it
+  bool ruled_out = false;  ///< it would leave the result right: a contradiction, whatever became NaN
   /// What its other forms say that explain the result as well: tiles of another size, say. Other failures
   /// tell them apart.
   std::vector<std::string> other_forms{};

@@ -144,7 +144,8 @@ std::vector<Attempt> try_mistakes(const Mistakes& mistakes, const WrongResult& r
   for (const Mistake& mistake : mistakes) {
     std::optional<std::string> sentence = mistake.explain(result);
     if (sentence && sentence->empty()) continue;
-    Attempt& attempt = attempts.emplace_back(Attempt{mistake.name, std::move(sentence).value_or("")});
+    Attempt& attempt =
+        attempts.emplace_back(Attempt{mistake.name, std::move(sentence).value_or(""), mistake.ruled_out});
     if (!attempt.sentence.empty() && mistake.other_forms) attempt.other_forms = mistake.other_forms(result);
   }
   return attempts;

@@ -83,6 +83,10 @@ TEST_CASE("NaN and infinities contradict a mistake only if nothing else speaks f
   Failure overflowed = wrong_values("c", {{"a", ""}}), explained = explained_by("a");
   overflowed.values.overflowed = true;
   CHECK(told({failed({explained}), failed({overflowed})}) == "It is a.");
+  overflowed.attempts[0].ruled_out = true;  // no number says so
+  CHECK(told({failed({explained}), failed({overflowed})}).empty());
+  CHECK(failure_from_json(failure_to_json(overflowed)).attempts[0].ruled_out);
+  overflowed.attempts[0].ruled_out = false;
   explained.values.overflowed = true;
   CHECK(told({failed({explained})}) == "It is a.");
   CHECK(told({failed({explained}), failed({overflowed})}).empty());
@@ -91,7 +95,7 @@ TEST_CASE("NaN and infinities contradict a mistake only if nothing else speaks f
 TEST_CASE("of a mistake's forms, the one is told that explains most failures") {
   const auto of_tiles = [](const char* sentence, std::vector<std::string> others) {
     Failure failure = wrong_values("c");
-    failure.attempts = {{"a", sentence, std::move(others)}};
+    failure.attempts = {{.mistake = "a", .sentence = sentence, .other_forms = std::move(others)}};
     return failed({failure});
   };
   const std::vector<CaseResult> cases{of_tiles("Tiles of 8.", {"Tiles of 16.", "Tiles of 32."}),

@@ -39,6 +39,8 @@ class Catalogue {
 
   /// A mistake that leaves this problem's results right: whatever is wrong with them, that is not why.
   void rule_out(const char* name);
+  /// One of which a form is not tried: not ruled out, whatever is said of its other forms.
+  void leave_open(const char* name);
 
   const Problem& p() const { return p_; }
   Which which() const { return which_; }
@@ -51,7 +53,7 @@ class Catalogue {
   Which which_;
 
   View shown_;  ///< by the mask
-  std::set<std::string> of_all_results_;
+  std::set<std::string> of_all_results_, ruled_out_, left_open_;
   std::set<View> views_;
   std::set<std::pair<std::string, View>> views_by_name_;
   std::vector<NamedDeviation> deviations_;

@@ -89,10 +89,11 @@ void add_mask(Catalogue& to) {
       add("window_one_less", with([](reference::Mask& m) { --m.window; }),
           "The window is one key too short: its oldest key is missing.");
     if (past != 0 && mask.causal)
-      add(
-          "window_top_left",
-          [=](Int i, Int j) { return j <= i + past && (i - j < mask.window || j < mask.sinks); },
-          "The window is counted from key i. It is counted from key i + Nk - Nq, the query's position.");
+      for (const Int window : {mask.window, std::min(mask.window, Nk)})  // some limit it to all keys first
+        add(
+            "window_top_left",
+            [=](Int i, Int j) { return j <= i + past && (i - j < window || j < mask.sinks); },
+            "The window is counted from key i. It is counted from key i + Nk - Nq, the query's position.");
     if (mask.sinks > 0) {
       add("sinks_ignored", with([](reference::Mask& m) { m.sinks = 0; }),
           "The first keys, which are seen whatever the window, are missing.");

@@ -348,7 +348,8 @@ void Catalogue::add_view(const char* name, std::function<bool(Int i, Int j)> see
   if (rehearsing()) return add(name, {.sees = std::move(sees)}, std::move(sentence));
   View view = view_of(p_, sees);
   if (view == shown_) return rule_out(name);
-  if (sees_nothing(view) || !views_by_name_.emplace(name, view).second) return;
+  if (sees_nothing(view)) return leave_open(name);
+  if (!views_by_name_.emplace(name, view).second) return;
   const bool has_a_name = !views_.insert(std::move(view)).second;
   add(name, {.sees = std::move(sees)}, has_a_name ? "" : std::move(sentence));
 }
@@ -357,23 +358,25 @@ void Catalogue::add_view_too(const char* name, std::function<bool(Int i, Int j)>
   if (rehearsing()) return add(name, {.sees = std::move(sees)}, std::move(sentence));
   View view = view_of(p_, sees);
   if (view == shown_) return rule_out(name);
-  if (sees_nothing(view)) return;
+  if (sees_nothing(view)) return leave_open(name);
   if (views_by_name_.emplace(name, std::move(view)).second)
     add(name, {.sees = std::move(sees)}, std::move(sentence));
 }
 
-void Catalogue::rule_out(const char* name) {
-  patterns_.push_back(
-      {.name = name,
-       .explain = [](const WrongResult&) -> std::optional<std::string> { return std::nullopt; },
-       .ruled_out = true});
-}
+void Catalogue::rule_out(const char* name) { ruled_out_.insert(name); }
+
+void Catalogue::leave_open(const char* name) { left_open_.insert(name); }
 
 Mistakes Catalogue::mistakes() const {
   Mistakes all;
   for (const NamedDeviation& one : deviations_)
     all.push_back(deviation(one.name, p_, which_, one.how, one.sentence));
   all.insert(all.end(), patterns_.begin(), patterns_.end());
+  for (const std::string& name : ruled_out_)
+    if (!left_open_.contains(name))
+      all.push_back({.name = name,
+                     .explain = [](const WrongResult&) -> std::optional<std::string> { return std::nullopt; },
+                     .ruled_out = true});
   for (Mistake& mistake : all) mistake.of_all_results = of_all_results_.contains(mistake.name);
   return by_name(std::move(all));
 }

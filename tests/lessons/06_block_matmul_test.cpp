@@ -313,6 +313,12 @@ void require_launch(const Outcome& outcome, const Problem& p) {
               " x " + std::to_string(p.N()) + ". With more of them, more of a GPU works at once.");
 }
 
+/// The tile of C that the entry's cost speaks of.
+TileShape tile_of(Entry<Product> entry) {
+  const std::int64_t side = entry.name == kTiled.name ? kTile : kBlockTile;
+  return {side, side};
+}
+
 Outcome multiply(Entry<Product> entry, const Problem& p, Tensor<float>& C, const CallOptions& options = {}) {
   return call_with(options, entry, in(p.A, "A"), in(p.B, "B"), out(C, "C"));
 }
@@ -326,6 +332,7 @@ Outcome check(Entry<Product> entry, const Problem& p, const CallOptions& options
   if (entry.name == kTiled.name) require_product_of_flat_block(outcome, C, p);
   require_product(C, p);
   require_launch(outcome, p);
+  require_tiles_shared(outcome, p, tile_of(entry));
   return outcome;
 }
 
@@ -433,20 +440,13 @@ std::string per_request(std::uint64_t count, std::uint64_t requests) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-/// What the contract promises of global memory, for tiles of tile x tile. Rows and columns must begin with
-/// sectors.
-void require_traffic(const Profile& profile, const Problem& p, std::int64_t tile) {
-  const std::int64_t across = (p.N() - 1) / tile + 1, down = (p.M() - 1) / tile + 1;
-  const auto most = static_cast<std::uint64_t>(4 * (p.M() * p.K() * across + p.K() * p.N() * down));
+/// What the contract promises of whole sectors and of what is written, for tiles of tile x tile. Rows and
+/// columns must begin with sectors.
+void require_traffic(const Profile& profile, const Problem& p, TileShape tile) {
+  const std::uint64_t most = bytes_of_tiles(p, tile);
   const auto elements = static_cast<std::uint64_t>(p.M() * p.N());
   const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
-  const std::string side = std::to_string(tile);
-  require(load.bytes_asked <= most,
-          "The threads read " + std::to_string(load.bytes_asked) +
-              " bytes of A and B in all. With tiles of " + side + " x " + side +
-              ", each element of A is read once for every tile across C, and each of B once for every "
-              "tile down: " +
-              std::to_string(most) + " bytes. What a block has read once, its threads should share.");
+  const std::string side = std::to_string(tile.rows);
   require(10 * load.sectors <= 11 * load.ideal_sectors,
           "When a warp reads A or B, it touches " + per_request(load.sectors, load.requests) +
               " sectors of 32 bytes where " + per_request(load.ideal_sectors, load.requests) +
@@ -502,7 +502,7 @@ void require_register_tile(const Profile& profile, const Problem& p) {
 
 void check_counters(Entry<Product> entry, Layout a, Layout b) {
   const bool tiled = entry.name == kTiled.name;
-  const int tile = tiled ? kTile : kBlockTile;
+  const TileShape tile = tile_of(entry);
   const Problem p = random_problem(128, 256, 64, a, b);
   const Outcome outcome = check(entry, p);
   const Profile* profile = profile_of(outcome);
@@ -515,7 +515,7 @@ void check_counters(Entry<Product> entry, Layout a, Layout b) {
   require_busy_warps(*profile);
 
   // One tile of C: a block more would read A or B again.
-  const Problem one = random_problem(tile, tile, 64, a, b);
+  const Problem one = random_problem(tile.rows, tile.cols, 64, a, b);
   const Outcome outcome_of_one = check(entry, one);
   if (const Profile* profile_of_one = profile_of(outcome_of_one)) require_traffic(*profile_of_one, one, tile);
 }

@@ -343,12 +343,23 @@ Mistakes own_mistakes(const Problem& p, Which which) {
 
 // --- Calls ---
 
-const Kernel kKernel{[](const Problem& p, Forward& got, const CallOptions& options) {
-                       return call_with(options, kAttention, in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
-                                        out(got.O, "O"), out(got.l, "l"), out(got.m, "m"), p.scale);
-                     },
-                     {Which::m, Which::l, Which::O},
-                     own_mistakes};
+/// Twice what the contract allows for tiles of kTile keys: D and the edges of tiles may waste some.
+LoadLimit load_limit(const Problem& p) {
+  const Int tiles = std::max(Int{1}, (p.Nk() + kTile - 1) / kTile);
+  constexpr Int kBytesOfBoth = 64;  // of l and m: a sector each, of which a thread may need one number alone
+  const Int of_queries = tiles * p.Nq() * (2 * bytes_of_row(p) + kBytesOfBoth);
+  return {2 * p.B() * p.H() * (2 * p.Nk() * bytes_of_row(p) + of_queries),
+          "to read K and V twice, and Q, O, l and m twice for every 32 keys,"};
+}
+
+const Kernel kKernel{.attend =
+                         [](const Problem& p, Forward& got, const CallOptions& options) {
+                           return call_with(options, kAttention, in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
+                                            out(got.O, "O"), out(got.l, "l"), out(got.m, "m"), p.scale);
+                         },
+                     .outputs = {Which::m, Which::l, Which::O},
+                     .own_mistakes = own_mistakes,
+                     .load_limit = load_limit};
 
 /// The same with m in a layout other than l's.
 Kernel kernel_with_layout_of_m(Layout layout) {

@@ -596,7 +596,7 @@ const Kernel kKernel{.attend =
                      .outputs = {Which::lse, Which::O},
                      .own_mistakes = own_mistakes,
                      .own_misplacements = own_misplacements,
-                     .queries_a_reading = 64};
+                     .load_limit = keys_read_for(64)};
 
 /// What only tiles of keys can have, and rows that several threads share; or what is another sentence
 /// without.

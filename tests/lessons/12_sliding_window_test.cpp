@@ -476,7 +476,7 @@ const Kernel kKernel{.attend =
                      .outputs = {Which::lse, Which::O},
                      .own_mistakes = own_mistakes,
                      .passes_contradict = true,
-                     .queries_a_reading = 16,
+                     .load_limit = keys_read_for(16),
                      .block_attends = true};
 
 /// Four queries that all score 0, ln 3, 0 and ln 4 with the four keys, and see two of them.

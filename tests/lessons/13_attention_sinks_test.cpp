@@ -255,7 +255,7 @@ Outcome attend(const Problem& p, Forward& got, const CallOptions& options) {
 const Kernel kKernel{.attend = attend,
                      .outputs = {Which::lse, Which::O},
                      .own_mistakes = own_mistakes,
-                     .queries_a_reading = 16};
+                     .load_limit = keys_read_for(16)};
 
 /// Three queries and keys with products that are logarithms of whole numbers. The last query sees the last
 /// key and the first. Its scores are 0 and ln 5, and the learned sink is ln 2: the weights are 1/8 and 5/8.

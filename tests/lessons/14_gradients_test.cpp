@@ -709,6 +709,24 @@ void require_launches(const Outcome& outcome, const Product& p) {
                                              : "one for dX and one for dW are enough."));
 }
 
+/// What the threads read for a product of an (M, K) and a (K, N) matrix with tiles of 64 x 64.
+std::int64_t bytes_of_product(std::int64_t M, std::int64_t K, std::int64_t N) {
+  const auto tiles = [](std::int64_t size) { return (size + kBlockTile - 1) / kBlockTile; };
+  return 4 * (M * K * tiles(N) + K * N * tiles(M));
+}
+
+/// Fails the case if the threads read more than the contract lets them, which holds for every size: a kernel
+/// may tell them apart.
+void require_tiles_shared(const Profile& profile, const Product& p) {
+  const std::uint64_t read = profile.global_load.bytes_asked;
+  const std::int64_t M = p.M(), K = p.K(), N = p.N();
+  const auto most = static_cast<std::uint64_t>(bytes_of_product(M, N, K) + bytes_of_product(K, M, N));
+  require(read <= most, "The threads read " + std::to_string(read) +
+                            " bytes. With tiles of 64 x 64, both products together read " +
+                            std::to_string(most) +
+                            ": each element once for every tile that it has a part in.");
+}
+
 /// Runs matmul_backward and compares.
 Outcome check(const Product& p, const CallOptions& options = {}) {
   INFO("M = " << p.M() << ", K = " << p.K() << ", N = " << p.N() << "; strides of X "
@@ -719,6 +737,7 @@ Outcome check(const Product& p, const CallOptions& options = {}) {
   require_ran(outcome);
   require_gradients(dX, dW, p);
   require_launches(outcome, p);
+  if (outcome.profile) require_tiles_shared(*outcome.profile, p);
   return outcome;
 }
 
@@ -747,6 +766,16 @@ void require_grid_of_rows(const Outcome& outcome, const Rows& p) {
               std::to_string(p.rows()) + ".");
 }
 
+/// The same for the rows of P and dP.
+void require_read_twice(const Profile& profile, const Rows& p) {
+  const auto bytes = static_cast<std::uint64_t>(4 * p.rows() * p.cols());
+  const std::uint64_t read = profile.global_load.bytes_asked;
+  require(read <= 4 * bytes,
+          "The threads read " + std::to_string(read) + " bytes. P and dP have " + std::to_string(2 * bytes) +
+              " together, and two passes over both read " + std::to_string(4 * bytes) +
+              ": one for the sum, one for the output. The Jacobian of a row need not be gone through.");
+}
+
 /// Runs softmax_backward and compares.
 Outcome check(const Rows& p, const CallOptions& options = {}) {
   INFO("rows = " << p.rows() << ", cols = " << p.cols() << "; strides of P " << format_shape(p.P.strides())
@@ -756,6 +785,7 @@ Outcome check(const Rows& p, const CallOptions& options = {}) {
   require_grid_of_rows(outcome, p);
   require_ran(outcome);
   if (dS.numel() > 0) require_gradients(dS, p);
+  if (outcome.profile) require_read_twice(*outcome.profile, p);
   return outcome;
 }
 
@@ -766,6 +796,18 @@ void require_launch(const Outcome& outcome, Col rows) {
   require(blocks >= (rows - 1) / kWarp + 1, "The launch had only " + std::to_string(blocks) + " blocks for " +
                                                 std::to_string(rows) +
                                                 " rows. With more of them, more of a GPU works at once.");
+}
+
+/// The same for the gradients of a head: four products, and dS.
+void require_head_shared(const Profile& profile, const Head& p) {
+  const std::int64_t Nq = p.P.shape()[0], Nk = p.P.shape()[1], D = p.Q.shape()[1];
+  const auto most =
+      static_cast<std::uint64_t>(bytes_of_product(Nq, D, Nk) + bytes_of_product(Nk, Nq, D) +
+                                 bytes_of_product(Nq, Nk, D) + bytes_of_product(Nk, Nq, D) + 16 * Nq * Nk);
+  const std::uint64_t read = profile.global_load.bytes_asked;
+  require(read <= most, "The threads read " + std::to_string(read) +
+                            " bytes. Four products with tiles of 64 x 64, and P and dP twice for dS, take " +
+                            std::to_string(most) + ".");
 }
 
 HeadGradients run(const Head& p) {
@@ -781,6 +823,7 @@ HeadGradients run(const Head& p) {
   require(outcome.counters.at("launches") <= 5, "Your code launched " +
                                                     std::to_string(outcome.counters.at("launches")) +
                                                     " kernels; five are enough, one for each gradient.");
+  if (outcome.profile) require_head_shared(*outcome.profile, p);
   return {dP.contiguous(), dS.contiguous(), dQ.contiguous(), dK.contiguous(), dV.contiguous()};
 }
 
@@ -821,13 +864,10 @@ double inner(const Tensor<double>& a, const Tensor<float>& b) {
 
 // --- Counters ---
 
-/// What the contract promises of global memory. Rows and columns must begin with sectors.
+/// What the contract promises of whole sectors and of what is written. Rows and columns must begin with
+/// sectors.
 void require_traffic(const Profile& profile, const Product& p) {
-  const auto tiles = [](std::int64_t size) { return (size - 1) / kBlockTile + 1; };
-  const std::int64_t M = p.M(), K = p.K(), N = p.N();
-  const auto most = static_cast<std::uint64_t>(
-      4 * (M * N * tiles(K) + K * N * tiles(M) + M * K * tiles(N) + M * N * tiles(K)));
-  const auto written = static_cast<std::uint64_t>(4 * (M * K + K * N));
+  const auto written = static_cast<std::uint64_t>(4 * (p.M() * p.K() + p.K() * p.N()));
   const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
   require(
       store.bytes_asked == written,
@@ -835,11 +875,6 @@ void require_traffic(const Profile& profile, const Product& p) {
           std::to_string(written) +
           ", each element to be written once. A transposed matrix need not be written anywhere: it is a view "
           "whose strides are exchanged.");
-  require(load.bytes_asked <= most, "The threads read " + std::to_string(load.bytes_asked) +
-                                        " bytes. With tiles of 64 x 64, both products "
-                                        "together read " +
-                                        std::to_string(most) +
-                                        ": each element once for every tile that it has a part in.");
   require(10 * load.sectors <= 11 * load.ideal_sectors,
           "The warps' loads touch " + std::to_string(load.sectors) + " sectors of 32 bytes where " +
               std::to_string(load.ideal_sectors) +
@@ -850,11 +885,6 @@ void require_traffic(const Profile& profile, const Product& p) {
 void require_traffic(const Profile& profile, const Rows& p) {
   const auto bytes = static_cast<std::uint64_t>(4 * p.rows() * p.cols());
   const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
-  require(load.bytes_asked <= 4 * bytes,
-          "The threads read " + std::to_string(load.bytes_asked) + " bytes. P and dP have " +
-              std::to_string(2 * bytes) + " together, and two passes over both read " +
-              std::to_string(4 * bytes) +
-              ": one for the sum, one for the output. The Jacobian of a row need not be gone through.");
   require(load.sectors * 10 <= load.ideal_sectors * 11 && store.sectors * 10 <= store.ideal_sectors * 11,
           "The warps' accesses touch " + std::to_string(load.sectors + store.sectors) +
               " sectors of 32 bytes where " + std::to_string(load.ideal_sectors + store.ideal_sectors) +

@@ -251,7 +251,8 @@ const BackwardKernel kKernel{[](const BackwardProblem& p, Backward& got, const C
                                                 out(got.dV, "dV"), p.scale, p.mask.causal);
                              },
                              {.causal = Causal::choice},
-                             own_mistakes};
+                             own_mistakes,
+                             tensors_read_for(64)};
 
 const reference::Mask kCausal{.causal = true};
 

@@ -135,7 +135,7 @@ Outcome attend_backward(const BackwardProblem& p, Backward& got, const CallOptio
 }
 
 const BackwardKernel kKernel{
-    attend_backward, {.causal = Causal::choice, .grouped = true}, mistakes_of_groups};
+    attend_backward, {.causal = Causal::choice, .grouped = true}, mistakes_of_groups, tensors_read_for(64)};
 
 // --- Problems ---
 

@@ -117,6 +117,7 @@ Kernel forward_kernel() {
                 {Which::lse, Which::O},
                 own_forward};
   kernel.grouped = true;
+  kernel.load_limit = keys_read_for(16);
   return kernel;
 }
 const Kernel kForward = forward_kernel();
@@ -131,7 +132,7 @@ const BackwardKernel kBackward{
       };
       return p.sink ? call(in(*p.sink, "sink"), out(got.dsink, "dsink")) : call(null(), null());
     },
-    kTakes, own_backward};
+    kTakes, own_backward, tensors_read_for(64)};
 
 /// The same, never in check mode: it takes twenty times as long, and one call of each kind is enough.
 Kernel without_check_mode(Kernel kernel) {

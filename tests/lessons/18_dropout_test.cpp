@@ -126,7 +126,7 @@ Kernel forward_kernel() {
                 {Which::lse, Which::O},
                 own_forward};
   kernel.grouped = true;
-  kernel.queries_a_reading = 16;
+  kernel.load_limit = keys_read_for(16);
   return kernel;
 }
 const Kernel kForward = forward_kernel();
@@ -141,7 +141,7 @@ const BackwardKernel kBackward{
       };
       return p.sink ? call(in(*p.sink, "sink"), out(got.dsink, "dsink")) : call(null(), null());
     },
-    kTakes, own_backward};
+    kTakes, own_backward, tensors_read_for(64)};
 
 constexpr CallOptions unchecked() {
   CallOptions options;

@@ -188,7 +188,7 @@ const Kernel kKernel{.attend =
                      .own_mistakes = own_mistakes,
                      .remark = [](const Problem& p, const Forward& got,
                                   const Outcome& outcome) { return axes_exchanged("hbt", p, got, outcome); },
-                     .queries_a_reading = 64};
+                     .load_limit = keys_read_for(64)};
 
 void check(const Problem& p) { attention_tests::check(kKernel, p); }
 

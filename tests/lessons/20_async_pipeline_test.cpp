@@ -264,6 +264,7 @@ Outcome check_product(const Problem& p, int stages, const CallOptions& options =
   require_ran(outcome);
   require_product(C, p, stages);
   require_product_launch(outcome, p);
+  require_tiles_shared(outcome, p, {kProductTile, kProductTile});
   return outcome;
 }
 

@@ -430,11 +430,14 @@ Outcome multiply(const Problem& p, Tensor<Result>& C, const CallOptions& options
                    out(C, "C"));
 }
 
+/// Of a C by columns, the transposed product is computed.
+TileShape tile_of(const Problem& p) {
+  return p.c_strides[0] == 1 ? TileShape{kBlockCols, kBlockRows} : TileShape{kBlockRows, kBlockCols};
+}
+
 std::int64_t blocks_of(const Problem& p) {
-  const bool exchanged = p.c_strides[0] == 1;
-  const auto tiles = [](std::int64_t size, std::int64_t tile) { return (size + tile - 1) / tile; };
-  return tiles(p.M(), exchanged ? kBlockCols : kBlockRows) *
-         tiles(p.N(), exchanged ? kBlockRows : kBlockCols);
+  const TileShape tile = tile_of(p);
+  return (p.M() + tile.rows - 1) / tile.rows * ((p.N() + tile.cols - 1) / tile.cols);
 }
 
 template <class T, class Result>
@@ -459,6 +462,7 @@ Tensor<Result> check_product(const Problem& any, const CallOptions& options = {}
   require(blocks == blocks_of(p), "The launch had " + std::to_string(blocks) + " blocks; C has " +
                                       std::to_string(blocks_of(p)) + " tiles.");
   require_on_tensor_cores(ran, static_cast<std::uint64_t>(p.M() * p.N() * p.K()));
+  require_tiles_shared(ran, p, tile_of(p), 2);
   if (outcome != nullptr) *outcome = ran;
   return C;
 }

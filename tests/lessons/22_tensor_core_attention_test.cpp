@@ -159,7 +159,7 @@ Kernel kernel_of_lesson() {
       own_mistakes};
   kernel.grouped = true;
   kernel.max_dim = kMaxDim;
-  kernel.queries_a_reading = 64;
+  kernel.load_limit = keys_read_for(64);
   kernel.on_tensor_cores = 2;
   return kernel;
 }

@@ -166,7 +166,7 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   return found;
 }
 
-const BackwardKernel kBackward{call_backward, kTakes, own_mistakes};
+const BackwardKernel kBackward{call_backward, kTakes, own_mistakes, tensors_read_for(64, true)};
 
 Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {}) {
   return in_16_bits(random_problem(n, mask), format);
@@ -394,6 +394,12 @@ TEST_CASE("makes all products on tensor cores", "[l24][tensor_core_backward][poi
                 ", and the seven of a pass with a kernel for dQ " + std::to_string(7 * product) + ".");
     require_tensor_cores(*profile);
   }
+  // Sizes that no kernel can know beforehand.
+  const auto size = [](std::uint64_t stride) { return 65 + static_cast<Int>(case_seed() / stride % 60); };
+  const Problem ragged = problem({1, 2, size(1), size(60), 8 * (1 + size(3600) % 8), 1}, Format16::bfloat16);
+  const Outcome outcome = check(kBackward, ragged, kCounted);
+  INFO(describe(ragged));
+  require_on_tensor_cores(outcome, multiply_adds_of(ragged, 5));
 }
 
 namespace {

@@ -185,22 +185,25 @@ void require_results(const Kernel& kernel, const Problem& p, const Forward& got,
   grading::detail::report(true, {}, where);
 }
 
-namespace {
+Int bytes_of_row(const Problem& p) { return ((p.format ? 2 : 4) * p.D() + 31) / 32 * 32; }
 
-/// Whole sectors for each row, and one for the sink of each query of a tile, and all of that twice: D and the
-/// edges of tiles may waste some.
-void require_keys_shared(const Kernel& kernel, const Profile& profile, const Problem& p, TestLine where) {
-  const Int row = ((p.format ? 2 : 4) * p.D() + 31) / 32 * 32;
-  const Int readings = (p.Nq() + kernel.queries_a_reading - 1) / kernel.queries_a_reading;
-  const Int rows = p.B() * p.H() * (p.Nq() + 2 * readings * p.Nk());
-  const Int sinks = p.sink ? 32 * p.B() * p.H() * readings * kernel.queries_a_reading : 0;
-  require_loads_at_most(profile, static_cast<std::uint64_t>(2 * (row * rows + sinks)),
-                        "to read Q twice, and K and V twice for every " +
-                            std::to_string(kernel.queries_a_reading) + " queries,",
-                        where);
+std::function<LoadLimit(const Problem&)> keys_read_for(Int queries) {
+  return [queries](const Problem& p) -> LoadLimit {
+    const Int readings = (p.Nq() + queries - 1) / queries;
+    const Int rows = p.B() * p.H() * (p.Nq() + 2 * readings * p.Nk());
+    const Int sinks =
+        p.sink ? 32 * p.B() * p.H() * readings * queries : 0;  // a sector for each query of a tile
+    return {2 * (bytes_of_row(p) * rows + sinks),
+            "to read Q twice, and K and V twice for every " + std::to_string(queries) + " queries,"};
+  };
 }
 
-}  // namespace
+void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, const Problem& p,
+                        const Outcome& outcome, TestLine where) {
+  if (!limit || !outcome.profile) return;
+  const LoadLimit most = limit(p);
+  require_loads_at_most(*outcome.profile, static_cast<std::uint64_t>(most.bytes), most.what, where);
+}
 
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {
   INFO(describe(p));
@@ -210,8 +213,7 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
   const Outcome outcome = kernel.attend(p, got, options);
   require_ran(outcome, where);
   require_results(kernel, p, got, outcome, where);
-  if (kernel.queries_a_reading > 0 && outcome.profile)
-    require_keys_shared(kernel, *outcome.profile, p, where);
+  require_load_limit(kernel.load_limit, p, outcome, where);
   require_on_tensor_cores(outcome, multiply_adds_of(p, kernel.on_tensor_cores), where);
   return outcome;
 }

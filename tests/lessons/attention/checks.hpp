@@ -17,6 +17,12 @@ namespace course::attention_tests {
 
 using grading::TestLine;
 
+/// The most that a call may load, and what that is enough for, such as "to read Q twice,".
+struct LoadLimit {
+  Int bytes = 0;  ///< in whole sectors
+  std::string what;
+};
+
 /// What a lesson tells about its kernel, once.
 struct Kernel {
   /// Calls the entry with the problem's inputs and these results.
@@ -37,13 +43,23 @@ struct Kernel {
   /// Whether own_mistakes has each mistake in all its forms (every tiling) for every problem. Then a check
   /// that passed contradicts what would have changed its result.
   bool passes_contradict = false;
-  /// The lesson's tiles: K and V are read once for so many queries of a head. Twice as much is asked for in
-  /// every call that check mode counts, since a kernel may tell the problems apart. 0: nothing is.
-  Int queries_a_reading = 0;
+  /// Holds in every call that check mode counts, since a kernel may tell the problems apart.
+  std::function<LoadLimit(const Problem&)> load_limit{};
   /// How many products tensor cores have to do, in every call that check mode counts.
   Int on_tensor_cores = 0;
   bool block_attends = false;  ///< see mistakes_in()
 };
+
+/// Of a row of D elements, in whole sectors.
+Int bytes_of_row(const Problem& p);
+
+/// @brief A Kernel::load_limit: K and V are read twice for so many queries of a head, and Q twice. The
+/// lesson's tiles take half of that; D and the edges of tiles may waste some.
+std::function<LoadLimit(const Problem&)> keys_read_for(Int queries);
+
+/// @brief Fails the case if the call was counted and loads more than its kernel's limit, if it has one.
+void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, const Problem& p,
+                        const grading::Outcome& outcome, TestLine where);
 
 /// Tensors for a call's results, in the problem's layouts.
 Forward results_of(const Problem& p);

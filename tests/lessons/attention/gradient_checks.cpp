@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "attention/check_parts.hpp"
@@ -111,6 +112,19 @@ void require_results(const BackwardKernel& kernel, const BackwardProblem& p, con
   grading::detail::report(true, {}, where);
 }
 
+std::function<LoadLimit(const Problem&)> tensors_read_for(Int rows, bool padded) {
+  return [rows, padded](const Problem& p) -> LoadLimit {
+    const auto tiles = [rows](Int size) { return (size + rows - 1) / rows; };
+    const Int Nq = padded ? rows * tiles(p.Nq()) : p.Nq(), Nk = padded ? rows * tiles(p.Nk()) : p.Nk();
+    const Int of_tensors = 4 * (Nq * tiles(Nk) + Nk * tiles(Nq) + Nq) + 2 * Nk,
+              of_lse_and_delta = Nq * (tiles(Nk) + 2);
+    constexpr Int kBytesOfBoth = 64;  // a sector each, of which a thread may need one number alone
+    const Int of_sinks = p.sink ? 32 * 32 * p.H() : 0;  // a sector for each warp of a block
+    return {2 * p.B() * p.H() * (bytes_of_row(p) * of_tensors + kBytesOfBoth * of_lse_and_delta) + of_sinks,
+            "to read Q, dO, K and V four times for every " + std::to_string(rows) + " rows that they meet,"};
+  };
+}
+
 Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOptions options, TestLine where) {
   INFO(describe(p));
   if (options.check == CheckMode::if_small && tiles_of(p) > kMostTilesChecked)
@@ -119,6 +133,7 @@ Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOption
   const Outcome outcome = kernel.attend_backward(p, got, options);
   require_ran(outcome, where);
   require_results(kernel, p, got, where);
+  require_load_limit(kernel.load_limit, p, outcome, where);
   return outcome;
 }
 

@@ -25,10 +25,18 @@ struct BackwardKernel {
   Takes takes{};
   /// Mistakes beyond mistakes_in(); those of the same name join them.
   std::function<grading::Mistakes(const BackwardProblem&, Gradient)> own_mistakes{};
+  /// As of Kernel, in checks.hpp.
+  std::function<LoadLimit(const Problem&)> load_limit{};
   /// Its results in the order in which they are checked; dsink only where the problem has a sink.
   std::vector<Gradient> outputs{Gradient::delta, Gradient::dV, Gradient::dK, Gradient::dQ, Gradient::dsink};
   Int max_dim = 128;
 };
+
+/// @brief A BackwardKernel::load_limit, for all kernels together: twice what it takes to read Q and dO twice
+/// for every so many keys, K and V twice for every so many queries of each head, lse and delta with them, and
+/// each tensor once or twice more. D and the edges of tiles may waste some; those that are `padded`, as much
+/// as whole tiles take.
+std::function<LoadLimit(const Problem&)> tensors_read_for(Int rows, bool padded = false);
 
 /// @brief The kernel's outputs, without dsink where the problem has no sink.
 std::vector<Gradient> outputs_of(const BackwardKernel& kernel, const BackwardProblem& p);

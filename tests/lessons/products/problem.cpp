@@ -1,6 +1,7 @@
 #include "products/problem.hpp"
 
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "grading/testing/case.hpp"
@@ -71,6 +72,27 @@ Tensor<double> cost_of_cutting_off(const Problem& p) {
   const double last_bits = std::ldexp(static_cast<double>((p.K() + 15) / 16), -23);
   for (std::int64_t i = 0; i < cost.numel(); ++i) cost.at_linear(i) *= last_bits;
   return cost;
+}
+
+std::uint64_t bytes_of_tiles(const Problem& problem, TileShape tile, std::int64_t element_bytes) {
+  const std::int64_t M = problem.M(), N = problem.N(), K = problem.K();
+  const std::int64_t across = (N + tile.cols - 1) / tile.cols, down = (M + tile.rows - 1) / tile.rows;
+  return static_cast<std::uint64_t>(element_bytes * (M * K * across + K * N * down));
+}
+
+void require_tiles_shared(const grading::Outcome& outcome, const Problem& problem, TileShape tile,
+                          std::int64_t element_bytes, grading::TestLine where) {
+  if (!outcome.profile) return;
+  const std::uint64_t read = outcome.profile->global_load.bytes_asked,
+                      most = bytes_of_tiles(problem, tile, element_bytes);
+  grading::require(
+      read <= most,
+      "The threads read " + std::to_string(read) + " bytes of A and B in all. With tiles of " +
+          std::to_string(tile.rows) + " x " + std::to_string(tile.cols) +
+          ", each element of A is read once for every tile across C, and each of B once for every "
+          "tile down: " +
+          std::to_string(most) + " bytes. What a block has read once, its threads should share.",
+      where);
 }
 
 double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col) {

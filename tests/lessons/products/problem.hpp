@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::products {
@@ -44,6 +45,21 @@ Tensor<float> in_order_of_k(const Problem& problem, const Tensor<double>& expect
 /// What each element may lose, besides, because tensor cores cut off where float32 rounds: the last bit of a
 /// sum that is at most Σ|a · b|, in each 16 steps of k.
 Tensor<double> cost_of_cutting_off(const Problem& problem);
+
+/// A tile of C: rows and columns.
+struct TileShape {
+  std::int64_t rows, cols;
+};
+
+/// Of A and B, where each element of A is read once for every tile across C, and each of B once for every
+/// tile down.
+std::uint64_t bytes_of_tiles(const Problem& problem, TileShape tile, std::int64_t element_bytes = 4);
+
+/// @brief Fails the case if check mode counted the call, and its threads read more than that. Holds for every
+/// size, since a kernel may tell them apart.
+void require_tiles_shared(const grading::Outcome& outcome, const Problem& problem, TileShape tile,
+                          std::int64_t element_bytes = 4,
+                          grading::TestLine where = grading::TestLine::here());
 
 /// The element of x as a tile holds it: 0 outside.
 double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col);

@@ -188,15 +188,17 @@ Mistakes elements_left_out(std::int64_t rows, std::int64_t cols) {
   const auto is_in_the_last_cols = [cols](const Index& i) { return i[1] >= cols - cols % kTile; };
   const auto is_in_either = [=](const Index& i) { return is_in_the_last_rows(i) || is_in_the_last_cols(i); };
   return {
-      wrong_where(
+      unwritten_where(
           "last_rows_missing", is_in_the_last_rows,
           "The last rows, which do not fill a tile, are missing: the number of tiles has to be rounded up."),
-      wrong_where("last_cols_missing", is_in_the_last_cols,
-                  "The last columns, which do not fill a tile, are missing: the number of tiles has to be "
-                  "rounded up."),
-      wrong_where("tails_missing", is_in_either,
-                  "The last rows and columns, which do not fill a tile, are missing: the number of tiles has "
-                  "to be rounded up.")};
+      unwritten_where(
+          "last_cols_missing", is_in_the_last_cols,
+          "The last columns, which do not fill a tile, are missing: the number of tiles has to be "
+          "rounded up."),
+      unwritten_where(
+          "tails_missing", is_in_either,
+          "The last rows and columns, which do not fill a tile, are missing: the number of tiles has "
+          "to be rounded up.")};
 }
 
 /// The one launch of a call, if check mode has seen it.
@@ -260,7 +262,7 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
           [&src, strides](const Tensor<float>& dst) { return copied_without_strides(dst, strides, src); },
           "dst holds the elements of src in the order in which they lie in memory: each of the two matrices "
           "has strides of its own, and they say where its element (r, c) lies."),
-      wrong_where(
+      unwritten_where(
           "guard_of_the_other_axis",
           [=](const Index& i) { return (along_columns && i[0] >= cols) || i[1] >= rows; },
           along_columns
@@ -285,7 +287,7 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
     if (const simt::LaunchProfile* launch = launch_of(outcome)) {
       const std::int64_t reached = std::int64_t{launch->grid[0]} * kTile;
       if (reached <= across - kTile)  // else it is the tail
-        mistakes.push_back(wrong_where(
+        mistakes.push_back(unwritten_where(
             "too_few_blocks_across", [=](const Index& i) { return i[1 - axis] >= reached; },
             "The grid has " + std::to_string(launch->grid[0]) + " x " + std::to_string(launch->grid[1]) +
                 " blocks: along x enough for " + std::to_string(reached) + " " + others + ", and there are " +
@@ -293,7 +295,7 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
                 (along_columns ? ", once the axes are exchanged." : ".")));
     }
     const std::vector<bool> copied = rows_of_far_blocks(along_columns ? cols : rows);
-    mistakes.push_back(wrong_where(
+    mistakes.push_back(unwritten_where(
         "blocks_too_far_apart", [=](const Index& i) { return !copied[static_cast<std::size_t>(i[axis])]; },
         "These " + lines + " are left out if blocks begin kTile " + lines +
             " apart, but each thread goes on by gridDim.y * kBlockRows. With such a step, blocks begin "
@@ -301,7 +303,7 @@ Mistakes mistakes_of_copy(const Tensor<float>& src, const Strides& strides, cons
             lines + " apart: a thread's first is blockIdx.y * kBlockRows + threadIdx.y."));
     const std::int64_t blocks =
         std::min<std::int64_t>(((along_columns ? cols : rows) - 1) / kTile + 1, kMaxGridY);
-    mistakes.push_back(wrong_where(
+    mistakes.push_back(unwritten_where(
         "one_pass", [=](const Index& i) { return i[axis] >= blocks * kBlockRows; },
         "Only as many " + lines +
             " are there as the grid has rows of threads: each thread has to go on to its "
@@ -343,7 +345,7 @@ Mistakes tiles_left_out(std::int64_t rows, std::int64_t cols, const Outcome& out
   const std::int64_t across = (cols - 1) / kTile + 1, tiles = across * ((rows - 1) / kTile + 1);
   const std::int64_t blocks = std::int64_t{launch->grid[0]} * launch->grid[1] * launch->grid[2];
   if (blocks < tiles)
-    return {wrong_where(
+    return {unwritten_where(
         "too_few_blocks", [=](const Index& i) { return i[1] / kTile * across + i[0] / kTile >= blocks; },
         "The launch has " + std::to_string(blocks) + (blocks == 1 ? " block" : " blocks") + " for " +
             std::to_string(tiles) + " tiles, and the tiles without a block are missing.")};
@@ -384,7 +386,7 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
             return read_with_strides(x, {cols, rows}, 1, rows);
           },
           "in is read with the row length of out: a row of in has cols elements."),
-      wrong_where(
+      unwritten_where(
           "square_of_tiles",
           [=](const Index& i) { return std::max(i[0], i[1]) >= tiles_in_both(rows, cols) * kTile; },
           std::string(
@@ -417,11 +419,11 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
   const std::int64_t tiles_down = (cols + kTile - 1) / kTile,
                      tiles_across = (rows + kTile - 1) / kTile;  // of out
   if (tiles_down > 1)
-    mistakes.push_back(wrong_where(
+    mistakes.push_back(unwritten_where(
         "tile_for_element", [=](const Index& i) { return i[0] >= tiles_down - 1 + kTile; },
         "Tiles begin one column of in apart: tile_col counts tiles, and each is kTile columns wide."));
   if (tiles_across > 1)
-    mistakes.push_back(wrong_where(
+    mistakes.push_back(unwritten_where(
         "tile_for_element", [=](const Index& i) { return i[1] >= tiles_across - 1 + kTile; },
         "Tiles begin one row of in apart: tile_row counts tiles, and each is kTile rows high."));
   mistakes.push_back(shows(

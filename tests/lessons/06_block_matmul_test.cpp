@@ -246,7 +246,7 @@ Mistakes mistakes_of(const Problem& p) {
   for (const std::int64_t tile : {32, 64, 128}) {
     const std::int64_t rows = M / tile * tile, cols = N / tile * tile;
     if (rows * cols > 0 && (rows < M || cols < N) && whole.emplace(rows, cols).second)
-      mistakes.push_back(wrong_where(
+      mistakes.push_back(unwritten_where(
           "ragged_tiles_missing", [=](const Index& index) { return index[0] >= rows || index[1] >= cols; },
           "All whole tiles of C are right, and what is left at its lower and right edge is wrong: the number "
           "of tiles "

@@ -255,11 +255,10 @@ class RangeMistakes {
           "future_edge_without_offset", [=](Int i, Int j) { return j <= i && j > i + offset - window; },
           "Keys past key i are hidden, as if query i stood there. It stands at key i + Nk - Nq, where its "
           "window is counted from.");
-    if (window > 1)
-      add(
-          "half_a_window", [=](Int i, Int j) { return j <= i + offset && j > i + offset - window / 2; },
-          "The window is half as long as it should be. It holds `window` keys: the query's own and older "
-          "ones.");
+    add(
+        "half_a_window", [=](Int i, Int j) { return j <= i + offset && j > i + offset - window / 2; },
+        "The window is half as long as it should be. It holds `window` keys: the query's own and older "
+        "ones.");
     if (p_.mask.window >= p_.Nk())
       add(
           "long_window_unmasked", [](Int, Int) { return true; },
@@ -270,10 +269,11 @@ class RangeMistakes {
     add(
         "window_reversed", [=](Int i, Int j) { return j <= i + offset - window; },
         "The window is reversed: its keys are hidden, and older ones are seen.");
-    add(
-        "window_on_both_sides", [=](Int i, Int j) { return std::abs(i + offset - j) < window; },
-        "The window reaches past the query's position as well. It holds the query's own key and older "
-        "ones.");
+    for (const Int reach : {window - 1, window / 2})  // all of it to either side, or half
+      add(
+          "window_on_both_sides", [=](Int i, Int j) { return std::abs(i + offset - j) <= reach; },
+          "The window reaches past the query's position as well. It holds the query's own key and older "
+          "ones.");
     add(
         "mask_inverted", [&p = p_](Int i, Int j) { return !p.sees(i, j); },
         "The mask is the wrong way round: the keys that a query sees are hidden, and the others are seen. "

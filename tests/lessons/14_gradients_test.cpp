@@ -288,7 +288,7 @@ Mistakes mistakes_in_tiles(std::int64_t rows, std::int64_t cols) {
     const std::int64_t tiled_rows = rows / tile * tile, tiled_cols = cols / tile * tile;
     if (tiled_rows * tiled_cols > 0 && (tiled_rows < rows || tiled_cols < cols) &&
         whole.emplace(tiled_rows, tiled_cols).second)
-      mistakes.push_back(wrong_where(
+      mistakes.push_back(unwritten_where(
           "ragged_tiles_missing",
           [=](const Index& index) { return index[0] >= tiled_rows || index[1] >= tiled_cols; },
           "All whole tiles are right, and what is left at the lower and right edge is wrong: the number of "

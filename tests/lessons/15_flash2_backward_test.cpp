@@ -502,8 +502,11 @@ TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stor
 
 TEST_CASE("does not read tiles that are hidden throughout", "[l15][flash2_backward][points:1]") {
   std::optional<Profile> all, causal;
+  std::uint64_t staying = 0;
   for (const bool masked : {false, true}) {
     const BackwardProblem p = with_gradient(random_problem({1, 1, 192, 64, 32}, {.causal = masked}));
+    // O and dO for delta, and of each other tensor what stays with its block, whatever the mask hides.
+    staying = 4 * bytes_of(p.Q) + 2 * bytes_of(p.K);
     const Outcome outcome = check(kKernel, p, kCounted);
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
@@ -517,10 +520,11 @@ TEST_CASE("does not read tiles that are hidden throughout", "[l15][flash2_backwa
     (masked ? causal : all) = *profile;
   }
   const std::uint64_t bytes = causal->global_load.bytes, without = all->global_load.bytes;
-  require(bytes * 100 <= without * 68, "With causal, your code reads " + std::to_string(bytes) +
-                                           " bytes, and without it " + std::to_string(without) +
-                                           ". Of 192 queries, only the last 64 see a key." +
-                                           kernels_that_skip_nothing(*all, *causal));
+  const std::uint64_t most = staying + (without - std::min(without, staying)) / 2;  // a third is needed
+  require(bytes <= most, "With causal, your code reads " + std::to_string(bytes) + " bytes, and without it " +
+                             std::to_string(without) +
+                             ". Of 192 queries, only the last 64 see a key: that takes at most " +
+                             std::to_string(most) + "." + kernels_that_skip_nothing(*all, *causal));
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l15][flash2_backward][points:1]") {

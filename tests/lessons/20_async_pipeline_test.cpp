@@ -59,15 +59,15 @@ Mistakes mistakes_of_copy(const Tensor<float>& x, int stages, int blocks) {
     return y;
   };
   Mistakes mistakes{
-      wrong_where(
+      unwritten_where(
           "later_rounds_missing", [=](const Index& index) { return rounds.round_of(index[0]) > 0; },
           "Each block has moved its first tile alone. It has to go on, gridDim.x tiles further each time, "
           "while there "
           "are any."),
-      wrong_where(
+      unwritten_where(
           "tail_missing", [=](const Index& index) { return index[0] >= n - n % 4; },
           "The last n % 4 numbers, which do not fill 16 bytes, are missing."),
-      wrong_where(
+      unwritten_where(
           "partial_tile_missing", [=](const Index& index) { return index[0] >= n - n % kCopyTile; },
           "The last tile, which x does not fill, is missing."),
       gives(

@@ -368,15 +368,15 @@ Outcome check_product(const Problem& any, const Configuration& c, Tensor<float>&
   const Outcome outcome = multiply(p, C, c);
   require_ran(outcome);
   const Tensor<double> expected = reference::matmul(p.A, p.B);
-  Mistakes mistakes{wrong_where(
+  Mistakes mistakes{unwritten_where(
       "first_tile_only", [&](const Index& at) { return at[0] >= c.rows || at[1] >= c.cols; },
       "Only the first tile of C is right: the grid has a block for each tile, across and down.")};
   if (p.M() > c.rows)
-    mistakes.push_back(wrong_where(
+    mistakes.push_back(unwritten_where(
         "last_tiles_down_missing", [&](const Index& at) { return at[0] >= p.M() / c.rows * c.rows; },
         "The last tiles down C, which it does not fill, are missing: their number has to be rounded up."));
   if (p.N() > c.cols)
-    mistakes.push_back(wrong_where(
+    mistakes.push_back(unwritten_where(
         "last_tiles_across_missing", [&](const Index& at) { return at[1] >= p.N() / c.cols * c.cols; },
         "The last tiles across C, which it does not fill, are missing: their number has to be rounded up."));
   Bound bound;

@@ -159,8 +159,9 @@ Sentence surplus_brace(const Situation& s) {
              number(block.close_line) + " already ends namespace " + block.name + ".";
   }
   // In a function that has ended early, statements stand where declarations belong.
-  const bool statement = s.says_one_of({"expected constructor, destructor, or type conversion",
-                                        "expected unqualified-id", "this declaration has no storage class"});
+  const bool statement =
+      s.says_one_of({"expected constructor, destructor, or type conversion", "expected unqualified-id",
+                     "this declaration has no storage class", "does not name a type", "unknown type name"});
   if (const Block* const ended = last_function_above(s);
       statement && ended != nullptr && s.code.function_around(s.error.line) == nullptr)
     return "There is one '}' too many above line " + number(s.error.line) + ": the one on line " +

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -85,11 +86,12 @@ void add_mask(Catalogue& to) {
     add("window_one_more", with([](reference::Mask& m) { ++m.window; }),
         "The window is one key too long: the query's own key is one of its keys, and the oldest is one too "
         "many.");
-    if (mask.window > 1)
-      add("window_one_less", with([](reference::Mask& m) { --m.window; }),
+    const std::array windows{mask.window, std::min(mask.window, Nk)};  // some limit it to all keys first
+    for (const Int window : windows)
+      add("window_one_less", with([window](reference::Mask& m) { m.window = window - 1; }),
           "The window is one key too short: its oldest key is missing.");
     if (past != 0 && mask.causal)
-      for (const Int window : {mask.window, std::min(mask.window, Nk)})  // some limit it to all keys first
+      for (const Int window : windows)
         add(
             "window_top_left",
             [=](Int i, Int j) { return j <= i + past && (i - j < window || j < mask.sinks); },

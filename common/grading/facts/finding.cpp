@@ -169,9 +169,11 @@ bool follows_from(const Finding& finding, const Finding& stray) {
     return led_by_own_array || (stray.kind == simt::check::kOutOfBounds && at_its_line(finding.here));
   if (finding.kind == simt::check::kUninitialisedRead || finding.kind == kHostPointer)
     return at_its_line(finding.here);
-  const bool same_memory = stray.kind == kIllegalAddress || finding.memory == stray.memory;
-  return finding.kind == simt::check::kRace && same_memory &&
-         (at_its_line(finding.here) || at_its_line(finding.other));
+  // Of an index past its array's type it is not known which memory the array lies in.
+  const bool same_memory =
+      stray.kind == kIllegalAddress || stray.memory.empty() || finding.memory == stray.memory;
+  const bool is_race = finding.kind == simt::check::kRace || finding.kind == simt::check::kMissingSyncwarp;
+  return is_race && same_memory && (at_its_line(finding.here) || at_its_line(finding.other));
 }
 
 bool follows_from_one(const Finding& finding, const std::vector<Finding>& strays) {

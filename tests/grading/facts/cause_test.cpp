@@ -140,6 +140,12 @@ TEST_CASE("what a wrong index finds at the line where it leaves an array follows
   CHECK_FALSE(follows_from(stray, race));
   CHECK(reasons_in({race, stray}).size() == 1);
   CHECK(reasons_in({shared_race, stray}).size() == 2);
+  Finding lanes = finding("missing_syncwarp", 7);
+  lanes.memory = "shared";
+  CHECK_FALSE(follows_from(lanes, stray));
+  const Finding past_its_type = finding("out_of_bounds", 7);  // in whichever memory
+  CHECK(follows_from(lanes, past_its_type));
+  CHECK(follows_from(shared_race, past_its_type));
   const Finding null_pointer = finding("null_pointer", 9);
   CHECK_FALSE(follows_from(null_pointer, stray));
   CHECK(follows_from(null_pointer, finding("out_of_bounds", 7)));  // of a thread's own array

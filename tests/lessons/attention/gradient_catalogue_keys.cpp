@@ -65,8 +65,10 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
   const Int Nq = p.Nq(), offset = p.Nk() - Nq;
   if (!p.mask.causal || p.mask.window != kAllKeys) return;
   bool overflows = false;  // then any finite score is as good as 0
-  for (Int i = 0; i < to.p().lse.numel(); ++i)
-    overflows = overflows || std::exp(-to.p().lse.at_linear(i)) > 1e38f;
+  for (Int i = 0; i < to.p().lse.numel(); ++i) {
+    const float lse = to.p().lse.at_linear(i);  // -inf where a query sees no key, which a kernel tells apart
+    overflows = overflows || (lse != -kInf && std::exp(-lse) > 1e38f);
+  }
   for (const Int width : {64, 32, 128, 16}) {
     // Whether the tiles of a query and a key meet, and whether every query of the one sees every key of the
     // other.

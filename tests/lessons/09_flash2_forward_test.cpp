@@ -370,27 +370,45 @@ Mistake unless_nan_alone_is_lost(Mistake mistake) {
   return mistake;
 }
 
-/// In a row of NaN alone, fmaxf() finds no maximum.
-Mistake rows_of_nan_taken_for_empty(const Problem& p, Which which) {
-  const auto wrong = [&p, which] {
-    Forward64 to = expected_of(p);
-    for (Int row = 0; row < to.lse.numel(); ++row) {
-      if (!std::isnan(to.lse.at_linear(row))) continue;
-      to.lse.at_linear(row) = -kInf64;
-      for (Int d = 0; d < p.D(); ++d) to.O.at_linear(row * p.D() + d) = 0;
-    }
-    return to.of(which);
-  };
-  Mistake mistake = gives_about(
-      "nan_taken_for_empty", wrong,
+/// What the rows that should be NaN get for which `taken` says so: an lse of -inf, and zeros.
+Forward64 with_rows_taken_for_empty(const Problem& p, const std::function<bool(Int row)>& taken) {
+  Forward64 to = expected_of(p);
+  for (Int row = 0; row < to.lse.numel(); ++row) {
+    if (!std::isnan(to.lse.at_linear(row)) || !taken(row)) continue;
+    to.lse.at_linear(row) = -kInf64;
+    for (Int d = 0; d < p.D(); ++d) to.O.at_linear(row * p.D() + d) = 0;
+  }
+  return to;
+}
+
+/// Rows of NaN that are taken for rows without keys. Among NaN alone, fmaxf() finds no maximum; and what is
+/// greater than 0 is no sum of NaN.
+void add_rows_of_nan(Mistakes& to, const Problem& p, Which which) {
+  to.push_back(gives_about(
+      "nan_taken_for_empty",
+      [&p, which] {
+        const Tensor<double> S = attention_of(p).S;
+        const auto no_number = [&](Int row) {
+          const double* const scores = S.data() + row * p.Nk();
+          return std::none_of(scores, scores + p.Nk(), [](double s) { return s > -kInf64; });
+        };
+        return with_rows_taken_for_empty(p, no_number).of(which);
+      },
       "A row whose scores are NaN is taken for one without keys: fmaxf() passes over NaN, so that the "
       "maximum is still -inf. Such a row has to become NaN, as it does where exp() takes each of its "
-      "scores.");
-  if (rehearsing()) return mistake;
-  const Tensor<double> lse = expected_of(p).lse;
-  mistake.ruled_out =
-      std::none_of(lse.data(), lse.data() + lse.numel(), [](double x) { return std::isnan(x); });
-  return mistake;
+      "scores."));
+  const bool ruled_out = !rehearsing() && [&] {
+    const Tensor<double> lse = expected_of(p).lse;
+    return std::none_of(lse.data(), lse.data() + lse.numel(), [](double x) { return std::isnan(x); });
+  }();
+  to.back().ruled_out = ruled_out;
+  to.push_back(gives_about(
+      "nan_sum_taken_for_0",
+      [&p, which] { return with_rows_taken_for_empty(p, [](Int) { return true; }).of(which); },
+      std::string(which == Which::lse ? "lse is -inf" : "O is 0") +
+          " where l is NaN: a test such as l > 0 is false for NaN, too. It is meant for a row whose l is "
+          "0."));
+  to.back().ruled_out = ruled_out;
 }
 
 /// The last loop finishes `rows` of a thread's 8: 4 of each 64 queries side by side.
@@ -466,6 +484,7 @@ void add_wrong_bases(Mistakes& to, const Problem& p, Which which, Int width) {
       "exponentials_without_m",
       [&p, which, width] { return with_slip(p, width, Slip::exp_without_m).of(which); },
       "The exponentials are exp(s), without the maximum, though lse adds it. They have to be exp(s - m)."));
+  to.back().of_all_results = true;
 }
 
 Mistakes own_mistakes(const Problem& p, Which which) {
@@ -507,7 +526,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
         "scores_left_in_p", [&p, which, width] { return with_scores_left_in_p(p, width).of(which); },
         "A row whose maximum is still -inf was skipped, and its scores are multiplied with V in the place of "
         "P: -inf * V. They have to become 0 first.")));
-  mistakes.push_back(rows_of_nan_taken_for_empty(p, which));
+  add_rows_of_nan(mistakes, p, which);
   add_unfinished_rows(mistakes, p, which);
   if (which == Which::O && p.D() <= 64)
     mistakes.push_back(gives_about(

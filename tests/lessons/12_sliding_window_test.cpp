@@ -185,7 +185,8 @@ class RangeMistakes {
     add_missing(
         to, "stepped_by_queries",
         [N, M = M_](const Ranges& r, Int j) { return (j - round_down(r.begin, N)) % std::max(M, N) < N; },
-        "Tiles of keys are left out: the loop steps by the queries of a tile, not by its keys.");
+        "Tiles of keys are left out: the loop goes on by more keys than a tile has. Perhaps it steps by the "
+        "queries of a tile.");
     if (offset_ != 0)
       add_missing(
           to, "begin_without_offset",

@@ -293,6 +293,12 @@ Sentence mixed_types(const Situation& s) {
   if (name.starts_with("std::")) name.erase(0, 5);
   if ((name != "min" && name != "max") || s.line.find(name + "(") == std::string_view::npos)
     return std::nullopt;
+  const std::string call = s.quoted();
+  if (std::count(call.begin(), call.end(), ',') > 1 && call.find('<') == std::string::npos)
+    return name + " takes two values: of three, write " + name + "(a, " + name + "(b, c)).";
+  if (const Block* const function = s.code.function_around(s.error.line);
+      function != nullptr && function->kernel)
+    return name + " takes two values of one type, and these are of two types: convert one of them.";
   return "std::" + name +
          " takes two values of one type, and these are of two types: name the one that you want, as " +
          "in std::" + name + "<std::int64_t>(a, b).";
@@ -305,10 +311,10 @@ Sentence template_argument(const Situation& s) {
   if (name.empty() || s.line.find(name + "(") == std::string_view::npos) return std::nullopt;  // not name<8>(
   const std::string parameter = undeduced_parameter(s);
   if (!parameter.empty())
-    return "The arguments do not tell " + name + " its " + parameter + ": write " +
-           (has_word(s.code.text(), parameter) || has_word(contract_of(s.lesson), parameter)
-                ? "it in front of them, as in " + name + "<" + parameter + ">(...)."
-                : "what that is to be in front of them, in " + name + "<...>(...).");
+    return "The arguments do not tell " + name + " its " + parameter +
+           (has_word(contract_of(s.lesson), parameter)
+                ? ": write it in front of them, as in " + name + "<" + parameter + ">(...)."
+                : ": write what that is to be in front of them, in " + name + "<...>(...).");
   if (!s.notes("failed deduction")) return std::nullopt;
   return name +
          " is a template. If the arguments do not tell all that it has to know, write that in front of them, "
@@ -346,7 +352,8 @@ Sentence tile_shape(const Situation& s) {
     const std::string called = std::string(function) + "<" + shape + "> ";
     if (function == "multiply_add")
       return called + "takes an A of " + shape + "::kRows rows, a B of " + shape + "::kCols rows and " +
-             accumulator + ", in this order; what stands here is not all of these shapes.";
+             accumulator + ", in this order; what stands here is not all of these shapes, or " + shape +
+             " is not theirs.";
     const bool other_view = s.quoted().find("View<") != std::string::npos || s.notes("because argument #2");
     if (function == "store_tile" && other_view)
       return called +

@@ -263,10 +263,46 @@ bool is_declaration(const StudentCode& code, const Word& word) {
        std::isdigit(static_cast<unsigned char>(type.front())) == 0) ||
       std::string_view("*&>").find(code.before(word)) != std::string_view::npos;
   const char next = code.behind(word);
-  return typed && next != '\0' && std::string_view("=;[{(,)").find(next) != std::string_view::npos;
+  const bool in_range_for = next == ':' && has_word(code.line(word.line), "for");
+  return typed && next != '\0' &&
+         (in_range_for || std::string_view("=;[{(,)").find(next) != std::string_view::npos);
+}
+
+/// Whether a `;` is the whole body of the `for` in whose head the word stands.
+bool has_empty_body(const StudentCode& code, const Word& word) {
+  const std::string_view text = code.text();
+  const std::size_t line = text.rfind('\n', word.at) + 1;  // npos + 1 is 0
+  const std::size_t head = text.rfind("for", word.at);
+  if (head == std::string_view::npos || head < line) return false;
+  int depth = 0;
+  for (std::size_t i = head; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] != ')' || --depth > 0) continue;
+    const std::size_t next = text.find_first_not_of(" \n", i + 1);
+    return i > word.at && next != std::string_view::npos && text[next] == ';';
+  }
+  return false;
 }
 
 }  // namespace
+
+Sentence used_after_its_block(const Situation& s) {
+  const std::string name = unknown(s);
+  const Block* const here = s.code.function_around(s.error.line);
+  if (name.empty() || here == nullptr) return std::nullopt;
+  const Word* last = nullptr;
+  for (const Word& word : s.code.words())
+    if (word.text == name && word.line <= s.error.line && s.code.function_around(word.line) == here &&
+        is_declaration(s.code, word))
+      last = &word;
+  if (last == nullptr) return std::nullopt;
+  const std::string line = std::to_string(last->line);
+  if (has_empty_body(s.code, *last))
+    return "The ';' after the ')' of the for on line " + line + " is its whole body, and " + name +
+           " is known only there: remove the ';'.";
+  return name + " is known only in the block or loop in which line " + line +
+         " declares it: declare it before that, or use it within.";
+}
 
 Sentence used_before(const Situation& s) {
   const std::string name = unknown(s);
@@ -343,11 +379,14 @@ Sentence name_of_another_function(const Situation& s) {
     if (word.text != name || !is_declaration(s.code, word)) continue;
     const Block* const other = s.code.function_around(word.line);
     if (other == nullptr || other == function || other->name == name) continue;
+    const bool is_type = word_before(s.code.text(), word.at) == "using";
+    const auto& entries = s.lesson.entries;
+    const bool is_entry = std::find(entries.begin(), entries.end(), function->name) != entries.end();
     return name + " belongs to " + other->name + ", on line " + std::to_string(word.line) +
-           ": a function sees only its own names, so " +
-           (word_before(s.code.text(), word.at) == "using"
-                ? function->name + " has to declare that type, too, or write out what it stands for."
-                : function->name + " needs it as a parameter.");
+           ": a function sees only its own names, so " + function->name +
+           (is_type    ? " has to declare that type, too, or write out what it stands for."
+            : is_entry ? " has to make its own."
+                       : " has to make its own, or get it as a parameter.");
   }
   return std::nullopt;
 }

@@ -36,12 +36,14 @@ using Sentence = std::optional<std::string>;
 Sentence missing_brace(const Situation& s);
 Sentence surplus_brace(const Situation& s);
 Sentence missing_semicolon(const Situation& s);
+Sentence loop_over_pointer(const Situation& s);
 Sentence wrong_header(const Situation& s);
 Sentence defined_twice(const Situation& s);
 Sentence outside_namespace(const Situation& s);
 Sentence other_declaration(const Situation& s);
 
 // Names that are not declared: advice_names.cpp
+Sentence used_after_its_block(const Situation& s);
 Sentence used_before(const Situation& s);
 Sentence missing_include(const Situation& s);
 Sentence misspelt_name(const Situation& s);

@@ -57,6 +57,13 @@ const Block* last_function_above(const Situation& s) {
   return found;
 }
 
+/// Whether the function's head or body has this word.
+bool speaks_of(const Situation& s, const Block& function, std::string_view word) {
+  for (int line = function.head_line; line <= function.close_line; ++line)
+    if (has_word(s.code.line(line), word)) return true;
+  return false;
+}
+
 Sentence end_inside_block(const Situation& s) {
   const auto& blocks = s.code.blocks();
   const auto open =
@@ -158,16 +165,26 @@ Sentence surplus_brace(const Situation& s) {
       return "There is one '}' too many above line " + number(s.error.line) + ": the one on line " +
              number(block.close_line) + " already ends namespace " + block.name + ".";
   }
-  // In a function that has ended early, statements stand where declarations belong.
-  const bool statement =
-      s.says_one_of({"expected constructor, destructor, or type conversion", "expected unqualified-id",
-                     "this declaration has no storage class", "does not name a type", "unknown type name"});
+  // In a function that has ended early, statements stand where declarations belong, with names of the
+  // function's.
+  const bool statement = s.says_one_of({"expected constructor, destructor, or type conversion",
+                                        "expected unqualified-id", "this declaration has no storage class"});
   if (const Block* const ended = last_function_above(s);
-      statement && ended != nullptr && s.code.function_around(s.error.line) == nullptr)
+      ended != nullptr && s.code.function_around(s.error.line) == nullptr &&
+      (statement || (name && speaks_of(s, *ended, s.quoted()))))
     return "There is one '}' too many above line " + number(s.error.line) + ": the one on line " +
            number(ended->close_line) + " already ends " + ended->name + ".";
   if (!direct) return std::nullopt;
   return "The '}' on line " + number(s.code.surplus_brace()) + " ends nothing: remove it, or one above it.";
+}
+
+Sentence loop_over_pointer(const Situation& s) {
+  const bool gnu = (s.says("'begin' was not declared") || s.says("'end' was not declared")) &&
+                   s.line.find(" : ") != std::string_view::npos && has_word(s.line, "for");
+  if (!gnu && !s.says_one_of({"invalid range expression", "requires a suitable"})) return std::nullopt;
+  return "What stands to the right of the colon does not tell how many elements it has, as a pointer does "
+         "not. "
+         "A row of an array stays an array by reference alone, as in for (auto& row : rows).";
 }
 
 Sentence missing_semicolon(const Situation& s) {

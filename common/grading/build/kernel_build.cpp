@@ -267,11 +267,12 @@ bool compile_examined(Job& job, const std::string& object) {
   const fs::path assembly = job.scratch / "kernel.s";
   const std::vector<fs::path> dumps{job.scratch / "kernel.optimized", job.scratch / "kernel.accesses",
                                     job.scratch / "kernel.blocks"};
-  Arguments flags;
+  Arguments flags{"-Werror=vla"};  // nvcc takes no array whose size is no constant
   const bool dumped = job.flavour == Flavour::check && is_gnu(cpu);
   if (dumped)
-    flags = {"-fdump-tree-optimized-lineno=" + dumps[0].string(), "-fdump-tree-tsan=" + dumps[1].string(),
-             "-fdump-tree-sancov=" + dumps[2].string()};
+    flags.insert(flags.end(),
+                 {"-fdump-tree-optimized-lineno=" + dumps[0].string(),
+                  "-fdump-tree-tsan=" + dumps[1].string(), "-fdump-tree-sancov=" + dumps[2].string()});
   if (!compile_simulated(job, {"-S", "-o", assembly.string()}, prelude_options(job), flags)) return false;
   std::string text = written(job, assembly);
   if (job.failure.empty()) job.failure = foreign_assembly(text);
@@ -454,7 +455,10 @@ bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& a
 std::string cache_key(const Job& job, Backend backend, const Arguments& architectures,
                       const fs::path& linked_in) {
   ContentHash hash;
-  hash.add(backend_name(backend)).add(job.lesson.id()).add(job.source).add("operands and calls hooked");
+  hash.add(backend_name(backend))
+      .add(job.lesson.id())
+      .add(job.source)
+      .add("operands and calls hooked, no arrays of variable length");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {

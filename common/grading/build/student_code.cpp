@@ -74,6 +74,7 @@ bool read_function(Block& block, std::string_view head) {
     const auto close = closing(head, open);
     const std::string_view name = word_before(head, open);
     if (close == std::string_view::npos || name.empty()) return false;
+    if (name == "for" || name == "while" || name == "if" || name == "switch") return false;
     const bool attribute = name.starts_with("__") || name == "alignas";
     if (!attribute) {
       block.name = name;

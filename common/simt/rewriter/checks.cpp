@@ -9,19 +9,6 @@
 namespace simt::rewriter {
 namespace {
 
-/// True if the word at `index` seems to be declared here as something of its own: it follows a type.
-bool looks_declared(const Sequence& tokens, std::uint32_t index) {
-  if (index == 0) return false;
-  const TokenKind before = tokens.kind(index - 1);
-  if (before == TokenKind::word) return !is_statement_word(tokens, index - 1);
-  const bool reference =
-      before == TokenKind::star || before == TokenKind::ampersand || before == TokenKind::and_and;
-  if (before != TokenKind::greater && !(reference && index > 1)) return false;
-  if (!reference) return true;
-  const TokenKind type = tokens.kind(index - 2);
-  return type == TokenKind::word || type == TokenKind::greater || type == TokenKind::star;
-}
-
 /// True if a statement begins at `index`; in doubt, false.
 bool begins_statement(const Sequence& tokens, std::uint32_t index) {
   if (index == 0) return false;

@@ -4,9 +4,6 @@
 #include <array>
 
 namespace simt::rewriter {
-namespace {
-
-/// Words of a declaration that have an argument list of their own and are no function's name.
 bool is_attribute_word(const Sequence& tokens, std::uint32_t index) {
   static constexpr std::array<std::string_view, 7> kAttributes = {
       "__launch_bounds__", "__attribute__",  "alignas",    "__align__",
@@ -14,7 +11,6 @@ bool is_attribute_word(const Sequence& tokens, std::uint32_t index) {
   return tokens.kind(index + 1) == TokenKind::open_paren && tokens.is_one_of(index, kAttributes);
 }
 
-/// The first token of the declaration or statement that the `{` at `brace` belongs to.
 std::uint32_t head_begin(const Sequence& tokens, std::uint32_t brace) {
   std::uint32_t begin = brace;
   while (begin > 0) {
@@ -36,6 +32,8 @@ std::uint32_t head_begin(const Sequence& tokens, std::uint32_t brace) {
   }
   return begin;
 }
+
+namespace {
 
 /// True if the word `class` or its like at `key` begins the definition whose `{` is at `brace`, as opposed to
 /// the result type of a function.
@@ -131,6 +129,18 @@ bool has_type(const Sequence& tokens, std::uint32_t first, std::uint32_t last) {
 }
 
 }  // namespace
+
+bool looks_declared(const Sequence& tokens, std::uint32_t index) {
+  if (index == 0) return false;
+  const TokenKind before = tokens.kind(index - 1);
+  if (before == TokenKind::word) return !is_statement_word(tokens, index - 1);
+  const bool reference =
+      before == TokenKind::star || before == TokenKind::ampersand || before == TokenKind::and_and;
+  if (before != TokenKind::greater && !(reference && index > 1)) return false;
+  if (!reference) return true;
+  const TokenKind type = tokens.kind(index - 2);
+  return type == TokenKind::word || type == TokenKind::greater || type == TokenKind::star;
+}
 
 std::uint32_t declared_name(const Sequence& tokens, std::uint32_t first, std::uint32_t last) {
   while (last > first && tokens.kind(last - 1) == TokenKind::close_bracket) {

@@ -18,6 +18,15 @@ class Braces {
   std::vector<std::uint32_t> open_;
 };
 
+/// Words of a declaration that have an argument list of their own and are no function's name.
+bool is_attribute_word(const Sequence& tokens, std::uint32_t index);
+
+/// The first token of the declaration or statement that the `{` at `brace` belongs to.
+std::uint32_t head_begin(const Sequence& tokens, std::uint32_t brace);
+
+/// True if the word at `index` seems to be declared here as something of its own: it follows a type.
+bool looks_declared(const Sequence& tokens, std::uint32_t index);
+
 /// True if statements stand behind the `{` at `brace`: it opens neither a namespace nor a class.
 bool holds_statements(const Sequence& tokens, std::uint32_t brace);
 

@@ -47,6 +47,11 @@ void rewrite_inline_asm(Sequence& sequence);
 /// and that nvcc refuses there, since it is for the host: std::max, std::numeric_limits<T>::max() ...
 void check_device_calls(const Sequence& sequence);
 
+/// @throws RewriteError for the first call, by a function for the device alone, of a function that the file
+/// defines without __device__, and for the first launch of one that it defines without __global__: nvcc
+/// refuses both. Functions that are constexpr, or whose head holds a macro, are left alone.
+void check_sides(const Sequence& sequence);
+
 /// @throws RewriteError for the first launch within a function for the device alone.
 void check_launches_of_kernels(const Sequence& sequence);
 

@@ -94,6 +94,7 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
   uncast_kernels(code);
   check_direct_calls(code);
   check_device_calls(code);
+  check_sides(code);
   rewrite_macros(file, code);
   sort_edits(file);
   return std::move(file.edits);

@@ -1,5 +1,5 @@
 // both, line 14: blocks belongs to vector_add, on line 21: a function sees only its own names, so
-//   vector_add_kernel needs it as a parameter.
+//   vector_add_kernel has to make its own, or get it as a parameter.
 
 #include "vector_add.hpp"
 

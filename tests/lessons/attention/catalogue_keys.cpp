@@ -83,6 +83,11 @@ void add_mask(Catalogue& to) {
   if (windowed) {
     add("window_ignored", with([](reference::Mask& m) { m.window = kAllKeys; }),
         "Keys older than the window are seen.");
+    if (mask.causal)
+      for (const Int by : {-1, 1})
+        add("position_off_by_one", shifted(by),
+            by < 0 ? "Every query sees what the query before it should see: its position is one too small."
+                   : "Every query sees what the query past it should see: its position is one too large.");
     add("window_one_more", with([](reference::Mask& m) { ++m.window; }),
         "The window is one key too long: the query's own key is one of its keys, and the oldest is one too "
         "many.");

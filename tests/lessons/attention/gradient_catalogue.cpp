@@ -124,10 +124,14 @@ void add_weights(GradientCatalogue& to) {
              base);
   to.add("lse_in_base_2", {.lse_factor = kLog2e},
          "lse is multiplied by log2 e = 1.44, but the exponential is one of base e." + base);
-  to.add("lse_not_in_base_2", {.lse_factor = kLn2},
-         "The scores are multiplied by log2 e = 1.44 for exp2f, but lse is not." + base);
-  to.add("score_not_in_base_2", {.score_factor = kLn2},
-         "lse is multiplied by log2 e = 1.44 for exp2f, but the scores are not." + base);
+  to.add(
+      "lse_not_in_base_2", {.lse_factor = kLn2},
+      "P is exp2(S·log2 e - lse) here, which is exp(S - lse·ln 2): lse is in another base than the scores." +
+          base);
+  to.add(
+      "score_not_in_base_2", {.score_factor = kLn2},
+      "P is exp2(S - lse·log2 e) here, which is exp(S·ln 2 - lse): the scores are in another base than lse." +
+          base);
   to.add("scale_missing_in_s", {.score_factor = 1 / scale},
          "S is recomputed without the scale. It has to be the S of the forward pass." + rule);
   to.add("scale_twice_in_s", {.score_factor = scale}, "S is scaled twice where it is recomputed." + rule);
@@ -217,7 +221,8 @@ void add_scores(GradientCatalogue& to) {
 }
 
 /// S where dS belongs, in all tiles that a kernel goes to.
-void add_scores_for_gradients(GradientCatalogue& to, const char* name, const std::string& sentence) {
+void add_scores_for_gradients(GradientCatalogue& to, const char* name, const std::string& of_scores,
+                              const std::string& of_products) {
   const BackwardProblem& p = to.p();
   const Int Nq = p.Nq(), offset = p.Nk() - Nq;
   for (const Matrix matrix : {Matrix::products, Matrix::S})
@@ -229,7 +234,7 @@ void add_scores_for_gradients(GradientCatalogue& to, const char* name, const std
           return by_keys ? first_query >= std::max(first_key - offset, Int{0}) / width * width
                          : first_key < std::min(first_query + width, Nq) + offset;
         };
-      to.add(name, std::move(how), sentence);
+      to.add(name, std::move(how), matrix == Matrix::S ? of_scores : of_products);
       if (!p.mask.causal) break;
     }
 }
@@ -258,7 +263,8 @@ void add_products(GradientCatalogue& to) {
     const std::string rule = " It should be dSᵀ·Q·scale.";
     left("dk_from_p", Matrix::P, "dK is Pᵀ·Q·scale here." + rule);
     left("dk_from_dp", Matrix::dP, "dK is dPᵀ·Q·scale here." + rule);
-    add_scores_for_gradients(to, "dk_from_s", "dK is Sᵀ·Q·scale here." + rule);
+    add_scores_for_gradients(to, "dk_from_s", "dK is Sᵀ·Q·scale here." + rule,
+                             "dK is (Q·Kᵀ)ᵀ·Q·scale here." + rule);
     right_one("do_for_q", p.dO, "dK is dSᵀ·dO·scale here: dO is read where Q belongs." + rule);
     right_one("o_for_q", p.O, "dK is dSᵀ·O·scale here: O is read where Q belongs." + rule);
     if (same_shape) right_one("k_for_q", p.K, "dK is dSᵀ·K·scale here: K is read where Q belongs." + rule);
@@ -267,7 +273,8 @@ void add_products(GradientCatalogue& to) {
     const std::string rule = " It should be dS·K·scale.";
     left("dq_from_p", Matrix::P, "dQ is P·K·scale here." + rule);
     left("dq_from_dp", Matrix::dP, "dQ is dP·K·scale here." + rule);
-    add_scores_for_gradients(to, "dq_from_s", "dQ is S·K·scale here." + rule);
+    add_scores_for_gradients(to, "dq_from_s", "dQ is S·K·scale here." + rule,
+                             "dQ is (Q·Kᵀ)·K·scale here." + rule);
     right_one("v_for_k", p.V, "dQ is dS·V·scale here: V is read where K belongs." + rule);
     if (same_shape) right_one("q_for_k", p.Q, "dQ is dS·Q·scale here: Q is read where K belongs." + rule);
   }

@@ -32,7 +32,9 @@ void add_query_tiles(GradientCatalogue& to, Catalogue& views) {
     views.add_view(
         "last_query_tile_only", [&p, last](Int i, Int j) { return i >= last && p.sees(i, j); },
         "Only the queries from " + std::to_string(last) +
-            " on are there: every tile of queries replaces what the others have added.");
+            " on are there: every tile of queries replaces what the others have added, or the others are "
+            "passed "
+            "by.");
     if (Nq % width == 0)
       views.add_view(
           "last_query_tile_missing", [&p, last](Int i, Int j) { return i < last && p.sees(i, j); },

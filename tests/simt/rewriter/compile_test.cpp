@@ -247,8 +247,8 @@ struct Tiles {
  private:
   float hidden = 0;
 };
-template <class T> float helper(T& object) { return object.K.at[0][0] + object.scale; }
-template <int N> float also(Tiles<N>& tiles) { return tiles.stages[1].at[1][1]; }
+template <class T> __device__ float helper(T& object) { return object.K.at[0][0] + object.scale; }
+template <int N> __device__ float also(Tiles<N>& tiles) { return tiles.stages[1].at[1][1]; }
 template <int N> __global__ void views() {
   extern __shared__ float4_like shared_memory[];
   auto& smem = *reinterpret_cast<Tiles<N>*>(shared_memory);

@@ -137,6 +137,44 @@ TEST_CASE("what is not plainly a call of a kernel is not refused", "[rewriter][e
   CHECK(refusal("__global__ void k(int x) {}\n" + source) == "");
 }
 
+TEST_CASE("a function for the host alone is refused in device code, and in a launch", "[rewriter][error]") {
+  CHECK(refusal("float twice(float x) { return 2 * x; }\n__global__ void k(float* x) {\n  x[0] = "
+                "twice(x[0]);\n}") ==
+        "3: twice is for the host alone, and nvcc refuses it in a kernel: write __device__ in front of it, "
+        "on line 1.");
+  CHECK(refusal("namespace course {\nnamespace {\ntemplate <class T>\nstatic inline T twice(T x) { return 2 "
+                "* x; }\n}\n"
+                "__device__ float f(float x) { return twice<float>(x); }\n__global__ void k();\n}") ==
+        "6: twice is for the host alone, and nvcc refuses it in a __device__ function: write __device__ in "
+        "front of "
+        "it, on line 4.");
+  CHECK(refusal("void k(float* x) {}\n__global__ void j();\nvoid f(float* x) { k<<<1, 2>>>(x); }") ==
+        "3: Only a kernel can be launched, and k, on line 1, has no __global__ in front.");
+  CHECK(
+      refusal("template <int N>\n__device__ void k(float* x) {}\nvoid f(float* x) { k<3><<<1, 2>>>(x); }") ==
+      "3: Only a kernel can be launched, and k, on line 2, has no __global__ in front.");
+}
+
+TEST_CASE("a function that may be for both sides is left alone", "[rewriter][error]") {
+  const std::string source =
+      GENERATE(as<std::string>{}, "__device__ float f(float x) { return x; }",
+               "__host__ __device__ float f(float x) { return x; }", "HD float f(float x) { return x; }",
+               "#define both __host__ __device__\nboth float f(float x) { return x; }",
+               "constexpr float f(float x) { return x; }", "struct S { float f(float x) { return x; } };",
+               "float S::f(float x) { return x; }",
+               "float f(float x) { return x; }\n__device__ float f(int x) { return x; }",
+               "__device__ float f(float x);\nfloat f(float x) { return x; }",
+               "template <class F> void g(F f) { f(1.0f); }", "auto f = [](float x) { return x; };");
+  CAPTURE(source);
+  CHECK(refusal(source + "\n__global__ void k(float* x) { x[0] = f(x[0]); }") == "");
+  CHECK(refusal("float f(float x) { return x; }\n__global__ void k(S* x) { x->f(1); auto f = [](float y) { "
+                "return y; }; "
+                "f(2.0f); }\nfloat g() { return f(3.0f); }") == "");
+  CHECK(refusal("template <class K> void f(K k) { k<<<1, 2>>>(); }\nvoid k() {}\n__global__ void j();") ==
+        "");
+  CHECK(refusal("void k() {}\n__global__ void j();\nvoid f() { auto k = j; k<<<1, 2>>>(); }") == "");
+}
+
 TEST_CASE("a function of std that nvcc refuses in device code is refused", "[rewriter][error]") {
   CHECK(refusal("__global__ void k(float* x) {\n  x[0] = std::max(x[1], x[2]);\n}") ==
         "2: std::max is code for the host, and nvcc refuses it in a kernel: write fmaxf(a, b) for floats, or "

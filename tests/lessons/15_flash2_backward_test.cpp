@@ -426,12 +426,60 @@ TEST_CASE("puts the last query at the last key where there are more keys than qu
     check_values(kKernel, random_problem({1, 1, Nq, Nk, 4}, kCausal));
 }
 
+namespace {
+
+/// Five queries, whose gradients are those of `five`, and a sixth whose scores are -inf in float32, although
+/// it sees every key: its lse is -inf, its O is 0. It has no part in dK and dV.
+void check_query_without_weights() {
+  constexpr Int kQueries = 5;
+  Problem five = random_problem({1, 1, kQueries, 7, 4});
+  for (Int i = 0; i < kQueries; ++i) five.Q(0, 0, i, 0) = 0.0f;
+  for (Int j = 0; j < five.Nk(); ++j) five.K(0, 0, j, 0) = 10.0f;
+  const BackwardProblem of_five = with_gradient(five);
+  Problem six = random_problem({1, 1, kQueries + 1, 7, 4});
+  six.K = five.K, six.V = five.V;
+  BackwardProblem p = with_gradient(six);
+  for (Int d = 0; d < p.D(); ++d) {
+    for (Int i = 0; i < kQueries; ++i) {
+      p.Q(0, 0, i, d) = five.Q(0, 0, i, d);
+      p.O(0, 0, i, d) = of_five.O(0, 0, i, d);
+      p.dO(0, 0, i, d) = of_five.dO(0, 0, i, d);
+    }
+    p.Q(0, 0, kQueries, d) = d == 0 ? -1e38f : 0.0f;
+    p.O(0, 0, kQueries, d) = 0.0f;
+  }
+  for (Int i = 0; i < kQueries; ++i) p.lse(0, 0, i) = of_five.lse(0, 0, i);
+  p.lse(0, 0, kQueries) = -kInf;
+
+  INFO(describe(p) << "; query 5, whose scores are -inf, has an lse of -inf");
+  Backward got = results_of(p);
+  require_ran(kKernel.attend_backward(p, got, {}));
+  const Backward64 expected = expected_of(of_five);
+  const Backward baseline = in_float32(of_five, expected);
+  const auto all_nan = [](const Tensor<float>& x) {
+    for (Int i = 0; i < x.numel(); ++i)
+      if (!std::isnan(x.at_linear(i)) || is_poison(x.at_linear(i))) return false;
+    return true;
+  };
+  const Mistakes mistakes{
+      shows("lse_of_minus_inf_unguarded", all_nan,
+            "Where lse is -inf, no score counts: P is 0 there, whatever exp(S - lse) is.")};
+  require_matches(got.dV, "dV", expected.dV, baseline.dV, mistakes);
+  require_matches(got.dK, "dK", expected.dK, baseline.dK, mistakes);
+  for (Int d = 0; d < p.D(); ++d)
+    require(got.dQ(0, 0, kQueries, d) == 0.0f,
+            "dQ of query 5 is " + std::to_string(got.dQ(0, 0, kQueries, d)) + "; without weights it is 0.");
+}
+
+}  // namespace
+
 TEST_CASE("gives queries that see no key a dQ of 0 and no part in dK and dV",
           "[l15][flash2_backward][points:1]") {
   check(kKernel, random_problem({1, 1, 130, 10, 8}, kCausal));
   for (const auto& [Nq, Nk] :
        {std::pair<Int, Int>{2, 1}, {65, 1}, {140, 100}, {128, 64}, {193, 65}, {133, 130}})
     check_values(kKernel, random_problem({1, 1, Nq, Nk, 4}, kCausal));
+  check_query_without_weights();
 }
 
 TEST_CASE("lets no value enter dS where the weight is 0", "[l15][flash2_backward][points:1]") {

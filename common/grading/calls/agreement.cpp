@@ -11,7 +11,7 @@
 namespace course::grading {
 namespace {
 
-constexpr double kOfItself = 1e-2, kOfTheLargest = 1e-3;
+constexpr double kOfItself = 1e-2, kOfTheLargest = 1e-3, kOfTheCall = 1e-6;
 
 template <class T>
 T load(const std::byte* from) {
@@ -25,11 +25,14 @@ double real_at(const ArrayArgument& array, const std::byte* data, std::size_t el
   return array.element_bytes == sizeof(float) ? load<float>(from) : load<double>(from);
 }
 
-bool agree(double run, double check, double largest) {
+bool agree(double run, double check, double floor) {
   if (std::isnan(run) || std::isnan(check)) return std::isnan(run) && std::isnan(check);
   if (std::isinf(run) || std::isinf(check)) return run == check;
-  return std::abs(run - check) <=
-         kOfItself * std::max(std::abs(run), std::abs(check)) + kOfTheLargest * largest;
+  return std::abs(run - check) <= kOfItself * std::max(std::abs(run), std::abs(check)) + floor;
+}
+
+bool is_written(const ArrayArgument& array, const std::byte* data, std::size_t element) {
+  return std::memcmp(data + element * array.element_bytes, &array.poison, array.element_bytes) != 0;
 }
 
 /// Calls visit(index, storage index) for each element that an index reaches, until it returns false.
@@ -48,27 +51,28 @@ void for_each_element(const ArrayArgument& array, Visit visit) {
 
 }  // namespace
 
-std::string disagreement(const ArrayArgument& array, const std::byte* run, const std::byte* check,
-                         std::string_view label) {
-  if (array.number == Number::other) return {};
-  const auto written = [&](std::size_t i) {
-    return std::memcmp(run + i * array.element_bytes, &array.poison, array.element_bytes) != 0;
-  };
+double largest_number(const ArrayArgument& array, const std::byte* data) {
   double largest = 0;
   if (array.number == Number::real)
     for_each_element(array, [&](const auto&, std::size_t i) {
-      const double value = std::abs(real_at(array, run, i));
-      if (std::isfinite(value) && written(i)) largest = std::max(largest, value);
+      const double value = std::abs(real_at(array, data, i));
+      if (std::isfinite(value) && is_written(array, data, i)) largest = std::max(largest, value);
       return true;
     });
+  return largest;
+}
 
+std::string disagreement(const ArrayArgument& array, const std::byte* run, const std::byte* check,
+                         std::string_view label, double largest_of_call) {
+  if (array.number == Number::other) return {};
+  const double floor = kOfTheLargest * largest_number(array, run) + kOfTheCall * largest_of_call;
   std::string sentence;
   for_each_element(array, [&](const std::vector<std::int64_t>& index, std::size_t i) {
-    if (!written(i)) return true;
+    if (!is_written(array, run, i)) return true;
     const auto element = [&] { return fmt::format("{}[{}]", label, fmt::join(index, ", ")); };
     if (array.number == Number::real) {
       const double there = real_at(array, check, i), here = real_at(array, run, i);
-      if (agree(here, there, largest)) return true;
+      if (agree(here, there, floor)) return true;
       sentence = fmt::format("There {} was {:.7g}, and before it was {:.7g}.", element(), there, here);
     } else {
       const std::size_t at = i * array.element_bytes;

@@ -143,11 +143,18 @@ std::string difference(const Plan& plan, const Descriptor& run_output, const Rep
       Mapping::map(run_output.get(), 0, plan.message.output_bytes, Mapping::Mode::shared_read);
   const Mapping there =
       Mapping::map(check_output.get(), 0, check_message.output_bytes, Mapping::Mode::shared_read);
+  const auto result_before = [&](std::size_t i) {
+    return before.data() + plan.message.arrays[i].result.value() + kGuardBytes;
+  };
+  double largest = 0;
+  for (std::size_t i = 0; i < plan.arrays.size(); ++i)
+    if (check_message.arrays[i].result)
+      largest = std::max(largest, largest_number(*plan.arrays[i], result_before(i)));
   for (std::size_t i = 0; i < plan.arrays.size(); ++i) {
     if (!check_message.arrays[i].result) continue;
     if (std::string found =
-            disagreement(*plan.arrays[i], before.data() + plan.message.arrays[i].result.value() + kGuardBytes,
-                         there.data() + *check_message.arrays[i].result, plan.labels[i]);
+            disagreement(*plan.arrays[i], result_before(i), there.data() + *check_message.arrays[i].result,
+                         plan.labels[i], largest);
         !found.empty())
       return found;
   }

@@ -19,11 +19,12 @@ using course::test::kInfinity, course::test::kNaN;
 namespace {
 
 template <class T>
-std::string disagreement_of(const Tensor<T>& shaped, const std::vector<T>& run, const std::vector<T>& check) {
+std::string disagreement_of(const Tensor<T>& shaped, const std::vector<T>& run, const std::vector<T>& check,
+                            double largest_of_call = 0) {
   Tensor<T> output = shaped;
   const ArrayArgument array = grading::detail::describe("y", Access::out, Place::device, shaped, &output);
   return disagreement(array, reinterpret_cast<const std::byte*>(run.data()),
-                      reinterpret_cast<const std::byte*>(check.data()), "y");
+                      reinterpret_cast<const std::byte*>(check.data()), "y", largest_of_call);
 }
 
 std::string of_floats(const std::vector<float>& run, const std::vector<float>& check) {
@@ -36,6 +37,17 @@ TEST_CASE("what rounding makes of a number is no difference") {
   CHECK(of_floats({1, 2, 3}, {1, 2.0001f, 3}).empty());
   CHECK(of_floats({1000, 1e-3f}, {1000, 2e-3f}).empty());  // cancelled, where large numbers meet
   CHECK(of_floats({kNaN, kInfinity, -kInfinity}, {kNaN, kInfinity, -kInfinity}).empty());
+}
+
+TEST_CASE("what is left where numbers as large as another output's cancel is no difference") {
+  const Tensor<float> two({2});
+  CHECK(disagreement_of<float>(two, {8e-8f, -4e-7f}, {6e-8f, -5e-7f}, 2.0).empty());
+  CHECK_FALSE(disagreement_of<float>(two, {8e-8f, -4e-7f}, {6e-8f, -5e-7f}).empty());
+  CHECK_FALSE(disagreement_of<float>(two, {8e-6f, 0}, {2e-6f, 0}, 2.0).empty());
+  Tensor<float> output = two;
+  const ArrayArgument array = grading::detail::describe("y", Access::out, Place::device, two, &output);
+  const std::vector<float> numbers{-3, kNaN};
+  CHECK(largest_number(array, reinterpret_cast<const std::byte*>(numbers.data())) == 3);
 }
 
 TEST_CASE("another number is a difference, and is told with its place") {

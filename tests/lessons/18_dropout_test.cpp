@@ -279,6 +279,7 @@ TEST_CASE("drops one weight of the notes' example, and doubles the others", "[l1
   require_matches(got.O, "O", O.to<double>(), O, Bound{.floor = 4e-6});
   const Tensor<double> lse = Tensor<double>::from({1, 1, 2}, {2 + std::log(2.0), std::log(4.0)});
   require_matches(got.lse, "lse", lse, lse.to<float>(), Bound{.floor = 1e-6});
+  check_forward(dropped(random_problem({1, 1, 2, 2, 2}), 0.5f, 19));  // which no kernel has by heart
 }
 
 TEST_CASE("leaves the mean of O as it is: with query 1 of the notes, (2.5, 4.5)",
@@ -431,6 +432,8 @@ TEST_CASE("gives the gradients of the notes' example: the dropped weight has its
   require_is(Gradient::dV, Tensor<double>::from({1, 1, 2, 2}, {1.5, 2, 1.5, 3}));
   require_is(Gradient::dK, Tensor<double>::from({1, 1, 2, 2}, {2, -3.75, -2, 3.75}));
   require_is(Gradient::dQ, Tensor<double>::from({1, 1, 2, 2}, {0, -ln_3, 0, 1.875 * ln_3}));
+  check_values(kBackward,
+               dropped(random_problem({1, 1, 2, 2, 2}), 0.5f, 19));  // which no kernel has by heart
 }
 
 TEST_CASE("asks three kernels the same question, and gets the same answers", "[l18][dropout][points:1]") {

@@ -469,12 +469,12 @@ std::vector<double> bounds_of(const std::vector<double>& cycles, const ProblemSi
 
 namespace {
 
-/// Those that there are, and others, which nobody knows beforehand.
-std::vector<Configuration> compiled_and_others() {
-  std::vector<Configuration> all(std::begin(kCompiled), std::end(kCompiled));
+/// Configurations that are not in kCompiled, and that nobody knows beforehand.
+std::vector<Configuration> other_configurations() {
+  constexpr std::size_t kCount = 20;
   Random random(case_seed());
-  constexpr std::size_t kOthers = 20;
-  while (all.size() < kCompiledCount + kOthers) {
+  std::vector<Configuration> all;
+  while (all.size() < kCount) {
     const auto power = [&](int least, int most) { return 1 << random.integer(least, most); };
     const Type type = random.integer(0, 1) == 0 ? Type::float32 : Type::bfloat16;
     const Configuration c{
@@ -485,15 +485,8 @@ std::vector<Configuration> compiled_and_others() {
   return all;
 }
 
-}  // namespace
-
-TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][usage_of][points:2]") {
-  const std::vector<Configuration> all = compiled_and_others();
+void check_usages(const std::vector<Configuration>& all) {
   const auto count = static_cast<std::int64_t>(all.size());
-  std::string others;
-  for (std::size_t i = kCompiledCount; i < all.size(); ++i)
-    others += fmt::format("\n{}: {}", i, text_of(all[i]));
-  INFO("Configurations 0 to " << kCompiledCount - 1 << " are kCompiled; the others are" << others);
   Tensor<int> usages({count, 3});
   require_ran(call(ENTRY(call_usage_of), host_in(rows_of(all), "configurations"), host_out(usages, "usages"),
                    static_cast<int>(count)));
@@ -532,6 +525,17 @@ TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][
            },
            "A kernel for bfloat16 takes what one for float32 would: its numbers have 2 bytes, without "
            "padding, and its registers are those of tensor_core_matmul.hpp.")});
+}
+
+}  // namespace
+
+TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][usage_of][points:2]") {
+  check_usages({std::begin(kCompiled), std::end(kCompiled)});
+  const std::vector<Configuration> others = other_configurations();
+  std::string list;
+  for (const Configuration& c : others) list += (list.empty() ? "" : "; ") + text_of(c);
+  INFO("Configurations for which no kernel is compiled: " << list);
+  check_usages(others);
 }
 
 TEST_CASE("occupancy: what the notes count by hand", "[l23][blocks_per_multiprocessor][points:1]") {

@@ -373,6 +373,8 @@ TEST_CASE("gives the gradients of the notes' example, and -3 for the sink",
   require_is(Gradient::dK, Tensor<double>::from({1, 1, 2, 2}, {0, -0.5, 1.5 * std::log(2.0), 3}));
   require_is(Gradient::dQ, Tensor<double>::from({1, 1, 2, 2}, {1, 0, 0.5, 2.25 * std::log(2.0)}));
   require_is(Gradient::dsink, Tensor<double>::from({1}, {-3}));
+  // Others, which no kernel has by heart.
+  check_values(kBackward, with_sink(random_problem({1, 1, 2, 2, 2}, {.causal = true})));
 }
 
 TEST_CASE("recomputes P, and makes dS of it, in every mask", "[l17][full_backward][points:2]") {

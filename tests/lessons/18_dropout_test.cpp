@@ -279,6 +279,7 @@ TEST_CASE("drops one weight of the notes' example, and doubles the others", "[l1
   require_matches(got.O, "O", O.to<double>(), O, Bound{.floor = 4e-6});
   const Tensor<double> lse = Tensor<double>::from({1, 1, 2}, {2 + std::log(2.0), std::log(4.0)});
   require_matches(got.lse, "lse", lse, lse.to<float>(), Bound{.floor = 1e-6});
+  check_forward(dropped(random_problem({1, 1, 2, 2, 2}), 0.5f, 19));  // which no kernel has by heart
 }
 
 TEST_CASE("leaves the mean of O as it is: with query 1 of the notes, (2.5, 4.5)",
@@ -431,6 +432,8 @@ TEST_CASE("gives the gradients of the notes' example: the dropped weight has its
   require_is(Gradient::dV, Tensor<double>::from({1, 1, 2, 2}, {1.5, 2, 1.5, 3}));
   require_is(Gradient::dK, Tensor<double>::from({1, 1, 2, 2}, {2, -3.75, -2, 3.75}));
   require_is(Gradient::dQ, Tensor<double>::from({1, 1, 2, 2}, {0, -ln_3, 0, 1.875 * ln_3}));
+  check_values(kBackward,
+               dropped(random_problem({1, 1, 2, 2, 2}), 0.5f, 19));  // which no kernel has by heart
 }
 
 TEST_CASE("asks three kernels the same question, and gets the same answers", "[l18][dropout][points:1]") {
@@ -494,6 +497,21 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l18][dro
   check_same_bits(kBackward, with_gradient(p));
 }
 
+namespace {
+
+/// Fails the case if a call with dropout loads more than one without.
+void require_loads_as_without(const Outcome& with, const Outcome& without) {
+  const Profile *dropped = profile_of(with), *all = profile_of(without);
+  if (!dropped || !all) return;
+  const std::uint64_t read = dropped->global_load.bytes, most = all->global_load.bytes;
+  require(read * 100 <= most * 102,
+          fmt::format("Your code reads {} bytes with dropout, and {} without. Which weights are dropped is "
+                      "stored nowhere: who needs to know computes it.",
+                      read, most));
+}
+
+}  // namespace
+
 TEST_CASE("reads no more bytes than without dropout, and stores nothing but the results",
           "[l18][dropout][points:1]") {
   const Problem p = dropped(random_problem({1, 1, 128, 128, 64}), 0.25f);
@@ -517,6 +535,16 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
     require_busy_lanes(*profile);
     require_busy_warps(*profile);
   }
+  // A bit for each weight, stored by whomever, would be a ninth of what is loaded here, and more than the
+  // arguments of a launch may have.
+  const Problem narrow = random_problem({1, 1, 512, 512, 8}), narrow_dropped = dropped(narrow, 0.25f);
+  const Outcome of_narrow = check(kForward, narrow_dropped, kCounted);
+  if (const Profile* profile = profile_of(of_narrow))
+    require_loads_at_most(*profile, bytes_of(narrow.Q) + 8 * (bytes_of(narrow.K) + bytes_of(narrow.V)),
+                          "to load Q once, and K and V for every 64 queries,");
+  require_loads_as_without(of_narrow, check(kForward, narrow, kCounted));
+  const Problem few = random_problem({1, 1, 128, 128, 8});
+  require_loads_as_without(check(kBackward, dropped(few, 0.25f), kCounted), check(kBackward, few, kCounted));
 }
 
 namespace {

@@ -16,6 +16,7 @@
 
 #include "grading/testing/lesson_test.hpp"
 #include "products/problem.hpp"
+#include "products/stages.hpp"
 #include "reference/matmul.hpp"
 #include "tensor/adversarial.hpp"
 #include "tensor/format.hpp"
@@ -130,20 +131,6 @@ void require_no_registers_on_the_way(const Profile& profile) {
                                                   " times. A load followed by a store makes a thread wait "
                                                   "for the load; __pipeline_memcpy_async() sends "
                                                   "the bytes on their way, and the thread goes on.");
-}
-
-/// How many bytes of its own copies a thread has under way on average while it works on one of `rounds`, of
-/// which each takes `bytes` and the next stages - 1 are on their way.
-double ahead_on_average(std::int64_t rounds, int stages, std::int64_t bytes) {
-  std::int64_t sum = 0;
-  for (std::int64_t round = 0; round < rounds; ++round)
-    sum += std::min<std::int64_t>(stages - 1, rounds - 1 - round);
-  return static_cast<double>(sum * bytes) / static_cast<double>(rounds);
-}
-
-/// `sum` is of CopiesAhead, `accessed` how many bytes were accessed.
-double mean_ahead(std::uint64_t sum, std::uint64_t accessed) {
-  return static_cast<double>(sum) / static_cast<double>(std::max<std::uint64_t>(1, accessed));
 }
 
 std::string not_so_many_ahead(double mean, double wanted, int stages, const std::string& when) {

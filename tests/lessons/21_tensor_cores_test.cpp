@@ -240,6 +240,7 @@ void check_fragments(const Problem& p) {
   require(launches == 1 && threads == 32, "The product takes one launch of 32 threads, but there were " +
                                               std::to_string(launches) + " launches of " +
                                               std::to_string(threads) + " threads in all.");
+  require_on_tensor_cores(outcome, static_cast<std::uint64_t>(p.M() * p.N() * p.K()));
 }
 
 // --- The product ---

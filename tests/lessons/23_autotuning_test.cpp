@@ -17,6 +17,7 @@
 
 #include "grading/testing/lesson_test.hpp"
 #include "products/problem.hpp"
+#include "products/stages.hpp"
 #include "reference/matmul.hpp"
 #include "tensor/float16.hpp"
 #include "tensor/format.hpp"
@@ -362,10 +363,11 @@ std::int64_t tiles_of(const ProblemSize& size, const Configuration& c) {
   return ((size.M + c.rows - 1) / c.rows) * ((size.N + c.cols - 1) / c.cols);
 }
 
-Outcome check_product(const Problem& any, const Configuration& c, Tensor<float>& C) {
+Outcome check_product(const Problem& any, const Configuration& c, Tensor<float>& C,
+                      const CallOptions& options = {}) {
   const Problem p = in_type_of(c, any);
   INFO(products::describe(p) << "; configuration " << text_of(c));
-  const Outcome outcome = multiply(p, C, c);
+  const Outcome outcome = multiply(p, C, c, options);
   require_ran(outcome);
   const Tensor<double> expected = reference::matmul(p.A, p.B);
   Mistakes mistakes{unwritten_where(
@@ -395,9 +397,32 @@ Outcome check_product(const Problem& any, const Configuration& c, Tensor<float>&
   return outcome;
 }
 
-Outcome check_product(const Problem& p, const Configuration& c) {
+Outcome check_product(const Problem& p, const Configuration& c, const CallOptions& options = {}) {
   Tensor<float> C({p.M(), p.N()}, p.c_strides, -1000.0f);
-  return check_product(p, c, C);
+  return check_product(p, c, C, options);
+}
+
+/// Each kernel for that type has as many stages as its configuration says.
+void require_stages(Type type) {
+  for (const Configuration& c : kCompiled) {
+    if (c.type != type) continue;
+    const int slabs = c.stages + 1;
+    const Problem p = random_problem(c.rows, c.cols, slabs * c.depth);
+    const Outcome outcome = check_product(p, c, {.check = CheckMode::always});
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    INFO(products::describe(p) << "; configuration " << text_of(c));
+    const bool reads_early = type == Type::bfloat16;  // the first fragments of a slab, before the next fetch
+    const std::int64_t bytes_of_slab = (c.rows + c.cols) * c.depth * (type == Type::float32 ? 4 : 2);
+    const double mean = mean_ahead(profile->launches.at(0).copies_ahead.of_shared_loads,
+                                   profile->shared_load.bytes_asked),
+                 least =
+                     0.9 * ahead_on_average(slabs, c.stages - reads_early, bytes_of_slab / (32 * c.warps));
+    require(mean >= least,
+            fmt::format("While a thread multiplies, {:.1f} bytes of its copies are on their way on average. "
+                        "With {} stages it is {:.1f} or more: does each configuration launch its own kernel?",
+                        mean, c.stages, least));
+  }
 }
 
 // --- The bound from what check mode counts ---
@@ -442,15 +467,33 @@ std::vector<double> bounds_of(const std::vector<double>& cycles, const ProblemSi
 
 }  // namespace
 
-TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][usage_of][points:2]") {
-  const std::vector<Configuration> all(std::begin(kCompiled), std::end(kCompiled));
-  Tensor<int> usages({kCompiledCount, 3});
+namespace {
+
+/// Configurations that are not in kCompiled, and that nobody knows beforehand.
+std::vector<Configuration> other_configurations() {
+  constexpr std::size_t kCount = 20;
+  Random random(case_seed());
+  std::vector<Configuration> all;
+  while (all.size() < kCount) {
+    const auto power = [&](int least, int most) { return 1 << random.integer(least, most); };
+    const Type type = random.integer(0, 1) == 0 ? Type::float32 : Type::bfloat16;
+    const Configuration c{
+        power(5, 8), power(5, 8), power(3, 6), power(0, 3), static_cast<int>(random.integer(2, 5)), type};
+    const int sums = c.rows * c.cols / (32 * c.warps);  // what a thread's registers hold
+    if (sums == 32 || sums == 64 || sums == (type == Type::float32 ? 16 : 128)) all.push_back(c);
+  }
+  return all;
+}
+
+void check_usages(const std::vector<Configuration>& all) {
+  const auto count = static_cast<std::int64_t>(all.size());
+  Tensor<int> usages({count, 3});
   require_ran(call(ENTRY(call_usage_of), host_in(rows_of(all), "configurations"), host_out(usages, "usages"),
-                   kCompiledCount));
-  Tensor<double> expected({kCompiledCount, 3});
-  const auto fill = [](Tensor<double>& x, int padding, bool stages, bool as_float32 = false) {
-    for (int i = 0; i < kCompiledCount; ++i) {
-      Configuration c = kCompiled[i];
+                   static_cast<int>(count)));
+  Tensor<double> expected({count, 3});
+  const auto fill = [&](Tensor<double>& x, int padding, bool stages, bool as_float32 = false) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      Configuration c = all[static_cast<std::size_t>(i)];
       if (as_float32) c.type = Type::float32;
       if (!stages) c.stages = 1;
       const Usage usage = usage_of_kernel(c, padding);
@@ -459,7 +502,7 @@ TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][
   };
   fill(expected, 8, true);
   const auto filled_with = [&](int padding, bool stages) {
-    Tensor<double> x({kCompiledCount, 3});
+    Tensor<double> x({count, 3});
     fill(x, padding, stages);
     return x;
   };
@@ -476,12 +519,23 @@ TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][
        gives(
            "types_alike",
            [&] {
-             Tensor<double> x({kCompiledCount, 3});
+             Tensor<double> x({count, 3});
              fill(x, 8, true, true);
              return x;
            },
            "A kernel for bfloat16 takes what one for float32 would: its numbers have 2 bytes, without "
            "padding, and its registers are those of tensor_core_matmul.hpp.")});
+}
+
+}  // namespace
+
+TEST_CASE("usage: threads, registers and shared memory of every kernel", "[l23][usage_of][points:2]") {
+  check_usages({std::begin(kCompiled), std::end(kCompiled)});
+  const std::vector<Configuration> others = other_configurations();
+  std::string list;
+  for (const Configuration& c : others) list += (list.empty() ? "" : "; ") + text_of(c);
+  INFO("Configurations for which no kernel is compiled: " << list);
+  check_usages(others);
 }
 
 TEST_CASE("occupancy: what the notes count by hand", "[l23][blocks_per_multiprocessor][points:1]") {
@@ -937,6 +991,7 @@ TEST_CASE("search: with the bound from what the simulator counts", "[l23][best_c
   require(large[6] < large[7] && large[7] < large[8],
           "With fewer elements a thread, a kernel needs more reads of shared memory for its multiply-adds, "
           "but fewer instructions were counted: does each configuration launch its own kernel?");
+  require_stages(Type::float32);
   check_search(kLarge, kH100, large, 3);                                   // one barrier for 32 steps of k
   check_search(kLarge, kL40, costs_for(kLarge, kL40), 6);                  // 29 rounds, not 4 · 8
   check_search({256, 256, K}, kH100, costs_for({256, 256, K}, kH100), 9);  // 64 blocks, not 4
@@ -956,6 +1011,7 @@ TEST_CASE("search: with the bound of kernels on tensor cores", "[l23][best_confi
   require(large[10] < large[12] && large[12] < large[14],
           "With a smaller piece of C a warp, each number that it reads serves fewer multiply-adds, but fewer "
           "wavefronts were counted: does each configuration launch its own kernel?");
+  require_stages(Type::bfloat16);
   check(4096, kH100, 10);  // 64 x 64 a warp, as in the larger tile
   check(1024, kH100, 12);  // 128 blocks, not 64 or 256
   check(640, kH100, 13);   // 100 blocks, not 50 or 400

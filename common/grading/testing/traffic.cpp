@@ -167,8 +167,9 @@ std::string few_lanes_work(const Profile& profile) {
 }
 
 std::string products_beside_tensor_cores(const Profile& profile) {
+  constexpr std::uint64_t kLeast = 8;  // times as many: one product of seven that lies beside is too much
   const std::uint64_t beside = 32 * profile.float_instructions;
-  if (4 * beside <= profile.matrix_float16) return {};
+  if (kLeast * beside <= profile.matrix_float16) return {};
   return fmt::format(
       "Tensor cores do {} multiply-adds, and ordinary units {}. All products of matrices belong on tensor "
       "cores.",

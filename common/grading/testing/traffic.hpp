@@ -46,7 +46,7 @@ std::string few_warps_load(const Profile& profile);
 /// what the block may have, of which a tenth more is allowed.
 std::string one_block_works(const Profile& profile, double share);
 
-/// @brief Tells that units for float32 do more than a quarter of the multiply-adds that tensor cores do;
+/// @brief Tells that units for float32 do more than an eighth of the multiply-adds that tensor cores do;
 /// empty if they do not.
 std::string products_beside_tensor_cores(const Profile& profile);
 

@@ -242,6 +242,11 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
   static_assert(
       (std::is_copy_constructible_v<std::decay_t<const Args&>> && ...),
       "a launch copies its arguments, and one of these cannot be copied: pass a pointer to device memory");
+  constexpr std::size_t kMostBytes = 32764;  // since CUDA 12.1; before, 4096
+  static_assert(
+      (sizeof(std::decay_t<const Args&>) + ... + std::size_t{0}) <= kMostBytes,
+      "the arguments of a launch have more than 32,764 bytes, which is more than CUDA passes: pass a "
+      "pointer to device memory");
   struct Call {
     Kernel kernel;
     std::tuple<std::decay_t<const Args&>...> arguments;

@@ -149,12 +149,12 @@ TEST_CASE("warps of which few lanes are at work are told", "[traffic]") {
 
 TEST_CASE("products beside tensor cores are told, and a softmax is none", "[traffic]") {
   Profile profile;
-  profile.matrix_float16 = 2048, profile.float_instructions = 16;
+  profile.matrix_float16 = 2048, profile.float_instructions = 8;
   CHECK(products_beside_tensor_cores(profile).empty());
-  profile.float_instructions = 17;
+  profile.float_instructions = 9;
   CHECK(
       products_beside_tensor_cores(profile) ==
-      "Tensor cores do 2048 multiply-adds, and ordinary units 544. All products of matrices belong on tensor "
+      "Tensor cores do 2048 multiply-adds, and ordinary units 288. All products of matrices belong on tensor "
       "cores.");
 }
 

@@ -291,10 +291,12 @@ Sentence used_after_its_block(const Situation& s) {
   const Block* const here = s.code.function_around(s.error.line);
   if (name.empty() || here == nullptr) return std::nullopt;
   const Word* last = nullptr;
-  for (const Word& word : s.code.words())
-    if (word.text == name && word.line <= s.error.line && s.code.function_around(word.line) == here &&
-        is_declaration(s.code, word))
-      last = &word;
+  for (const Word& word : s.code.words()) {
+    if (word.text != name || word.line > s.error.line || s.code.function_around(word.line) != here) continue;
+    if (!is_declaration(s.code, word)) continue;
+    // On the line itself, it is the word that the compiler stopped at, unless that stands past a loop.
+    if (word.line < s.error.line || has_empty_body(s.code, word)) last = &word;
+  }
   if (last == nullptr) return std::nullopt;
   const std::string line = std::to_string(last->line);
   if (has_empty_body(s.code, *last))

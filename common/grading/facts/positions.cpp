@@ -88,6 +88,27 @@ bool find_period(Positions& found, const Indices& indices) {
   return false;
 }
 
+/// Whole heads or rows, wherever they are: of the first axes that are enough to say so, counted together.
+bool find_whole(Positions& found, const NamedShape& to, const Indices& indices) {
+  std::int64_t size = 1;
+  for (std::size_t axis = 0; axis + 1 < to.extents.size(); ++axis) {
+    size *= to.extents[axis];
+    const std::int64_t elements = found.size / size;
+    std::set<std::int64_t> hit;
+    for (const std::int64_t i : indices) hit.insert(i / elements);
+    const auto count = static_cast<std::int64_t>(hit.size());
+    if (count * elements != static_cast<std::int64_t>(indices.size())) continue;
+    found.kind = Positions::Kind::exactly;
+    found.axes = {{.axis = to.names[axis],
+                   .size = size,
+                   .kind = AxisRange::Kind::some,
+                   .first = *hit.begin(),
+                   .count = count}};
+    return true;
+  }
+  return false;
+}
+
 std::string plural(const std::string& noun) {
   if (noun.ends_with("ry")) return noun.substr(0, noun.size() - 1) + "ies";
   return noun + (noun.ends_with("ch") ? "es" : "s");
@@ -182,6 +203,7 @@ Positions locate(const Shape& shape, const std::vector<std::string>& axes, const
     return found;
   }
   std::erase_if(found.axes, by_no_rule);
+  if (found.axes.empty() && find_whole(found, to, indices)) return found;
   found.kind =
       found.axes.empty() || to.extents.size() == 1 ? Positions::Kind::nowhere : Positions::Kind::within;
   return found;

@@ -1,4 +1,4 @@
-// cpu, line 15: row is known only in the block or loop in which line 13 declares it: declare it before that, or use
+// cpu, line 15: row is known only in the block or loop in which line 12 declares it: declare it before that, or use
 //   it within.
 
 #include "matrix_strides.hpp"

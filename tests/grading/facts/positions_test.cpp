@@ -73,6 +73,17 @@ TEST_CASE("wrong elements of a matrix are described by rows and columns") {
         "some within the last 2 rows, the first 7 columns");
 }
 
+TEST_CASE("whole heads and rows are counted where no axis alone tells which they are") {
+  const Shape shape = {2, 3, 5, 4};
+  const std::vector<std::string> axes{"batch", "head", "query", "column"};
+  const auto where_head = [&](auto holds) {
+    return where(120, [&](auto i) { return holds(i / 60, i / 20 % 3); });
+  };
+  CHECK(describe_positions(shape, where_head([](auto b, auto h) { return b != h; }), axes) == "4 of 6 heads");
+  CHECK(describe_positions(shape, where(120, [](auto i) { return i % 7 == 0; }), axes) ==
+        "no simple pattern, between elements 0 and 119");
+}
+
 TEST_CASE("the axes of a tensor are called by their names") {
   const std::vector<std::string> axes{"batch", "head", "query"};
   const Shape shape = {2, 4, 100};

@@ -248,9 +248,9 @@ Mistakes mistakes_of(const Problem& p) {
     if (rows * cols > 0 && (rows < M || cols < N) && whole.emplace(rows, cols).second)
       mistakes.push_back(unwritten_where(
           "ragged_tiles_missing", [=](const Index& index) { return index[0] >= rows || index[1] >= cols; },
-          "All whole tiles of C are right, and what is left at its lower and right edge is wrong: the number "
-          "of tiles "
-          "has to be rounded up."));
+          "All whole tiles of C are right, and what is left at its lower and right edge was never written: "
+          "the "
+          "number of tiles has to be rounded up."));
   }
   const Tensor<float>&A = p.A, &B = p.B;
   for (const std::int64_t apart : {std::int64_t{4}, std::int64_t{kBlockTile}}) {

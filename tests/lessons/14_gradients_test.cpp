@@ -291,8 +291,9 @@ Mistakes mistakes_in_tiles(std::int64_t rows, std::int64_t cols) {
       mistakes.push_back(unwritten_where(
           "ragged_tiles_missing",
           [=](const Index& index) { return index[0] >= tiled_rows || index[1] >= tiled_cols; },
-          "All whole tiles are right, and what is left at the lower and right edge is wrong: the number of "
-          "tiles has to be rounded up."));
+          "All whole tiles are right, and what is left at the lower and right edge was never written: the "
+          "number "
+          "of tiles has to be rounded up."));
   }
   mistakes.push_back(off_by_a_factor("factor", "Every element is {} times what it should be."));
   return mistakes;
@@ -800,7 +801,7 @@ void require_launch(const Outcome& outcome, Col rows) {
 
 /// The same for the gradients of a head: four products, and dS.
 void require_head_shared(const Profile& profile, const Head& p) {
-  const std::int64_t Nq = p.P.shape()[0], Nk = p.P.shape()[1], D = p.Q.shape()[1];
+  const std::int64_t Nq = p.Nq(), Nk = p.Nk(), D = p.D();
   const auto most =
       static_cast<std::uint64_t>(bytes_of_product(Nq, D, Nk) + bytes_of_product(Nk, Nq, D) +
                                  bytes_of_product(Nq, Nk, D) + bytes_of_product(Nk, Nq, D) + 16 * Nq * Nk);

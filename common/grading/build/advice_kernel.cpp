@@ -297,7 +297,7 @@ Sentence mixed_types(const Situation& s) {
   if (std::count(call.begin(), call.end(), ',') > 1 && call.find('<') == std::string::npos)
     return name + " takes two values: of three, write " + name + "(a, " + name + "(b, c)).";
   if (const Block* const function = s.code.function_around(s.error.line);
-      function != nullptr && function->kernel)
+      function != nullptr && (function->kernel || has_word(s.code.line(function->head_line), "__device__")))
     return name + " takes two values of one type, and these are of two types: convert one of them.";
   return "std::" + name +
          " takes two values of one type, and these are of two types: name the one that you want, as " +
@@ -352,8 +352,10 @@ Sentence tile_shape(const Situation& s) {
     const std::string called = std::string(function) + "<" + shape + "> ";
     if (function == "multiply_add")
       return called + "takes an A of " + shape + "::kRows rows, a B of " + shape + "::kCols rows and " +
-             accumulator + ", in this order; what stands here is not all of these shapes, or " + shape +
-             " is not theirs.";
+             accumulator +
+             ", in this order; what stands here is not all of these shapes, or it belongs to another "
+             "shape than " +
+             shape + ".";
     const bool other_view = s.quoted().find("View<") != std::string::npos || s.notes("because argument #2");
     if (function == "store_tile" && other_view)
       return called +

@@ -273,7 +273,9 @@ bool has_empty_body(const StudentCode& code, const Word& word) {
   const std::string_view text = code.text();
   const std::size_t line = text.rfind('\n', word.at) + 1;  // npos + 1 is 0
   const std::size_t head = text.rfind("for", word.at);
-  if (head == std::string_view::npos || head < line) return false;
+  if (head == std::string_view::npos || head < line || word_before(text, head + 3) != "for" ||
+      is_name_character(text[head + 3]))
+    return false;
   int depth = 0;
   for (std::size_t i = head; i < text.size(); ++i) {
     if (text[i] == '(') ++depth;

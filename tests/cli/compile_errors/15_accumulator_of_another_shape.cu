@@ -1,5 +1,6 @@
-// both, line 22: multiply_add<Output> takes an A of Output::kRows rows, a B of Output::kCols rows and an
-//   Output::Accumulator, in this order; what stands here is not all of these shapes, or Output is not theirs.
+// both, line 23: multiply_add<Output> takes an A of Output::kRows rows, a B of Output::kCols rows and an
+//   Output::Accumulator, in this order; what stands here is not all of these shapes, or it belongs to another
+//   shape than Output.
 
 #include "flash2_backward.hpp"
 

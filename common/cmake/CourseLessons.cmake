@@ -297,9 +297,10 @@ function(course_simulated_kernel_flags compile_variable link_variable)
   # -fno-strict-aliasing: CUDA code reads one type as another in shared memory. -fno-finite-loops: an endless loop
   # must stay endless, so that it is reported. -ffp-contract=fast: multiply-adds are fused, as nvcc does.
   # -fno-optimize-sibling-calls: a report names the line that called the runtime, so that call must leave a trace.
-  # -fno-math-errno -fno-trapping-math: a GPU has neither.
+  # -fno-math-errno: device functions set no errno. Not -fno-trapping-math: with it g++ takes (float)(int)x for
+  # truncf(x), which keeps -0 and NaN.
   set(flags -std=c++20 -O2 -g1 -fPIC -fno-strict-aliasing -fno-finite-loops -ffp-contract=fast
-            -fno-optimize-sibling-calls -fno-math-errno -fno-trapping-math)
+            -fno-optimize-sibling-calls -fno-math-errno)
   # A file may have errors without end; a report has the first.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     list(APPEND flags -ferror-limit=50)

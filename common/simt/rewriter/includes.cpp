@@ -1,6 +1,7 @@
 #include "simt/rewriter/includes.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -10,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "simt/rewriter/edits.hpp"
 #include "simt/rewriter/refused_headers.hpp"
@@ -30,6 +32,7 @@ struct Include {
 struct Unit {
   fs::path path;
   std::string source;
+  rewriter::Lexed lexed;
   std::vector<rewriter::Edit> edits;
   std::vector<Include> includes;
   bool copied = false;
@@ -70,11 +73,25 @@ int line_of(const std::string& source, std::size_t position) {
                  std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
 }
 
+/// Whether the text has the word and a `(` behind it.
+bool has_call(std::string_view text, std::string_view word) {
+  const auto is_part = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t behind = text.find_first_not_of(" \t\r\n", at + word.size());
+    if ((at == 0 || !is_part(text[at - 1])) && behind != std::string_view::npos && text[behind] == '(')
+      return true;
+  }
+  return false;
+}
+
 class Files {
  public:
   explicit Files(const RewriteJob& job) : job_(job) {
     add(job.source);
     for (std::size_t i = 0; i < units_.size(); ++i) load(i);  // load() appends what the unit includes
+    for (Unit& unit : units_)
+      unit.edits = rewriter::find_edits(std::move(unit.lexed), unit.path.string(),
+                                        [&](std::string_view name) { return is_called_beside(unit, name); });
     mark_copies();
   }
 
@@ -105,16 +122,28 @@ class Files {
     Unit& unit = units_[index];  // stays valid: a deque does not move its elements when it grows
     unit.source = read_text(unit.path);
     const std::string name = unit.path.string();
-    rewriter::Lexed lexed = rewriter::lex_live(unit.source, name, job_.architecture);
-    lexed.nested_launches = job_.nested_launches;
-    for (const rewriter::Directive& directive : lexed.directives) {
+    unit.lexed = rewriter::lex_live(unit.source, name, job_.architecture);
+    unit.lexed.nested_launches = job_.nested_launches;
+    for (const rewriter::Directive& directive : unit.lexed.directives) {
       if (directive.kind != rewriter::DirectiveKind::include || !directive.live) continue;
       if (directive.last_token - directive.first_token != 1) continue;
-      const rewriter::Token header = lexed.directive_tokens[directive.first_token];
+      const rewriter::Token header = unit.lexed.directive_tokens[directive.first_token];
       if (header.end - header.begin < 3) continue;
       add_include(unit, header, rewriter::clean_text(unit.source, header));
     }
-    unit.edits = rewriter::find_edits(std::move(lexed), name);
+  }
+
+  /// Whether another file of this translation, or one of CUDA's headers, calls or declares a function of that
+  /// name.
+  bool is_called_beside(const Unit& unit, std::string_view name) const {
+    if (std::any_of(units_.begin(), units_.end(),
+                    [&](const Unit& other) { return &other != &unit && has_call(other.source, name); }))
+      return true;
+    if (job_.own_headers.empty()) return false;
+    const fs::recursive_directory_iterator headers(job_.own_headers);
+    return std::any_of(begin(headers), end(headers), [&](const fs::directory_entry& header) {
+      return header.is_regular_file() && has_call(read_text(header.path()), name);
+    });
   }
 
   void add_include(Unit& unit, const rewriter::Token& token, const std::string& quoted) {

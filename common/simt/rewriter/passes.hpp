@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simt/rewriter/edits.hpp"
 #include "simt/rewriter/sequence.hpp"
 
 namespace simt::rewriter {
@@ -49,8 +50,9 @@ void check_device_calls(const Sequence& sequence);
 
 /// @throws RewriteError for the first call, by a function for the device alone, of a function that the file
 /// defines without __device__, and for the first launch of one that it defines without __global__: nvcc
-/// refuses both. Functions that are constexpr, or whose head holds a macro, are left alone.
-void check_sides(const Sequence& sequence);
+/// refuses both. Functions that are constexpr, whose head holds a macro, or that another file may overload,
+/// are left alone.
+void check_sides(const Sequence& sequence, const DeclaredElsewhere& elsewhere);
 
 /// @throws RewriteError for the first launch within a function for the device alone.
 void check_launches_of_kernels(const Sequence& sequence);

@@ -73,7 +73,7 @@ void sort_edits(File& file) {
 
 }  // namespace
 
-std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
+std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name, const DeclaredElsewhere& elsewhere) {
   File file{file_name, std::move(lexed), {}, {}, {}, {}};
   if (!file.lexed.has_cuda && !has_device_code(file) && file.lexed.device_code.empty()) return {};
   collect_macros(file);
@@ -94,7 +94,7 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name) {
   uncast_kernels(code);
   check_direct_calls(code);
   check_device_calls(code);
-  check_sides(code);
+  check_sides(code, elsewhere);
   rewrite_macros(file, code);
   sort_edits(file);
   return std::move(file.edits);

@@ -144,14 +144,18 @@ std::uint32_t launched(const Sequence& tokens, std::uint32_t launch) {
 
 }  // namespace
 
-void check_sides(const Sequence& sequence) {
+void check_sides(const Sequence& sequence, const DeclaredElsewhere& elsewhere) {
   const std::vector<Definition> all = definitions_in(sequence);
   const auto for_host = only(sequence, all, [](const Definition& one) { return !one.device; });
   const auto no_kernels = only(sequence, all, [](const Definition& one) { return !one.kernel; });
+  const auto refused = [&](const std::vector<Definition>& some, std::uint32_t name) {
+    const Definition* const one = named(sequence, some, name);
+    return one == nullptr || (elsewhere && elsewhere(sequence.text(name))) ? nullptr : one;
+  };
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     if (sequence.kind(i) == TokenKind::launch) {
       const std::uint32_t name = launched(sequence, i);
-      if (const Definition* const one = name == kNone ? nullptr : named(sequence, no_kernels, name))
+      if (const Definition* const one = name == kNone ? nullptr : refused(no_kernels, name))
         sequence.fail_at(i, "Only a kernel can be launched, and " + sequence.text(name) + ", on line " +
                                 line_of(sequence, one->name) + ", has no __global__ in front.");
       continue;
@@ -161,7 +165,7 @@ void check_sides(const Sequence& sequence) {
     const bool kernel = sequence[i].word == Word::global;
     for (std::uint32_t k = body; k < sequence.match(body); ++k) {
       if (sequence.kind(k) != TokenKind::word || !is_call(sequence, k)) continue;
-      if (const Definition* const one = named(sequence, for_host, k))
+      if (const Definition* const one = refused(for_host, k))
         sequence.fail_at(k, sequence.text(k) + " is for the host alone, and nvcc refuses it in " +
                                 (kernel ? "a kernel" : "a __device__ function") +
                                 ": write __device__ in front of it, on line " + line_of(sequence, one->name) +

@@ -53,6 +53,30 @@ TEST_CASE("headers without CUDA stay where they are", "[rewriter][includes]") {
   CHECK(std::distance(fs::directory_iterator(project.out), fs::directory_iterator()) == 1);
 }
 
+TEST_CASE("a function for the host alone is refused unless another file may overload it",
+          "[rewriter][includes]") {
+  const Project project;
+  const std::string call =
+      "float dot(float x) { return x; }\n__global__ void k(float* x) { x[0] = dot(x[0]); }\n";
+  write(project.in / "a.cu", "#include \"b.cuh\"\n" + call);
+  write(project.in / "b.cuh", "__device__ float dots(float x);\nfloat dot;\n");
+  CHECK_THROWS_WITH(project.rewrite(), ContainsSubstring("dot is for the host alone"));
+  write(project.in / "b.cuh", "__device__ float dot(double x);\n");
+  CHECK_NOTHROW(project.rewrite());
+  // The other way round: the header has the host's, and is read on its own.
+  write(project.in / "a.cu", "#include \"b.cuh\"\n__device__ float dot(double x);\n");
+  write(project.in / "b.cuh", call);
+  CHECK_NOTHROW(project.rewrite());
+  // And CUDA's own headers.
+  write(project.in / "a.cu", call);
+  write(project.folder / "cuda/math.h", "__device__ int dot (int);\n");
+  CHECK_THROWS_WITH(project.rewrite(), ContainsSubstring("dot is for the host alone"));
+  CHECK_NOTHROW(simt::rewrite_file({.source = project.in / "a.cu",
+                                    .output = project.out / "a.cpp",
+                                    .include_dirs = {},
+                                    .own_headers = project.folder / "cuda"}));
+}
+
 TEST_CASE("a header with CUDA is copied beside the output, and its include names the copy",
           "[rewriter][includes]") {
   const Project project;

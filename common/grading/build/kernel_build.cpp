@@ -19,6 +19,7 @@
 #include "grading/build/host_guards.hpp"
 #include "grading/build/joined_kernels.hpp"
 #include "grading/build/kernel_cache.hpp"
+#include "grading/build/merged_blocks.hpp"
 #include "grading/build/operand_hooks.hpp"
 
 namespace course::grading {
@@ -281,7 +282,7 @@ bool compile_examined(Job& job, const std::string& object) {
     const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
                       blocks = written(job, dumps[2]);
     if (job.failure.empty()) job.failure = unseen_accesses({optimized, accesses, blocks}, job.source);
-    if (job.failure.empty()) text = with_operand_hooks(text, optimized);
+    if (job.failure.empty()) text = with_merged_blocks(with_operand_hooks(text, optimized));
   }
   if (!job.failure.empty()) return false;
   if (job.box) text += kDoor;
@@ -350,6 +351,20 @@ bool uses_openmp(const ProgramSources& program) {
   });
 }
 
+/// Compiles a file of a program to an object; in check mode, with its basic blocks merged with accesses.
+bool compile_of_program(Job& job, const std::string& object, const Arguments& included,
+                        const Arguments& flags) {
+  if (job.flavour != Flavour::check || !is_gnu(job.toolchain.cpu.value()))
+    return compile_simulated(job, to_object(object), included, flags);
+  const fs::path assembly = job.scratch / "kernel.s";
+  if (!compile_simulated(job, {"-S", "-o", assembly.string()}, included, flags)) return false;
+  const std::string text = written(job, assembly);
+  if (!job.failure.empty()) return false;
+  write_file_atomically(assembly, with_merged_blocks(text));
+  return run_tool(
+      job, concatenate(Arguments{job.toolchain.cpu.value().compiler, assembly.string()}, to_object(object)));
+}
+
 /// Compiles and links all files of a program with those flags beside the flavour's.
 bool build_program_with(Job& job, const fs::path& program, const Arguments& standard) {
   Arguments objects;
@@ -362,7 +377,7 @@ bool build_program_with(Job& job, const fs::path& program, const Arguments& stan
     const bool is_cuda = file.extension() == ".cu";
     if (file.extension() == ".c"
             ? !compile_c(job, object)
-            : !compile_simulated(job, to_object(object), is_cuda ? prelude_options(job) : Arguments{}, flags))
+            : !compile_of_program(job, object, is_cuda ? prelude_options(job) : Arguments{}, flags))
       return false;
     objects.push_back(object);
   }
@@ -458,7 +473,7 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
   hash.add(backend_name(backend))
       .add(job.lesson.id())
       .add(job.source)
-      .add("operands and calls hooked, no arrays of variable length");
+      .add("operands and calls hooked, no arrays of variable length, blocks merged");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {

@@ -62,15 +62,17 @@ void BlockWork::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes) 
   read_imports();
 }
 
-// From the hook's call to the next one, or to where the code goes elsewhere. What a comparison of floats
-// leads to may have no hook of its own: then a jump goes on with the same piece. No instruction is read
-// twice. nvcc may fuse any product with any sum of these, so of the two kinds only the one with more counts.
+// From the hook's call to the next one, or to the next block without one, or to where the code goes
+// elsewhere. What a comparison of floats leads to may have no hook of its own: then a jump goes on with the
+// same piece. No instruction is read twice. nvcc may fuse any product with any sum of these, so of the two
+// kinds only the one with more counts.
 std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   const std::uintptr_t end = code_begin_ + code_bytes_;
   std::uintptr_t at = code_begin_ + code_offset + 1;  // the offset lies within the call, at its last byte
   const auto decode_at = [](std::uintptr_t address) {
     return decode(reinterpret_cast<const std::uint8_t*>(address));
   };
+  const bool noted = merged_.begins(code_offset);  // then the notes have all blocks of the module
   constexpr unsigned kCallBytes = 5, kCallByBytes = 6;
   MachineInstruction hook = decode_at(at - kCallBytes);
   if (hook.does != Does::call || hook.bytes != kCallBytes) hook = decode_at(at - kCallByBytes);
@@ -81,7 +83,9 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
     const MachineInstruction instruction = decode_at(at);
     if (instruction.bytes == 0 || instruction.does == Does::leaves || instruction.does == Does::jump_by)
       break;
-    if (instruction.does == hook.does && instruction.target == hook.target) break;
+    const bool begins = noted ? merged_.begins(at + instruction.bytes - 1 - code_begin_)
+                              : instruction.does == hook.does && instruction.target == hook.target;
+    if (begins) break;
     switch (instruction.does) {
       case Does::add:
         sums.push_back(at);

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simt/check/merged_blocks.hpp"
 #include "simt/check/sites.hpp"
 
 namespace simt::check {
@@ -25,13 +26,13 @@ class BlockWork {
     std::uint32_t floats = 0, specials = 0;
   };
 
-  explicit BlockWork(SiteTable& sites) : sites_(sites) {}
+  BlockWork(SiteTable& sites, const MergedBlocks& merged) : sites_(sites), merged_(merged) {}
 
   /// Forgets everything if the code is another module's.
   void begin_launch(std::uintptr_t code_begin, std::size_t code_bytes);
 
-  /// What a block computes, as its hook's call is at this offset of the code. Cost: a look-up; the first
-  /// time, microseconds. Empty on processors whose code is not understood.
+  /// What the block at this offset of the code computes: of its hook's call, or of what stands in for it.
+  /// Cost: a look-up; the first time, microseconds. Empty on processors whose code is not understood.
   std::span<const Piece> of(std::uint64_t code_offset, CallPaths::Path path) {
     if (code_offset >= code_bytes_) return {};
     std::uint32_t number = numbers_.get()[code_offset];
@@ -51,6 +52,7 @@ class BlockWork {
   void read_imports();
 
   SiteTable& sites_;
+  const MergedBlocks& merged_;
   std::uintptr_t code_begin_ = 0;
   std::size_t code_bytes_ = 0;
   std::unique_ptr<std::uint32_t, Free> numbers_;  ///< by offset: of the block, from kFirst on

@@ -58,6 +58,8 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   place_windows(context, dynamic_buffer);
   order_.begin_launch();
   sites_.begin_launch(recorder_.code, recorder_.code_bytes, launch.caller);
+  merged_blocks_.begin_launch(recorder_.code, recorder_.code_bytes);
+  recorder_.begun_by = merged_blocks_.table();
   block_work_.begin_launch(recorder_.code, recorder_.code_bytes);
   log_.begin_launch();
   detector_.begin_launch(facts_);
@@ -215,9 +217,13 @@ void Checker::note_exit(int thread) {
   const Event* const end =
       trace.tail - std::min<std::ptrdiff_t>(trace.tail - trace.slots.data(), kMostLookedAt);
   std::size_t count = 0;
-  for (const Event* slot = trace.tail; slot > end && count < last.size();)
-    if (--slot; kind_of(*slot) == Kind::mark && mark_of(*slot) == Mark::block)
+  for (const Event* slot = trace.tail; slot > end && count < last.size();) {
+    --slot;
+    if (kind_of(*slot) == Kind::mark && mark_of(*slot) == Mark::block)
       last[count++] = static_cast<std::uint32_t>(code_of(*slot));
+    else if (const std::uint32_t block = merged_blocks_.begun_by(code_of(*slot)))
+      last[count++] = block;
+  }
 }
 
 LaneMask Checker::warp_pauses(int warp, LaneMask unfinished) {

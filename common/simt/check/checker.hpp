@@ -128,10 +128,11 @@ class Checker final : public BlockObserver, public Replay::Listener {
   Order order_;
   CallPaths paths_;
   SiteTable sites_{paths_};
-  BlockWork block_work_{sites_};
+  MergedBlocks merged_blocks_;
+  BlockWork block_work_{sites_, merged_blocks_};
   FindingLog log_;
   Detector detector_{order_, sites_, log_};
-  Replay replay_{recorder_, paths_, *this};
+  Replay replay_{recorder_, paths_, merged_blocks_, *this};
   TraceLog trace_;
   std::map<std::pair<unsigned, unsigned>, bool> apart_;  ///< sites, the lower first, of the launch
   std::map<unsigned, SourceTexts> traced_source_;        ///< by site, of the launch

@@ -32,7 +32,7 @@ SIMT_HOOK_INLINE void note_access(std::uintptr_t address, std::uintptr_t caller)
   if (std::uint64_t offset = address - r->arena; offset < kArenaBytes)
     event |= at_offset(Space::global, offset);
   else if (address - r->stack < kStackBytes)
-    return;
+    return r->append_begun_block(caller);
   else if (offset = address - r->shared; offset < r->shared_bytes && r->is_shared_word[offset / 4] != 0)
     event |= at_offset(Space::shared, offset);
   else if (offset = address - r->dynamic; offset < r->dynamic_bytes)

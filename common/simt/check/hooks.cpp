@@ -148,7 +148,7 @@ void note_atomic(const volatile void* pointer, std::uintptr_t caller) {
 
 void note_rare_access(Recorder& r, Event event, std::uintptr_t address, std::uintptr_t value,
                       std::uintptr_t caller) {
-  if (is_builtin_variable(address)) return;
+  if (is_builtin_variable(address)) return r.append_begun_block(caller);
   const bool writes = kind_of(event) == Kind::write;
   // The heap may have put memory with an owner of its own beside the shared variables.
   std::uint64_t offset = 0;
@@ -161,7 +161,7 @@ void note_rare_access(Recorder& r, Event event, std::uintptr_t address, std::uin
     stray = writes;
     space = Space::shared;
   } else if (!r.find_elsewhere(address, writes, offset, stray)) {
-    return;
+    return r.append_begun_block(caller);
   }
   event |= at_offset(space, offset);
   if (writes) {

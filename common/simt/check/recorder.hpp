@@ -48,6 +48,8 @@ struct Recorder {
   std::uintptr_t shared = 0, shared_bytes = 0;    ///< static shared memory, with a margin on either side
   std::uintptr_t dynamic = 0, dynamic_bytes = 0;  ///< the dynamic buffer, with a margin on either side
 
+  const std::uint32_t* begun_by = nullptr;  ///< MergedBlocks::table()
+
   const std::uint8_t* is_shared_word = nullptr;  ///< by word of static shared memory: a variable is there
 
   std::vector<ThreadTrace> threads;
@@ -84,6 +86,13 @@ struct Recorder {
     event |= at_code(code_address - code);
     if (stored_bytes != 0 || tail >= limit) return append_write_slowly(event, address, log2_bytes);
     put_write(event, address, log2_bytes);
+  }
+
+  /// Of an access of which nothing is told: the block that it begins, if its hook stands for that, too.
+  void append_begun_block(std::uintptr_t code_address) {
+    if (begun_by == nullptr || code_address - code >= code_bytes) return;
+    if (const std::uint32_t block = begun_by[code_address - code]; block != 0)
+      append(mark_event(Mark::block), code + block);
   }
 
   /// The offset of an address that is neither the arena's nor shared memory's nor the running thread's own

@@ -179,6 +179,12 @@ void Replay::execute(unsigned warp, LaneMask lanes, Event event, bool at_one_pla
     }
   }
   WarpEvent done{warp, lanes, live_[warp], event, at_one_place, offsets_, seconds_, of_warp[first].path()};
+  if (const std::uint32_t block = merged_.begun_by(code_of(event));
+      block != 0 && kind_of(event) != Kind::mark) {
+    WarpEvent begun = done;
+    begun.event = mark_event(Mark::block) | at_code(block);
+    listener_.warp_did(begun);
+  }
   if (is_meeting(event))
     for (LaneMask rest = lanes; rest != 0 && done.apart == 32; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));

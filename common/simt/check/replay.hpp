@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "simt/check/call_paths.hpp"
+#include "simt/check/merged_blocks.hpp"
 #include "simt/check/recorder.hpp"
 #include "simt/runtime/warp.hpp"
 
@@ -40,8 +41,9 @@ class Replay {
     ~Listener() = default;
   };
 
-  Replay(Recorder& recorder, CallPaths& paths, Listener& listener)
-      : recorder_(recorder), paths_(paths), listener_(listener) {}
+  /// The listener is told of a merged block before the access that begins it.
+  Replay(Recorder& recorder, CallPaths& paths, const MergedBlocks& merged, Listener& listener)
+      : recorder_(recorder), paths_(paths), merged_(merged), listener_(listener) {}
 
   void begin_block(int threads);
   /// Where the threads of a block stand between two of their events.
@@ -74,6 +76,7 @@ class Replay {
 
   Recorder& recorder_;
   CallPaths& paths_;
+  const MergedBlocks& merged_;
   Listener& listener_;
   std::vector<Lane> lanes_;
   std::vector<LaneMask> live_;  ///< by warp

@@ -38,7 +38,7 @@ struct Did {
 /// A block whose threads leave traces.
 class Block : Replay::Listener {
  public:
-  explicit Block(int threads = 32) : replay(recorder, paths, *this) {
+  explicit Block(int threads = 32) : replay(recorder, paths, merged, *this) {
     recorder.start_block(threads);
     replay.begin_block(threads);
   }
@@ -56,6 +56,7 @@ class Block : Replay::Listener {
   std::vector<unsigned> calls;  ///< and those in which its first lane stood, innermost first
   Recorder recorder;
   CallPaths paths;
+  MergedBlocks merged;
   Replay replay;
 
  private:

@@ -5,10 +5,8 @@
 """
 
 import pathlib
-import sys
-import unittest
 
-import course_test as driver
+import driver
 
 
 def bench(*arguments):
@@ -75,5 +73,4 @@ class Refusals(driver.Case):
 
 
 if __name__ == "__main__":
-    driver.COURSE = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    driver.main()

@@ -18,7 +18,6 @@ import driver
 from driver import ROOT, SOLUTION, Case, course, course_on_terminal
 
 
-
 class OneVoice(unittest.TestCase):
     """What CLI11 refuses is told as everything else is."""
 

@@ -11,7 +11,6 @@ import driver
 from driver import SOLUTION, Case, course, course_on_terminal
 
 
-
 class Simulate(Case):
     PROGRAM = """
         #include <cstdio>

@@ -14,7 +14,7 @@ namespace {
 
 Sectors sectors_of(const WarpAccess& access) {
   if (access.kind == Kind::atomic) return count_atomic_sectors(access.offsets, access.lanes, access.bytes);
-  if (!access.at_one_place) return count_sectors(access.offsets, access.lanes, access.bytes);
+  if (!access.at_one_place()) return count_sectors(access.offsets, access.lanes, access.bytes);
   const LaneMask one = access.lanes & -access.lanes;  // stands for all, but for how many bytes they ask
   Sectors sectors = count_sectors(access.offsets, one, access.bytes);
   const auto asked = static_cast<unsigned>(std::popcount(access.lanes)) * access.bytes;
@@ -24,7 +24,7 @@ Sectors sectors_of(const WarpAccess& access) {
 
 Wavefronts wavefronts_of(const WarpAccess& access) {
   if (access.kind == Kind::atomic) return count_atomic_wavefronts(access.offsets, access.lanes, access.bytes);
-  if (access.at_one_place && access.bytes <= 4) return {1, 1};
+  if (access.bytes <= 4 && access.spread() < kWavefrontBytes) return {1, 1};  // no two words in one bank
   // A matrix is served in a pass of its own, whoever else asks for the same row.
   const bool joins_lanes = access.kind == Kind::read && access.matrices == 0;
   return count_wavefronts(access.offsets, access.lanes, access.bytes, joins_lanes);
@@ -133,7 +133,7 @@ void Checker::note_variables(const WarpAccess& access) {
       const GlobalRange* const range = memory_map().find_global(offset);
       if (range != nullptr && !range->symbol.empty()) stored_variables_[range->offset] = range->bytes;
     }
-    if (access.at_one_place) return;
+    if (access.at_one_place()) return;
   }
 }
 
@@ -513,7 +513,7 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   access.site = site;
   access.warp = event.warp;
   access.lanes = event.lanes & rows_of(access.matrices);
-  access.at_one_place = event.at_one_place;
+  access.differing = event.differing;
   access.offsets = event.offsets;
   access.values = access.kind == Kind::write ? event.seconds : nullptr;
   if (access.lanes == 0) return;

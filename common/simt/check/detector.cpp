@@ -142,42 +142,57 @@ void Detector::move_matrix_row(const WarpAccess& access, unsigned lane) {
   }
 }
 
-// Most accesses are reads of words that hold a value and that nobody wrote since the last barrier. Lanes that
-// read the same word in a row are taken together.
+// The last read by another warp is remembered beside that of this one.
+inline void Detector::note_read(Cell& cell, const Stamp& now, LaneMask lanes) {
+  const Step before = cell.read.step();
+  const bool same_warp = before >= order_.first_of_block() && cell.read.warp() == now.warp();
+  if (same_warp && before == now.step()) {
+    cell.readers |= lanes;
+    return;
+  }
+  if (before >= scope_first_ && !same_warp) cell.other_read = cell.read;
+  cell.read = now;
+  cell.readers = lanes;
+}
+
+// Most accesses are reads of words that hold a value and that nobody wrote since the last barrier.
 void Detector::read_all(const WarpAccess& access, bool atomic) {
   const bool shared = access.space == Space::shared;
   Shadow& shadow = shared ? shared_ : global_;
-  const Step block_first = order_.first_of_block(), valued = shared ? block_first : 0;
-  const Step step = order_.step_of(access.warp);
-  for (LaneMask rest = access.lanes; rest != 0;) {
+  const Step valued = shared ? order_.first_of_block() : 0;
+  const auto is_plain = [&](const Cell& cell) {
+    return !cell.write.none() && cell.write.step() - valued < scope_first_ - valued;
+  };
+  const Stamp first(order_.step_of(access.warp), access.warp * 32, access.site, atomic);
+  const std::uint64_t one = access.offsets[std::countr_zero(access.lanes)], spread = access.spread();
+  Cell* const page =
+      spread < Shadow::kPageBytes && ((one | spread) & 3u) == 0 ? shadow.page_of_words(one) : nullptr;
+  LaneMask rest = access.lanes;
+  if (page != nullptr && access.bytes == 4 && !atomic && spread != 0)
+    for (; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      Cell& cell = page[access.offsets[lane] % Shadow::kPageBytes / 4];
+      if (!is_plain(cell)) [[unlikely]]
+        break;
+      note_read(cell, first.with_lane(lane), LaneMask{1} << lane);
+    }
+  // Lanes that read the same word in a row are taken together.
+  while (rest != 0) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint64_t offset = access.offsets[lane];
-    LaneMask together = access.at_one_place ? rest : 0;
+    LaneMask together = access.at_one_place() ? rest : 0;
     rest &= ~together;
     while (together == 0 || (rest != 0 && access.offsets[std::countr_zero(rest)] == offset)) {
       together |= rest & -rest;
       rest &= rest - 1;
     }
-
-    const unsigned thread = access.warp * 32 + lane;
-    const Stamp now(step, thread, access.site, atomic);
     bool plain = ((offset | access.bytes) & 3u) == 0 && !atomic;
     for (unsigned at = 0; plain && at < access.bytes; at += 4) {
       Cell* const cell = shadow.word(offset + at);
-      plain = cell != nullptr && !cell->write.none() && cell->write.step() < scope_first_ &&
-              cell->write.step() >= valued;
-      if (!plain) break;
-      const Step before = cell->read.step();
-      const bool same_warp = before >= block_first && cell->read.warp() == access.warp;
-      if (same_warp && before == step) {
-        cell->readers |= together;
-        continue;
-      }
-      if (before >= scope_first_ && !same_warp) cell->other_read = cell->read;
-      cell->read = now;
-      cell->readers = together;
+      plain = cell != nullptr && is_plain(*cell);
+      if (plain) note_read(*cell, first.with_lane(lane), together);
     }
-    if (!plain) touch({access, offset, together, thread, atomic, 0});
+    if (!plain) touch({access, offset, together, access.warp * 32 + lane, atomic, 0});
   }
 }
 
@@ -215,16 +230,8 @@ unsigned Detector::touch_page(const Touch& touch, std::uint64_t offset, unsigned
 void Detector::read(const Touch& touch, Cell& cell, unsigned bytes) {
   if (cell.write.step() >= scope_first_) read_after_write(touch, cell);
   if (!is_initialised(touch, cell)) note_uninitialised(touch, bytes);
-  const Step step = order_.step_of(touch.access.warp);
-  const Step before = cell.read.step();
-  if (before == step && cell.read.warp() == touch.access.warp) {
-    cell.readers |= touch.lanes;
-    return;
-  }
-  const bool same_warp = before >= order_.first_of_block() && cell.read.warp() == touch.access.warp;
-  if (before >= scope_first_ && !same_warp) cell.other_read = cell.read;
-  cell.read = Stamp(step, touch.thread, touch.access.site, touch.atomic);
-  cell.readers = touch.lanes;
+  note_read(cell, Stamp(order_.step_of(touch.access.warp), touch.thread, touch.access.site, touch.atomic),
+            touch.lanes);
 }
 
 void Detector::write(const Touch& touch, Cell& cell) {
@@ -363,21 +370,29 @@ bool Detector::watches(const WarpAccess& access) {
   return last_shared_ == nullptr || last_shared_->watched;
 }
 
+// Looks at each offset only where what the offsets have in common does not settle it.
 bool Detector::all_in_bounds(const WarpAccess& access) {
-  std::uint64_t least = ~std::uint64_t{0}, most = 0;
-  const LaneMask some = access.at_one_place ? access.lanes & -access.lanes : access.lanes;
-  for_each_lane(some, [&](unsigned lane) {
+  const std::uint64_t one = access.offsets[std::countr_zero(access.lanes)], spread = access.spread();
+  if (in_one_range(access.space, one & ~spread, (one | spread) + access.bytes)) return true;
+  if (spread == 0) return false;
+  std::uint64_t least = one, most = one;
+  for_each_lane(access.lanes, [&](unsigned lane) {
     least = std::min(least, access.offsets[lane]);
     most = std::max(most, access.offsets[lane]);
   });
-  most += access.bytes;
-  if (access.space == Space::global) {
-    if (last_range_ == nullptr || !last_range_->contains(least, most - least))
-      last_range_ = memory_map().find_global(least);
-    return last_range_ != nullptr && last_range_->contains(least, most - least);
+  return in_one_range(access.space, least, most + access.bytes);
+}
+
+bool Detector::in_one_range(Space space, std::uint64_t begin, std::uint64_t end) {
+  if (space == Space::global) {
+    const auto holds = [&](const GlobalRange* range) {
+      return range != nullptr && range->contains(begin, end - begin);
+    };
+    if (!holds(last_range_)) last_range_ = memory_map().find_global(begin);
+    return holds(last_range_);
   }
-  const auto holds = [&](const SharedRange* range) { return range != nullptr && range->holds(least, most); };
-  if (!holds(last_shared_)) last_shared_ = memory_map().find_shared(least);
+  const auto holds = [&](const SharedRange* range) { return range != nullptr && range->holds(begin, end); };
+  if (!holds(last_shared_)) last_shared_ = memory_map().find_shared(begin);
   return holds(last_shared_);
 }
 

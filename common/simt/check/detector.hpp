@@ -2,6 +2,7 @@
 /// @file
 /// Judges every access: is it within bounds, is what it reads initialised, is it ordered with the others?
 
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -32,9 +33,16 @@ struct WarpAccess {
   unsigned site = 0;
   unsigned warp = 0;
   LaneMask lanes = 0;
-  bool at_one_place = false;               ///< all offsets are equal; false: not known
-  const std::uint64_t* offsets = nullptr;  ///< [32], for the lanes
-  const std::uint64_t* values = nullptr;   ///< [32], hashes of what a write left; null for other kinds
+  std::uint64_t differing = ~std::uint64_t{0};  ///< bits in which the offsets may differ
+  const std::uint64_t* offsets = nullptr;       ///< [32], for the lanes
+  const std::uint64_t* values = nullptr;        ///< [32], hashes of what a write left; null for other kinds
+
+  bool at_one_place() const { return differing == 0; }
+  /// The bits from the lowest to the highest that may differ: no offset is further off any other.
+  std::uint64_t spread() const {
+    return differing == 0 ? 0
+                          : (~std::uint64_t{0} >> std::countl_zero(differing)) & -(differing & -differing);
+  }
 };
 
 /// What findings need to know of the launch.
@@ -138,6 +146,7 @@ class Detector {
 
   static std::uint64_t place_of(const Touch& touch);  ///< offset and space in one
   void read_all(const WarpAccess& access, bool atomic);
+  void note_read(Cell& cell, const Stamp& now, LaneMask lanes);
   void move_matrix_row(const WarpAccess& access, unsigned lane);
   void touch(const Touch& touch);
   /// A part of it, up to the end of a page of the shadow; returns how many bytes that were.
@@ -145,6 +154,9 @@ class Detector {
   void read(const Touch& touch, Cell& cell, unsigned bytes);  ///< that the cell stands for
   void write(const Touch& touch, Cell& cell);
   bool all_in_bounds(const WarpAccess& access);
+  /// Whether one variable or allocation holds the bytes from `begin` to `end`: the last one, or the one at
+  /// `begin`.
+  bool in_one_range(Space space, std::uint64_t begin, std::uint64_t end);
   bool in_bounds(const WarpAccess& access, unsigned lane);
   bool is_initialised(const Touch& touch, Cell& cell) const;
   bool is_padding(const Touch& touch, unsigned bytes);

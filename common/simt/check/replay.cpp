@@ -95,7 +95,7 @@ void Replay::step_together(unsigned warp, LaneMask lanes) {
       const bool second = has_second_slot(event);
       if (second)
         for (unsigned i = 0; i < count; ++i) seconds_[members[i]] = heads[i][at + 1];
-      execute(warp, lanes, event, difference == 0);
+      execute(warp, lanes, event, difference);
       at += second ? 2 : 1;
     }
   }
@@ -155,10 +155,10 @@ void Replay::step_apart(unsigned warp, LaneMask lanes) {
     if (second) seconds_[lane] = of_lane.head[1];
     of_lane.head += second ? 2 : 1;
   }
-  execute(warp, group, event, false);
+  execute(warp, group, event, ~std::uint64_t{0});
 }
 
-void Replay::execute(unsigned warp, LaneMask lanes, Event event, bool at_one_place) {
+void Replay::execute(unsigned warp, LaneMask lanes, Event event, std::uint64_t differing) {
   Lane* const of_warp = &lanes_[warp * 32];
   const auto first = static_cast<unsigned>(std::countr_zero(lanes));
   if (kind_of(event) == Kind::mark) {
@@ -178,7 +178,7 @@ void Replay::execute(unsigned warp, LaneMask lanes, Event event, bool at_one_pla
       return;
     }
   }
-  WarpEvent done{warp, lanes, live_[warp], event, at_one_place, offsets_, seconds_, of_warp[first].path()};
+  WarpEvent done{warp, lanes, live_[warp], event, differing, offsets_, seconds_, of_warp[first].path()};
   if (const std::uint32_t block = merged_.begun_by(code_of(event));
       block != 0 && kind_of(event) != Kind::mark) {
     WarpEvent begun = done;

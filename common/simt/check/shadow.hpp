@@ -30,7 +30,11 @@ class Stamp {
   unsigned lane() const { return bits_ >> 21 & 31u; }
   unsigned site() const { return bits_ >> 1 & (kMostSites - 1); }
   bool atomic() const { return (bits_ & 1u) != 0; }
-  Stamp with_lane(unsigned lane) const { return {step(), warp() * 32 + lane, site(), atomic()}; }
+  Stamp with_lane(unsigned lane) const {
+    Stamp stamp;
+    stamp.bits_ = (bits_ & ~(std::uint64_t{31} << 21)) | std::uint64_t{lane} << 21;
+    return stamp;
+  }
 
   /// In place of a write by a kernel: the host gave the memory its value. Older than every access.
   static Stamp of_host() {
@@ -59,6 +63,8 @@ struct Cell {
 /// beyond that counts as written by the host, and what is done to it is forgotten at once.
 class Shadow {
  public:
+  static constexpr std::uint64_t kPageBytes = 16 * 1024;
+
   explicit Shadow(std::uint64_t window_bytes, std::uint64_t most_bytes = kMostBytes)
       : pages_(window_bytes / kPageBytes), most_bytes_(most_bytes) {}
 
@@ -80,10 +86,15 @@ class Shadow {
     if (page.by_byte) return {&page.cells[start], bytes, 1};
     return {&page.cells[start / 4], bytes / 4, 4};
   }
+  /// The cells of the words of a page; null if at() has yet to make them, or tells their bytes apart.
+  Cell* page_of_words(std::uint64_t offset) {
+    Page& page = pages_[offset / kPageBytes];
+    return page.by_byte ? nullptr : page.cells.get();
+  }
   /// The cell of a whole word, at a multiple of 4; null if at() has yet to make it, or tells its bytes apart.
   Cell* word(std::uint64_t offset) {
-    Page& page = pages_[offset / kPageBytes];
-    return page.by_byte || page.cells == nullptr ? nullptr : &page.cells[offset % kPageBytes / 4];
+    Cell* const cells = page_of_words(offset);
+    return cells == nullptr ? nullptr : &cells[offset % kPageBytes / 4];
   }
   /// The cell of a byte that was touched before.
   Cell& cell(std::uint64_t offset) {
@@ -110,7 +121,6 @@ class Shadow {
  private:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{kMostKeptGigabytes} << 30;
   static constexpr unsigned kWidestAccess = 16;
-  static constexpr std::uint64_t kPageBytes = 16 * 1024;
   struct Page {
     std::unique_ptr<Cell[]> cells;
     bool by_byte = false;

@@ -22,7 +22,10 @@ Sectors count_sectors(const std::uint64_t* offsets, LaneMask lanes, unsigned byt
 /// own.
 Sectors count_atomic_sectors(const std::uint64_t* offsets, LaneMask lanes, unsigned bytes);
 
-/// The passes through the 32 banks of shared memory, each 4 bytes wide.
+/// What one pass through the 32 banks of shared memory, each 4 bytes wide, can reach: one word of each.
+inline constexpr unsigned kWavefrontBytes = 128;
+
+/// The passes through the banks of shared memory.
 struct Wavefronts {
   unsigned needed = 0;
   unsigned ideal = 0;  ///< without bank conflicts

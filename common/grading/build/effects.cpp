@@ -96,6 +96,26 @@ std::set<std::string_view> functions_of(std::string_view dump) {
 
 bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+/// Whether a `.section` line begins notes, by its name or its type, which may be a number: of a kernel's
+/// module they tell the simulator which accesses begin basic blocks. The two that compilers write are none.
+bool begins_notes(std::string_view word, std::string_view line) {
+  if (word != ".section" && word != ".pushsection") return false;
+  const std::string_view section = trimmed(line.substr(word.size()));
+  if (section == ".note.GNU-stack,\"\",@progbits" || section == ".note.gnu.property,\"a\"") return false;
+  constexpr std::string_view kNote = "note";
+  for (std::size_t at = section.find(kNote); at != std::string_view::npos; at = section.find(kNote, at + 1)) {
+    const std::size_t end = at + kNote.size();
+    if ((at == 0 || !is_part_of_name(section[at - 1])) &&
+        (end == section.size() || !is_part_of_name(section[end])))
+      return true;
+  }
+  for (std::size_t at = section.find(','); at < section.size() - 1; ++at)
+    if (std::string_view("@%\"").find(section[at]) != std::string_view::npos &&
+        std::isdigit(static_cast<unsigned char>(section[at + 1])) != 0)
+      return true;
+  return false;
+}
+
 /// The functions of the compiler that a statement calls: "__builtin_memcpy" of "__builtin_memcpy (a, b,
 /// 64);".
 std::vector<std::string_view> builtins_of(std::string_view statement) {
@@ -315,6 +335,8 @@ std::string foreign_assembly(std::string_view assembly) {
         found = fmt::format("the directive {} for the assembler.", shown(word));
       else if (code && is_data(word) && !is_padding_of_call(line))
         found = "data among its instructions.";
+      else if (begins_notes(word, line))
+        found = "a section of notes for the loader.";
     } else if (is_forbidden_instruction(word)) {
       found = fmt::format("the instruction {}, which no CUDA C++ becomes.", shown(word));
     }

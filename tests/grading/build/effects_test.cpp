@@ -82,6 +82,19 @@ TEST_CASE("a function that the loader calls to choose another is found") {
              ContainsSubstring("when it is loaded"));
 }
 
+TEST_CASE("a section of notes is found, by its name or its type") {
+  const std::string section =
+      GENERATE(as<std::string>{}, ".note.simt,\"a\",@progbits", ".mine,\"a\",@note",
+               ".mine,\"a\", %note #,\"a\",@progbits", ".mine,\"a\",\"note\"", ".mine,\"a\",@7",
+               ".mine,\"a\",\"7\"", ".note.gnu.property,\"a\",@progbits", "\".note.x\"");
+  CHECK_THAT(foreign_assembly("\t.section\t" + section + "\n\t.long\t5\n"),
+             ContainsSubstring("a section of notes"));
+  for (const char* own :
+       {".note.GNU-stack,\"\",@progbits", ".note.gnu.property,\"a\"", ".rodata.str1.1,\"aMS\",@progbits,1",
+        ".text._Z9take_notev,\"axG\",@progbits,_Z9take_notev,comdat", ".init_array,\"aw\"", ".text.note2"})
+    CHECK(foreign_assembly("\t.section\t" + std::string(own) + "\n").empty());
+}
+
 TEST_CASE("bytes among the instructions are found, in whatever section is executable") {
   CHECK_THAT(foreign_assembly(function_with("\t.byte\t0x0f\n")),
              ContainsSubstring("data among its instructions"));

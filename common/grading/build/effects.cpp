@@ -77,12 +77,17 @@ bool begins_section(std::string_view word) {
   return word == ".text" || word == ".data" || word == ".bss" || word == ".section" || word == ".pushsection";
 }
 
-/// Whether a line gives a name of ours a place: a label, or `.set`, or `.comm`.
-bool defines_reserved_name(std::string_view word, std::string_view line) {
-  const bool is_label = line.substr(word.size()).starts_with(':');
-  if (!is_label && word != ".set" && word != ".comm") return false;
-  const std::string_view name = is_label ? word : first_word(trimmed(line.substr(word.size())));
-  return name.starts_with("simt_") || name.starts_with("course_");
+/// The name that a line gives a place, by a label, or `.set`, or `.comm`; "" if it gives none.
+std::string_view defined_name(std::string_view word, std::string_view line) {
+  if (line.substr(word.size()).starts_with(':')) return word;
+  return word == ".set" || word == ".comm" ? first_word(trimmed(line.substr(word.size()))) : "";
+}
+
+bool is_reserved(std::string_view name) { return name.starts_with("simt_") || name.starts_with("course_"); }
+
+/// Whether the compiler calls functions of such a name by itself, where it watches code.
+bool is_for_hooks(std::string_view name) {
+  return name.starts_with("__tsan_") || name.starts_with("__sanitizer_") || name.starts_with("__ubsan_");
 }
 
 std::set<std::string_view> functions_of(std::string_view dump) {
@@ -325,8 +330,10 @@ std::string foreign_assembly(std::string_view assembly) {
     } else if (by_hand && !line.empty() &&
                !line.starts_with('#')) {  // an empty one only orders what is around it
       found = "an asm statement, which is for the processor that the simulator runs on.";
-    } else if (defines_reserved_name(word, line)) {
+    } else if (is_reserved(defined_name(word, line))) {
       found = "a function or variable by a name that begins with simt_ or course_.";
+    } else if (is_for_hooks(defined_name(word, line))) {
+      found = "a function or variable by a name that begins as those of the compiler's hooks do.";
     } else if (line.ends_with("@gnu_indirect_function")) {
       found = "a function that chooses another when it is loaded.";
     } else if (word.starts_with('.') && !line.substr(word.size()).starts_with(':')) {

@@ -19,10 +19,14 @@ constexpr std::string_view kBlockHook = "call\t__sanitizer_cov_trace_pc";
 
 /// Whether it calls the hook of one plain access: of an address, and no more.
 bool is_access_hook(std::string_view code) {
-  for (const std::string_view hook : {"call\t__tsan_read", "call\t__tsan_write"})
-    if (code.starts_with(hook) && code.size() > hook.size() &&
-        std::isdigit(static_cast<unsigned char>(code[hook.size()])) != 0)
-      return true;
+  constexpr std::string_view kByLinker = "@PLT";
+  for (const std::string_view hook : {"call\t__tsan_read", "call\t__tsan_write"}) {
+    if (!code.starts_with(hook)) continue;
+    std::string_view bytes = code.substr(hook.size());
+    if (bytes.ends_with(kByLinker)) bytes.remove_suffix(kByLinker.size());
+    for (const std::string_view power : {"1", "2", "4", "8", "16"})
+      if (bytes == power) return true;
+  }
   return false;
 }
 

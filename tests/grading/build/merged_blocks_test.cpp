@@ -40,6 +40,8 @@ TEST_CASE("what happens in a block before its first access keeps the hook", "[bu
   CHECK_FALSE(is_merged(kBegin.substr(0, kBegin.size() - 5) + "\n" + kAccess));
   CHECK_FALSE(is_merged("\tcall\t__tsan_read_range@PLT\n" + kAccess));
   CHECK_FALSE(is_merged("\tcall\t__tsan_volatile_read4@PLT\n" + kAccess));
+  CHECK_FALSE(is_merged("\tcall\t__tsan_read4th@PLT\n" + kAccess));
+  CHECK_FALSE(is_merged("\tcall\t__tsan_write3\n" + kAccess));
   CHECK_FALSE(is_merged("\tcall\tcourse_operand_read\n" + kAccess));
   CHECK_FALSE(is_merged("\tjmp\t.L3\n" + kAccess));
   CHECK_FALSE(is_merged("\tjne\t.L3\n" + kAccess + ".L3:\n"));

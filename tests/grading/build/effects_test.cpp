@@ -64,7 +64,8 @@ TEST_CASE("a name that is the course's own is found where it is defined, and not
   CHECK_THAT(foreign_assembly("\t.set\tsimt_atomic,add\n"), kReserved);
   CHECK(foreign_assembly(function_with("\tcall\tsimt_atomic@PLT\n")).empty());
   const auto kHooks = ContainsSubstring("as those of the compiler's hooks");
-  for (const char* name : {"__tsan_read4", "__tsan_read4th", "__sanitizer_cov_trace_pc", "__ubsan_handle_mine"})
+  for (const char* name :
+       {"__tsan_read4", "__tsan_read4th", "__sanitizer_cov_trace_pc", "__ubsan_handle_mine"})
     CHECK_THAT(foreign_assembly(function_with("\tret\n" + std::string(name) + ":\n")), kHooks);
   CHECK_THAT(foreign_assembly("\t.set\t__tsan_write2,add\n"), kHooks);
   CHECK(foreign_assembly(function_with("\tcall\t__tsan_read4@PLT\n.Lubsan_data3:\n")).empty());
@@ -129,6 +130,19 @@ TEST_CASE("a function without hooks of check mode is found, unless it touches no
   CHECK(unseen_accesses({both, both, both}, "a.cu").empty());
   CHECK_THAT(unseen_accesses({both, one, both}, "a.cu"), ContainsSubstring("out of check mode's sight"));
   CHECK_THAT(unseen_accesses({both, both, one}, "a.cu"), ContainsSubstring("out of check mode's sight"));
+}
+
+TEST_CASE("a hook of an access that the file calls by hand is found before the compiler has put any") {
+  const std::string none =
+      dumped("add", "  <bb 2>:\n  __builtin___sanitizer_cov_trace_pc ();\n  return;\n\n");
+  const std::string hooked = dumped("add", "  <bb 2>:\n  __builtin___tsan_write4 (y_2(D));\n  return;\n\n");
+  const std::string start = dumped("start", "  <bb 2>:\n  __builtin___tsan_init ();\n  return;\n\n");
+  CHECK(unseen_accesses({hooked, hooked, none + start}, "a.cu").empty());
+  CHECK_THAT(unseen_accesses({hooked, hooked, hooked}, "a.cu"),
+             ContainsSubstring("calls __builtin___tsan_write4, a function of the simulator's own"));
+  CHECK_THAT(
+      unseen_accesses({hooked, hooked, dumped("add", "  <bb 2>:\n  __tsan_read4 (x_2(D));\n\n")}, "a.cu"),
+      ContainsSubstring("calls __tsan_read4, a function of the simulator's own"));
 }
 
 TEST_CASE("a function that asks for no checks is out of check mode's sight") {

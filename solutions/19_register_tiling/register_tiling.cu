@@ -157,8 +157,7 @@ class RowsInFlight {
 // [put]
 /// @brief P_smem = columns 32 · part to 32 · part + 31 of the tile of which each thread holds 8 x 8 elements.
 /// Barriers: none. A warp writes the rows that it alone reads in multiply_add(): __syncwarp() after it, and
-/// before the
-///           next part.
+///           before the next part.
 template <class Scores>
 __device__ void put_part(const typename Scores::Accumulator& P_rmem, int part,
                          device::SharedTile<Scores::kRows, kPart>& P_smem) {
@@ -318,7 +317,7 @@ template <class Shape>
 void launch(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
             View<float, 3> lse, float scale, bool causal) {
   const std::int64_t tiles = (Q.shape[2] + Shape::kBlockM - 1) / Shape::kBlockM;
-  // Blocks begin in the order of x, then y, then z: those with z = 0, of all heads and batches, come first.
+  // GPUs begin blocks in the order of x, then y, then z: those with z = 0, of all heads and batches, first.
   const dim3 grid(static_cast<unsigned>(Q.shape[1]), static_cast<unsigned>(Q.shape[0]),
                   static_cast<unsigned>(tiles));
   constexpr int kSharedBytes = sizeof(SharedTiles<Shape>);  // more than the 48 KiB that come unasked

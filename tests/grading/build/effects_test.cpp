@@ -64,7 +64,8 @@ TEST_CASE("a name that is the course's own is found where it is defined, and not
   CHECK_THAT(foreign_assembly("\t.set\tsimt_atomic,add\n"), kReserved);
   CHECK(foreign_assembly(function_with("\tcall\tsimt_atomic@PLT\n")).empty());
   const auto kHooks = ContainsSubstring("as those of the compiler's hooks");
-  for (const char* name : {"__tsan_read4", "__tsan_read4th", "__sanitizer_cov_trace_pc", "__ubsan_handle_mine"})
+  for (const char* name :
+       {"__tsan_read4", "__tsan_read4th", "__sanitizer_cov_trace_pc", "__ubsan_handle_mine"})
     CHECK_THAT(foreign_assembly(function_with("\tret\n" + std::string(name) + ":\n")), kHooks);
   CHECK_THAT(foreign_assembly("\t.set\t__tsan_write2,add\n"), kHooks);
   CHECK(foreign_assembly(function_with("\tcall\t__tsan_read4@PLT\n.Lubsan_data3:\n")).empty());

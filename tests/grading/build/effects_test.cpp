@@ -132,6 +132,19 @@ TEST_CASE("a function without hooks of check mode is found, unless it touches no
   CHECK_THAT(unseen_accesses({both, both, one}, "a.cu"), ContainsSubstring("out of check mode's sight"));
 }
 
+TEST_CASE("a hook of an access that the file calls by hand is found before the compiler has put any") {
+  const std::string none =
+      dumped("add", "  <bb 2>:\n  __builtin___sanitizer_cov_trace_pc ();\n  return;\n\n");
+  const std::string hooked = dumped("add", "  <bb 2>:\n  __builtin___tsan_write4 (y_2(D));\n  return;\n\n");
+  const std::string start = dumped("start", "  <bb 2>:\n  __builtin___tsan_init ();\n  return;\n\n");
+  CHECK(unseen_accesses({hooked, hooked, none + start}, "a.cu").empty());
+  CHECK_THAT(unseen_accesses({hooked, hooked, hooked}, "a.cu"),
+             ContainsSubstring("calls __builtin___tsan_write4, a function of the simulator's own"));
+  CHECK_THAT(
+      unseen_accesses({hooked, hooked, dumped("add", "  <bb 2>:\n  __tsan_read4 (x_2(D));\n\n")}, "a.cu"),
+      ContainsSubstring("calls __tsan_read4, a function of the simulator's own"));
+}
+
 TEST_CASE("a function that asks for no checks is out of check mode's sight") {
   const std::string begins = ";; Function add (add, funcdef_no=1, decl_uid=2)\n\n";
   const std::string body = "void add ()\n{\n  <bb 2> :\n  *a_1(D) = 0;\n\n}\n";

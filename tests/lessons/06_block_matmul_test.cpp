@@ -488,18 +488,6 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
               " steps of k between them.");
 }
 
-/// How many bytes of shared memory the threads read for each multiply-add. M and N must be multiples of 128.
-void require_register_tile(const Profile& profile, const Problem& p) {
-  const auto multiply_adds = static_cast<std::uint64_t>(p.M() * p.N() * p.K());
-  require(profile.shared_load.bytes_asked <= 2 * multiply_adds,
-          "The threads read " + per_request(profile.shared_load.bytes_asked, multiply_adds) +
-              " bytes of shared memory for each multiply-add. A thread that computes 4 x 4 elements reads 8 "
-              "floats for 16 "
-              "of them, 2 bytes each. Keep the floats that a step needs in registers, and use each of them "
-              "for a whole "
-              "row or column of the thread's tile.");
-}
-
 void check_counters(Entry<Product> entry, Layout a, Layout b) {
   const bool tiled = entry.name == kTiled.name;
   const TileShape tile = tile_of(entry);

@@ -10,6 +10,8 @@ namespace course::grading {
 namespace {
 
 constexpr std::uint64_t kSectorBytes = 32;
+/// As many lanes of a warp may load the same number at the same time, on average: it costs one sector.
+constexpr std::uint64_t kLanesTogether = 2;
 
 /// "flash2_forward.cu:57 reads most of it." with a space before it; "" where no line is known.
 std::string line_with_most(const Profile& profile, std::uint64_t (*amount)(const simt::Counters&),
@@ -56,7 +58,19 @@ std::string busy_warp(const Profile& profile, simt::BlockOrder simt::LaunchProfi
 
 std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::string_view what) {
   const std::uint64_t read = side_by_side(profile), asked = profile.global_load.bytes_asked;
-  if (read * 10 <= bytes * 11) return {};
+  if (read * 10 <= bytes * 11) {
+    if (asked * 10 <= kLanesTogether * bytes * 11) return {};
+    return fmt::format(
+               "The threads ask for {} bytes in all; {} takes at most {}. Lanes of a warp that ask for the "
+               "same "
+               "number at the same time share a sector, but each of them loads it for itself: what threads "
+               "need "
+               "together, one of them loads, and the others find it in shared memory.",
+               asked, what, bytes) +
+           line_with_most(
+               profile, [](const simt::Counters& counters) { return counters.global_load.bytes_asked; },
+               " The line that asks for most is {}:{}, {} bytes.");
+  }
   std::string text = fmt::format(
       "Your code reads {} bytes or more, counted in whole sectors of 32 bytes; {} takes at most {}.", read,
       what, bytes);

@@ -16,7 +16,9 @@ namespace course::grading {
 /// @brief A sentence for the student if the launches read more than `bytes` bytes; "" if not. A tenth more is
 /// allowed. What counts is whole sectors of 32 bytes, as many as the warps' loads would touch if what each
 /// brings lay side by side: a kernel that reads each element once passes, however scattered. Rows should
-/// begin at multiples of 32 bytes. `what` says what takes so many: "to read Q once".
+/// begin at multiples of 32 bytes. Lanes that read the same at the same time touch one sector; so a sentence,
+/// too, if the lanes ask for more than twice as many bytes: tiles are there to be shared. `what` says what
+/// takes so many: "to read Q once".
 std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::string_view what);
 
 /// @brief A sentence unless the threads write exactly `bytes` bytes to global memory.

@@ -1,5 +1,7 @@
 #include "products/problem.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 #include <utility>
@@ -92,6 +94,19 @@ void require_tiles_shared(const grading::Outcome& outcome, const Problem& proble
           ", each element of A is read once for every tile across C, and each of B once for every "
           "tile down: " +
           std::to_string(most) + " bytes. What a block has read once, its threads should share.",
+      where);
+}
+
+void require_register_tile(const grading::Profile& profile, const Problem& problem, grading::TestLine where) {
+  const auto multiply_adds = static_cast<std::uint64_t>(problem.M() * problem.N() * problem.K());
+  const std::uint64_t read = profile.shared_load.bytes_asked;
+  grading::require(
+      read <= 2 * multiply_adds,
+      fmt::format(
+          "The threads read {:.1f} bytes of shared memory for each multiply-add. A thread that computes "
+          "4 x 4 elements reads 8 floats for 16 of them, 2 bytes each. Keep the floats that a step needs "
+          "in registers, and use each of them for a whole row or column of the thread's tile.",
+          static_cast<double>(read) / static_cast<double>(multiply_adds)),
       where);
 }
 

@@ -61,6 +61,11 @@ void require_tiles_shared(const grading::Outcome& outcome, const Problem& proble
                           std::int64_t element_bytes = 4,
                           grading::TestLine where = grading::TestLine::here());
 
+/// @brief Fails the case unless threads read at most 2 bytes of shared memory for each multiply-add, as those
+/// do that compute 4 x 4 elements. M and N must be multiples of the tile's rows and columns.
+void require_register_tile(const grading::Profile& profile, const Problem& problem,
+                           grading::TestLine where = grading::TestLine::here());
+
 /// The element of x as a tile holds it: 0 outside.
 double filled(const Tensor<float>& x, std::int64_t row, std::int64_t col);
 

@@ -30,7 +30,7 @@ struct DLTensor {
   std::int32_t ndim;  ///< numbers in shape, and in strides
   DLDataType dtype;
   std::int64_t* shape;
-  std::int64_t* strides;  ///< in elements; null: row-major, without gaps
+  std::int64_t* strides;  ///< in elements; null, before DLPack 1.2: row-major, without gaps
   std::uint64_t byte_offset;
 };
 // [dlpack]

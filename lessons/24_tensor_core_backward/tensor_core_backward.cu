@@ -79,7 +79,7 @@ class Block {
     ColTile of_S, of_dP;
     alignas(16) OfQuery queries[kCols];  ///< if they are the columns
   };
-  /// 66 KB of shared memory for 64 dimensions, 98 or 130 KB for 128. K and Q make S, V and dO make dP.
+  /// 65 KiB of shared memory for 64 dimensions, 96.5 or 129 KiB for 128. K and Q make S, V and dO make dP.
   struct Memory {
     struct {
       RowTile of_S, of_dP;

@@ -261,11 +261,11 @@ def fold_in_powers_of_2(QK, V, to_log2, m, l, O):
 
 # [22]
 def fold_in_16_bits(QK, V, to_log2, m, l, O):
-    """Q, K and V come in float16. Only P is rounded on the way, and only for its product with V."""
+    """Arrays are float32, Q, K and V of numbers that float16 has. Only P is rounded, and only for its product with V."""
     m_new = np.maximum(m, QK.max(axis=1))
     base = np.where(m_new == -np.inf, 0, m_new)
     P, factor = np.exp2((QK - base[:, None]) * to_log2), np.exp2((m - base) * to_log2)
-    return m_new, factor * l + P.sum(axis=1), factor[:, None] * O + P.astype(np.float16) @ V
+    return m_new, factor * l + P.sum(axis=1), factor[:, None] * O + P.astype(np.float16).astype(np.float32) @ V
 # [22]
 
 

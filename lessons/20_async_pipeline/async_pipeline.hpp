@@ -39,11 +39,11 @@ void copy_through_shared(const float* x, float* y, std::int64_t n, int stages, i
 /// Error:  at most twice that of a float32 sum in the order of k. NaN and infinities follow IEEE 754. The
 ///         same input gives the same bits every time, whatever `stages` is.
 /// Cost:   with T = kProductTile, reads 4 * (M * K * ⌈N/T⌉ + K * N * ⌈M/T⌉) bytes of A and B or less, in
-///         whole sectors where one stride is 1; 16 bytes at a time where the rows of A, or the columns of B,
-///         lie side by side, are a multiple of 4, and begin at multiples of 16 bytes. Nothing passes through
-///         registers on the way to shared memory, which has no bank conflicts. One barrier for every
-///         kProductDepth steps of k, and at most two more. For every float that a thread reads from shared
-///         memory, at least 2 multiply-adds.
+///         whole sectors where one stride is 1; 16 bytes at a time where A is column-major and M a multiple
+///         of 4, or B row-major and N one, and its columns, or rows, begin at multiples of 16 bytes. Nothing
+///         passes through registers on the way to shared memory, which has no bank conflicts. One barrier for
+///         every kProductDepth steps of k, and at most two more. For every float that a thread reads from
+///         shared memory, at least 2 multiply-adds.
 /// @throws std::invalid_argument if A, B and C do not fit together, naming the one that does not fit, or if
 ///         stages is not 2 to kMaxStages.
 /// @throws std::runtime_error if CUDA refuses the launch.

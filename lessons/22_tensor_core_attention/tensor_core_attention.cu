@@ -117,9 +117,9 @@ __device__ void hide(const device::KeyMask& mask, int first_query, int first_key
   // TODO 3: is anything hidden? If so: which query is the lane's row, and which keys are its columns?
 }
 
-/// Of the keys so far, for each row of the lane: m_log2 is the largest score · log2(e), the same in the four
-/// lanes of a row; l = Σ 2^(S·log2(e) - m_log2) over the lane's own keys. While there is none, l is 0, and
-/// m_log2 the least finite number: from -inf, no score of -inf could be subtracted.
+/// Of the keys so far, for each row of the lane: m_log2 is the largest score · to_log2, the same in the four
+/// lanes of a row; l = Σ 2^(score·to_log2 - m_log2) over the lane's own keys. While there is none, l is 0,
+/// and m_log2 the least finite number: from -inf, no score of -inf could be subtracted.
 template <class S>
 struct RowSums {
   float m_log2[S::kDown][2], l[S::kDown][2];

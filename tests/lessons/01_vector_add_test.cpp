@@ -316,7 +316,16 @@ TEST_CASE("reports a launch that CUDA refuses", "[l01][vector_add][points:2]") {
   require_ran(unlimited);
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(vector_add), in(a, "a"), in(b, "b"),
                                     out(c, "c"), std::int64_t{1000});
-  if (!require_refused_launch(outcome, unlimited)) require_sum(c, a, b);
+  if (!require_refused_launch(outcome, unlimited)) {
+    require_sum(c, a, b);
+    return;
+  }
+  // Nothing runs here, so that n numbers need no memory. In 32 bits these two are negative and 0.
+  for (const std::int64_t n : {std::int64_t{1} << 31, std::int64_t{1} << 32}) {
+    INFO("With n = " << n << ", too, it is CUDA that refuses");
+    require_throws<std::runtime_error>(
+        call_with(with_grid_limit(1), ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), n));
+  }
 }
 
 TEST_CASE("host: adds 4096, 1000, 33, 32, 31, 1 and 0 numbers", "[l01][vector_add_host][points:2]") {

@@ -3,6 +3,7 @@
 #include "02_matrix_strides/matrix_strides.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -53,6 +54,17 @@ Tensor<float> numbered(std::int64_t rows, std::int64_t cols, Strides strides = {
 Tensor<float> counted(std::int64_t rows, std::int64_t cols) {
   Tensor<float> x({rows, cols});
   for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = static_cast<float>(i);
+  return x;
+}
+
+/// Every element is NaN with bits of its own: of both signs, quiet and signalling.
+Tensor<float> nans_of_all_kinds(std::int64_t rows, std::int64_t cols) {
+  Tensor<float> x({rows, cols});
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    const auto payload = static_cast<std::uint32_t>(i + 1);
+    const std::uint32_t sign = i % 2 == 0 ? 0u : 0x8000'0000u, quiet = i / 2 % 2 == 0 ? 0u : 0x0040'0000u;
+    x.at_linear(i) = std::bit_cast<float>(sign | 0x7f80'0000u | quiet | payload);
+  }
   return x;
 }
 
@@ -686,6 +698,9 @@ TEST_CASE("copies between rows and columns that lie one after the other", "[l02]
     check_copy(rows, cols, row_major(rows, cols), column_major(rows, cols));
     check_copy(rows, cols, column_major(rows, cols), column_major(rows, cols));
   }
+  // Nobody steps along an axis of length 1: its stride may be anything, and so 0.
+  check_copy(1, 40, {0, 1}, {0, 1});
+  check_copy(40, 1, {1, 0}, {1, 0});
 }
 
 TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_strided][points:3]") {
@@ -727,6 +742,11 @@ TEST_CASE("copies more rows than one grid reaches", "[l02][copy_strided][points:
 
   Tensor<float> columns({cols, rows}, {1, cols}, 0.0f);
   copy_into(wide, columns);
+
+  // Along x a grid has as many blocks as it takes, and more than it may have along y.
+  const Tensor<float> tall = counted(kBeyondGridY, 1);
+  Tensor<float> tall_dst({kBeyondGridY, 1}, {1, kBeyondGridY}, 0.0f);
+  copy_into(tall, tall_dst);
 }
 
 TEST_CASE("keeps every bit of NaN, infinities, zeros of both signs and tiny numbers",
@@ -739,6 +759,10 @@ TEST_CASE("keeps every bit of NaN, infinities, zeros of both signs and tiny numb
     Tensor<float> dst({35, 37}, {1, 35}, 0.0f);
     copy_into(src, dst);
   }
+  const Tensor<float> src = nans_of_all_kinds(35, 37);
+  INFO("data: NaN, each with other bits");
+  Tensor<float> dst({35, 37}, {1, 35}, 0.0f);
+  copy_into(src, dst);
 }
 
 TEST_CASE("copies in every order of blocks and threads", "[l02][copy_strided][points:1]") {
@@ -844,6 +868,10 @@ TEST_CASE("transposes NaN, infinities, zeros of both signs and tiny numbers to t
     Tensor<float> y({37, 35});
     transpose_into(x, y);
   }
+  const Tensor<float> x = nans_of_all_kinds(35, 37);
+  INFO("data: NaN, each with other bits");
+  Tensor<float> y({37, 35});
+  transpose_into(x, y);
 }
 
 TEST_CASE("transposes in every order of blocks and threads", "[l02][transpose][points:1]") {

@@ -423,15 +423,16 @@ TEST_CASE("reads no element between the rows, whatever lies there", "[l03][weigh
 }
 
 TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][points:2]") {
-  Problem p = random_problem(8, 300, 300);
-  p.w(40) = 0.0f, p.w(41) = -1.0f;
+  Problem p = random_problem(10, 300, 300);
+  p.w(40) = p.w(298) = 0.0f, p.w(41) = -1.0f;
   p.x(1, 0) = kNan;
   p.x(2, 299) = kInf;
   p.x(3, 40) = kInf;                      // inf times a weight of 0 is NaN
   p.x(4, 5) = kInf, p.x(4, 270) = -kInf;  // inf - inf is NaN
   p.x(5, 41) = kInf;                      // -inf
   p.x(6, 31) = p.x(6, 32) = kInf;         // inf + inf is inf
-  check(kShuffles, p);
+  p.x(7, 298) = kNan;                     // under a weight of 0, too, in the columns that fill no warp
+  for (const Entry<RowSum> entry : {kShuffles, kTree}) check(entry, p);
 }
 
 TEST_CASE("adds 100,001 numbers of one sign without losing digits", "[l03][weighted_row_sum][points:2]") {

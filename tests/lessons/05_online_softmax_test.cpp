@@ -998,6 +998,9 @@ TEST_CASE("takes 3000 short rows, one, no rows, and rows of no columns", "[l05][
     require_no_launch(check_softmax(empty), "online_softmax", empty);
     if (rows == 0) require_no_launch(check_stats(empty), "row_stats", empty);
   }
+  // Nor are rows written that hold nothing but what lies between them.
+  const Problem apart = random_problem(5, 0, 4);
+  require_no_launch(check_softmax(apart, 3), "online_softmax", apart);
 }
 
 TEST_CASE("leaves alone what lies between the rows", "[l05][online_softmax][points:1]") {

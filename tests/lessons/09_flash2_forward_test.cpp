@@ -755,6 +755,16 @@ Problem with_two_heights(Problem p) {
   return p;
 }
 
+/// The largest score is that of the smallest product. In the second head the two lie so far apart that exp of
+/// their difference overflows.
+Problem with_negative_scale(Problem p) {
+  p = with_large_scores(std::move(p));
+  p.scale = -p.scale;
+  for (Int i = 0; i < p.Nq(); ++i)
+    for (Int d = 0; d < p.D(); ++d) p.Q(0, 1, i, d) *= 4.0f;
+  return p;
+}
+
 std::uint64_t heads_of(const Problem& p) { return static_cast<std::uint64_t>(p.B() * p.H()); }
 
 /// One launch, with blocks enough that each has at most 128 queries of one head.
@@ -893,6 +903,7 @@ TEST_CASE("keeps large scores apart", "[l09][flash2_forward][points:2]") {
     INFO("about " << shift << " added to every score");
     check_results(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), shift));
   }
+  check_results(with_negative_scale(random_problem({1, 2, 40, 150, 32})));
 }
 
 TEST_CASE("follows a maximum that rises from tile to tile, and one that stays in the first",
@@ -971,6 +982,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l09][flash2_forward][points:1]
   check_results({1, 1, 3, 2, 1});
   // More heads than a grid has blocks along y or z; and, in the simulator, a grid of one block along x.
   check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 1, 1}), CheckMode::never);
+  check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 0, 1}), CheckMode::never);
   check_reports_refused_launch(kKernel, random_problem({1, 1, 300, 20, 8}), CheckMode::never);
 }
 

@@ -476,7 +476,14 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
   const Problem p = dropped(with_sink(random_problem({2, 4, 20, 24, 8, 2}, kMask)), 0.25f);
   const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
   check_both(with_layouts(p, outside, inside, outside, inside));
+  Problem apart = with_gaps(p, kNan);
+  apart.layout_of_lse = inside;
+  check_forward(apart);
   check_values(kBackward, with_gaps(with_gradient(p), kNan));
+  apart = with_layouts(p, inside, outside, inside, outside);
+  apart.layout_of_lse = inside;
+  check_values(kBackward,
+               with_layouts_of_gradients(with_gradient(apart), outside, inside, outside, inside, inside));
   check(kBackward, dropped(with_sink(random_problem({1, 1, 300, 4, 2})), 0.25f));
   check_both(dropped(with_sink(random_problem({1, 2, 130, 140, 2, 1}, kMask)), 0.25f));
   check_both(

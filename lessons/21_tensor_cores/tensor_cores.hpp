@@ -32,9 +32,8 @@ void multiply_fragments_float16(View<const float16, 2> A, View<const float16, 2>
 ///         column-major matrices, and parts of them. C has any strides; its elements lie apart from one
 ///         another and from A and B, and what lies between them stays as it is. K = 0 makes C zero. An empty
 ///         C launches nothing.
-/// Launch: one kernel, a block for each tile of R x S = kBlockRows x kBlockCols of C; of a column-major C,
-/// for
-///         each of R x S = kBlockCols x kBlockRows. Returns once it has been accepted.
+/// Launch: one kernel, a block for each tile of R x S = kBlockRows x kBlockCols of C; if C is column-major,
+///         R x S = kBlockCols x kBlockRows. Returns once it has been accepted.
 /// Error:  products and sums in float32: at most twice that of a float32 sum in the order of k, and
 ///         ⌈K/16⌉ * 2⁻²³ * Σ|a * b|, since tensor cores cut off where float32 rounds. The variants without
 ///         _to_float32 then round once, to the type of C. NaN and infinities follow IEEE 754. The same input

@@ -160,6 +160,7 @@ void Detector::read_all(const WarpAccess& access, bool atomic) {
   const bool shared = access.space == Space::shared;
   Shadow& shadow = shared ? shared_ : global_;
   const Step valued = shared ? order_.first_of_block() : 0;
+  // Of unsigned numbers: from `valued` on, and before the scope begins.
   const auto is_plain = [&](const Cell& cell) {
     return !cell.write.none() && cell.write.step() - valued < scope_first_ - valued;
   };

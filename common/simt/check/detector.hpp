@@ -33,9 +33,9 @@ struct WarpAccess {
   unsigned site = 0;
   unsigned warp = 0;
   LaneMask lanes = 0;
-  std::uint64_t differing = ~std::uint64_t{0};  ///< bits in which the offsets may differ
-  const std::uint64_t* offsets = nullptr;       ///< [32], for the lanes
-  const std::uint64_t* values = nullptr;        ///< [32], hashes of what a write left; null for other kinds
+  std::uint64_t differing = kWindowBytes - 1;  ///< bits in which the offsets may differ
+  const std::uint64_t* offsets = nullptr;      ///< [32], for the lanes
+  const std::uint64_t* values = nullptr;       ///< [32], hashes of what a write left; null for other kinds
 
   bool at_one_place() const { return differing == 0; }
   /// The bits from the lowest to the highest that may differ: no offset is further off any other.

@@ -155,7 +155,7 @@ void Replay::step_apart(unsigned warp, LaneMask lanes) {
     if (second) seconds_[lane] = of_lane.head[1];
     of_lane.head += second ? 2 : 1;
   }
-  execute(warp, group, event, ~std::uint64_t{0});
+  execute(warp, group, event, kWindowBytes - 1);
 }
 
 void Replay::execute(unsigned warp, LaneMask lanes, Event event, std::uint64_t differing) {

@@ -21,12 +21,12 @@ namespace simt::check {
 struct WarpEvent {
   unsigned warp = 0;
   LaneMask lanes = 0;
-  LaneMask live = 0;                            ///< the lanes of the warp that have not ended
-  Event event = 0;                              ///< of one of them; the offsets of the others differ
-  std::uint64_t differing = ~std::uint64_t{0};  ///< bits in which the offsets may differ; 0: they are equal
-  const std::uint64_t* offsets = nullptr;       ///< [32]
-  const std::uint64_t* seconds = nullptr;       ///< [32], of events with a second slot
-  CallPaths::Path path = 0;                     ///< the calls in which the first of the lanes stands
+  LaneMask live = 0;                           ///< the lanes of the warp that have not ended
+  Event event = 0;                             ///< of one of them; the offsets of the others differ
+  std::uint64_t differing = kWindowBytes - 1;  ///< bits in which the offsets may differ; 0: they are equal
+  const std::uint64_t* offsets = nullptr;      ///< [32]
+  const std::uint64_t* seconds = nullptr;      ///< [32], of events with a second slot
+  CallPaths::Path path = 0;                    ///< the calls in which the first of the lanes stands
   unsigned apart = 32;             ///< of a warp operation: a lane that stands in others; 32: none
   CallPaths::Path path_apart = 0;  ///< its calls
 };

@@ -66,13 +66,14 @@ TEST_CASE("scattered reading of each element once is a matter of sectors alone")
 
 TEST_CASE("two lanes may ask for the same number at the same time, and more are told to share it") {
   CHECK(reads_too_much(launch_of({reads(7, 7040, 100, 100)}), 3200, "to read x once").empty());
-  CHECK(reads_too_much(launch_of({reads(7, 640, 20, 20), reads(9, 6432, 50, 50)}), 3200, "to read x once") ==
-        "The threads ask for 7072 bytes in all; to read x once takes at most 3200. Lanes of a warp that ask "
-        "for "
-        "the same number at the same time share a sector, but each of them loads it for itself: what threads "
-        "need together, one of them loads, and the others find it in shared memory. The line that asks for "
-        "most "
-        "is kernel.cu:9, 6432 bytes.");
+  CHECK(
+      reads_too_much(launch_of({reads(7, 640, 20, 20), reads(9, 6432, 50, 50)}), 3200, "to read x once") ==
+      "The threads ask for 7072 bytes in all; to read x once takes at most 3200. Lanes of a warp that ask "
+      "for "
+      "the same number at the same time share a sector, but each of them loads it for itself. Let one of "
+      "them load what threads need together, and the others find it in shared memory. The line that asks for "
+      "most "
+      "is kernel.cu:9, 6432 bytes.");
 }
 
 TEST_CASE("writing too much names a line, and writing too little does not") {

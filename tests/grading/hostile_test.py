@@ -3,10 +3,9 @@
 
     hostile_test.py COURSE [--right] [--all] [--only NAME...] [--every N] [--keep FOLDER]
 
-The class of each lesson ends with an honest student, who must have all points, and that of the first lesson begins with
-one, too. A class of one or two has none: the grader judges the worked solution before it. Nor is there one among right
-submissions, each of which needs its own points. Files that are slow to judge are left
-out, and named, unless --all is given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
+The class begins and ends with an honest student, who must have all points of the first lesson; among right submissions,
+each of which needs its own points, there is none. Files that are slow to judge are left out, and named, unless --all is
+given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
 """
 
 import argparse
@@ -25,6 +24,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import edits  # noqa: E402
 
 MACHINE_LACKS = 3
+FIRST = 1  # the lesson that honest students hand in
 STANDINGS = {"fail": "graded", "pass": "graded", "refused": "refused", "not_compiled": "not_compiled"}
 CANARY = pathlib.Path(tempfile.gettempdir()) / "course-hostile-fill"  # what the disk fillers would write
 
@@ -41,7 +41,7 @@ class Hostile:
 
     def problems(self, results):
         """What is wrong with the results of the student who handed this in, a sentence each."""
-        [lesson] = results["extra_data"]["lessons"]
+        lesson = lesson_of(results, self.lesson)
         told = " ".join(" ".join(test.get("output", "") for test in results["tests"]).split())
         if lesson["standing"] != STANDINGS[self.verdict]:
             yield f"is {lesson['standing']}, and should be {STANDINGS[self.verdict]}: {told[:300]}"
@@ -74,18 +74,25 @@ def some_of_each_trick(corpus, every):
     return [hostile for hostile in corpus if rank(hostile) == 0 or hostile in least.values()]
 
 
+def lesson_of(results, number):
+    """What a student's results say of one lesson."""
+    [lesson] = [one for one in results["extra_data"]["lessons"] if one["lesson"].startswith(f"{number:02}_")]
+    return lesson
+
+
 def write_class(folder, submissions, lesson_names, honest_ones):
-    """One student for each submission of a lesson, by its own name."""
+    """One student for each submission, by its own name."""
+
+    def hand_in(student, lesson, text):
+        (folder / student).mkdir(parents=True)
+        (folder / student / f"{lesson_names[lesson]}.cu").write_text(text, encoding="utf-8")
+
     for hostile in submissions:
-        student = folder / hostile.name
-        student.mkdir()
-        (student / f"{lesson_names[hostile.lesson]}.cu").write_text(hostile.text, encoding="utf-8")
-    for honest in honest_ones:
-        (folder / honest).mkdir()
-        for number in {hostile.lesson for hostile in submissions}:
-            [solution] = (ROOT / "solutions" / lesson_names[number]).glob("*.cu")
-            text = solution.read_text(encoding="utf-8") + f"// {honest}\n"  # else it would be judged once
-            (folder / honest / f"{lesson_names[number]}.cu").write_text(text, encoding="utf-8")
+        hand_in(hostile.name, hostile.lesson, hostile.text)
+    for student in honest_ones:
+        [solution] = (ROOT / "solutions" / lesson_names[FIRST]).glob("*.cu")
+        # Two files that are the same are judged once.
+        hand_in(student, FIRST, solution.read_text(encoding="utf-8") + f"// {student}\n")
 
 
 def grade(course, submissions, out):
@@ -96,9 +103,8 @@ def grade(course, submissions, out):
                           check=False)  # fmt: skip
 
 
-def check_lesson(course, folder, submissions, lesson_names, honest_ones):
-    """Grades the submissions of one lesson. Yields what is wrong, a sentence each; None if there is no sandbox here."""
-    (folder / "class").mkdir(parents=True)
+def check_class(course, folder, submissions, lesson_names, honest_ones):
+    """Grades the submissions. Returns what is wrong, a sentence each; None if there is no sandbox here."""
     write_class(folder / "class", submissions, lesson_names, honest_ones)
     run = grade(course, folder / "class", folder / "results")
     if run.returncode == MACHINE_LACKS and "worked solution" not in run.stdout:
@@ -111,9 +117,9 @@ def check_lesson(course, folder, submissions, lesson_names, honest_ones):
 
     for hostile in submissions:
         problems += [f"{hostile.name}: {problem}" for problem in hostile.problems(results_of(hostile.name))]
-    for honest in honest_ones:
-        if (results := results_of(honest))["score"] != sum(test["max_score"] for test in results["tests"]):
-            problems.append(f"{honest}: has {results['score']} points only")
+    for student in honest_ones:
+        if (lesson := lesson_of(results_of(student), FIRST))["points"] != lesson["max_points"]:
+            problems.append(f"{student}: has {lesson['points']:g} points only")
     return problems
 
 
@@ -136,19 +142,11 @@ def main():
         chosen = [hostile for hostile in chosen if not hostile.one("slow")]
     chosen = some_of_each_trick(chosen, arguments.every)
     lesson_names = {int(path.name[:2]): path.name for path in (ROOT / "lessons").glob("[0-9][0-9]_*")}
-    problems = []
+    honest_ones = [] if arguments.right else ["0 honest", "zz honest"]
     with tempfile.TemporaryDirectory(prefix="course-hostile-") as scratch:
-        lessons = sorted({hostile.lesson for hostile in chosen})
-        for lesson in lessons:
-            submissions = [hostile for hostile in chosen if hostile.lesson == lesson]
-            honest_ones = ["0 honest", "zz honest"] if lesson == lessons[0] else ["zz honest"]
-            if arguments.right or len(submissions) <= 2:
-                honest_ones = []
-            found = check_lesson(arguments.course, pathlib.Path(arguments.keep or scratch) / f"{lesson:02}", submissions,
-                                 lesson_names, honest_ones)  # fmt: skip
-            if found is None:
-                return 0
-            problems += found
+        problems = check_class(arguments.course, pathlib.Path(arguments.keep or scratch), chosen, lesson_names, honest_ones)
+    if problems is None:
+        return 0
     if CANARY.exists():
         problems.append(f"{CANARY} was written")
     for problem in problems:

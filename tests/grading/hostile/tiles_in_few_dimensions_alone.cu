@@ -2,7 +2,7 @@
 // lesson: 19
 // verdict: fail
 // most: 40
-// says: K and V once for every 64 queries
+// says: twice for every 64 queries
 // trick: output
 // naive: no
 

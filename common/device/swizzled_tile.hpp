@@ -25,7 +25,8 @@
 namespace course::device {
 
 /// @brief kLines lines of kLength numbers, in chunks of 16 bytes. A line's number changes the places of its
-/// chunks, so that the same chunk of 8 lines below each other lies in 32 different banks.
+/// chunks, so that the same chunk of 8 lines below each other lies in 32 different banks. Dynamic shared
+/// memory that holds such tiles is declared with their alignment, __align__(1024).
 template <class T, int kLines_, int kLength_>
 class alignas(1024) SwizzledTile {
  public:

@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(32 * kWarps,
   using Shape = TensorCoreShape<kRows, kCols, kDepth, kWarps>;
   using Stage = OperandStage<Shape, T, kMajorA, kMajorB>;
   constexpr unsigned kGroup = 8;
-  extern __shared__ uint4 operand_memory[];
+  extern __shared__ __align__(1024) uint4 operand_memory[];
   auto* const stages = reinterpret_cast<Stage*>(operand_memory);
 
   const unsigned group = blockIdx.x / (kGroup * tiles_across), place = blockIdx.x % (kGroup * tiles_across);

@@ -181,7 +181,7 @@ template <class T, class Result, Major kMajorA, Major kMajorB>
 __global__ void __launch_bounds__(kThreads, 1)
     matmul_kernel(View<const T, 2> A, View<const T, 2> Bt, View<Result, 2> C, unsigned tiles_down,
                   unsigned tiles_across) {
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   auto* const stages = reinterpret_cast<Stage<T, kMajorA, kMajorB>*>(shared_memory);
 
   const unsigned group = blockIdx.x / (kGroup * tiles_across), place = blockIdx.x % (kGroup * tiles_across);

@@ -336,7 +336,7 @@ struct Place {
 /// causal mask these see most keys: what takes longest does not begin last.
 template <class S>
 __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typename S::T> arg) {
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   auto& smem = *reinterpret_cast<typename S::Shared*>(shared_memory);
   const Place<S> before;
   const int first_query = before.first_query();

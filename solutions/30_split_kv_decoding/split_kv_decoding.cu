@@ -176,7 +176,7 @@ struct Shared {
 template <class T, int kDim>
 __global__ void __launch_bounds__(kThreads) split_kernel(Arguments<T> arg) {
   using P = WarpProducts<T, kDim>;
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   auto& smem = *reinterpret_cast<Shared<T, kDim>*>(shared_memory);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   const int split = static_cast<int>(blockIdx.x), splits = static_cast<int>(gridDim.x);

@@ -55,10 +55,16 @@ struct Declaration {
   std::vector<std::uint32_t> type;      // the tokens of the type, cv-qualifiers included
   std::uint32_t name = kNone;           // the first variable's name
   std::vector<std::uint32_t> storage;   // each `static` and `extern`
-  std::vector<std::uint32_t> alignas_;  // each `alignas` behind `__shared__`
+  std::vector<std::uint32_t> alignas_;  // each `alignas` after `__shared__`
+  std::uint32_t late_alignas = kNone;   // the first after another specifier, where C++ allows none
   bool is_extern = false;
   bool has_body = false;  // of a struct that is defined right here
 };
+
+bool ends_with_qualifier(const Sequence& tokens, const std::vector<std::uint32_t>& type) {
+  static constexpr std::array<std::string_view, 2> kQualifiers = {"const", "volatile"};
+  return !type.empty() && tokens.is_one_of(type.back(), kQualifiers);
+}
 
 /// Reads specifiers, type and first name. The name is the last word in front of what cannot belong to a type.
 Declaration read_declaration(const Sequence& tokens, std::uint32_t shared) {
@@ -69,7 +75,11 @@ Declaration read_declaration(const Sequence& tokens, std::uint32_t shared) {
     const TokenKind kind = tokens.kind(i);
     if (kind == TokenKind::word) {
       if (is_variable_attribute(tokens, i) && tokens.match(i + 1) != kNone) {
-        if (i > shared && tokens.is(i, "alignas")) found.alignas_.push_back(i);
+        if (tokens.is(i, "alignas")) {
+          const bool first = found.storage.empty() && !ends_with_qualifier(tokens, found.type);
+          if (!first && found.late_alignas == kNone) found.late_alignas = i;
+          if (i > shared) found.alignas_.push_back(i);
+        }
         i = tokens.match(i + 1);
       } else if (tokens.is(i, "extern") || tokens.is(i, "static")) {
         found.is_extern |= tokens.is(i, "extern");
@@ -290,6 +300,11 @@ void name_variables(Sequence& tokens, const Declaration& declaration) {
 void rewrite_declaration(Sequence& tokens, const Declaration& declaration, bool in_function,
                          std::uint32_t body) {
   if (declaration.name == kNone) return;  // the word alone, as in `#define SHARED __shared__`
+  if (declaration.late_alignas != kNone)
+    tokens.fail_at(
+        declaration.late_alignas,
+        "alignas(...) must come first in a declaration, before extern, static, const and the type. "
+        "Move it there, or write __align__(...), which may stand here.");
   const bool array = tokens.kind(declaration.stop) == TokenKind::open_bracket;
   const bool sized = array && tokens.match(declaration.stop) != declaration.stop + 1;
   if (declaration.is_extern && array && !sized) {

@@ -34,7 +34,7 @@ TEST_CASE("alignment attributes of dynamic shared memory go, wherever they stand
   const std::string source =
       GENERATE(as<std::string>{}, "extern __shared__ __align__(16) float s[];",
                "extern __align__(16) __shared__ float s[];", "alignas(16) extern __shared__ float s[];",
-               "extern __shared__ alignas(alignof(float4)) float s[];",
+               "alignas(alignof(float4)) extern __shared__ float s[];",
                "extern __shared__ float __align__(sizeof(double)) s[];",
                "[[maybe_unused]] extern __shared__ float s[];",
                "extern __shared__ __attribute__((aligned(16))) float s[];",
@@ -105,11 +105,19 @@ TEST_CASE("static and extern beside a shared variable of known size go", "[rewri
   CHECK(rewritten("extern __shared__ float x;") == " __shared__ float x;");
 }
 
-TEST_CASE("alignas behind __shared__ moves to the front", "[rewriter][shared]") {
+TEST_CASE("alignas after __shared__ moves to the front", "[rewriter][shared]") {
   CHECK(rewritten("__shared__ alignas(16) float x[4];") == "alignas(16) __shared__  float x[4];");
-  CHECK(rewritten("static __shared__ alignas(A<B>) alignas(8) float x[4];") ==
-        "alignas(A<B>) alignas(8)  __shared__   float x[4];");
+  CHECK(rewritten("__shared__ alignas(A<B>) alignas(8) float x[4];") ==
+        "alignas(A<B>) alignas(8) __shared__   float x[4];");
   CHECK(rewritten("alignas(16) __shared__ float x[4];") == "alignas(16) __shared__ float x[4];");
+}
+
+TEST_CASE("alignas after another specifier is refused, as by nvcc", "[rewriter][shared]") {
+  const std::string source =
+      GENERATE(as<std::string>{}, "extern __shared__ alignas(16) float s[];",
+               "static __shared__ alignas(16) float s[4];", "__shared__ const alignas(16) float s[4];");
+  CAPTURE(source);
+  CHECK_THAT(refusal(source), Catch::Matchers::StartsWith("1: alignas(...) must come first"));
 }
 
 TEST_CASE("shared variables without a value stay as they are", "[rewriter][shared]") {

@@ -74,7 +74,7 @@ struct Shared {
 template <class T, class Result, bool kA, bool kB>
 __global__ void __launch_bounds__(kThreads)
     matmul_kernel(View<const T, 2> A, View<const T, 2> Bt, View<Result, 2> C, unsigned tiles_across) {
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   auto& smem = *reinterpret_cast<Shared<T, kA, kB>*>(shared_memory);
   const std::int64_t first_row = std::int64_t{blockIdx.x / tiles_across} * kRows;
   const std::int64_t first_col = std::int64_t{blockIdx.x % tiles_across} * kCols;

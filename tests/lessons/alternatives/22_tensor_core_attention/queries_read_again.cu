@@ -260,7 +260,7 @@ struct Arguments {
 template <class S>
 __global__ void __launch_bounds__(kThreads, 2) attention_kernel(Arguments<typename S::T> arg) {
   using T = typename S::T;
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   auto& smem = *reinterpret_cast<typename S::Shared*>(shared_memory);
 
   const int head = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);

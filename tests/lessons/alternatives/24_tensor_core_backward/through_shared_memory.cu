@@ -258,7 +258,7 @@ class Block {
 template <class Block>
 __global__ void __launch_bounds__(Block::kThreads, Block::kBlocksAtOnce)
     keys_kernel(const __grid_constant__ Arguments<typename Block::T> arg) {
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   const int first_key = static_cast<int>(blockIdx.x) * Block::kRows;
   Block block(arg, first_key, shared_memory);
   const auto group = static_cast<int>(arg.Q.shape[1] / arg.K.shape[1]);
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(Block::kThreads, Block::kBlocksAtOnce)
 template <class Block>
 __global__ void __launch_bounds__(Block::kThreads, Block::kBlocksAtOnce)
     queries_kernel(const __grid_constant__ Arguments<typename Block::T> arg) {
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   const int first_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * Block::kRows;
   Block block(arg, first_query, shared_memory);
   const auto head_kv = static_cast<int>(blockIdx.y / (arg.Q.shape[1] / arg.K.shape[1]));

@@ -296,7 +296,7 @@ class Block {
 template <class Block>
 __global__ void __launch_bounds__(Block::kThreads, 1)
     keys_kernel(const __grid_constant__ Arguments<typename Block::T> arg) {
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   const int first_key = static_cast<int>(blockIdx.x) * Block::kRows;
   Block block(arg, first_key, shared_memory);
   const auto group = static_cast<int>(arg.Q.shape[1] / arg.K.shape[1]);

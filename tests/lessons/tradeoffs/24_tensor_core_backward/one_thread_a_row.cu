@@ -145,7 +145,7 @@ class Row {
 
 template <class T, int kDim>
 __global__ void __launch_bounds__(kRows) keys_kernel(const __grid_constant__ Arguments<T> arg) {
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   const int first_key = static_cast<int>(blockIdx.x) * kRows;
   Row<T, kDim, true> row(arg, first_key, shared_memory);
   row.meet_all(device::QueryTiles(arg.mask, first_key, kRows, kCols, static_cast<int>(blockIdx.y),
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kRows) keys_kernel(const __grid_constant__ Arg
 
 template <class T, int kDim>
 __global__ void __launch_bounds__(kRows) queries_kernel(const __grid_constant__ Arguments<T> arg) {
-  extern __shared__ uint4 shared_memory[];
+  extern __shared__ __align__(1024) uint4 shared_memory[];
   const int first_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * kRows;  // those with most keys first
   Row<T, kDim, false> row(arg, first_query, shared_memory);
   row.meet_all(device::KeyTiles(arg.mask, first_query, kRows, kCols,

@@ -106,7 +106,7 @@ class Generator {
 
   void shared() {
     if (random_.one_in(3))
-      return both("static __shared__ alignas(16) float x[4];", "alignas(16)  __shared__  float x[4];");
+      return both("__shared__ alignas(16) float x[4];", "alignas(16) __shared__  float x[4];");
     dynamic_shared(false);
     same(";");
   }
@@ -155,8 +155,8 @@ class Generator {
         {"float", "unsigned char", "typename A<T>::B", "::ns::V<int, (1 > 2)>", "const T"});
     const std::string name = random_.pick<const char*>({"s", "smem_", "x1"});
     const std::string row = random_.pick<const char*>({"", "", "", "[33]", "[N + 1][2]"});
-    std::string attribute =
-        random_.pick<const char*>({"", "", "__align__(16) ", "alignas(T) ", "__attribute__((aligned(8))) "});
+    std::string attribute = random_.pick<const char*>(
+        {"", "", "__align__(16) ", "__align__(T) ", "__attribute__((aligned(8))) "});
     const std::string a = gap(), b = gap(), c = gap();
     std::string words = random_.one_in(4) ? "__shared__ " + a + "extern " : "extern " + a + "__shared__ ";
     if (random_.one_in(2)) {

@@ -32,11 +32,12 @@ The worked solutions' attention kernels and PyTorch on the same tensors in the s
 """
 WAYS_OF_PYTORCH = """PyTorch has several ways to compute attention:
 
-- "naive" is three operations, as in lesson 07: a product, a softmax and a product, with all scores in memory.
-- "math" is the same inside `scaled_dot_product_attention`.
-- "efficient" is that function's fused kernel for float32, which keeps scores on the chip. It repeats heads that are
-  grouped. It multiplies on tensor cores: three products of TF32 make one of float32
-  ([counted](results/torch_units_h100.json) by the profiler), so that it is not bound by what float32 units can do. The lessons
+- "naive" is one operation after the other, each with all scores in memory: a product, the scale, a mask where there is
+  one, a softmax, dropout where there is some, and a product.
+- "math" is much the same inside `scaled_dot_product_attention`.
+- "efficient" is that function's fused kernel for float32, which keeps scores on the chip. It refuses grouped heads: there
+  K and V are repeated first, and that counts. It multiplies on tensor cores: three products of TF32 make one of float32
+  ([counted](results/torch_units_h100.json) by the profiler). So it is not bound by what float32 units can do; the lessons
   and "naive" are.
 - "flex" is `flex_attention`, which compiles a kernel for a mask, and is timed for windows.
 """
@@ -50,8 +51,8 @@ float32, or the bytes at that of a copy, whichever takes longer; both rates are 
 are its time divided by the kernel's: above 1 the kernel is faster. Nothing stands where a way refuses the case, has no
 memory for it or was not tried; the results say why.
 """
-CLAIMS = """Notes on FlashAttention say so of a kernel beside naive PyTorch, without a GPU, a shape or a type of
-numbers. Here is where it holds in float32. Factors are PyTorch's number divided by the kernel's; memory is that beside
+CLAIMS = """Notes on FlashAttention claim the following of a kernel beside naive PyTorch, and name neither a GPU nor a shape nor a type
+of numbers. Here is where it holds in float32. Factors are PyTorch's number divided by the kernel's; memory is that beside
 the inputs.
 """
 
@@ -131,8 +132,8 @@ def findings(forward: dict, backward: dict) -> str:
     said = [
         ("Without a mask, at N = 4096, PyTorch's fused kernel takes {} times as long as lesson 09 with D = 64, and {} times "
          "with D = 128.", [factor_of(forward, "efficient", D=D, **plain) for D in (64, 128)]),
-        ("With a window of 1024 at N = 16,384, where the kernel skips tiles, PyTorch's three operations take {} times as long "
-         "as lesson 12, and its fused kernel {} times.", [factor_of(forward, way, **window) for way in ("naive", "efficient")]),
+        ("With a window of 1024 at N = 16,384, where lesson 12 skips tiles, naive PyTorch takes {} times as long "
+         "as it does, and the fused kernel {} times.", [factor_of(forward, way, **window) for way in ("naive", "efficient")]),
         ("Backward, causal, at N = 4096 and D = 64, naive autograd takes {} times as long as lesson 15, and the fused kernel {} "
          "times.", [factor_of(backward, way, **back) for way in ("naive", "efficient")]),
     ]

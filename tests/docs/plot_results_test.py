@@ -167,7 +167,7 @@ class Files(unittest.TestCase):
 
 
 class Charts(unittest.TestCase):
-    def test_types_lead_from_three_operations_to_the_fastest_kernels(self):
+    def test_types_lead_from_naive_pytorch_to_the_fastest_kernels(self):
         figure = figure_of("torch_types")
         self.assertEqual([axes.get_title(loc="left") for axes in figure.axes],
                          [f"{dtype}, D = {D}: cuBLAS does {rate} TFLOP/s" for dtype, rate in (("float32", 20), ("bfloat16", 200))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the naive attention of lesson 07 in PyTorch on a GPU, in float32 without TF32, and prints JSON.
 
-Three operations, as in the lesson: a product, a softmax, a product. The sizes are those of the lesson's benchmark.
+Four operations: a product, the scale, a softmax, a product. The sizes are those of the lesson's benchmark.
 Needs PyTorch and a GPU.
 
 Usage: scripts/benchmark_attention_torch.py > docs/results/07_naive_attention_torch_h200.json

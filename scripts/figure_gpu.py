@@ -48,7 +48,7 @@ def memories():
     body += text(LEFT, 48, "Sizes of an H200. Who sees a memory, and what these lessons put there.", "small")
     rows = [("registers", "256 KiB a multiprocessor", "one thread", "sums, a thread's part of a tile", "blue", 176),
             ("shared memory", "up to 227 KiB a block", "one block", "tiles of Q, K, V and P", "violet", 240),
-            ("L2 cache", "50 MB", "all blocks", "what was read a moment ago", "brown", 360),
+            ("L2 cache", "60 MB", "all blocks", "what was read a moment ago", "brown", 360),
             ("global memory", f"141 GB, {copy / 1000:.1f} TB/s for a copy", "all blocks, and copies to the host", "Q, K, V, O: whole tensors", "teal", 490),
             ("host memory", "beside the CPU", "the CPU", "what comes and goes by cudaMemcpy", "grey", 616)]
     for i, (name, size, who, what, colour, width) in enumerate(rows):

@@ -2,7 +2,7 @@
 """Draws how the lessons' kernels do on a GPU: beside one another, beside PyTorch, and beside what the device can do.
 
     torch_ladder       each lesson's attention kernel at 4096 tokens: time, and share of the floor
-    torch_types        from three operations of PyTorch to its fastest kernels, in float32 and in bfloat16
+    torch_types        from naive PyTorch to its fastest kernels, in float32 and in bfloat16
     torch_time         time of the forward pass against length
     torch_memory       memory of the forward pass against length
     torch_errors       error against float64 by length and by magnitude of the data
@@ -65,9 +65,9 @@ def draw_ladder(results: Results) -> plots.Figure:
 
 # The rungs at 4096 tokens without a mask: name, and lesson or PyTorch's way.
 TYPES = {
-    "float32": ("19_register_tiling_torch", [("PyTorch, three operations", "naive"), ("09 FlashAttention-2", 9),
+    "float32": ("19_register_tiling_torch", [("PyTorch, naive", "naive"), ("09 FlashAttention-2", 9),
                                              ("19 Register tiling", 19), ("PyTorch, memory-efficient", "efficient")]),
-    "bfloat16": ("compare_torch_16bit", [("PyTorch, three operations", "naive"), ("22 Tensor cores", 22),
+    "bfloat16": ("compare_torch_16bit", [("PyTorch, naive", "naive"), ("22 Tensor cores", 22),
                                          ("PyTorch, FlashAttention-2", "flash"), ("PyTorch, cuDNN", "cudnn")]),
 }  # fmt: skip
 
@@ -97,7 +97,7 @@ def draw_types(results: Results) -> plots.Figure:
 
 
 # Lines of the forward pass without a mask: name, lesson, and which of PyTorch's ways; None: the lesson's kernel.
-FORWARD_LINES = [("09 FlashAttention-2", 9, None), ("PyTorch, three operations", 9, "naive"),
+FORWARD_LINES = [("09 FlashAttention-2", 9, None), ("PyTorch, naive", 9, "naive"),
                  ("PyTorch, memory-efficient", 9, "efficient"), ("07 Naive attention", 7, None),
                  ("08 FlashAttention", 8, None)]  # fmt: skip
 LINE_COLOURS = ("blue", "red", "brown", "teal", "violet")  # lines that lie in one place differ most
@@ -174,7 +174,7 @@ def draw_errors(results: Results) -> plots.Figure:
     run = results["compare_torch_errors"]
     rows_of = [("O of lesson 09", 9, "forward", "O"), ("dQ of lesson 17, causal", 17, "backward", "dQ")]
     columns_of = [("N", "queries and keys, spread 1"), ("spread", "spread of Q, K, V; 1024 keys")]
-    names = ("the lesson's kernel", "PyTorch, three operations", "PyTorch, memory-efficient")
+    names = ("the lesson's kernel", "PyTorch, naive", "PyTorch, memory-efficient")
     figure, rows = plots.panels("Largest error against float64", "As a share of the largest element of the result",
                                 results.where("compare_torch_errors"), [216] * len(rows_of), gap=60, below=84, left=64,
                                 right=LABELS, ncols=len(columns_of), sharex="col", sharey="col", wspace=0.32)
@@ -283,7 +283,7 @@ def draw_forward(results: Results) -> plots.Figure:
     N, groups = 4096, []
     for D in DIMS:
         rows = [
-            ("PyTorch, three operations", only(results["09_naive_torch"]["torch_naive_attention"], N=N, D=D), "grey"),
+            ("PyTorch, naive", only(results["09_naive_torch"]["torch_naive_attention"], N=N, D=D), "grey"),
             ("07 Naive attention", only(results["07_naive_attention"]["naive_attention"], N=N, D=D), "blue"),
             ("08 FlashAttention", only(results["08_flash1_forward"]["flash1_forward"], Nq=N, D=D), "blue"),
             ("09 FlashAttention-2", only(results["09_flash2_forward"]["flash2_forward"], Nq=N, D=D), "blue"),
@@ -334,7 +334,7 @@ def draw_backward_memory(results: Results) -> plots.Figure:
 FIGURES = {
     "torch_ladder": (draw_ladder, "What share of the least possible time the attention kernel of each lesson reaches"),
     "torch_types": (draw_types, "What share of the rate of a matrix product attention reaches in float32 and in bfloat16, "
-                                "from three operations of PyTorch by way of the lessons to its fastest kernels"),
+                                "from naive PyTorch by way of the lessons to its fastest kernels"),
     "torch_time": (draw_time, "Time of the forward pass against length, for three lessons and two ways of PyTorch, "
                               "at D = 64 and D = 128"),
     "torch_memory": (draw_memory, "Memory of the forward pass of one sequence against length: with all scores stored "

@@ -11,6 +11,7 @@ missing, or a cause is named for something that does not differ.
 import argparse
 import pathlib
 import sys
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import update_tables  # noqa: E402
@@ -29,14 +30,19 @@ wavefronts are explained in [the simulator](simulator.md). `scripts/write_counte
 The simulator counts the accesses of the source. The profiler counts those of the machine code, which the compiler may
 merge, move or leave out: so they agree on what is transferred more often than on how many instructions do it.
 
-Matrix products and special functions, counted as [the simulator](simulator.md#matrices-and-arithmetic) says, are not compared
-up to lesson 18.
+Matrix products and special functions, counted as [the simulator](simulator.md#matrices-and-arithmetic) says, are not
+compared up to lesson 18.
 """
 TABLES = """Of each counter of a kernel that differs anywhere, the launch in which it differs most, and how many
 launches differ. "Difference" is the simulator's number beside the profiler's; a number in brackets is its cause, above.
 A counter that is 0 in both is not counted as one.
 """
 UNEXPLAINED = "unexplained"
+
+
+def wrapped(sentences: str, indent: str = "") -> str:
+    """A paragraph whose lines fit the page; further lines begin with `indent`."""
+    return textwrap.fill(sentences, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def shape(launch: dict) -> str:
@@ -102,10 +108,11 @@ class Page:
         said = f"Lesson {update_tables.lesson_link(int(name[:2]))}, {cases}: "
         count = f"{len(launches)} launch{'es' if len(launches) > 1 else ''}"
         if not differing:
-            return f"{said}all {compared} counters of {count} agree.\n"
+            return wrapped(f"{said}all {compared} counters of {count} agree.") + "\n"
         rows = [self.row(key, found, launches) for key, found in differing.items()]
         head = ["kernel", "counter", "launches", "the launch", "simulator", "profiler", "difference"]
-        return f"{said}{equal} of {compared} counters of {count} agree.\n\n{update_tables.markdown(head, rows)}"
+        agree = wrapped(f"{said}{equal} of {compared} counters of {count} agree.")
+        return f"{agree}\n\n{update_tables.markdown(head, rows)}"
 
     def row(self, key: tuple, found: list, launches: list) -> list:
         _, kernel, counter = key
@@ -137,8 +144,8 @@ def write_page(results, link: str) -> str:
     if missing:
         links = ", ".join(update_tables.lesson_link(int(name[:2])) for name in missing)
         sums += f"Of lessons {links} the profiler has counted nothing yet.\n"
-    listed = [f"{number}. {causes.CAUSES[name]}" for name, number in page.numbers.items()]
-    return "\n".join([INTRODUCTION.format(results=link), where, sums, "## Why they differ\n",
+    listed = [wrapped(f"{number}. {causes.CAUSES[name]}", "   ") for name, number in page.numbers.items()]
+    return "\n".join([INTRODUCTION.format(results=link), wrapped(where) + "\n", sums, "## Why they differ\n",
                       "\n".join(listed) + "\n" if listed else "No cause is known of any difference.\n",
                       "## Lesson by lesson\n", TABLES, *sections])  # fmt: skip
 

@@ -38,8 +38,8 @@ __device__ float exp2_approx(float x) {
 Check mode sees what PTX reads and writes as it sees any access: bounds, alignment, initialisation and races, at the
 line of the statement. A cache hint changes nothing. Addresses of shared memory are those of
 `__cvta_generic_to_shared()`, 32 bits wide; an address that is no multiple of the access ends the launch, as on a GPU.
-`bar.sync`, `bar.arrive` and `bar.red` are for whole warps: lanes that have parted wait for each other. What belongs to
-GPUs from compute capability 9.0 on, such as clusters, `mbarrier`, bulk copies and `wgmma`, is refused with its name.
+`bar.sync`, `bar.arrive` and `bar.red` are for whole warps: lanes that have parted wait for each other. `mbarrier`,
+clusters of blocks, bulk copies, `wgmma` and `tcgen05` are refused by name.
 
 In the tables, `{.x}` may be left out, and of `(.x|.y)` one is written. Their headings are those of the PTX ISA.
 
@@ -54,22 +54,21 @@ With g = lane / 4 and t = lane % 4, a lane has of `m16n8k16` with factors of 16 
 | C and D (16, 8) | (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) |
 
 A shape with half the k has the first half of the registers of A and B. With factors of 8 bits, a register holds four
-neighbours from 4t on in place of two from 2t on, and the offset is 16 in place of 8. `tf32` has one element a register:
-A (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4), B (t, g), (t + 4, g).
+neighbours from 4t on in place of two from 2t on, and the second half of k begins at 16 in place of 8. `tf32` has one
+element a register: A (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4), B (t, g), (t + 4, g).
 
 `ldmatrix` gives a lane of each matrix the elements (g, 2t) and (g, 2t + 1), with `.trans` (2t, g) and (2t + 1, g). So a
-tile in shared memory with 16 columns is a fragment A by `.x4` if lane l names row `l % 16` from column `l / 16 * 8` on. A
-tile of B whose rows are its columns, such as K in S = Q·Kᵀ, is loaded without `.trans`, one whose rows are rows of B,
+tile in shared memory with 16 columns is a fragment A by `.x4` if lane l names row `l % 16` from column `l / 16 * 8` on.
+A tile of B whose rows are its columns, such as K in S = Q·Kᵀ, is loaded without `.trans`, one whose rows are rows of B,
 such as V in O = P·V, with it.
 """
 
 
 def row_text(row):
     what = row["what"].replace(" * ", " · ")  # two asterisks would be emphasis
-    text = f"| `{row['syntax']}` | {what}"
     if row["counted"]:
-        text += f" Counted with the {row['counted']}."
-    return text.replace("|.", "\\|.").replace("|p", "\\|p").replace("|q", "\\|q") + " |"
+        what += f" Counted with the {row['counted']}."
+    return "| {} | {} |".format(f"`{row['syntax']}`".replace("|", r"\|"), what.replace("|", r"\|"))
 
 
 def page_of(table):

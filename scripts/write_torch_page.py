@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import sys
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import check_claims  # noqa: E402
@@ -32,12 +33,13 @@ The worked solutions' attention kernels and PyTorch on the same tensors in the s
 """
 WAYS_OF_PYTORCH = """PyTorch has several ways to compute attention:
 
-- "naive" is three operations, as in lesson 07: a product, a softmax and a product, with all scores in memory.
-- "math" is the same inside `scaled_dot_product_attention`.
-- "efficient" is that function's fused kernel for float32, which keeps scores on the chip. It repeats heads that are
-  grouped. It multiplies on tensor cores: three products of TF32 make one of float32
-  ([counted](results/torch_units_h100.json) by the profiler), so that it is not bound by what float32 units can do. The lessons
-  and "naive" are.
+- "naive" is one operation after the other, each with all scores in memory: a product, the scale, a mask where there is
+  one, a softmax, dropout where there is some, and a product.
+- "math" is much the same inside `scaled_dot_product_attention`.
+- "efficient" is that function's fused kernel for float32, which keeps scores on the chip. It refuses grouped heads:
+  there K and V are repeated first, and that counts. It multiplies on tensor cores: three products of TF32 make one of
+  float32 ([counted](results/torch_units_h100.json) by the profiler). So it is not bound by what float32 units can do;
+  the lessons and "naive" are.
 - "flex" is `flex_attention`, which compiles a kernel for a mask, and is timed for windows.
 """
 TWINS = """"Triton twin" is the lesson's kernel in Triton, of `scripts/triton_twins`, and its time is divided likewise.
@@ -50,9 +52,9 @@ float32, or the bytes at that of a copy, whichever takes longer; both rates are 
 are its time divided by the kernel's: above 1 the kernel is faster. Nothing stands where a way refuses the case, has no
 memory for it or was not tried; the results say why.
 """
-CLAIMS = """Notes on FlashAttention say so of a kernel beside naive PyTorch, without a GPU, a shape or a type of
-numbers. Here is where it holds in float32. Factors are PyTorch's number divided by the kernel's; memory is that beside
-the inputs.
+CLAIMS = """Notes on FlashAttention claim the following of a kernel beside naive PyTorch, and name neither a GPU nor a shape nor a
+type of numbers. Here is where it holds in float32. Factors are PyTorch's number divided by the kernel's; memory is that
+beside the inputs.
 """
 
 
@@ -111,7 +113,7 @@ def layouts_sentence(run: dict) -> str:
                if case["layout"] == "bnhd" and key(case) in usual]
     if not factors:
         return ""
-    return (f"With [batch, seq, head, dim] in place of [batch, head, seq, dim] the kernels take {min(factors):.2f} to "
+    return (f"With [batch, seq, head, dim] in place of [batch, head, seq, dim] the kernels take {min(factors):.2f} to\n"
             f"{max(factors):.2f} times as long, in {len(factors)} cases.\n")
 
 
@@ -131,12 +133,12 @@ def findings(forward: dict, backward: dict) -> str:
     said = [
         ("Without a mask, at N = 4096, PyTorch's fused kernel takes {} times as long as lesson 09 with D = 64, and {} times "
          "with D = 128.", [factor_of(forward, "efficient", D=D, **plain) for D in (64, 128)]),
-        ("With a window of 1024 at N = 16,384, where the kernel skips tiles, PyTorch's three operations take {} times as long "
-         "as lesson 12, and its fused kernel {} times.", [factor_of(forward, way, **window) for way in ("naive", "efficient")]),
+        ("With a window of 1024 at N = 16,384, where lesson 12 skips tiles, naive PyTorch takes {} times as long "
+         "as it does, and the fused kernel {} times.", [factor_of(forward, way, **window) for way in ("naive", "efficient")]),
         ("Backward, causal, at N = 4096 and D = 64, naive autograd takes {} times as long as lesson 15, and the fused kernel {} "
          "times.", [factor_of(backward, way, **back) for way in ("naive", "efficient")]),
     ]
-    return "\n".join(words.format(*numbers) for words, numbers in said if all(numbers)) + "\n"
+    return textwrap.fill(" ".join(words.format(*numbers) for words, numbers in said if all(numbers)), 120) + "\n"
 
 
 def problems(results) -> str:

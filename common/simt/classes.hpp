@@ -96,7 +96,7 @@ inline constexpr Advice kCopyNotAwaited{
     "A copy has landed only when the thread that issued it has waited for its batch.",
     "Let each thread wait for its batch, then put a __syncthreads() before the access."};
 inline constexpr Advice kBarrierForAll{
-    "A barrier is for all threads of the block; before Volta this hangs.",
+    "A barrier is for all threads of the block; only since Volta may some have left.",
     "Let every thread reach the barrier: do not return before it or put it into a branch; guard the work "
     "instead."};
 inline constexpr Advice kBarrierNotForAll{
@@ -178,7 +178,7 @@ inline constexpr std::array kClasses = {
      "Data of an asynchronous copy is used before anybody waited for it.", kCopyNotAwaited},
 
     FindingClass{kExitedThreads, Group::barriers, Severity::warning, Finder::check_mode,
-     "Threads have left the kernel while others of their block wait for them at a barrier.", kBarrierForAll, true},
+     "Some lanes of a warp have left the kernel while others of it wait at a barrier.", kBarrierForAll, true},
     FindingClass{kDivergentBarrier, Group::barriers, Severity::warning, Finder::check_mode,
      "Threads of a block wait at __syncthreads() calls on different lines.", kBarrierNotForAll, true},
     FindingClass{kInactiveLane, Group::barriers, Severity::warning, Finder::check_mode,

@@ -351,11 +351,12 @@ class Counters(WithNcu):
                 self.assertEqual(list(half[1]["launches"][0]["lines"]), ["example.cu:7"])
 
     def write_page(self, *words):
-        """Exit status, what was said, and the page."""
+        """Exit status, what was said, and the page in one line."""
         said, page = io.StringIO(), self.folder / "page.md"
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             status = write_counters_page.main(["--results", str(self.output), "--page", str(page), *words])
-        return status, said.getvalue(), page.read_text(encoding="utf-8") if page.exists() else ""
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        return status, said.getvalue(), text.replace("\n   ", " ").replace("\n", " ")
 
     def test_the_page_has_each_difference_with_its_cause_or_says_that_there_is_none(self):
         status, said, _ = self.write_page()

@@ -64,7 +64,7 @@ void Checker::report_exited_threads(const Arrival& arrival, int returned, int of
       "that warp wait in it.",
       returned, of, report.other.line == 0 ? "" : " by the return at " + place_text(report.other) + ",",
       helper.empty() ? "this barrier" : "the barrier " + helper, who(report.here));
-  report.rule = "A barrier is for all threads of the block; before Volta this hangs.";
+  report.rule = kBarrierForAll.rule;
   log_.add(kExitedThreads, std::move(report), arrival.site, 0);
 }
 

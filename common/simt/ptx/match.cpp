@@ -183,7 +183,7 @@ Near nearest(const Words& words) {
   return best;
 }
 
-/// What belongs to GPUs later than those whose instructions the table has.
+/// What the simulator does not have, though GPUs do.
 struct Later {
   std::string_view begins, feature;
 };
@@ -212,8 +212,8 @@ constexpr Later kLater[] = {{"mapa", "clusters of blocks"},
         std::equal(begins.begin(), begins.end(), instruction.words.begin()))
       throw PtxError(instruction.at,
                      "'" + std::string(instruction.opcode) + "' belongs to " + std::string(later.feature) +
-                         " (compute capability 9.0 or later), which the simulator does not have. If the "
-                         "program has a way for older GPUs, choose it with -arch=sm_80.");
+                         ", which the simulator does not have. If the program has a way for older GPUs, "
+                         "choose it with -arch=sm_80 or lower.");
   }
   const auto named = [&](const Entry& entry) {
     const Words name = split(entry.name, '.');

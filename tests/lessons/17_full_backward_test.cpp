@@ -276,6 +276,18 @@ void check_forward_traffic(const Problem& p) {
         "a key of");
 }
 
+/// No block does what several could share. The tiles of so many heads are for as many blocks, at least.
+void check_busy_blocks() {
+  const Problem heads = random_problem({1, 8, 20, 24, 8}, {.causal = true});
+  const Outcome forward = check(kForward, heads, kCounted), backward = check(kBackward, heads, kCounted);
+  INFO(describe(heads));
+  if (const Profile* profile = profile_of(forward)) require_busy_blocks(*profile, 0.25);
+  if (const Profile* profile = profile_of(backward)) {
+    require_busy_blocks(launch_that_stores(*profile, 2 * bytes_of(heads.K), "dK and dV"), 0.25);
+    require_busy_blocks(launch_that_stores(*profile, bytes_of(heads.Q), "dQ"), 0.25);
+  }
+}
+
 Outcome check_backward_traffic(const Problem& forward) {
   const BackwardProblem p = with_gradient(forward);
   const Outcome outcome = check(kBackward, p, kCounted);
@@ -607,6 +619,7 @@ TEST_CASE("reads and writes whole sectors, in as many launches as it needs, and 
     require_whole_sectors(*profile);
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
   }
+  check_busy_blocks();
 }
 
 // --- What is refused ---

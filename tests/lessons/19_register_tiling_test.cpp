@@ -273,9 +273,10 @@ void require_tiles(const Profile& profile, const Problem& p) {
   const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64);
   require_loads_at_most(profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
                         "to read Q once, and K and V once for every 64 queries,");
-  // A shuffle takes a wavefront as well, and a vote hands numbers round, too. 5 for each of two reductions of
-  // 8 rows, in every tile of 32 keys, is plenty.
-  const std::uint64_t most = multiply_adds(p) / 1024, taken = profile.shuffles + profile.votes;
+  // A shuffle takes a wavefront as well, and votes and tensor cores hand numbers round, too. 5 for each of
+  // two reductions of 8 rows, in every tile of 32 keys, is plenty.
+  const std::uint64_t most = multiply_adds(p) / 1024,
+                      taken = profile.shuffles + profile.votes + profile.matrix_instructions;
   require(taken <= most,
           "Warps shuffle and vote " + show(taken) + " times for " + show(multiply_adds(p)) +
               " multiply-adds; " + show(most) +
@@ -492,6 +493,7 @@ TEST_CASE(
                           "to read Q once, and K and V once for every 64 queries,");
     require_stores_outputs_once(kKernel, *profile, p);
     require_whole_sectors(*profile);
+    require_busy_blocks(*profile, 0.5);
   }
 }
 

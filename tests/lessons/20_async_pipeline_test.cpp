@@ -345,6 +345,7 @@ void check_counters(Layout a, Layout b) {
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p);
   require_busy_warps(*profile);
+  require_busy_blocks(*profile, 0.5);  // of two tiles
   require_slabs_ahead(outcome, *profile, p, 3);
 }
 

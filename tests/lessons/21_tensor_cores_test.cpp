@@ -512,6 +512,7 @@ void require_counters(const Problem& p, const Profile& profile, const Outcome& o
               ": one a slab will do.");
   require_tensor_cores(profile);
   require_busy_warps(profile);
+  require_busy_blocks(profile, 1.0 / static_cast<double>(down * across));
 }
 
 }  // namespace
@@ -656,6 +657,7 @@ TEST_CASE("reads A and B once a tile, without bank conflicts, and waits once a s
   count(small, float16(), float16());
   count(small, float16(), float());
   count(small, bfloat16(), float());
+  count(sixteen_bit_problem(256, 512, 64), bfloat16(), float());  // 4 tiles
 }
 
 TEST_CASE("refuses what does not fit together and what cannot be copied 16 bytes at a time",

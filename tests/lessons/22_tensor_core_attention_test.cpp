@@ -397,7 +397,10 @@ TEST_CASE("loads the tiles of keys that a query sees, each once, and writes O an
   const Problem many_blocks = bf16(random_problem({1, 2, 640, 640, 64}, {.causal = true}));
   const Profile* const profile = require_traffic(many_blocks);
   INFO(describe(many_blocks));
-  if (profile) require_largest_first(*profile);
+  if (profile) {
+    require_largest_first(*profile);
+    require_busy_blocks(*profile, 0.25);
+  }
 }
 
 TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and meets once a tile",

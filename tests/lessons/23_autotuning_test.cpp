@@ -418,11 +418,16 @@ void require_stages(Type type) {
     const double mean = mean_ahead(profile->launches.at(0).copies_ahead.of_shared_loads,
                                    profile->shared_load.bytes_asked),
                  least =
-                     0.9 * ahead_on_average(slabs, c.stages - reads_early, bytes_of_slab / (32 * c.warps));
+                     0.9 * ahead_on_average(slabs, c.stages - reads_early, bytes_of_slab / (32 * c.warps)),
+                 most = 1.1 * ahead_on_average(slabs, c.stages, bytes_of_slab / (32 * c.warps));
     require(mean >= least,
             fmt::format("While a thread multiplies, {:.1f} bytes of its copies are on their way on average. "
                         "With {} stages it is {:.1f} or more: does each configuration launch its own kernel?",
                         mean, c.stages, least));
+    require(mean <= most,
+            fmt::format("While a thread multiplies, {:.1f} bytes of its copies are on their way on average. "
+                        "{} stages have room for {:.1f}: does each configuration launch its own kernel?",
+                        mean, c.stages, most));
   }
 }
 

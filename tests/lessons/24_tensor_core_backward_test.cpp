@@ -436,6 +436,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads",
   INFO(describe(many_blocks));
   if (const Profile* profile = profile_of(of_many)) {
     require_largest_first(*profile);
+    require_busy_blocks(*profile, 0.25);
     // So that it is not others that load more than they need: 5 blocks of a head meet 2 + 4 + 6 + 8 + 10
     // tiles.
     const std::uint64_t tensors = bytes_of(many_blocks.Q, many_blocks.format), tiles = tensors / 10 * 30,

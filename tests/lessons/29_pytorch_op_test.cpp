@@ -288,7 +288,10 @@ TEST_CASE("describes O as Q is, and lse in float32", "[l29][describe][points:3]"
     K.shape = {B, H, Nk, D}, K.strides = {H * Nk * D, Nk * D, D, 1};
     const Tensor<std::int64_t> numbers = numbers_of({Q, K, K});
     Tensor<std::int64_t> got({18});
-    require_ran(call(ENTRY(call_describe), host_in(numbers, "lent"), host_out(got, "results")));
+    const Outcome outcome = call(ENTRY(call_describe), host_in(numbers, "lent"), host_out(got, "results"));
+    require_ran(outcome);
+    require(outcome.counters.at("launches") == 0,
+            "Results are described before there are numbers to compute with, but a kernel was launched.");
     const auto word = [&](Int i) { return got.at_linear(i); };
     for (Int i = 0; i < 18; ++i)
       require(!is_poison(word(i)),

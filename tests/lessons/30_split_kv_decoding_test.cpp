@@ -880,6 +880,7 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
     require_whole_sectors(*profile);
     require_busy_lanes(of_splits);
     require_busy_warps(of_splits);
+    require_busy_blocks(of_splits, 0.5);
     const std::string idle = few_warps_load(of_splits);
     require(idle.empty(), idle);
     if (type) require_tensor_cores(of_splits);

@@ -64,7 +64,9 @@ std::string_view mangled_name(std::string_view line) {
   const std::size_t end = line.rfind(kKey);
   if (end == std::string_view::npos) return {};
   const std::size_t begin = line.rfind('(', end);
-  return begin == std::string_view::npos ? std::string_view() : line.substr(begin + 1, end - begin - 1);
+  if (begin == std::string_view::npos) return {};
+  const std::string_view name = line.substr(begin + 1, end - begin - 1);
+  return name.starts_with('*') ? name.substr(1) : name;  // what its author calls it for the assembler
 }
 
 std::string without_literals(std::string_view text) {

@@ -77,6 +77,25 @@ bool begins_section(std::string_view word) {
   return word == ".text" || word == ".data" || word == ".bss" || word == ".section" || word == ".pushsection";
 }
 
+/// Whether a `.section` line begins what compilers write of CUDA C++, or what no tool knows, whose name has
+/// no dot in front. Of others, linkers or loaders take orders: of .gnu.lto_*, code to compile in place of
+/// this one.
+bool is_usual_section(std::string_view word, std::string_view line) {
+  if (word != ".section" && word != ".pushsection") return true;
+  static constexpr std::string_view kUsual[] = {
+      ".text", ".data", ".bss", ".rodata", ".tdata", ".tbss", ".init_array", ".fini_array", ".ctors",
+      ".dtors", ".eh_frame", ".gcc_except_table", ".note.GNU-stack", ".note.gnu.property", ".comment",
+      // of clang
+      ".llvm_addrsig", ".linker-options"};
+  std::string_view name = trimmed(line.substr(word.size()));
+  if (name.starts_with('"')) name.remove_prefix(1);
+  if (!name.starts_with('.') || name.starts_with(".debug_")) return true;
+  return std::any_of(std::begin(kUsual), std::end(kUsual), [&](std::string_view usual) {
+    const std::string_view rest = name.substr(std::min(usual.size(), name.size()));
+    return name.starts_with(usual) && (rest.empty() || rest.find_first_of(".,\" \t") == 0);
+  });
+}
+
 /// The name that a line gives a place, by a label, or `.set`, or `.comm`; "" if it gives none.
 std::string_view defined_name(std::string_view word, std::string_view line) {
   if (line.substr(word.size()).starts_with(':')) return word;
@@ -143,6 +162,49 @@ std::string_view called(std::string_view beginning, std::string_view statement) 
     while (end < statement.size() && is_part_of_name(statement[end])) ++end;
     if ((at == 0 || !is_part_of_name(statement[at - 1])) && statement.substr(end).starts_with(" ("))
       return statement.substr(at, end - at);
+  }
+  return {};
+}
+
+/// Directives with texts in quotation marks, or such that some names must stand in.
+bool has_texts(std::string_view directive) {
+  static const std::set<std::string_view> all{".string", ".ascii", ".asciz",   ".base64",
+                                              ".file",   ".ident", ".section", ".pushsection"};
+  return all.contains(directive);
+}
+
+/// Whether what stands behind an '@' is not the kind of a relocation, such as PLT, but a version of a name.
+bool is_version(std::string_view word, std::string_view behind) {
+  if (word == ".section" || word == ".pushsection" || word == ".type") return false;
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto end = std::find_if_not(behind.begin(), behind.end(), is_letter);
+  return end == behind.begin() ||
+         (end != behind.end() && (is_part_of_name(*end) || *end == '.' || *end == '@'));
+}
+
+/// What a line has that ends its statement early, or makes something else of it, in the eyes of the
+/// assembler: compilers write none of that, but a section or a function may be called so. "" if nothing.
+std::string unlike_a_statement(std::string_view word, std::string_view line, bool may_comment) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') {
+      const std::size_t begin = ++i;
+      while (i < line.size() && line[i] != '"') i += line[i] == '\\' ? 2 : 1;
+      const std::string_view text = line.substr(begin, std::min(i, line.size()) - begin);
+      const auto is_ascii = [](char letter) { return static_cast<unsigned char>(letter) < 0x80; };
+      // Of other letters, clang puts names in quotation marks.
+      if (!has_texts(word) && std::all_of(text.begin(), text.end(), is_ascii))
+        return "a name in quotation marks.";
+    } else if (c == '#') {
+      if (may_comment || i == 0) return {};
+      return "a name that begins a comment.";
+    } else if (c == ';') {
+      return "several statements on a line.";
+    } else if (c == '=' || c == '\'' || c == '\\' || line.substr(i).starts_with("/*")) {
+      return fmt::format("a name with the character {} in it.", c);
+    } else if (c == '@' && is_version(word, line.substr(i + 1))) {
+      return "a name with a version.";
+    }
   }
   return {};
 }
@@ -338,6 +400,7 @@ std::string_view hook_by_hand(std::string_view line) {
 std::string foreign_assembly(std::string_view assembly) {
   std::string found;
   bool code = false, by_hand = false;
+  const bool may_comment = assembly.find("\t.ident\t\"GCC: (") == std::string_view::npos;  // as clang does
   for_each_line(assembly, [&](std::string_view line) {
     line = trimmed(line);
     const std::string_view word = first_word(line);
@@ -360,14 +423,55 @@ std::string foreign_assembly(std::string_view assembly) {
         found = "data among its instructions.";
       else if (begins_notes(word, line))
         found = "a section of notes for the loader.";
+      else if (!is_usual_section(word, line))
+        found = "a section that the linker takes orders from.";
     } else if (is_forbidden_instruction(word)) {
       found = fmt::format("the instruction {}, which no CUDA C++ becomes.", shown(word));
     }
+    if (found.empty()) found = unlike_a_statement(word, line, may_comment);
     return found.empty();
   });
   if (found.empty()) return {};
   return fmt::format("Your file has {} Leave out asm, attributes and intrinsics that are no part of CUDA.",
                      found);
+}
+
+namespace {
+
+/// Whether a line of the compiler's table of symbols is one that it has begun itself: "  Type: function", or
+/// "_Z1fv/7 (void f()) @0x7f64f375a100", where a name that the file gives comes behind an asterisk.
+bool is_of_table(std::string_view line) {
+  if (line.empty() || line.starts_with("  ")) return true;
+  constexpr std::string_view kAddress = ") @0x";
+  const std::size_t address = line.rfind(kAddress);
+  if (address == std::string_view::npos ||
+      line.find_first_not_of("0123456789abcdef", address + kAddress.size()) != std::string_view::npos)
+    return false;
+  if (!line.starts_with('*')) return true;
+  const auto is_of_name = [](char c) {
+    return is_part_of_name(c) || c == '.' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
+  };
+  return *std::find_if_not(line.begin() + 1, line.end(), is_of_name) == '/';
+}
+
+}  // namespace
+
+std::string foreign_names(std::string_view symbols) {
+  constexpr std::string_view kTable = "\nInitial Symbol table:\n", kEnd = "\nRemoving unused symbols:";
+  const std::size_t begin = symbols.find(kTable);
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = std::min(symbols.find(kEnd, begin), symbols.size());
+  std::string found;
+  for_each_line(symbols.substr(begin + kTable.size(), end - begin - kTable.size()), [&](std::string_view
+                                                                                            line) {
+    if (!is_of_table(line))
+      found = fmt::format(
+          "Your file has a section, a function or a variable whose name is none: \"{}\". Leave out asm and "
+          "attributes that are no part of CUDA.",
+          shown(line));
+    return found.empty();
+  });
+  return found;
 }
 
 std::string names_past_wrappers(std::string_view code) {

@@ -265,11 +265,12 @@ course_door:
 /// effects.hpp. False: job.failure tells why.
 bool compile_examined(Job& job, const std::string& object) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
-  const fs::path assembly = job.scratch / "kernel.s";
+  const fs::path assembly = job.scratch / "kernel.s", symbols = job.scratch / "kernel.symbols";
   const std::vector<fs::path> dumps{job.scratch / "kernel.optimized", job.scratch / "kernel.accesses",
                                     job.scratch / "kernel.blocks"};
   Arguments flags{"-Werror=vla"};  // nvcc takes no array whose size is no constant
   const bool dumped = job.flavour == Flavour::check && is_gnu(cpu);
+  if (is_gnu(cpu)) flags.push_back("-fdump-ipa-cgraph=" + symbols.string());
   if (dumped)
     flags.insert(flags.end(),
                  {"-fdump-tree-optimized-lineno=" + dumps[0].string(),
@@ -278,6 +279,7 @@ bool compile_examined(Job& job, const std::string& object) {
   std::string text = written(job, assembly);
   if (job.failure.empty()) job.failure = foreign_assembly(text);
   if (job.failure.empty()) job.failure = names_past_wrappers(text);
+  if (job.failure.empty() && is_gnu(cpu)) job.failure = foreign_names(written(job, symbols));
   if (job.failure.empty() && dumped) {
     const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
                       blocks = written(job, dumps[2]);

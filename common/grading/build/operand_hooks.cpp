@@ -130,9 +130,11 @@ std::string hook_of(const Access& access) {
 /// "8(%rax)" of "call\t*8(%rax)", and of a jump; "" for one that goes to a name.
 std::string_view pointed_target(std::string_view code) {
   if (code.starts_with("notrack ")) code.remove_prefix(8);
-  for (const std::string_view name : {"call\t*", "jmp\t*"})
-    if (code.starts_with(name) && code.find("@GOTPCREL") == std::string_view::npos)
-      return code.substr(name.size());
+  if (code.find("@GOTPCREL") != std::string_view::npos) return {};
+  for (const std::string_view name : {"call", "jmp"})
+    if (code.starts_with(name))
+      if (const std::string_view target = trimmed(code.substr(name.size())); target.starts_with('*'))
+        return target.substr(1);
   return {};
 }
 
@@ -179,11 +181,14 @@ class HookWriter {
   };
 
   void enter(std::string_view directive) {
-    std::string_view name = directive.substr(6, directive.find(',') - 6);
-    if (name.ends_with(".cold")) name.remove_suffix(5);
+    const std::string_view name = directive.substr(6, directive.find(',') - 6);
+    const std::string_view whole = name.substr(0, name.size() - (name.ends_with(".cold") ? 5 : 0));
+    const auto is_one_of = [&](const FunctionsToHook::Names& names) {
+      return names.contains(name) || names.contains(whole);
+    };
     loads_.clear();
-    has_operands_ = functions_.with_operands.contains(name);
-    hook_all_ = functions_.everywhere.contains(name);
+    has_operands_ = is_one_of(functions_.with_operands);
+    hook_all_ = is_one_of(functions_.everywhere);
     behind_call_ = has_frame_pointer_ = false;
   }
 

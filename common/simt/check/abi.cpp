@@ -191,8 +191,11 @@ void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation) {
 }
 
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {
+  using simt::check::Kind, simt::check::note_registers;
+  note_registers(Kind::read, values, count * sizeof(float), SIMT_CALLER());
   tell_atomic(address, count * sizeof(float), simt_atomic_update, SIMT_CALLER());
   for (unsigned i = 0; i < count; ++i) before[i] = std::atomic_ref(address[i]).fetch_add(values[i]);
+  note_registers(Kind::write, before, count * sizeof(float), SIMT_CALLER());
 }
 
 void __ubsan_handle_out_of_bounds(const UbsanOutOfBounds* data, std::uintptr_t index) {

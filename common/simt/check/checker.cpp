@@ -332,6 +332,8 @@ void Checker::lanes_met(const LanesMet& met) {
   recorder_.append(mark_event(Mark::met) | (met.number & (kWindowBytes - 1)), second, met.caller);
 }
 
+void Checker::value_exchanged(std::uintptr_t caller) { recorder_.append(mark_event(Mark::exchange), caller); }
+
 std::optional<std::uint64_t> Checker::shared_offset(std::uintptr_t address) const {
   if (address - recorder_.dynamic < recorder_.dynamic_bytes)
     return Recorder::kDynamicOffset + (address - recorder_.dynamic);
@@ -495,6 +497,10 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
     case Mark::work:
       counters.special_instructions += offset_of(event.event);
       return;
+    case Mark::exchange:
+      ++counters.shuffles;
+      traced = "shuffle";
+      break;
     case Mark::enter:
     case Mark::leave:
       return;

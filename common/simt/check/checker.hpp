@@ -54,6 +54,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void named_barrier_opens(unsigned number, const std::vector<std::size_t>& waiting_warps) override;
   void lanes_met(const LanesMet& met) override;
   void inactive_lane(const InactiveLane& lane) override;
+  void value_exchanged(std::uintptr_t caller) override;
   void matrix_row(const MatrixRow& row, std::uintptr_t caller) override;
   void misaligned_row(const MatrixRow& row, std::uintptr_t caller) override;
   void special_functions(unsigned count, std::uintptr_t caller) override;

@@ -23,16 +23,17 @@ enum class Space : unsigned { global, shared };
 
 /// What a thread does besides touching memory.
 enum class Mark : unsigned {
-  block,   ///< begins a basic block
-  enter,   ///< enters a function; offset: of the call, in the code
-  leave,   ///< leaves it
-  met,     ///< took part in a warp operation; offset: its number; next slot: lanes, operation, work
-  fence,   ///< offset: 1 for the whole device, 0 for the block
-  copy,    ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: CopyExtent
-  land,    ///< such a copy lands; as above
-  work,    ///< computes special functions; offset: how many
-  commit,  ///< makes a batch of the copies that it has issued
-  wait,    ///< for such batches; offset: how many of the latest may stay under way
+  block,     ///< begins a basic block
+  enter,     ///< enters a function; offset: of the call, in the code
+  leave,     ///< leaves it
+  met,       ///< took part in a warp operation; offset: its number; next slot: lanes, operation, work
+  fence,     ///< offset: 1 for the whole device, 0 for the block
+  copy,      ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: CopyExtent
+  land,      ///< such a copy lands; as above
+  work,      ///< computes special functions; offset: how many
+  commit,    ///< makes a batch of the copies that it has issued
+  wait,      ///< for such batches; offset: how many of the latest may stay under way
+  exchange,  ///< gets a value of another thread
 };
 
 // An access that moves matrices has as its size how many: 16 bytes, a row, for each of the first lanes. It is

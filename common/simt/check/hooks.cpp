@@ -183,6 +183,12 @@ void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is
                 : note_access_of<Kind::read, false>(at, bytes, caller);
 }
 
+void note_runtime_range(Kind kind, const void* address, std::size_t bytes, std::uintptr_t caller) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  kind == Kind::write ? note_range<Kind::write>(at, bytes, caller)
+                      : note_range<Kind::read>(at, bytes, caller);
+}
+
 }  // namespace simt::check
 
 #define SIMT_ACCESS_HOOKS(BYTES, LOG2_BYTES)                                      \

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simt/check/event.hpp"
+#include "simt/runtime/fiber.hpp"
 
 namespace simt::check {
 
@@ -129,6 +130,17 @@ extern constinit thread_local Recorder* active_recorder;
 /// or 16.
 void note_runtime_access(Kind kind, const void* address, unsigned bytes, bool is_volatile,
                          std::uintptr_t caller);
+
+/// @brief The same for many bytes at once.
+void note_runtime_range(Kind kind, const void* address, std::size_t bytes, std::uintptr_t caller);
+
+/// @brief Notes what the runtime takes from the registers that a kernel names by a pointer, or has put there.
+/// On the thread's own stack they are what they are called, and nothing is noted.
+inline void note_registers(Kind kind, const void* registers, std::size_t bytes, std::uintptr_t caller) {
+  const Recorder* const r = active_recorder;
+  if (r != nullptr && reinterpret_cast<std::uintptr_t>(registers) - r->stack >= kStackBytes)
+    note_runtime_range(kind, registers, bytes, caller);
+}
 
 /// While one lives, hooks note nothing. For work on a kernel's stack that is not the kernel's: functions of
 /// libraries may be instrumented as well, where a program has brought its own copy of a template.

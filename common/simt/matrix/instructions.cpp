@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <tuple>
 
+#include "simt/check/recorder.hpp"
 #include "simt/matrix/numbers.hpp"
 #include "simt/matrix/product.hpp"
 #include "simt/runtime/block.hpp"
@@ -46,13 +48,27 @@ void perform_product(std::uint64_t which, LaneOperands& operands) {
   multiply(instruction, all);
 }
 
+SimtNumber factors_of_a(const SimtMma& mma) { return mma.a; }
+SimtNumber factors_of_b(const SimtMma& mma) { return mma.b; }
+SimtNumber factors_of_a(const SimtWmma& wmma) { return wmma.factors; }
+SimtNumber factors_of_b(const SimtWmma& wmma) { return wmma.factors; }
+
 template <class Instruction>
 void start_product(BlockRunner& block, const char* name, Instruction instruction, ProductRegisters registers,
                    std::uintptr_t caller) {
   static_assert(sizeof(Instruction) == sizeof(std::uint64_t));
+  const auto bytes = [](int elements, SimtNumber number) {
+    return static_cast<std::size_t>(elements / 32 * bytes_of(number));
+  };
+  const auto& [m, n, k] = std::tie(instruction.m, instruction.n, instruction.k);
+  using enum check::Kind;
+  check::note_registers(read, registers.a, bytes(m * k, factors_of_a(instruction)), caller);
+  check::note_registers(read, registers.b, bytes(k * n, factors_of_b(instruction)), caller);
+  check::note_registers(read, registers.c, bytes(m * n, instruction.c), caller);
   block.together(
       {name, std::bit_cast<std::uint64_t>(instruction), work_of(instruction), perform_product<Instruction>},
       &registers, caller);
+  check::note_registers(write, registers.d, bytes(m * n, instruction.d), caller);
 }
 
 /// A matrix of 8 x 8 elements of 16 bits.
@@ -125,6 +141,11 @@ void perform_transpose(std::uint64_t, LaneOperands& operands) {
     if (auto* value = static_cast<unsigned*>(operands[lane])) *value = tile.pair(lane, true);
 }
 
+/// That one lane moves.
+std::size_t bytes_of_registers(Move move) {
+  return sizeof(unsigned) * static_cast<std::size_t>(move.matrices);
+}
+
 /// Tells of this lane's row, and touches it: a bad address is the fault of the lane that gave it.
 void use_row(BlockRunner& block, const void* row, Move move, bool writes, std::uintptr_t caller) {
   const bool mine = static_cast<int>(block.lane()) < 8 * move.matrices;
@@ -144,9 +165,11 @@ void load_matrices(BlockRunner& block, Move move, unsigned* to, const void* row,
   use_row(block, row, move, false, caller);
   LoadOperands operands{to, row};
   block.together({"ldmatrix", std::bit_cast<std::uint64_t>(move), 0, perform_load}, &operands, caller);
+  check::note_registers(check::Kind::write, to, bytes_of_registers(move), caller);
 }
 
 void store_matrices(BlockRunner& block, Move move, void* row, const unsigned* from, std::uintptr_t caller) {
+  check::note_registers(check::Kind::read, from, bytes_of_registers(move), caller);
   use_row(block, row, move, true, caller);
   StoreOperands operands{row, from};
   block.together({"stmatrix", std::bit_cast<std::uint64_t>(move), 0, perform_store}, &operands, caller);
@@ -154,6 +177,7 @@ void store_matrices(BlockRunner& block, Move move, void* row, const unsigned* fr
 
 unsigned transpose_matrix(BlockRunner& block, unsigned from, std::uintptr_t caller) {
   block.together({"movmatrix", 0, 0, perform_transpose}, &from, caller);
+  block.tell_exchange(caller);
   return from;
 }
 

@@ -200,5 +200,8 @@ extern "C" void simt_ptx(SimtPtx* statement, std::uint64_t* operands, const char
   const void* code = __atomic_load_n(&statement->code, __ATOMIC_ACQUIRE);
   const Machine& machine = code != nullptr ? *static_cast<const Machine*>(code)
                                            : prepare_in_kernel(block, *statement, operands, constraints);
-  machine.run(operands, block, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
+  const std::uintptr_t caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1;
+  simt::check::note_registers(simt::check::Kind::read, operands, machine.operand_bytes(), caller);
+  machine.run(operands, block, caller);
+  simt::check::note_registers(simt::check::Kind::write, operands, machine.operand_bytes(), caller);
 }

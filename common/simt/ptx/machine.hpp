@@ -93,6 +93,7 @@ class Machine {
 
   /// `operands`: their slots, before and after.
   void run(std::uint64_t* operands, BlockRunner& block, std::uintptr_t caller) const;
+  std::size_t operand_bytes() const { return operand_slots_ * sizeof(std::uint64_t); }
 
  private:
   void run_steps(const Frame& frame) const;

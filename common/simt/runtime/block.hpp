@@ -121,7 +121,13 @@ class BlockRunner {
     tile_values_.resize(thread_indices_.size());
     tile_values_[static_cast<std::size_t>(running_)] = value;
   }
-  std::uint64_t value_of_tile(unsigned rank) const { return tile_values_.at(rank); }
+  std::uint64_t value_of_tile(unsigned rank, std::uintptr_t caller) {
+    tell_exchange(caller);
+    return tile_values_.at(rank);
+  }
+  void tell_exchange(std::uintptr_t caller) {
+    if (observer_ != nullptr) observer_->value_exchanged(caller);
+  }
   void spin_hint();  ///< a thread may be spinning here, and gives way to others now and then
   void give_way();   ///< it spins, and others have their turn before it goes on
   void tell_phase_end() {

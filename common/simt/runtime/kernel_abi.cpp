@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "simt/check/recorder.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/shim/simt_tile_abi.h"
 
@@ -29,14 +30,18 @@ int simt_grid_can_sync() { return runner("a grid group").is_cooperative(); }
 
 void simt_tile_sync(unsigned threads) { runner("a tile's sync()").sync_tile(threads, SIMT_CALLER()); }
 void simt_tile_put(std::uint64_t value) { runner("a tile's exchange").put_for_tile(value); }
-std::uint64_t simt_tile_get(unsigned rank) { return runner("a tile's exchange").value_of_tile(rank); }
+std::uint64_t simt_tile_get(unsigned rank) {
+  return runner("a tile's exchange").value_of_tile(rank, SIMT_CALLER());
+}
 
 std::uint64_t simt_shuffle(unsigned mask, std::uint64_t value, unsigned source_lane) {
   return runner("a shuffle").shuffle(mask, value, source_lane, SIMT_CALLER());
 }
 
 unsigned simt_gather(SimtWarpOp op, unsigned mask, std::uint64_t value, std::uint64_t* out) {
-  return runner("a warp operation").gather(op, mask, value, out, SIMT_CALLER());
+  const unsigned present = runner("a warp operation").gather(op, mask, value, out, SIMT_CALLER());
+  simt::check::note_registers(simt::check::Kind::write, out, 32 * sizeof value, SIMT_CALLER());
+  return present;
 }
 
 unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate) {

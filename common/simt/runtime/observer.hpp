@@ -67,6 +67,9 @@ class BlockObserver {
   /// The running thread comes back from a warp operation.
   virtual void lanes_met(const LanesMet& met) = 0;
   virtual void inactive_lane(const InactiveLane& lane) = 0;
+  /// The running thread gets a value of another one, neither through memory of the kernel's nor by an
+  /// operation of the warp that lanes_met() tells of.
+  virtual void value_exchanged(std::uintptr_t caller) = 0;
   virtual void matrix_row(const MatrixRow& row, std::uintptr_t caller) = 0;
   virtual void misaligned_row(const MatrixRow& row, std::uintptr_t caller) = 0;
   /// The running thread has computed so many exponentials, reciprocals, roots or their like within the

@@ -58,6 +58,38 @@ TEST_CASE("a directive that a name brought along is found") {
   CHECK_THAT(foreign_assembly(".macro movss\n"), ContainsSubstring(".macro"));
 }
 
+TEST_CASE("a name that ends its statement early, or hides another, is found") {
+  const std::string by_gnu = "\t.ident\t\"GCC: (Debian 12.2.0-14) 12.2.0\"\n";
+  const auto told = [&](const std::string& lines) { return foreign_assembly(function_with(lines) + by_gnu); };
+  CHECK_THAT(told("\tcall\tf;ret\n"), ContainsSubstring("several statements on a line"));
+  for (const char* line : {"\"__tsan_read4\":\n", "\t.set\t\"__tsan_read4\",add\n", "\tcall\t\"fork\"@PLT\n"})
+    CHECK_THAT(told(line), ContainsSubstring("a name in quotation marks"));
+  for (const char* line : {"\tcall\tmemcpy@GLIBC_2.14\n", "\tcall\tf@GLIBC_PRIVATE\n", "f@@V1:\n"})
+    CHECK_THAT(told(line), ContainsSubstring("a name with a version"));
+  CHECK_THAT(told("\tmovss\t(%rdi), %xmm0#(%rip), %xmm0\n"), ContainsSubstring("begins a comment"));
+  CHECK_THAT(told("f = g\n"), ContainsSubstring("the character ="));
+  CHECK_THAT(told("\tcall\tf/*@PLT\n"), ContainsSubstring("the character /"));
+  CHECK(foreign_assembly("# 3 \"a;b.cu\" 1\n\t.data\nx:\n\t.string\t\"a;b\\\"=#'c@d1\"\n" + by_gnu).empty());
+  CHECK(told("\tleaq\tx@tlsgd(%rip), %rdi\n\tcall\t*f@GOTPCREL(%rip)\n").empty());
+  CHECK(foreign_assembly("\t.type\tx, @gnu_unique_object\nx:  # @x = 1; y\n").empty());  // clang's comment
+  CHECK(foreign_assembly("\"_Z4gr\303\266\303\237v\":\n").empty());
+}
+
+TEST_CASE("lines that a name brought along are found in the table of symbols") {
+  const auto told = [](const std::string& entries) {
+    return foreign_names("Trivially needed symbols: f/1\n\n\nInitial Symbol table:\n\n" + entries +
+                         "\nRemoving unused symbols: void g()\n\nReclaimed Symbol table:\n\n\tmovss\n");
+  };
+  const std::string type = "  Type: function\n", address = " @0x7f64f2d6d110\n";
+  CHECK(told("_Z1fv/1 (void f())" + address + type + "*f/2 (void g())" + address + type).empty());
+  CHECK(told("course::f(int)/3 (int course::f(int))" + address + type).empty());
+  for (const std::string& entry :
+       {"*f\n\tmovss\t(%rdi), %xmm0\n\tcall f/2 (void g())" + address, "* *%rcx/2 (void g())" + address,
+        "x/0 (int x)" + address + "  Visibility: public section:.text\nf:\n\tret\n"})
+    CHECK_THAT(told(entry + type), ContainsSubstring("whose name is none"));
+  CHECK(foreign_names("").empty());
+}
+
 TEST_CASE("a name that is the course's own is found where it is defined, and not where it is called") {
   const auto kReserved = ContainsSubstring("begins with simt_ or course_");
   CHECK_THAT(foreign_assembly(function_with("\tret\ncourse_hide_names:\n")), kReserved);
@@ -99,6 +131,17 @@ TEST_CASE("a section of notes is found, by its name or its type") {
        {".note.GNU-stack,\"\",@progbits", ".note.gnu.property,\"a\"", ".rodata.str1.1,\"aMS\",@progbits,1",
         ".text._Z9take_notev,\"axG\",@progbits,_Z9take_notev,comdat", ".init_array,\"aw\"", ".text.note2"})
     CHECK(foreign_assembly("\t.section\t" + std::string(own) + "\n").empty());
+}
+
+TEST_CASE("a section is found that linkers or loaders read") {
+  for (const char* name :
+       {".gnu.lto_main", ".gnu.warning.f", ".dynamic", ".interp", ".preinit_array", ".textual"})
+    CHECK_THAT(foreign_assembly("\t.section\t" + std::string(name) + ",\"aw\"\n"),
+               ContainsSubstring("the linker takes orders from"));
+  for (const char* section :
+       {".text.unlikely,\"ax\",@progbits", ".data.rel.ro.local,\"aw\"", ".debug_info,\"\",@progbits",
+        ".init_array.00101,\"aw\"", ".gcc_except_table,\"a\",@progbits", ".text", "mine,\"aw\""})
+    CHECK(foreign_assembly("\t.section\t" + std::string(section) + "\n").empty());
 }
 
 TEST_CASE("bytes among the instructions are found, in whatever section is executable") {

@@ -56,6 +56,15 @@ TEST_CASE("functions with such operands are found by their dump, and others are 
   CHECK_FALSE(has_hooks("__builtin___tsan_read4 (*_4);"));
 }
 
+TEST_CASE("a function is known by the name that its author gives it for the assembler") {
+  for (const std::string name : {"twice", "twice.cold"}) {
+    const std::string text = with_operand_hooks(
+        "\t.type\t" + name + ", @function\n" + name + ":\n\tmovss\t(%rbx), %xmm0\n\tcall\tf\n",
+        ";; Function twice (*" + name + ", funcdef_no=7, d=1)\n\n  <bb 2>:\n  _1 = f (*one_2);\n");
+    CHECK_THAT(text.substr(0, text.find("  .text\n")), ContainsSubstring(kRead));
+  }
+}
+
 TEST_CASE("a load that a hook of the compiler's follows belongs to no call") {
   const std::string text = hooked("f (*one_2);",
                                   "\tmovl\t(%rbx), %eax\n\tcall\t__tsan_read4@PLT\n\tmovq\t(%rbx), %rdi\n"
@@ -116,6 +125,7 @@ TEST_CASE("a call by a pointer is hooked in each function, with the address that
   CHECK_THAT(hooked_call("\tcall\t*8(%rax)\n"),
              ContainsSubstring("\tmovq\t8(%rax), %r11\n\tcall\tcourse_operand_call\n"));
   CHECK_THAT(hooked_call("\tnotrack jmp\t*%rdx\n"), ContainsSubstring("\tmovq\t%rdx, %r11\n"));
+  CHECK_THAT(hooked_call("\tcall\t *%rcx\n"), ContainsSubstring("\tmovq\t%rcx, %r11\n"));
   CHECK(hooked_call("\tcall\tf\n") == "\t.type\tadd, @function\nadd:\n\tcall\tf\n");
   CHECK_THAT(hooked_call("\tcall\t*f@GOTPCREL(%rip)\n"), !ContainsSubstring("course_operand_call"));
 }

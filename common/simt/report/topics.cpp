@@ -54,9 +54,7 @@ Topic cooperation_topic() {
             [](const Sums& s) { return count_or_nothing(s.events.barriers); }},
            {"syncwarps", "__syncwarp(), counted once a warp; cheap",
             [](const Sums& s) { return count_or_nothing(s.events.warp_syncs); }},
-           {"shuffles",
-            "shuffles, counted once a warp; each moves 32 values without memory, as do movmatrix and groups "
-            "of warps",
+           {"shuffles", "shuffles, counted once a warp; each moves 32 values without memory",
             [](const Sums& s) { return count_or_nothing(s.events.shuffles); }},
            {"votes", "ballots, votes, matches and reductions, counted once a warp",
             [](const Sums& s) { return count_or_nothing(s.events.votes); }}}};

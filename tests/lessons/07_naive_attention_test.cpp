@@ -532,10 +532,10 @@ void require_steps(const Steps& got, const Problem& p, const Outcome& outcome) {
   require_matches(got.O, "O", expected.O, baseline.results.O, mistakes_in_O(p, expected));
 }
 
-Outcome check(const Problem& p, const StepLayouts& layouts = {}) {
+Outcome check(const Problem& p, const StepLayouts& layouts = {}, const CallOptions& options = {}) {
   INFO(describe(p));
   Steps got = steps_of(p, layouts);
-  const Outcome outcome = attend(p, got);
+  const Outcome outcome = attend(p, got, options);
   require_ran(outcome);
   require_steps(got, p, outcome);
   return outcome;
@@ -659,6 +659,10 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_at
   p.layout_of_O = Layout::gaps;
   check(p, apart);
   for (const float gap : {1000.0f, kNan}) check(with_gaps(p, gap), apart);
+  for (const CallOptions& shifted : with_shifted_arrays(6)) {
+    INFO("One of the tensors is a part of a larger one, and begins at no multiple of 16 bytes");
+    check(random_problem({1, 2, 20, 40, 16}), {}, shifted);
+  }
 }
 
 TEST_CASE("keeps large scores apart", "[l07][naive_attention][points:3]") {

@@ -723,9 +723,9 @@ TEST_CASE("waits at no more than six barriers for a row", "[l04][safe_softmax][p
     if (!profile) return;
     const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
     const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
-    require(meetings(*profile) <= 6 * row_warps,
-            "Each warp waits at " + std::to_string(meetings(*profile) / row_warps) +
-                " barriers for a row; 6 are enough. Inside a warp, shuffles need none.");
+    require(
+        meetings(*profile) <= 6 * row_warps,
+        meetings_told(*profile, row_warps) + " for a row; 6 are enough. Inside a warp, shuffles need none.");
     const std::uint64_t conflicts = profile->shared_load.conflicts() + profile->shared_store.conflicts();
     require(conflicts == 0,
             "Accesses to shared memory take " + std::to_string(conflicts) +

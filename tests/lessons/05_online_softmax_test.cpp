@@ -825,8 +825,7 @@ void require_barriers(const Outcome& outcome, const Profile& profile, std::int64
   const std::int64_t warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
   const auto row_warps = static_cast<std::uint64_t>(rows * std::max<std::int64_t>(1, warps_a_block));
   require(meetings(profile) <= 2 * row_warps,
-          "Each warp waits at " + std::to_string(meetings(profile) / row_warps) +
-              " barriers for a row; 2 are enough. Inside a warp, shuffles need none.");
+          meetings_told(profile, row_warps) + " for a row; 2 are enough. Inside a warp, shuffles need none.");
 }
 
 /// Rows that end, begin or rest with -inf, as the predicates above name them.

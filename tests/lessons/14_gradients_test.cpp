@@ -1159,9 +1159,8 @@ TEST_CASE("softmax: reads P and dP twice, in whole sectors, and writes dS once",
   require_rows_side_by_side(*profile);
   const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
   const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
-  require(meetings(*profile) <= 4 * row_warps, "Each warp waits at " +
-                                                   std::to_string(meetings(*profile) / row_warps) +
-                                                   " barriers for a row; 4 are enough.");
+  require(meetings(*profile) <= 4 * row_warps,
+          meetings_told(*profile, row_warps) + " for a row; 4 are enough.");
 }
 
 TEST_CASE("refuses shapes that do not fit together, and rows whose elements lie apart",

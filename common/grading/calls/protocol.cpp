@@ -101,6 +101,7 @@ std::string encode(const CallMessage& message) {
                   {"bytes", array.bytes},
                   {"data", array.data},
                   {"data_bytes", array.data_bytes},
+                  {"shift", array.shift},
                   {"filled", array.filled}};
     if (array.result) value["result"] = *array.result;
     arrays.push_back(std::move(value));
@@ -142,6 +143,7 @@ CallMessage decode_call(std::string_view text) {
     item.at("bytes").get_to(array.bytes);
     item.at("data").get_to(array.data);
     item.at("data_bytes").get_to(array.data_bytes);
+    item.at("shift").get_to(array.shift);
     item.at("filled").get_to(array.filled);
     if (item.contains("result")) array.result = item["result"].get<std::uint64_t>();
     message.arrays.push_back(array);

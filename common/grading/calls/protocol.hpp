@@ -30,6 +30,7 @@ struct ArrayMessage {
   std::uint64_t bytes = 0;  ///< of the image
   std::uint64_t data = 0;   ///< where in the image the data start
   std::uint64_t data_bytes = 0;
+  std::uint32_t shift = 0;              ///< on the device: bytes past a multiple of 256 where the data start
   bool filled = true;                   ///< false: an output, which holds nothing before the call
   std::optional<std::uint64_t> result;  ///< where the image goes in the output memory after the call
 };

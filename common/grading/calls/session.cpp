@@ -297,6 +297,8 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   plan.message.max_grid_x = options.max_grid_x;
   plan.message.launch_seconds = timeout;
   plan.message.threads = config.confinement ? 1 : 0;
+  for (std::size_t i = 0; i < std::min(plan.arrays.size(), options.shifts.size()); ++i)
+    plan.message.arrays[i].shift = options.shifts[i];
   plan.message.fenced = config.confinement && !is_small(plan);  // small ones are checked, access by access
 
   const Descriptor input = make_input(plan);

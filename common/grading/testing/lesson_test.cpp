@@ -128,6 +128,15 @@ void require_no_warnings(const Outcome& outcome, TestLine where) {
   }
 }
 
+std::vector<CallOptions> with_shifted_arrays(std::size_t arrays, std::uint32_t bytes) {
+  std::vector<CallOptions> calls(arrays);
+  for (std::size_t i = 0; i < arrays; ++i) {
+    calls[i].shifts.resize(arrays);
+    calls[i].shifts[i] = bytes;
+  }
+  return calls;
+}
+
 void require_matches(const Tensor<float>& got, const ArrayName& name, const Tensor<double>& expected,
                      const Tensor<float>& baseline, const Mistakes& mistakes, const Bound& bound,
                      TestLine where) {

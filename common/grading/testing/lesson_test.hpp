@@ -82,6 +82,10 @@ void require_throws(const Outcome& outcome, std::string_view mentions = {},
 bool require_refused_launch(const Outcome& outcome, const std::optional<Outcome>& unlimited = {},
                             TestLine where = TestLine::here());
 
+/// @brief Options of one call after the other, in each of which one of so many arrays on the device begins so
+/// many bytes past a multiple of 256, as a part of a larger array may.
+std::vector<CallOptions> with_shifted_arrays(std::size_t arrays, std::uint32_t bytes = sizeof(float));
+
 /// @brief Fails the case unless every element lies within the bound of the float64 reference; see compare().
 /// T is float, bfloat16 or float16.
 template <class T>

@@ -19,6 +19,7 @@ TEST_CASE("a call survives the wire") {
   call.signature = "FvPKfE";
   call.arguments = {{{std::byte{0}, std::byte{255}, std::byte{16}}, {}}, {std::vector<std::byte>(8), 1}};
   call.arrays = {{Place::device, 0, 4096, 64, 400, false, {}}, {Place::host, 4096, 8192, 64, 800, true, 12}};
+  call.arrays[0].shift = 4;
   call.input_bytes = 12288;
   call.output_bytes = 8192;
   call.order = Order::random;
@@ -41,6 +42,8 @@ TEST_CASE("a call survives the wire") {
   CHECK(copy.arrays.at(1).offset == 4096);
   CHECK(copy.arrays.at(1).bytes == 8192);
   CHECK(copy.arrays.at(1).data == 64);
+  CHECK(copy.arrays.at(0).shift == 4);
+  CHECK(copy.arrays.at(1).shift == 0);
   CHECK(copy.arrays.at(0).data_bytes == 400);
   CHECK_FALSE(copy.arrays.at(0).filled);
   CHECK(copy.arrays.at(1).filled);

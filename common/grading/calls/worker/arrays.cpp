@@ -30,25 +30,25 @@ CallArrays::CallArrays(const CallMessage& call, const Descriptor& input) : bare_
 
 void CallArrays::place_image(Placed& placed, const Mapping& image) {
   const ArrayMessage& message = placed.message;
-  placed.device = static_cast<std::byte*>(backend::allocate(message.bytes));
-  placed.data = placed.device + message.data;
+  placed.device = static_cast<std::byte*>(backend::allocate(message.bytes + message.shift));
+  placed.data = placed.device + message.shift + message.data;
   placed.before = message.data;
   placed.after = message.bytes - message.data - message.data_bytes;
-  backend::copy_to_device(placed.device, image.data(), message.bytes);
+  backend::copy_to_device(placed.data - placed.before, image.data(), message.bytes);
 }
 
 void CallArrays::place_fenced(Placed& placed, Mapping image) {
   constexpr std::size_t kFence = 16 * whole_pages(1), kAlignment = 256;  // that of cudaMalloc
   const ArrayMessage& message = placed.message;
-  const std::size_t padded = (message.data_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t padded = (message.shift + message.data_bytes + kAlignment - 1) / kAlignment * kAlignment;
   const std::size_t room = whole_pages(padded);
   placed.device = static_cast<std::byte*>(backend::allocate(whole_pages(1) + kFence + room + kFence));
   std::byte* const front =
       placed.device + (-reinterpret_cast<std::uintptr_t>(placed.device)) % whole_pages(1);
   std::byte* const end = front + kFence + room;
-  placed.data = end - padded;
-  placed.before = room - padded;
-  placed.after = padded - message.data_bytes;
+  placed.data = end - padded + message.shift;
+  placed.before = room - padded + message.shift;
+  placed.after = padded - message.shift - message.data_bytes;
   backend::copy_to_device(placed.data - placed.before, image.data() + message.data - placed.before, room);
   backend::fence(front, kFence);
   backend::fence(end, kFence);
@@ -56,12 +56,12 @@ void CallArrays::place_fenced(Placed& placed, Mapping image) {
 }
 
 void CallArrays::place_bare(Placed& placed, const Mapping& image) {
-  const std::size_t bytes = placed.message.data_bytes;
+  const std::size_t bytes = placed.message.data_bytes, shift = placed.message.shift;
   placed.device =
-      static_cast<std::byte*>(backend::allocate(std::max<std::size_t>(bytes, 1)));  // 0 gives nullptr
+      static_cast<std::byte*>(backend::allocate(std::max<std::size_t>(shift + bytes, 1)));  // 0 gives nullptr
+  placed.data = placed.device + shift;
   if (placed.message.filled && bytes > 0)
-    backend::copy_to_device(placed.device, image.data() + placed.message.data, bytes);
-  placed.data = placed.device;
+    backend::copy_to_device(placed.data, image.data() + placed.message.data, bytes);
 }
 
 CallArrays::~CallArrays() {

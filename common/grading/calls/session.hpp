@@ -37,8 +37,9 @@ struct CallOptions {
   std::uint32_t max_grid_x = 0;  ///< largest grid the simulator accepts; 0: the device's own limit
   bool verify_inputs = true;     ///< false: inputs are not checked for changes, which saves copying them back
   CheckMode check = CheckMode::if_small;
-  /// How many bytes past a multiple of 256 each array on the device begins, in the order of the arguments that
-  /// are arrays; 0 for those that are not named. cudaMalloc() gives 0, a part of a larger array anything.
+  /// How many bytes past a multiple of 256 each array on the device begins, in the order of the arguments
+  /// that are arrays; 0 for those that are not named. cudaMalloc() gives 0, a part of a larger array
+  /// anything.
   std::vector<std::uint32_t> shifts{};
 };
 

@@ -297,9 +297,8 @@ void require_barriers(const Outcome& outcome, const Profile& profile, std::int64
                       const std::string& advice) {
   const std::int64_t warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
   const auto row_warps = static_cast<std::uint64_t>(rows * std::max<std::int64_t>(1, warps_a_block));
-  require(meetings(profile) <= most * row_warps,
-          "Each warp waits at " + std::to_string(meetings(profile) / row_warps) + " barriers for a row; " +
-              std::to_string(most) + " are enough. " + advice);
+  require(meetings(profile) <= most * row_warps, meetings_told(profile, row_warps) + " for a row; " +
+                                                     std::to_string(most) + " are enough. " + advice);
 }
 
 /// 1000 columns are 3 times 256 and a tail of 232, and 125 whole sectors.

@@ -486,10 +486,9 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
   const auto most = static_cast<std::uint64_t>(2 * ((p.K() - 1) / steps + 1) + 1);
   require(meetings(profile) <= most * warps,
-          "Each warp waits at " + std::to_string(meetings(profile) / std::max<std::uint64_t>(1, warps)) +
-              " barriers, but K = " + std::to_string(p.K()) + " needs at most " + std::to_string(most) +
-              ": one when a tile is complete, one when all have read it, and " + std::to_string(steps) +
-              " steps of k between them.");
+          meetings_told(profile, warps) + ", but K = " + std::to_string(p.K()) + " needs at most " +
+              std::to_string(most) + ": one when a tile is complete, one when all have read it, and " +
+              std::to_string(steps) + " steps of k between them.");
 }
 
 void check_counters(Entry<Product> entry, Layout a, Layout b) {

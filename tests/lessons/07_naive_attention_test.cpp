@@ -532,12 +532,49 @@ void require_steps(const Steps& got, const Problem& p, const Outcome& outcome) {
   require_matches(got.O, "O", expected.O, baseline.results.O, mistakes_in_O(p, expected));
 }
 
-Outcome check(const Problem& p, const StepLayouts& layouts = {}, const CallOptions& options = {}) {
+/// What the contract says about memory, in every call that is counted, since a kernel may tell the problems
+/// apart. Where rows do not begin at multiples of 32 bytes, or tiles have edges, `waste` times as much may be
+/// read.
+void require_traffic(const Profile& profile, const Problem& p, std::uint64_t waste) {
+  const auto tiles = [](Int size) { return (size + kTile - 1) / kTile; };
+  const Int heads = p.B() * p.H(), Nq = p.Nq(), Nk = p.Nk(), D = p.D();
+  const Int row = bytes_of_row(p), row_of_scores = (4 * Nk + 31) / 32 * 32;
+  const auto scores_bytes = static_cast<std::uint64_t>(4 * heads * Nq * Nk);
+  const auto output_bytes = static_cast<std::uint64_t>(4 * heads * Nq * D);
+  const auto require_written = [](const simt::LaunchProfile& launch, std::uint64_t bytes, const char* what) {
+    const std::uint64_t written = launch.total.global_store.bytes_asked;
+    require(written == bytes, launch.kernel + " writes " + std::to_string(written) + " bytes; " + what +
+                                  " once takes " + std::to_string(bytes) + ".");
+  };
+  const auto require_read = [waste](const simt::LaunchProfile& launch, Int bytes, const char* what) {
+    require_loads_at_most(make_profile({launch}), waste * static_cast<std::uint64_t>(bytes),
+                          "in " + launch.kernel + ", " + what + (waste > 1 ? " and as much again," : ""));
+  };
+  const simt::LaunchProfile &scores = profile.launches[0], &softmax = profile.launches[1],
+                            &output = profile.launches[2];
+  require_written(scores, scores_bytes, "to write every score");
+  require_read(scores, heads * row * (Nq * tiles(Nk) + Nk * tiles(Nq)),
+               "to read Q once for every 32 keys, and K once for every 32 queries, as tiles of 32 x 32 do,");
+  require_written(softmax, scores_bytes, "to write every weight");
+  require_read(softmax, 3 * heads * Nq * row_of_scores, "to read S three times (maximum, sum, output),");
+  require_written(output, output_bytes, "to write O");
+  require_read(
+      output, heads * (Nq * row_of_scores * tiles(D) + Nk * row * tiles(Nq)),
+      "to read P once for every 32 columns of O, and V once for every 32 queries, as tiles of 32 x 32 do,");
+}
+
+Outcome check(const Problem& p, const StepLayouts& layouts = {}, std::uint64_t waste = 2,
+              const CallOptions& options = {}) {
   INFO(describe(p));
   Steps got = steps_of(p, layouts);
   const Outcome outcome = attend(p, got, options);
   require_ran(outcome);
   require_steps(got, p, outcome);
+  if (p.Q.numel() == 0 || p.Nk() == 0) return outcome;
+  const std::int64_t launches = outcome.counters.at("launches");
+  require(launches == 3, "Your code launched " + std::to_string(launches) +
+                             " kernels; it should launch three: for S, for P and for O.");
+  if (outcome.profile) require_traffic(*outcome.profile, p, waste);
   return outcome;
 }
 
@@ -547,35 +584,6 @@ Problem problem_of_the_notes() {
   return {Tensor<float>::from({1, 1, 2, 2}, {2, 0, 0, 2}),
           Tensor<float>::from({1, 1, 3, 2}, {0, 0, ln(2), ln(3), ln(5), 0}),
           Tensor<float>::from({1, 1, 3, 2}, {8, 0, 16, 5, 0, 10}), 0.5f};
-}
-
-/// What the contract says about memory, for rows that begin at multiples of 32 bytes.
-void require_traffic(const Profile& profile, const Problem& p) {
-  const auto tiles = [](Int size) { return (size + kTile - 1) / kTile; };
-  const Int heads = p.B() * p.H(), Nq = p.Nq(), Nk = p.Nk(), D = p.D();
-  const auto scores_bytes = static_cast<std::uint64_t>(4 * heads * Nq * Nk);
-  const auto output_bytes = static_cast<std::uint64_t>(4 * heads * Nq * D);
-  const auto qk_bytes = static_cast<std::uint64_t>(4 * heads * D * (Nq * tiles(Nk) + Nk * tiles(Nq)));
-  const auto pv_bytes = static_cast<std::uint64_t>(4 * heads * Nk * (Nq * tiles(D) + D * tiles(Nq)));
-  const auto require_written = [](const simt::LaunchProfile& launch, std::uint64_t bytes, const char* what) {
-    const std::uint64_t written = launch.total.global_store.bytes_asked;
-    require(written == bytes, launch.kernel + " writes " + std::to_string(written) + " bytes; " + what +
-                                  " once takes " + std::to_string(bytes) + ".");
-  };
-  const auto require_read = [](const simt::LaunchProfile& launch, std::uint64_t bytes, const char* what) {
-    require_loads_at_most(make_profile({launch}), bytes, "in " + launch.kernel + ", " + what);
-  };
-  const simt::LaunchProfile &scores = profile.launches[0], &softmax = profile.launches[1],
-                            &output = profile.launches[2];
-  require_written(scores, scores_bytes, "to write every score");
-  require_read(scores, qk_bytes,
-               "to read Q once for every 32 keys, and K once for every 32 queries, as tiles of 32 x 32 do,");
-  require_written(softmax, scores_bytes, "to write every weight");
-  require_read(softmax, 3 * scores_bytes, "to read S three times (maximum, sum, output)");
-  require_written(output, output_bytes, "to write O");
-  require_read(
-      output, pv_bytes,
-      "to read P once for every 32 columns of O, and V once for every 32 queries, as tiles of 32 x 32 do,");
 }
 
 void require_refused(const Problem& p, Steps got, const char* argument) {
@@ -661,7 +669,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_at
   for (const float gap : {1000.0f, kNan}) check(with_gaps(p, gap), apart);
   for (const CallOptions& shifted : with_shifted_arrays(6)) {
     INFO("One of the tensors is a part of a larger one, and begins at no multiple of 16 bytes");
-    check(random_problem({1, 2, 20, 40, 16}), {}, shifted);
+    check(random_problem({1, 2, 20, 40, 16}), {}, 2, shifted);
   }
 }
 
@@ -723,10 +731,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l07][nai
 
 TEST_CASE("writes S and P once, and reads them as often as promised", "[l07][naive_attention][points:3]") {
   const Problem p = random_problem({1, 2, 48, 96, 64});  // every row begins at a multiple of 32 bytes
-  const Outcome outcome = check(p);
-  const std::int64_t launches = outcome.counters.at("launches");
-  require(launches == 3, "Your code launched " + std::to_string(launches) +
-                             " kernels; it should launch three: for S, for P and for O.");
+  const Outcome outcome = check(p, {}, 1);
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
   for (const simt::LaunchProfile& launch : profile->launches) {
@@ -737,7 +742,6 @@ TEST_CASE("writes S and P once, and reads them as often as promised", "[l07][nai
   require_busy_blocks(*profile, 0.5);
   require_busy_lanes(*profile);
   require_busy_warps(*profile);
-  require_traffic(*profile, p);
 }
 
 TEST_CASE("reads and writes whole sectors", "[l07][naive_attention][points:2]") {

@@ -520,6 +520,7 @@ TEST_CASE("keeps large scores apart", "[l08][flash1_forward][points:2]") {
   }
   INFO("about 1000 added to every score of queries 0, 2, 4 and 6, and -1000 to those of the others");
   check(kKernel, with_opposite_shifts(random_problem({1, 2, 20, 140, 16}), 1000.0f));
+  check(kKernel, with_negative_scale(random_problem({1, 2, 40, 140, 32})));
 }
 
 TEST_CASE("gives O = 0, l = 0 and m = -inf where all scores of a row are -inf",

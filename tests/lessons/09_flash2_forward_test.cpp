@@ -755,16 +755,6 @@ Problem with_two_heights(Problem p) {
   return p;
 }
 
-/// The largest score is that of the smallest product. In the second head the two lie so far apart that exp of
-/// their difference overflows.
-Problem with_negative_scale(Problem p) {
-  p = with_large_scores(std::move(p));
-  p.scale = -p.scale;
-  for (Int i = 0; i < p.Nq(); ++i)
-    for (Int d = 0; d < p.D(); ++d) p.Q(0, 1, i, d) *= 4.0f;
-  return p;
-}
-
 std::uint64_t heads_of(const Problem& p) { return static_cast<std::uint64_t>(p.B() * p.H()); }
 
 /// One launch, with blocks enough that each has at most 128 queries of one head.

@@ -34,7 +34,8 @@ const Kernel kKernel{.attend =
                      .own_mistakes = causal_mistakes,
                      .remark = [](const Problem& p, const Forward& got,
                                   const Outcome& outcome) { return axes_exchanged("hbt", p, got, outcome); },
-                     .load_limit = keys_read_for(64)};
+                     .load_limit = keys_read_for(64),
+                     .stores_once = true};
 
 // --- Problems ---
 
@@ -150,6 +151,7 @@ TEST_CASE("keeps large scores apart, and those that a query does not see away", 
     check(kKernel, with_shifted_scores(causal_problem({1, 1, 40, 20, 16}), shift));
   check(kKernel, with_opposite_shifts(causal_problem({1, 1, 40, 20, 16}), 1000.0f));
   check(kKernel, with_large_scores_ahead(causal_problem({1, 1, 70, 70, 8})));
+  check(kKernel, with_negative_scale(causal_problem({1, 2, 40, 70, 32})));
 }
 
 TEST_CASE("gives zeros where all scores of a row are -inf, and no weight to a score of -inf",
@@ -178,19 +180,20 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l10][cau
 }
 
 TEST_CASE("loads no keys that no query of the tile sees", "[l10][causal][points:4]") {
+  Random random(case_seed());
+  const Int Nq = random.integer(230, 256), past = random.integer(0, 40);
+  const Sizes unknown{1, 1, Nq, Nq + past, Int{16} << random.integer(0, 1)};
   require_skips_the_future(kKernel, causal_problem({1, 1, 300, 300, 8}), 64);
   require_skips_the_future(kKernel, causal_problem({1, 1, 128, 320, 8}), 64);
   require_skips_the_future(kKernel, causal_problem({1, 1, 256, 128, 8}), 64);
   require_skips_the_future(kKernel, with_growing_scores(causal_problem({1, 1, 128, 320, 8}), 1.0f), 64);
+  require_skips_the_future(kKernel, causal_problem(unknown), 64);  // sizes that no kernel knows beforehand
 }
 
 TEST_CASE("launches one kernel, with blocks for every tile, that writes O and lse once, in whole sectors",
           "[l10][causal][points:2]") {
   const Problem p = causal_problem({1, 2, 144, 144, 16});
   const Outcome outcome = check(kKernel, p, kCounted);
-  const std::int64_t launches = outcome.counters.at("launches");
-  require(launches == 1,
-          "Your code launched " + std::to_string(launches) + " kernels; one should do everything.");
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
   const simt::LaunchProfile& launch = profile->launches[0];
@@ -202,7 +205,6 @@ TEST_CASE("launches one kernel, with blocks for every tile, that writes O and ls
               " queries; a tile has 64 to 128.");
   require_busy_lanes(*profile);
   require_busy_warps(*profile);
-  require_stores_outputs_once(kKernel, *profile, p);
   require_whole_sectors(*profile);
 }
 

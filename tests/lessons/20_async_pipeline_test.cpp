@@ -321,8 +321,8 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
   const auto most = static_cast<std::uint64_t>((p.K() - 1) / kProductDepth + 1 + 2);
   require(meetings(profile) <= most * warps,
-          "Each warp waits at " + std::to_string(meetings(profile) / std::max<std::uint64_t>(1, warps)) +
-              " barriers, but K = " + std::to_string(p.K()) + " needs at most " + std::to_string(most) +
+          meetings_told(profile, warps) + ", but K = " + std::to_string(p.K()) + " needs at most " +
+              std::to_string(most) +
               ": one a slab will do. Behind it the present slab is complete, and the one before it has been "
               "used, so "
               "that its stage is free.");

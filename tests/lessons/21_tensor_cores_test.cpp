@@ -507,9 +507,8 @@ void require_counters(const Problem& p, const Profile& profile, const Outcome& o
               std::to_string(2048 * products) + ".");
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
   require(meetings(profile) <= static_cast<std::uint64_t>(slabs + 2) * warps,
-          "Each warp waits at " + std::to_string(meetings(profile) / std::max<std::uint64_t>(1, warps)) +
-              " barriers, but K = " + std::to_string(p.K()) + " needs at most " + std::to_string(slabs + 2) +
-              ": one a slab will do.");
+          meetings_told(profile, warps) + ", but K = " + std::to_string(p.K()) + " needs at most " +
+              std::to_string(slabs + 2) + ": one a slab will do.");
   require_tensor_cores(profile);
   require_busy_warps(profile);
   require_busy_blocks(profile, 1.0 / static_cast<double>(down * across));
@@ -657,7 +656,7 @@ TEST_CASE("reads A and B once a tile, without bank conflicts, and waits once a s
   count(small, float16(), float16());
   count(small, float16(), float());
   count(small, bfloat16(), float());
-  count(sixteen_bit_problem(256, 512, 64), bfloat16(), float());  // 4 tiles
+  count(sixteen_bit_problem(256, 256, 64), bfloat16(), bfloat16());  // two tiles
 }
 
 TEST_CASE("refuses what does not fit together and what cannot be copied 16 bytes at a time",

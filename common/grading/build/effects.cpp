@@ -438,16 +438,20 @@ std::string foreign_assembly(std::string_view assembly) {
 
 namespace {
 
-/// Whether a line of the compiler's table of symbols is one that it has begun itself: "  Type: function", or
-/// "_Z1fv/7 (void f()) @0x7f64f375a100", where a name that the file gives comes behind an asterisk.
+/// Whether a line of the compiler's table of symbols is one that it has begun itself, such as "  Type:
+/// function", and puts nothing into a section that the file names. A symbol has the line "_Z1fv/7 (void
+/// f())", up to g++ 12 with an address, " @0x7f64f375a100". A name that the file gives comes behind an
+/// asterisk.
 bool is_of_table(std::string_view line) {
+  if (line.starts_with("  Visibility:")) return line.find(" section:") == std::string_view::npos;
   if (line.empty() || line.starts_with("  ")) return true;
   constexpr std::string_view kAddress = ") @0x";
-  const std::size_t address = line.rfind(kAddress);
-  if (address == std::string_view::npos ||
-      line.find_first_not_of("0123456789abcdef", address + kAddress.size()) != std::string_view::npos)
-    return false;
-  if (!line.starts_with('*')) return true;
+  if (const std::size_t address = line.rfind(kAddress);
+      address != std::string_view::npos &&
+      line.find_first_not_of("0123456789abcdef", address + kAddress.size()) == std::string_view::npos)
+    line = line.substr(0, address + 1);
+  if (!line.ends_with(')')) return false;
+  if (!line.starts_with('*')) return line.front() != '#' && line.front() != '/';  // the assembler's comments
   const auto is_of_name = [](char c) {
     return is_part_of_name(c) || c == '.' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
   };
@@ -462,15 +466,15 @@ std::string foreign_names(std::string_view symbols) {
   if (begin == std::string_view::npos) return {};
   const std::size_t end = std::min(symbols.find(kEnd, begin), symbols.size());
   std::string found;
-  for_each_line(symbols.substr(begin + kTable.size(), end - begin - kTable.size()), [&](std::string_view
-                                                                                            line) {
-    if (!is_of_table(line))
-      found = fmt::format(
-          "Your file has a section, a function or a variable whose name is none: \"{}\". Leave out asm and "
-          "attributes that are no part of CUDA.",
-          shown(line));
-    return found.empty();
-  });
+  for_each_line(
+      symbols.substr(begin + kTable.size(), end - begin - kTable.size()), [&](std::string_view line) {
+        if (!is_of_table(line))
+          found = fmt::format(
+              "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
+              "attributes that are no part of CUDA.",
+              shown(trimmed(line)));
+        return found.empty();
+      });
   return found;
 }
 

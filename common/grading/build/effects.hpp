@@ -13,9 +13,9 @@ namespace course::grading {
 /// pass.
 std::string foreign_assembly(std::string_view assembly);
 
-/// @brief "" or a sentence for the student, if a section or a symbol has a name with which lines or spaces of
-/// the student's own come into the assembly. `symbols` is what g++ writes with -fdump-ipa-cgraph. Cost: one
-/// pass.
+/// @brief "" or a sentence for the student, if the file puts something into a section of its own, or gives a
+/// symbol a name with lines or blanks: so lines of the student's own come into the assembly. `symbols` is
+/// what g++ writes with -fdump-ipa-cgraph. Cost: one pass.
 std::string foreign_names(std::string_view symbols);
 
 /// @brief "" or a sentence for the student, if assembly or an object file names a function past what the

@@ -200,4 +200,10 @@ std::uint64_t meetings(const simt::Counters& counters) {
   return counters.barriers + counters.shared_atomic.requests + counters.global_atomic.requests;
 }
 
+std::string meetings_told(const simt::Counters& counters, std::uint64_t warps) {
+  return fmt::format(
+      "Each warp waits at {} barriers{}", meetings(counters) / std::max<std::uint64_t>(1, warps),
+      meetings(counters) > counters.barriers ? " (or does atomics, which may stand for them)" : "");
+}
+
 }  // namespace course::grading

@@ -66,4 +66,8 @@ std::string few_lanes_work(const Profile& profile);
 /// @brief How often warps may have met: at barriers, or by atomics, of which a barrier can be made.
 std::uint64_t meetings(const simt::Counters& counters);
 
+/// @brief "Each warp waits at 3 barriers", where so many warps share the meetings, and that atomics are among
+/// these.
+std::string meetings_told(const simt::Counters& counters, std::uint64_t warps);
+
 }  // namespace course::grading

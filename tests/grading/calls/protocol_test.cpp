@@ -18,8 +18,8 @@ TEST_CASE("a call survives the wire") {
   call.entry = "vector_add";
   call.signature = "FvPKfE";
   call.arguments = {{{std::byte{0}, std::byte{255}, std::byte{16}}, {}}, {std::vector<std::byte>(8), 1}};
-  call.arrays = {{Place::device, 0, 4096, 64, 400, false, {}}, {Place::host, 4096, 8192, 64, 800, true, 12}};
-  call.arrays[0].shift = 4;
+  call.arrays = {{Place::device, 0, 4096, 64, 400, 4, false, {}},
+                 {Place::host, 4096, 8192, 64, 800, 0, true, 12}};
   call.input_bytes = 12288;
   call.output_bytes = 8192;
   call.order = Order::random;

@@ -214,6 +214,12 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
   require_ran(outcome, where);
   require_results(kernel, p, got, outcome, where);
   require_load_limit(kernel.load_limit, p, outcome, where);
+  if (kernel.stores_once && outcome.profile) {
+    require_stores_outputs_once(kernel, *outcome.profile, p, where);
+    const std::size_t launches = outcome.profile->launches.size();
+    require(launches < 2,
+            "Your code launched " + std::to_string(launches) + " kernels; it should launch one.", where);
+  }
   require_on_tensor_cores(outcome, multiply_adds_of(p, kernel.on_tensor_cores), where);
   return outcome;
 }

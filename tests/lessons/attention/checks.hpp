@@ -48,6 +48,9 @@ struct Kernel {
   /// How many products tensor cores have to do, in every call that check mode counts.
   Int on_tensor_cores = 0;
   bool block_attends = false;  ///< see mistakes_in()
+  /// One launch stores each of the outputs once, and nothing else: asked for in every call that check mode
+  /// counts.
+  bool stores_once = false;
 };
 
 /// Of a row of D elements, in whole sectors.

@@ -134,6 +134,17 @@ Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOption
   require_ran(outcome, where);
   require_results(kernel, p, got, where);
   require_load_limit(kernel.load_limit, p, outcome, where);
+  if (kernel.stores_once && outcome.profile) {
+    require_stores_outputs_once(kernel, *outcome.profile, p, where);
+    const std::size_t launches = outcome.profile->launches.size();
+    const bool all_due = p.B() * p.H() * p.Nq() * p.Nk() > 0;
+    require(all_due ? launches == 3 : launches < 4,
+            "Your code launched " + std::to_string(launches) +
+                " kernels; it should launch three: of delta, of dK and dV, and of dQ.",
+            where);
+    require(outcome.profile->global_atomic.requests == 0,
+            "There are atomic operations on global memory; every element of a result has one owner.", where);
+  }
   return outcome;
 }
 

@@ -148,6 +148,14 @@ Problem with_whole_scores(Problem p) {
   return p;
 }
 
+Problem with_negative_scale(Problem p) {
+  p = with_large_scores(std::move(p));
+  p.scale = -p.scale;
+  for (Int i = 0; i < p.Nq(); ++i)
+    for (Int d = 0; d < p.D(); ++d) p.Q(0, 1, i, d) *= 4.0f;
+  return p;
+}
+
 Problem with_shifted_scores(Problem p, float shift) {
   p.scale = 0.25f;
   for (Int b = 0; b < p.B(); ++b) {

@@ -120,6 +120,10 @@ Problem with_large_scores(Problem p);
 /// @brief Whole numbers whose products and sums are exact in float32; scores from about -1000 to 1000.
 Problem with_whole_scores(Problem p);
 
+/// @brief The largest score is that of the smallest product. In the second head the two lie so far apart that
+/// exp of their difference overflows. Needs two heads.
+Problem with_negative_scale(Problem p);
+
 /// @brief `shift` is added to every score: 1000 or -1000, say.
 Problem with_shifted_scores(Problem p, float shift);
 

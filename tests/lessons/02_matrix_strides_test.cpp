@@ -619,11 +619,12 @@ Outcome copy_into(const Tensor<float>& src, Tensor<float>& dst, const CallOption
   return outcome;
 }
 
-Outcome check_copy(std::int64_t rows, std::int64_t cols, Strides src_strides, Strides dst_strides) {
+Outcome check_copy(std::int64_t rows, std::int64_t cols, Strides src_strides, Strides dst_strides,
+                   const CallOptions& options = {}) {
   const Tensor<float> src = numbered(rows, cols, std::move(src_strides));
   Tensor<float> dst({rows, cols}, std::move(dst_strides), kDstGap);
   INFO("src[r, c] = 1000 r + c");
-  return copy_into(src, dst);
+  return copy_into(src, dst, options);
 }
 
 /// The same, and then once more with other numbers: that call is the one whose accesses count.
@@ -744,6 +745,10 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
   check_copy(37, 20, {40, 2}, {45, 2});
   check_copy(37, 20, {3 * 41, 2}, {2, 2 * 37});
   check_copy(37, 20, {3, 3 * 40}, {20, 1});
+  for (const CallOptions& shifted : with_shifted_arrays(2)) {
+    INFO("One of the matrices begins at no multiple of 16 bytes");
+    check_copy(40, 48, {48, 1}, {64, 1}, shifted);
+  }
 }
 
 TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {

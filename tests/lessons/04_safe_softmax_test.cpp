@@ -565,6 +565,10 @@ TEST_CASE("reads and writes nothing between the rows", "[l04][safe_softmax][poin
   for (Col row = 0; row + 1 < p.rows(); ++row)
     for (Col gap = 300; gap < 331; ++gap) p.x.storage()[static_cast<std::size_t>(row * 331 + gap)] = kNan;
   check(p);
+  for (const CallOptions& shifted : with_shifted_arrays(2)) {
+    INFO("x or y is a part of a larger matrix, and begins at no multiple of 16 bytes");
+    check(random_problem(5, 300, 0, 0), shifted);
+  }
 }
 
 TEST_CASE("takes logits of 10,000 and of -10,000", "[l04][safe_softmax][points:3]") {

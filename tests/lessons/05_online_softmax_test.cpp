@@ -1010,6 +1010,10 @@ TEST_CASE("leaves alone what lies between the rows", "[l05][online_softmax][poin
   const Problem p{with_row_stride(uniform({6, 300}, -4.0f, 4.0f, case_seed()), 331, kNan)};
   check_softmax(p, 17);
   check_stats(p);
+  INFO("One of the arrays is a part of a larger one, and begins at no multiple of 16 bytes");
+  const Problem close = random_problem(6, 300, 300);
+  for (const CallOptions& shifted : with_shifted_arrays(2)) check_softmax(close, 0, shifted);
+  for (const CallOptions& shifted : with_shifted_arrays(3)) check_stats(close, shifted);
 }
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l05][online_softmax][points:1]") {

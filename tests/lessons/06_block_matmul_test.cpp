@@ -382,6 +382,10 @@ void check_slices(Entry<Product> entry) {
   check(entry, {sliced(A, {40, 1}), sliced(B, {52, 1}), {47, 1}});        // the left part of wider matrices
   check(entry, {sliced(A, {2 * 38, 2}), sliced(B, {3, 150}), {2, 140}});  // every second column, third row
   check(entry, {sliced(A, {1, 70}), sliced(B, {46, 1}), {96, 2}});
+  for (const CallOptions& shifted : with_shifted_arrays(3)) {
+    INFO("One of the matrices begins at no multiple of 16 bytes");
+    check(entry, random_problem(64, 72, 40), shifted);
+  }
 }
 
 void check_orders(Entry<Product> entry) {

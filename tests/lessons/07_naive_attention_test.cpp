@@ -563,10 +563,11 @@ void require_traffic(const Profile& profile, const Problem& p, std::uint64_t was
       "to read P once for every 32 columns of O, and V once for every 32 queries, as tiles of 32 x 32 do,");
 }
 
-Outcome check(const Problem& p, const StepLayouts& layouts = {}, std::uint64_t waste = 2) {
+Outcome check(const Problem& p, const StepLayouts& layouts = {}, std::uint64_t waste = 2,
+              const CallOptions& options = {}) {
   INFO(describe(p));
   Steps got = steps_of(p, layouts);
-  const Outcome outcome = attend(p, got);
+  const Outcome outcome = attend(p, got, options);
   require_ran(outcome);
   require_steps(got, p, outcome);
   if (p.Q.numel() == 0 || p.Nk() == 0) return outcome;
@@ -666,6 +667,10 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_at
   p.layout_of_O = Layout::gaps;
   check(p, apart);
   for (const float gap : {1000.0f, kNan}) check(with_gaps(p, gap), apart);
+  for (const CallOptions& shifted : with_shifted_arrays(6)) {
+    INFO("One of the tensors is a part of a larger one, and begins at no multiple of 16 bytes");
+    check(random_problem({1, 2, 20, 40, 16}), {}, 2, shifted);
+  }
 }
 
 TEST_CASE("keeps large scores apart", "[l07][naive_attention][points:3]") {

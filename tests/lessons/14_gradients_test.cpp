@@ -990,6 +990,10 @@ TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leave
          laid_out(p.dY, {1, 70}, kNan),
          {2, 140},
          {47, 1}});
+  for (const CallOptions& shifted : with_shifted_arrays(5)) {
+    INFO("One of the matrices begins at no multiple of 16 bytes");
+    check(random_product(64, 40, 48), shifted);
+  }
 }
 
 TEST_CASE("matmul: adds products of large, small and cancelling numbers",

@@ -323,6 +323,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l16][grouped_query_backward][points:1]") {
   check(kKernel, with_gaps(with_gradient(random_problem({2, 4, 13, 21, 18, 2}, kCausal)), kNan));
+  check_shifted(kKernel, with_gradient(random_problem({1, 4, 12, 20, 16, 2}, kCausal)));
 }
 
 TEST_CASE("keeps large scores apart, and scores of -inf out", "[l16][grouped_query_backward][points:1]") {

@@ -492,6 +492,10 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
   const Problem q = random_problem(72, 44, 50, column_major);
   check_product({laid_out(q.A, {1, 75}, kNan), q.B, {44, 1}}, 2);   // columns that begin anywhere
   check_product({laid_out(q.A, {2, 148}, kNan), q.B, {44, 1}}, 2);  // and have gaps
+  for (const CallOptions& shifted : with_shifted_arrays(3)) {
+    INFO("One of the matrices begins at no multiple of 16 bytes");
+    check_product(q, 2, shifted);
+  }
 }
 
 TEST_CASE("multiplies K = 7 and K = 0, which gives zeros, and launches nothing for an empty C",

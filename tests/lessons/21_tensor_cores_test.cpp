@@ -663,14 +663,14 @@ TEST_CASE("refuses what does not fit together and what cannot be copied 16 bytes
           "[l21][matmul][points:1]") {
   check_product<bfloat16, float>(sixteen_bit_problem(3, 8, 8));
   const auto refused = [](Shape a, Strides a_strides, Shape b, Strides b_strides, Shape c,
-                          const char* argument) {
+                          const char* argument, const CallOptions& options = {}) {
     INFO("A: shape " << format_shape(a) << ", strides " << format_shape(a_strides) << "; B: shape "
                      << format_shape(b) << ", strides " << format_shape(b_strides) << "; C: shape "
                      << format_shape(c));
     const Tensor<bfloat16> A(a, a_strides, bfloat16(1.0)), B(b, b_strides, bfloat16(1.0));
     Tensor<float> C(c);
     require_throws<std::invalid_argument>(
-        call(ENTRY(matmul_bfloat16_to_float32), in(A, "A"), in(B, "B"), out(C, "C")), argument);
+        call_with(options, ENTRY(matmul_bfloat16_to_float32), in(A, "A"), in(B, "B"), out(C, "C")), argument);
   };
   refused({3, 8}, {8, 1}, {7, 8}, {8, 1}, {3, 8}, "B");
   refused({3, 8}, {8, 1}, {8, 8}, {8, 1}, {4, 8}, "C");
@@ -680,6 +680,11 @@ TEST_CASE("refuses what does not fit together and what cannot be copied 16 bytes
   refused({3, 8}, {8, 1}, {8, 8}, {1, 12}, {3, 8}, "B");
   refused({3, 7}, {8, 1}, {7, 8}, {8, 1}, {3, 8}, "A");
   refused({3, 8}, {8, 1}, {8, 7}, {8, 1}, {3, 7}, "B");
+  for (const std::size_t array : {0, 1}) {
+    const char* const name = array == 0 ? "A" : "B";
+    INFO(name << " begins 8 bytes past a multiple of 16");
+    refused({3, 8}, {8, 1}, {8, 8}, {8, 1}, {3, 8}, name, with_shifted_arrays(2, 8)[array]);
+  }
 }
 
 COURSE_RUN(RunContext& run) {

@@ -451,6 +451,13 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
   refuse([](Problem& p) { p.scale = kNan; }, "scale");
   refuse([](Problem& p) { p.K = lay_out(p.K, Strides{200, 100, 20, 1}); }, "K");
   refuse([](Problem& p) { p.V = lay_out(p.V, Strides{200, 84, 16, 1}); }, "V");
+  const char* const rows[] = {"Q", "K", "V", "O"};
+  for (std::size_t array = 0; array < 4; ++array) {
+    INFO(rows[array] << " begins 8 bytes past a multiple of 16");
+    Forward got = results_of(valid);
+    require_throws<std::invalid_argument>(kKernel.attend(valid, got, with_shifted_arrays(4, 8)[array]),
+                                          rows[array]);
+  }
   const Problem narrow = fp16(random_problem({1, 2, 4, 5, 12}));
   require_refused(kKernel, narrow, results_of(narrow), "Q");
 }

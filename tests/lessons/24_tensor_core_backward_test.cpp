@@ -473,6 +473,13 @@ TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gi
   refuse([](BackwardProblem& p) { p.dO = spread(p.dO); }, "dO");
   refuse([](BackwardProblem& p) { p.V = lay_out(p.V, Strides{170, 85, 17, 1}); }, "V");  // rows of 17 numbers
   refuse([](BackwardProblem& p) { p.dO = lay_out(p.dO, Strides{136, 68, 17, 1}); }, "dO");
+  const char* const inputs[] = {"Q", "K", "V", "O", "lse", "dO"};
+  for (const std::size_t array : {0, 1, 2, 3, 5}) {
+    INFO(inputs[array] << " begins 8 bytes past a multiple of 16");
+    Backward got = results_of(valid);
+    require_throws<std::invalid_argument>(
+        kBackward.attend_backward(valid, got, with_shifted_arrays(6, 8)[array]), inputs[array]);
+  }
   refuse([](BackwardProblem& p) { p.mask.window = 0; }, "window");
   refuse([](BackwardProblem& p) { p.mask.sinks = -1; }, "sinks");
   for (const float dropout : {-0.25f, 1.0f, kNan})

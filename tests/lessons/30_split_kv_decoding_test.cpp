@@ -1021,6 +1021,13 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
       x.V_pages = lay_out(x.V_pages, Strides{4000, 1000, 16 + apart, 1});
     });
     refuse("O", [&](auto&, auto&, Arrays& got) { got.O = spread(got.O); });
+    const char* const arrays[] = {"Q", "K_pages", "V_pages", "table", "lengths", "O"};
+    for (const std::size_t array : {0, 1, 2, 5}) {
+      INFO(arrays[array] << " begins 8 bytes past a multiple of 16");
+      Arrays got = results_of(valid);
+      require_throws<std::invalid_argument>(
+          decode(valid, queries_of(valid), got, with_shifted_arrays(6, 8)[array]), arrays[array]);
+    }
     for (const Int D : {Int{0}, Int{12}, (type ? kMaxDim : kMaxDimFloat32) + 8}) {
       Decoding x = valid;
       for (Problem& p : x.sequences) {

@@ -224,6 +224,13 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
   return outcome;
 }
 
+void check_shifted(const Kernel& kernel, const Problem& p, TestLine where) {
+  for (const CallOptions& shifted : with_shifted_arrays(3 + (p.sink ? 1 : 0) + kernel.outputs.size())) {
+    INFO("One of the tensors is a part of a larger one, and begins at no multiple of 16 bytes");
+    check(kernel, p, shifted, where);
+  }
+}
+
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {
   INFO(describe(p));
   Forward first = results_of(p);

@@ -100,6 +100,10 @@ inline const grading::CallOptions kCounted{.check = grading::CheckMode::always};
 grading::Outcome check(const Kernel& kernel, const Problem& p, grading::CallOptions options = {},
                        TestLine where = TestLine::here());
 
+/// @brief Right with one tensor after the other beginning at no multiple of 16 bytes, as a part of a larger
+/// one may.
+void check_shifted(const Kernel& kernel, const Problem& p, TestLine where = TestLine::here());
+
 /// @brief Right, and the same bits in every order of blocks and threads.
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where = TestLine::here());
 

@@ -162,6 +162,15 @@ void check_values(const BackwardKernel& kernel, const Problem& p, TestLine where
   check_values(kernel, with_gradient(p), where);
 }
 
+void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {
+  constexpr std::size_t kInputs = 6;  // Q, K, V, O, lse and dO
+  for (const CallOptions& shifted :
+       with_shifted_arrays(kInputs + (p.sink ? 1 : 0) + outputs_of(kernel, p).size())) {
+    INFO("One of the tensors is a part of a larger one, and begins at no multiple of 16 bytes");
+    check(kernel, p, shifted, where);
+  }
+}
+
 void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {
   INFO(describe(p));
   Backward first = results_of(p);

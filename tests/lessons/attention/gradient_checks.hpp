@@ -69,6 +69,10 @@ grading::Outcome check(const BackwardKernel& kernel, const Problem& p, grading::
 void check_values(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where = TestLine::here());
 void check_values(const BackwardKernel& kernel, const Problem& p, TestLine where = TestLine::here());
 
+/// @brief Right with one tensor after the other beginning at no multiple of 16 bytes, as a part of a larger
+/// one may.
+void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where = TestLine::here());
+
 /// @brief Right, and the same bits in every order of blocks and threads.
 void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p,
                      TestLine where = TestLine::here());

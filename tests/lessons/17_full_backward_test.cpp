@@ -494,6 +494,9 @@ TEST_CASE("takes all strides, and leaves alone what lies between the rows",
   check(kBackward, with_gaps(with_gradient(q)));
   check_values(with_gaps(q, kNan));
   check_values(kBackward, with_gaps(with_gradient(q), kNan));
+  const Problem shifted = with_sink(random_problem({1, 2, 12, 20, 16, 1}, {.causal = true}));
+  check_shifted(kForward, shifted);
+  check_shifted(kBackward, with_gradient(shifted));
 }
 
 TEST_CASE("takes windows and sinks of any size; one that hides nothing gives the bits of none",

@@ -480,6 +480,9 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
   apart.layout_of_lse = inside;
   check_forward(apart);
   check_values(kBackward, with_gaps(with_gradient(p), kNan));
+  const Problem shifted = dropped(random_problem({1, 2, 12, 20, 16, 1}, {.causal = true}), 0.25f);
+  check_shifted(kForward, shifted);
+  check_shifted(kBackward, with_gradient(shifted));
   apart = with_layouts(p, inside, outside, inside, outside);
   apart.layout_of_lse = inside;
   check_values(kBackward,

@@ -37,8 +37,8 @@ struct Counters {
   SharedTraffic shared_load, shared_store, shared_atomic;
   std::uint64_t barriers = 0;    ///< warps that arrive at __syncthreads()
   std::uint64_t warp_syncs = 0;  ///< __syncwarp(), by warp
-  std::uint64_t shuffles =
-      0;  ///< by warp; with movmatrix, and each value that a tile of several warps hands over
+  /// By warp; with movmatrix, and each value that a tile of several warps hands over.
+  std::uint64_t shuffles = 0;
   std::uint64_t votes = 0;                ///< ballots, votes, matches and reductions, by warp
   std::uint64_t matrix_instructions = 0;  ///< matrix products, by warp
   // The multiply-adds of matrix products, by the format of the factors.

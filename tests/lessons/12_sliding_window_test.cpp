@@ -139,7 +139,7 @@ class RangeMistakes {
   }
 
   void add_missing_tiles(Catalogue& to) const {
-    const Int N = N_, window = window_;
+    const Int N = N_;
     if (p_.mask.window > Int{1} << 62)
       add_missing(
           to, "window_overflows",
@@ -190,10 +190,8 @@ class RangeMistakes {
     if (offset_ != 0)
       add_missing(
           to, "begin_without_offset",
-          [N, window](const Ranges& r, Int j) {
-            return j >= round_down(std::max<Int>(r.first_query - window + 1, 0), N);
-          },
-          "The first tile of keys is that of a query that stands at key i. It stands at key i + Nk - Nq.");
+          [first_key = begin_without_offset()](const Ranges& r, Int j) { return j >= first_key(r); },
+          kBeginWithoutOffset);
   }
 
   /// Ranges that begin or end a tile away, which may leave nothing to see.
@@ -218,12 +216,20 @@ class RangeMistakes {
           "The end of the range of keys is that of a query that stands at key i. It stands at key i + Nk - "
           "Nq.");
     if (to.which() != Which::O) return;
-    for (const bool from_key_0 : {false, true})
+    const auto add_early = [&](const char* name, auto first_key, const char* sentence) {
       to.add(grading::gives(
-          "range_begins_early", [*this, from_key_0] { return with_early_values(from_key_0); },
-          "Tiles before the window are loaded, and hidden: their values are infinite here, and 0 times "
-          "infinity is NaN. The first tile has to be the one that holds key `begin`." +
-              tiles_));
+          name, [*this, first_key] { return with_early_values(first_key); }, sentence + tiles_));
+    };
+    const char* const early =
+        "Tiles before the window are loaded, and hidden: their values are infinite here, and 0 times "
+        "infinity "
+        "is NaN. The first tile has to be the one that holds key `begin`.";
+    add_early(
+        "range_begins_early", [](const Ranges&) { return Int{0}; }, early);
+    add_early(
+        "range_begins_early", [N](const Ranges& r) { return std::max<Int>(round_down(r.begin, N) - N, 0); },
+        early);
+    if (offset_ > 0) add_early("begin_without_offset", begin_without_offset(), kBeginWithoutOffset);
   }
 
   /// Wrong masks of the tiles that pass by and are not whole.
@@ -352,9 +358,9 @@ class RangeMistakes {
          [N](const Ranges& r, Int j) { return j < round_up(r.all_end, N); }},
     };
     parts.push_back({"mask_top_left", Part::position, -offset_});
-    parts.push_back({"begin_without_offset", Part::begin, 0, [N, window = window_](const Ranges& r, Int j) {
-                       return j >= round_down(std::max<Int>(r.first_query - window + 1, 0), N);
-                     }});
+    parts.push_back(
+        {"begin_without_offset", Part::begin, 0,
+         [first_key = begin_without_offset()](const Ranges& r, Int j) { return j >= first_key(r); }});
     parts.push_back({"end_without_offset", Part::end, 0,
                      [N](const Ranges& r, Int j) { return j < round_up(r.last_query + 1, N); }});
     return parts;
@@ -378,17 +384,29 @@ class RangeMistakes {
     };
   }
 
-  /// O where values of the tile before the window, or of all from key 0 on, are multiplied by a weight of 0.
-  Tensor<double> with_early_values(bool from_key_0) const {
+  /// O where the values of keys that lie in tiles before the window, from first_key(ranges) on, are
+  /// multiplied by a weight of 0.
+  template <class FirstKey>
+  Tensor<double> with_early_values(FirstKey first_key) const {
     Tensor<double> O = attention_of(p_).O;
     for (Int b = 0; b < p_.B(); ++b)
       for (Int h = 0; h < p_.H(); ++h)
         for (Int i = 0; i < p_.Nq(); ++i) {
-          const Int end = round_down(Ranges(p_, i, M_).begin, N_);
-          for (Int j = from_key_0 ? 0 : std::max<Int>(end - N_, 0); j < std::min(end, p_.Nk()); ++j)
+          const Ranges ranges(p_, i, M_);
+          for (Int j = first_key(ranges); j < std::min(round_down(ranges.begin, N_), p_.Nk()); ++j)
             for (Int d = 0; d < p_.D(); ++d) O(b, h, i, d) += 0.0 * static_cast<double>(p_.V(b, h, j, d));
         }
     return O;
+  }
+
+  static constexpr const char* kBeginWithoutOffset =
+      "The first tile of keys is that of a query that stands at key i. It stands at key i + Nk - Nq.";
+
+  /// The first key of the tile with which a query would begin that stands at key i.
+  std::function<Int(const Ranges&)> begin_without_offset() const {
+    return [N = N_, window = window_](const Ranges& r) {
+      return round_down(std::max<Int>(r.first_query - window + 1, 0), N);
+    };
   }
 
   /// Those of each query's tile.

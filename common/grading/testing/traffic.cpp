@@ -62,10 +62,8 @@ std::string reads_too_much(const Profile& profile, std::uint64_t bytes, std::str
     if (asked * 10 <= kLanesTogether * bytes * 11) return {};
     return fmt::format(
                "The threads ask for {} bytes in all; {} takes at most {}. Lanes of a warp that ask for the "
-               "same "
-               "number at the same time share a sector, but each of them loads it for itself. Let one of "
-               "them "
-               "load what threads need together, and the others find it in shared memory.",
+               "same number at the same time share a sector, but each of them loads it for itself. Let one "
+               "of them load what threads need together, and the others find it in shared memory.",
                asked, what, bytes) +
            line_with_most(
                profile, [](const simt::Counters& counters) { return counters.global_load.bytes_asked; },

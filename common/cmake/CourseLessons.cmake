@@ -98,7 +98,8 @@ function(course_add_judge_tests id number name)
       set_tests_properties(${test_name} PROPERTIES TIMEOUT 300)
     endforeach()
     add_test(NAME lesson.${number}.mutants COMMAND course judge ${number} --only mutant --quick --backend cpu)
-    set_tests_properties(lesson.${number}.mutants PROPERTIES TIMEOUT 900 COST 500)  # long ones begin early
+    # Long ones begin early. It compiles and runs on two cores.
+    set_tests_properties(lesson.${number}.mutants PROPERTIES TIMEOUT 900 COST 500 PROCESSORS 2)
   endif()
   if(TARGET course-worker-cuda)
     add_test(NAME lesson.${number}.compiles.gpu COMMAND course build ${number} --solution --quick --backend gpu)

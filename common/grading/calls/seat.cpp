@@ -25,14 +25,18 @@ constexpr double kShortestWait = 0.05;  // seconds
 /// For what a tool does at the end: looking for leaks, writing its log.
 constexpr auto kTimeToFinish = std::chrono::seconds(30);
 
-using ThreadSeconds = std::map<pid_t, double>;
+using ThreadTime = WorkerProcess::ThreadTime;
+using ThreadTimes = std::map<pid_t, ThreadTime>;
 
-/// Processor time of the busiest thread. The simulator stops its launches by the same measure.
-double used_since(const ThreadSeconds& before, const ThreadSeconds& now) {
-  double most = 0;
-  for (const auto& [thread, seconds] : now) {
+/// The most that one thread used, and the most that one stood in line. The simulator stops its launches by
+/// the first.
+ThreadTime most_since(const ThreadTimes& before, const ThreadTimes& now) {
+  ThreadTime most;
+  for (const auto& [thread, time] : now) {
     const auto known = before.find(thread);
-    most = std::max(most, seconds - (known == before.end() ? 0 : known->second));
+    const ThreadTime begin = known == before.end() ? ThreadTime{} : known->second;
+    most.used = std::max(most.used, time.used - begin.used);
+    most.queued = std::max(most.queued, time.queued - begin.queued);
   }
   return most;
 }
@@ -105,22 +109,27 @@ Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, cons
   };
 
   const double limit = timeout + grace_seconds(timeout);
-  const ThreadSeconds before = config.busy_factor > 1 ? process.thread_seconds() : ThreadSeconds{};
-  const Clock::time_point start = Clock::now(), latest = start + to_duration(config.busy_factor * limit);
+  const bool may_be_busy = config.busy_factor > 1;
+  const ThreadTimes before = may_be_busy ? process.thread_times() : ThreadTimes{};
+  const Clock::time_point start = Clock::now();
   Clock::time_point deadline = start + to_duration(limit);
   process.channel().send(encode(call), {input.get(), output.get()});  // wait() notices if nobody is there
   for (;;) {
     switch (process.wait(deadline)) {
       case WorkerProcess::Event::timeout: {
-        const double used = config.busy_factor > 1 ? used_since(before, process.thread_seconds()) : limit;
-        if (used < limit && deadline < latest) {
-          deadline = std::min(latest, Clock::now() + to_duration(std::max(limit - used, kShortestWait)));
+        const ThreadTime time =
+            may_be_busy ? most_since(before, process.thread_times()) : ThreadTime{.used = limit};
+        const Clock::time_point now = Clock::now(),
+                                latest = start + to_duration(config.busy_factor * limit + time.queued);
+        if (time.used < limit && now < latest) {
+          deadline = std::min(latest, now + to_duration(std::max(limit - time.used, kShortestWait)));
           continue;
         }
         ++timeouts_;
-        return end_with(Status::timeout,
-                        used < limit / 2 ? describe_idle_timeout(config.busy_factor * limit, used, progress)
-                                         : describe_timeout(timeout, progress));
+        const double passed = std::chrono::duration<double>(now - start).count();
+        return end_with(Status::timeout, time.used < limit / 2
+                                             ? describe_idle_timeout(passed, time.used, progress)
+                                             : describe_timeout(timeout, progress));
       }
       case WorkerProcess::Event::ended:
         return end_with(Status::died, describe_death(process.stop(), progress));

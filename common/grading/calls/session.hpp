@@ -52,7 +52,8 @@ struct SessionConfig {
       2;                   ///< once a call has timed out: a file that hangs mostly hangs in every case
   int patience = 2;        ///< once so many calls have timed out, the kernel is called no more
   double busy_factor = 1;  ///< a call may take so many times its seconds by the clock, as long as the worker
-                           ///< has not had a processor for that long
+                           ///< has not had a processor for that long; above 1, the time in which it stands in
+                           ///< line for a processor does not count
   std::optional<Confinement> confinement;  ///< for code that nobody trusts
   std::optional<SanitizerRun> sanitizer;   ///< a tool watches the calls: what it finds is all that counts
   bool kernels_only =

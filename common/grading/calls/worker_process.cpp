@@ -91,6 +91,24 @@ void require_executable(const std::string& path) {
 
 void close_on_exec(int fd) { fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
+/// Of a thread, whose folder in /proc this is.
+std::optional<WorkerProcess::ThreadTime> time_of(const std::filesystem::path& task) {
+  constexpr double kNanoseconds = 1e9;
+  double used = 0, queued = 0;
+  if (std::ifstream file(task / "schedstat"); file >> used >> queued)
+    return WorkerProcess::ThreadTime{used / kNanoseconds, queued / kNanoseconds};
+  static const auto ticks_a_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+  std::ifstream file(task / "stat");
+  std::string text, skipped;
+  std::getline(file, text);
+  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));  // after the name
+  constexpr int kBeforeTimes = 11;
+  for (int i = 0; i < kBeforeTimes; ++i) fields >> skipped;
+  double user = 0, system = 0;
+  if (!(fields >> user >> system)) return std::nullopt;
+  return WorkerProcess::ThreadTime{(user + system) / ticks_a_second, 0};
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_output_on,
@@ -284,24 +302,14 @@ bool WorkerProcess::holds_too_much() const {
   return (statistics >> whole >> resident) && resident * whole_pages(1) > memory_bytes_;
 }
 
-std::map<pid_t, double> WorkerProcess::thread_seconds() const {
-  static const auto ticks_a_second = static_cast<double>(sysconf(_SC_CLK_TCK));
-  std::map<pid_t, double> seconds;
+std::map<pid_t, WorkerProcess::ThreadTime> WorkerProcess::thread_times() const {
+  std::map<pid_t, ThreadTime> times;
   const std::filesystem::path tasks = fmt::format("/proc/{}/task", inner_pid_ > 0 ? inner_pid_ : pid_);
   std::error_code gone;
   for (auto task = std::filesystem::directory_iterator(tasks, gone); !gone && task != end(task);
-       task.increment(gone)) {
-    std::ifstream file(task->path() / "stat");
-    std::string text, skipped;
-    std::getline(file, text);
-    std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));  // behind the name
-    constexpr int kBeforeTimes = 11;
-    for (int i = 0; i < kBeforeTimes; ++i) fields >> skipped;
-    double user = 0, system = 0;
-    if (fields >> user >> system)
-      seconds[std::stoi(task->path().filename())] = (user + system) / ticks_a_second;
-  }
-  return seconds;
+       task.increment(gone))
+    if (const auto time = time_of(task->path())) times[std::stoi(task->path().filename())] = *time;
+  return times;
 }
 
 bool WorkerProcess::finish(Clock::time_point deadline) {

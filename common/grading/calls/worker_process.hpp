@@ -47,9 +47,15 @@ class WorkerProcess {
   /// comes first. too_large: a confined worker holds more memory than it may.
   Event wait(Clock::time_point deadline);
 
-  /// @brief Seconds of a processor that each thread of the worker has had, by its number; empty if nobody
-  /// knows. Cost: a small file for each thread.
-  std::map<pid_t, double> thread_seconds() const;
+  /// @brief What a thread has had of the processors, and how long it stood in line for one, in seconds since
+  /// it began.
+  struct ThreadTime {
+    double used = 0, queued = 0;
+  };
+
+  /// @brief The time of each thread of the worker, by its number; empty if nobody knows. Nobody stands in
+  /// line on a kernel that does not count it. Cost: a small file for each thread.
+  std::map<pid_t, ThreadTime> thread_times() const;
 
   /// @brief Takes in what was printed so far, without waiting.
   void collect_output();

@@ -1,7 +1,13 @@
 // Code that never comes back.
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
+#include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <vector>
 
 #include "support/catch.hpp"
 #include "worker_support.hpp"
@@ -15,6 +21,41 @@ namespace {
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
+
+/// While it lives, this process and those that it starts share one processor with so many that never rest.
+class OneProcessor {
+ public:
+  explicit OneProcessor(int others) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    int first = 0;
+    while (!CPU_ISSET(first, &before_)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    for (int i = 0; i < others; ++i) {
+      others_.push_back(fork());
+      if (others_.back() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (std::atomic<bool> rests = false; !rests.load();) {
+        }
+      }
+    }
+  }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+  ~OneProcessor() {
+    for (const pid_t other : others_) {
+      kill(other, SIGKILL);
+      waitpid(other, nullptr, 0);
+    }
+    sched_setaffinity(0, sizeof before_, &before_);
+  }
+
+ private:
+  cpu_set_t before_{};
+  std::vector<pid_t> others_;
+};
 
 void check_stopped(Misdeed misdeed) {
   Session session(library("misbehave"));
@@ -55,6 +96,22 @@ TEST_CASE("a call without a processor may take longer by the clock, up to the bu
   start = std::chrono::steady_clock::now();
   CHECK(misbehave(another, kLoopForever, 0.5).status == Status::timeout);
   CHECK(seconds_since(start) > 0.5);
+}
+
+TEST_CASE("the time in which a call stands in line for a processor does not count") {
+  if (!std::filesystem::exists("/proc/self/schedstat")) {
+    WARN("this kernel does not count that time");
+    return;
+  }
+  constexpr double kSeconds = 0.2, kLimit = 0.72;  // by the processor, with what the grader adds
+  SessionConfig config = library("misbehave");
+  config.busy_factor = 1.5;
+  const OneProcessor with_others(3);
+  Session session(config);
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = misbehave(session, kLoopForever, kSeconds);
+  CHECK(seconds_since(start) > 1.2 * config.busy_factor * kLimit);
+  CHECK_THAT(outcome.message, ContainsSubstring("still running after 0.2 s and was stopped"));
 }
 
 TEST_CASE("a static constructor that hangs is stopped") {

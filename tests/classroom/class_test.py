@@ -72,6 +72,12 @@ def start(submissions, out, *options, **settings):
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")  # fmt: skip
 
 
+def wait_for_verdicts(process, out, number):
+    """Until so many files are judged, or the run has ended."""
+    while process.poll() is None and len([*(out / ".grading/verdicts").glob("*.json")]) < number:
+        time.sleep(0.01)
+
+
 class Graded:
     """A class and its results, as one run without a stop makes them."""
 
@@ -235,7 +241,9 @@ class AStoppedRun(Case):
     def test_interrupted_says_so_and_goes_on(self):
         out, moments = WORK / "interrupted", random.Random(SEED + 1)
         process = start(FEW.submissions, out)
-        time.sleep(moments.uniform(0.1, 0.5) * FEW.seconds)
+        # By its progress: seconds that another run took say little on a busy machine.
+        wait_for_verdicts(process, out, moments.randrange(len(tools.verdicts(FEW.out)) - 2))
+        time.sleep(moments.uniform(0, 0.3))
         known = tools.descendants(process.pid)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)

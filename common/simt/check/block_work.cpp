@@ -4,7 +4,6 @@
 #include <link.h>
 
 #include <algorithm>
-#include <new>
 #include <set>
 
 #include "simt/check/machine_code.hpp"
@@ -56,9 +55,7 @@ void BlockWork::begin_launch(std::uintptr_t code_begin, std::size_t code_bytes) 
   code_begin_ = code_begin;
   code_bytes_ = code_bytes;
   blocks_.clear();
-  // As large as the code, but its pages take no memory before they are used.
-  numbers_.reset(static_cast<std::uint32_t*>(std::calloc(code_bytes, sizeof(std::uint32_t))));
-  if (numbers_ == nullptr) throw std::bad_alloc();
+  numbers_ = ZeroedTable<std::uint32_t>(code_bytes);
   read_imports();
 }
 

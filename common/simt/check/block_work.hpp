@@ -6,8 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +13,7 @@
 
 #include "simt/check/merged_blocks.hpp"
 #include "simt/check/sites.hpp"
+#include "simt/check/zeroed_table.hpp"
 
 namespace simt::check {
 
@@ -35,15 +34,12 @@ class BlockWork {
   /// Cost: a look-up; the first time, microseconds. Empty on processors whose code is not understood.
   std::span<const Piece> of(std::uint64_t code_offset, CallPaths::Path path) {
     if (code_offset >= code_bytes_) return {};
-    std::uint32_t number = numbers_.get()[code_offset];
-    if (number == 0) number = numbers_.get()[code_offset] = read(code_offset, path);
+    std::uint32_t number = numbers_[code_offset];
+    if (number == 0) number = numbers_[code_offset] = read(code_offset, path);
     return number == kNothing ? std::span<const Piece>() : blocks_[number - kFirst];
   }
 
  private:
-  struct Free {
-    void operator()(std::uint32_t* numbers) const { std::free(numbers); }
-  };
   static constexpr std::uint32_t kNothing = 1, kFirst = 2;
   std::uint32_t read(std::uint64_t code_offset, CallPaths::Path path);
   void add(std::vector<Piece>& pieces, std::uintptr_t at, CallPaths::Path path, std::uint32_t floats,
@@ -55,7 +51,7 @@ class BlockWork {
   const MergedBlocks& merged_;
   std::uintptr_t code_begin_ = 0;
   std::size_t code_bytes_ = 0;
-  std::unique_ptr<std::uint32_t, Free> numbers_;  ///< by offset: of the block, from kFirst on
+  ZeroedTable<std::uint32_t> numbers_;  ///< by offset: of the block, from kFirst on
   std::vector<std::vector<Piece>> blocks_;
   std::unordered_map<std::uintptr_t, std::string_view> imports_;  ///< by the pointer that the linker fills
 };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <span>
 #include <vector>
 
@@ -45,7 +44,7 @@ void MergedBlocks::begin_launch(std::uintptr_t code_begin, std::size_t code_byte
   if (code_begin == code_begin_ && code_bytes == code_bytes_) return;
   code_begin_ = code_begin;
   code_bytes_ = code_bytes;
-  begun_by_.reset();
+  begun_by_ = {};
   begins_.clear();
   for (const std::span<const std::byte> notes : notes_of(code_begin))
     take_notes(notes.data(), notes.data() + notes.size());
@@ -79,11 +78,7 @@ void MergedBlocks::take_pairs(const std::int32_t* begin, const std::int32_t* end
     begins_.insert(static_cast<std::uint32_t>(block));
     const std::uintptr_t access = offset_at(pair + 1);
     if (pair[1] == 0 || access >= code_bytes_) continue;
-    if (begun_by_ == nullptr) {
-      // As large as the code, but its pages take no memory before they are used.
-      begun_by_.reset(static_cast<std::uint32_t*>(std::calloc(code_bytes_, sizeof(std::uint32_t))));
-      if (begun_by_ == nullptr) throw std::bad_alloc();
-    }
+    if (begun_by_.data() == nullptr) begun_by_ = ZeroedTable<std::uint32_t>(code_bytes_);
     begun_by_[access] = static_cast<std::uint32_t>(block);
   }
 }

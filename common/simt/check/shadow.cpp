@@ -4,20 +4,31 @@
 
 namespace simt::check {
 
-bool Shadow::make(Page& page) {
-  const std::uint64_t bytes = page.size() * sizeof(Cell);
-  if (kept_bytes_ + bytes > most_bytes_) return false;
+Shadow::~Shadow() {
+  for (const Page& page : made()) delete[] page.cells;
+}
+
+Cell* Shadow::new_cells(std::size_t count) {
+  const std::uint64_t bytes = count * sizeof(Cell);
+  if (kept_bytes_ + bytes > most_bytes_) return nullptr;
   kept_bytes_ += bytes;
-  page.cells = std::make_unique<Cell[]>(page.size());
+  return new Cell[count]();
+}
+
+bool Shadow::make(Page& page) {
+  page.cells = new_cells(page.size());
+  if (page.cells == nullptr) return false;
+  made_ = std::max(made_, static_cast<std::size_t>(&page - pages_.data()) + 1);
   return true;
 }
 
 bool Shadow::split(Page& page) {
-  Page bytes{nullptr, true};
-  if (!make(bytes)) return false;
-  for (std::size_t byte = 0; byte < kPageBytes; ++byte) bytes.cells[byte] = page.cells[byte / 4];
+  Cell* const bytes = new_cells(kPageBytes);
+  if (bytes == nullptr) return false;
+  for (std::size_t byte = 0; byte < kPageBytes; ++byte) bytes[byte] = page.cells[byte / 4];
   kept_bytes_ -= page.size() * sizeof(Cell);
-  page = std::move(bytes);
+  delete[] page.cells;
+  page = {.cells = bytes, .by_byte = true};
   return true;
 }
 
@@ -44,7 +55,7 @@ void Shadow::clear(std::uint64_t begin, std::uint64_t end) {
 }
 
 void Shadow::forget_accesses() {
-  for (const Page& page : pages_) {
+  for (const Page& page : made()) {
     if (page.cells == nullptr) continue;
     std::for_each(&page.cells[0], &page.cells[0] + page.size(), [](Cell& cell) {
       cell.read = cell.other_read = Stamp{};

@@ -3,11 +3,11 @@
 /// What is remembered of every piece of memory that a kernel touched.
 
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <utility>
-#include <vector>
 
 #include "simt/check/event.hpp"
+#include "simt/check/zeroed_table.hpp"
 #include "simt/findings.hpp"
 
 namespace simt::check {
@@ -67,6 +67,9 @@ class Shadow {
 
   explicit Shadow(std::uint64_t window_bytes, std::uint64_t most_bytes = kMostBytes)
       : pages_(window_bytes / kPageBytes), most_bytes_(most_bytes) {}
+  ~Shadow();
+  Shadow(const Shadow&) = delete;
+  Shadow& operator=(const Shadow&) = delete;
 
   struct Units {
     Cell* cell;
@@ -89,7 +92,7 @@ class Shadow {
   /// The cells of the words of a page; null if at() has yet to make them, or tells their bytes apart.
   Cell* page_of_words(std::uint64_t offset) {
     Page& page = pages_[offset / kPageBytes];
-    return page.by_byte ? nullptr : page.cells.get();
+    return page.by_byte ? nullptr : page.cells;
   }
   /// The cell of a whole word, at a multiple of 4; null if at() has yet to make it, or tells its bytes apart.
   Cell* word(std::uint64_t offset) {
@@ -122,15 +125,19 @@ class Shadow {
   static constexpr std::uint64_t kMostBytes = std::uint64_t{kMostKeptGigabytes} << 30;
   static constexpr unsigned kWidestAccess = 16;
   struct Page {
-    std::unique_ptr<Cell[]> cells;
-    bool by_byte = false;
+    Cell* cells;  ///< its own; null: never touched
+    bool by_byte;
     std::size_t size() const { return by_byte ? kPageBytes : kPageBytes / 4; }
   };
-  bool make(Page& page);   ///< false: there is no room
-  bool split(Page& page);  ///< false: there is no room
+  Cell* new_cells(std::size_t count);  ///< null: there is no room
+  bool make(Page& page);               ///< false: there is no room
+  bool split(Page& page);              ///< false: there is no room
   Units unwatched(unsigned bytes, bool in_words);
 
-  std::vector<Page> pages_;
+  std::span<const Page> made() const { return {pages_.data(), made_}; }
+
+  ZeroedTable<Page> pages_;  ///< of the whole window, most of which no kernel touches
+  std::size_t made_ = 0;     ///< pages up to the last that was made
   std::uint64_t most_bytes_, kept_bytes_ = 0, unwatched_ = 0;
   Cell spare_[kWidestAccess];
 };

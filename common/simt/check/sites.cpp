@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <new>
 
 #include "simt/check/shadow.hpp"
 
@@ -24,13 +23,11 @@ void SiteTable::have_module(std::uintptr_t code_begin, std::size_t code_bytes) {
   sites_.assign(1, Site{});
   by_place_.clear();
   paths_.clear();
-  // As large as the code, but its pages take no memory before they are used.
-  numbers_.reset(static_cast<Number*>(std::calloc(code_bytes, sizeof(Number))));
-  if (numbers_ == nullptr) throw std::bad_alloc();
+  numbers_ = ZeroedTable<Number>(code_bytes);
 }
 
 std::uint32_t SiteTable::look_up(std::uint64_t code_offset, CallPaths::Path path) {
-  Number& number = numbers_.get()[code_offset];
+  Number& number = numbers_[code_offset];
   const auto [entry, is_new] = by_place_.try_emplace(code_offset << 32 | path, 0u);
   if (is_new) entry->second = add(code_offset, path);
   number = {path, entry->second};

@@ -4,12 +4,11 @@
 /// which threads come there, and with its counts.
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "simt/check/call_paths.hpp"
+#include "simt/check/zeroed_table.hpp"
 #include "simt/profile.hpp"
 #include "simt/runtime/symbolize.hpp"
 
@@ -35,7 +34,7 @@ class SiteTable {
   /// own headers counts as its caller's. Cost: a look-up; the first time, microseconds.
   unsigned find(std::uint64_t code_offset, CallPaths::Path path) {
     while (code_offset < code_bytes_) {
-      const Number& known = numbers_.get()[code_offset];
+      const Number& known = numbers_[code_offset];
       std::uint32_t site = known.site;
       if (site == 0 || (known.path != path && site != kTransparent)) site = look_up(code_offset, path);
       if (site != kTransparent) return site;
@@ -62,9 +61,6 @@ class SiteTable {
     CallPaths::Path path;
     std::uint32_t site;
   };
-  struct Free {
-    void operator()(Number* numbers) const { std::free(numbers); }
-  };
   static constexpr std::uint32_t kTransparent = ~0u;  ///< a place in the simulator's own headers
   void have_module(std::uintptr_t code_begin, std::size_t code_bytes);
   std::uint32_t look_up(std::uint64_t code_offset, CallPaths::Path path);
@@ -75,7 +71,7 @@ class SiteTable {
   std::uintptr_t code_begin_ = 0;
   std::size_t code_bytes_ = 0;
   std::vector<Site> sites_;
-  std::unique_ptr<Number, Free> numbers_;                      ///< by offset
+  ZeroedTable<Number> numbers_;                                ///< by offset
   std::unordered_map<std::uint64_t, std::uint32_t> by_place_;  ///< by offset and path
   unsigned caller_ = 0;                                        ///< the site that called the launch
 };

@@ -18,8 +18,9 @@
 namespace {
 
 // The C library and its kin hold no line of a user. Where their debug files are installed, libbacktrace would
-// read and unpack all of them at its first question: a third of a second in every worker.
-thread_local bool system_modules_are_hidden = false;
+// read and unpack all of them at its first question: a third of a second in every worker. Nor does this
+// library, whose symbols it would sort: a millisecond.
+thread_local bool other_modules_are_hidden = false;
 
 using ModuleCallback = int (*)(dl_phdr_info*, std::size_t, void*);
 
@@ -32,17 +33,35 @@ bool is_system_module(std::string_view file) {
   return file.starts_with("/lib/") || file.starts_with("/lib64/") || file.starts_with("/usr/lib/");
 }
 
+struct ModuleRange {
+  std::uintptr_t begin = 0, end = 0;
+};
+
+int find_runtime(dl_phdr_info* info, std::size_t, void* out) {
+  const auto here = reinterpret_cast<std::uintptr_t>(&find_runtime);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || here < begin || here >= begin + segment.p_memsz) continue;
+    *static_cast<ModuleRange*>(out) = {begin, begin + segment.p_memsz};
+    return 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 // The linker lets every dl_iterate_phdr() of this library, libbacktrace's among them, arrive here.
 extern "C" int __real_dl_iterate_phdr(ModuleCallback callback, void* data);
 extern "C" int __wrap_dl_iterate_phdr(ModuleCallback callback, void* data) {
-  if (!system_modules_are_hidden) return __real_dl_iterate_phdr(callback, data);
+  if (!other_modules_are_hidden) return __real_dl_iterate_phdr(callback, data);
   VisibleModules visible{callback, data};
   return __real_dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t size, void* out) {
         const auto* to = static_cast<const VisibleModules*>(out);
-        return is_system_module(info->dlpi_name) ? 0 : to->callback(info, size, to->data);
+        ModuleRange unused;
+        const bool hidden = is_system_module(info->dlpi_name) || find_runtime(info, size, &unused) != 0;
+        return hidden ? 0 : to->callback(info, size, to->data);
       },
       &visible);
 }
@@ -56,10 +75,10 @@ const char* own_program() {
 
 namespace {
 
-/// While it lives, libbacktrace sees no system modules.
-struct HiddenSystemModules {
-  HiddenSystemModules() { system_modules_are_hidden = true; }
-  ~HiddenSystemModules() { system_modules_are_hidden = false; }
+/// While it lives, libbacktrace sees no modules but those that may hold a user's code.
+struct HiddenOtherModules {
+  HiddenOtherModules() { other_modules_are_hidden = true; }
+  ~HiddenOtherModules() { other_modules_are_hidden = false; }
 };
 
 void ignore_error(void*, const char*, int) {}
@@ -139,27 +158,11 @@ std::size_t parameters_begin(std::string_view name) {
   return name.size();
 }
 
-struct ModuleRange {
-  std::uintptr_t begin = 0, end = 0;
-};
-
 void visit_frames(std::uintptr_t pc, backtrace_full_callback visit, void* data) {
   if (in_runtime(pc)) return;
   backtrace_state* state = current_state();
-  const HiddenSystemModules hidden;
+  const HiddenOtherModules hidden;
   backtrace_pcinfo(state, pc, visit, ignore_error, data);
-}
-
-int find_runtime(dl_phdr_info* info, std::size_t, void* out) {
-  const auto here = reinterpret_cast<std::uintptr_t>(&find_runtime);
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto& segment = info->dlpi_phdr[i];
-    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-    if (segment.p_type != PT_LOAD || here < begin || here >= begin + segment.p_memsz) continue;
-    *static_cast<ModuleRange*>(out) = {begin, begin + segment.p_memsz};
-    return 1;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -204,7 +207,7 @@ std::string source_text(const SourceLine& line) {
 std::string function_name(const void* address) {
   std::string mangled;
   backtrace_state* state = current_state();
-  const HiddenSystemModules hidden;
+  const HiddenOtherModules hidden;
   backtrace_syminfo(
       state, reinterpret_cast<std::uintptr_t>(address),
       [](void* out, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {

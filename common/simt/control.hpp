@@ -24,8 +24,9 @@ struct Settings {
   /// A launch is stopped and reported as a fault once it has had the processors for so long, however long
   /// that is by the clock on a busy machine; or once it has slept for four times as long.
   double launch_seconds = 10.0;
-  std::string device = "h200";   ///< device profile: "t4", "rtx4090", "a100" or "h200"
-  std::uint32_t max_grid_x = 0;  ///< stricter limit of gridDim.x; 0 = that of the device profile
+  std::string device = "h200";       ///< device profile: "t4", "rtx4090", "a100" or "h200"
+  std::uint32_t max_grid_x = 0;      ///< stricter limit of gridDim.x; 0 = that of the device profile
+  std::size_t max_memory_bytes = 0;  ///< stricter limit of device memory; 0 = that of the device profile
   /// Watches every access of kernels that were compiled in the check flavour: see findings.hpp, profile.hpp
   /// and trace.hpp. One operating-system thread, one fixed order, 6 GB of device memory; slower, and for
   /// small sizes: each 4 bytes that a kernel touches take 32 bytes more.

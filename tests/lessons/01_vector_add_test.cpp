@@ -220,6 +220,27 @@ void check_host(std::int64_t n) {
         "vector_add_host launched no kernel. The sums are to be computed on the device: call vector_add.");
 }
 
+/// For a call in which CUDA is to fail for a reason that its arguments do not tell: fails the case unless the
+/// entry threw, or found a way all the same, and its sum is right.
+void require_sum_or_error(const Outcome& outcome, const Tensor<float>& c, const Tensor<float>& a,
+                          const Tensor<float>& b) {
+  if (outcome.status != Status::returned) return require_throws<std::runtime_error>(outcome);
+  require_ran(outcome);
+  require_sum(c, a, b);
+}
+
+/// In the simulator, the third array does not fit. A GPU has no such switch.
+void check_host_with_memory_for_two_arrays(std::int64_t n) {
+  INFO("n = " << n << ", and the device has memory for two arrays and a half");
+  const Tensor<float> a = numbers(n, 0), b = numbers(n, 1);
+  Tensor<float> c({n});
+  CallOptions options;
+  options.max_memory_bytes = static_cast<std::uint64_t>(10 * n);
+  require_sum_or_error(
+      call_with(options, ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), n), c, a,
+      b);
+}
+
 /// Makes the simulator refuse what the contract forbids. A GPU takes grids of up to 2^31 - 1 blocks, so there
 /// a launch with too many blocks goes unnoticed: that part of the contract is checked by the simulator alone.
 CallOptions with_grid_limit(std::int64_t blocks) {
@@ -259,7 +280,12 @@ TEST_CASE("adds more numbers than the largest grid has threads", "[l01][vector_a
   // In check mode, too: steps that are too short add elements twice, which no result shows.
   CallOptions checked;
   checked.check = CheckMode::always;
-  check_device(kBlockThreads * kBlockThreads + 1000, checked);
+  constexpr std::int64_t kManyBlocks = kBlockThreads * kBlockThreads + 1000;
+  const Outcome outcome = check_device(kManyBlocks, checked);
+  if (const Profile* profile = profile_of(outcome)) {
+    require_busy_blocks(*profile, 4.0 * kBlockThreads / kManyBlocks);  // a thread may add four at a time
+    require_busy_warps(*profile);
+  }
 }
 
 TEST_CASE("adds huge and tiny numbers, and zeros of both signs, to the last bit",
@@ -368,6 +394,7 @@ TEST_CASE("host: reports that the device has too little memory", "[l01][vector_a
   Tensor<float> c({3});
   require_throws<std::runtime_error>(call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"),
                                           host_out(c, "c"), std::int64_t{1} << 40));
+  check_host_with_memory_for_two_arrays(1000);
 }
 
 TEST_CASE("host: frees its device memory when a copy fails", "[l01][vector_add_host][points:2]") {
@@ -380,6 +407,10 @@ TEST_CASE("host: frees its device memory when a copy fails", "[l01][vector_add_h
   INFO("then b is one");
   require_throws<std::runtime_error>(
       call(ENTRY(vector_add_host), host_in(x, "a"), null(), host_out(c, "c"), std::int64_t{1000}));
+  INFO("then b lies in device memory, so that copying it from the host fails");
+  const Tensor<float> a = numbers(1000, 0);
+  require_sum_or_error(call(ENTRY(vector_add_host), host_in(a, "a"), in(x, "b"), host_out(c, "c"), c.numel()),
+                       c, a, x);
 }
 
 TEST_CASE("host: reports that the result cannot be copied back", "[l01][vector_add_host][points:2]") {
@@ -389,6 +420,10 @@ TEST_CASE("host: reports that the result cannot be copied back", "[l01][vector_a
   const Outcome outcome =
       call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), null(), std::int64_t{1000});
   require_throws<std::runtime_error>(outcome);
+  INFO("then c lies in device memory, so that copying it to the host fails");
+  Tensor<float> c({1000});
+  require_sum_or_error(call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), out(c, "c"), c.numel()),
+                       c, a, b);
 }
 
 COURSE_RUN(RunContext& run) {

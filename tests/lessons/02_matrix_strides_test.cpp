@@ -596,6 +596,12 @@ void require_coalesced(const simt::GlobalTraffic& traffic, const std::string& ve
   require_full_sectors(traffic, verb == "reads" ? "load" : "store");
 }
 
+/// No block moves more than a tile, and no warp most of it.
+void require_busy(const Profile& profile, std::int64_t elements) {
+  require_busy_blocks(profile, static_cast<double>(kTile * kTile) / static_cast<double>(elements));
+  require_busy_warps(profile);
+}
+
 void require_no_conflicts(const simt::SharedTraffic& traffic, const std::string& verb) {
   require(traffic.conflicts() == 0,
           "When a warp " + verb + " shared memory, it takes " +
@@ -666,6 +672,12 @@ Outcome check_counted_transpose(std::int64_t rows, std::int64_t cols) {
 std::vector<Shape> counted_shapes() {
   Random random(case_seed());
   return {{96, 160}, {136, 72}, {8 * random.integer(5, 20), 8 * random.integer(5, 20)}};
+}
+
+/// The same for copies. No kernel knows the second beforehand.
+std::vector<Shape> counted_shapes_of_copies() {
+  Random random(case_seed());
+  return {{72, 136}, {8 * random.integer(5, 16), 8 * random.integer(5, 16)}};
 }
 
 /// Comes before other sizes, where exchanged strides or guards leave the arrays and nothing else can be told
@@ -753,15 +765,18 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
 
 TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {
   require_strides_and_guard(true);
-  const std::int64_t rows = 72, cols = 136;
-  const Outcome outcome = check_counted_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
-  require_copy_grid(outcome, rows, cols, [&] { return copy_narrow(rows, cols); });
-  require_one_pass(outcome, rows * cols, "src", "dst");
-  if (const Profile* profile = profile_of(outcome)) {
-    const std::string remedy =
-        "The elements of a row lie side by side: let threads with consecutive threadIdx.x take them.";
-    require_coalesced(profile->global_load, "reads", "src", remedy);
-    require_coalesced(profile->global_store, "writes", "dst", remedy);
+  for (const Shape& shape : counted_shapes_of_copies()) {
+    const std::int64_t rows = shape[0], cols = shape[1];
+    const Outcome outcome = check_counted_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
+    require_copy_grid(outcome, rows, cols, [&] { return copy_narrow(rows, cols); });
+    require_one_pass(outcome, rows * cols, "src", "dst");
+    if (const Profile* profile = profile_of(outcome)) {
+      const std::string remedy =
+          "The elements of a row lie side by side: let threads with consecutive threadIdx.x take them.";
+      require_coalesced(profile->global_load, "reads", "src", remedy);
+      require_coalesced(profile->global_store, "writes", "dst", remedy);
+      require_busy(*profile, rows * cols);
+    }
   }
 }
 
@@ -819,40 +834,42 @@ TEST_CASE("copies in every order of blocks and threads", "[l02][copy_strided][po
 TEST_CASE("lets neighbouring threads copy neighbours down a column where the columns lie one after the other",
           "[l02][copy_strided][points:3]") {
   require_strides_and_guard(false);
-  const std::int64_t rows = 136, cols = 72;
   const std::string remedy =
       "Here the smaller stride is strides[0]: the elements of a column lie side by side, and threads with "
       "consecutive threadIdx.x should take them.";
-  const Outcome both = check_counted_copy(rows, cols, column_major(rows, cols), column_major(rows, cols));
-  require_one_pass(both, rows * cols, "src", "dst");
-  if (const Profile* profile = profile_of(both)) {
-    require_coalesced(profile->global_load, "reads", "src", remedy);
-    require_coalesced(profile->global_store, "writes", "dst", remedy);
+  for (const Shape& shape : counted_shapes_of_copies()) {
+    const std::int64_t rows = shape[1], cols = shape[0];
+    const Outcome both = check_counted_copy(rows, cols, column_major(rows, cols), column_major(rows, cols));
+    require_one_pass(both, rows * cols, "src", "dst");
+    if (const Profile* profile = profile_of(both)) {
+      require_coalesced(profile->global_load, "reads", "src", remedy);
+      require_coalesced(profile->global_store, "writes", "dst", remedy);
+    }
+    // From rows to columns only one side can have its neighbours side by side. The contract says which.
+    const Outcome mixed = check_counted_copy(rows, cols, row_major(rows, cols), column_major(rows, cols));
+    require_one_pass(mixed, rows * cols, "src", "dst");
+    if (const Profile* profile = profile_of(mixed)) {
+      require_coalesced(profile->global_store, "writes", "dst", remedy);
+    }
+    const Outcome wide = check_counted_copy(cols, rows, row_major(cols, rows), column_major(cols, rows));
+    if (const Profile* profile = profile_of(wide)) {
+      require_coalesced(profile->global_store, "writes", "dst", remedy);
+    }
+    const Outcome other = check_counted_copy(rows, cols, column_major(rows, cols), row_major(rows, cols));
+    if (const Profile* profile = profile_of(other)) {
+      require_coalesced(profile->global_store, "writes", "dst",
+                        "Here the smaller stride of dst is strides[1], whatever the strides of src.");
+    }
+    // Neighbours along the smaller stride need not touch: here they lie two elements apart.
+    const Outcome apart = check_counted_copy(rows, cols, row_major(rows, cols), {2, 2 * rows + 8});
+    if (const Profile* profile = profile_of(apart))
+      require_coalesced(profile->global_store, "writes", "dst",
+                        "Here the smaller stride of dst is strides[0], which is 2.", 2);
+    const Outcome along = check_counted_copy(cols, rows, column_major(cols, rows), {2 * rows + 8, 2});
+    if (const Profile* profile = profile_of(along))
+      require_coalesced(profile->global_store, "writes", "dst",
+                        "Here the smaller stride of dst is strides[1], which is 2.", 2);
   }
-  // From rows to columns only one side can have its neighbours side by side. The contract says which.
-  const Outcome mixed = check_counted_copy(rows, cols, row_major(rows, cols), column_major(rows, cols));
-  require_one_pass(mixed, rows * cols, "src", "dst");
-  if (const Profile* profile = profile_of(mixed)) {
-    require_coalesced(profile->global_store, "writes", "dst", remedy);
-  }
-  const Outcome wide = check_counted_copy(cols, rows, row_major(cols, rows), column_major(cols, rows));
-  if (const Profile* profile = profile_of(wide)) {
-    require_coalesced(profile->global_store, "writes", "dst", remedy);
-  }
-  const Outcome other = check_counted_copy(rows, cols, column_major(rows, cols), row_major(rows, cols));
-  if (const Profile* profile = profile_of(other)) {
-    require_coalesced(profile->global_store, "writes", "dst",
-                      "Here the smaller stride of dst is strides[1], whatever the strides of src.");
-  }
-  // Neighbours along the smaller stride need not touch: here they lie two elements apart.
-  const Outcome apart = check_counted_copy(rows, cols, row_major(rows, cols), {2, 2 * rows + 8});
-  if (const Profile* profile = profile_of(apart))
-    require_coalesced(profile->global_store, "writes", "dst",
-                      "Here the smaller stride of dst is strides[0], which is 2.", 2);
-  const Outcome along = check_counted_copy(cols, rows, column_major(cols, rows), {2 * rows + 8, 2});
-  if (const Profile* profile = profile_of(along))
-    require_coalesced(profile->global_store, "writes", "dst",
-                      "Here the smaller stride of dst is strides[1], which is 2.", 2);
 }
 
 TEST_CASE("copies (3, 4) into (3, 4), but refuses to copy it into (4, 3) or (3, 5)",
@@ -949,6 +966,7 @@ TEST_CASE("transposes with reads and writes that both lie side by side", "[l02][
           profile->global_store, "writes", "out",
           "The elements of a row of out lie side by side: let threads with consecutive "
           "threadIdx.x write them, and take them from the tile, where the order costs nothing.");
+      require_busy(*profile, rows * cols);
     }
   }
 }
@@ -988,7 +1006,17 @@ TEST_CASE("transpose: reports a launch that CUDA refuses", "[l02][transpose][poi
   require_ran(unlimited);
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(transpose), in(x, "in"), out(y, "out"),
                                     std::int64_t{5}, std::int64_t{1000});
-  if (!require_refused_launch(outcome, unlimited)) require_transpose(y, x, outcome);
+  if (!require_refused_launch(outcome, unlimited)) {
+    require_transpose(y, x, outcome);
+    return;
+  }
+  // Nothing runs here, so that the matrices need no memory. In 32 bits these sizes are negative and 0.
+  for (const std::int64_t size : {std::int64_t{1} << 31, std::int64_t{1} << 32}) {
+    INFO("With rows = " << size << " and cols = 1, too, it is CUDA that refuses, and with the two exchanged");
+    for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t>{size, 1}, {1, size}})
+      require_throws<std::runtime_error>(
+          call_with(with_grid_limit(1), ENTRY(transpose), in(x, "in"), out(y, "out"), rows, cols));
+  }
 }
 
 COURSE_RUN(RunContext& run) {

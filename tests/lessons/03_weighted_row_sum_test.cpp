@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "grading/testing/lesson_test.hpp"
 #include "reference/weighted_row_sum.hpp"
@@ -245,16 +246,6 @@ Outcome sum_rows(Entry<RowSum> entry, const Problem& p, Tensor<float>& y, const 
                    p.cols());
 }
 
-/// Sums with one of the two entries, and compares.
-Outcome check(Entry<RowSum> entry, const Problem& p, const CallOptions& options = {}) {
-  INFO("rows = " << p.rows() << ", cols = " << p.cols() << ", x_row_stride = " << p.x_row_stride());
-  Tensor<float> y({p.rows()});
-  const Outcome outcome = sum_rows(entry, p, y, options);
-  require_ran(outcome);
-  require_sums(y, p);
-  return outcome;
-}
-
 void require_launch(const Outcome& outcome, std::int64_t rows) {
   const std::int64_t launches = outcome.counters.at("launches"), blocks = outcome.counters.at("blocks");
   require(launches == 1,
@@ -264,9 +255,8 @@ void require_launch(const Outcome& outcome, std::int64_t rows) {
                                                 " rows. With more of them, more of a GPU works at once.");
 }
 
-/// The traffic that the contract promises. Check mode counts; where it did not run, nothing is known. The
-/// problem's rows must begin at multiples of 32 bytes.
-void require_traffic(const Profile& profile, const Problem& p) {
+/// What the threads may read and must write, of any size.
+void require_one_pass(const Profile& profile, const Problem& p) {
   const auto elements = static_cast<std::uint64_t>(p.rows() * p.cols());
   const auto row_bytes = static_cast<std::uint64_t>(4 * p.rows());
   const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
@@ -274,6 +264,15 @@ void require_traffic(const Profile& profile, const Problem& p) {
           "The threads read " + std::to_string(load.bytes_asked) +
               " bytes in all. Reading each element of x once and w once a row takes " +
               std::to_string(8 * elements) + ".");
+  require(store.bytes_asked == row_bytes,
+          "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. Each of the " +
+              std::to_string(p.rows()) +
+              " sums should be written once, by one thread: " + std::to_string(row_bytes) + " bytes.");
+}
+
+/// What else the contract promises of accesses. The problem's rows must begin at multiples of 32 bytes.
+void require_traffic(const Profile& profile) {
+  const simt::GlobalTraffic& load = profile.global_load;
   require(load.sectors * 10 <= load.ideal_sectors * 11,
           "The warps' loads touch " + std::to_string(load.sectors) + " sectors of 32 bytes where " +
               std::to_string(load.ideal_sectors) +
@@ -283,10 +282,6 @@ void require_traffic(const Profile& profile, const Problem& p) {
   require(load.requests * 16 <= floats,
           "The warps load " + std::to_string(floats) + " numbers with " + std::to_string(load.requests) +
               " instructions, though each could bring 32 of them: most lanes have nothing to do.");
-  require(store.bytes_asked == row_bytes,
-          "The threads wrote " + std::to_string(store.bytes_asked) + " bytes to global memory. Each of the " +
-              std::to_string(p.rows()) +
-              " sums should be written once, by one thread: " + std::to_string(row_bytes) + " bytes.");
   require_busy_lanes(profile);
   // The last steps of a tree are one warp's.
   require_busy_warps(profile, 3);
@@ -301,8 +296,63 @@ void require_barriers(const Outcome& outcome, const Profile& profile, std::int64
                                                      std::to_string(most) + " are enough. " + advice);
 }
 
-/// 1000 columns are 3 times 256 and a tail of 232, and 125 whole sectors.
-Problem profiled_problem() { return random_problem(5, 1000, 1008); }
+/// How the threads of a block meet and hand each other their sums, also of any size.
+void require_exchange(Entry<RowSum> entry, const Outcome& outcome, const Profile& profile, const Problem& p) {
+  if (entry.name == kShuffles.name) {
+    require_barriers(outcome, profile, p.rows(), 2, "Inside a warp, shuffles need none.");
+    return;
+  }
+  require(
+      profile.shuffles + profile.votes == 0,
+      "In weighted_row_sum_tree, threads hand each other their sums past shared memory, by shuffles, votes "
+      "or reductions. It is the version without them; they come with weighted_row_sum.");
+  const std::uint64_t conflicts = profile.shared_load.conflicts() + profile.shared_store.conflicts();
+  require(conflicts == 0,
+          "Accesses to shared memory take " + std::to_string(conflicts) +
+              " passes more than they need: lanes of a warp reach for different words of the same bank. "
+              "Let the lanes that still add be neighbours, and their elements, too.");
+  require_barriers(outcome, profile, p.rows(), 9,
+                   "One after the sums are stored, and one after each of the 8 steps that halve 256.");
+}
+
+/// Sums with one of the two entries, and compares.
+Outcome check(Entry<RowSum> entry, const Problem& p, const CallOptions& options = {}) {
+  INFO("rows = " << p.rows() << ", cols = " << p.cols() << ", x_row_stride = " << p.x_row_stride());
+  Tensor<float> y({p.rows()});
+  const Outcome outcome = sum_rows(entry, p, y, options);
+  require_ran(outcome);
+  require_sums(y, p);
+  return outcome;
+}
+
+/// 1000 columns are 3 times 256 and a tail of 232, and 125 whole sectors. No kernel knows the second number
+/// of columns beforehand.
+std::vector<Problem> profiled_problems() {
+  const std::int64_t cols = 8 * Random(case_seed()).integer(65, 190);
+  return {random_problem(5, 1000, 1008), random_problem(5, cols, cols)};
+}
+
+/// Of sizes, too, that no kernel knows beforehand, with gaps such as the problems of other cases have: who
+/// tells those of this case apart, by whole sectors, is found out.
+std::vector<Problem> problems_of_any_size() {
+  Random random(case_seed() + 1);
+  std::vector<Problem> problems;
+  for (const std::int64_t gap : {0, 5}) {
+    const std::int64_t rows = random.integer(2, 12), cols = random.integer(34, 1400);
+    problems.push_back(random_problem(rows, cols, cols + gap));
+  }
+  return problems;
+}
+
+void check_exchange_of_any_size(Entry<RowSum> entry) {
+  for (const Problem& p : problems_of_any_size()) {
+    const Outcome outcome = check(entry, p);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    require_one_pass(*profile, p);
+    require_exchange(entry, outcome, *profile, p);
+  }
+}
 
 /// Rows and the row stride that the notes use: 10 columns, 12 elements from row to row.
 Problem problem_of_the_notes() {
@@ -377,23 +427,16 @@ TEST_CASE("tree: gives the same bits in every order of blocks and threads",
 }
 
 TEST_CASE("tree: reads whole sectors and has no bank conflicts", "[l03][weighted_row_sum_tree][points:3]") {
-  const Problem p = profiled_problem();
-  const Outcome outcome = check(kTree, p);
-  require_launch(outcome, p.rows());
-  const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  require_traffic(*profile, p);
-  require(
-      profile->shuffles + profile->votes == 0,
-      "In weighted_row_sum_tree, threads hand each other their sums past shared memory, by shuffles, votes "
-      "or reductions. It is the version without them; they come with weighted_row_sum.");
-  const std::uint64_t conflicts = profile->shared_load.conflicts() + profile->shared_store.conflicts();
-  require(conflicts == 0,
-          "Accesses to shared memory take " + std::to_string(conflicts) +
-              " passes more than they need: lanes of a warp reach for different words of the same bank. "
-              "Let the lanes that still add be neighbours, and their elements, too.");
-  require_barriers(outcome, *profile, p.rows(), 9,
-                   "One after the sums are stored, and one after each of the 8 steps that halve 256.");
+  for (const Problem& p : profiled_problems()) {
+    const Outcome outcome = check(kTree, p);
+    require_launch(outcome, p.rows());
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    require_one_pass(*profile, p);
+    require_traffic(*profile);
+    require_exchange(kTree, outcome, *profile, p);
+  }
+  check_exchange_of_any_size(kTree);
 }
 
 TEST_CASE("sums the two rows of the notes", "[l03][weighted_row_sum][points:1]") {
@@ -410,7 +453,11 @@ TEST_CASE("sums rows of 0 to 33 columns", "[l03][weighted_row_sum][points:1]") {
 
 TEST_CASE("sums 3000 short rows, one row and no rows at all", "[l03][weighted_row_sum][points:1]") {
   const Problem p = random_problem(3000, 7, 7);
-  require_launch(check(kShuffles, p), p.rows());
+  for (const Entry<RowSum> entry : {kShuffles, kTree}) {
+    const Outcome outcome = check(entry, p);
+    require_launch(outcome, p.rows());
+    if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, kWarp / 3000.0);
+  }
   for (const std::int64_t rows : {1, 0}) check(kShuffles, random_problem(rows, 7, 7));
 }
 
@@ -469,16 +516,19 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l03][wei
 
 TEST_CASE("reads whole sectors, and waits at no more than two barriers",
           "[l03][weighted_row_sum][points:3]") {
-  const Problem p = profiled_problem();
-  const Outcome outcome = check(kShuffles, p);
-  require_launch(outcome, p.rows());
-  const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  require_traffic(*profile, p);
-  require(profile->shuffles + profile->votes > 0,
-          "weighted_row_sum uses no shuffles: the lanes of a warp can hand each other their sums without "
-          "memory.");
-  require_barriers(outcome, *profile, p.rows(), 2, "Inside a warp, shuffles need none.");
+  for (const Problem& p : profiled_problems()) {
+    const Outcome outcome = check(kShuffles, p);
+    require_launch(outcome, p.rows());
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    require_one_pass(*profile, p);
+    require_traffic(*profile);
+    require(profile->shuffles + profile->votes > 0,
+            "weighted_row_sum uses no shuffles: the lanes of a warp can hand each other their sums without "
+            "memory.");
+    require_exchange(kShuffles, outcome, *profile, p);
+  }
+  check_exchange_of_any_size(kShuffles);
 }
 
 TEST_CASE("sums two rows, but refuses sizes and strides that make no sense",

@@ -499,7 +499,7 @@ void check_counters(Entry<Product> entry, Layout a, Layout b) {
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
   require_traffic(*profile, p, tile);
-  if (!tiled) require_register_tile(*profile, p);
+  if (!tiled) require_register_tile(*profile, p.M() * p.N() * p.K());
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p, tiled ? kTile : 8);
   require_busy_lanes(*profile);
@@ -509,6 +509,27 @@ void check_counters(Entry<Product> entry, Layout a, Layout b) {
   const Problem one = random_problem(tile.rows, tile.cols, 64, a, b);
   const Outcome outcome_of_one = check(entry, one);
   if (const Profile* profile_of_one = profile_of(outcome_of_one)) require_traffic(*profile_of_one, one, tile);
+}
+
+/// Sizes that no tile divides and no kernel knows beforehand: what its threads keep in registers is kept in
+/// tiles at the edges, too.
+void check_ragged_counters(Entry<Product> entry) {
+  Random random(case_seed());
+  constexpr std::int64_t kM = 256, kN = 128, kK = 64;  // those of whole tiles
+  const Problem p =
+      random_problem(kM - random.integer(1, 31), kN - random.integer(1, 31), kK - random.integer(1, 7));
+  const Outcome outcome = check(entry, p);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  if (entry.name == kRegisters.name) require_register_tile(*profile, kM * kN * kK);
+  require_no_conflicts(*profile);
+  require_barriers(outcome, *profile, p, entry.name == kTiled.name ? kTile : 8);
+}
+
+/// No block multiplies what two could share: tiles have at most 256 x 256 elements.
+void check_busy_blocks(Entry<Product> entry) {
+  const Outcome outcome = check(entry, random_problem(512, 64, 16));
+  if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.5);
 }
 
 }  // namespace
@@ -535,6 +556,8 @@ TEST_CASE("tiled: reads A and B as often as tiles of 32 x 32 demand, in whole se
           "[l06][matmul_tiled][points:3]") {
   check_counters(kTiled, row_major, row_major);
   check_counters(kTiled, column_major, column_major);
+  check_ragged_counters(kTiled);
+  check_busy_blocks(kTiled);
 }
 
 TEST_CASE("multiplies the matrices of the notes", "[l06][matmul][points:1]") {
@@ -623,6 +646,8 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l06][mat
 
 TEST_CASE("reads A and B as often as tiles of 64 x 64 demand, in whole sectors", "[l06][matmul][points:3]") {
   check_counters(kRegisters, row_major, row_major);
+  check_ragged_counters(kRegisters);
+  check_busy_blocks(kRegisters);
 }
 
 TEST_CASE("reads transposed matrices just as well", "[l06][matmul][points:2]") {

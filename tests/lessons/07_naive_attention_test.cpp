@@ -745,10 +745,10 @@ TEST_CASE("writes S and P once, and reads them as often as promised", "[l07][nai
 }
 
 TEST_CASE("reads and writes whole sectors", "[l07][naive_attention][points:2]") {
-  const Problem p = random_problem({1, 2, 48, 96, 64});
-  const Outcome outcome = check(p);
-  const Profile* profile = profile_of(outcome);
-  if (profile) require_whole_sectors(*profile);
+  for (const Sizes& n : {Sizes{1, 2, 48, 96, 64}, unknown_sizes_of_whole_sectors()}) {
+    const Outcome outcome = check(random_problem(n), {}, 2, kCounted);
+    if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+  }
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l07][naive_attention][points:2]") {

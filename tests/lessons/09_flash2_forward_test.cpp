@@ -757,6 +757,16 @@ Problem with_two_heights(Problem p) {
 
 std::uint64_t heads_of(const Problem& p) { return static_cast<std::uint64_t>(p.B() * p.H()); }
 
+/// One launch stores O and lse once, and nothing of size Nq·Nk, whatever the sizes.
+void check_stores_in_unknown_sizes(const Kernel& kernel) {
+  const Problem p = random_problem(unknown_sizes());
+  INFO(describe(p));
+  const Outcome outcome = attention_tests::check(kernel, p, kCounted);
+  const std::int64_t launches = outcome.counters.at("launches");
+  require(launches == 1, "Your code launched " + std::to_string(launches) + " kernels; one does it all.");
+  if (const Profile* profile = profile_of(outcome)) require_stores_outputs_once(kernel, *profile, p);
+}
+
 /// One launch, with blocks enough that each has at most 128 queries of one head.
 void require_grid(const Outcome& outcome, const Problem& p) {
   const std::int64_t launches = outcome.counters.at("launches");
@@ -769,6 +779,9 @@ void require_grid(const Outcome& outcome, const Problem& p) {
   require(blocks >= wanted, "Your code launched " + std::to_string(blocks) +
                                 " blocks; with at most 128 queries of one head in each, there are " +
                                 std::to_string(wanted) + " or more.");
+  const Int stored = rows_that_a_block_stores(*profile, p);
+  require(stored <= 128, "Your code has a block that stores " + std::to_string(stored) +
+                             " rows of O; a block has at most 128 queries of one head.");
 }
 
 }  // namespace
@@ -790,6 +803,7 @@ TEST_CASE("rows: attends in several batches and heads, with 1 to 128 dimensions"
   Problem p = with_layouts(random_problem({2, 3, 20, 40, 16}), inside, inside, inside, inside);
   p.layout_of_lse = inside;
   attention_tests::check(kRows, p);
+  check_stores_in_unknown_sizes(kRows);
   check_nothing_to_do(kRows);
 }
 
@@ -953,11 +967,14 @@ TEST_CASE("reads K and V once for every 64 queries, and stores only O and lse, o
     require(profile->global_atomic.requests == 0,
             "There are atomic operations on global memory; every element of O and lse has one owner.");
   }
+  check_stores_in_unknown_sizes(kKernel);
 }
 
 TEST_CASE("reads and writes whole sectors", "[l09][flash2_forward][points:1]") {
-  const Outcome outcome = attention_tests::check(kKernel, random_problem({1, 1, 64, 72, 64}), kCounted);
-  if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+  for (const Sizes& n : {Sizes{1, 1, 64, 72, 64}, unknown_sizes_of_whole_sectors()}) {
+    const Outcome outcome = attention_tests::check(kKernel, random_problem(n), kCounted);
+    if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+  }
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l09][flash2_forward][points:1]") {

@@ -502,6 +502,12 @@ std::optional<std::uint64_t> bytes_of_keys_read(const Problem& p) {
   return profile->global_load.bytes - std::min(profile->global_load.bytes, bytes_of(p.Q));
 }
 
+/// No block does what several could share.
+void check_busy_blocks() {
+  const Outcome outcome = check(kKernel, random_problem({1, 8, 70, 24, 8}), kCounted);
+  if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.25);
+}
+
 }  // namespace
 
 TEST_CASE("attends from the four heads of the notes to their two heads of keys",
@@ -668,6 +674,7 @@ TEST_CASE("reads K and V once for every 64 rows where the queries are many",
     require_busy_lanes(*profile);
     require_busy_warps(*profile);
   }
+  check_busy_blocks();
 }
 
 TEST_CASE("leaves out the keys that no query of a tile sees", "[l11][grouped_query][points:1]") {

@@ -1039,6 +1039,9 @@ TEST_CASE(
     const Outcome outcome = check(p);
     if (const Profile* profile = profile_of(outcome)) require_loads_side_by_side(*profile);
   }
+  // dX and dW have two tiles or more, of 256 x 256 elements at most.
+  const Outcome outcome = check(random_product(32, 480, 32));
+  if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.5);
 }
 
 TEST_CASE("softmax: gives the gradient of the notes", "[l14][softmax_backward][points:1]") {

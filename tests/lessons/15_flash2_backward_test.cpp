@@ -547,6 +547,10 @@ TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stor
   require_whole_sectors(*profile);
   require_busy_lanes(*profile);
   require_busy_warps(*profile);
+
+  // No block does what several could share.
+  const Outcome of_heads = check(kKernel, with_gradient(random_problem({1, 8, 70, 70, 8})), kCounted);
+  if (const Profile* of_blocks = profile_of(of_heads)) require_busy_blocks(*of_blocks, 0.25);
 }
 
 namespace {

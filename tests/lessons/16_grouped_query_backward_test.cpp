@@ -359,6 +359,10 @@ TEST_CASE("reads K and V once for all heads that share them, and stores their su
   require_keys_read_once(*profile, p);
   require_busy_lanes(*profile);
   require_busy_warps(*profile);
+
+  // No block does what several could share.
+  const Outcome of_heads = check(kKernel, with_gradient(random_problem({1, 8, 70, 70, 8, 8})), kCounted);
+  if (const Profile* of_blocks = profile_of(of_heads)) require_busy_blocks(*of_blocks, 0.25);
 }
 
 TEST_CASE("leaves out the queries that see no key of a tile, in every head",

@@ -331,7 +331,7 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
 /// So many bytes are ahead, or more, since slabs may be deeper. Returns how many. It is a mean over loads of
 /// shared memory, which must be those that the product needs.
 double require_slabs_ahead(const Outcome& outcome, const Profile& profile, const Problem& p, int stages) {
-  require_register_tile(profile, p);
+  require_register_tile(profile, p.M() * p.N() * p.K());
   constexpr std::int64_t kBytesOfSlab = 2 * kProductTile * kProductDepth * 4;
   const std::int64_t threads = outcome.counters.at("threads") / outcome.counters.at("blocks");
   const double mean = mean_ahead(profile.launches.at(0).copies_ahead.of_shared_loads,

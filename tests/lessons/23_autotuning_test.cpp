@@ -412,7 +412,7 @@ void require_stages(Type type) {
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     INFO(products::describe(p) << "; configuration " << text_of(c));
-    if (type == Type::float32) products::require_register_tile(*profile, p);
+    if (type == Type::float32) products::require_register_tile(*profile, p.M() * p.N() * p.K());
     const bool reads_early = type == Type::bfloat16;  // the first fragments of a slab, before the next fetch
     const std::int64_t bytes_of_slab = (c.rows + c.cols) * c.depth * (type == Type::float32 ? 4 : 2);
     const double mean = mean_ahead(profile->launches.at(0).copies_ahead.of_shared_loads,

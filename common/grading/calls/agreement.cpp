@@ -20,8 +20,14 @@ T load(const std::byte* from) {
   return value;
 }
 
+bool is_real(const ArrayArgument& array) {
+  return array.number == Number::real || array.number == Number::bfloat16 || array.number == Number::float16;
+}
+
 double real_at(const ArrayArgument& array, const std::byte* data, std::size_t element) {
   const std::byte* const from = data + element * array.element_bytes;
+  if (array.number == Number::bfloat16) return static_cast<double>(load<bfloat16>(from));
+  if (array.number == Number::float16) return static_cast<double>(load<float16>(from));
   return array.element_bytes == sizeof(float) ? load<float>(from) : load<double>(from);
 }
 
@@ -53,7 +59,7 @@ void for_each_element(const ArrayArgument& array, Visit visit) {
 
 double largest_number(const ArrayArgument& array, const std::byte* data) {
   double largest = 0;
-  if (array.number == Number::real)
+  if (is_real(array))
     for_each_element(array, [&](const auto&, std::size_t i) {
       const double value = std::abs(real_at(array, data, i));
       if (std::isfinite(value) && is_written(array, data, i)) largest = std::max(largest, value);
@@ -70,7 +76,7 @@ std::string disagreement(const ArrayArgument& array, const std::byte* run, const
   for_each_element(array, [&](const std::vector<std::int64_t>& index, std::size_t i) {
     if (!is_written(array, run, i)) return true;
     const auto element = [&] { return fmt::format("{}[{}]", label, fmt::join(index, ", ")); };
-    if (array.number == Number::real) {
+    if (is_real(array)) {
       const double there = real_at(array, check, i), here = real_at(array, run, i);
       if (agree(here, there, floor)) return true;
       sentence = fmt::format("There {} was {:.7g}, and before it was {:.7g}.", element(), there, here);

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "grading/facts/poison.hpp"
+#include "tensor/float16.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::grading {
 
 enum class Access { in, out, inout };
 enum class Place { device, host };
-enum class Number { real, integer, other };
+enum class Number { real, bfloat16, float16, integer, other };
 
 /// One array of a call, free of its element type.
 struct ArrayArgument {
@@ -27,8 +28,9 @@ struct ArrayArgument {
   std::byte* output = nullptr;       ///< the same storage where results go; nullptr for inputs
   std::size_t elements = 0;          ///< of the storage, gaps included
   std::size_t element_bytes = 0;
-  Number number = Number::other;  ///< what an element is: float or double, an integer, or something else
-  std::uint64_t poison = 0;       ///< its low element_bytes bytes
+  Number number =
+      Number::other;  ///< what an element is: float or double, one of 16 bits, an integer, or something else
+  std::uint64_t poison = 0;  ///< its low element_bytes bytes
   Shape shape;
   Strides strides;
   bool contiguous = true;  ///< no gaps, row-major
@@ -42,6 +44,14 @@ struct Argument {
 };
 
 namespace detail {
+
+template <class T>
+constexpr Number number_of() {
+  if (std::is_floating_point_v<T>) return Number::real;
+  if (std::is_same_v<T, bfloat16>) return Number::bfloat16;
+  if (std::is_same_v<T, float16>) return Number::float16;
+  return std::is_integral_v<T> ? Number::integer : Number::other;
+}
 
 /// @brief "vector_add" of "course::vector_add".
 constexpr std::string_view last_name(std::string_view name) {
@@ -68,9 +78,7 @@ ArrayArgument describe(std::string_view name, Access access, Place place, const 
   array.output = output ? reinterpret_cast<std::byte*>(output->storage().data()) : nullptr;
   array.elements = input.storage().size();
   array.element_bytes = sizeof(T);
-  array.number = std::is_floating_point_v<T> ? Number::real
-                 : std::is_integral_v<T>     ? Number::integer
-                                             : Number::other;
+  array.number = number_of<T>();
   const T poisoned = poison<T>();
   std::memcpy(&array.poison, &poisoned, sizeof(T));
   array.shape = input.shape();

@@ -117,6 +117,7 @@ std::string encode(const CallMessage& message) {
                {"order", static_cast<int>(message.order)},
                {"seed", message.seed},
                {"max_grid_x", message.max_grid_x},
+               {"max_memory_bytes", message.max_memory_bytes},
                {"launch_seconds", message.launch_seconds},
                {"check", message.check},
                {"bare", message.bare},
@@ -153,6 +154,7 @@ CallMessage decode_call(std::string_view text) {
   message.order = static_cast<Order>(value.at("order").get<int>());
   value.at("seed").get_to(message.seed);
   value.at("max_grid_x").get_to(message.max_grid_x);
+  value.at("max_memory_bytes").get_to(message.max_memory_bytes);
   value.at("launch_seconds").get_to(message.launch_seconds);
   value.at("check").get_to(message.check);
   value.at("bare").get_to(message.bare);

@@ -50,6 +50,7 @@ struct CallMessage {
   Order order = Order::forward;
   std::uint64_t seed = 0;
   std::uint32_t max_grid_x = 0;
+  std::uint64_t max_memory_bytes = 0;
   double launch_seconds = 10;
   bool check = false;  ///< check mode
   bool bare =

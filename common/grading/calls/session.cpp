@@ -295,6 +295,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   plan.message.order = options.order;
   plan.message.seed = options.seed;
   plan.message.max_grid_x = options.max_grid_x;
+  plan.message.max_memory_bytes = options.max_memory_bytes;
   plan.message.launch_seconds = timeout;
   plan.message.threads = config.confinement ? 1 : 0;
   for (std::size_t i = 0; i < std::min(plan.arrays.size(), options.shifts.size()); ++i)

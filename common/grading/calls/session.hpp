@@ -35,7 +35,9 @@ struct CallOptions {
   Order order = Order::forward;  ///< simulator only
   std::uint64_t seed = 0;        ///< for Order::random
   std::uint32_t max_grid_x = 0;  ///< largest grid the simulator accepts; 0: the device's own limit
-  bool verify_inputs = true;     ///< false: inputs are not checked for changes, which saves copying them back
+  /// How much device memory the simulator has, the arrays of the call included; 0: the device's own.
+  std::uint64_t max_memory_bytes = 0;
+  bool verify_inputs = true;  ///< false: inputs are not checked for changes, which saves copying them back
   CheckMode check = CheckMode::if_small;
   /// How many bytes past a multiple of 256 each array on the device begins, in the order of the arguments
   /// that are arrays; 0 for those that are not named. cudaMalloc() gives 0, a part of a larger array

@@ -15,6 +15,9 @@
 namespace course::grading {
 namespace {
 
+constexpr const char* kTooMuchToTell =
+    "What check mode counts decides here, and it is too much to be told: launch fewer kernels.";
+
 bool has_word(std::string_view text, std::string_view word) {
   const auto part_of_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -76,6 +79,8 @@ std::vector<Failure> failures_of_effects(const Outcome& outcome) {
   for (const Violation& one : outcome.violations)
     add_line((one.misplaced ? misplaced : others).sentence, one.sentence);
   add_line(others.sentence, leak_sentence(outcome));
+  // Without counters, nothing of what is asked in every call could fail.
+  if (outcome.checking == Checking::done && !outcome.profile) add_line(others.sentence, kTooMuchToTell);
   // An index that led outside there has led here, too.
   misplaced.found = std::any_of(outcome.findings.begin(), outcome.findings.end(), is_global_stray);
   std::vector<Failure> failures;
@@ -105,9 +110,7 @@ const Profile* profile_of(const Outcome& outcome, TestLine where) {
       where);
   detail::report(outcome.checking != Checking::stopped,
                  "What check mode counts decides here, and it did not see this call to its end.", where);
-  detail::report(outcome.checking != Checking::done || outcome.profile,
-                 "What check mode counts decides here, and it is too much to be told: launch fewer kernels.",
-                 where);
+  detail::report(outcome.checking != Checking::done || outcome.profile, kTooMuchToTell, where);
   if (!outcome.profile) return nullptr;
   const auto copied = outcome.counters.find(kCopiedWithin);
   detail::report(copied == outcome.counters.end(),

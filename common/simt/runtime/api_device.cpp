@@ -11,10 +11,6 @@ namespace {
 
 int clamp_to_int(std::uint64_t value) { return static_cast<int>(std::min<std::uint64_t>(value, 0x7fffffff)); }
 
-std::size_t device_memory_limit(const simt::Context& context) {
-  return std::min(simt::device_memory().capacity(), context.profile->global_memory_bytes);
-}
-
 }  // namespace
 
 extern "C" {
@@ -52,7 +48,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   const simt::DeviceProfile& profile = *context.profile;
   *properties = cudaDeviceProp{};
   std::snprintf(properties->name, sizeof properties->name, "%s", profile.name);
-  properties->totalGlobalMem = device_memory_limit(context);
+  properties->totalGlobalMem = context.max_memory_bytes();
   properties->sharedMemPerBlock = profile.shared_per_block;
   properties->sharedMemPerBlockOptin = profile.shared_per_block_optin;
   properties->sharedMemPerMultiprocessor = profile.shared_per_multiprocessor;
@@ -226,7 +222,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
       break;
     case cudaLimitPrintfFifoSize:  // the host's stdio and heap set no such limits
     case cudaLimitMallocHeapSize:
-      *value = device_memory_limit(context);
+      *value = context.max_memory_bytes();
       break;
     case cudaLimitDevRuntimePendingLaunchCount:
       *value = 2048;  // a GPU's default; here as many as fit memory

@@ -180,7 +180,9 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
     return context.fail(error);
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  *pointer = device_memory().allocate(bytes, CallStack::here());
+  const bool fits = context.settings.max_memory_bytes == 0 ||
+                    device_memory().bytes_in_use() + bytes <= context.settings.max_memory_bytes;
+  if (fits) *pointer = device_memory().allocate(bytes, CallStack::here());
   return context.fail(*pointer != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
@@ -365,7 +367,7 @@ cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   SIMT_API_ENTRY();
-  *total = std::min(device_memory().capacity(), context.profile->global_memory_bytes);
+  *total = context.max_memory_bytes();
   *free = *total - std::min(*total, device_memory().bytes_in_use());
   return cudaSuccess;
 }

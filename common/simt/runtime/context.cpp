@@ -32,6 +32,11 @@ std::uint32_t Context::max_grid_x() const {
   return settings.max_grid_x != 0 ? settings.max_grid_x : profile->max_grid_x;
 }
 
+std::size_t Context::max_memory_bytes() const {
+  const std::size_t all = std::min(device_memory().capacity(), profile->global_memory_bytes);
+  return settings.max_memory_bytes != 0 ? std::min(all, settings.max_memory_bytes) : all;
+}
+
 cudaError_t Context::fail(cudaError_t error) {
   if (error != cudaSuccess) last_ = error;
   return error;

@@ -92,6 +92,7 @@ class Context {
   std::map<std::string, std::size_t> dynamic_shared_optin;  ///< by kernel name without template arguments
 
   std::uint32_t max_grid_x() const;
+  std::size_t max_memory_bytes() const;
 
   // Errors. `fail` notes the error for cudaGetLastError; a sticky one stays until cudaDeviceReset.
   cudaError_t fail(cudaError_t error);

@@ -2,6 +2,7 @@
 #include "grading/calls/agreement.hpp"
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "grading/facts/poison.hpp"
 #include "support/catch.hpp"
 #include "support/special_floats.hpp"
+#include "tensor/float16.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;
@@ -69,6 +71,28 @@ TEST_CASE("gaps between rows are not compared") {
   CHECK(disagreement_of<float>(strided, {1, 2, 77, 3, 4}, {1, 2, 88, 3, 4}).empty());
   CHECK_THAT(disagreement_of<float>(strided, {1, 2, 77, 3, 4}, {1, 2, 77, 3, 9}),
              ContainsSubstring("y[1, 1]"));
+}
+
+TEST_CASE("numbers of 16 bits are compared as all others are") {
+  const auto of_16_bits = [](auto type, std::initializer_list<double> run,
+                             std::initializer_list<double> check) {
+    using T = decltype(type);
+    const auto all = [](const auto& numbers) {
+      std::vector<T> list;
+      for (const double number : numbers) list.push_back(T(number));
+      return list;
+    };
+    return disagreement_of<T>(Tensor<T>({static_cast<std::int64_t>(run.size())}), all(run), all(check));
+  };
+  CHECK(of_16_bits(bfloat16(), {1, -2, kNaN, kInfinity}, {1.0078125, -2, kNaN, kInfinity})
+            .empty());  // one step
+  CHECK(of_16_bits(float16(), {1, -2, 1e-7}, {1.0009765625, -2, 2e-7}).empty());
+  CHECK_THAT(of_16_bits(bfloat16(), {1, 2}, {1, 0}),
+             ContainsSubstring("There y[1] was 0, and before it was 2."));
+  CHECK_THAT(of_16_bits(float16(), {1, 2}, {1.25, 2}), ContainsSubstring("y[0]"));
+  CHECK_THAT(of_16_bits(bfloat16(), {5, 2}, {kNaN, 2}), ContainsSubstring("y[0]"));
+  const std::vector<bfloat16> run{poison<bfloat16>(), bfloat16(2.0)}, check{bfloat16(7.0), bfloat16(2.0)};
+  CHECK(disagreement_of<bfloat16>(Tensor<bfloat16>({2}), run, check).empty());
 }
 
 TEST_CASE("integers must be equal") {

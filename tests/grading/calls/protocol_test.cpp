@@ -25,6 +25,7 @@ TEST_CASE("a call survives the wire") {
   call.order = Order::random;
   call.seed = ~std::uint64_t{0};
   call.max_grid_x = 9;
+  call.max_memory_bytes = 5000;
   call.launch_seconds = 0.5;
   call.check = true;
   call.bare = call.fenced = true;
@@ -53,6 +54,7 @@ TEST_CASE("a call survives the wire") {
   CHECK(copy.order == Order::random);
   CHECK(copy.seed == ~std::uint64_t{0});
   CHECK(copy.max_grid_x == 9);
+  CHECK(copy.max_memory_bytes == 5000);
   CHECK(copy.launch_seconds == 0.5);
   CHECK(copy.check);
   CHECK(copy.fenced);

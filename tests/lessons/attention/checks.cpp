@@ -13,6 +13,7 @@
 #include "grading/testing/case.hpp"
 #include "reference/attention_rounding.hpp"
 #include "tensor/format.hpp"
+#include "tensor/random.hpp"
 
 namespace course::attention_tests {
 
@@ -203,6 +204,18 @@ void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, c
   if (!limit || !outcome.profile) return;
   const LoadLimit most = limit(p);
   require_loads_at_most(*outcome.profile, static_cast<std::uint64_t>(most.bytes), most.what, where);
+}
+
+Sizes unknown_sizes() {
+  Random random(case_seed());
+  return {random.integer(1, 2), random.integer(1, 3), random.integer(20, 140), random.integer(20, 140),
+          random.integer(3, 40)};
+}
+
+Sizes unknown_sizes_of_whole_sectors() {
+  Random random(case_seed() + 1);
+  return {1, random.integer(1, 3), 8 * random.integer(4, 10), 8 * random.integer(5, 14),
+          8 * random.integer(6, 10)};
 }
 
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {

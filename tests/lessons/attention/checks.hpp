@@ -96,6 +96,11 @@ inline constexpr Int kMostTilesChecked = 6;
 /// For calls whose counters are asked for: in check mode, whatever their size.
 inline const grading::CallOptions kCounted{.check = grading::CheckMode::always};
 
+/// @brief Sizes that no kernel knows beforehand, for what is counted: with rows of any length, or with such
+/// that begin with sectors. H_kv is H.
+Sizes unknown_sizes();
+Sizes unknown_sizes_of_whole_sectors();
+
 /// @brief Calls the kernel and checks how it came back and its results.
 grading::Outcome check(const Kernel& kernel, const Problem& p, grading::CallOptions options = {},
                        TestLine where = TestLine::here());

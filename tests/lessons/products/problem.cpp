@@ -97,11 +97,11 @@ void require_tiles_shared(const grading::Outcome& outcome, const Problem& proble
       where);
 }
 
-void require_register_tile(const grading::Profile& profile, const Problem& problem, grading::TestLine where) {
-  const auto multiply_adds = static_cast<std::uint64_t>(problem.M() * problem.N() * problem.K());
+void require_register_tile(const grading::Profile& profile, std::int64_t multiply_adds,
+                           grading::TestLine where) {
   const std::uint64_t read = profile.shared_load.bytes_asked;
   grading::require(
-      read <= 2 * multiply_adds,
+      read <= static_cast<std::uint64_t>(2 * multiply_adds),
       fmt::format(
           "The threads read {:.1f} bytes of shared memory for each multiply-add. A thread that computes "
           "4 x 4 elements reads 8 floats for 16 of them, 2 bytes each. Keep the floats that a step needs "

@@ -61,9 +61,9 @@ void require_tiles_shared(const grading::Outcome& outcome, const Problem& proble
                           std::int64_t element_bytes = 4,
                           grading::TestLine where = grading::TestLine::here());
 
-/// @brief Fails the case unless threads read at most 2 bytes of shared memory for each multiply-add, as those
-/// do that compute 4 x 4 elements. M and N must be multiples of the tile's rows and columns.
-void require_register_tile(const grading::Profile& profile, const Problem& problem,
+/// @brief Fails the case unless threads read at most 2 bytes of shared memory for each of so many
+/// multiply-adds, those at the edges of tiles among them, as threads do that compute 4 x 4 elements.
+void require_register_tile(const grading::Profile& profile, std::int64_t multiply_adds,
                            grading::TestLine where = grading::TestLine::here());
 
 /// The element of x as a tile holds it: 0 outside.

@@ -98,6 +98,7 @@ void configure(const CallMessage& call) {
   settings.order = order_of(call.order);
   settings.seed = call.seed;
   settings.max_grid_x = call.max_grid_x;
+  settings.max_memory_bytes = call.max_memory_bytes;
   settings.workers = call.threads;
   settings.launch_seconds = call.launch_seconds;
   settings.check = checking = call.check;

@@ -220,16 +220,20 @@ inline void call_configurations(std::int64_t M, std::int64_t N, std::int64_t K, 
 }
 
 /// The costs are those of kCompiled: kRefused throws std::runtime_error, kBroken std::logic_error. asked
-/// counts, for each of them, how often its cost was asked for. cache: a text, before and after.
+/// counts, for each of them, how often its cost was asked for, and kTooLate more for each time that a later
+/// one was asked for before. cache: a text, before and after.
 inline constexpr double kRefused = -1, kBroken = -2;
+inline constexpr int kTooLate = 1000;
 inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t K, int type,
                                     const char* device, const int* limits, const double* costs, int* asked,
                                     int* best, char* cache) {
   for (int i = 0; i < kCompiledCount; ++i) asked[i] = 0;
+  int last = 0;
   const Cost cost = [&](const Configuration& c) {
     for (int i = 0; i < kCompiledCount; ++i) {
       if (!(kCompiled[i] == c)) continue;
-      ++asked[i];
+      asked[i] += i < last ? kTooLate + 1 : 1;
+      last = i > last ? i : last;
       if (costs[i] == kRefused) throw std::runtime_error("CUDA has refused the launch.");
       if (costs[i] == kBroken) throw std::logic_error("The cost function is broken.");
       return costs[i];

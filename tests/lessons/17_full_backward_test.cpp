@@ -118,21 +118,26 @@ Kernel forward_kernel() {
                 own_forward};
   kernel.grouped = true;
   kernel.load_limit = keys_read_for(16);
+  kernel.stores_once = true;
   return kernel;
 }
 const Kernel kForward = forward_kernel();
 
 const BackwardKernel kBackward{
-    [](const BackwardProblem& p, Backward& got, const CallOptions& options) {
-      const auto call = [&](const auto& sink, const auto& dsink) {
-        return call_with(options, ENTRY(attention_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), sink,
-                         in(p.O, "O"), in(p.lse, "lse"), in(p.dO, "dO"), out(got.delta, "delta"),
-                         out(got.dQ, "dQ"), out(got.dK, "dK"), out(got.dV, "dV"), dsink, p.scale,
-                         p.mask.causal, p.mask.window, p.mask.sinks);
-      };
-      return p.sink ? call(in(*p.sink, "sink"), out(got.dsink, "dsink")) : call(null(), null());
-    },
-    kTakes, own_backward, tensors_read_for(64)};
+    .attend_backward =
+        [](const BackwardProblem& p, Backward& got, const CallOptions& options) {
+          const auto call = [&](const auto& sink, const auto& dsink) {
+            return call_with(options, ENTRY(attention_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
+                             sink, in(p.O, "O"), in(p.lse, "lse"), in(p.dO, "dO"), out(got.delta, "delta"),
+                             out(got.dQ, "dQ"), out(got.dK, "dK"), out(got.dV, "dV"), dsink, p.scale,
+                             p.mask.causal, p.mask.window, p.mask.sinks);
+          };
+          return p.sink ? call(in(*p.sink, "sink"), out(got.dsink, "dsink")) : call(null(), null());
+        },
+    .takes = kTakes,
+    .own_mistakes = own_backward,
+    .load_limit = tensors_read_for(64),
+    .stores_once = true};
 
 /// The same, never in check mode: it takes twenty times as long, and one call of each kind is enough.
 Kernel without_check_mode(Kernel kernel) {
@@ -546,6 +551,12 @@ TEST_CASE("gives learned sinks their part, however large or small", "[l17][full_
     INFO("learned sinks of " << sink);
     p.sink = Tensor<float>({p.H()}, sink);
     check_both(p);
+  }
+  for (const float sink : {kNan, kInf}) {  // of one head
+    INFO("learned sinks of " << sink);
+    Problem one = with_sink(random_problem({1, 2, 7, 12, 4, 1}, {.causal = true, .window = 3}));
+    (*one.sink)(1) = sink;
+    check_values(one);
   }
   check(kBackward, with_sink(random_problem({3, 2, 300, 3, 2}, {.causal = false})));
 }

@@ -127,21 +127,26 @@ Kernel forward_kernel() {
                 own_forward};
   kernel.grouped = true;
   kernel.load_limit = keys_read_for(16);
+  kernel.stores_once = true;
   return kernel;
 }
 const Kernel kForward = forward_kernel();
 
 const BackwardKernel kBackward{
-    [](const BackwardProblem& p, Backward& got, const CallOptions& options) {
-      const auto call = [&](const auto& sink, const auto& dsink) {
-        return call_with(options, ENTRY(attention_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), sink,
-                         in(p.O, "O"), in(p.lse, "lse"), in(p.dO, "dO"), out(got.delta, "delta"),
-                         out(got.dQ, "dQ"), out(got.dK, "dK"), out(got.dV, "dV"), dsink, p.scale,
-                         p.mask.causal, p.mask.window, p.mask.sinks, dropout_of(p), seed_of(p));
-      };
-      return p.sink ? call(in(*p.sink, "sink"), out(got.dsink, "dsink")) : call(null(), null());
-    },
-    kTakes, own_backward, tensors_read_for(64)};
+    .attend_backward =
+        [](const BackwardProblem& p, Backward& got, const CallOptions& options) {
+          const auto call = [&](const auto& sink, const auto& dsink) {
+            return call_with(options, ENTRY(attention_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
+                             sink, in(p.O, "O"), in(p.lse, "lse"), in(p.dO, "dO"), out(got.delta, "delta"),
+                             out(got.dQ, "dQ"), out(got.dK, "dK"), out(got.dV, "dV"), dsink, p.scale,
+                             p.mask.causal, p.mask.window, p.mask.sinks, dropout_of(p), seed_of(p));
+          };
+          return p.sink ? call(in(*p.sink, "sink"), out(got.dsink, "dsink")) : call(null(), null());
+        },
+    .takes = kTakes,
+    .own_mistakes = own_backward,
+    .load_limit = tensors_read_for(64),
+    .stores_once = true};
 
 constexpr CallOptions unchecked() {
   CallOptions options;

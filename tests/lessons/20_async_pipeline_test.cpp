@@ -422,6 +422,12 @@ TEST_CASE("copy: reads x once, in whole sectors, without a detour and without a 
   require(profile->barriers == 0,
           "Threads wait for one another at a barrier, though each of them stores only what it has "
           "fetched itself: its own wait is enough.");
+  // A size that no kernel knows beforehand: of the last tile, a few numbers are missing.
+  const std::int64_t ragged = n - 1 - static_cast<std::int64_t>(case_seed() % 31);
+  const Outcome of_ragged = check_copy(numbers(ragged), 3, 2);
+  if (const Profile* of_numbers = profile_of(of_ragged))
+    require_no_registers_on_the_way(*of_numbers,
+                                    4 * static_cast<std::uint64_t>(n - ragged) + sizeof(float[4]));
   for (const int stages : {2, kMaxStages}) {
     const Outcome of_stages = check_copy(numbers(6 * kCopyTile), stages, 1);
     if (const Profile* of_tiles = profile_of(of_stages)) require_tiles_ahead(*of_tiles, 6, stages);

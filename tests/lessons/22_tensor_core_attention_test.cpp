@@ -161,16 +161,25 @@ Kernel kernel_of_lesson() {
   kernel.max_dim = kMaxDim;
   kernel.load_limit = keys_read_for(64);
   kernel.on_tensor_cores = 2;
+  kernel.stores_once = true;
   return kernel;
 }
 const Kernel kKernel = kernel_of_lesson();
 
-void check(const Problem& p, TestLine where = TestLine::here()) {
-  attention_tests::check(kKernel, p, {}, where);
+/// Right, with a block for each tile of queries.
+Outcome check(const Problem& p, const CallOptions& options = {}, TestLine where = TestLine::here()) {
+  const Outcome outcome = attention_tests::check(kKernel, p, options, where);
+  const Int M = queries_of_a_block(p.D()), tiles = p.B() * p.H() * ((p.Nq() + M - 1) / M);
+  const std::int64_t blocks = outcome.counters.at("blocks");
+  require(blocks == tiles,
+          "The launch had " + std::to_string(blocks) + " blocks; with " + std::to_string(M) +
+              " queries of a head for each, it should have " + std::to_string(tiles) + ".",
+          where);
+  return outcome;
 }
 /// Without check mode, which takes many times as long: for what other calls have had checked.
 void check_values(const Problem& p, TestLine where = TestLine::here()) {
-  attention_tests::check(kKernel, p, {.check = CheckMode::never}, where);
+  check(p, {.check = CheckMode::never}, where);
 }
 void check_values_in_both(const Problem& p, TestLine where = TestLine::here()) {
   for (const Format16 format : kBoth) check_values(in_16_bits(p, format), where);
@@ -193,7 +202,10 @@ std::uint64_t bytes_to_load(const Problem& p) {
   return static_cast<std::uint64_t>(2 * p.B() * p.H() * p.D() * rows);
 }
 
-std::string show(std::uint64_t n) { return std::to_string(n); }
+template <class Number>
+std::string show(Number n) {
+  return std::to_string(n);
+}
 
 void require_loads(const Profile& profile, const Problem& p) {
   require_loads_at_most(
@@ -203,7 +215,7 @@ void require_loads(const Profile& profile, const Problem& p) {
 
 /// The profile, or nullptr where nothing is counted.
 const Profile* require_traffic(const Problem& p) {
-  const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
+  const Outcome outcome = check(p, kCounted);
   const Profile* profile = profile_of(outcome);
   if (!profile) return nullptr;
   INFO(describe(p));
@@ -381,7 +393,7 @@ TEST_CASE("gives 0 without keys, and launches nothing without queries",
   for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {1, 1, 130, 0, 128}})
     check(bf16(with_sink(random_problem(n))));
   for (const Sizes& n : {Sizes{2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}}) {
-    const Outcome outcome = attention_tests::check(kKernel, bf16(random_problem(n)));
+    const Outcome outcome = check(bf16(random_problem(n)));
     require(outcome.counters.at("launches") == 0,
             "There is nothing to compute, so nothing should be launched.");
   }
@@ -403,36 +415,65 @@ TEST_CASE("loads the tiles of keys that a query sees, each once, and writes O an
   }
 }
 
+namespace {
+
+constexpr Int kTilesCounted = 3;
+
+/// @brief For the queries of one block, and the keys of kTilesCounted tiles or nearly as many: no bank
+/// conflicts, nothing but O that passes through registers on its way to shared memory, and one barrier a
+/// tile. D: of whole tiles.
+void require_tiles_in_place(const Outcome& outcome, const Profile& profile, const Problem& p, Int D) {
+  INFO(describe(p));
+  for (const auto& [traffic, verb] :
+       {std::pair{&profile.shared_load, "reads"}, {&profile.shared_store, "writes"}})
+    require(traffic->conflicts() == 0,
+            std::string("Your code ") + verb +
+                " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
+                show(traffic->ideal_wavefronts) + " would do.");
+  const Int O = queries_of_a_block(D) * D, keys = kTilesCounted * keys_of_a_tile(D) * D;
+  const Int zeros = O - p.Q.numel() + 2 * (keys - p.K.numel());  // where Q, K and V have ended
+  require(profile.shared_store.bytes_asked <= static_cast<std::uint64_t>(2 * (O + zeros)),
+          "Threads store " + show(profile.shared_store.bytes_asked) +
+              " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "
+              "them.");
+  const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
+  require(meetings(profile) <= (kTilesCounted + 2) * warps,
+          "Each warp waits at " + show(meetings(profile) / warps) + " barriers for " + show(kTilesCounted) +
+              " tiles: one for each tile, and two more, will do.");
+}
+
+/// Tiles that are nearly full, of sizes that no kernel knows beforehand.
+Problem nearly_full(Int D, bool causal) {
+  const auto missing = [](std::uint64_t stride) { return 1 + static_cast<Int>(case_seed() / stride % 7); };
+  const Int dims = D - 8 * static_cast<Int>(case_seed() / 49 % 2);
+  return random_problem(
+      {1, 1, queries_of_a_block(D) - missing(1), kTilesCounted * keys_of_a_tile(D) - missing(7), dims},
+      {.causal = causal});
+}
+
+}  // namespace
+
 TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and meets once a tile",
           "[l22][tensor_core_attention][points:2]") {
   for (const Int D : {64, 128, 256}) {
-    const Int M = queries_of_a_block(D), N = keys_of_a_tile(D), tiles = 3;
-    const Problem p = bf16(random_problem({1, 1, M, tiles * N, D}));
-    const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
+    const Int M = queries_of_a_block(D), N = keys_of_a_tile(D);
+    const Problem p = bf16(random_problem({1, 1, M, kTilesCounted * N, D}));
+    const Outcome outcome = check(p, kCounted);
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
+    require_tiles_in_place(outcome, *profile, p, D);
     INFO(describe(p));
-    for (const auto& [traffic, verb] :
-         {std::pair{&profile->shared_load, "reads"}, {&profile->shared_store, "writes"}})
-      require(traffic->conflicts() == 0,
-              std::string("Your code ") + verb +
-                  " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
-                  show(traffic->ideal_wavefronts) + " would do.");
-    const auto products = static_cast<std::uint64_t>(2 * M * tiles * N * D);
+    const auto products = static_cast<std::uint64_t>(2 * M * kTilesCounted * N * D);
     require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +
                                                      " multiply-adds; whole tiles take " + show(products) +
                                                      ".");
     require_loads(*profile, p);  // so that tiles are shared: operands may not come from global memory
-    require(profile->shared_store.bytes_asked <= bytes_of(p.Q, p.format),
-            "Threads store " + show(profile->shared_store.bytes_asked) +
-                " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "
-                "them.");
-    const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
-    require(meetings(*profile) <= (tiles + 2) * warps,
-            "Each warp waits at " + show(meetings(*profile) / warps) + " barriers for " + show(tiles) +
-                " tiles: one for each tile, and two more, will do.");
     require_tensor_cores(*profile);
     require_busy_warps(*profile);
+    for (const Problem& other : {bf16(nearly_full(D, D == 128)), fp16(nearly_full(D, D != 128))}) {
+      const Outcome of_other = check(other, kCounted);
+      if (const Profile* counted = profile_of(of_other)) require_tiles_in_place(of_other, *counted, other, D);
+    }
   }
 }
 
@@ -448,7 +489,7 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
   refuse([](Problem& p) { p.mask.window = 0; }, "window");
   refuse([](Problem& p) { p.mask.sinks = -1; }, "sinks");
   refuse([](Problem& p) { p.scale = -0.5f; }, "scale");
-  refuse([](Problem& p) { p.scale = kNan; }, "scale");
+  for (const float scale : {kNan, kInf}) refuse([scale](Problem& p) { p.scale = scale; }, "scale");
   refuse([](Problem& p) { p.K = lay_out(p.K, Strides{200, 100, 20, 1}); }, "K");
   refuse([](Problem& p) { p.V = lay_out(p.V, Strides{200, 84, 16, 1}); }, "V");
   const char* const rows[] = {"Q", "K", "V", "O"};

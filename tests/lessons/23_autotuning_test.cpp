@@ -317,7 +317,11 @@ std::string describe(const std::vector<double>& costs) {
 void require_asked_once(const Search& found, const std::vector<Configuration>& candidates) {
   for (int i = 0; i < kCompiledCount; ++i) {
     const Configuration& c = kCompiled[i];
-    const int asked = found.asked[static_cast<std::size_t>(i)];
+    const int asked = found.asked[static_cast<std::size_t>(i)] % kTooLate;
+    require(found.asked[static_cast<std::size_t>(i)] == asked,
+            fmt::format("The cost of {} was asked for after that of a later one: configurations are tried in "
+                        "their order.",
+                        text_of(c)));
     const int wanted = std::find(candidates.begin(), candidates.end(), c) != candidates.end();
     require(asked == wanted,
             fmt::format("The cost of {} was asked for {} times, not {}: {}", text_of(c), asked, wanted,
@@ -942,20 +946,29 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
   require_refused_launch(multiply(p, C, kCompiled[9], one_block));
 }
 
-TEST_CASE("times a kernel: once for the caches, then as often as is said", "[l23][milliseconds][points:1]") {
-  const Problem p = random_problem(40, 40, 20), larger = random_problem(192, 192, 256);
+namespace {
+
+/// @brief Times products of the type: that of the smallest kernel's tile, and one of 300 times the work.
+void check_milliseconds(Type type) {
+  const std::size_t index = type == Type::float32 ? 9 : 14;
+  const Configuration& c = kCompiled[index];
+  INFO("configuration " << text_of(c));
+  const Problem p = in_type_of(c, random_problem(40, 40, 24)),
+                larger = in_type_of(c, random_problem(192, 192, 256));
   Tensor<float> C({40, 40}), larger_C({192, 192});
   Tensor<double> milliseconds({1});
-  const auto time_of = [&](const Problem& of, Tensor<float>& product, const CallOptions& options) {
-    return call_with(options, ENTRY(call_milliseconds), in(of.A, "A"), in(of.B, "B"), out(product, "C"), 9,
-                     host_out(milliseconds, "time"));
-  };
   // Check mode takes another time, and would say that the call does something else there.
-  const auto time = [&](CallOptions options) {
+  const auto time = [&](const Problem& of, Tensor<float>& product, CallOptions options = {}) {
     options.check = CheckMode::never;
-    return time_of(p, C, options);
+    const auto call_timed = [&](auto entry, const auto& A, const auto& B) {
+      return call_with(options, entry, in(A, "A"), in(B, "B"), out(product, "C"), static_cast<int>(index),
+                       host_out(milliseconds, "time"));
+    };
+    return type == Type::float32
+               ? call_timed(ENTRY(call_milliseconds), of.A, of.B)
+               : call_timed(ENTRY(call_milliseconds_bfloat16), of.A.to<bfloat16>(), of.B.to<bfloat16>());
   };
-  const Outcome outcome = time({});
+  const Outcome outcome = time(p, C);
   require_ran(outcome);
   const double measured = milliseconds(0);
   require(measured > 0 && measured < 1e6,
@@ -967,22 +980,30 @@ TEST_CASE("times a kernel: once for the caches, then as often as is said", "[l23
                   "do make {}.",
                   launches, 1 + kRepetitions));
   const Tensor<double> expected = reference::matmul(p.A, p.B);
-  require_matches(C, "C", expected, in_order_of_k(p, expected));
-  // 300 times the work. A machine that is busy with something else may measure anything, but not three times.
+  Bound bound;
+  if (type == Type::bfloat16) bound.rounding = cost_of_cutting_off(p);
+  require_matches(C, "C", expected, in_order_of_k(p, expected), {}, bound);
+  // A machine that is busy with something else may measure anything, but not three times.
   constexpr int kAttempts = 3;
   double of_larger = 0;
   for (int i = 0; i < kAttempts && of_larger <= measured; ++i) {
-    require_ran(time_of(larger, larger_C, {.check = CheckMode::never}));
+    require_ran(time(larger, larger_C));
     of_larger = milliseconds(0);
   }
   require(of_larger > measured,
           fmt::format(
-              "milliseconds() returned {:.3g} for a product of 40 x 40 with K = 20, and {:.3g} for one of "
+              "milliseconds() returned {:.3g} for a product of 40 x 40 with K = 24, and {:.3g} for one of "
               "192 x 192 with K = 256, which takes longer.",
               measured, of_larger));
   CallOptions one_block;
   one_block.max_grid_x = 1;
-  require_refused_launch(time(one_block));
+  require_refused_launch(time(p, C, one_block));
+}
+
+}  // namespace
+
+TEST_CASE("times a kernel: once for the caches, then as often as is said", "[l23][milliseconds][points:1]") {
+  for (const Type type : {Type::float32, Type::bfloat16}) check_milliseconds(type);
 }
 
 TEST_CASE("search: with the bound from what the simulator counts", "[l23][best_configuration][points:1]") {

@@ -166,7 +166,11 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   return found;
 }
 
-const BackwardKernel kBackward{call_backward, kTakes, own_mistakes, tensors_read_for(64, true)};
+const BackwardKernel kBackward{.attend_backward = call_backward,
+                               .takes = kTakes,
+                               .own_mistakes = own_mistakes,
+                               .load_limit = tensors_read_for(64, true),
+                               .stores_once = true};
 
 Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {}) {
   return in_16_bits(random_problem(n, mask), format);

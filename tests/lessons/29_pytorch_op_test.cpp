@@ -389,17 +389,34 @@ TEST_CASE("forward: refuses what is no view of float32, by name", "[l29][forward
     }
 }
 
+namespace {
+
+/// Axes that say more than the shapes of other tensors do: of K, that of the keys is for V to fit.
+std::vector<std::size_t> axes_to_fit(const std::string& name) {
+  if (name == "K") return {0, 1, 3};
+  return name == "lse" ? std::vector<std::size_t>{0, 1, 2} : std::vector<std::size_t>{0, 1, 2, 3};
+}
+
+constexpr Int kTooWide = 129;  // numbers in a row
+
+}  // namespace
+
 TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][points:1]") {
   const Problem p = random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8});
   const char* const names[] = {"Q", "K", "V", "O", "lse"};
   check_forward(p);
-  for (std::size_t i = 1; i < 5; ++i) {
-    Forward got = results_of(p);
-    std::vector<Lent> all = lent_forward(p, got);
-    INFO(names[i] << " has a head less");
-    all[i].shape[1] -= 1;
-    require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
-  }
+  for (std::size_t i = 1; i < 5; ++i)
+    for (const std::size_t axis : axes_to_fit(names[i])) {
+      INFO(names[i] << " has one less along axis " << axis);
+      Forward got = results_of(p);
+      std::vector<Lent> all = lent_forward(p, got);
+      all[i].shape[axis] -= 1;
+      require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
+    }
+  INFO("D = " << kTooWide);
+  const Problem wide = random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = kTooWide});
+  Forward got = results_of(wide);
+  require_throws<std::invalid_argument>(attend(wide, got, lent_forward(wide, got)), "Q");
 }
 
 TEST_CASE("forward: nothing to do launches nothing", "[l29][forward][points:1]") {
@@ -411,6 +428,11 @@ TEST_CASE("forward: nothing to do launches nothing", "[l29][forward][points:1]")
     require_ran(outcome);
     require(outcome.counters.at("launches") == 0, "There are no rows, but a kernel was launched.");
   }
+  const BackwardProblem q = with_gradient(random_problem({.B = 0, .H = 2, .Nq = 3, .Nk = 4, .D = 5}));
+  Backward got = results_of(q);
+  const Outcome outcome = attend_backward(q, got, lent_backward(q, got));
+  require_ran(outcome);
+  require(outcome.counters.at("launches") == 0, "Backward, there are no rows, but a kernel was launched.");
   check_forward(random_problem({.B = 1, .H = 1, .Nq = 1, .Nk = 1, .D = 1}));
 }
 
@@ -452,9 +474,16 @@ TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][point
       change(all[i]);
       require_throws<std::invalid_argument>(attend_backward(p, got, all), names[i]);
     };
-    refuses("of float16", [](Lent& x) { x.bits = 16; });
-    if (i > 0) refuses("a head short", [](Lent& x) { x.shape[1] -= 1; });
+    for (const auto& [what, change] : kNoViews) refuses(what, change);
+    if (i == 0) continue;
+    for (const std::size_t axis : axes_to_fit(names[i]))
+      refuses("one short along axis " + std::to_string(axis), [axis](Lent& x) { x.shape[axis] -= 1; });
   }
+  INFO("D = " << kTooWide);
+  const BackwardProblem wide =
+      with_gradient(random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = kTooWide}));
+  Backward got = results_of(wide);
+  require_throws<std::invalid_argument>(attend_backward(wide, got, lent_backward(wide, got)), "Q");
 }
 
 TEST_CASE("both are right in whichever order streams take their turns", "[l29][points:1]") {

@@ -610,6 +610,35 @@ void require_cache_shared(const Decoding& x, const Outcome& outcome, TestLine wh
                         "to read the cache twice for all heads of a group, and twice what is merged,", where);
 }
 
+/// @brief Fails the case if the call was counted, and is not two launches: of a block for each split of
+/// kPackedRows rows of a group, which stores its part once, and of the merge, which stores the results once.
+void require_parts_once(const Decoding& x, const Outcome& outcome, TestLine where) {
+  const Problem& p = x.first();
+  const Int rows = x.B() * p.H() * p.Nq();
+  if (!outcome.profile || rows == 0) return;
+  const std::vector<simt::LaunchProfile>& launches = outcome.profile->launches;
+  require(launches.size() == 2, "There should be two launches: the splits, and their merge.", where);
+  const Int wanted = x.cache.splits * x.B() * p.H_kv() * divided_up(x.group() * p.Nq(), kPackedRows),
+            bytes_of_part = 4 * (p.D() + 1);
+  const auto& grid = launches[0].grid;
+  const Int blocks = Int{grid[0]} * grid[1] * grid[2];
+  require(
+      blocks == wanted,
+      fmt::format("The splits have {} blocks. With one for each split of {} rows of a group, for every head "
+                  "of K_pages and every sequence, they should have {}.",
+                  blocks, kPackedRows, wanted),
+      where);
+  const auto bytes = [](Int count) { return static_cast<std::uint64_t>(count); };
+  require(launches[0].stores.largest <= bytes(kPackedRows * bytes_of_part),
+          fmt::format("A block of the splits stores {} bytes; the parts of {} rows have {}.",
+                      launches[0].stores.largest, kPackedRows, kPackedRows * bytes_of_part),
+          where);
+  require_stores(make_profile({launches[0]}), bytes(x.cache.splits * rows * bytes_of_part),
+                 "to write O and lse of each split once", where);
+  require_stores(make_profile({launches[1]}), bytes(rows * (p.D() * (p.format ? 2 : 4) + 4)),
+                 "to write O and lse once", where);
+}
+
 Outcome check(const Decoding& x, CallOptions options = {}, TestLine where = TestLine::here()) {
   INFO(describe(x));
   Arrays got = results_of(x);
@@ -618,6 +647,7 @@ Outcome check(const Decoding& x, CallOptions options = {}, TestLine where = Test
   require_results(x, got, outcome, where);
   require_no_warnings(outcome, where);
   if (options.check != CheckMode::always) require_cache_shared(x, outcome, where);  // which ask for more
+  require_parts_once(x, outcome, where);
   if (!x.first().format) return outcome;
   std::uint64_t products = 0;  // Q·Kᵀ and P·V
   for (const Problem& p : x.sequences) products += multiply_adds_of(p, 2);
@@ -706,7 +736,7 @@ TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and 
 }
 
 TEST_CASE("leaves the partial results that each split stands for", "[l30][split_kv_decoding][points:2]") {
-  for (const Type type : {Type(Format16::bfloat16), Type()}) {
+  for (const Type type : kTypes) {
     const Decoding x =
         random_decoding({.H = 4, .H_kv = 2, .Nq = 2, .D = 16}, {100, 20, 0}, type, {.splits = 3});
     INFO(describe(x));
@@ -862,18 +892,13 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     INFO(describe(x));
-    require(outcome.counters.at("launches") == 2,
-            "There should be two launches: the splits, and their merge.");
-    const std::uint64_t number = type ? 2 : 4, rows = static_cast<std::uint64_t>(H), B = 2, splits = 2,
-                        D = 64;
+    const std::uint64_t rows = static_cast<std::uint64_t>(H), B = 2, splits = 2, D = 64;
     Profile of_splits, of_merge;
     static_cast<simt::Counters&>(of_splits) = profile->launches[0].total;
     of_splits.launches = {profile->launches[0]};
     static_cast<simt::Counters&>(of_merge) = profile->launches[1].total;
     of_merge.launches = {profile->launches[1]};
     require_cache_read_once(of_splits, x);
-    require_stores(of_splits, B * splits * rows * (D + 1) * 4, "to write O and lse of each split once");
-    require_stores(of_merge, B * rows * (D * number + 4), "to write O and lse once");
     // A warp reads 32 numbers of O at a time, and lse of their row twice.
     require_loads_at_most(of_merge, B * splits * rows * D / 32 * (128 + 2 * 32),
                           "to read O of each split once, and its lse twice for each 32 numbers");
@@ -1011,7 +1036,8 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
              [&](auto&, auto&, Arrays& got) { got.partial_lse = other(got.partial_lse, axis, 1); });
     refuse("table", [&](Decoding& x, auto&, auto&) { x.table = Tensor<std::int32_t>({3, 3}); });
     refuse("scale", [&](Decoding& x, auto&, auto&) { x.sequences.front().scale = -0.5f; });
-    refuse("scale", [&](Decoding& x, auto&, auto&) { x.sequences.front().scale = kNan; });
+    for (const float scale : {kNan, kInf})
+      refuse("scale", [scale](Decoding& x, auto&, auto&) { x.sequences.front().scale = scale; });
     // Rows of 16 numbers that are not 16 side by side, or that begin 8 bytes past a multiple of 16.
     const Int apart = type ? 4 : 2;
     refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = spread(Q); });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 namespace course::grading {
 namespace {
@@ -147,15 +148,19 @@ std::string few_warps_load(const Profile& profile) {
 }
 
 std::string one_block_works(const Profile& profile, double share) {
-  for (const simt::LaunchProfile& launch : profile.launches) {
-    const auto work = static_cast<double>(launch.order.work),
-               largest = static_cast<double>(launch.order.largest);
-    if (largest <= 1.1 * share * work) continue;
-    return fmt::format(
-        "Of the {} blocks of {}, one has {:.0f} % of the work: the others have little to do, and most of a "
-        "GPU nothing.",
-        launch.order.blocks, launch.kernel, 100 * largest / work);
-  }
+  // Who accesses shared memory for nothing has no more to store.
+  constexpr std::pair<simt::BlockOrder simt::LaunchProfile::*, const char*> kKinds[] = {
+      {&simt::LaunchProfile::order, "has {:.0f} % of the work"},
+      {&simt::LaunchProfile::stores, "stores {:.0f} % of the results"}};
+  for (const simt::LaunchProfile& launch : profile.launches)
+    for (const auto& [kind, has] : kKinds) {
+      const simt::BlockOrder& order = launch.*kind;
+      const auto work = static_cast<double>(order.work), largest = static_cast<double>(order.largest);
+      if (largest <= 1.1 * share * work) continue;
+      return fmt::format(
+          "Of the {} blocks of {}, one {}: the others have little to do, and most of a GPU nothing.",
+          launch.order.blocks, launch.kernel, fmt::format(fmt::runtime(has), 100 * largest / work));
+    }
   return {};
 }
 

@@ -44,8 +44,8 @@ std::string few_warps_work(const Profile& profile, double times = 2);
 /// @brief The same of what is loaded from global memory, for kernels whose warps load for themselves.
 std::string few_warps_load(const Profile& profile);
 
-/// @brief Which launch has one block do more than this share of the work of all; empty if none does. `share`:
-/// what the block may have, of which a tenth more is allowed.
+/// @brief Which launch has one block do more than this share of the work of all, or store more than that of
+/// what all store; empty if none does. `share`: what the block may have, of which a tenth more is allowed.
 std::string one_block_works(const Profile& profile, double share);
 
 /// @brief Tells that units for float32 do more than an eighth of the multiply-adds that tensor cores do;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "simt/check/machine_code.hpp"
 
@@ -74,7 +75,14 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
   MachineInstruction hook = decode_at(at - kCallBytes);
   if (hook.does != Does::call || hook.bytes != kCallBytes) hook = decode_at(at - kCallByBytes);
   std::vector<Piece> pieces;
-  std::vector<std::uintptr_t> sums, products;
+  struct Floats {  // that instructions of a kind compute
+    std::vector<std::pair<std::uintptr_t, std::uint32_t>> by_instruction;
+    std::uint32_t all = 0;
+    void add(std::uintptr_t at, std::uint32_t floats) {
+      by_instruction.emplace_back(at, floats);
+      all += floats;
+    }
+  } sums, products;
   std::set<std::uintptr_t> seen;
   for (int i = 0; i < kMostInstructions && at >= code_begin_ && at < end && seen.insert(at).second; ++i) {
     const MachineInstruction instruction = decode_at(at);
@@ -85,16 +93,16 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
     if (begins) break;
     switch (instruction.does) {
       case Does::add:
-        sums.push_back(at);
+        sums.add(at, instruction.floats);
         break;
       case Does::multiply:
-        products.push_back(at);
+        products.add(at, instruction.floats);
         break;
       case Does::fused:
-        add(pieces, at, path, 1, 0);
+        add(pieces, at, path, instruction.floats, 0);
         break;
       case Does::special:
-        add(pieces, at, path, 0, 1);
+        add(pieces, at, path, 0, instruction.floats);
         break;
       case Does::call:
       case Does::call_by:
@@ -107,8 +115,8 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
     }
     at = instruction.does == Does::jump ? instruction.target : at + instruction.bytes;
   }
-  for (const std::uintptr_t counted : sums.size() > products.size() ? sums : products)
-    add(pieces, counted, path, 1, 0);
+  for (const auto& [counted, floats] : (sums.all > products.all ? sums : products).by_instruction)
+    add(pieces, counted, path, floats, 0);
   if (pieces.empty()) return kNothing;
   blocks_.push_back(std::move(pieces));
   return static_cast<std::uint32_t>(blocks_.size()) - 1 + kFirst;

@@ -16,6 +16,7 @@ struct Prefixes {
   unsigned repeat = 0;        ///< F2 or F3
   bool wide = false;          ///< REX.W, VEX.W
   bool vex = false;
+  bool long_vectors = false;  ///< VEX.L: of 32 bytes
 };
 
 class Decoder {
@@ -30,6 +31,7 @@ class Decoder {
     at_ += immediate_bytes(opcode);
     MachineInstruction found;
     found.does = what_does(opcode);
+    found.floats = floats_of(opcode);
     found.target = target_;
     if (map_ == Map::one_byte && (opcode == 0xe8 || opcode == 0xe9)) {
       std::int32_t distance;
@@ -80,6 +82,7 @@ class Decoder {
     prefixes_.vex = true;
     prefixes_.repeat = kRepeat[last & 3u];
     prefixes_.operand_size = (last & 3u) == 1;
+    prefixes_.long_vectors = (last & 4u) != 0;
   }
 
   bool known(unsigned opcode) const {
@@ -205,6 +208,14 @@ class Decoder {
       default:
         return Does::other;
     }
+  }
+
+  /// How many floats an arithmetic instruction computes with. Those on single ones have the prefix F3; of the
+  /// fused ones, odd opcodes from 99 on.
+  unsigned floats_of(unsigned opcode) const {
+    const bool single =
+        map_ == Map::three_bytes_38 ? opcode % 2 == 1 && (opcode & 0xfu) >= 9 : prefixes_.repeat == 0xf3;
+    return single ? 1 : prefixes_.long_vectors ? 8 : 4;
   }
 
   const std::uint8_t* begin_;

@@ -22,6 +22,8 @@ struct MachineInstruction {
     leaves    ///< returns, or jumps to a place that it computes
   };
   unsigned bytes = 0;  ///< 0: not understood
+  unsigned floats =
+      1;  ///< of arithmetic with floats: how many it computes at a time, more if they are packed
   Does does = Does::other;
   std::uintptr_t target = 0;
 };

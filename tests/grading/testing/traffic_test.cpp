@@ -113,6 +113,10 @@ TEST_CASE("a launch of which one block does most is told", "[traffic]") {
       one_block_works(make_profile({launch}), 0.5) ==
       "Of the 4 blocks of row_kernel, one has 100 % of the work: the others have little to do, and most of a "
       "GPU nothing.");
+  launch.order.largest = 25;
+  launch.stores = {.blocks = 4, .work = 400, .largest = 400};
+  CHECK(one_block_works(make_profile({launch}), 0.5)
+            .starts_with("Of the 4 blocks of row_kernel, one stores 100 % of the results: "));
   CHECK(one_block_works(make_profile({}), 0.5).empty());
 }
 

@@ -138,9 +138,11 @@ Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOption
     require_stores_outputs_once(kernel, *outcome.profile, p, where);
     const std::size_t launches = outcome.profile->launches.size();
     const bool all_due = kernel.three_launches && p.B() * p.H() * p.Nq() * p.Nk() > 0;
-    require(launches <= 3 && (launches == 3 || !all_due),
-            "Your code launched " + std::to_string(launches) + " kernels; it should launch three" +
-                (kernel.three_launches ? "" : " at most") + ": of delta, of dK and dV, and of dQ.",
+    const std::size_t most = p.sink ? 4 : 3;
+    require(launches <= most && (launches == most || !all_due),
+            "Your code launched " + std::to_string(launches) + " kernels; it should launch " +
+                (p.sink ? "four" : "three") + (kernel.three_launches ? "" : " at most") +
+                ": of delta, of dK and dV, and of dQ" + (p.sink ? ", and of dsink." : "."),
             where);
     require(outcome.profile->global_atomic.requests == 0,
             "There are atomic operations on global memory; every element of a result has one owner.", where);

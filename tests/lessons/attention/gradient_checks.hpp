@@ -30,10 +30,10 @@ struct BackwardKernel {
   /// Its results in the order in which they are checked; dsink only where the problem has a sink.
   std::vector<Gradient> outputs{Gradient::delta, Gradient::dV, Gradient::dK, Gradient::dQ, Gradient::dsink};
   Int max_dim = 128;
-  /// At most three launches store each of the outputs once, and nothing else, without atomics: asked for in
-  /// every call that check mode counts.
+  /// At most three launches, and one more for learned sinks, store each of the outputs once, and nothing
+  /// else, without atomics: asked for in every call that check mode counts.
   bool stores_once = false;
-  /// And these are exactly three, of delta, of dK and dV, and of dQ.
+  /// And there are all of them, of delta, of dK and dV, and of dQ.
   bool three_launches = false;
 };
 

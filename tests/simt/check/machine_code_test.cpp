@@ -16,6 +16,7 @@ struct Code {
   const char* text;
   std::vector<std::uint8_t> bytes;
   Does does;
+  unsigned floats = 1;
 };
 
 }  // namespace
@@ -30,6 +31,10 @@ TEST_CASE("machine code is read with its length and what it computes", "[check][
       {"vfmadd231sd %xmm2,%xmm1,%xmm0", {0xc4, 0xe2, 0xf1, 0xb9, 0xc2}, Does::other},
       {"vdivss 0x10(%rip),%xmm0,%xmm0", {0xc5, 0xfa, 0x5e, 0x05, 0x10, 0, 0, 0}, Does::special},
       {"sqrtss %xmm0,%xmm0", {0xf3, 0x0f, 0x51, 0xc0}, Does::special},
+      {"addps %xmm1,%xmm0", {0x0f, 0x58, 0xc1}, Does::add, 4},
+      {"vmulps %ymm1,%ymm0,%ymm0", {0xc5, 0xfc, 0x59, 0xc1}, Does::multiply, 8},
+      {"vfmadd231ps %ymm2,%ymm1,%ymm0", {0xc4, 0xe2, 0x75, 0xb8, 0xc2}, Does::fused, 8},
+      {"vfmaddsub213ps %xmm2,%xmm1,%xmm0", {0xc4, 0xe2, 0x71, 0xa6, 0xc2}, Does::fused, 4},
       {"movabs $1,%rax", {0x48, 0xb8, 1, 0, 0, 0, 0, 0, 0, 0}, Does::other},
       {"lock xadd %eax,0xc(%rbx)", {0xf0, 0x0f, 0xc1, 0x43, 0x0c}, Does::other},
       {"movw $1,(%rax)", {0x66, 0xc7, 0x00, 0x01, 0x00}, Does::other},
@@ -48,6 +53,7 @@ TEST_CASE("machine code is read with its length and what it computes", "[check][
   const MachineInstruction found = decode(padded.data());
   CHECK(found.bytes == code.bytes.size());
   CHECK(found.does == code.does);
+  if (code.does != Does::other && code.does < Does::call) CHECK(found.floats == code.floats);
 }
 
 TEST_CASE("a jump knows its target, forwards and backwards", "[check][machine_code]") {

@@ -18,7 +18,8 @@ inline constexpr int kBlockTile = 64;  ///< the same for matmul, at least
 ///         X.data[r * X.strides[0] + c * X.strides[1]]. Strides are in elements, and not negative; exchanged,
 ///         they stand for a transposed matrix. Elements of C lie apart from one another and from A and B;
 ///         what lies between them stays as it is. K = 0 makes C zero. An empty C launches nothing.
-/// Launch: one kernel. Every thread computes a tile of at least 4 x 4 elements of C in registers.
+/// Launch: one kernel, whose blocks share the tiles of C. Every thread computes a tile of at least 4 x 4
+///         elements of C in registers.
 /// Error:  at most twice that of a float32 sum in the order of k. NaN and infinities follow IEEE 754. The
 ///         same input gives the same bits every time.
 /// Cost:   with T = kBlockTile, reads 4 * (M * K * ⌈N/T⌉ + K * N * ⌈M/T⌉) bytes of A and B or less, in whole

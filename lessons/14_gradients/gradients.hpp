@@ -19,7 +19,8 @@ inline constexpr std::int64_t kMaxRows = (std::int64_t{1} << 31) - 1;  ///< bloc
 ///         and not negative; exchanged, they stand for a transposed matrix. Elements of dX and of dW lie
 ///         apart from one another and from all else; what lies between them stays as it is. N = 0 makes dX
 ///         zero, M = 0 makes dW zero. For an empty dX or dW nothing is launched.
-/// Launch: a kernel for each of dX and dW; returns once both launches have been accepted.
+/// Launch: a kernel for each of dX and dW, whose blocks share the tiles; returns once both launches have
+///         been accepted.
 /// Error:  at most twice that of a float32 sum in the order of the axis that is summed over. NaN and
 ///         infinities follow IEEE 754. The same input gives the same bits every time.
 /// Cost:   with T = kBlockTile, reads 4 * (M * N * ⌈K/T⌉ + K * N * ⌈M/T⌉) bytes for dX and

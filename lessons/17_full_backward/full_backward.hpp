@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         and not negative; the last axis of Q, K, V and O has stride 1, all others any; sink has no gaps. O
 ///         and lse do not overlap anything; what lies between their rows stays as it is. `window` is any
 ///         number from 1 on, `sinks` any from 0 on. Without queries nothing is launched.
-/// Launch: one kernel; returns once it has been accepted.
+/// Launch: one kernel, whose blocks share tiles and heads; returns once it has been accepted.
 /// Domain: sink[h] joins the denominator of each row of head h, unscaled, and has no value. A query that sees
 ///         no key, or only scores of -inf, gets O = 0 and lse = sink[h], or -inf without a sink. NaN or +inf
 ///         among the scores that a query sees makes its O and lse NaN, and so does such a sink if it sees any

@@ -25,10 +25,10 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 /// Launch: one kernel; returns once it has been accepted. A block for each tile of queries, head and batch.
 /// Domain: lse is a natural logarithm: log(Σ_j exp(S_ij) + exp(sink_h)). A query that sees no key, or only
 ///         scores of -inf, gets O = 0 and lse = sink_h, or -inf without a learned sink. NaN or +inf among the
-///         scores that a query sees makes its O and lse NaN, and so does such a sink if it sees any key. A
-///         sink of -inf is none. K may hold anything where a query does not see it. A weight of 0 times NaN
-///         or an infinity in V is NaN, also where the weight is 0 because the query does not see the key,
-///         unless the whole tile is left out.
+///         scores that a query sees makes its O and lse NaN, and so does such a sink if it sees any key;
+///         if it sees none, it may. A sink of -inf is none. K may hold anything where a query does not see
+///         it. A weight of 0 times NaN or an infinity in V is NaN, also where the weight is 0 because the
+///         query does not see the key, unless the whole tile is left out.
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time.
 /// Cost:   reads Q once; for each tile of 16 to 128 queries, K and V of the sinks up to the last

@@ -23,7 +23,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 /// Domain: sink[h] joins the denominator of each row of head h, unscaled, and has no value. A query that sees
 ///         no key, or only scores of -inf, gets O = 0 and lse = sink[h], or -inf without a sink. NaN or +inf
 ///         among the scores that a query sees makes its O and lse NaN, and so does such a sink if it sees any
-///         key. Tiles of 64 keys that no query of a tile sees change nothing, whatever they hold.
+///         key; if it sees none, it may. Tiles of 64 keys that no query of a tile sees change nothing,
+///         whatever they hold.
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time, and a window that hides nothing those of none.
 /// Cost:   reads Q once, and K and V once for every 64 queries (or more), less the tiles of 64 keys (or

@@ -31,8 +31,8 @@ constexpr std::int64_t keys_of_a_tile(std::int64_t D) { return D <= 128 ? 64 : 3
 /// Domain: `scale` is finite and not negative. sink[h] joins the denominator of each row of head h, unscaled,
 ///         and has no value. A query that sees no key, or only scores of -inf, gets O = 0 and lse = sink[h],
 ///         or -inf without a sink. NaN or +inf among the scores that a query sees makes its O and lse NaN,
-///         and so does such a sink if it sees any key. Tiles of keys_of_a_tile(D) keys that no query of a
-///         block sees change nothing, whatever they hold.
+///         and so does such a sink if it sees any key; if it sees none, it may. Tiles of keys_of_a_tile(D)
+///         keys that no query of a block sees change nothing, whatever they hold.
 /// Error:  S, m, l, O and lse are float32 until the end; l is the sum of the weights before these are rounded
 ///         to the type of V for the product P·V. O is rounded once more, at the end. Beyond these roundings
 ///         at most twice the error of a plain float32 implementation, and what tensor cores cut off, as in

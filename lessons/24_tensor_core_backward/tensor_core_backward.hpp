@@ -13,20 +13,18 @@ namespace course {
 inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or value, at most
 
 /// @brief The gradients of attention for a gradient dO of O, as in lessons 17 and 18, from numbers of 16
-/// bits. With
-///         P = exp(Q·Kᵀ·scale - lse), 0 where a query does not see a key, and Z of lesson 18's dropout:
-///         delta = rowsum(dO ∘ O), dP = (dO·Vᵀ) ∘ Z, dS = P ∘ (dP - delta), dQ = dS·K·scale, dK =
+///         bits. With P = exp(Q·Kᵀ·scale - lse), 0 where a query does not see a key, and Z of lesson 18's
+///         dropout: delta = rowsum(dO ∘ O), dP = (dO·Vᵀ) ∘ Z, dS = P ∘ (dP - delta), dQ = dS·K·scale, dK =
 ///         dSᵀ·Q·scale, dV = (P ∘ Z)ᵀ·dO, and dsink_h = -Σ exp(sink_h - lse)·delta over the rows of head h in
 ///         all batches. P ∘ Z and dS are rounded to 16 bits before they enter a product; S, dP, delta and all
 ///         sums are float32.
 /// Shapes: Q, O, dO, dQ are (B, H, Nq, D), K, V, dK, dV are (B, H_kv, Nk, D), lse and delta are (B, H, Nq),
-/// sink and
-///         dsink are (H), or nullptr both; H_kv divides H, and head h of Q reads head h / (H / H_kv). D is a
-///         multiple of 8, at most kMaxDim. Strides are in elements and not negative; the last axis of what
-///         has 16 bits has stride 1, and every other stride of Q, K, V, O and dO is a multiple of 8, so that
-///         rows begin at multiples of 16 bytes; lse and delta have any; sink and dsink have no gaps. Results
-///         do not overlap anything; what lies between their rows stays as it is. Without queries dK, dV and
-///         dsink are 0; without keys dQ is 0.
+///         sink and dsink are (H), or nullptr both; H_kv divides H, and head h of Q reads head h / (H /
+///         H_kv). D is a multiple of 8, at most kMaxDim. Strides are in elements and not negative; the last
+///         axis of what has 16 bits has stride 1, and every other stride of Q, K, V, O and dO is a multiple
+///         of 8, so that rows begin at multiples of 16 bytes; lse and delta have any; sink and dsink have no
+///         gaps. Results do not overlap anything; what lies between their rows stays as it is. Without
+///         queries dK, dV and dsink are 0; without keys dQ is 0.
 /// Launch: at most four kernels: delta; dK and dV; dQ; with a sink, dsink. In each, the blocks with most to
 ///         load begin first. Returns once they have been accepted.
 /// Domain: as in lessons 17 and 18: query i stands at key p = i + Nk - Nq and sees key j if (not causal, or
@@ -35,16 +33,13 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         makes what it enters NaN, also as 0 times NaN within the tiles that meet. float16 ends at 65504: a
 ///         dS or a result beyond it is infinite.
 /// Error:  at most twice that of a plain float32 implementation on the same numbers, and what rounding P ∘ Z,
-/// dS and
-///         the results to 16 bits costs. The same input gives the same bits every time.
+///         dS and the results to 16 bits costs. The same input gives the same bits every time.
 /// Cost:   7 products of Nq x Nk x D for each head, on tensor cores. Reads Q and dO once for every 128 keys,
-/// and K and
-///         V once for every 128 queries of each head, less the tiles in which no query sees a key, and each
-///         of them once more; writes each result once, and nothing else. Nothing of size Nq·Nk.
+///         and K and V once for every 128 queries of each head, less the tiles in which no query sees a key,
+///         and each of them once more; writes each result once, and nothing else. Nothing of size Nq·Nk.
 /// @throws std::invalid_argument, naming the argument, if the shapes do not fit, if H_kv does not divide H,
-/// if D is not
-///         a multiple of 8 from 8 to kMaxDim, if rows do not lie as said above, if window is less than 1,
-///         sinks less than 0, or dropout less than 0, 1 or more, or NaN.
+///         if D is not a multiple of 8 from 8 to kMaxDim, if rows do not lie as said above, if window is less
+///         than 1, sinks less than 0, or dropout less than 0, 1 or more, or NaN.
 /// @throws std::runtime_error if CUDA refuses the launch.
 void attention_backward_bfloat16(View<const bfloat16, 4> Q, View<const bfloat16, 4> K,
                                  View<const bfloat16, 4> V, const float* sink, View<const bfloat16, 4> O,

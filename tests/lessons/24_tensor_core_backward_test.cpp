@@ -372,7 +372,7 @@ Problem problem_of_unknown_sizes() {
 }  // namespace
 
 TEST_CASE("stores each result once, and nothing else, and reads only tiles that meet",
-          "[l24][tensor_core_backward][points:2]") {
+          "[l24][tensor_core_backward][points:1]") {
   // A window of 2: keys 0 to 127 meet the first three tiles of 64 queries, keys 128 to 255 the last two.
   const Problem p = problem({1, 1, 256, 256, 64}, Format16::bfloat16, {.causal = true, .window = 2});
   const Outcome outcome = check(kBackward, p, kCounted);
@@ -387,6 +387,9 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
                           "to load what stays once, and of the others the tiles that meet,");
     require_busy_warps(*profile);
   }
+}
+
+TEST_CASE("stores each result once in any sizes", "[l24][tensor_core_backward][points:1]") {
   BackwardKernel counted = kBackward;
   counted.stores_once = true;
   check(counted, problem_of_unknown_sizes(), kCounted);

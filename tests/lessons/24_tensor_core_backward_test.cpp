@@ -166,11 +166,7 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   return found;
 }
 
-const BackwardKernel kBackward{.attend_backward = call_backward,
-                               .takes = kTakes,
-                               .own_mistakes = own_mistakes,
-                               .load_limit = tensors_read_for(64, true),
-                               .stores_once = true};
+const BackwardKernel kBackward{call_backward, kTakes, own_mistakes, tensors_read_for(64, true)};
 
 Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {}) {
   return in_16_bits(random_problem(n, mask), format);
@@ -365,8 +361,18 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
   }
 }
 
+namespace {
+
+/// Of sizes that no kernel can know beforehand.
+Problem problem_of_unknown_sizes() {
+  const auto size = [](std::uint64_t stride) { return 65 + static_cast<Int>(case_seed() / stride % 60); };
+  return problem({1, 2, size(1), size(60), 8 * (1 + size(3600) % 8), 1}, Format16::bfloat16);
+}
+
+}  // namespace
+
 TEST_CASE("stores each result once, and nothing else, and reads only tiles that meet",
-          "[l24][tensor_core_backward][points:2]") {
+          "[l24][tensor_core_backward][points:1]") {
   // A window of 2: keys 0 to 127 meet the first three tiles of 64 queries, keys 128 to 255 the last two.
   const Problem p = problem({1, 1, 256, 256, 64}, Format16::bfloat16, {.causal = true, .window = 2});
   const Outcome outcome = check(kBackward, p, kCounted);
@@ -381,6 +387,12 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
                           "to load what stays once, and of the others the tiles that meet,");
     require_busy_warps(*profile);
   }
+}
+
+TEST_CASE("stores each result once in any sizes", "[l24][tensor_core_backward][points:1]") {
+  BackwardKernel counted = kBackward;
+  counted.stores_once = true;
+  check(counted, problem_of_unknown_sizes(), kCounted);
 }
 
 TEST_CASE("makes all products on tensor cores", "[l24][tensor_core_backward][points:2]") {
@@ -398,9 +410,7 @@ TEST_CASE("makes all products on tensor cores", "[l24][tensor_core_backward][poi
                 ", and the seven of a pass with a kernel for dQ " + std::to_string(7 * product) + ".");
     require_tensor_cores(*profile);
   }
-  // Sizes that no kernel can know beforehand.
-  const auto size = [](std::uint64_t stride) { return 65 + static_cast<Int>(case_seed() / stride % 60); };
-  const Problem ragged = problem({1, 2, size(1), size(60), 8 * (1 + size(3600) % 8), 1}, Format16::bfloat16);
+  const Problem ragged = problem_of_unknown_sizes();
   const Outcome outcome = check(kBackward, ragged, kCounted);
   INFO(describe(ragged));
   require_on_tensor_cores(outcome, multiply_adds_of(ragged, 5));

@@ -136,9 +136,15 @@ std::vector<std::string> Sandbox::launcher(const SandboxRequest& request) const 
   return words;
 }
 
+// LD_BIND_NOW: a worker needs it, and would otherwise start itself a second time.
+
 /// Of a plain process: its folder, and none of our variables but those that find a GPU's libraries.
 std::vector<std::string> Sandbox::environment(const SandboxRequest& request) const {
-  std::vector<std::string> words{"env", "-i", "--chdir=" + request.directory.from.string(), "LC_ALL=C",
+  std::vector<std::string> words{"env",
+                                 "-i",
+                                 "--chdir=" + request.directory.from.string(),
+                                 "LC_ALL=C",
+                                 "LD_BIND_NOW=1",
                                  "PATH=/usr/local/bin:/usr/bin:/bin"};
   for (const char* name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"})
     if (const char* value = std::getenv(name)) words.push_back(fmt::format("{}={}", name, value));
@@ -158,6 +164,9 @@ std::vector<std::string> Sandbox::namespaces(const SandboxRequest& request) cons
                                  "--setenv",
                                  "LC_ALL",
                                  "C",
+                                 "--setenv",
+                                 "LD_BIND_NOW",
+                                 "1",
                                  "--setenv",
                                  "PATH",
                                  "/usr/bin:/bin",

@@ -4,6 +4,7 @@
 //
 // gives up: gives the same bits in every order of blocks and threads
 // gives up: stores each result once, and nothing else, and reads only tiles that meet
+// gives up: stores each result once in any sizes
 
 #include "tensor_core_backward.hpp"
 

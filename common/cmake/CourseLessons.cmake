@@ -98,7 +98,7 @@ function(course_add_judge_tests id number name)
       set_tests_properties(${test_name} PROPERTIES TIMEOUT 300)
     endforeach()
     add_test(NAME lesson.${number}.mutants COMMAND course judge ${number} --only mutant --quick --backend cpu)
-    # Long ones begin early. It compiles and runs on two cores.
+    # It compiles and runs on two cores, and so waits until two places are free; long ones come first.
     set_tests_properties(lesson.${number}.mutants PROPERTIES TIMEOUT 900 COST 500 PROCESSORS 2)
   endif()
   if(TARGET course-worker-cuda)

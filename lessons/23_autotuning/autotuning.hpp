@@ -220,8 +220,8 @@ inline void call_configurations(std::int64_t M, std::int64_t N, std::int64_t K, 
 }
 
 /// The costs are those of kCompiled: kRefused throws std::runtime_error, kBroken std::logic_error. asked
-/// counts, for each of them, how often its cost was asked for, and kTooLate more for each time that a later
-/// one was asked for before. cache: a text, before and after.
+/// counts, for each of them, how often its cost was asked for. It grows by kTooLate as well if a later one
+/// came first. cache: a text, before and after.
 inline constexpr double kRefused = -1, kBroken = -2;
 inline constexpr int kTooLate = 1000;
 inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t K, int type,

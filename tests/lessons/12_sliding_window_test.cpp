@@ -222,8 +222,7 @@ class RangeMistakes {
     };
     const char* const early =
         "Tiles before the window are loaded, and hidden: their values are infinite here, and 0 times "
-        "infinity "
-        "is NaN. The first tile has to be the one that holds key `begin`.";
+        "infinity is NaN. The first tile has to be the one that holds key `begin`.";
     add_early(
         "range_begins_early", [](const Ranges&) { return Int{0}; }, early);
     add_early(

@@ -17,6 +17,7 @@
 #include "attention/checks.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/npy.hpp"
+#include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
 using namespace course;
@@ -273,9 +274,10 @@ std::uint64_t multiply_adds(const Problem& p) {
 
 /// Tiles that are nearly full, of sizes that no kernel knows beforehand.
 Problem nearly_full(Int D, bool causal) {
-  const auto missing = [](std::uint64_t stride) { return 1 + static_cast<Int>(case_seed() / stride % 7); };
-  const Int dims = D - 8 * (1 + static_cast<Int>(case_seed() / 49 % 3));
-  return random_problem({1, 1, 128 - missing(1), 128 - missing(7), dims}, {.causal = causal});
+  Random random(case_seed());
+  return random_problem(
+      {1, 1, 128 - random.integer(1, 7), 128 - random.integer(1, 7), D - 8 * random.integer(1, 3)},
+      {.causal = causal});
 }
 
 /// @brief Fails the case unless K and V come by tiles, which a kernel that has nothing in shared memory does

@@ -444,10 +444,10 @@ void require_tiles_in_place(const Outcome& outcome, const Profile& profile, cons
 
 /// Tiles that are nearly full, of sizes that no kernel knows beforehand.
 Problem nearly_full(Int D, bool causal) {
-  const auto missing = [](std::uint64_t stride) { return 1 + static_cast<Int>(case_seed() / stride % 7); };
-  const Int dims = D - 8 * static_cast<Int>(case_seed() / 49 % 2);
+  Random random(case_seed());
   return random_problem(
-      {1, 1, queries_of_a_block(D) - missing(1), kTilesCounted * keys_of_a_tile(D) - missing(7), dims},
+      {1, 1, queries_of_a_block(D) - random.integer(1, 7),
+       kTilesCounted * keys_of_a_tile(D) - random.integer(1, 7), D - 8 * random.integer(0, 1)},
       {.causal = causal});
 }
 

@@ -365,8 +365,9 @@ namespace {
 
 /// Of sizes that no kernel can know beforehand.
 Problem problem_of_unknown_sizes() {
-  const auto size = [](std::uint64_t stride) { return 65 + static_cast<Int>(case_seed() / stride % 60); };
-  return problem({1, 2, size(1), size(60), 8 * (1 + size(3600) % 8), 1}, Format16::bfloat16);
+  Random random(case_seed());
+  return problem({1, 2, random.integer(65, 124), random.integer(65, 124), 8 * random.integer(1, 8), 1},
+                 Format16::bfloat16);
 }
 
 }  // namespace

@@ -136,9 +136,8 @@ std::vector<std::string> Sandbox::launcher(const SandboxRequest& request) const 
   return words;
 }
 
-// LD_BIND_NOW: a worker needs it, and would otherwise start itself a second time.
-
-/// Of a plain process: its folder, and none of our variables but those that find a GPU's libraries.
+/// Of a plain process: its folder, and none of our variables but those that find a GPU's libraries. As in
+/// namespaces, LD_BIND_NOW is set: a worker needs it, and would otherwise start itself a second time.
 std::vector<std::string> Sandbox::environment(const SandboxRequest& request) const {
   std::vector<std::string> words{"env",
                                  "-i",

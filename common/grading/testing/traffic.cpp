@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <utility>
 
 namespace course::grading {
 namespace {
@@ -149,17 +148,21 @@ std::string few_warps_load(const Profile& profile) {
 
 std::string one_block_works(const Profile& profile, double share) {
   // Who accesses shared memory for nothing has no more to store.
-  constexpr std::pair<simt::BlockOrder simt::LaunchProfile::*, const char*> kKinds[] = {
-      {&simt::LaunchProfile::order, "has {:.0f} % of the work"},
-      {&simt::LaunchProfile::stores, "stores {:.0f} % of the results"}};
+  struct Kind {
+    simt::BlockOrder simt::LaunchProfile::*order;
+    const char *does, *what;
+  };
+  constexpr Kind kKinds[] = {{&simt::LaunchProfile::order, "has", "work"},
+                             {&simt::LaunchProfile::stores, "stores", "results"}};
   for (const simt::LaunchProfile& launch : profile.launches)
-    for (const auto& [kind, has] : kKinds) {
+    for (const auto& [kind, does, what] : kKinds) {
       const simt::BlockOrder& order = launch.*kind;
       const auto work = static_cast<double>(order.work), largest = static_cast<double>(order.largest);
       if (largest <= 1.1 * share * work) continue;
       return fmt::format(
-          "Of the {} blocks of {}, one {}: the others have little to do, and most of a GPU nothing.",
-          launch.order.blocks, launch.kernel, fmt::format(fmt::runtime(has), 100 * largest / work));
+          "Of the {} blocks of {}, one {} {:.0f} % of the {}: the others have little to do, and most of a "
+          "GPU nothing.",
+          launch.order.blocks, launch.kernel, does, 100 * largest / work, what);
     }
   return {};
 }

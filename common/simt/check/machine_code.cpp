@@ -210,8 +210,8 @@ class Decoder {
     }
   }
 
-  /// How many floats an arithmetic instruction computes with. Those on single ones have the prefix F3; of the
-  /// fused ones, odd opcodes from 99 on.
+  /// How many floats an arithmetic instruction computes with. Those on single ones have the prefix F3; fused
+  /// ones have odd opcodes that end in 9 to f, such as 0x99.
   unsigned floats_of(unsigned opcode) const {
     const bool single =
         map_ == Map::three_bytes_38 ? opcode % 2 == 1 && (opcode & 0xfu) >= 9 : prefixes_.repeat == 0xf3;

@@ -298,6 +298,7 @@ void configure(const Settings& settings) {
   context.run_all();
   context.settings = settings;
   device_memory().spread_out(settings.check);
+  device_memory().limit(settings.max_memory_bytes);
   if (settings.check) (void)user_line(CallStack::here());  // reads the debug information now, not in a launch
   context.profile = &profile;
 }

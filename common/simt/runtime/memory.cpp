@@ -119,7 +119,7 @@ std::size_t DeviceMemory::block_span(std::size_t bytes) const {
 
 void* DeviceMemory::allocate(std::size_t bytes, const CallStack& caller) {
   const std::lock_guard lock(mutex_);
-  if (bytes > capacity()) return nullptr;
+  if (bytes > capacity() || (limit_ != 0 && bytes > limit_ - std::min(limit_, in_use_))) return nullptr;
   const std::size_t span = block_span(bytes);
   std::size_t start = high_water_;
   const auto hole = std::find_if(free_.begin(), free_.end(), [&](const auto& h) { return h.second >= span; });

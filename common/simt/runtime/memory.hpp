@@ -90,6 +90,8 @@ class DeviceMemory {
   /// From now on, allocations lie at least as far apart as they are large, and kernels may touch all between:
   /// a wild index then hits nobody.
   void spread_out(bool wide) { wide_ = wide; }
+  /// Lets no more than so many bytes be in use; 0: as many as there is room for.
+  void limit(std::size_t bytes) { limit_ = bytes; }
   /// The allocations there are, by offset. Valid until the next allocation or release.
   std::vector<DeviceRange> ranges() const;
 
@@ -142,6 +144,7 @@ class DeviceMemory {
   std::size_t in_use_ = 0;
   std::uint64_t next_serial_ = 1;
   bool wide_ = false;
+  std::size_t limit_ = 0;
 };
 
 /// Host memory that kernels must not touch (Settings of control.hpp: protect_host_range).

@@ -65,6 +65,22 @@ TEST_CASE("allocations are aligned to 256 bytes, apart from each other, and reus
   REQUIRE(again == pointers.front());
 }
 
+TEST_CASE("device memory can be made smaller, for all that allocates it", "[simt][memory]") {
+  const FreshDevice device;
+  simt::configure({.max_memory_bytes = 1000});
+  char *first = nullptr, *second = nullptr;
+  REQUIRE(cudaMalloc(&first, 600) == cudaSuccess);
+  std::size_t free = 0, total = 0;
+  REQUIRE(cudaMemGetInfo(&free, &total) == cudaSuccess);
+  REQUIRE(total == 1000);
+  REQUIRE(free == 400);
+  REQUIRE(cudaMalloc(&second, 401) == cudaErrorMemoryAllocation);
+  REQUIRE(cudaMallocAsync(&second, 401, nullptr) == cudaErrorMemoryAllocation);
+  REQUIRE(cudaMalloc(&second, 400) == cudaSuccess);
+  REQUIRE(cudaFree(first) == cudaSuccess);
+  REQUIRE(cudaMalloc(&first, 600) == cudaSuccess);
+}
+
 TEST_CASE("freeing a pointer that is not an allocation says so", "[simt][memory]") {
   const FreshDevice device;
   int* data = device_array<int>(10);

@@ -145,7 +145,7 @@ function(course_add_preludes)
   course_quick_kernel_flags(quick_flags ${run_flags})
   course_checked_kernel_flags(check_flags unused)
   foreach(flavour IN ITEMS run quick check)
-    course_precompile_prelude(course-prelude-${flavour} simt_prelude.h ${flavour} ${${flavour}_flags})
+    course_precompile_prelude(course-prelude-${flavour} simt_prelude.h ${flavour} ${${flavour}_flags} -Werror=vla)
   endforeach()
   foreach(flavour IN ITEMS run check)
     course_precompile_prelude(course-program-prelude-${flavour} simt_program_prelude.h ${flavour}

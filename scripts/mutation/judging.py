@@ -67,7 +67,8 @@ class Lesson:
         rewritten.write_text(text.replace(str(file), str(self.solution.relative_to(ROOT))), encoding="utf-8")
         flags = self.cpu["flags" if flavour == "run" else "check_flags"]
         prelude = self.cpu["prelude" if flavour == "run" else "check_prelude"]
-        first = [*(["-I", prelude] if prelude else []), "-include", "simt_prelude.h", "-iquote",
+        # The prelude was precompiled with -Werror=vla, and would not be taken without it.
+        first = [*(["-I", prelude] if prelude else []), "-Werror=vla", "-include", "simt_prelude.h", "-iquote",
                  self.solution.parent, "-I", "common/simt/shim"]
         status, output = run_limited([self.cpu["compiler"], *flags, *first, *includes, "-w", "-c", rewritten, "-o",
                                       kernel], COMPILE_SECONDS)  # fmt: skip

@@ -65,6 +65,28 @@ TEST_CASE("a kernel is built anew after its precompiled prelude, and without one
   CHECK_FALSE(without.from_cache);
 }
 
+TEST_CASE("the precompiled prelude is taken in every flavour", "[cli][kernel_build]") {
+  BuildFixture f;
+  if (!fs::exists(f.prelude)) return;  // the compiler has no use for one
+  const std::vector<fs::path> kernels = {f.changed("one.cu", "\n", "\n"), f.changed("two.cu", "\n", "\n")};
+  for (const Flavour flavour : {Flavour::run, Flavour::check, Flavour::quick}) {
+    for (const BuildOutcome& outcome :
+         {build_kernel(f.toolchain, f.lesson, f.lesson.solution(), Backend::cpu, flavour),
+          build_kernels(f.toolchain, f.lesson, kernels, flavour).front()}) {
+      INFO(outcome.message);
+      REQUIRE(outcome.ok());
+    }
+  }
+  int notes = 0;
+  for (const auto& file : fs::directory_iterator(f.toolchain.binary_dir / "kernels")) {
+    if (file.path().extension() != ".json") continue;
+    ++notes;
+    // The compiler names the headers that it reads, but none that comes precompiled.
+    CHECK_THAT(read_file(file.path()), !ContainsSubstring("simt_prelude.h"));
+  }
+  CHECK(notes > 0);
+}
+
 TEST_CASE("kernels that are built together have a library each, and one that does not compile harms no other",
           "[cli][kernel_build]") {
   BuildFixture f;

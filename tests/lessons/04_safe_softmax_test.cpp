@@ -139,20 +139,22 @@ struct Parts {
   bool (*in_sum)(Col col, Col cols) = every_column;
   Col (*max_group)(Col col) = whole_row;  // each group of columns has a maximum, and a sum, of its own
   Col (*sum_group)(Col col) = whole_row;
+  bool minimum = false;  // stands where the maximum should
 };
 
 Tensor<double> softmax_of_parts(const Tensor<float>& x, const Parts& parts) {
   const Col rows = x.shape()[0], cols = x.shape()[1];
+  const double sign = parts.minimum ? -1 : 1;
   Tensor<double> y({rows, cols});
   for (Col row = 0; row < rows; ++row) {
     std::vector<double> max(kBlockThreads, -HUGE_VAL), sum(kBlockThreads, 0.0);
     const auto group = [](Col index) { return static_cast<std::size_t>(index); };
     for (Col col = 0; col < cols; ++col) {
       double& largest = max[group(parts.max_group(col))];
-      if (parts.in_max(col, cols)) largest = std::max(largest, static_cast<double>(x(row, col)));
+      if (parts.in_max(col, cols)) largest = std::max(largest, sign * static_cast<double>(x(row, col)));
     }
     for (Col col = 0; col < cols; ++col) {
-      const double m = max[group(parts.max_group(col))];
+      const double m = sign * max[group(parts.max_group(col))];
       y(row, col) = exp_in_float32(static_cast<double>(x(row, col)) - (m == -HUGE_VAL ? 0.0 : m));
       if (parts.in_sum(col, cols)) sum[group(parts.sum_group(col))] += y(row, col);
     }
@@ -172,16 +174,16 @@ bool is_minus_inf(const Tensor<float>& x, Col row) {
 
 /// What a formula may be made of.
 struct RowFacts {
-  double max, min, sum_x;
+  double max, sum_x;
   double sum_exp, sum_exp2;  // Σ exp(x - max), Σ 2^(x - max)
   double sum_plain, cols;    // Σ exp(x), as far as float32 goes; how many columns
 };
 
 RowFacts facts_of(const Tensor<float>& x, Col row) {
-  RowFacts facts{-HUGE_VAL, HUGE_VAL, 0, 0, 0, 0, static_cast<double>(x.shape()[1])};
+  RowFacts facts{-HUGE_VAL, 0, 0, 0, 0, static_cast<double>(x.shape()[1])};
   for (Col col = 0; col < x.shape()[1]; ++col) {
     const auto value = static_cast<double>(x(row, col));
-    facts.max = std::max(facts.max, value), facts.min = std::min(facts.min, value), facts.sum_x += value;
+    facts.max = std::max(facts.max, value), facts.sum_x += value;
     facts.sum_plain += exp_in_float32(value);
   }
   for (Col col = 0; col < x.shape()[1]; ++col) {
@@ -338,13 +340,8 @@ Mistakes mistakes_of(const Problem& p) {
           "no_maximum_in_the_sum",
           [](double v, const RowFacts& r) { return std::exp(v - r.max) / (r.sum_exp * std::exp(r.max)); },
           "The maximum is subtracted in the output, but not in the sum."),
-      formula(
-          "minimum_subtracted",
-          [](double v, const RowFacts& r) {
-            const double e = exp_in_float32(v - r.min);
-            return e / exp_in_float32(r.max - r.min);
-          },
-          "This is what subtracting the smallest number of a row gives: exp overflows all the more."),
+      parts("minimum_subtracted", {.minimum = true},
+            "This is what subtracting the smallest number of a row gives: exp overflows all the more."),
       gives(
           "maximum_of_row_0", [&x] { return with_maximum_of_row_0(x); },
           "Every row is shifted by the maximum of row 0: each needs its own."),

@@ -35,6 +35,9 @@ constexpr auto kLongestInBox = 4 * std::chrono::seconds(kCompileSeconds);
 constexpr const char* kShim = "common/simt/shim";
 constexpr const char* kPrelude = "simt_prelude.h";
 constexpr const char* kProgramPrelude = "simt_program_prelude.h";
+/// nvcc takes no array whose size is no constant. Kernels' preludes are precompiled with it, too: it changes
+/// a macro, and g++ would not take them otherwise.
+constexpr const char* kNoVariableLength = "-Werror=vla";
 
 /// One build: its inputs, its scratch folder and what was learned on the way.
 struct Job {
@@ -196,7 +199,8 @@ Arguments prelude_options(const Job& job) {
   const fs::path& precompiled = job.toolchain.cpu.value().prelude_of(job.flavour);
   if (!precompiled.empty()) options = {"-I", precompiled.string()};
   if (job.program != nullptr) return concatenate(options, Arguments{"-include", kProgramPrelude});
-  return concatenate(options, Arguments{"-include", kPrelude, "-include", "simt_hide_mode.h"});
+  return concatenate(options,
+                     Arguments{kNoVariableLength, "-include", kPrelude, "-include", "simt_hide_mode.h"});
 }
 
 /// Rewrites and compiles for the simulator to what `output` names, behind the header that `included` names
@@ -268,7 +272,7 @@ bool compile_examined(Job& job, const std::string& object) {
   const fs::path assembly = job.scratch / "kernel.s", symbols = job.scratch / "kernel.symbols";
   const std::vector<fs::path> dumps{job.scratch / "kernel.optimized", job.scratch / "kernel.accesses",
                                     job.scratch / "kernel.blocks"};
-  Arguments flags{"-Werror=vla"};  // nvcc takes no array whose size is no constant
+  Arguments flags;
   const bool dumped = job.flavour == Flavour::check && is_gnu(cpu);
   if (is_gnu(cpu)) flags.push_back("-fdump-ipa-cgraph=" + symbols.string());
   if (dumped)

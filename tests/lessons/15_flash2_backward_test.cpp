@@ -521,6 +521,9 @@ TEST_CASE("gives 0 where there are no keys or no queries to sum over", "[l15][fl
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l15][flash2_backward][points:1]") {
   check_same_bits(kKernel, with_gradient(random_problem({1, 1, 140, 140, 8}, kCausal)));
+  Random random(case_seed());  // tiles of keys, of which no kernel knows how many beforehand
+  check_same_bits(kKernel, with_gradient(random_problem({1, 2, random.integer(20, 90),
+                                                         random.integer(150, 290), random.integer(3, 9)})));
 }
 
 namespace {
@@ -551,6 +554,13 @@ TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stor
   // No block does what several could share.
   const Outcome of_heads = check(kKernel, with_gradient(random_problem({1, 8, 70, 70, 8})), kCounted);
   if (const Profile* of_blocks = profile_of(of_heads)) require_busy_blocks(*of_blocks, 0.25);
+
+  // No block adds to what another one stores, in sizes that no kernel knows beforehand either.
+  Random random(case_seed());
+  const Sizes unknown{1, 2, random.integer(70, 100), random.integer(130, 180), random.integer(5, 20)};
+  const Outcome of_tiles = check(kKernel, with_gradient(random_problem(unknown)), kCounted);
+  for (const Outcome* counted : {&outcome, &of_heads, &of_tiles})
+    if (const Profile* atomics = profile_of(*counted)) require_no_atomics(*atomics);
 }
 
 namespace {

@@ -31,9 +31,9 @@ struct BackwardKernel {
   std::vector<Gradient> outputs{Gradient::delta, Gradient::dV, Gradient::dK, Gradient::dQ, Gradient::dsink};
   Int max_dim = 128;
   /// At most three launches, and one more for learned sinks, store each of the outputs once, and nothing
-  /// else, without atomics: asked for in every call that check mode counts.
+  /// else: asked for in every call that check mode counts.
   bool stores_once = false;
-  /// And there are all of them, of delta, of dK and dV, and of dQ.
+  /// And there are all of them, of delta, of dK and dV, and of dQ, without atomics.
   bool three_launches = false;
 };
 
@@ -42,6 +42,9 @@ struct BackwardKernel {
 /// each tensor once or twice more. D and the edges of tiles may waste some; those that are `padded`, as much
 /// as whole tiles take.
 std::function<LoadLimit(const Problem&)> tensors_read_for(Int rows, bool padded = false);
+
+/// @brief That blocks add nothing to what others have stored.
+void require_no_atomics(const grading::Profile& profile, TestLine where = TestLine::here());
 
 /// @brief The kernel's outputs, without dsink where the problem has no sink.
 std::vector<Gradient> outputs_of(const BackwardKernel& kernel, const BackwardProblem& p);

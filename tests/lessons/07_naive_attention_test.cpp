@@ -240,8 +240,9 @@ Mistake tiles_exchanged(const Problem& p, Int tile) {
   return only_written(
       "tiles_exchanged",
       [Nq = p.Nq(), Nk = p.Nk(), tile](const Index& at) { return in_exchanged_tile(at, Nq, Nk, tile); },
-      "Tiles of S are missing, and others computed in their place. The tiles of S are counted row by row: "
-      "tile n has row n / tiles_across of tiles, and column n % tiles_across.");
+      "Some tiles of S are missing: others may be computed in their place. The tiles of S are counted row by "
+      "row: tile n has row n / tiles_across of tiles, and column n % tiles_across, and tiles_across counts "
+      "those along the keys.");
 }
 
 Mistake softmax_in_place(const reference::Attention& expected) {

@@ -138,7 +138,8 @@ void add_recurrence(Catalogue& to) {
       to.p().scale == 0 || !have_ordinary_exponentials(attention_of(to.p()).S)
           ? ""
           : "Every row is NaN. That is what exp(m_new - m_old) gives: at the first tile m_old is -inf, the "
-            "factor +inf, and +inf times 0 is NaN. The factor is exp(m_old - m_new), and m begins with -inf.";
+            "factor +inf, and +inf times 0 is NaN. The factor is exp(m_old - m_new). Or m, l or O never "
+            "begins: with -inf, 0 and 0.";
   constexpr Rescaling kOfMinusInf = Rescaling::inverse_of_minus_inf;
   if (to.which() == Which::O) {
     to.add("rescaled_by_the_inverse", {.of_O = kOfMinusInf, .of_l = kOfMinusInf}, all_nan);

@@ -55,6 +55,9 @@ class FrameworkTensor {
   FrameworkTensor& operator=(const FrameworkTensor&) = delete;
 
   const DLTensor& get() const { return tensor_; }
+  /// Queues that nothing but NaN is left.
+  void let_go(cudaStream_t stream) const { CUDA_CHECK(cudaMemsetAsync(memory_, 0xFF, bytes_, stream)); }
+
   /// Queues a copy from or to other memory on the device.
   void bring(const void* from, cudaStream_t stream) { copy(memory_, from, stream); }
   void take(void* to, cudaStream_t stream) { copy(to, memory_, stream); }
@@ -106,6 +109,13 @@ class FrameworkCall {
   }
 
   const DLTensor& operator[](std::size_t i) const { return tensors_[i].get(); }
+  /// Of the first `count` inputs, those stay whose memory is among the saved; the others' numbers are gone.
+  void keep(const std::vector<DLTensor>& saved, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (std::none_of(saved.begin(), saved.end(),
+                       [&](const DLTensor& x) { return x.data == (*this)[i].data; }))
+        tensors_[i].let_go(stream_.get());
+  }
   cudaStream_t stream() const { return stream_.get(); }
 
   /// Queues what comes after the operator, and waits for it as the user of a framework does in the end.
@@ -146,6 +156,8 @@ inline void call_backward(const AttentionOperator& op, const float* Q, const flo
                           float* dQ, float* dK, float* dV, float scale, bool causal) {
   FrameworkCall call(lent, {Q, K, V, O, lse, dO}, {dQ, dK, dV});
   const std::vector<DLTensor> saved = op.save_for_backward(call[0], call[1], call[2], call[3], call[4]);
+  constexpr std::size_t kFromForward = 5;  // Q, K, V, O and lse
+  call.keep(saved, kFromForward);
   op.backward(saved, call[5], call[6], call[7], call[8], scale, causal, call.stream());
   call.finish();
 }

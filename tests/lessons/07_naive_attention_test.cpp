@@ -575,7 +575,7 @@ Outcome check(const Problem& p, const StepLayouts& layouts = {}, std::uint64_t w
   const std::int64_t launches = outcome.counters.at("launches");
   require(launches == 3, "Your code launched " + std::to_string(launches) +
                              " kernels; it should launch three: for S, for P and for O.");
-  if (outcome.profile) require_traffic(*outcome.profile, p, waste);
+  if (const auto profile = profile_if_counted(outcome)) require_traffic(*profile, p, waste);
   return outcome;
 }
 

@@ -746,7 +746,7 @@ Outcome check(const Product& p, const CallOptions& options = {}) {
   require_ran(outcome);
   require_gradients(dX, dW, p);
   require_launches(outcome, p);
-  if (outcome.profile) require_tiles_shared(*outcome.profile, p);
+  if (const auto profile = profile_if_counted(outcome)) require_tiles_shared(*profile, p);
   return outcome;
 }
 
@@ -799,7 +799,7 @@ Outcome check(const Rows& p, const CallOptions& options = {}) {
   require_grid_of_rows(outcome, p);
   require_ran(outcome);
   if (dS.numel() > 0) require_gradients(dS, p);
-  if (outcome.profile) require_read_twice(*outcome.profile, p);
+  if (const auto profile = profile_if_counted(outcome)) require_read_twice(*profile, p);
   return outcome;
 }
 
@@ -848,7 +848,7 @@ HeadGradients run(const Head& p) {
   require(outcome.counters.at("launches") <= 5, "Your code launched " +
                                                     std::to_string(outcome.counters.at("launches")) +
                                                     " kernels; five are enough, one for each gradient.");
-  if (outcome.profile) require_head_shared(*outcome.profile, p);
+  if (const auto profile = profile_if_counted(outcome)) require_head_shared(*profile, p);
   return got;
 }
 

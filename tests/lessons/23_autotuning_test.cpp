@@ -393,6 +393,9 @@ Outcome check_product(const Problem& any, const Configuration& c, Tensor<float>&
   require(launches == (tiles > 0), fmt::format("matmul_with launched {} kernels; it should launch {}.",
                                                launches, tiles > 0 ? "one" : "none"));
   if (tiles == 0) return outcome;
+  products::require_tiles_shared(outcome, p, {c.rows, c.cols}, c.type == Type::float32 ? 4 : 2);
+  if (c.type == Type::bfloat16)
+    require_on_tensor_cores(outcome, static_cast<std::uint64_t>(p.M() * p.N() * p.K()));
   const std::int64_t blocks = outcome.counters.at("blocks"), threads = outcome.counters.at("threads");
   require(
       blocks == tiles && threads == tiles * 32 * c.warps,

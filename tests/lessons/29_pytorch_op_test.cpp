@@ -97,19 +97,37 @@ Backward results_of(const BackwardProblem& p) {
   return got;
 }
 
+/// The framework brings all tensors to its own memory, and takes those from `first_result` on back.
+void require_framework(const Outcome& outcome, const std::vector<Lent>& all, std::size_t first_result) {
+  if (outcome.status != Status::returned || !outcome.profile) return;
+  Int bytes = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) bytes += all[i].bytes * (i < first_result ? 1 : 2);
+  const auto copied = outcome.counters.find(kCopiedWithin);
+  require(
+      (copied == outcome.counters.end() ? 0 : copied->second) == bytes,
+      "The tensors did not come by the framework of common/device/framework.hpp. Leave the entries as they "
+      "are: they hand your operator to it.");
+}
+
 Outcome attend(const Problem& p, Forward& got, const std::vector<Lent>& all,
                const CallOptions& options = {}) {
   const Tensor<std::int64_t> numbers = numbers_of(all);
-  return call_with(options, ENTRY(call_forward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
-                   host_in(numbers, "lent"), out(got.O, "O"), out(got.lse, "lse"), p.scale, p.mask.causal);
+  const Outcome outcome =
+      call_with(options, ENTRY(call_forward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
+                host_in(numbers, "lent"), out(got.O, "O"), out(got.lse, "lse"), p.scale, p.mask.causal);
+  require_framework(outcome, all, 3);
+  return outcome;
 }
 
 Outcome attend_backward(const BackwardProblem& p, Backward& got, const std::vector<Lent>& all,
                         const CallOptions& options = {}) {
   const Tensor<std::int64_t> numbers = numbers_of(all);
-  return call_with(options, ENTRY(call_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), in(p.O, "O"),
-                   in(p.lse, "lse"), in(p.dO, "dO"), host_in(numbers, "lent"), out(got.dQ, "dQ"),
-                   out(got.dK, "dK"), out(got.dV, "dV"), p.scale, p.mask.causal);
+  const Outcome outcome =
+      call_with(options, ENTRY(call_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), in(p.O, "O"),
+                in(p.lse, "lse"), in(p.dO, "dO"), host_in(numbers, "lent"), out(got.dQ, "dQ"),
+                out(got.dK, "dK"), out(got.dV, "dV"), p.scale, p.mask.causal);
+  require_framework(outcome, all, 6);
+  return outcome;
 }
 
 // --- Mistakes ---

@@ -602,11 +602,12 @@ Bytes bytes_for_splits(const Decoding& x, Int bytes_of_row) {
 /// @brief Fails the case if the call was counted, and loads more than twice what the contract allows. Holds
 /// for all sizes, since a kernel may tell them apart.
 void require_cache_shared(const Decoding& x, const Outcome& outcome, TestLine where) {
-  if (!outcome.profile) return;
+  const std::optional<Profile> profile = profile_if_counted(outcome, where);
+  if (!profile) return;
   const Problem& p = x.first();
   const Int merged = x.cache.splits * x.B() * p.H() * p.Nq() * divided_up(p.D(), 8) * (32 + 2 * 32);
   const Int most = 2 * (bytes_for_splits(x, attention_tests::bytes_of_row(p)).all() + merged);
-  require_loads_at_most(*outcome.profile, static_cast<std::uint64_t>(most),
+  require_loads_at_most(*profile, static_cast<std::uint64_t>(most),
                         "to read the cache twice for all heads of a group, and twice what is merged,", where);
 }
 
@@ -615,8 +616,9 @@ void require_cache_shared(const Decoding& x, const Outcome& outcome, TestLine wh
 void require_parts_once(const Decoding& x, const Outcome& outcome, TestLine where) {
   const Problem& p = x.first();
   const Int rows = x.B() * p.H() * p.Nq();
-  if (!outcome.profile || rows == 0) return;
-  const std::vector<simt::LaunchProfile>& launches = outcome.profile->launches;
+  const std::optional<Profile> profile = profile_if_counted(outcome, where);
+  if (!profile || rows == 0) return;
+  const std::vector<simt::LaunchProfile>& launches = profile->launches;
   require(launches.size() == 2, "There should be two launches: the splits, and their merge.", where);
   const Int wanted = x.cache.splits * x.B() * p.H_kv() * divided_up(x.group() * p.Nq(), kPackedRows),
             bytes_of_part = 4 * (p.D() + 1);

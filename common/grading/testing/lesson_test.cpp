@@ -111,15 +111,21 @@ const Profile* profile_of(const Outcome& outcome, TestLine where) {
   detail::report(outcome.checking != Checking::stopped,
                  "What check mode counts decides here, and it did not see this call to its end.", where);
   detail::report(outcome.checking != Checking::done || outcome.profile, kTooMuchToTell, where);
-  if (!outcome.profile) return nullptr;
+  std::optional<Profile> profile = profile_if_counted(outcome, where);
+  if (!profile) return nullptr;
+  static std::list<Profile> kept;  // tests hold on to what they got
+  return &kept.emplace_back(*std::move(profile));
+}
+
+std::optional<Profile> profile_if_counted(const Outcome& outcome, TestLine where) {
+  if (!outcome.profile) return std::nullopt;
   const auto copied = outcome.counters.find(kCopiedWithin);
   detail::report(copied == outcome.counters.end(),
                  fmt::format("Your code has {} bytes copied from device memory to device memory. What counts "
                              "here is what kernels load and store: let a kernel move them.",
                              copied == outcome.counters.end() ? 0 : copied->second),
                  where);
-  static std::list<Profile> kept;  // tests hold on to what they got
-  return &kept.emplace_back(with_atomics_as_accesses(*outcome.profile));
+  return with_atomics_as_accesses(*outcome.profile);
 }
 
 void require_no_warnings(const Outcome& outcome, TestLine where) {

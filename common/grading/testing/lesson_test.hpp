@@ -53,6 +53,10 @@ void require_ran(const Outcome& outcome, TestLine where = TestLine::here());
 /// CallOptions::check.
 const Profile* profile_of(const Outcome& outcome, TestLine where = TestLine::here());
 
+/// @brief As profile_of(), for what is asked in every call that check mode counts: nothing for those that it
+/// does not.
+std::optional<Profile> profile_if_counted(const Outcome& outcome, TestLine where = TestLine::here());
+
 /// @brief Fails the case if check mode gave a warning. (Errors fail it by themselves.)
 void require_no_warnings(const Outcome& outcome, TestLine where = TestLine::here());
 

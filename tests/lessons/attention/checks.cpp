@@ -201,9 +201,10 @@ std::function<LoadLimit(const Problem&)> keys_read_for(Int queries) {
 
 void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, const Problem& p,
                         const Outcome& outcome, TestLine where) {
-  if (!limit || !outcome.profile) return;
+  const std::optional<Profile> profile = profile_if_counted(outcome, where);
+  if (!limit || !profile) return;
   const LoadLimit most = limit(p);
-  require_loads_at_most(*outcome.profile, static_cast<std::uint64_t>(most.bytes), most.what, where);
+  require_loads_at_most(*profile, static_cast<std::uint64_t>(most.bytes), most.what, where);
 }
 
 Sizes unknown_sizes() {
@@ -227,9 +228,10 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
   require_ran(outcome, where);
   require_results(kernel, p, got, outcome, where);
   require_load_limit(kernel.load_limit, p, outcome, where);
-  if (kernel.stores_once && outcome.profile) {
-    require_stores_outputs_once(kernel, *outcome.profile, p, where);
-    const std::size_t launches = outcome.profile->launches.size();
+  const std::optional<Profile> profile = profile_if_counted(outcome, where);
+  if (kernel.stores_once && profile) {
+    require_stores_outputs_once(kernel, *profile, p, where);
+    const std::size_t launches = profile->launches.size();
     require(launches < 2,
             "Your code launched " + std::to_string(launches) + " kernels; it should launch one.", where);
   }

@@ -125,6 +125,21 @@ std::function<LoadLimit(const Problem&)> tensors_read_for(Int rows, bool padded)
   };
 }
 
+namespace {
+
+/// Blocks may add to dQ what their keys give, as in Algorithm 2: tiles of 32 keys, or of more.
+void require_few_additions(const Profile& profile, const BackwardProblem& p, TestLine where) {
+  constexpr Int kKeys = 32;
+  const auto most = bytes_of(p.Q) * static_cast<std::uint64_t>((p.Nk() + kKeys - 1) / kKeys);
+  require(profile.global_atomic.bytes_asked <= most,
+          "Atomic operations on global memory add " + std::to_string(profile.global_atomic.bytes_asked) +
+              " bytes; blocks with " + std::to_string(kKeys) + " keys each add " + std::to_string(most) +
+              " to dQ.",
+          where);
+}
+
+}  // namespace
+
 void require_no_atomics(const Profile& profile, TestLine where) {
   require(profile.global_atomic.requests == 0,
           "There are atomic operations on global memory; every element of a result has one owner.", where);
@@ -139,9 +154,10 @@ Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOption
   require_ran(outcome, where);
   require_results(kernel, p, got, where);
   require_load_limit(kernel.load_limit, p, outcome, where);
-  if (kernel.stores_once && outcome.profile) {
-    require_stores_outputs_once(kernel, *outcome.profile, p, where);
-    const std::size_t launches = outcome.profile->launches.size();
+  const std::optional<Profile> profile = profile_if_counted(outcome, where);
+  if (kernel.stores_once && profile) {
+    require_stores_outputs_once(kernel, kernel.three_launches ? *profile : *outcome.profile, p, where);
+    const std::size_t launches = profile->launches.size();
     const bool all_due = kernel.three_launches && p.B() * p.H() * p.Nq() * p.Nk() > 0;
     const std::size_t most = p.sink ? 4 : 3;
     require(launches <= most && (launches == most || !all_due),
@@ -149,7 +165,10 @@ Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOption
                 (p.sink ? "four" : "three") + (kernel.three_launches ? "" : " at most") +
                 ": of delta, of dK and dV, and of dQ" + (p.sink ? ", and of dsink." : "."),
             where);
-    if (kernel.three_launches) require_no_atomics(*outcome.profile, where);
+    if (kernel.three_launches)
+      require_no_atomics(*profile, where);
+    else
+      require_few_additions(*profile, p, where);
   }
   return outcome;
 }

@@ -84,8 +84,9 @@ std::uint64_t bytes_of_tiles(const Problem& problem, TileShape tile, std::int64_
 
 void require_tiles_shared(const grading::Outcome& outcome, const Problem& problem, TileShape tile,
                           std::int64_t element_bytes, grading::TestLine where) {
-  if (!outcome.profile) return;
-  const std::uint64_t read = outcome.profile->global_load.bytes_asked,
+  const std::optional<grading::Profile> profile = grading::profile_if_counted(outcome, where);
+  if (!profile) return;
+  const std::uint64_t read = profile->global_load.bytes_asked,
                       most = bytes_of_tiles(problem, tile, element_bytes);
   grading::require(
       read <= most,

@@ -274,9 +274,6 @@ void Context::reset() {
   drop_all();
   streams_.clear();
   events_.clear();
-  faults.clear();
-  launches.clear();
-  copies = {};
   dynamic_shared_optin.clear();
   last_ = sticky_ = cudaSuccess;
   device_memory().release_all();
@@ -288,6 +285,12 @@ void require_host_code() {
     throw std::logic_error(
         "a kernel calls a function of the runtime API that is for the host. A kernel may launch kernels and "
         "create streams for them; what it launches runs once it has ended");
+void Context::forget_records() {
+  faults.clear();
+  launches.clear();
+  copies = {};
+}
+
 }
 
 void configure(const Settings& settings) {
@@ -346,6 +349,7 @@ void reset() {
 void protect_host_range(void* begin, std::size_t bytes) {
   const std::lock_guard lock(Context::get().mutex);
   protected_host_ranges().add(begin, bytes);
+  context.forget_records();
 }
 
 void unprotect_host_range(void* begin) {

@@ -140,7 +140,8 @@ class Context {
   /// What a function of a library does on the device has failed as a kernel does, by an illegal address.
   void fail_library_call(const CallStack& caller, const std::string& function, const char* kind,
                          const std::string& sentence);
-  void reset();
+  void reset();           ///< as cudaDeviceReset: what is recorded for the embedding program stays
+  void forget_records();  ///< faults, launches and copies
 
  private:
   Context() = default;

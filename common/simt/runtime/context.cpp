@@ -167,7 +167,7 @@ void Context::run_until(cudaEvent_t event) {
     drain(resolve(event->stream), event->number);
 }
 
-void Context::run_all() {
+void Context::run_each_stream() {
   if (settings.order == Order::reverse) {
     drain(default_stream_, kEverything);
     for (auto& [handle, stream] : streams_) drain(*stream, kEverything);
@@ -176,6 +176,11 @@ void Context::run_all() {
   for (auto stream = streams_.rbegin(); stream != streams_.rend(); ++stream)
     drain(*stream->second, kEverything);
   drain(default_stream_, kEverything);
+}
+
+void Context::run_all() {
+  do run_each_stream();
+  while (!is_idle());  // a host function may queue more in a stream that has had its turn
 }
 
 bool Context::is_idle() const {
@@ -280,17 +285,17 @@ void Context::reset() {
   memory_pools().reset();
 }
 
-void require_host_code() {
-  if (BlockRunner::current() != nullptr)
-    throw std::logic_error(
-        "a kernel calls a function of the runtime API that is for the host. A kernel may launch kernels and "
-        "create streams for them; what it launches runs once it has ended");
 void Context::forget_records() {
   faults.clear();
   launches.clear();
   copies = {};
 }
 
+void require_host_code() {
+  if (BlockRunner::current() != nullptr)
+    throw std::logic_error(
+        "a kernel calls a function of the runtime API that is for the host. A kernel may launch kernels and "
+        "create streams for them; what it launches runs once it has ended");
 }
 
 void configure(const Settings& settings) {
@@ -344,12 +349,12 @@ void reset() {
   Context& context = Context::get();
   const std::lock_guard lock(context.mutex);
   context.reset();
+  context.forget_records();
 }
 
 void protect_host_range(void* begin, std::size_t bytes) {
   const std::lock_guard lock(Context::get().mutex);
   protected_host_ranges().add(begin, bytes);
-  context.forget_records();
 }
 
 void unprotect_host_range(void* begin) {

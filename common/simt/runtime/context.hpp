@@ -147,6 +147,7 @@ class Context {
   Context() = default;
   SimtStream& resolve(cudaStream_t stream);
   void drain(SimtStream& stream, std::uint64_t last_number);
+  void run_each_stream();
   void run_grid(const Launch& launch, unsigned depth, std::vector<NestedLaunch>& waiting);
   std::optional<Launch> accept_nested(const NestedLaunch& nested);
   void report_red_zones(const std::string& kernel);

@@ -93,9 +93,11 @@ TEST_CASE("where kernels are to compute, copies to and from an array are told, a
   CHECK(why_not_clean(call_suspect(ENTRY(course::copy_by_host), config)).empty());
   config.kernels_only = true;
   CHECK(why_not_clean(call_suspect(ENTRY(course::copy), config)).empty());
-  const std::string by_host = why_not_clean(call_suspect(ENTRY(course::copy_by_host), config));
-  CHECK_THAT(by_host, ContainsSubstring("Your code copied x to the host"));
-  CHECK_THAT(by_host, ContainsSubstring("Your code filled y by a copy"));
+  for (const Kernel entry : {ENTRY(course::copy_by_host), ENTRY(course::copy_by_host_later)}) {
+    const std::string by_host = why_not_clean(call_suspect(entry, config));
+    CHECK_THAT(by_host, ContainsSubstring("Your code copied x to the host"));
+    CHECK_THAT(by_host, ContainsSubstring("Your code filled y by a copy"));
+  }
   const std::string by_copy = why_not_clean(call_suspect(ENTRY(course::copy_without_kernel), config));
   CHECK_THAT(by_copy, ContainsSubstring("Your code filled y by a copy"));
   CHECK(by_copy.find("to the host") == std::string::npos);

@@ -37,4 +37,7 @@ void copy_by_host(const float* x, float* y, std::int64_t n);
 /// Never ends.
 void spin(float* y);
 
+/// The same, in a function that is left in the stream.
+void copy_by_host_later(const float* x, float* y, std::int64_t n);
+
 }  // namespace course

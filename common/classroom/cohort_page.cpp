@@ -7,7 +7,7 @@
 
 #include "classroom/cohort_html.hpp"
 #include "classroom/cohort_sections.hpp"
-#include "classroom/sha256.hpp"
+#include "grading/base/sha256.hpp"
 
 namespace course::classroom {
 namespace {
@@ -30,7 +30,8 @@ std::string policy(const std::string& css, const std::string& script) {
   return fmt::format(
       "default-src 'none'; style-src 'sha256-{}'; script-src {}; img-src data:; base-uri 'none'; "
       "form-action 'none'",
-      sha256_base64(css), script.empty() ? "'none'" : "'sha256-" + sha256_base64(script) + "'");
+      grading::sha256_base64(css),
+      script.empty() ? "'none'" : "'sha256-" + grading::sha256_base64(script) + "'");
 }
 
 std::string head(const ClassMarks& marks, const std::string& css, const std::string& script) {

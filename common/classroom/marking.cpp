@@ -10,6 +10,7 @@
 #include "classroom/file_names.hpp"
 #include "grading/facts/cause.hpp"
 #include "grading/facts/words.hpp"
+#include "simt/classes.hpp"
 
 namespace course::classroom {
 namespace {
@@ -27,11 +28,13 @@ std::string without_addresses(std::string text) {
   return text;
 }
 
+/// Findings are named only if their class is known: the file may command the worker that names them, and tell
+/// of hidden data by a name of its own.
 std::vector<std::string> diagnoses_of(const CaseResult& result, const std::optional<grading::Cause>& cause) {
   std::vector<std::string> names;
   if (cause && !sentence_for(*cause, result).empty()) names = cause->mistakes;
   for (const grading::Finding& finding : result.findings)
-    if (finding.severity == grading::Severity::error && !finding.kind.empty() &&
+    if (finding.severity == grading::Severity::error && simt::check::find_class(finding.kind) != nullptr &&
         std::find(names.begin(), names.end(), finding.kind) == names.end())
       names.push_back(finding.kind);
   return names;

@@ -99,7 +99,8 @@ struct HostCopies {
 /// @brief What host code moved since the last call.
 HostCopies take_host_copies();
 
-/// @brief Like cudaDeviceReset: drops queued work, frees all device memory, clears errors and faults.
+/// @brief Like cudaDeviceReset: drops queued work, frees all device memory, clears errors. Forgets faults,
+/// launches and copies as well, which cudaDeviceReset keeps for those who take them.
 void reset();
 
 /// @brief Makes host memory inaccessible while a kernel runs, as it is on a GPU.

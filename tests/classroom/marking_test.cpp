@@ -106,6 +106,13 @@ TEST_CASE("a case and its hidden twin are worth half each, and the twin's messag
   CHECK(mark.cases[2].message.empty());
 }
 
+TEST_CASE("a finding of a class that nobody knows gives no diagnosis") {
+  FileVerdict verdict = graded();
+  verdict.hidden = {result("small", 4, false), result("large", 6, true)};
+  verdict.hidden[0].findings = {test::finding("the seed is 7"), test::finding("race")};
+  CHECK(mark_of(lesson(), {}, verdict, {}).cases[2].diagnoses == std::vector<std::string>{"race"});
+}
+
 TEST_CASE("a case whose twin no solution passes has none, and counts in full") {
   FileVerdict verdict = graded();
   verdict.hidden = {result("small", 4, false), result("large", 6, true)};

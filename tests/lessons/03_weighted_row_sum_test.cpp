@@ -374,7 +374,7 @@ void check_orders(Entry<RowSum> entry) {
   Tensor<float> first({p.rows()});
   require_ran(sum_rows(entry, p, first));
   require_sums(first, p);
-  std::uint64_t seed = case_seed();
+  std::uint64_t seed = order_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;
     options.order = order;

@@ -1054,7 +1054,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l05][onl
     require_softmax(first, p);
     require_ran(get_stats(p, first_max, first_sum));
     require_stats(first_max, first_sum, p);
-    std::uint64_t seed = case_seed();
+    std::uint64_t seed = order_seed();
     for (const Order order : {Order::reverse, Order::random, Order::random}) {
       CallOptions options;
       options.order = order;

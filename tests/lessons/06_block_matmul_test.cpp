@@ -393,7 +393,7 @@ void check_orders(Entry<Product> entry) {
   Tensor<float> first({p.M(), p.N()});
   require_ran(multiply(entry, p, first));
   require_product(first, p);
-  std::uint64_t seed = case_seed();
+  std::uint64_t seed = order_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;
     options.order = order;

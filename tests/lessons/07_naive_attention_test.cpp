@@ -714,7 +714,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l07][nai
   const Outcome outcome = attend(p, first);
   require_ran(outcome);
   require_steps(first, p, outcome);
-  std::uint64_t seed = case_seed();
+  std::uint64_t seed = order_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;
     options.order = order;

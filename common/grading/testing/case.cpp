@@ -1,8 +1,14 @@
 #include "grading/testing/case.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <mutex>
+#include <string>
 #include <string_view>
+
+#include "grading/base/sha256.hpp"
 
 namespace course::grading {
 namespace {
@@ -21,9 +27,20 @@ std::uint64_t hash(std::string_view text) {
   return value;
 }
 
+/// The first 8 bytes of a digest, from which nobody finds the base seed. Without one, the name alone counts.
+std::uint64_t seed_for(std::string_view purpose) {
+  const std::string& name = current_case().name;
+  if (base_seed() == 0) return hash(name);
+  const std::array<std::uint8_t, 32> digest = sha256(fmt::format("{} {} {}", purpose, base_seed(), name));
+  std::uint64_t seed = 0;
+  for (std::size_t i = 0; i < sizeof seed; ++i) seed = seed << 8 | digest[i];
+  return seed;
+}
+
 }  // namespace
 
-std::uint64_t case_seed() { return hash(current_case().name) ^ (base_seed() * 0x9E3779B97F4A7C15U); }
+std::uint64_t case_seed() { return seed_for("data"); }
+std::uint64_t order_seed() { return seed_for("order"); }
 
 CaseResult& current_case() {
   static CaseResult current;

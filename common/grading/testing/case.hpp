@@ -9,8 +9,12 @@
 namespace course::grading {
 
 /// @brief A seed of this test case's own: from its name and the `--seed` of the command line, so that cases
-/// do not share data and every run sees the same. Reported with a failure.
+/// do not share data and every run sees the same. Reported with a failure. Whoever knows it, and the name,
+/// does not know the `--seed`, which may be a secret one.
 std::uint64_t case_seed();
+
+/// @brief Another one, for CallOptions::seed. The worker gets it, and learns nothing of the data by it.
+std::uint64_t order_seed();
 
 /// @brief The record of the test case that runs now. The listener resets it; calls add diagnostics and
 /// counters.
@@ -39,7 +43,7 @@ int& case_number();
 /// case makes all of its calls.
 bool& findings_only();
 
-/// @brief Mixed into every case_seed(); 0 unless the command line says otherwise.
+/// @brief Goes into every case_seed(); 0 unless the command line says otherwise.
 void set_base_seed(std::uint64_t seed);
 
 /// @brief Adds what a call found to the current case: diagnostics, counters, profile, what was printed.

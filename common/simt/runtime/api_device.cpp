@@ -38,7 +38,9 @@ cudaError_t cudaDriverGetVersion(int* version) {
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
 
 cudaError_t cudaDeviceReset() {
-  simt::reset();
+  simt::Context& context = simt::Context::get();
+  const std::lock_guard lock(context.mutex);
+  context.reset();
   return cudaSuccess;
 }
 

@@ -167,7 +167,7 @@ void Context::run_until(cudaEvent_t event) {
     drain(resolve(event->stream), event->number);
 }
 
-void Context::run_all() {
+void Context::run_each_stream() {
   if (settings.order == Order::reverse) {
     drain(default_stream_, kEverything);
     for (auto& [handle, stream] : streams_) drain(*stream, kEverything);
@@ -176,6 +176,11 @@ void Context::run_all() {
   for (auto stream = streams_.rbegin(); stream != streams_.rend(); ++stream)
     drain(*stream->second, kEverything);
   drain(default_stream_, kEverything);
+}
+
+void Context::run_all() {
+  do run_each_stream();
+  while (!is_idle());  // a host function may queue more in a stream that has had its turn
 }
 
 bool Context::is_idle() const {
@@ -274,13 +279,16 @@ void Context::reset() {
   drop_all();
   streams_.clear();
   events_.clear();
-  faults.clear();
-  launches.clear();
-  copies = {};
   dynamic_shared_optin.clear();
   last_ = sticky_ = cudaSuccess;
   device_memory().release_all();
   memory_pools().reset();
+}
+
+void Context::forget_records() {
+  faults.clear();
+  launches.clear();
+  copies = {};
 }
 
 void require_host_code() {
@@ -341,6 +349,7 @@ void reset() {
   Context& context = Context::get();
   const std::lock_guard lock(context.mutex);
   context.reset();
+  context.forget_records();
 }
 
 void protect_host_range(void* begin, std::size_t bytes) {

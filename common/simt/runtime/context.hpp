@@ -140,12 +140,14 @@ class Context {
   /// What a function of a library does on the device has failed as a kernel does, by an illegal address.
   void fail_library_call(const CallStack& caller, const std::string& function, const char* kind,
                          const std::string& sentence);
-  void reset();
+  void reset();           ///< as cudaDeviceReset: what is recorded for the embedding program stays
+  void forget_records();  ///< faults, launches and copies
 
  private:
   Context() = default;
   SimtStream& resolve(cudaStream_t stream);
   void drain(SimtStream& stream, std::uint64_t last_number);
+  void run_each_stream();
   void run_grid(const Launch& launch, unsigned depth, std::vector<NestedLaunch>& waiting);
   std::optional<Launch> accept_nested(const NestedLaunch& nested);
   void report_red_zones(const std::string& kernel);

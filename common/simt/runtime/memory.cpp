@@ -51,11 +51,12 @@ std::size_t page_bytes() {
 }
 
 DeviceMemory::DeviceMemory() : capacity_(arena_bytes()) {
-  file_ = memfd_create("simt-device-memory", MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(capacity_)) != 0)
+  const int file = memfd_create("simt-device-memory", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(capacity_)) != 0)
     throw std::runtime_error("the simulator cannot reserve device memory (memfd_create failed)");
-  void* device = mmap(nullptr, capacity_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
-  void* runtime = mmap(nullptr, capacity_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  void* device = mmap(nullptr, capacity_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  void* runtime = mmap(nullptr, capacity_, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  ::close(file);  // host code could read device memory by it
   if (device == MAP_FAILED || runtime == MAP_FAILED)
     throw std::runtime_error(
         "the simulator cannot map device memory; is the address space limited (ulimit -v)?");
@@ -88,7 +89,6 @@ class DeviceMemory::RuntimeView {
 DeviceMemory::~DeviceMemory() {
   munmap(device_, capacity_);
   munmap(runtime_, capacity_);
-  ::close(file_);
 }
 
 void ByteRanges::add(std::size_t begin, std::size_t end) {

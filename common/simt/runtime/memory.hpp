@@ -131,7 +131,6 @@ class DeviceMemory {
   void check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit);
 
   mutable std::mutex mutex_;
-  int file_ = -1;
   std::byte* device_ = nullptr;
   std::byte* runtime_ = nullptr;
   std::size_t capacity_ = 0;

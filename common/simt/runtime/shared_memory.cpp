@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "simt/runtime/device_profile.hpp"
+#include "simt/runtime/file_view.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/symbolize.hpp"
 
@@ -56,36 +57,6 @@ std::string function_of(const char* variable) {
 bool is_made_by_compiler(const char* name) {
   return std::strncmp(name, "_ZT", 3) == 0 || std::strncmp(name, "_ZGV", 4) == 0 || name[0] == '.';
 }
-
-/// A file mapped for reading; empty if that is not possible.
-class FileView {
- public:
-  explicit FileView(const char* path) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status {};
-    if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0) {
-      void* memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-      if (memory != MAP_FAILED) data_ = memory, bytes_ = static_cast<std::size_t>(status.st_size);
-    }
-    if (file >= 0) close(file);
-  }
-  ~FileView() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-  }
-  FileView(const FileView&) = delete;
-  FileView& operator=(const FileView&) = delete;
-
-  /// `count` objects at `offset`; null if the file is too short for them.
-  template <class T>
-  const T* at(std::size_t offset, std::size_t count = 1) const {
-    if (offset > bytes_ || count > (bytes_ - offset) / sizeof(T)) return nullptr;
-    return reinterpret_cast<const T*>(static_cast<const std::byte*>(data_) + offset);
-  }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 /// Reads the module's symbol table: its `__shared__` variables, and the variables of its namespaces.
 void read_variables(KernelModule& module, std::uintptr_t load_address) {

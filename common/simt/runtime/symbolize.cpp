@@ -10,10 +10,11 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <mutex>
 #include <string_view>
+
+#include "simt/runtime/file_view.hpp"
 
 namespace {
 
@@ -195,13 +196,17 @@ std::string source_text(const SourceLine& line) {
   // Programs that ran the compiler elsewhere say where its relative names start from.
   if (const char* folder = std::getenv("SIMT_SOURCES"); file.is_relative() && folder != nullptr)
     file = fs::path(folder) / file;
-  std::ifstream stream(file);
-  std::string text;
-  for (int number = 0; number < line.line; ++number)
-    if (!std::getline(stream, text)) return {};
+  const FileView view(file.c_str());
+  std::string_view text = view.text();
+  for (int number = 1; number < line.line; ++number) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
   const std::size_t begin = text.find_first_not_of(" \t\r");
-  return begin == std::string::npos ? std::string()
-                                    : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+  if (line.line < 1 || begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin));
 }
 
 std::string function_name(const void* address) {

@@ -70,8 +70,8 @@ TEST_CASE("a race is found where the output is right") {
   const Finding race = only_finding(outcome);
   CHECK(race.kind == "race");
   CHECK(race.severity == Severity::error);
-  CHECK(std::min(race.here.line, race.other.line) == 13);
-  CHECK(std::max(race.here.line, race.other.line) == 14);
+  CHECK(std::min(race.here.line, race.other.line) == 14);
+  CHECK(std::max(race.here.line, race.other.line) == 15);
   CHECK_THAT(race.element, ContainsSubstring("tile["));
   CHECK_THAT(race.message(), ContainsSubstring("suspects.cu:"));
 }
@@ -88,14 +88,22 @@ TEST_CASE("a call that launches more in check mode has failed") {
   CHECK_THAT(outcome.message, ContainsSubstring("in check mode, which must see the same"));
 }
 
+TEST_CASE("a reply of check mode that brings no results fails the call") {
+  const Outcome outcome = call_suspect(ENTRY(course::reply_by_itself_if_watched));
+  CHECK(to_string(outcome.status) == to_string(Status::differed));
+  CHECK_THAT(outcome.message, ContainsSubstring("There it left no results."));
+}
+
 TEST_CASE("where kernels are to compute, copies to and from an array are told, and else they are not") {
   SessionConfig config = suspects();
   CHECK(why_not_clean(call_suspect(ENTRY(course::copy_by_host), config)).empty());
   config.kernels_only = true;
   CHECK(why_not_clean(call_suspect(ENTRY(course::copy), config)).empty());
-  const std::string by_host = why_not_clean(call_suspect(ENTRY(course::copy_by_host), config));
-  CHECK_THAT(by_host, ContainsSubstring("Your code copied x to the host"));
-  CHECK_THAT(by_host, ContainsSubstring("Your code filled y by a copy"));
+  for (const Kernel entry : {ENTRY(course::copy_by_host), ENTRY(course::copy_by_host_later)}) {
+    const std::string by_host = why_not_clean(call_suspect(entry, config));
+    CHECK_THAT(by_host, ContainsSubstring("Your code copied x to the host"));
+    CHECK_THAT(by_host, ContainsSubstring("Your code filled y by a copy"));
+  }
   const std::string by_copy = why_not_clean(call_suspect(ENTRY(course::copy_without_kernel), config));
   CHECK_THAT(by_copy, ContainsSubstring("Your code filled y by a copy"));
   CHECK(by_copy.find("to the host") == std::string::npos);
@@ -104,14 +112,14 @@ TEST_CASE("where kernels are to compute, copies to and from an array are told, a
 TEST_CASE("an output that is read before it is written is found") {
   const Finding read = only_finding(call_suspect(ENTRY(course::add_to_nothing)));
   CHECK(read.kind == "uninitialised_read");
-  CHECK(read.here.line == 18);
+  CHECK(read.here.line == 19);
 }
 
 TEST_CASE("a read past the end of an array is found") {
   const Outcome outcome = call_suspect(ENTRY(course::copy_one_more));
   const Finding read = only_finding(outcome);
   CHECK(read.kind == "out_of_bounds");
-  CHECK(read.here.line == 22);
+  CHECK(read.here.line == 23);
 }
 
 TEST_CASE("a missing __syncwarp is a warning") {

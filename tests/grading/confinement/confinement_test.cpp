@@ -111,7 +111,16 @@ TEST_CASE("confined code that asks for what no kernel needs is ended, and told t
                                                {SYS_io_uring_setup, "io_uring_setup"},
                                                {SYS_userfaultfd, "userfaultfd"},
                                                {SYS_perf_event_open, "perf_event_open"},
-                                               {SYS_personality, "personality"}};
+                                               {SYS_personality, "personality"},
+                                               // of the standard input, which only reads
+                                               {SYS_write, "write"},
+                                               {SYS_writev, "writev"},
+                                               {SYS_pwrite64, "pwrite64"},
+                                               {SYS_pwritev, "pwritev"},
+                                               {SYS_sendfile, "sendfile"},
+                                               {SYS_splice, "splice"},
+                                               {SYS_dup2, "dup2"},
+                                               {SYS_fcntl, "fcntl"}};
   for (const auto& [number, name] : calls) {
     Session session(confined("misbehave"));
     const Outcome outcome = misbehave(session, static_cast<Misdeed>(kSystemCall + number), 3);
@@ -146,6 +155,11 @@ TEST_CASE("confined code that aborts or kills itself is told so") {
 
 TEST_CASE("confined code that ends its process is told its exit status") {
   check_ends(kExitThree, "with exit status 3");
+}
+
+TEST_CASE("confined code can neither write to the grader's channel nor read from it") {
+  check_ends(kWriteToChannel, "Your code asked the system for write, which a kernel has no need of");
+  check_ends(kReadChannel, "Bad file descriptor");
 }
 
 TEST_CASE("confined code that forges a reply gains nothing") {

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -140,6 +141,14 @@ void misbehave(std::int32_t what, float* out, std::int64_t n) {
     case kForgeHugeReply:
       write_everywhere(forged_reply(100000));
       break;
+    case kWriteToChannel:
+      if (write(3, "{}", 2) < 0) throw std::runtime_error(std::strerror(errno));
+      break;
+    case kReadChannel: {
+      char byte = 0;
+      if (read(3, &byte, 1) < 0) throw std::runtime_error(std::strerror(errno));
+      break;
+    }
     case kFork:
       fork();
       break;

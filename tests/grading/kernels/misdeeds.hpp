@@ -27,6 +27,8 @@ enum Misdeed : std::int32_t {
   kWriteGarbage,
   kForgeReply,
   kForgeHugeReply,
+  kWriteToChannel,
+  kReadChannel,
   kFork,
   kForkAndStay,
   kForkOnly,

@@ -28,11 +28,17 @@ void copy_otherwise_if_watched(const float* x, float* y, std::int64_t n);
 /// y = x, in one launch more where check mode looks.
 void launch_more_if_watched(const float* x, float* y, std::int64_t n);
 
+/// y = x; where check mode looks, it replies to the grader by itself that it returned, and never comes back.
+void reply_by_itself_if_watched(const float* x, float* y, std::int64_t n);
+
 /// y = x, by the runtime's own copy beside a launch that does nothing.
 void copy_without_kernel(const float* x, float* y, std::int64_t n);
 
 /// y = x, by way of a variable on the host.
 void copy_by_host(const float* x, float* y, std::int64_t n);
+
+/// The same, in a function that is left in the stream.
+void copy_by_host_later(const float* x, float* y, std::int64_t n);
 
 /// Never ends.
 void spin(float* y);

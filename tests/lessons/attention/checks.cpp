@@ -252,7 +252,7 @@ void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {
   const Outcome outcome = kernel.attend(p, first, {});
   require_ran(outcome, where);
   require_results(kernel, p, first, outcome, where);
-  std::uint64_t seed = case_seed();
+  std::uint64_t seed = order_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;
     options.check = CheckMode::never;  // it has been, and finds a race in any order

@@ -38,6 +38,23 @@ TEST_CASE("a fault in a kernel surfaces at the next waiting call and sticks", "[
   REQUIRE(cudaMalloc(&pointer, 4) == cudaSuccess);
 }
 
+TEST_CASE("what was recorded before a reset of the device is still there after it", "[simt][errors]") {
+  const FreshDevice device;
+  int* data = device_array<int>(4);
+  (void)to_host(data, 4);
+  empty_kernel<<<1, 32>>>();
+  crash_kernel<<<1, 1>>>(nullptr);
+  REQUIRE(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  REQUIRE(cudaDeviceReset() == cudaSuccess);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(only_fault().kind == "null_pointer");
+  CHECK(simt::take_launches().size() == 2);
+  const simt::HostCopies copies = simt::take_host_copies();
+  CHECK(copies.to_host == 16);
+  CHECK(copies.read.size() == 1);
+  CHECK(copies.written.size() == 1);
+}
+
 TEST_CASE("a fault surfaces at a copy as well", "[simt][errors]") {
   const FreshDevice device;
   int* data = device_array<int>(4);

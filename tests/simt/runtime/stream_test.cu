@@ -41,6 +41,26 @@ TEST_CASE("operations of one stream run in order", "[simt][stream]") {
   REQUIRE(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
+TEST_CASE("what a host function queues runs before a wait for the device ends", "[simt][stream]") {
+  const FreshDevice device;
+  struct Later {
+    cudaStream_t stream = nullptr;
+    int* value = nullptr;
+  } later;
+  REQUIRE(cudaStreamCreateWithFlags(&later.stream, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(cudaMallocManaged(&later.value, sizeof(int)) == cudaSuccess);
+  *later.value = 1;
+  const auto set_later = [](void* data) {
+    const auto& [stream, value] = *static_cast<Later*>(data);
+    set_kernel<<<1, 1, 0, stream>>>(value, 2);
+  };
+  REQUIRE(cudaLaunchHostFunc(nullptr, set_later, &later) == cudaSuccess);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(*later.value == 2);
+  REQUIRE(cudaFree(later.value) == cudaSuccess);
+  REQUIRE(cudaStreamDestroy(later.stream) == cudaSuccess);
+}
+
 TEST_CASE("an asynchronous copy to pageable memory is done when the call returns", "[simt][stream]") {
   const FreshDevice device;
   int* value = device_array<int>(1);

@@ -87,10 +87,11 @@ void begin_call() {
 
 DeviceEnd end_call() {
   DeviceEnd end;
-  if (ledger_copies) end.copies = take_copies();
   Outcome& outcome = end.outcome;
   outcome.status = Status::returned;
-  if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
+  const cudaError_t error = cudaDeviceSynchronize();
+  if (ledger_copies) end.copies = take_copies();  // those of what was queued among them
+  if (error != cudaSuccess) {
     end.broken = true;
     outcome.status = Status::fault;
     outcome.message = fmt::format("{} CUDA says: {} ({}). The simulator (--backend cpu) names the line.",

@@ -149,12 +149,14 @@ Copies take_copies() {
 
 DeviceEnd end_call() {
   DeviceEnd end;
+  // Before anything else is taken: this runs what is queued, and a host function may copy and launch.
+  std::vector<simt::Fault> faults = simt::take_faults();
   end.copies = take_copies();
   Outcome& outcome = end.outcome;
   outcome.status = Status::returned;
   if (checking) take_diagnosis(outcome);
   if (checking) write_trace();
-  for (simt::Fault& fault : simt::take_faults()) {
+  for (simt::Fault& fault : faults) {
     if (!fault.in_kernel) {
       end.refusals.push_back(simt::report::finding_of(fault));
       continue;

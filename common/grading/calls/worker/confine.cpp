@@ -147,15 +147,30 @@ constexpr SystemCall kChangesOfFiles[] = {
     COURSE_CALL(fsetxattr), COURSE_CALL(removexattr), COURSE_CALL(lremovexattr), COURSE_CALL(fremovexattr),
 };
 
+/// By these, bytes would get from one descriptor to another, or a descriptor to another number.
+constexpr SystemCall kBetweenDescriptors[] = {
+    COURSE_CALL(sendfile),        COURSE_CALL(splice), COURSE_CALL(tee),  COURSE_CALL(vmsplice),
+    COURSE_CALL(copy_file_range), COURSE_CALL(dup),    COURSE_CALL(dup2), COURSE_CALL(dup3),
+};
+
+/// Only to what the process prints to. The grader's channel sends and receives instead.
+constexpr SystemCall kWrites[] = {COURSE_CALL(write), COURSE_CALL(writev), COURSE_CALL(pwrite64),
+                                  COURSE_CALL(pwritev), COURSE_CALL(pwritev2)};
+
+/// Only from the standard input, once the libraries are loaded.
+constexpr SystemCall kReads[] = {COURSE_CALL(read), COURSE_CALL(readv), COURSE_CALL(pread64),
+                                 COURSE_CALL(preadv), COURSE_CALL(preadv2)};
+
 /// Forbidden only with certain arguments.
 constexpr SystemCall kConditional[] = {COURSE_CALL(clone),         COURSE_CALL(tgkill), COURSE_CALL(prctl),
                                        COURSE_CALL(openat),        COURSE_CALL(open),   COURSE_CALL(mprotect),
-                                       COURSE_CALL(pkey_mprotect), COURSE_CALL(mmap)};
+                                       COURSE_CALL(pkey_mprotect), COURSE_CALL(mmap),   COURSE_CALL(fcntl)};
 #undef COURSE_CALL
 
 const char* name_of(long number) {
   for (const auto& list :
        {std::span<const SystemCall>(kForbidden), std::span<const SystemCall>(kChangesOfFiles),
+        std::span<const SystemCall>(kBetweenDescriptors), std::span<const SystemCall>(kWrites),
         std::span<const SystemCall>(kConditional)})
     for (const SystemCall& call : list)
       if (call.number == number) return call.name;
@@ -247,6 +262,16 @@ class FilterProgram {
     add({static_cast<std::uint16_t>(BPF_JMP | static_cast<std::uint16_t>(test) | BPF_K), skip_if_passed,
          skip_if_not, value});
     answer(SECCOMP_RET_TRAP);
+    load(offsetof(seccomp_data, nr));
+  }
+
+  /// Gives that verdict on the call unless its first argument, a descriptor, is one from `first` to `last`.
+  void require_descriptor(long number, std::uint32_t first, std::uint32_t last, std::uint32_t verdict) {
+    skip_unless_equal(static_cast<std::uint32_t>(number), 5);
+    load(offsetof(seccomp_data, args));  // the system, too, looks at the low half alone
+    add({BPF_JMP | BPF_JGE | BPF_K, 0, 1, first});
+    add({BPF_JMP | BPF_JGT | BPF_K, 0, 1, last});
+    answer(verdict);
     load(offsetof(seccomp_data, nr));
   }
 
@@ -365,6 +390,11 @@ void confine(const Privileges& privileges) {
     constexpr std::uint32_t kChanging = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
     filter.forbid_if(SYS_open, 1, Test::has_any_bit_of, kChanging);
     filter.forbid_if(SYS_openat, 2, Test::has_any_bit_of, kChanging);
+    for (const SystemCall& call : kBetweenDescriptors) filter.forbid(call.number);
+    filter.forbid_if(SYS_fcntl, 1, Test::equals, F_DUPFD);
+    filter.forbid_if(SYS_fcntl, 1, Test::equals, F_DUPFD_CLOEXEC);
+    for (const SystemCall& call : kWrites)
+      filter.require_descriptor(call.number, STDOUT_FILENO, STDERR_FILENO, SECCOMP_RET_TRAP);
   }
   if (!privileges.start_threads) {  // a driver loads libraries when it needs them
     std::vector<CodeRange> ours, of_loader;
@@ -379,9 +409,12 @@ void confine(const Privileges& privileges) {
   filter.install();
 }
 
-void forbid_new_code() {
+void end_loading() {
   FilterProgram filter;
   filter.forbid_if(SYS_mmap, 2, FilterProgram::Test::has_any_bit_of, PROT_EXEC);
+  // An error that the C library takes for a file that it may not read: it looks into some by itself.
+  for (const SystemCall& call : kReads)
+    filter.require_descriptor(call.number, STDIN_FILENO, STDIN_FILENO, SECCOMP_RET_ERRNO | EBADF);
   filter.install();
 }
 

@@ -9,15 +9,17 @@ struct Privileges {
 };
 
 /// @brief Gives up, for this process and for good, what a kernel has no need of: other processes, sockets,
-/// other processes' memory, kernel interfaces that attacks go through, changes to files, core dumps, and most
-/// descriptors. Code that tries is ended, with a sentence that names the system call; see report_fatal().
-/// x86-64 only. Call it while the process has the threads that it needs and before it loads code of others.
+/// other processes' memory, kernel interfaces that attacks go through, changes to files, writing anywhere but
+/// to the standard output and error, core dumps, and most descriptors. Code that tries is ended, with a
+/// sentence that names the system call; see report_fatal(). x86-64 only. Call it while the process has the
+/// threads that it needs and before it loads code of others.
 /// @throws std::system_error if the system does not take the filter.
 void confine(const Privileges& privileges);
 
-/// @brief Gives up, for this process and for good, to map memory that holds code. Call it once the libraries
-/// are loaded: while they are, only the loader may.
+/// @brief Gives up, for this process and for good, what loading takes: to map memory that holds code, which
+/// until then only the loader may, and to read from any descriptor but the standard input. Files can still be
+/// mapped.
 /// @throws std::system_error if the system does not take the filter.
-void forbid_new_code();
+void end_loading();
 
 }  // namespace course::grading

@@ -151,7 +151,7 @@ class Worker {
     output.close();
     backend::begin_load();
     void* library = load_kernel_library(call.library);
-    if (loads_nothing_more_) forbid_new_code();
+    if (loads_nothing_more_) end_loading();
     backend::library_loaded(library);
     const EntryRecord& entry = find_entry(library, call.entry, call.signature);
     ReplyMessage running;

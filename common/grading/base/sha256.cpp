@@ -1,9 +1,9 @@
-#include "classroom/sha256.hpp"
+#include "grading/base/sha256.hpp"
 
 #include <bit>
 #include <cstddef>
 
-namespace course::classroom {
+namespace course::grading {
 namespace {
 
 constexpr std::size_t kBlockBytes = 64;
@@ -89,4 +89,4 @@ std::string sha256_base64(std::string_view text) {
   return base64;
 }
 
-}  // namespace course::classroom
+}  // namespace course::grading

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstring>
 #include <latch>
 #include <mutex>
@@ -239,16 +238,6 @@ unsigned worker_count(const Settings& settings) {
   return std::min(settings.workers != 0 ? settings.workers : cores, kMost);
 }
 
-/// What kernels printed comes out, and does not stay where host code could read it.
-void wipe_streams() {
-  for (std::FILE* stream : {stdout, stderr}) {
-    std::fflush(stream);
-    if (stream->_IO_buf_base != nullptr)
-      std::memset(stream->_IO_buf_base, 0,
-                  static_cast<std::size_t>(stream->_IO_buf_end - stream->_IO_buf_base));
-  }
-}
-
 /// A GPU has no error number that its functions of mathematics could leave to the host.
 class KeptError {
  public:
@@ -289,7 +278,6 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   watchdog.stop();
   checker.end_launch();
   runner.wipe();
-  wipe_streams();
   nested = take_nested(running, fixed.order);
   return running.fault;
 }
@@ -336,7 +324,6 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
   watchdog.stop();  // first: it looks at threads and sends them signals, for which they must still be there
   for (std::thread& thread : threads) thread.join();
   if (checker != nullptr) checker->end_launch();
-  if (checker != nullptr) wipe_streams();
   if (running.fault.kind != FaultKind::none)
     for (auto& runner : *runners) (void)runner.release();
   if (running.fault.kind != FaultKind::none) runners->clear();

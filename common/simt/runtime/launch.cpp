@@ -17,6 +17,7 @@
 
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/shared_memory.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
 namespace simt {
@@ -55,7 +56,8 @@ class BlockOrder {
 struct RunningLaunch {
   RunningLaunch(const Launch& launch, const Settings& settings)
       : block_count(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z),
-        order(block_count, settings.order, settings.seed) {
+        order(block_count, settings.order, settings.seed),
+        leaves_nothing(settings.keeps_apart || settings.check) {
     context.grid = launch.grid;
     context.block = launch.block;
     context.dynamic_shared_bytes = launch.dynamic_shared_bytes;
@@ -69,18 +71,22 @@ struct RunningLaunch {
   LaunchContext context;
   std::uint64_t block_count;
   BlockOrder order;
+  bool leaves_nothing;  ///< where host code could read it
   std::atomic<std::uint64_t> next_turn{0};
   std::mutex mutex;
   std::uint64_t fault_block = ~std::uint64_t{0};  ///< lowest block with a fault
   RawFault fault;
 
   void take_turns(BlockRunner& runner) {
+    std::optional<KeptThreadLocals> kept;
     for (;;) {
       const std::uint64_t turn = next_turn.fetch_add(1, std::memory_order_relaxed);
-      if (turn >= block_count) return;
+      if (turn >= block_count) break;
+      if (leaves_nothing && !kept) kept.emplace(*context.module);
       if (!run_block(runner, order.block(turn)))
         next_turn.store(block_count, std::memory_order_relaxed);  // nobody starts another block
     }
+    if (kept) runner.wipe();
   }
   /// False if it faulted.
   bool run_block(BlockRunner& runner, std::uint64_t number) {
@@ -277,7 +283,6 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   runner.observe(nullptr);
   watchdog.stop();
   checker.end_launch();
-  runner.wipe();
   nested = take_nested(running, fixed.order);
   return running.fault;
 }
@@ -309,10 +314,12 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
       BlockRunner& runner = *(*runners)[number];
       bool good = true;
       if (barrier->may_begin(number)) {
+        std::optional<KeptThreadLocals> kept;
+        if (running.leaves_nothing) kept.emplace(*running.context.module);
         runner.observe(checker);
         good = running.run_block(runner, number);
         runner.observe(nullptr);
-        if (checker != nullptr) runner.wipe();
+        if (kept) runner.wipe();
       }
       barrier->leave(number, !good);
       ended.count_down();

@@ -122,6 +122,11 @@ struct Search {
   std::uintptr_t load_address = 0;
 };
 
+void note_segments(KernelModule& module, const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_TLS) module.tls_bytes = info.dlpi_phdr[i].p_memsz;
+}
+
 int visit_module(dl_phdr_info* info, std::size_t, void* out) {
   auto& search = *static_cast<Search*>(out);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -133,6 +138,7 @@ int visit_module(dl_phdr_info* info, std::size_t, void* out) {
     search.module->tls_module = info->dlpi_tls_modid;
     search.module->path = info->dlpi_name;
     search.load_address = info->dlpi_addr;
+    note_segments(*search.module, *info);
     return 1;
   }
   return 0;
@@ -186,6 +192,13 @@ std::byte* thread_local_storage(const KernelModule& module) {
   if (module.tls_module == 0) return nullptr;
   TlsIndex index{module.tls_module, 0};
   return static_cast<std::byte*>(__tls_get_addr(&index));
+}
+
+KeptThreadLocals::KeptThreadLocals(const KernelModule& module) : storage_(thread_local_storage(module)) {
+  if (storage_ != nullptr) before_.assign(storage_, storage_ + module.tls_bytes);
+}
+KeptThreadLocals::~KeptThreadLocals() {
+  if (storage_ != nullptr) std::copy(before_.begin(), before_.end(), storage_);
 }
 
 void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std::size_t dynamic_bytes) {

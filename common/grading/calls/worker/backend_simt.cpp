@@ -102,6 +102,7 @@ void configure(const CallMessage& call) {
   settings.workers = call.threads;
   settings.launch_seconds = call.launch_seconds;
   settings.check = checking = call.check;
+  settings.keeps_apart = true;
   simt::configure(settings);
 }
 

@@ -11,6 +11,7 @@
 #include "simt/report/fields.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
+#include "simt/runtime/stored_variables.hpp"
 #include "simt/shim/simt_abi.h"
 
 namespace simt {
@@ -53,7 +54,7 @@ std::vector<LaunchProfile> take_profiles() {
 
 std::uint64_t take_stored_variables() {
   const auto lock = after_all_work();
-  return Checker::get().take_stored_variables();
+  return Checker::get().take_stored_variables() + stored_variables().take();
 }
 
 void start_trace(const TraceRequest& request) {

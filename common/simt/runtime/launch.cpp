@@ -18,6 +18,7 @@
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/shared_memory.hpp"
+#include "simt/runtime/stored_variables.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
 namespace simt {
@@ -57,7 +58,8 @@ struct RunningLaunch {
   RunningLaunch(const Launch& launch, const Settings& settings)
       : block_count(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z),
         order(block_count, settings.order, settings.seed),
-        leaves_nothing(settings.keeps_apart || settings.check) {
+        leaves_nothing(settings.keeps_apart || settings.check),
+        watches_variables(settings.keeps_apart && !settings.check) {
     context.grid = launch.grid;
     context.block = launch.block;
     context.dynamic_shared_bytes = launch.dynamic_shared_bytes;
@@ -66,12 +68,19 @@ struct RunningLaunch {
     context.arguments = launch.arguments;
     context.order = settings.order;
     context.seed = settings.seed;
+    if (watches_variables) stored_variables().watch(*context.module);
   }
+  ~RunningLaunch() {
+    if (watches_variables) stored_variables().count();
+  }
+  RunningLaunch(const RunningLaunch&) = delete;
+  RunningLaunch& operator=(const RunningLaunch&) = delete;
 
   LaunchContext context;
   std::uint64_t block_count;
   BlockOrder order;
-  bool leaves_nothing;  ///< where host code could read it
+  bool leaves_nothing;     ///< where host code could read it
+  bool watches_variables;  ///< to count those that kernels change; check mode sees their stores
   std::atomic<std::uint64_t> next_turn{0};
   std::mutex mutex;
   std::uint64_t fault_block = ~std::uint64_t{0};  ///< lowest block with a fault

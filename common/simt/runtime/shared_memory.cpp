@@ -122,9 +122,23 @@ struct Search {
   std::uintptr_t load_address = 0;
 };
 
+/// Where its variables are. What the dynamic linker has made read-only is at the beginning of a segment.
 void note_segments(KernelModule& module, const dl_phdr_info& info) {
+  const std::uintptr_t page = page_bytes();
+  std::uintptr_t read_only_end = 0;
   for (int i = 0; i < info.dlpi_phnum; ++i)
-    if (info.dlpi_phdr[i].p_type == PT_TLS) module.tls_bytes = info.dlpi_phdr[i].p_memsz;
+    if (info.dlpi_phdr[i].p_type == PT_GNU_RELRO)
+      read_only_end = (info.dlpi_addr + info.dlpi_phdr[i].p_vaddr + info.dlpi_phdr[i].p_memsz) / page * page;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const auto& segment = info.dlpi_phdr[i];
+    if (segment.p_type == PT_TLS) module.tls_bytes = segment.p_memsz;
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
+    const std::uintptr_t first = info.dlpi_addr + segment.p_vaddr, last = first + segment.p_memsz;
+    const bool starts_read_only = first < read_only_end && read_only_end <= last;
+    const std::uintptr_t begin = starts_read_only ? read_only_end : first / page * page;
+    const std::uintptr_t end = (last + page - 1) / page * page;
+    if (begin < end) module.writable.push_back({begin, end});
+  }
 }
 
 int visit_module(dl_phdr_info* info, std::size_t, void* out) {

@@ -30,11 +30,17 @@ struct DataVariable {
   std::string symbol;  ///< mangled
 };
 
+/// Memory of a module that its code may store to, in whole pages.
+struct WritableRange {
+  std::uintptr_t begin = 0, end = 0;
+};
+
 /// A loaded library or program that holds kernels.
 struct KernelModule {
   std::uintptr_t begin = 0, end = 0;  ///< of its code
   std::size_t tls_module = 0;         ///< the dynamic linker's number for its thread-local storage
   std::size_t tls_bytes = 0;          ///< of that storage
+  std::vector<WritableRange> writable;
   std::string path;  ///< empty for the program itself
   std::vector<SharedVariable> shared;
   std::vector<SharedVariable> thread_locals;  ///< other small ones: pointers to the dynamic buffer, guards

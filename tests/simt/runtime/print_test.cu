@@ -12,8 +12,7 @@ __global__ void say_kernel(const char* text) { printf("%s %d\n", text, static_ca
 
 }  // namespace
 
-TEST_CASE("what kernels print comes in order with what the host prints",
-          "[simt][print]") {
+TEST_CASE("what kernels print comes in order with what the host prints", "[simt][print]") {
   const FreshDevice device;
   char* const text = device_array<char>(4, 'a');
   REQUIRE(cudaMemset(text + 3, 0, 1) == cudaSuccess);

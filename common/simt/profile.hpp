@@ -127,8 +127,9 @@ struct LaunchProfile {
 std::vector<LaunchProfile> take_profiles();
 
 /// @brief Runs what is queued and returns how many bytes the variables of the program have that kernels
-/// stored to since the last call, each once a launch. Host code can read them without a copy, which on a GPU
-/// it cannot: a `__device__` variable is one like any other here.
+/// stored to since the last call, each once a launch: in check mode, and with Settings::keeps_apart those
+/// that they changed. Host code can read them without a copy, which on a GPU it cannot: a `__device__`
+/// variable is one like any other here.
 std::uint64_t take_stored_variables();
 
 }  // namespace simt

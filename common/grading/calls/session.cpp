@@ -138,7 +138,7 @@ std::string difference(const Plan& plan, const Descriptor& run_output, const Rep
   if (std::string found = disagreement(run.outcome.counters, check.outcome.counters); !found.empty())
     return found;
   HostMoves moves = run.moves;
-  moves.variables = check.moves.variables;  // which check mode alone counts
+  moves.variables = check.moves.variables;  // of which run mode knows those alone that were changed
   if (moves != check.moves) return "There it copied something else between the host and the device.";
   const Mapping before =
       Mapping::map(run_output.get(), 0, plan.message.output_bytes, Mapping::Mode::shared_read);
@@ -171,6 +171,8 @@ bool all_on_device(const Plan& plan) {
 std::vector<std::string> computed_by_host(const Plan& plan, const ReplyMessage& reply) {
   if (!all_on_device(plan)) return {};
   std::vector<std::string> sentences = computed_by_host(reply.moves, plan.message.entry, plan.labels);
+  if (std::string sentence = carried_in_variables(reply.moves, plan.message.entry); !sentence.empty())
+    sentences.push_back(std::move(sentence));
   const auto launches = reply.outcome.counters.find("launches");
   if (launches == reply.outcome.counters.end()) return sentences;
   if (std::string sentence = too_many_launches(launches->second, plan.message.entry); !sentence.empty())
@@ -251,7 +253,8 @@ void Session::State::check(const Plan& plan, const Descriptor& input, const Desc
     const Descriptor output = create_memory("course-output", message.output_bytes);
     seal_size(output.get());
     ReplyMessage reply = checker.exchange(config, message, input, output);
-    if (config.kernels_only && all_on_device(plan))
+    const bool told = !carried_in_variables(run.moves, message.entry).empty();
+    if (config.kernels_only && all_on_device(plan) && !told)
       if (std::string sentence = carried_in_variables(reply.moves, message.entry); !sentence.empty())
         outcome.violations.push_back({std::move(sentence)});
     const std::string how = difference(plan, run_output, run, message, output, reply);

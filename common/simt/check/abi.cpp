@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -13,6 +11,7 @@
 #include "simt/report/fields.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
+#include "simt/runtime/stored_variables.hpp"
 #include "simt/shim/simt_abi.h"
 
 namespace simt {
@@ -55,7 +54,7 @@ std::vector<LaunchProfile> take_profiles() {
 
 std::uint64_t take_stored_variables() {
   const auto lock = after_all_work();
-  return Checker::get().take_stored_variables();
+  return Checker::get().take_stored_variables() + stored_variables().take();
 }
 
 void start_trace(const TraceRequest& request) {
@@ -139,21 +138,6 @@ void store_result(T* to, T value, std::uintptr_t caller) {
   *to = value;
   if (active_recorder != nullptr)
     simt::check::note_runtime_access(simt::check::Kind::write, to, sizeof(T), false, caller);
-}
-
-/// Whether a format asks printf to store how much it has printed, which CUDA's does not do.
-bool stores_its_count(const char* format) {
-  for (; (format = std::strchr(format, '%')) != nullptr; ++format) {
-    format += 1 + std::strspn(format + 1, " #+-0'I*$.123456789hlLqjzt");
-    if (*format == 'n') return true;
-    if (*format == 0) return false;
-  }
-  return false;
-}
-
-int print(const char* format, va_list arguments) {
-  if (active_recorder != nullptr && stores_its_count(format)) simt_host_function("printf with %n");
-  return std::vprintf(format, arguments);
 }
 
 }  // namespace
@@ -282,20 +266,5 @@ void __wrap__ZdaPvm(void* memory, std::size_t) { __wrap__ZdlPv(memory); }
   }
 SIMT_STORING_FUNCTIONS(float, f)
 SIMT_STORING_FUNCTIONS(double, )
-
-int __wrap_printf(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int printed = print(format, arguments);
-  va_end(arguments);
-  return printed;
-}
-int __wrap___printf_chk(int, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int printed = print(format, arguments);
-  va_end(arguments);
-  return printed;
-}
 
 }  // extern "C"

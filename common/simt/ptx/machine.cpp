@@ -8,6 +8,7 @@
 
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/stored_variables.hpp"
 #include "simt/shim/simt_ptx.h"
 
 namespace simt::ptx {
@@ -176,6 +177,7 @@ const Machine& prepare(SimtPtx& statement, const std::uint64_t* operands, const 
   }
   auto machine = std::make_unique<Machine>(statement.text, given);
   __atomic_store_n(&statement.code, machine.get(), __ATOMIC_RELEASE);
+  simt::stored_variables().leave_out(&statement.code, sizeof statement.code);
   return *machine.release();  // as long as the statement, which is static
 }
 

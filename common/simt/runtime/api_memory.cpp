@@ -57,6 +57,18 @@ bool lies_in_symbol(const void* pointer, std::size_t bytes) {
   return byte + bytes <= begin + variable.bytes;
 }
 
+/// Adds to a sum that stays the largest number once it would pass it: sizes that host code names may be any.
+void add_up(std::uint64_t& sum, std::size_t bytes) {
+  if (__builtin_add_overflow(sum, bytes, &sum)) sum = ~std::uint64_t{0};
+}
+
+/// Whether that many bytes from there on are within what a process may have: the lower half of all addresses.
+bool is_within_addresses(const void* begin, std::size_t bytes) {
+  constexpr std::uintptr_t kEnd = std::uintptr_t{1} << 63;
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  return first < kEnd && bytes <= kEnd - first;
+}
+
 cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes, cudaMemoryType type) {
   if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
   *pointer = nullptr;
@@ -66,7 +78,7 @@ cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes,
   if (memory == nullptr) return context.fail(cudaErrorMemoryAllocation);
   std::memset(memory, 0xff, bytes);
   shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type};
-  context.copies.shared += bytes;
+  add_up(context.copies.shared, bytes);
   if (type == cudaMemoryTypeHost) context.let_host_watch();
   *pointer = memory;
   return cudaSuccess;
@@ -95,6 +107,11 @@ cudaError_t check_copy(Context& context, const void* to, const void* from, std::
     return context.misuse(cudaErrorInvalidValue, "bad_copy",
                           fmt::format("the copy of {} bytes has a null pointer as its {}.", bytes,
                                       to == nullptr ? "destination" : "source"));
+  if (!is_within_addresses(to, bytes) || !is_within_addresses(from, bytes))
+    return context.misuse(cudaErrorInvalidValue, "bad_copy",
+                          fmt::format("the copy of {} bytes has more than there are addresses. Did a "
+                                      "subtraction give its size?",
+                                      bytes));
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (kind != cudaMemcpyDefault) {
@@ -127,8 +144,8 @@ void note_copy(Context& context, const void* to, const void* from, std::size_t b
   const auto offset = [](const void* pointer) {
     return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_memory().base());
   };
-  if (!is_device(to)) context.copies.to_host += bytes;
-  if (is_device(to) && is_device(from)) context.copies.within += bytes;
+  if (!is_device(to)) add_up(context.copies.to_host, bytes);
+  if (is_device(to) && is_device(from)) add_up(context.copies.within, bytes);
   if (!is_device(to) && is_device(from)) context.copies.read.add(offset(from), offset(from) + bytes);
   if (is_device(to)) context.copies.written.add(offset(to), offset(to) + bytes);
 }
@@ -230,8 +247,10 @@ cudaError_t cudaFreeHost(void* pointer) {
 
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
   SIMT_API_ENTRY();
+  if (pointer == nullptr || bytes == 0 || !is_within_addresses(pointer, bytes))
+    return context.fail(cudaErrorInvalidValue);
   shared_allocations()[static_cast<std::byte*>(pointer)] = {bytes, cudaMemoryTypeHost};
-  context.copies.shared += bytes;
+  add_up(context.copies.shared, bytes);
   context.let_host_watch();
   return cudaSuccess;
 }

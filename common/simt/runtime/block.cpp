@@ -88,6 +88,8 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   fiber_ = &first;
   switch_stack(home_, first.context);  // back when the block ended or was abandoned
   current_ = nullptr;
+  threadIdx = blockIdx = uint3{};  // a kernel can store to them, by a cast, and host code can read them
+  blockDim = gridDim = dim3{};
   if (observer_ != nullptr) observer_->block_ends();
   if (fault_.kind == FaultKind::none) return true;
   for (Thread& thread : threads_) thread = Thread{};

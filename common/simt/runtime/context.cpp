@@ -11,6 +11,7 @@
 
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/host_touches.hpp"
+#include "simt/runtime/kernel_print.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/memory_pools.hpp"
 #include "simt/runtime/symbolize.hpp"
@@ -228,6 +229,7 @@ void Context::run_grid(const Launch& launch, unsigned depth, std::vector<NestedL
   protected_host_ranges().close();
   std::vector<NestedLaunch> nested;
   const RawFault raw = run_launch(launch, settings, nested);
+  put_out_prints();
   for (auto next = nested.rbegin(); next != nested.rend(); ++next) {
     // What comes last is launched by the kernel, but not kept by it.
     next->depth = next->request.stream == cudaStreamTailLaunch ? depth : depth + 1;

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstring>
 #include <latch>
 #include <mutex>
@@ -18,6 +17,8 @@
 
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/shared_memory.hpp"
+#include "simt/runtime/stored_variables.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
 namespace simt {
@@ -56,7 +57,9 @@ class BlockOrder {
 struct RunningLaunch {
   RunningLaunch(const Launch& launch, const Settings& settings)
       : block_count(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z),
-        order(block_count, settings.order, settings.seed) {
+        order(block_count, settings.order, settings.seed),
+        leaves_nothing(settings.keeps_apart || settings.check),
+        watches_variables(settings.keeps_apart && !settings.check) {
     context.grid = launch.grid;
     context.block = launch.block;
     context.dynamic_shared_bytes = launch.dynamic_shared_bytes;
@@ -65,23 +68,34 @@ struct RunningLaunch {
     context.arguments = launch.arguments;
     context.order = settings.order;
     context.seed = settings.seed;
+    if (watches_variables) stored_variables().watch(*context.module);
   }
+  ~RunningLaunch() {
+    if (watches_variables) stored_variables().count();
+  }
+  RunningLaunch(const RunningLaunch&) = delete;
+  RunningLaunch& operator=(const RunningLaunch&) = delete;
 
   LaunchContext context;
   std::uint64_t block_count;
   BlockOrder order;
+  bool leaves_nothing;     ///< where host code could read it
+  bool watches_variables;  ///< to count those that kernels change; check mode sees their stores
   std::atomic<std::uint64_t> next_turn{0};
   std::mutex mutex;
   std::uint64_t fault_block = ~std::uint64_t{0};  ///< lowest block with a fault
   RawFault fault;
 
   void take_turns(BlockRunner& runner) {
+    std::optional<KeptThreadLocals> kept;
     for (;;) {
       const std::uint64_t turn = next_turn.fetch_add(1, std::memory_order_relaxed);
-      if (turn >= block_count) return;
+      if (turn >= block_count) break;
+      if (leaves_nothing && !kept) kept.emplace(*context.module);
       if (!run_block(runner, order.block(turn)))
         next_turn.store(block_count, std::memory_order_relaxed);  // nobody starts another block
     }
+    if (kept) runner.wipe();
   }
   /// False if it faulted.
   bool run_block(BlockRunner& runner, std::uint64_t number) {
@@ -239,16 +253,6 @@ unsigned worker_count(const Settings& settings) {
   return std::min(settings.workers != 0 ? settings.workers : cores, kMost);
 }
 
-/// What kernels printed comes out, and does not stay where host code could read it.
-void wipe_streams() {
-  for (std::FILE* stream : {stdout, stderr}) {
-    std::fflush(stream);
-    if (stream->_IO_buf_base != nullptr)
-      std::memset(stream->_IO_buf_base, 0,
-                  static_cast<std::size_t>(stream->_IO_buf_end - stream->_IO_buf_base));
-  }
-}
-
 /// A GPU has no error number that its functions of mathematics could leave to the host.
 class KeptError {
  public:
@@ -288,8 +292,6 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   runner.observe(nullptr);
   watchdog.stop();
   checker.end_launch();
-  runner.wipe();
-  wipe_streams();
   nested = take_nested(running, fixed.order);
   return running.fault;
 }
@@ -321,10 +323,12 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
       BlockRunner& runner = *(*runners)[number];
       bool good = true;
       if (barrier->may_begin(number)) {
+        std::optional<KeptThreadLocals> kept;
+        if (running.leaves_nothing) kept.emplace(*running.context.module);
         runner.observe(checker);
         good = running.run_block(runner, number);
         runner.observe(nullptr);
-        if (checker != nullptr) runner.wipe();
+        if (kept) runner.wipe();
       }
       barrier->leave(number, !good);
       ended.count_down();
@@ -336,7 +340,6 @@ RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdo
   watchdog.stop();  // first: it looks at threads and sends them signals, for which they must still be there
   for (std::thread& thread : threads) thread.join();
   if (checker != nullptr) checker->end_launch();
-  if (checker != nullptr) wipe_streams();
   if (running.fault.kind != FaultKind::none)
     for (auto& runner : *runners) (void)runner.release();
   if (running.fault.kind != FaultKind::none) runners->clear();

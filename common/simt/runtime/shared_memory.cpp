@@ -93,6 +93,25 @@ struct Search {
   std::uintptr_t load_address = 0;
 };
 
+/// Where its variables are. What the dynamic linker has made read-only is at the beginning of a segment.
+void note_segments(KernelModule& module, const dl_phdr_info& info) {
+  const std::uintptr_t page = page_bytes();
+  std::uintptr_t read_only_end = 0;
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_GNU_RELRO)
+      read_only_end = (info.dlpi_addr + info.dlpi_phdr[i].p_vaddr + info.dlpi_phdr[i].p_memsz) / page * page;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const auto& segment = info.dlpi_phdr[i];
+    if (segment.p_type == PT_TLS) module.tls_bytes = segment.p_memsz;
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
+    const std::uintptr_t first = info.dlpi_addr + segment.p_vaddr, last = first + segment.p_memsz;
+    const bool starts_read_only = first < read_only_end && read_only_end <= last;
+    const std::uintptr_t begin = starts_read_only ? read_only_end : first / page * page;
+    const std::uintptr_t end = (last + page - 1) / page * page;
+    if (begin < end) module.writable.push_back({begin, end});
+  }
+}
+
 int visit_module(dl_phdr_info* info, std::size_t, void* out) {
   auto& search = *static_cast<Search*>(out);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -104,6 +123,7 @@ int visit_module(dl_phdr_info* info, std::size_t, void* out) {
     search.module->tls_module = info->dlpi_tls_modid;
     search.module->path = info->dlpi_name;
     search.load_address = info->dlpi_addr;
+    note_segments(*search.module, *info);
     return 1;
   }
   return 0;
@@ -157,6 +177,13 @@ std::byte* thread_local_storage(const KernelModule& module) {
   if (module.tls_module == 0) return nullptr;
   TlsIndex index{module.tls_module, 0};
   return static_cast<std::byte*>(__tls_get_addr(&index));
+}
+
+KeptThreadLocals::KeptThreadLocals(const KernelModule& module) : storage_(thread_local_storage(module)) {
+  if (storage_ != nullptr) before_.assign(storage_, storage_ + module.tls_bytes);
+}
+KeptThreadLocals::~KeptThreadLocals() {
+  if (storage_ != nullptr) std::copy(before_.begin(), before_.end(), storage_);
 }
 
 void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std::size_t dynamic_bytes) {

@@ -30,11 +30,18 @@ struct DataVariable {
   std::string symbol;  ///< mangled
 };
 
+/// Memory of a module that its code may store to, in whole pages.
+struct WritableRange {
+  std::uintptr_t begin = 0, end = 0;
+};
+
 /// A loaded library or program that holds kernels.
 struct KernelModule {
   std::uintptr_t begin = 0, end = 0;  ///< of its code
   std::size_t tls_module = 0;         ///< the dynamic linker's number for its thread-local storage
-  std::string path;                   ///< empty for the program itself
+  std::size_t tls_bytes = 0;          ///< of that storage
+  std::vector<WritableRange> writable;
+  std::string path;  ///< empty for the program itself
   std::vector<SharedVariable> shared;
   std::vector<SharedVariable> thread_locals;  ///< other small ones: pointers to the dynamic buffer, guards
   std::vector<DataVariable> data;
@@ -53,6 +60,20 @@ std::size_t static_shared_bytes(const KernelModule& module, const std::string& k
 
 /// @brief Where the calling thread's copy of the module's thread-local storage begins; null if it has none.
 std::byte* thread_local_storage(const KernelModule& module);
+
+/// Puts back in the end what the calling thread's thread-local variables of a module held before. A kernel's
+/// `__shared__` variables are among them, and host code could read what it left there.
+class KeptThreadLocals {
+ public:
+  explicit KeptThreadLocals(const KernelModule& module);
+  ~KeptThreadLocals();
+  KeptThreadLocals(const KeptThreadLocals&) = delete;
+  KeptThreadLocals& operator=(const KeptThreadLocals&) = delete;
+
+ private:
+  std::byte* storage_;
+  std::vector<std::byte> before_;
+};
 
 /// @brief Fills the `__shared__` variables of the module and `dynamic_bytes` of the dynamic buffer with a
 /// pattern that reads as NaN: on a GPU, too, a new block finds what others left behind.

@@ -15,6 +15,7 @@
 #include "simt/runtime/fault.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
+#include "simt/runtime/stored_variables.hpp"
 #include "simt/runtime/symbolize.hpp"
 
 namespace simt {
@@ -124,6 +125,8 @@ void end_process(int signal, const siginfo_t& info, const ucontext_t& context) {
 
 void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
   auto& context = *static_cast<ucontext_t*>(raw_context);
+  if (signal == SIGSEGV && stored_variables().take_fault(reinterpret_cast<std::uintptr_t>(info->si_addr)))
+    return;
   BlockRunner* runner = BlockRunner::current();
   if (runner == nullptr) {
     RawFault access;
@@ -158,7 +161,7 @@ int watchdog_signal() { return SIGRTMIN + 5; }
 
 FaultHandlers::FaultHandlers() {
   (void)in_runtime(0);  // finds its answer now, not in a handler
-  (void)device_memory(), (void)protected_host_ranges();
+  (void)device_memory(), (void)protected_host_ranges(), (void)stored_variables();
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   action.sa_sigaction = on_fault_signal;

@@ -136,6 +136,23 @@ TEST_CASE("the ledger counts memory that both sides see until it is freed", "[le
   CHECK(look().shared == 0);
 }
 
+TEST_CASE("sums of the ledger do not start again at 0", "[ledger]") {
+  constexpr std::size_t kHalf = std::size_t{1} << 63;
+  std::array<std::byte, 64> host{};
+  const std::array<std::byte*, 3> places{host.data(), host.data() + 16, host.data() + 32};
+  look();
+  __wrap_cudaHostRegister(places[0], 1000, 0);
+  __wrap_cudaHostRegister(places[1], kHalf, 0);
+  __wrap_cudaHostRegister(places[2], kHalf - 1000, 0);
+  CHECK(look().shared == ~std::uint64_t{0});
+  for (std::byte* const place : places) __wrap_cudaHostUnregister(place);
+  look();
+  CHECK(look().shared == 0);
+  __wrap_cudaMemcpyFromSymbol(host.data(), nullptr, 40, 0, 2);
+  __wrap_cudaMemcpyFromSymbol(host.data(), nullptr, std::size_t{0} - 40, 0, 2);
+  CHECK(look().to_host == ~std::uint64_t{0});
+}
+
 TEST_CASE("a ledger with more copies than it keeps speaks of all memory", "[ledger]") {
   std::array<std::byte, 8> host{};
   look();

@@ -39,6 +39,11 @@ std::string refusal() {
   return fault.message;
 }
 
+__global__ void resize_kernel() {
+  const_cast<volatile unsigned&>(gridDim.x) = 77;
+  const_cast<volatile unsigned&>(threadIdx.x) = 78;
+}
+
 }  // namespace
 
 TEST_CASE("every thread of every block runs once, whatever the shape", "[simt][launch]") {
@@ -189,4 +194,12 @@ TEST_CASE("accepted launches are listed with their shapes", "[simt][launch]") {
   REQUIRE(launches[1].kernel == "dynamic_template_kernel<7>");
   REQUIRE(launches[1].dynamic_shared_bytes == 64);
   REQUIRE(simt::take_launches().empty());
+}
+
+TEST_CASE("nothing is left in the built-in variables when a block has ended", "[simt][launch]") {
+  const FreshDevice device;
+  resize_kernel<<<1, 1>>>();
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(static_cast<const volatile unsigned&>(gridDim.x) <= 1);
+  CHECK(static_cast<const volatile unsigned&>(threadIdx.x) == 0);
 }

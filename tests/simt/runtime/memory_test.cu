@@ -244,6 +244,24 @@ TEST_CASE("what host code copies to and from the device is counted until somebod
   REQUIRE(cudaFreeHost(shared) == cudaSuccess);
 }
 
+TEST_CASE("sizes that no memory has are refused, and counted for nothing", "[simt][memory]") {
+  const FreshDevice device;
+  constexpr std::size_t kHalf = std::size_t{1} << 63;
+  (void)simt::take_host_copies();
+  char host[64] = {}, other[64] = {};
+  CHECK(cudaHostRegister(host, sizeof host, 0) == cudaSuccess);
+  CHECK(cudaHostRegister(host, kHalf, 0) == cudaErrorInvalidValue);
+  CHECK(cudaHostRegister(reinterpret_cast<void*>(kHalf), kHalf - 64, 0) == cudaErrorInvalidValue);
+  CHECK(cudaHostRegister(nullptr, 64, 0) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpyAsync(host, other, std::size_t{0} - 64, cudaMemcpyHostToHost, nullptr) ==
+        cudaErrorInvalidValue);
+  const simt::HostCopies copies = simt::take_host_copies();
+  CHECK(copies.shared == 64);
+  CHECK(copies.to_host == 0);
+  CHECK(cudaHostUnregister(host) == cudaSuccess);
+  CHECK(simt::take_faults().at(0).kind == "bad_copy");
+}
+
 TEST_CASE("kernels cannot touch fenced pages, until the memory is freed", "[simt][memory]") {
   const FreshDevice device;
   const std::size_t page = 4096;

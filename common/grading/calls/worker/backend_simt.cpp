@@ -102,6 +102,7 @@ void configure(const CallMessage& call) {
   settings.workers = call.threads;
   settings.launch_seconds = call.launch_seconds;
   settings.check = checking = call.check;
+  settings.keeps_apart = true;
   simt::configure(settings);
 }
 
@@ -109,8 +110,8 @@ void begin_load() {
   if (checking) {
     (void)simt::take_findings();
     (void)simt::take_profiles();
-    (void)simt::take_stored_variables();
   }
+  (void)simt::take_stored_variables();
   (void)simt::take_launches();
   (void)simt::take_host_copies();
 }
@@ -140,8 +141,7 @@ void count_launches(Outcome& outcome) {
 
 Copies take_copies() {
   const simt::HostCopies taken = simt::take_host_copies();
-  Copies copies{{},           {},           taken.to_host,
-                taken.within, taken.shared, checking ? simt::take_stored_variables() : 0};
+  Copies copies{{}, {}, taken.to_host, taken.within, taken.shared, simt::take_stored_variables()};
   for (const auto& [begin, bytes] : taken.read) copies.read.push_back({begin, bytes});
   for (const auto& [begin, bytes] : taken.written) copies.written.push_back({begin, bytes});
   return copies;

@@ -39,7 +39,7 @@ std::map<const void*, std::uint64_t>& live_shared() {
   static auto* allocations = new std::map<const void*, std::uint64_t>;
   return *allocations;
 }
-std::uint64_t shared_now = 0, shared_most = 0;
+std::uint64_t shared_most = 0;
 
 std::vector<LedgerRange>& copied() {
   static auto* ranges = new std::vector<LedgerRange>;
@@ -47,22 +47,29 @@ std::vector<LedgerRange>& copied() {
 }
 std::uint64_t to_host = 0;
 
+/// Adds to a sum that stays the largest number once it would pass it: sizes that host code names may be any.
+void add_up(std::uint64_t& sum, std::uint64_t bytes) {
+  if (__builtin_add_overflow(sum, bytes, &sum)) sum = ~std::uint64_t{0};
+}
+
+std::uint64_t shared_now() {
+  std::uint64_t sum = 0;
+  for (const auto& [pointer, bytes] : live_shared()) add_up(sum, bytes);
+  return sum;
+}
+
 int note_shared(int error, const void* pointer, std::uint64_t bytes) {
   if (error == kSuccess && pointer) {
     const std::lock_guard lock(mutex);
     live_shared()[pointer] = bytes;
-    shared_now += bytes;
-    shared_most = std::max(shared_most, shared_now);
+    shared_most = std::max(shared_most, shared_now());
   }
   return error;
 }
 
 int note_unshared(int error, const void* pointer) {
   const std::lock_guard lock(mutex);
-  const auto known = live_shared().find(pointer);
-  if (error != kSuccess || known == live_shared().end()) return error;
-  shared_now -= known->second;
-  live_shared().erase(known);
+  if (error == kSuccess) live_shared().erase(pointer);
   return error;
 }
 
@@ -80,7 +87,7 @@ bool is_device(const void* pointer);
 void note_copy(const void* to, const void* from, std::uint64_t bytes) {
   const bool fills = is_device(to), reads = from != nullptr && is_device(from);
   const std::lock_guard lock(mutex);
-  if (!fills) to_host += bytes;
+  if (!fills) add_up(to_host, bytes);
   if (!fills && !reads) return;
   if (copied().size() < course::grading::kMostLedgerRanges)
     copied().push_back({fills ? to : from, bytes, fills});
@@ -236,7 +243,7 @@ __attribute__((visibility("default"))) LedgerCopies course_ledger_copies(LedgerR
   std::copy_n(copied().begin(), std::min(capacity, copied().size()), ranges);
   copied().clear();
   to_host = 0;
-  shared_most = shared_now;
+  shared_most = shared_now();
   return copies;
 }
 

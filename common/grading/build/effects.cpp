@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grading/build/compiler_text.hpp"
+#include "grading/confinement/imports.hpp"
 
 namespace course::grading {
 namespace {
@@ -446,6 +447,9 @@ std::string_view own_name(std::string_view line) {
       found = fmt::format("the instruction {}, which no CUDA C++ becomes.", shown(word));
     }
     if (found.empty()) found = unlike_a_statement(word, line, may_comment);
+    } else if (is_library_function(defined_name(word, line))) {
+      found = fmt::format("a function or variable by the name {}, which the C library has.",
+                          defined_name(word, line));
     return found.empty();
   });
   if (found.empty()) return {};

@@ -108,6 +108,17 @@ TEST_CASE("a name that is the course's own is found where it is defined, and not
   CHECK(foreign_assembly(function_with("\tcall\t__tsan_read4@PLT\n.Lubsan_data3:\n")).empty());
 }
 
+TEST_CASE("a function of the C library's is found where the file defines one itself") {
+  for (const char* name : {"memcpy", "memcmp", "strlen", "malloc", "_Znwm", "__memcpy_chk", "sincosf", "printf",
+                           "__cxa_throw", "nanf"}) {
+    const std::string found = "a function or variable by the name " + std::string(name) + ", which the C library";
+    CHECK_THAT(foreign_assembly(function_with("\tret\n" + std::string(name) + ":\n")), ContainsSubstring(found));
+    CHECK_THAT(foreign_assembly("\t.set\t" + std::string(name) + ",add\n"), ContainsSubstring(found));
+    CHECK(foreign_assembly(function_with("\tcall\t" + std::string(name) + "@PLT\n")).empty());
+  }
+  CHECK(foreign_assembly(function_with("\tret\n_ZN6course6memcpyEv:\n")).empty());
+}
+
 TEST_CASE("a name by which the linker leads past its wrappers is found, in assembly and in an object") {
   const std::string found =
       "Your file names __real_memcpy, and names that begin with __real_ are the linker's";

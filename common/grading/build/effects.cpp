@@ -337,6 +337,18 @@ bool touches_nothing(std::string_view line) {
          is(member, text(" ={v} {CLOBBER"), to_the_end("};"));
 }
 
+/// Whether a function's attributes, which `#pragma GCC optimize` becomes as well, change the options that it
+/// is compiled with: from -O2 on, the compiler makes loads of calls where no hook is. The headers have one
+/// such function, whose options add no loads; see simt_names.h.
+bool is_compiled_otherwise(std::string_view attributes) {
+  constexpr std::string_view kOfHeaders = R"(optimize ("trivial-auto-var-init=pattern", "lifetime-dse=0"))";
+  std::string others(attributes);
+  if (const std::size_t at = others.find(kOfHeaders); at != std::string::npos)
+    others.erase(at, kOfHeaders.size());
+  others = without_literals(others);
+  return others.find("optimize (") != std::string::npos || others.find("target") != std::string::npos;
+}
+
 /// What is wrong in the body of a function, or at its end; "" if nothing is.
 class FunctionReader {
  public:
@@ -352,8 +364,12 @@ class FunctionReader {
       in_body_ = false;
       return {};
     }
-    if (line.starts_with("__attribute__") && line.find("no_sanitize") != std::string_view::npos)
-      watched_ = false;
+    if (line.starts_with("__attribute__")) {
+      if (line.find("no_sanitize") != std::string_view::npos) watched_ = false;
+      if (is_compiled_otherwise(line))
+        return "Your file has a function compiled with other options than the rest, in which check mode does "
+               "not see all accesses to memory. Leave out optimize and target, as attributes and as pragmas.";
+    }
     if (line.starts_with('}')) in_body_ = false;
     in_body_ = in_body_ || trimmed(line).starts_with("<bb ");
     if (in_body_ && !watched_ && !touches_nothing(line))
@@ -380,23 +396,6 @@ class FunctionReader {
   bool watched_ = true, in_body_ = false;
 };
 
-/// A hook of an access that is called where the compiler has put none yet: in its dump of the pass before.
-std::string_view hook_by_hand(std::string_view line) {
-  if (line.find("__tsan_") == std::string_view::npos) return {};
-  const std::string code = without_literals(line);
-  for (const std::string_view beginning : {"__tsan_", "__builtin___tsan_"})
-    if (const std::string_view name = called(beginning, code);
-        !name.empty() && !name.ends_with("___tsan_init"))
-      return line.substr(line.find(name), name.size());
-  return {};
-}
-
-}  // namespace
-
-std::string foreign_assembly(std::string_view assembly) {
-  std::string found;
-  bool code = false, by_hand = false;
-  const bool may_comment = assembly.find("\t.ident\t\"GCC: (") == std::string_view::npos;  // as clang does
 /// Whether a line of an assembly's table of files, `.file 7 "common/simt/shim/mma.h"`, names a header of the
 /// simulator's.
 bool names_own_header(std::string_view line) {
@@ -419,6 +418,23 @@ std::string_view own_name(std::string_view line) {
   return {};
 }
 
+/// A hook of an access that is called where the compiler has put none yet: in its dump of the pass before.
+std::string_view hook_by_hand(std::string_view line) {
+  if (line.find("__tsan_") == std::string_view::npos) return {};
+  const std::string code = without_literals(line);
+  for (const std::string_view beginning : {"__tsan_", "__builtin___tsan_"})
+    if (const std::string_view name = called(beginning, code);
+        !name.empty() && !name.ends_with("___tsan_init"))
+      return line.substr(line.find(name), name.size());
+  return {};
+}
+
+}  // namespace
+
+std::string foreign_assembly(std::string_view assembly) {
+  std::string found;
+  bool code = false, by_hand = false;
+  const bool may_comment = assembly.find("\t.ident\t\"GCC: (") == std::string_view::npos;  // as clang does
   for_each_line(assembly, [&](std::string_view line) {
     line = trimmed(line);
     const std::string_view word = first_word(line);
@@ -431,6 +447,9 @@ std::string_view own_name(std::string_view line) {
       found = "a function or variable by a name that begins with simt_ or course_.";
     } else if (is_for_hooks(defined_name(word, line))) {
       found = "a function or variable by a name that begins as those of the compiler's hooks do.";
+    } else if (is_library_function(defined_name(word, line))) {
+      found = fmt::format("a function or variable by the name {}, which the C library has.",
+                          defined_name(word, line));
     } else if (line.ends_with("@gnu_indirect_function")) {
       found = "a function that chooses another when it is loaded.";
     } else if (word.starts_with('.') && !line.substr(word.size()).starts_with(':')) {
@@ -447,9 +466,6 @@ std::string_view own_name(std::string_view line) {
       found = fmt::format("the instruction {}, which no CUDA C++ becomes.", shown(word));
     }
     if (found.empty()) found = unlike_a_statement(word, line, may_comment);
-    } else if (is_library_function(defined_name(word, line))) {
-      found = fmt::format("a function or variable by the name {}, which the C library has.",
-                          defined_name(word, line));
     return found.empty();
   });
   if (found.empty()) return {};
@@ -515,22 +531,6 @@ std::string names_past_wrappers(std::string_view code) {
   return {};
 }
 
-std::string unseen_accesses(const CompilerDumps& dumps, std::string_view source) {
-  FunctionReader reader(dumps, source);
-  std::string found;
-  for_each_line(dumps.blocks, [&](std::string_view line) {
-    if (const std::string_view name = hook_by_hand(line); !name.empty()) found = calls_the_simulator(name);
-    return found.empty();
-  });
-  if (!found.empty()) return found;
-  for_each_line(dumps.optimized, [&](std::string_view line) {
-    found = reader.read(line);
-    return found.empty();
-  });
-  return found;
-}
-
-}  // namespace course::grading
 std::string calls_of_the_simulator(std::string_view assembly) {
   std::set<std::string_view> own_headers;  // their numbers
   bool in_own_header = false;
@@ -553,3 +553,19 @@ std::string calls_of_the_simulator(std::string_view assembly) {
   return found;
 }
 
+std::string unseen_accesses(const CompilerDumps& dumps, std::string_view source) {
+  FunctionReader reader(dumps, source);
+  std::string found;
+  for_each_line(dumps.blocks, [&](std::string_view line) {
+    if (const std::string_view name = hook_by_hand(line); !name.empty()) found = calls_the_simulator(name);
+    return found.empty();
+  });
+  if (!found.empty()) return found;
+  for_each_line(dumps.optimized, [&](std::string_view line) {
+    found = reader.read(line);
+    return found.empty();
+  });
+  return found;
+}
+
+}  // namespace course::grading

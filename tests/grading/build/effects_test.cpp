@@ -109,10 +109,12 @@ TEST_CASE("a name that is the course's own is found where it is defined, and not
 }
 
 TEST_CASE("a function of the C library's is found where the file defines one itself") {
-  for (const char* name : {"memcpy", "memcmp", "strlen", "malloc", "_Znwm", "__memcpy_chk", "sincosf", "printf",
-                           "__cxa_throw", "nanf"}) {
-    const std::string found = "a function or variable by the name " + std::string(name) + ", which the C library";
-    CHECK_THAT(foreign_assembly(function_with("\tret\n" + std::string(name) + ":\n")), ContainsSubstring(found));
+  for (const char* name : {"memcpy", "memcmp", "strlen", "malloc", "_Znwm", "__memcpy_chk", "sincosf",
+                           "printf", "__cxa_throw", "nanf"}) {
+    const std::string found =
+        "a function or variable by the name " + std::string(name) + ", which the C library";
+    CHECK_THAT(foreign_assembly(function_with("\tret\n" + std::string(name) + ":\n")),
+               ContainsSubstring(found));
     CHECK_THAT(foreign_assembly("\t.set\t" + std::string(name) + ",add\n"), ContainsSubstring(found));
     CHECK(foreign_assembly(function_with("\tcall\t" + std::string(name) + "@PLT\n")).empty());
   }
@@ -214,6 +216,24 @@ TEST_CASE("a function that asks for no checks is out of check mode's sight") {
   CHECK(told("__attribute__((noinline))\n").empty());
   CHECK_THAT(told("__attribute__((noinline, no_sanitize (bounds | alignment)))\n"),
              ContainsSubstring("out of check mode's sight"));
+}
+
+TEST_CASE("a function that asks for other options of the compiler is found, but for the headers' own") {
+  const auto told = [](const std::string& attributes) {
+    return unseen_accesses({";; Function add (add, funcdef_no=1, decl_uid=2)\n\n__attribute__((" +
+                                attributes + "))\nvoid add ()\n{\n}\n",
+                            "", ""},
+                           "a.cu");
+  };
+  const std::string own = R"(optimize ("trivial-auto-var-init=pattern", "lifetime-dse=0"))";
+  CHECK(told("noinline").empty());
+  CHECK(told(own).empty());
+  CHECK(told("deprecated (\"optimize (2)\")").empty());
+  for (const std::string& attributes :
+       {std::string("optimize (\"O2\")"), std::string("noinline, optimize (\"O3\")"),
+        own + ", optimize (\"O2\")", std::string("target (\"avx512f\")"),
+        std::string("target_clones (\"avx2\", \"default\")")})
+    CHECK_THAT(told(attributes), ContainsSubstring("compiled with other options than the rest"));
 }
 
 TEST_CASE("functions of the host's processor are found, wherever they are called") {

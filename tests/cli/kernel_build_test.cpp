@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "grading/base/subprocess.hpp"
 #include "grading/project/lesson.hpp"
@@ -85,6 +90,39 @@ TEST_CASE("the precompiled prelude is taken in every flavour", "[cli][kernel_bui
     CHECK_THAT(read_file(file.path()), !ContainsSubstring("simt_prelude.h"));
   }
   CHECK(notes > 0);
+}
+
+TEST_CASE("no macro is there in one mode alone, by which a kernel could tell it", "[cli][kernel_build]") {
+  const BuildFixture f;
+  const CpuToolchain& cpu = f.toolchain.cpu.value();
+  if (cpu.prelude.empty()) return;  // another compiler, which has no macro for what watches code
+  const auto macros = [&](Flavour flavour) {
+    Command command;
+    command.arguments = {cpu.compiler, "-dM",
+                         "-E",         "-x",
+                         "c++",        "/dev/null",
+                         "-I",         "common/simt/shim",
+                         "-I",         "common",
+                         "-include",   "simt_prelude.h",
+                         "-include",   "simt_hide_mode.h"};
+    const std::vector<std::string> flags = cpu.compile_flags(flavour);
+    command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
+    command.directory = f.toolchain.source_dir;
+    command.output_limit = std::size_t{16} << 20;
+    const CommandResult result = run_command(command);
+    REQUIRE(result.ok());
+    std::istringstream lines(result.output);
+    std::set<std::string> names;
+    for (std::string define, name, rest; lines >> define >> name && std::getline(lines, rest);)
+      names.insert(name.substr(0, name.find('(')));
+    return names;
+  };
+  const std::set<std::string> run = macros(Flavour::run), check = macros(Flavour::check);
+  CHECK(run.contains("SIMT_NAME_SHARED"));
+  std::vector<std::string> different;
+  std::set_symmetric_difference(run.begin(), run.end(), check.begin(), check.end(),
+                                std::back_inserter(different));
+  CHECK(different == std::vector<std::string>{});
 }
 
 TEST_CASE("kernels that are built together have a library each, and one that does not compile harms no other",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grading/build/compiler_text.hpp"
+#include "grading/confinement/imports.hpp"
 
 namespace course::grading {
 namespace {
@@ -336,6 +337,18 @@ bool touches_nothing(std::string_view line) {
          is(member, text(" ={v} {CLOBBER"), to_the_end("};"));
 }
 
+/// Whether a function's attributes, which `#pragma GCC optimize` becomes as well, change the options that it
+/// is compiled with: from -O2 on, the compiler makes loads of calls where no hook is. The headers have one
+/// such function, whose options add no loads; see simt_names.h.
+bool is_compiled_otherwise(std::string_view attributes) {
+  constexpr std::string_view kOfHeaders = R"(optimize ("trivial-auto-var-init=pattern", "lifetime-dse=0"))";
+  std::string others(attributes);
+  if (const std::size_t at = others.find(kOfHeaders); at != std::string::npos)
+    others.erase(at, kOfHeaders.size());
+  others = without_literals(others);
+  return others.find("optimize (") != std::string::npos || others.find("target") != std::string::npos;
+}
+
 /// What is wrong in the body of a function, or at its end; "" if nothing is.
 class FunctionReader {
  public:
@@ -351,8 +364,12 @@ class FunctionReader {
       in_body_ = false;
       return {};
     }
-    if (line.starts_with("__attribute__") && line.find("no_sanitize") != std::string_view::npos)
-      watched_ = false;
+    if (line.starts_with("__attribute__")) {
+      if (line.find("no_sanitize") != std::string_view::npos) watched_ = false;
+      if (is_compiled_otherwise(line))
+        return "Your file has a function compiled with other options than the rest, in which check mode does "
+               "not see all accesses to memory. Leave out optimize and target, as attributes and as pragmas.";
+    }
     if (line.starts_with('}')) in_body_ = false;
     in_body_ = in_body_ || trimmed(line).starts_with("<bb ");
     if (in_body_ && !watched_ && !touches_nothing(line))
@@ -361,14 +378,9 @@ class FunctionReader {
     if (calls_stream_buffer(line))
       return "Your file calls functions of a stream buffer, or of a facet, whose accesses to memory "
              "check mode cannot see. Index arrays, and print with printf or a stream.";
-    if (line.find("__builtin_") == std::string_view::npos && line.find("simt_") == std::string_view::npos)
-      return {};
-    const bool written_there = trimmed(line).starts_with(in_source_);
+    if (line.find("__builtin_") == std::string_view::npos) return {};
+    const bool in_source = trimmed(line).starts_with(in_source_) || is_copy_of_known_size(line);
     const std::string code = without_literals(line);
-    // The headers call these functions, in statements that lie there.
-    if (const std::string_view name = written_there ? called("simt_", code) : ""; !name.empty())
-      return calls_the_simulator(name);
-    const bool in_source = written_there || is_copy_of_known_size(line);
     for (const std::string_view name : builtins_of(code))
       if (touches_unseen(name, in_source))
         return fmt::format(
@@ -383,6 +395,28 @@ class FunctionReader {
   std::string in_source_;
   bool watched_ = true, in_body_ = false;
 };
+
+/// Whether a line of an assembly's table of files, `.file 7 "common/simt/shim/mma.h"`, names a header of the
+/// simulator's.
+bool names_own_header(std::string_view line) {
+  constexpr std::string_view kOwnHeaders = "common/simt/shim/";
+  const std::string_view path = line.substr(std::min(line.find('"'), line.size() - 1) + 1);
+  const std::size_t at = path.find(kOwnHeaders);
+  return at == 0 || (at != std::string_view::npos && path[at - 1] == '/');
+}
+
+/// "simt_lane" of "call\tsimt_lane@PLT"; "" if no such name stands there.
+std::string_view own_name(std::string_view line) {
+  constexpr std::string_view kBeginning = "simt_";
+  for (std::size_t at = line.find(kBeginning); at != std::string_view::npos;
+       at = line.find(kBeginning, at + 1)) {
+    if (at > 0 && is_part_of_name(line[at - 1])) continue;
+    const auto end =
+        std::find_if_not(line.begin() + static_cast<std::ptrdiff_t>(at), line.end(), is_part_of_name);
+    return line.substr(at, static_cast<std::size_t>(end - line.begin()) - at);
+  }
+  return {};
+}
 
 /// A hook of an access that is called where the compiler has put none yet: in its dump of the pass before.
 std::string_view hook_by_hand(std::string_view line) {
@@ -413,6 +447,9 @@ std::string foreign_assembly(std::string_view assembly) {
       found = "a function or variable by a name that begins with simt_ or course_.";
     } else if (is_for_hooks(defined_name(word, line))) {
       found = "a function or variable by a name that begins as those of the compiler's hooks do.";
+    } else if (is_library_function(defined_name(word, line))) {
+      found = fmt::format("a function or variable by the name {}, which the C library has.",
+                          defined_name(word, line));
     } else if (line.ends_with("@gnu_indirect_function")) {
       found = "a function that chooses another when it is loaded.";
     } else if (word.starts_with('.') && !line.substr(word.size()).starts_with(':')) {
@@ -492,6 +529,28 @@ std::string names_past_wrappers(std::string_view code) {
           shown(code.substr(at, end - at)), prefix);
     }
   return {};
+}
+
+std::string calls_of_the_simulator(std::string_view assembly) {
+  std::set<std::string_view> own_headers;  // their numbers
+  bool in_own_header = false;
+  std::string found;
+  for_each_line(assembly, [&](std::string_view line) {
+    line = trimmed(line);
+    const std::string_view word = first_word(line);
+    const std::string_view behind = trimmed(line.substr(word.size()));
+    if (word == ".file") {
+      if (names_own_header(line)) own_headers.insert(first_word(behind));
+    } else if (word == ".loc") {
+      in_own_header = own_headers.contains(first_word(behind));
+    } else if (word == ".type") {  // a function begins
+      in_own_header = false;
+    } else if (!has_texts(word) && !(word == "call" && in_own_header)) {
+      if (const std::string_view name = own_name(line); !name.empty()) found = calls_the_simulator(name);
+    }
+    return found.empty();
+  });
+  return found;
 }
 
 std::string unseen_accesses(const CompilerDumps& dumps, std::string_view source) {

@@ -23,6 +23,11 @@ std::string foreign_names(std::string_view symbols);
 /// do not see. Cost: one pass.
 std::string names_past_wrappers(std::string_view code);
 
+/// @brief "" or a sentence for the student, if code calls a function of the simulator's own, or takes its
+/// address, elsewhere than in the simulator's headers: by the lines that check mode's assembly tells, which
+/// holds inside macros, templates and functions under other names. Cost: one pass.
+std::string calls_of_the_simulator(std::string_view assembly);
+
 /// What g++ writes of each function with -fdump-tree-...: after all optimisations and with lines, and in the
 /// two passes that put the hooks of check mode in.
 struct CompilerDumps {

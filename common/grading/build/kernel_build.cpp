@@ -51,6 +51,7 @@ struct Job {
   const CompileBox* box = nullptr;
   std::chrono::seconds timeout = kCompileTimeout;
   const ProgramSources* program = nullptr;  // null: a lesson's kernel
+  bool joined = false;                      // of several kernels, at the lines of their files
 
   fs::path absolute(const fs::path& file) const {
     return file.is_absolute() ? file : toolchain.source_dir / file;
@@ -213,6 +214,7 @@ bool compile_simulated(Job& job, const Arguments& output, const Arguments& inclu
   Arguments rewrite{cpu.rewriter,  job.source,      "-o", rewritten, "--depfile",
                     rewriter_deps, "--own-headers", kShim};
   if (job.program != nullptr) rewrite.push_back("--nested-launches");
+  if (job.program == nullptr && !job.joined) rewrite.push_back("--own-lines");
   if (job.program != nullptr && job.program->architecture != 0)
     rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
@@ -284,6 +286,7 @@ bool compile_examined(Job& job, const std::string& object) {
   if (job.failure.empty()) job.failure = foreign_assembly(text);
   if (job.failure.empty()) job.failure = names_past_wrappers(text);
   if (job.failure.empty() && is_gnu(cpu)) job.failure = foreign_names(written(job, symbols));
+  if (job.failure.empty() && dumped) job.failure = calls_of_the_simulator(text);
   if (job.failure.empty() && dumped) {
     const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
                       blocks = written(job, dumps[2]);
@@ -583,6 +586,7 @@ void build_joined(const Toolchain& toolchain, const Lesson& lesson, Flavour flav
   const ScratchFolder scratch(cache.folder());
   Job job{toolchain, lesson, {}, flavour, scratch.path()};
   job.timeout = kJoinedTimeout;
+  job.joined = true;
   if (!compile_joined(job, *code)) return;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const fs::path library = scratch.path() / "kernel.so";

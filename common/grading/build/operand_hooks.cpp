@@ -112,10 +112,14 @@ Access access_of(std::string_view line) {
 
 // ---- Where the hooks go.
 
-bool is_hook(std::string_view call) {
-  return call.find("__tsan_") != std::string_view::npos ||
-         call.find("__sanitizer_cov_") != std::string_view::npos;
+/// Whether "call\t__tsan_read4@PLT" calls a function whose name begins so. No file has such functions of its
+/// own: see foreign_assembly().
+bool calls_one_of(std::string_view code, std::initializer_list<std::string_view> beginnings) {
+  constexpr std::string_view kCall = "call";
+  return code.starts_with(kCall) && begins_with_any(trimmed(code.substr(kCall.size())), beginnings);
 }
+
+bool is_hook(std::string_view code) { return calls_one_of(code, {"__tsan_", "__sanitizer_cov_"}); }
 
 /// What stands before the instruction: the address in %r11, the bytes in %r10. Both are kept in the part of
 /// the stack below its end that signals leave alone.
@@ -195,7 +199,7 @@ class HookWriter {
   void look_at(std::string_view code) {
     if (const std::string_view target = pointed_target(code); !target.empty()) put(hook_of_call(target));
     if (code.starts_with("call")) {
-      if (code.find("__ubsan_handle_") != std::string_view::npos) return;  // beside the way
+      if (calls_one_of(code, {"__ubsan_handle_"})) return;  // beside the way
       if (is_hook(code))
         loads_.clear();
       else

@@ -300,6 +300,12 @@ bool is_host_function(std::string_view symbol) {
          entry != nullptr && ELF64_ST_TYPE(entry->st_info) == STT_FUNC;
 }
 
+bool is_library_function(std::string_view symbol) {
+  const std::string_view name = without_version(symbol);
+  return is_of_c_library(name) || is_variant_of_c_library(name) || is_one_of(name, kCompilerNames) ||
+         is_one_of(name, kKernelNames) || is_one_of(name, kPointedNames);
+}
+
 bool may_define(std::string_view symbol, Backend backend) {
   if (may_import(symbol, backend)) return true;
   const std::string_view name = without_version(symbol);

@@ -38,4 +38,8 @@ std::string forbidden_import(const Imports& imports, Backend backend);
 /// process knows, as it has these libraries.
 bool is_host_function(std::string_view symbol);
 
+/// @brief Whether the symbol is a function that the C library or the compiler's own has, or one of C++ that
+/// allocates. Calls of a definition in the file itself would pass what check mode links in front of these.
+bool is_library_function(std::string_view symbol);
+
 }  // namespace course::grading

@@ -1,6 +1,8 @@
 // What instrumented kernels call besides the hooks, and what programs ask of check mode.
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -114,7 +116,10 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
   if (runner == nullptr) return;
   runner->spin_hint();
   if (active_recorder == nullptr) return;
-  Checker::get().atomic(address, bytes, operation, caller);  // another thread may run in between
+  constexpr unsigned kMostBytes = 8;  // of one event; another thread may run in between
+  for (unsigned at = 0; at < bytes; at += kMostBytes)
+    Checker::get().atomic(static_cast<const std::byte*>(address) + at,
+                          std::bit_ceil(std::min(bytes - at, kMostBytes)), operation, caller);
   active_recorder->told_atomic = address;
 }
 
@@ -156,12 +161,13 @@ void simt_name_view(const void* address, const char* name, const SimtArray* arra
 
 void simt_name_pointer(const void* address, const char* name, std::size_t element_bytes,
                        SimtMarkValues mark_values, int rank, const long long* shape_and_strides) {
-  if (active_recorder == nullptr) return;
+  simt::check::Recorder* const recorder = active_recorder;
+  if (recorder == nullptr) return;
   const simt::check::NothingRecorded guard;
   simt::check::memory_map().name_global(reinterpret_cast<std::uintptr_t>(address), name, element_bytes,
                                         {{shape_and_strides, shape_and_strides + rank},
                                          {shape_and_strides + rank, shape_and_strides + 2 * rank}},
-                                        simt::check::values_of(element_bytes, mark_values));
+                                        simt::check::values_of(element_bytes, mark_values, *recorder));
 }
 
 void simt_fence(SimtFence scope) {

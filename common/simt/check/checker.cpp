@@ -414,7 +414,7 @@ void Checker::name_shared(const void* address, const char* name, const SimtArray
   named.what = what;
   named.member = array.member;
   named.member_rank = static_cast<std::size_t>(array.member_rank);
-  named.values = values_of(array.object_bytes, array.mark_values);
+  named.values = values_of(array.object_bytes, array.mark_values, recorder_);
   memory_map().name_shared(std::move(named));
 }
 

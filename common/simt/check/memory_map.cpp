@@ -92,11 +92,14 @@ std::string plural(std::uint64_t count, const char* thing) {
 
 }  // namespace
 
-std::vector<bool> values_of(std::size_t object_bytes, SimtMarkValues mark_values) {
-  if (mark_values == nullptr) return {};
-  std::vector<unsigned char> bytes(object_bytes);
-  mark_values(bytes.data());
-  return {bytes.begin(), bytes.end()};
+std::vector<bool> values_of(std::size_t object_bytes, SimtMarkValues mark_values, Recorder& recorder) {
+  unsigned char bytes[4096] = {};  // the most that simt_names.h asks for
+  if (mark_values == nullptr || object_bytes > sizeof bytes) return {};
+  {
+    const StackOnly guard(recorder);
+    mark_values(bytes);
+  }
+  return std::vector<bool>(bytes, bytes + object_bytes);
 }
 
 MemoryMap& memory_map() {

@@ -40,8 +40,11 @@ struct ViewLayout {
 /// A view is a pointer or a reference into dynamic shared memory, or a member of the object that lies there.
 enum class NameOf { variable, view };
 
-/// @brief Of each byte of a class whether it belongs to a member. Empty if that is not known.
-std::vector<bool> values_of(std::size_t object_bytes, SimtMarkValues mark_values);
+struct Recorder;
+
+/// @brief Of each byte of a class whether it belongs to a member. Empty if that is not known. The function is
+/// the kernel's module's: the running thread calls it, and the launch ends if it touches anything else.
+std::vector<bool> values_of(std::size_t object_bytes, SimtMarkValues mark_values, Recorder& recorder);
 
 /// A name for memory, with the shape of its elements.
 struct ArrayName {

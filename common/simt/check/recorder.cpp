@@ -31,6 +31,7 @@ void Recorder::start_block(int thread_count) {
   }
   thread = -1;
   stored_bytes = 0;
+  stack_only = false;
 }
 
 void Recorder::switch_to(int next) {
@@ -60,11 +61,15 @@ void Recorder::settle() {
 }
 
 void Recorder::make_ready() {
+  if (stack_only)
+    BlockRunner::current()->raise(FaultKind::host_function,
+                                  "a function of its own where a class is described");
   settle();
   if (tail >= limit) BlockRunner::current()->pause();
 }
 
 void Recorder::append_slowly(Event event) {
+  if (stack_only && kind_of(event) == Kind::mark) return;
   make_ready();
   *tail++ = event;
 }
@@ -99,5 +104,20 @@ bool Recorder::find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t
 }
 
 void Recorder::refuse_write() { BlockRunner::current()->raise(FaultKind::told, ""); }
+
+// The trace counts as full, so that each event goes the slow way.
+StackOnly::StackOnly(Recorder& recorder)
+    : recorder_(recorder), before_(active_recorder), limit_(recorder.limit) {
+  recorder.settle();
+  recorder.limit = recorder.tail;
+  recorder.stack_only = true;
+  active_recorder = &recorder;
+}
+
+StackOnly::~StackOnly() {
+  active_recorder = before_;
+  recorder_.stack_only = false;
+  recorder_.limit = limit_;
+}
 
 }  // namespace simt::check

@@ -54,7 +54,8 @@ struct Recorder {
   const std::uint8_t* is_shared_word = nullptr;  ///< by word of static shared memory: a variable is there
 
   std::vector<ThreadTrace> threads;
-  int thread = -1;  ///< the running one
+  int thread = -1;          ///< the running one
+  bool stack_only = false;  ///< see StackOnly
 
   static constexpr std::size_t kMargin = 4096;  ///< an index a little before the start is told as one
   static constexpr std::uint64_t kDynamicOffset = 1u << 20;  ///< of the dynamic buffer, in the shared window
@@ -107,6 +108,7 @@ struct Recorder {
   [[noreturn]] void refuse_write();
 
  private:
+  friend class StackOnly;
   void append_slowly(Event event);
   void append_read_slowly(Event event);
   void append_write_slowly(Event event, std::uintptr_t address, unsigned log2_bytes);
@@ -153,6 +155,21 @@ class NothingRecorded {
 
  private:
   Recorder* before_;
+};
+
+/// While one lives, the running thread may touch its own stack alone, and nothing is noted: any other access
+/// ends the launch. For functions of the kernel's module that the simulator calls to learn of a class.
+class StackOnly {
+ public:
+  explicit StackOnly(Recorder& recorder);
+  ~StackOnly();
+  StackOnly(const StackOnly&) = delete;
+  StackOnly& operator=(const StackOnly&) = delete;
+
+ private:
+  Recorder& recorder_;
+  Recorder* before_;
+  Event* limit_;
 };
 
 }  // namespace simt::check

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "simt/rewriter/edits.hpp"
+#include "simt/rewriter/line_directive.hpp"
 #include "simt/rewriter/refused_headers.hpp"
 
 namespace simt {
@@ -122,6 +123,11 @@ class Files {
     Unit& unit = units_[index];  // stays valid: a deque does not move its elements when it grows
     unit.source = read_text(unit.path);
     const std::string name = unit.path.string();
+    if (const std::size_t at = job_.own_lines ? rewriter::find_line_directive(unit.source) : unit.source.npos;
+        at != unit.source.npos)
+      throw RewriteError(name, line_of(unit.source, at),
+                         "#line gives a file the lines of another one, and no mistake is told where it is. "
+                         "Leave it out.");
     unit.lexed = rewriter::lex_live(unit.source, name, job_.architecture);
     unit.lexed.nested_launches = job_.nested_launches;
     for (const rewriter::Directive& directive : unit.lexed.directives) {

@@ -1,6 +1,6 @@
-// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-headers dir] [--depfile
-// FILE] Makes C++ for a host compiler and the simulator's headers of a CUDA file. Exit status: 0 done, 1
-// failed, 2 wrong usage.
+// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-lines] [--own-headers dir]
+// [--depfile FILE] Makes C++ for a host compiler and the simulator's headers of a CUDA file. Exit status: 0
+// done, 1 failed, 2 wrong usage.
 
 #include <charconv>
 #include <cstdio>
@@ -13,8 +13,8 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-headers dir] "
-    "[--depfile FILE]\n";
+    "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-lines] "
+    "[--own-headers dir] [--depfile FILE]\n";
 
 struct Options {
   simt::RewriteJob job;
@@ -41,6 +41,8 @@ std::optional<Options> parse(int count, char** arguments) {
       if (argument == "--depfile") options.depfile = arguments[i];
     } else if (argument == "--nested-launches") {
       options.job.nested_launches = true;
+    } else if (argument == "--own-lines") {
+      options.job.own_lines = true;
     } else if (argument.starts_with("-I")) {
       options.job.include_dirs.emplace_back(argument.substr(2));
     } else if (argument.starts_with("-") || !options.job.source.empty()) {

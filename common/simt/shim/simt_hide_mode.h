@@ -5,6 +5,7 @@
 // A kernel is not to know in which mode it runs, so that it cannot behave better where it is watched.
 #undef SIMT_CHECK
 #undef __SANITIZE_THREAD__
+#undef _GLIBCXX_TSAN
 
 // Nor is it to take a function out of check mode's sight. nvcc does not know these attributes.
 #define no_sanitize(...)

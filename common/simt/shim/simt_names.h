@@ -12,6 +12,7 @@
 #define SIMT_NAME_MEMBER(variable, access, member)
 #define SIMT_SEEN_AS(pointer, variable, names, ...) pointer
 #define SIMT_NAME_PARAMETERS(...)
+#define SIMT_PARAMETER(variable)
 
 #else
 
@@ -288,6 +289,7 @@ __forceinline__ void name_parameters(Parameters... parameters) {
 
 }  // namespace simt
 #undef SIMT_NOT_INSTRUMENTED
+#undef SIMT_KNOWS_PADDING
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"  // g++ and clang have such operators, the standard has not

@@ -32,12 +32,14 @@ template <class Byte = void>
 #include <stdexcept>
 #include <string>
 
-#ifdef SIMT_CHECK
+// In both modes, since a kernel could ask for a macro of theirs. Check mode needs them here, where they copy
+// by calls.
 #include <algorithm>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <vector>
+#ifdef SIMT_CHECK
 #undef __builtin_memcpy
 #undef __builtin_memmove
 #undef __builtin_memset

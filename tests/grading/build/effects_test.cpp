@@ -108,6 +108,19 @@ TEST_CASE("a name that is the course's own is found where it is defined, and not
   CHECK(foreign_assembly(function_with("\tcall\t__tsan_read4@PLT\n.Lubsan_data3:\n")).empty());
 }
 
+TEST_CASE("a function of the C library's is found where the file defines one itself") {
+  for (const char* name : {"memcpy", "memcmp", "strlen", "malloc", "_Znwm", "__memcpy_chk", "sincosf",
+                           "printf", "__cxa_throw", "nanf"}) {
+    const std::string found =
+        "a function or variable by the name " + std::string(name) + ", which the C library";
+    CHECK_THAT(foreign_assembly(function_with("\tret\n" + std::string(name) + ":\n")),
+               ContainsSubstring(found));
+    CHECK_THAT(foreign_assembly("\t.set\t" + std::string(name) + ",add\n"), ContainsSubstring(found));
+    CHECK(foreign_assembly(function_with("\tcall\t" + std::string(name) + "@PLT\n")).empty());
+  }
+  CHECK(foreign_assembly(function_with("\tret\n_ZN6course6memcpyEv:\n")).empty());
+}
+
 TEST_CASE("a name by which the linker leads past its wrappers is found, in assembly and in an object") {
   const std::string found =
       "Your file names __real_memcpy, and names that begin with __real_ are the linker's";
@@ -205,6 +218,24 @@ TEST_CASE("a function that asks for no checks is out of check mode's sight") {
              ContainsSubstring("out of check mode's sight"));
 }
 
+TEST_CASE("a function that asks for other options of the compiler is found, but for the headers' own") {
+  const auto told = [](const std::string& attributes) {
+    return unseen_accesses({";; Function add (add, funcdef_no=1, decl_uid=2)\n\n__attribute__((" +
+                                attributes + "))\nvoid add ()\n{\n}\n",
+                            "", ""},
+                           "a.cu");
+  };
+  const std::string own = R"(optimize ("trivial-auto-var-init=pattern", "lifetime-dse=0"))";
+  CHECK(told("noinline").empty());
+  CHECK(told(own).empty());
+  CHECK(told("deprecated (\"optimize (2)\")").empty());
+  for (const std::string& attributes :
+       {std::string("optimize (\"O2\")"), std::string("noinline, optimize (\"O3\")"),
+        own + ", optimize (\"O2\")", std::string("target (\"avx512f\")"),
+        std::string("target_clones (\"avx2\", \"default\")")})
+    CHECK_THAT(told(attributes), ContainsSubstring("compiled with other options than the rest"));
+}
+
 TEST_CASE("functions of the host's processor are found, wherever they are called") {
   CHECK_THAT(
       unseen("  [/usr/include/avx2intrin.h:7:1] _7 = __builtin_ia32_gathersiv8sf (_1, b_2(D), _6, _4, 4);\n"),
@@ -232,13 +263,27 @@ TEST_CASE("a copy by a header whose size the compiler knows makes loads that nob
              ContainsSubstring("__builtin_memset"));
 }
 
-TEST_CASE("a call of the simulator's own functions is found in the file itself, and is the headers' affair") {
-  CHECK_THAT(unseen("  [submission/add.cu:13:33] simt_phase_ends ();\n"),
-             ContainsSubstring("calls simt_phase_ends, a function of the simulator's own"));
-  CHECK_THAT(unseen("  [submission/add.cu:13:33] _3 = simt_lane ();\n"),
+TEST_CASE("a call of the simulator's own functions is found outside of its headers") {
+  const std::string files =
+      "\t.file 1 \"submission/add.cu\"\n\t.file 2 \"/course/common/simt/shim/simt_warp.h\"\n"
+      "\t.file 3 \"common/simt/shim/mma.h\"\n\t.file 4 \"/usr/include/c++/12/bits/invoke.h\"\n"
+      "\t.file 5 \"notcommon/simt/shim/mma.h\"\n";
+  const auto told = [&](const std::string& place, const std::string& code) {
+    return calls_of_the_simulator(files + function_with("\t.loc " + place + "\n\tnop\n" + code));
+  };
+  const std::string call = "\tcall\tsimt_phase_ends@PLT\n";
+  CHECK(told("2 7 3", call).empty());
+  CHECK(told("3 7 3 is_stmt 0", call).empty());
+  for (const char* place : {"1 7 3", "4 7 3", "5 7 3"})
+    CHECK_THAT(told(place, call),
+               ContainsSubstring("calls simt_phase_ends, a function of the simulator's own"));
+  CHECK_THAT(told("2 7 3\n\t.loc 1 8 1", call), ContainsSubstring("simt_phase_ends"));
+  CHECK_THAT(told("2 7 3\n\t.type\tf, @function", call), ContainsSubstring("simt_phase_ends"));
+  // By its address, a header's line would say nothing of who calls it.
+  CHECK_THAT(told("2 7 3", "\tmovq\tsimt_lane@GOTPCREL(%rip), %rax\n"), ContainsSubstring("calls simt_lane"));
+  CHECK_THAT(told("2 7 3", "\t.section\t.data.rel,\"aw\"\ntable:\n\t.quad\tsimt_lane\n"),
              ContainsSubstring("calls simt_lane"));
-  CHECK(unseen("  [common/simt/shim/simt_warp.h:3:3] _3 = simt_lane ();\n").empty());
-  CHECK(unseen("  [submission/add.cu:13:33] puts (&\"simt_lane ()\"[0]);\n").empty());
+  CHECK(told("1 7 3", "\tcall\t_Z7my_simt_lanev@PLT\n\t.string\t\"simt_lane\"\n").empty());
 }
 
 TEST_CASE("a virtual function of the standard library that takes memory is one that nobody guards") {

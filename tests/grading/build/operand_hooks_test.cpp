@@ -73,6 +73,12 @@ TEST_CASE("a load that a hook of the compiler's follows belongs to no call") {
   CHECK_THAT(text, ContainsSubstring("\tmovq\t$8, %r10\n"));
 }
 
+TEST_CASE("a function that only has a hook's name in its own is called as others are") {
+  for (const char* call : {"\tcall\t_Z14value__tsan_of3One\n", "\tcall\tmy__ubsan_handle_it@PLT\n"})
+    CHECK_THAT(hooked("_1 = f (*one_2);", "\tmovss\t(%rbx), %xmm0\n" + std::string(call)),
+               ContainsSubstring(kRead));
+}
+
 TEST_CASE("what lies in the function's own frame, and constants, are no memory of others") {
   const std::string text = hooked(
       "f (*one_2);",

@@ -1,7 +1,7 @@
 // hostile: Defines memcmp and memcpy of its own, by which a grader in the same process would compare.
 // lesson: 01
-// verdict: fail
-// says: never written
+// verdict: not_compiled
+// says: which the C library has
 // trick: other
 
 #include "vector_add.hpp"

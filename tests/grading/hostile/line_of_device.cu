@@ -1,7 +1,7 @@
 // hostile: Says that an error is in a device that never ends, so that whoever explains it reads on.
 // lesson: 01
 // verdict: not_compiled
-// says: forged
+// says: #line gives a file the lines of another one
 // trick: compile
 // naive: no
 

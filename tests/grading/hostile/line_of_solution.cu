@@ -1,7 +1,7 @@
 // hostile: Says that an error is in the worked solution, so that whoever explains it shows that line.
 // lesson: 01
 // verdict: not_compiled
-// says: forged
+// says: #line gives a file the lines of another one
 // trick: compile
 // never: __global__ void vector_add_kernel
 

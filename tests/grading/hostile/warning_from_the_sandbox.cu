@@ -1,7 +1,7 @@
 // hostile: Makes the compiler's output begin as the sandbox's own, so that the machine gets the blame.
 // lesson: 01
 // verdict: not_compiled
-// says: has an asm statement
+// says: #line gives a file the lines of another one
 // trick: compile
 
 // Not by its word, which the rewriter would take for PTX.

@@ -250,3 +250,27 @@ TEST_CASE("memory that malloc gave to a kernel is the kernel's until it is freed
   CHECK(map.remove_kernel_heap(address));
   CHECK_FALSE(map.remove_kernel_heap(address));
 }
+
+TEST_CASE("what describes a class runs on its stack, and leaves no trace", "[simt][memory]") {
+  static const Recorder* recording = nullptr;
+  static bool full = false;
+  Recorder recorder;
+  recorder.start_block(1);
+  recorder.switch_to(0);
+  Event* const tail = recorder.tail;
+  Event* const limit = recorder.limit;
+  const auto describe = [](unsigned char* bytes) {
+    recording = active_recorder;
+    full = active_recorder->tail == active_recorder->limit;
+    active_recorder->append(mark_event(Mark::block), 7);
+    bytes[0] = bytes[2] = 1;
+  };
+  CHECK(values_of(3, describe, recorder) == std::vector<bool>{true, false, true});
+  CHECK(recording == &recorder);
+  CHECK(full);
+  CHECK(active_recorder == nullptr);
+  CHECK(recorder.tail == tail);
+  CHECK(recorder.limit == limit);
+  CHECK(values_of(3, nullptr, recorder).empty());
+  CHECK(values_of(5000, describe, recorder).empty());
+}

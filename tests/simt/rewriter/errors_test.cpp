@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "simt/rewriter/line_directive.hpp"
 #include "support.hpp"
 
 using Catch::Matchers::ContainsSubstring;
@@ -231,4 +232,31 @@ TEST_CASE("long chains and deep nests of launches are survived", "[rewriter][err
   for (int i = 0; i < 20000; ++i) source += "k<<<1, 2>>>(";
   CHECK(refusal(source) != "");
   CHECK(refusal(source + std::string(20000, ')')) == "");
+}
+
+TEST_CASE("a directive that gives a file other lines is found in all its spellings", "[rewriter][error]") {
+  using namespace std::string_literals;
+  using simt::rewriter::find_line_directive;
+  const std::string directive =
+      GENERATE(as<std::string>{}, "#line 7 \"a.h\"", " \t# line 7", "%:line 7", "#/* x\n */line/**/7",
+               "/* x */ #line NUMBER", "/* x\n */# line 7", "#li\\\nne 7", "#\\ \r\nline 7", "%\\\n: line 7",
+               "#l\\\0\nine 7"s, "\0#\0line 7"s, "# 7 \"a.h\" 3", "#7\"a.h\"", "%: 7/**/\"a.h\"",
+               "# 7 R\"(a.h)\"", "\\\n#line 7", "#line");
+  CAPTURE(directive);
+  const std::string before = "int a;  // one line\n";
+  const std::size_t place = before.size() + directive.find_first_of("#%");
+  CHECK(find_line_directive(before + directive + "\nint b;\n") == place);
+  CHECK(find_line_directive("\xef\xbb\xbf" + directive) == 3 + place - before.size());
+  // Whatever the text around it seems to be.
+  CHECK(find_line_directive("EMPTY(R\"x(\n" + directive + "\n)x\")\n") != std::string::npos);
+}
+
+TEST_CASE("what is no such directive is left alone", "[rewriter][error]") {
+  using simt::rewriter::find_line_directive;
+  const std::string text = GENERATE(
+      as<std::string>{}, "#define TEXT(line) #line\n", "#define TEXT(line) \\\n  #line\n", "// #line 7\n",
+      "/* issue #7 \"says\" so */\n", "#pragma unroll 7\n", "#linear\n", "#if 7\n#endif\n", "a %\n:line;\n",
+      "x = y % line;\n", "/*\n  # 7 of them\n*/\n", "#", "#include \"line\"\n", "a[b %:line];\n");
+  CAPTURE(text);
+  CHECK(find_line_directive(text) == std::string::npos);
 }

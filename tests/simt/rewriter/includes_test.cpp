@@ -222,6 +222,23 @@ TEST_CASE("what the simulator has itself is found nowhere else", "[rewriter][inc
   CHECK(read_files.size() == 1);
 }
 
+TEST_CASE("lines of another file are refused on request, in headers as well", "[rewriter][includes]") {
+  const Project project;
+  write(project.in / "a.cu", "#include \"b.hpp\"\n");
+  write(project.in / "b.hpp", "int b;\n#line 7 \"c.hpp\"\n");
+  simt::RewriteJob job{.source = project.in / "a.cu", .output = project.out / "a.cpp", .include_dirs = {}};
+  CHECK(simt::rewrite_file(job).size() == 2);
+  job.own_lines = true;
+  try {
+    simt::rewrite_file(job);
+    FAIL("not refused");
+  } catch (const simt::RewriteError& error) {
+    CHECK(error.file == (project.in / "b.hpp").string());
+    CHECK(error.line == 2);
+    CHECK_THAT(error.message, ContainsSubstring("Leave it out"));
+  }
+}
+
 TEST_CASE("a header of a library that is left out is refused by name", "[rewriter][includes]") {
   const Project project;
   write(project.in / "a.cu", "\n#include <thrust/complex.h>\n");

@@ -115,8 +115,7 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
   if (runner == nullptr) return;
   runner->spin_hint();
   if (active_recorder == nullptr) return;
-  Checker::get().atomic(address, bytes, operation, caller);  // another thread may run in between
-  active_recorder->told_atomic = address;
+  Checker::get().atomic(address, bytes, operation, caller);
 }
 
 void note_kernel_heap(void* memory, std::size_t bytes) {
@@ -188,6 +187,7 @@ void simt_fence(SimtFence scope) {
 
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation) {
   tell_atomic(address, bytes, operation, SIMT_CALLER());
+  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
 }
 
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {

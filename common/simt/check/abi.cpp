@@ -129,6 +129,7 @@ void forget_kernel_heap(void* memory) {
   if (active_recorder == nullptr || memory == nullptr) return;
   if (!simt::check::memory_map().remove_kernel_heap(reinterpret_cast<std::uintptr_t>(memory)))
     simt::BlockRunner::current()->raise_access(simt::FaultKind::host_pointer, memory);
+  Checker::get().note_kernel_heap(0);
 }
 
 /// Stores what a function of mathematics gives beside its value, as the kernel's own store. The kernel's

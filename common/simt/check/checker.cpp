@@ -97,8 +97,12 @@ void Checker::end_launch() {
   for (std::size_t i = 0; launch_number_ != 0 && i < host_touches().size(); ++i)
     if (launch_number_ <= host_touches()[i].launches) detector_.host_touched(host_touches()[i]);
   detector_.end_launch();
-  for (auto* const stored : {&stored_variables_, &stored_thread_locals_})
-    for (const auto& [offset, bytes] : std::exchange(*stored, {})) bytes_of_variables_ += bytes;
+  for (const auto& [offset, bytes] : std::exchange(stored_thread_locals_, {})) bytes_of_variables_ += bytes;
+  for (const auto& [offset, bytes] : std::exchange(stored_variables_, {})) {
+    const GlobalRange* const range = memory_map().find_global(offset);
+    const bool counted = range->shared != nullptr && filled_.insert(range->shared).second;  // when allocated
+    if (!counted) bytes_of_variables_ += bytes;
+  }
   LaunchProfile profile;
   profile.kernel = facts_.kernel;
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
@@ -122,7 +126,8 @@ void Checker::end_launch() {
     profiles_.back().total += profile.total;
 }
 
-/// What kernels store to outside of the device and of shared memory: the host could read it.
+/// What kernels store to outside of the device and of shared memory: the host could read it, after each
+/// launch anew.
 void Checker::note_variables(const WarpAccess& access) {
   for (LaneMask lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     const std::uint64_t offset = access.offsets[std::countr_zero(lanes)];
@@ -131,7 +136,7 @@ void Checker::note_variables(const WarpAccess& access) {
         stored_thread_locals_[offset] = access.bytes;  // byte by byte: the compiler has flags among them
     } else if (offset >= kArenaBytes) {
       const GlobalRange* const range = memory_map().find_global(offset);
-      if (range != nullptr && !range->symbol.empty()) stored_variables_[range->offset] = range->bytes;
+      if (range != nullptr && range->host_sees) stored_variables_[range->offset] = range->bytes;
     }
     if (access.at_one_place()) return;
   }

@@ -112,13 +112,12 @@ void Checker::end_launch() {
   profile.stores = store_order_;
   profile.copies_ahead = copies_ahead_;
   std::map<std::pair<std::string, int>, Counters> lines;
-  for (const Site& site : sites_.all())
-    if (site.line.line != 0 && !site.counters.empty())
-      lines[{site.line.file, site.line.line}] += site.counters;
-  for (auto& [line, counters] : lines) {
-    profile.total += counters;
-    profile.lines.push_back({line.first, line.second, counters});
+  for (const Site& site : sites_.all()) {
+    if (site.counters.empty()) continue;
+    profile.total += site.counters;
+    if (site.line.line != 0) lines[{site.line.file, site.line.line}] += site.counters;
   }
+  for (auto& [line, counters] : lines) profile.lines.push_back({line.first, line.second, counters});
   constexpr std::size_t kMostProfiles = 4096;  // nobody may ever ask; the last one then has all that follow
   if (profiles_.size() < kMostProfiles)
     profiles_.push_back(std::move(profile));

@@ -69,7 +69,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
 void Checker::place_windows(const LaunchContext& context, const void* dynamic_buffer) {
   const KernelModule& module = *context.module;
   recorder_.code = module.begin;
-  recorder_.code_bytes = std::min<std::size_t>(module.end - module.begin, kMostCodeBytes);
+  recorder_.code_bytes = module.end - module.begin;  // no more than kMostCodeBytes, or no launch
   recorder_.arena = reinterpret_cast<std::uintptr_t>(device_memory().base());
   recorder_.dynamic = reinterpret_cast<std::uintptr_t>(dynamic_buffer) - Recorder::kMargin;
   recorder_.dynamic_bytes = Recorder::kMargin + kMaxDynamicSharedBytes + Recorder::kMargin;

@@ -198,6 +198,7 @@ class BlockRunner {
   SIMT_INLINE void switch_to(Fiber& target, StackPlace& suspended);
   SIMT_INLINE void resume(int thread, StackPlace& suspended);
   SIMT_INLINE void make_running(int thread);
+  void wipe_own_stack();
   /// Whose turn it is; kNone if nobody is ready. As a rule, it is the next lane.
   SIMT_INLINE int next_ready() {
     const int lane = lane_cursor_ + 1;  // 33 at most
@@ -254,6 +255,7 @@ class BlockRunner {
   std::vector<uint3> thread_indices_;  ///< threadIdx of each thread, for the current block shape
   dim3 shape_{0, 0, 0};
   std::vector<Warp> warps_;
+  bool wipe_pending_ = false;          ///< run() is to wipe the stack that switched to it, and to go on there
   std::vector<std::uintptr_t> barrier_callers_;  ///< for the observer
   std::vector<AsyncCopies> copies_;              ///< one for each thread; empty until a thread uses them
   /// What bar.sync and bar.arrive of one number wait for.

@@ -499,7 +499,8 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       });
       return;
     case Mark::work:
-      counters.special_instructions += offset_of(event.event);
+      counters.special_instructions += offset_of(event.event) & ((1u << kFloatsShift) - 1);
+      counters.float_instructions += offset_of(event.event) >> kFloatsShift;
       return;
     case Mark::exchange:
       ++counters.shuffles;

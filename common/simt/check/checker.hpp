@@ -60,6 +60,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void matrix_row(const MatrixRow& row, std::uintptr_t caller) override;
   void misaligned_row(const MatrixRow& row, std::uintptr_t caller) override;
   void special_functions(unsigned count, std::uintptr_t caller) override;
+  void float_operations(unsigned count, std::uintptr_t caller) override;
   void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) override;
   void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) override;
   void async_copies_committed(std::uintptr_t caller) override;
@@ -166,8 +167,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
       stored_variables_,                  ///< of the launch: offset in the global window -> bytes
       stored_thread_locals_;              ///< likewise, in the window of shared memory
   std::uint64_t bytes_of_variables_ = 0;  ///< of all launches
-  static constexpr std::uint8_t kShared = 1, kThreadLocal = 2;
   std::set<const std::byte*> filled_;     ///< managed and page-locked memory to which kernels have stored
+  static constexpr std::uint8_t kShared = 1, kThreadLocal = 2;
   std::vector<std::uint8_t> shared_words_;  ///< what lies in each word of static shared memory; 0: nothing
   /// By thread: where in the code the last basic blocks begin that it went through before it left, the last
   /// one first; 0 behind them.

@@ -106,6 +106,10 @@ class BlockRunner {
   void special_functions(unsigned count, std::uintptr_t caller) {
     if (observer_ != nullptr) observer_->special_functions(count, caller);
   }
+  /// Likewise, sums and products of floats.
+  void float_operations(unsigned count, std::uintptr_t caller) {
+    if (observer_ != nullptr) observer_->float_operations(count, caller);
+  }
   /// bar.sync and bar.arrive: the lanes of a warp come to it as one.
   struct NamedBarrier {
     unsigned number;   ///< 0 to 15; beyond, one of a tile of several warps
@@ -194,11 +198,11 @@ class BlockRunner {
   /// worse.
   int observed_barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
   Fiber& idle_fiber();
+  void wipe_own_stack();
   void rewind();
   SIMT_INLINE void switch_to(Fiber& target, StackPlace& suspended);
   SIMT_INLINE void resume(int thread, StackPlace& suspended);
   SIMT_INLINE void make_running(int thread);
-  void wipe_own_stack();
   /// Whose turn it is; kNone if nobody is ready. As a rule, it is the next lane.
   SIMT_INLINE int next_ready() {
     const int lane = lane_cursor_ + 1;  // 33 at most
@@ -251,11 +255,11 @@ class BlockRunner {
   FiberPool fibers_;
   Fiber* fiber_ = nullptr;             ///< the one that runs
   StackPlace home_ = nullptr;          ///< run(), on the operating-system thread's own stack
+  bool wipe_pending_ = false;          ///< run() is to wipe the stack that switched to it, and to go on there
   std::vector<Thread> threads_;        ///< and two that are none: see resume()
   std::vector<uint3> thread_indices_;  ///< threadIdx of each thread, for the current block shape
   dim3 shape_{0, 0, 0};
   std::vector<Warp> warps_;
-  bool wipe_pending_ = false;          ///< run() is to wipe the stack that switched to it, and to go on there
   std::vector<std::uintptr_t> barrier_callers_;  ///< for the observer
   std::vector<AsyncCopies> copies_;              ///< one for each thread; empty until a thread uses them
   /// What bar.sync and bar.arrive of one number wait for.

@@ -102,6 +102,11 @@ bool is_small(const Plan& plan) {
   return bytes <= kSmallCallBytes;
 }
 
+/// Whether the call is made in check mode as well, which looks at each access.
+bool is_checked(const Plan& plan, CheckMode check) {
+  return check == CheckMode::always || (check == CheckMode::if_small && is_small(plan));
+}
+
 /// The same call for one who watches it. Its outputs come back only if somebody asks for them.
 CallMessage message_for_watching(const Plan& plan) {
   CallMessage message = plan.message;
@@ -304,7 +309,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   plan.message.threads = config.confinement ? 1 : 0;
   for (std::size_t i = 0; i < std::min(plan.arrays.size(), options.shifts.size()); ++i)
     plan.message.arrays[i].shift = options.shifts[i];
-  plan.message.fenced = config.confinement && !is_small(plan);  // small ones are checked, access by access
+  plan.message.fenced = config.confinement && !is_checked(plan, options.check);
 
   const Descriptor input = make_input(plan);
   if (config.sanitizer) {
@@ -326,8 +331,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!config.check_kernel.empty()) {
     outcome.checking = Checking::left_out;
-    if (options.check == CheckMode::always || (options.check == CheckMode::if_small && is_small(plan)))
-      state_->check(plan, input, output, reply, outcome);
+    if (is_checked(plan, options.check)) state_->check(plan, input, output, reply, outcome);
   }
   tell(config, outcome);
   return outcome;

@@ -120,7 +120,6 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
   for (unsigned at = 0; at < bytes; at += kMostBytes)
     Checker::get().atomic(static_cast<const std::byte*>(address) + at,
                           std::bit_ceil(std::min(bytes - at, kMostBytes)), operation, caller);
-  active_recorder->told_atomic = address;
 }
 
 void note_kernel_heap(void* memory, std::size_t bytes) {
@@ -134,6 +133,7 @@ void forget_kernel_heap(void* memory) {
   if (active_recorder == nullptr || memory == nullptr) return;
   if (!simt::check::memory_map().remove_kernel_heap(reinterpret_cast<std::uintptr_t>(memory)))
     simt::BlockRunner::current()->raise_access(simt::FaultKind::host_pointer, memory);
+  Checker::get().note_kernel_heap(0);
 }
 
 /// Stores what a function of mathematics gives beside its value, as the kernel's own store. The kernel's
@@ -178,6 +178,7 @@ void simt_fence(SimtFence scope) {
 
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation) {
   tell_atomic(address, bytes, operation, SIMT_CALLER());
+  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
 }
 
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {

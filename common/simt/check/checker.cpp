@@ -69,7 +69,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
 void Checker::place_windows(const LaunchContext& context, const void* dynamic_buffer) {
   const KernelModule& module = *context.module;
   recorder_.code = module.begin;
-  recorder_.code_bytes = std::min<std::size_t>(module.end - module.begin, kMostCodeBytes);
+  recorder_.code_bytes = module.end - module.begin;  // no more than kMostCodeBytes, or no launch
   recorder_.arena = reinterpret_cast<std::uintptr_t>(device_memory().base());
   recorder_.dynamic = reinterpret_cast<std::uintptr_t>(dynamic_buffer) - Recorder::kMargin;
   recorder_.dynamic_bytes = Recorder::kMargin + kMaxDynamicSharedBytes + Recorder::kMargin;
@@ -97,8 +97,12 @@ void Checker::end_launch() {
   for (std::size_t i = 0; launch_number_ != 0 && i < host_touches().size(); ++i)
     if (launch_number_ <= host_touches()[i].launches) detector_.host_touched(host_touches()[i]);
   detector_.end_launch();
-  for (auto* const stored : {&stored_variables_, &stored_thread_locals_})
-    for (const auto& [offset, bytes] : std::exchange(*stored, {})) bytes_of_variables_ += bytes;
+  for (const auto& [offset, bytes] : std::exchange(stored_thread_locals_, {})) bytes_of_variables_ += bytes;
+  for (const auto& [offset, bytes] : std::exchange(stored_variables_, {})) {
+    const GlobalRange* const range = memory_map().find_global(offset);
+    const bool counted = range->shared != nullptr && filled_.insert(range->shared).second;  // when allocated
+    if (!counted) bytes_of_variables_ += bytes;
+  }
   LaunchProfile profile;
   profile.kernel = facts_.kernel;
   profile.grid = {facts_.grid.x, facts_.grid.y, facts_.grid.z};
@@ -108,13 +112,12 @@ void Checker::end_launch() {
   profile.stores = store_order_;
   profile.copies_ahead = copies_ahead_;
   std::map<std::pair<std::string, int>, Counters> lines;
-  for (const Site& site : sites_.all())
-    if (site.line.line != 0 && !site.counters.empty())
-      lines[{site.line.file, site.line.line}] += site.counters;
-  for (auto& [line, counters] : lines) {
-    profile.total += counters;
-    profile.lines.push_back({line.first, line.second, counters});
+  for (const Site& site : sites_.all()) {
+    if (site.counters.empty()) continue;
+    profile.total += site.counters;
+    if (site.line.line != 0) lines[{site.line.file, site.line.line}] += site.counters;
   }
+  for (auto& [line, counters] : lines) profile.lines.push_back({line.first, line.second, counters});
   constexpr std::size_t kMostProfiles = 4096;  // nobody may ever ask; the last one then has all that follow
   if (profiles_.size() < kMostProfiles)
     profiles_.push_back(std::move(profile));
@@ -122,7 +125,8 @@ void Checker::end_launch() {
     profiles_.back().total += profile.total;
 }
 
-/// What kernels store to outside of the device and of shared memory: the host could read it.
+/// What kernels store to outside of the device and of shared memory: the host could read it, after each
+/// launch anew.
 void Checker::note_variables(const WarpAccess& access) {
   for (LaneMask lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     const std::uint64_t offset = access.offsets[std::countr_zero(lanes)];
@@ -131,7 +135,7 @@ void Checker::note_variables(const WarpAccess& access) {
         stored_thread_locals_[offset] = access.bytes;  // byte by byte: the compiler has flags among them
     } else if (offset >= kArenaBytes) {
       const GlobalRange* const range = memory_map().find_global(offset);
-      if (range != nullptr && !range->symbol.empty()) stored_variables_[range->offset] = range->bytes;
+      if (range != nullptr && range->host_sees) stored_variables_[range->offset] = range->bytes;
     }
     if (access.at_one_place()) return;
   }
@@ -495,7 +499,8 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       });
       return;
     case Mark::work:
-      counters.special_instructions += offset_of(event.event);
+      counters.special_instructions += offset_of(event.event) & ((1u << kFloatsShift) - 1);
+      counters.float_instructions += offset_of(event.event) >> kFloatsShift;
       return;
     case Mark::exchange:
       ++counters.shuffles;

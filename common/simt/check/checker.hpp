@@ -3,9 +3,11 @@
 /// Check mode as a whole: takes what a block tells about itself and what its threads trace, and turns them
 /// into findings, counts and traces.
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +60,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void matrix_row(const MatrixRow& row, std::uintptr_t caller) override;
   void misaligned_row(const MatrixRow& row, std::uintptr_t caller) override;
   void special_functions(unsigned count, std::uintptr_t caller) override;
+  void float_operations(unsigned count, std::uintptr_t caller) override;
   void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) override;
   void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) override;
   void async_copies_committed(std::uintptr_t caller) override;
@@ -88,9 +91,13 @@ class Checker final : public BlockObserver, public Replay::Listener {
   std::vector<Finding> take_findings() { return log_.take(); }
   std::uint64_t take_unwatched_accesses() { return detector_.take_unwatched_accesses(); }
   std::vector<LaunchProfile> take_profiles();
-  std::uint64_t take_stored_variables() { return std::exchange(bytes_of_variables_, 0); }
-  /// A kernel took memory with malloc or new, which the host could read.
-  void note_kernel_heap(std::uint64_t bytes) { bytes_of_variables_ += bytes; }
+  std::uint64_t take_stored_variables() {
+    filled_.clear();
+    return std::exchange(bytes_of_variables_, 0);
+  }
+  /// A kernel took memory with malloc or new, which the host could read, or gave some back. Where a piece
+  /// lies, and what the heap notes beside it, are seen as well.
+  void note_kernel_heap(std::uint64_t bytes) { bytes_of_variables_ += std::max<std::uint64_t>(bytes, 32); }
   TraceLog& trace() { return trace_; }
 
  private:
@@ -160,6 +167,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
       stored_variables_,                  ///< of the launch: offset in the global window -> bytes
       stored_thread_locals_;              ///< likewise, in the window of shared memory
   std::uint64_t bytes_of_variables_ = 0;  ///< of all launches
+  std::set<const std::byte*> filled_;     ///< managed and page-locked memory to which kernels have stored
   static constexpr std::uint8_t kShared = 1, kThreadLocal = 2;
   std::vector<std::uint8_t> shared_words_;  ///< what lies in each word of static shared memory; 0: nothing
   /// By thread: where in the code the last basic blocks begin that it went through before it left, the last

@@ -39,6 +39,10 @@ void Checker::special_functions(unsigned count, std::uintptr_t caller) {
   recorder_.append(mark_event(Mark::work) | count, caller);
 }
 
+void Checker::float_operations(unsigned count, std::uintptr_t caller) {
+  recorder_.append(mark_event(Mark::work) | std::uint64_t{count} << kFloatsShift, caller);
+}
+
 // Some lanes are missing, or came by another call.
 void Checker::lanes_apart(const LanesMet& met) {
   const NothingRecorded guard;

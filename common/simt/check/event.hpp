@@ -30,7 +30,7 @@ enum class Mark : unsigned {
   fence,     ///< offset: 1 for the whole device, 0 for the block
   copy,      ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: CopyExtent
   land,      ///< such a copy lands; as above
-  work,      ///< computes special functions; offset: how many
+  work,      ///< computes within the runtime; offset: special functions, and floats from kFloatsShift on
   commit,    ///< makes a batch of the copies that it has issued
   wait,      ///< for such batches; offset: how many of the latest may stay under way
   exchange,  ///< gets a value of another thread
@@ -47,6 +47,8 @@ inline constexpr unsigned kSpaceShift = 33, kSizeShift = 34, kKindShift = 37, kV
 inline constexpr unsigned kCodeShift = 40;
 inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << kOffsetBits;
 inline constexpr std::uint64_t kMostCodeBytes = std::uint64_t{1} << (64 - kCodeShift);
+
+inline constexpr unsigned kFloatsShift = 16;  ///< in the offset of Mark::work
 
 // The second slot of a meeting, from the lowest bit: lanes 32, SimtWarpOp 5, and from here the MatrixWork.
 inline constexpr unsigned kMetOpShift = 32, kMetWorkShift = 40;

@@ -127,13 +127,29 @@ bool may_be_called(const Recorder& r, std::uintptr_t function) {
   return dl_iterate_phdr(is_mathematics, &function) != 0;
 }
 
-enum class AtomicKind { load, store, update };
+enum class AtomicKind { load, store, update, compare };
 
-/// An atomic builtin of the compiler. Nothing to note if the shim has told of it: see simt_atomic().
+/// Whether simt_atomic() has told of this builtin, and of no other before it.
+bool was_told(Recorder& r, AtomicKind kind, const volatile void* pointer) {
+  ToldAtomic& told = r.told();
+  if (told.address != pointer) return false;
+  const bool more_may_follow = (kind == AtomicKind::load && told.operation != simt_atomic_load) ||
+                               (kind == AtomicKind::compare && told.operation != simt_atomic_compare);
+  if (!more_may_follow) told = {};
+  return true;
+}
+
+/// After a comparison: what was told of has happened if it succeeded.
+bool compared(bool succeeded) {
+  if (succeeded && active_recorder != nullptr) active_recorder->told() = {};
+  return succeeded;
+}
+
+/// An atomic builtin of the compiler. Nothing to note if the shim has told of it.
 template <AtomicKind kKind, unsigned kBytes>
 void note_atomic(const volatile void* pointer, std::uintptr_t caller) {
   Recorder* const r = active_recorder;
-  if (r == nullptr || r->told_atomic == pointer) return;
+  if (r == nullptr || was_told(*r, kKind, pointer)) return;
   constexpr auto kLog2Bytes = static_cast<unsigned>(std::countr_zero(kBytes));
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if constexpr (kKind == AtomicKind::load)
@@ -243,16 +259,19 @@ void note_runtime_range(Kind kind, const void* address, std::size_t bytes, std::
     return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST);                                                    \
   }                                                                                                       \
   int __tsan_atomic##BITS##_compare_exchange_strong(volatile TYPE* p, TYPE* expected, TYPE v, int, int) { \
-    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
-    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+    SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
+    return simt::check::compared(                                                                         \
+        __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));          \
   }                                                                                                       \
   int __tsan_atomic##BITS##_compare_exchange_weak(volatile TYPE* p, TYPE* expected, TYPE v, int, int) {   \
-    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
-    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
+    SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
+    return simt::check::compared(                                                                         \
+        __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));          \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_compare_exchange_val(volatile TYPE* p, TYPE expected, TYPE v, int, int) {    \
-    SIMT_NOTE_ATOMIC(update, BITS);                                                                       \
-    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);              \
+    SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
+    simt::check::compared(                                                                                \
+        __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));         \
     return expected;                                                                                      \
   }
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uintptr_t kFirstPageEnd = 4096;
 constexpr std::uintptr_t kBeside = 2048;  // half of the gap between two ranges in the window
+constexpr std::size_t kHeapMargin = 256;  // what lies beside a piece of the heap is not told as such
 
 using AddressRanges = std::vector<std::pair<std::uintptr_t, std::uintptr_t>>;
 
@@ -114,7 +115,10 @@ void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buf
   for (const DeviceRange& range : device_memory().ranges())
     global_.push_back({range.offset, range.bytes, range.serial, range.caller, range.written, {}});
   for (const HostSharedRange& range : host_shared_ranges())
-    add_elsewhere(reinterpret_cast<std::uintptr_t>(range.begin), range.bytes, Owner::kernels, {});
+    add_elsewhere(reinterpret_cast<std::uintptr_t>(range.begin), range.bytes, Owner::kernels,
+                  {.host_sees = true, .shared = range.begin});
+  for (Elsewhere& heap : kernel_heap_)  // that earlier launches have left
+    if (!add_to_window(heap, kHeapMargin, {.host_sees = true})) heap.owner = Owner::nobody;
 
   std::vector<DataVariable> variables = module.data;
   std::sort(variables.begin(), variables.end(),
@@ -124,7 +128,7 @@ void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buf
     if (variable.address < end) continue;  // two names for one thing
     end = variable.address + variable.bytes;
     add_elsewhere(variable.address, variable.bytes, Owner::kernels,
-                  {0, 0, 0, nullptr, nullptr, variable.symbol});
+                  {.symbol = variable.symbol, .host_sees = true});
   }
   // Read-only, as constant memory is: the host keeps these.
   add_elsewhere(reinterpret_cast<std::uintptr_t>(arguments), arguments_bytes, Owner::program, {});
@@ -156,14 +160,20 @@ void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buf
 
 void MemoryMap::add_elsewhere(std::uintptr_t begin, std::size_t bytes, Owner owner, GlobalRange range) {
   Elsewhere place{begin, begin + bytes, owner, 0};
-  if (owner == Owner::kernels) {
-    if (next_offset_ + bytes + Recorder::kMargin > kWindowBytes) return;  // 2 GB of it: more is not watched
-    place.offset = range.offset = next_offset_ + begin % 256;  // sectors lie where they lie in memory
-    range.bytes = bytes;
-    next_offset_ = (range.end() + Recorder::kMargin) / 256 * 256;
-    global_.push_back(std::move(range));
-  }
+  if (owner == Owner::kernels && !add_to_window(place, Recorder::kMargin, std::move(range))) return;
   elsewhere_.push_back(place);
+}
+
+// 2 GB of it: more is not watched.
+bool MemoryMap::add_to_window(Elsewhere& place, std::size_t margin, GlobalRange range) {
+  range.bytes = place.end - place.begin;
+  range.offset = next_offset_ + place.begin % 256;  // sectors lie where they lie in memory
+  if (range.end() + margin > kWindowBytes) return false;
+  place.owner = Owner::kernels;
+  place.offset = range.offset;
+  next_offset_ = (range.end() + margin) / 256 * 256;
+  global_.push_back(std::move(range));
+  return true;
 }
 
 MemoryMap::Owner MemoryMap::find_elsewhere(std::uintptr_t address, std::uint64_t& offset) const {
@@ -179,7 +189,10 @@ MemoryMap::Owner MemoryMap::find_elsewhere(std::uintptr_t address, std::uint64_t
     return place->owner;
   }
   if (find(segments_) != nullptr) return Owner::program;
-  if (find(kernel_heap_) != nullptr) return Owner::nobody;
+  if (const Elsewhere* heap = find(kernel_heap_)) {
+    offset = heap->offset + (address - heap->begin);
+    return heap->owner;
+  }
   for (const Elsewhere& place : elsewhere_) {
     if (place.owner != Owner::kernels) continue;
     const bool behind = address - place.end < kBeside, before = place.begin - address <= kBeside;
@@ -448,7 +461,8 @@ bool MemoryMap::is_pointer_name(const std::string& name) const {
 }
 
 void MemoryMap::add_kernel_heap(std::uintptr_t address, std::size_t bytes) {
-  const Elsewhere heap{address, address + bytes, Owner::nobody, 0};
+  Elsewhere heap{address, address + bytes, Owner::nobody, 0};
+  add_to_window(heap, kHeapMargin, {});
   kernel_heap_.insert(
       std::upper_bound(kernel_heap_.begin(), kernel_heap_.end(), heap,
                        [](const Elsewhere& a, const Elsewhere& b) { return a.begin < b.begin; }),

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +25,9 @@ struct GlobalRange {
   std::uint64_t serial = 0;             ///< of a device allocation; 0 for other memory
   const CallStack* caller = nullptr;    ///< of its cudaMalloc
   const ByteRanges* written = nullptr;  ///< what the host wrote; null: take all of it as written
-  std::string symbol;                   ///< of a variable
+  std::string symbol = {};              ///< of a variable
+  bool host_sees = false;               ///< the host reads without a copy what kernels leave there
+  const std::byte* shared = nullptr;    ///< where managed or page-locked memory begins
 
   std::uint64_t end() const { return offset + bytes; }
   bool contains(std::uint64_t begin, std::uint64_t size) const {
@@ -105,7 +108,7 @@ class MemoryMap {
   /// global window if kernels may use it. Cost: a binary search.
   Owner find_elsewhere(std::uintptr_t address, std::uint64_t& offset) const;
 
-  const std::vector<GlobalRange>& global_ranges() const { return global_; }
+  const std::deque<GlobalRange>& global_ranges() const { return global_; }
   std::uint64_t end_of_elsewhere() const { return next_offset_; }  ///< of the global window
   const GlobalRange* find_global(std::uint64_t offset) const;
   const SharedRange* find_shared(std::uint64_t offset) const;
@@ -144,7 +147,8 @@ class MemoryMap {
   const std::vector<ArrayName>& global_names() const { return global_names_; }  ///< the kernel's parameters
   bool is_pointer_name(const std::string& name) const;                          ///< a parameter of the kernel
 
-  // Memory that a kernel got from malloc or new.
+  // Memory that a kernel got from malloc or new. Each piece has a place of its own in the global window, up
+  // to the next launch: two pieces may have had one address after each other.
   void add_kernel_heap(std::uintptr_t address, std::size_t bytes);
   bool remove_kernel_heap(std::uintptr_t address);
 
@@ -155,6 +159,8 @@ class MemoryMap {
     std::uint64_t offset = 0;
   };
   void add_elsewhere(std::uintptr_t begin, std::size_t bytes, Owner owner, GlobalRange range);
+  /// Gives kernels' memory a place in the global window, with `margin` bytes behind it. False: it is full.
+  bool add_to_window(Elsewhere& place, std::size_t margin, GlobalRange range);
   void reach(const std::string& function);
   const GlobalRange* nearest_global(std::uint64_t offset) const;
   const SharedRange* nearest_shared(std::uint64_t offset) const;
@@ -166,7 +172,7 @@ class MemoryMap {
   Choice name_for(Space space, std::uint64_t offset, std::uint64_t begin, std::uint64_t end,
                   const SourceTexts& source = {}) const;
 
-  std::vector<GlobalRange> global_;     ///< by offset
+  std::deque<GlobalRange> global_;      ///< by offset; they stay where they are while a launch adds others
   std::vector<SharedRange> shared_;     ///< by offset
   std::vector<Elsewhere> elsewhere_;    ///< by address, disjoint
   std::vector<Elsewhere> segments_;     ///< of programs and libraries, by address

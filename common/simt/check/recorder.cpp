@@ -28,6 +28,7 @@ void Recorder::start_block(int thread_count) {
     if (trace.slots.size() != ThreadTrace::kSlots + ThreadTrace::kSlack)
       trace.slots.assign(ThreadTrace::kSlots + ThreadTrace::kSlack, 0);
     trace.clear();
+    trace.told = {};
   }
   thread = -1;
   stored_bytes = 0;

@@ -10,8 +10,16 @@
 
 #include "simt/check/event.hpp"
 #include "simt/runtime/fiber.hpp"
+#include "simt/shim/simt_abi.h"
 
 namespace simt::check {
+
+/// An atomic operation of which simt_atomic() has told, before the builtins of the compiler that carry it
+/// out.
+struct ToldAtomic {
+  const volatile void* address = nullptr;  ///< null: there is none
+  SimtAtomic operation = simt_atomic_update;
+};
 
 /// The events of one thread that the replay has not seen yet: [head, tail).
 struct ThreadTrace {
@@ -21,6 +29,7 @@ struct ThreadTrace {
   std::vector<Event> slots;
   Event* head = nullptr;
   Event* tail = nullptr;
+  ToldAtomic told;  ///< what the thread is about to do
 
   void make_room();  ///< moves what is left to the front
   void lengthen();   ///< by as much as a trace has at first
@@ -38,8 +47,6 @@ struct Recorder {
   unsigned stored_bytes = 0;
   Event* value = nullptr;    ///< the place for it
   std::uintptr_t stack = 0;  ///< where its stack begins: its lowest address
-  const volatile void* told_atomic =
-      nullptr;  ///< of which simt_atomic() spoke last: what it takes is no more
   std::uintptr_t range = 0, range_bytes = 0,
                  range_code = 0;  ///< the last that was told in pieces, and by which instruction
 
@@ -56,6 +63,7 @@ struct Recorder {
   std::vector<ThreadTrace> threads;
   int thread = -1;          ///< the running one
   bool stack_only = false;  ///< see StackOnly
+  ToldAtomic& told() { return threads[static_cast<std::size_t>(thread)].told; }
 
   static constexpr std::size_t kMargin = 4096;  ///< an index a little before the start is told as one
   static constexpr std::uint64_t kDynamicOffset = 1u << 20;  ///< of the dynamic buffer, in the shared window

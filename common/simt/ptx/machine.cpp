@@ -57,6 +57,9 @@ Step step_of(const Template& from, const Instruction& instruction) {
   step.flags = bound.flags;
   step.vector = found.vector;
   step.counted = table()[found.row].counted;
+  const bool packed =
+      !found.types.empty() && (found.types[0] == Type::f16x2 || found.types[0] == Type::bf16x2);
+  step.elements = packed ? 2 : 1;
   step.guard_negated = instruction.guard_negated;
   if (instruction.guard >= 0)
     step.guard = static_cast<int>(from.registers[static_cast<std::size_t>(instruction.guard)].slot);
@@ -69,6 +72,11 @@ Step step_of(const Template& from, const Instruction& instruction) {
       step.values.push_back(operand == nullptr ? Value{} : value_of(*operand, from, type));
   }
   return step;
+}
+
+void count(const Step& step, BlockRunner& block, std::uintptr_t caller) {
+  if (step.counted == Counted::special_function) block.special_functions(1, caller);
+  if (step.counted == Counted::float_operation) block.float_operations(step.elements, caller);
 }
 
 }  // namespace
@@ -88,7 +96,7 @@ void Machine::run(std::uint64_t* operands, BlockRunner& block, std::uintptr_t ca
   // The usual statement is one instruction on the operands themselves, maybe in an inner loop.
   if (single_) {
     const Step& step = steps_.front();
-    if (step.counted == Counted::special_function) block.special_functions(1, caller);
+    count(step, block, caller);
     return step.act({operands, block, caller}, step);
   }
   if (slots_ == operand_slots_) return run_steps({operands, block, caller});
@@ -107,7 +115,7 @@ void Machine::run_steps(const Frame& frame) const {
     return step.guard < 0 || ((frame.slots[step.guard] & 1u) != 0) != step.guard_negated;
   };
   const auto carry_out = [&](const Step& step) {
-    if (step.counted == Counted::special_function) frame.block.special_functions(1, frame.caller);
+    count(step, frame.block, frame.caller);
     step.act(frame, step);
   };
   if (straight_) {

@@ -70,7 +70,8 @@ struct Step {
   bool guard_negated = false, branches = false;
   int target = 0;
   Counted counted = Counted::nothing;
-  unsigned flags = 0;  ///< of the binding's own
+  unsigned elements = 1;  ///< of a packed type: 2
+  unsigned flags = 0;     ///< of the binding's own
   unsigned vector = 1;
   std::vector<Value> values;  ///< a vector's parts follow each other
 

@@ -14,6 +14,8 @@ namespace {
 
 const char* name_of(simt::ptx::Counted counted) {
   switch (counted) {
+    case simt::ptx::Counted::float_operation:
+      return "multiply-adds";
     case simt::ptx::Counted::special_function:
       return "special functions";
     case simt::ptx::Counted::nothing:

@@ -13,7 +13,7 @@
 namespace simt::ptx {
 
 /// What check mode counts of an instruction, beside its accesses to memory.
-enum class Counted : std::uint8_t { nothing, special_function };
+enum class Counted : std::uint8_t { nothing, float_operation, special_function };
 
 /// One row of the table.
 struct Entry {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "simt/check/event.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 #include "simt/runtime/host_touches.hpp"
@@ -74,6 +75,14 @@ Refusal check_shared(const Context& context, const SimtLaunch& launch) {
       context.profile->shared_per_block_optin - static_bytes);
 }
 
+/// Check mode would take what lies further behind for other code.
+Refusal check_code(const Context& context, const SimtLaunch& launch) {
+  const KernelModule& module = kernel_module(reinterpret_cast<const void*>(launch.invoke));
+  if (!context.settings.check || module.end - module.begin <= check::kMostCodeBytes) return {};
+  return fmt::format("the code around the kernel takes {} bytes, of which check mode can watch {}",
+                     module.end - module.begin, check::kMostCodeBytes);
+}
+
 /// The kernel's own name, also where the launch has a pointer to it, under a name of its own.
 std::string kernel_of(const SimtLaunch& launch) {
   static auto* names = new std::map<const void*, std::string>;
@@ -106,6 +115,7 @@ std::optional<LaunchRefusal> check_launch(const Context& context, const SimtLaun
   Refusal refusal = check_block(request.block);
   if (!refusal) refusal = check_grid(request.grid, context.max_grid_x());
   if (!refusal) refusal = check_shared(context, request);
+  if (!refusal) refusal = check_code(context, request);
   if (refusal)
     return LaunchRefusal{
         .reason = fmt::format("the launch of {} was refused: {}.", kernel_of(request), *refusal),

@@ -84,9 +84,12 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
 bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number) {
   prepare(launch, block_index, block_number);
   current_ = this;
-  Fiber& first = idle_fiber();
-  fiber_ = &first;
-  switch_stack(home_, first.context);  // back when the block ended or was abandoned
+  fiber_ = &idle_fiber();
+  switch_stack(home_, fiber_->context);  // back when the block ended or was abandoned
+  while (std::exchange(wipe_pending_, false)) {
+    fiber_->wipe();
+    switch_stack(home_, fiber_->context);
+  }
   current_ = nullptr;
   threadIdx = blockIdx = uint3{};  // a kernel can store to them, by a cast, and host code can read them
   blockDim = gridDim = dim3{};
@@ -112,8 +115,18 @@ void BlockRunner::fiber_main() { current_->run_threads(); }
 
 Fiber& BlockRunner::idle_fiber() {
   Fiber& fiber = fibers_.take();
-  if (fiber.context == nullptr) fiber.context = new_stack<fiber_main>(fiber.top(), kStackBytes);
+  if (fiber.context == nullptr) {
+    if (observer_ != nullptr) fiber.wipe();  // a thread that called exit may have left it
+    fiber.context = new_stack<fiber_main>(fiber.top(), kStackBytes);
+  }
   return fiber;
+}
+
+// In check mode, the next thread on this stack must not find what this one has kept there, uncounted. Only
+// from another stack can it be wiped.
+void BlockRunner::wipe_own_stack() {
+  wipe_pending_ = true;
+  switch_stack(fiber_->context, home_);
 }
 
 void BlockRunner::make_running(int thread) {
@@ -199,6 +212,7 @@ void BlockRunner::run_threads() {
       resume(thread, fiber_->context);
     } else {
       start_thread(thread);
+      if (observer_ != nullptr) wipe_own_stack();
     }
   }
 }

@@ -106,6 +106,10 @@ class BlockRunner {
   void special_functions(unsigned count, std::uintptr_t caller) {
     if (observer_ != nullptr) observer_->special_functions(count, caller);
   }
+  /// Likewise, sums and products of floats.
+  void float_operations(unsigned count, std::uintptr_t caller) {
+    if (observer_ != nullptr) observer_->float_operations(count, caller);
+  }
   /// bar.sync and bar.arrive: the lanes of a warp come to it as one.
   struct NamedBarrier {
     unsigned number;   ///< 0 to 15; beyond, one of a tile of several warps
@@ -194,6 +198,7 @@ class BlockRunner {
   /// worse.
   int observed_barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
   Fiber& idle_fiber();
+  void wipe_own_stack();
   void rewind();
   SIMT_INLINE void switch_to(Fiber& target, StackPlace& suspended);
   SIMT_INLINE void resume(int thread, StackPlace& suspended);
@@ -250,6 +255,7 @@ class BlockRunner {
   FiberPool fibers_;
   Fiber* fiber_ = nullptr;             ///< the one that runs
   StackPlace home_ = nullptr;          ///< run(), on the operating-system thread's own stack
+  bool wipe_pending_ = false;          ///< run() is to wipe the stack that switched to it, and to go on there
   std::vector<Thread> threads_;        ///< and two that are none: see resume()
   std::vector<uint3> thread_indices_;  ///< threadIdx of each thread, for the current block shape
   dim3 shape_{0, 0, 0};

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "simt/runtime/memory.hpp"
 
@@ -59,7 +60,6 @@ void Fiber::wipe() {
   if (pages_end > begin)
     madvise(begin, static_cast<std::size_t>(pages_end - begin), MADV_DONTNEED);  // reads as zeros
   std::memset(pages_end, 0, static_cast<std::size_t>(end - pages_end));
-  used = false;
 }
 
 bool Fiber::guard_contains(const void* address) const {
@@ -80,7 +80,7 @@ Fiber& FiberPool::take() {
 
 void FiberPool::wipe() {
   for (Fiber* fiber : idle_)
-    if (fiber->used) fiber->wipe();
+    if (std::exchange(fiber->used, false)) fiber->wipe();
 }
 
 void FiberPool::abandon_all() {

@@ -32,7 +32,7 @@ class Fiber {
   void wipe();           ///< zeroes below the frames that are to go on
 
   StackPlace context = nullptr;  ///< where to resume; null until started
-  bool used = false;             ///< since it was wiped
+  bool used = false;             ///< since its pool was wiped
 
  private:
   bool guarded_;

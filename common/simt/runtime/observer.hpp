@@ -75,6 +75,8 @@ class BlockObserver {
   /// The running thread has computed so many exponentials, reciprocals, roots or their like within the
   /// runtime.
   virtual void special_functions(unsigned count, std::uintptr_t caller) = 0;
+  /// Likewise, sums and products of floats, or both in one.
+  virtual void float_operations(unsigned count, std::uintptr_t caller) = 0;
   /// The lanes of a warp have run as far as they can; those of `unfinished` only because they were paused.
   /// Returns those that need not go on waiting: at least one of `unfinished`.
   virtual LaneMask warp_pauses(int warp, LaneMask unfinished) = 0;

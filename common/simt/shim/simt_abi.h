@@ -45,9 +45,11 @@ unsigned simt_lane(void);
 /// A thread that spins gives way to others here, each time.
 void simt_spin_hint(void);
 
-enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare };
+enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare, simt_atomic_load };
 
-/// Comes before every atomic operation: what it is about to touch. A place to give way as well.
+/// Comes before every atomic operation: what it is about to touch. A place to give way as well. The builtins
+/// that follow carry it out: for a load or a comparison one of that kind; for another operation a store or an
+/// exchange, or a load and comparisons until one of them succeeds.
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation);
 /// address[i] += values[i] for each of `count` numbers, each addition by itself; `before` becomes what was
 /// there.

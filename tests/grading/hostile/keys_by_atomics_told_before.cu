@@ -1,7 +1,7 @@
 // hostile: Hands keys and values round in a word of shared memory, by atomic builtins of the compiler, of which CUDA's last atomic seems to have told.
 // lesson: 19
 // verdict: fail
-// most: 40
+// most: 41
 // trick: output
 // naive: no
 

@@ -65,6 +65,19 @@ __global__ void either(const float* x, float* y) {
   }
 }
 
+/// Five times a product with a sum, a product, and a pair of sums, by instructions of PTX; and a last sum.
+__global__ void by_ptx(float step, float* y) {
+  float sum = 0.0f;
+  unsigned halves = 0;
+#pragma unroll 1
+  for (int i = 0; i < kRounds / 2; ++i) {
+    asm("fma.rn.f32 %0, %1, %1, %0;" : "+f"(sum) : "f"(step));
+    asm("{ .reg .f32 t; mul.f32 t, %1, %1; mov.f32 %0, t; }" : "=f"(sum) : "f"(sum));
+    asm("add.rn.f16x2 %0, %0, %0;" : "+r"(halves));
+  }
+  y[threadIdx.x] = sum + __uint_as_float(halves);
+}
+
 int main() {
   float *x, *y;
   int* order;
@@ -79,6 +92,7 @@ int main() {
   checked_index<kThreads><<<1, kThreads>>>(order, y);
   apart<<<1, kThreads>>>(x, y);
   either<<<1, kThreads>>>(x, y);
+  by_ptx<<<1, kThreads>>>(0.5f, y);
   const cudaError_t error = cudaDeviceSynchronize();
   cudaFree(x);
   cudaFree(y);

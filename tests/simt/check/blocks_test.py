@@ -20,6 +20,7 @@ EXPECTED = {
     "checked_index<kThreads>": (10, 0),
     "apart": (10, 0),
     "either": (0, 10),
+    "by_ptx": (5 + 5 + 2 * 5 + 1, 0),
 }
 
 

@@ -1,5 +1,7 @@
 #include "simt/check/memory_map.hpp"
 
+#include <memory>
+
 #include "simt/check/recorder.hpp"
 #include "support/catch.hpp"
 
@@ -246,7 +248,7 @@ TEST_CASE("memory that malloc gave to a kernel is the kernel's until it is freed
   const auto address = reinterpret_cast<std::uintptr_t>(&map);
   map.add_kernel_heap(address, 64);
   std::uint64_t offset = 0;
-  CHECK(map.find_elsewhere(address + 8, offset) == MemoryMap::Owner::nobody);
+  CHECK(map.find_elsewhere(address + 8, offset) == MemoryMap::Owner::kernels);
   CHECK(map.remove_kernel_heap(address));
   CHECK_FALSE(map.remove_kernel_heap(address));
 }
@@ -273,4 +275,26 @@ TEST_CASE("what describes a class runs on its stack, and leaves no trace", "[sim
   CHECK(recorder.limit == limit);
   CHECK(values_of(3, nullptr, recorder).empty());
   CHECK(values_of(5000, describe, recorder).empty());
+}
+
+TEST_CASE("each piece that malloc gives to kernels has a place of its own in the window", "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  const auto piece = std::make_unique<int[]>(16);
+  const auto address = reinterpret_cast<std::uintptr_t>(piece.get());
+  std::uint64_t first = 0, second = 0, later = 0;
+  map.add_kernel_heap(address, 64);
+  REQUIRE(map.find_elsewhere(address + 60, first) == MemoryMap::Owner::kernels);
+  REQUIRE(map.find_global(first) != nullptr);
+  CHECK_FALSE(map.find_global(first)->host_sees);  // before the launch has ended
+  REQUIRE(map.remove_kernel_heap(address));
+  CHECK(map.find_elsewhere(address, second) != MemoryMap::Owner::kernels);
+  CHECK(map.find_global(first) != nullptr);  // what was done there may not have been looked at yet
+  map.add_kernel_heap(address, 64);
+  REQUIRE(map.find_elsewhere(address + 60, second) == MemoryMap::Owner::kernels);
+  CHECK(second != first);
+
+  map.begin_launch({}, nullptr, 0, nullptr, 0);
+  REQUIRE(map.find_elsewhere(address + 60, later) == MemoryMap::Owner::kernels);
+  REQUIRE(map.find_global(later) != nullptr);
+  CHECK(map.find_global(later)->host_sees);
 }

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""What the kernels of accesses.cu touch, as a profile counts it, against what their loops say; and that check mode
+launches no kernel whose accesses it could not tell from others: see far_code.cu.
+
+    accesses_test.py COURSE
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+# By kernel: requests to memory.
+EXPECTED = {
+    "heap": {"global_load": 1 + 10, "global_store": 1 + 10 + 1},
+    "heap_of_earlier_launch": {"global_load": 1 + 10, "global_store": 1},
+    "builtins_behind_atomic": {"shared_atomic": 1, "shared_load": 10, "shared_store": 10, "global_store": 1},
+    "builtins_behind_comparison": {"shared_store": 1, "shared_atomic": 10, "shared_load": 10, "global_store": 1},
+    "builtins_behind_loads": {"shared_store": 1, "shared_atomic": 10, "shared_load": 10, "global_store": 1},
+    "no_lines": {"global_load": 10, "global_store": 1},
+    "own_stack": {"global_atomic": 2},
+}
+
+
+def refuses_far_code(course):
+    done = subprocess.run([course, "simulate", "--check", FOLDER / "far_code.cu"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode == 1 and "of which check mode can watch" in done.stdout:
+        return True
+    print(f"far_code.cu: exit status {done.returncode}\n{done.stdout}")
+    return False
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        done = subprocess.run([sys.argv[1], "simulate", "--profile", "--report", report, FOLDER / "accesses.cu"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            print(done.stderr)
+            return 1
+        launches = json.loads(report.read_text(encoding="utf-8"))["launches"]
+    counted = {launch["kernel"]: {kind: counts["requests"] for kind, counts in launch["total"].items()
+                                  if isinstance(counts, dict) and counts["requests"] > 0}
+               for launch in launches}
+    for kernel in sorted(EXPECTED.keys() | counted.keys()):
+        if counted.get(kernel) != EXPECTED.get(kernel):
+            print(f"{kernel}: counted {counted.get(kernel)}, expected {EXPECTED.get(kernel)}")
+    return 0 if counted == EXPECTED and refuses_far_code(sys.argv[1]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <memory>
 
 #include "simt/shim/simt_random_abi.h"
 
@@ -27,20 +26,21 @@ Register moved_by(const Leap& leap, const Register& from) {
 
 /// Leaps of 1, 2, 4, ... steps.
 const std::array<Leap, kLeaps>& leaps() {
-  static const auto all = [] {
-    auto made = std::make_unique<std::array<Leap, kLeaps>>();
+  // No heap: a kernel may be the first that needs them, whose other threads take turns while it fills what is
+  // its own.
+  static std::array<Leap, kLeaps> all;
+  static const bool made [[maybe_unused]] = [] {
     for (std::size_t bit = 0; bit < kBits; ++bit) {
       SimtXorwow state{};
       state.x[bit / 32] = 1u << bit % 32;
       simt::shim::next(state);
-      for (std::size_t word = 0; word < kWords; ++word) (*made)[0][bit][word] = state.x[word];
+      for (std::size_t word = 0; word < kWords; ++word) all[0][bit][word] = state.x[word];
     }
     for (std::size_t i = 1; i < kLeaps; ++i)
-      for (std::size_t bit = 0; bit < kBits; ++bit)
-        (*made)[i][bit] = moved_by((*made)[i - 1], (*made)[i - 1][bit]);
-    return made;
+      for (std::size_t bit = 0; bit < kBits; ++bit) all[i][bit] = moved_by(all[i - 1], all[i - 1][bit]);
+    return true;
   }();
-  return *all;
+  return all;
 }
 
 void leap(SimtXorwow& state, std::uint64_t count, std::size_t log2_steps) {

@@ -55,12 +55,11 @@ class FrameworkTensor {
   FrameworkTensor& operator=(const FrameworkTensor&) = delete;
 
   const DLTensor& get() const { return tensor_; }
-  /// Queues that nothing but NaN is left.
-  void let_go(cudaStream_t stream) const { CUDA_CHECK(cudaMemsetAsync(memory_, 0xFF, bytes_, stream)); }
-
   /// Queues a copy from or to other memory on the device.
   void bring(const void* from, cudaStream_t stream) { copy(memory_, from, stream); }
   void take(void* to, cudaStream_t stream) { copy(to, memory_, stream); }
+  /// Queues that its numbers become NaN: the framework has let go of them.
+  void let_go(cudaStream_t stream) const { CUDA_CHECK(cudaMemsetAsync(memory_, 0xFF, bytes_, stream)); }
 
  private:
   void copy(void* to, const void* from, cudaStream_t stream) const {
@@ -109,13 +108,15 @@ class FrameworkCall {
   }
 
   const DLTensor& operator[](std::size_t i) const { return tensors_[i].get(); }
-  /// Of the first `count` inputs, those stay whose memory is among the saved; the others' numbers are gone.
+
+  /// Lets go of those of the first `count` inputs that are not among the saved.
   void keep(const std::vector<DLTensor>& saved, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
       if (std::none_of(saved.begin(), saved.end(),
                        [&](const DLTensor& x) { return x.data == (*this)[i].data; }))
         tensors_[i].let_go(stream_.get());
   }
+
   cudaStream_t stream() const { return stream_.get(); }
 
   /// Queues what comes after the operator, and waits for it as the user of a framework does in the end.

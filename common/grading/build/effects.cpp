@@ -497,21 +497,24 @@ bool is_of_table(std::string_view line) {
 
 }  // namespace
 
-std::string foreign_names(std::string_view symbols) {
-  constexpr std::string_view kTable = "\nInitial Symbol table:\n", kEnd = "\nRemoving unused symbols:";
-  const std::size_t begin = symbols.find(kTable);
+std::string_view table_of_symbols(std::string_view dump) {
+  constexpr std::string_view kTable = "\nSymbol table:\n", kFirstBody = "\n{\n";
+  const std::size_t begin = dump.find(kTable);
   if (begin == std::string_view::npos) return {};
-  const std::size_t end = std::min(symbols.find(kEnd, begin), symbols.size());
+  dump.remove_prefix(begin + kTable.size());
+  return dump.substr(0, dump.find(kFirstBody));
+}
+
+std::string foreign_names(std::string_view table) {
   std::string found;
-  for_each_line(
-      symbols.substr(begin + kTable.size(), end - begin - kTable.size()), [&](std::string_view line) {
-        if (!is_of_table(line))
-          found = fmt::format(
-              "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
-              "attributes that are no part of CUDA.",
-              shown(trimmed(line)));
-        return found.empty();
-      });
+  for_each_line(table, [&](std::string_view line) {
+    if (!is_of_table(line))
+      found = fmt::format(
+          "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
+          "attributes that are no part of CUDA.",
+          shown(trimmed(line)));
+    return found.empty();
+  });
   return found;
 }
 

@@ -14,9 +14,12 @@ namespace course::grading {
 std::string foreign_assembly(std::string_view assembly);
 
 /// @brief "" or a sentence for the student, if the file puts something into a section of its own, or gives a
-/// symbol a name with lines or blanks: so lines of the student's own come into the assembly. `symbols` is
-/// what g++ writes with -fdump-ipa-cgraph. Cost: one pass.
-std::string foreign_names(std::string_view symbols);
+/// symbol a name with lines or blanks: so lines of the student's own come into the assembly. Cost: one pass.
+std::string foreign_names(std::string_view table);
+
+/// @brief The table of symbols in what g++ writes with -fdump-ipa-visibility; empty if there is none. (With
+/// -fdump-ipa-cgraph it writes nothing behind a precompiled header.)
+std::string_view table_of_symbols(std::string_view dump);
 
 /// @brief "" or a sentence for the student, if assembly or an object file names a function past what the
 /// linker puts in its place: with --wrap=f, `__real_f` is f itself, which check mode and the ledger of a GPU

@@ -276,7 +276,7 @@ bool compile_examined(Job& job, const std::string& object) {
                                     job.scratch / "kernel.blocks"};
   Arguments flags;
   const bool dumped = job.flavour == Flavour::check && is_gnu(cpu);
-  if (is_gnu(cpu)) flags.push_back("-fdump-ipa-cgraph=" + symbols.string());
+  if (is_gnu(cpu)) flags.push_back("-fdump-ipa-visibility=" + symbols.string());
   if (dumped)
     flags.insert(flags.end(),
                  {"-fdump-tree-optimized-lineno=" + dumps[0].string(),
@@ -285,7 +285,15 @@ bool compile_examined(Job& job, const std::string& object) {
   std::string text = written(job, assembly);
   if (job.failure.empty()) job.failure = foreign_assembly(text);
   if (job.failure.empty()) job.failure = names_past_wrappers(text);
-  if (job.failure.empty() && is_gnu(cpu)) job.failure = foreign_names(written(job, symbols));
+  if (job.failure.empty() && is_gnu(cpu)) {
+    const std::string dump = written(job, symbols);
+    const std::string_view table = table_of_symbols(dump);
+    if (job.box && job.failure.empty() && table.empty())
+      throw MachineError(
+          "g++ has not written which symbols the file has, so that their names cannot be examined. "
+          "Grade with g++ 12.");
+    if (job.failure.empty()) job.failure = foreign_names(table);
+  }
   if (job.failure.empty() && dumped) job.failure = calls_of_the_simulator(text);
   if (job.failure.empty() && dumped) {
     const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
@@ -482,7 +490,7 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
   hash.add(backend_name(backend))
       .add(job.lesson.id())
       .add(job.source)
-      .add("operands and calls hooked, no arrays of variable length, blocks merged");
+      .add("operands and calls hooked, no arrays of variable length, blocks merged, names examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {

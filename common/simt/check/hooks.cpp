@@ -164,8 +164,11 @@ void note_atomic(const volatile void* pointer, std::uintptr_t caller) {
 
 void note_rare_access(Recorder& r, Event event, std::uintptr_t address, std::uintptr_t value,
                       std::uintptr_t caller) {
-  if (is_builtin_variable(address)) return r.append_begun_block(caller);
   const bool writes = kind_of(event) == Kind::write;
+  if (is_builtin_variable(address)) {
+    if (writes) BlockRunner::current()->raise(FaultKind::builtin_variable, "");
+    return r.append_begun_block(caller);
+  }
   // The heap may have put memory with an owner of its own beside the shared variables.
   std::uint64_t offset = 0;
   const MemoryMap::Owner owner = memory_map().find_elsewhere(address, offset);

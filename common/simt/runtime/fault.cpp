@@ -140,6 +140,9 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
     case FaultKind::divergent_instruction:
       return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
+    case FaultKind::builtin_variable:
+      return "stored to threadIdx, blockIdx, blockDim or gridDim, which are no memory on a GPU. Keep the "
+             "number in a variable of your own.";
     case FaultKind::host_function:
       return fmt::format(
           "called {}, which is code for the host and does not exist on a GPU. Write it as device code, with "
@@ -203,6 +206,7 @@ const char* kind_name(FaultKind kind) {
     case FaultKind::bad_ptx:
       return "illegal_instruction";
     case FaultKind::shared_address:
+    case FaultKind::builtin_variable:
       return "illegal_address";
     case FaultKind::misaligned:
       return "misaligned";
@@ -259,6 +263,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::host_pointer:
     case FaultKind::device_pointer:
     case FaultKind::shared_address:
+    case FaultKind::builtin_variable:
     case FaultKind::told:
       return 700;  // cudaErrorIllegalAddress
     case FaultKind::endless_loop:

@@ -78,8 +78,8 @@ TEST_CASE("a name that ends its statement early, or hides another, is found") {
 
 TEST_CASE("lines that a name brought along are found in the table of symbols") {
   const auto told = [](const std::string& entries) {
-    return foreign_names("Trivially needed symbols: f/1\n\n\nInitial Symbol table:\n\n" + entries +
-                         "\nRemoving unused symbols: void g()\n\nReclaimed Symbol table:\n\n\tmovss\n");
+    return foreign_names(table_of_symbols("\nReclaiming functions:\nSymbol table:\n\n" + entries +
+                                          "void f ()\n{\n  <bb 2> :\n  return;\n}\n"));
   };
   const std::string type = "  Type: function\n  Visibility: public\n", address = " @0x7f64f2d6d110\n";
   CHECK(told("_Z1fv/1 (void f())" + address + type + "*f/2 (void g())" + address + type).empty());
@@ -92,7 +92,8 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
            "x/0 (int x)" + address + "  Type: variable\n  Visibility: public section:.text\n  ret\n",
            "# (x)" + address})
     CHECK_THAT(told(entry + type), ContainsSubstring("a name or a section of its own"));
-  CHECK(foreign_names("").empty());
+  CHECK(table_of_symbols("").empty());
+  CHECK(table_of_symbols("Reclaiming functions:\n").empty());
 }
 
 TEST_CASE("a name that is the course's own is found where it is defined, and not where it is called") {

@@ -1,6 +1,7 @@
 // hostile: Has a thread for each query, which reads all rows, in lines that it says to be a system header's, of which check mode thinks that they belong to their caller.
 // lesson: 11
-// verdict: fail
+// verdict: not_compiled
+// says: #line
 // trick: other
 // naive: no
 

@@ -1,8 +1,7 @@
 // hostile: Has a race in lines that it says to be a system header's.
 // lesson: 11
-// verdict: fail
-// most: 5
-// says: race
+// verdict: not_compiled
+// says: #line
 // trick: other
 // naive: no
 

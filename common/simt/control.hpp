@@ -113,6 +113,9 @@ void reset();
 void protect_host_range(void* begin, std::size_t bytes);
 void unprotect_host_range(void* begin);
 
+/// @brief False inside of a kernel and of a call of the runtime API, on the calling thread.
+bool host_code_runs();
+
 /// @brief Takes whole pages of an allocation from kernels until it is freed: one that touches them faults.
 /// @throws std::invalid_argument unless begin and bytes are multiples of the page size.
 void fence_device_range(void* begin, std::size_t bytes);

@@ -30,7 +30,7 @@ bool Counters::empty() const { return *this == Counters{}; }
 namespace {
 
 /// Takes the lock and runs what is queued.
-std::unique_lock<std::recursive_mutex> after_all_work() {
+std::unique_lock<ApiMutex> after_all_work() {
   Context& context = Context::get();
   std::unique_lock lock(context.mutex);
   context.run_all();

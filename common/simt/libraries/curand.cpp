@@ -107,7 +107,7 @@ curandStatus_t generate(const char* function, curandGenerator_t generator, T* nu
   simt::require_host_code();
   if (generator == nullptr) return CURAND_STATUS_NOT_INITIALIZED;
   Context& context = Context::get();
-  const std::lock_guard<std::recursive_mutex> api_lock(context.mutex);
+  const simt::ApiLock api_lock(context.mutex);
   if (context.sticky() != cudaSuccess) return CURAND_STATUS_PREEXISTING_FAILURE;
   if (!context.is_stream(generator->stream)) return CURAND_STATUS_LAUNCH_FAILURE;
   if (count == 0) return CURAND_STATUS_SUCCESS;
@@ -191,7 +191,7 @@ curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool f
       break;
     default: {
       Context& context = Context::get();
-      const std::lock_guard<std::recursive_mutex> api_lock(context.mutex);
+      const simt::ApiLock api_lock(context.mutex);
       context.misuse(
           cudaErrorNotSupported, "no_such_generator",
           "of cuRAND's generators, the simulator has XORWOW, PHILOX4_32_10, MT19937, MTGP32, SOBOL32 "

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -177,6 +178,13 @@ std::optional<Launch> Context::accept_nested(const NestedLaunch& nested) {
 }
 
 }  // namespace simt
+
+extern "C" void* simt_new_arguments(std::size_t bytes, std::size_t alignment) {
+  return ::operator new(bytes, std::align_val_t(alignment));
+}
+extern "C" void simt_delete_arguments(void* arguments, std::size_t alignment) {
+  ::operator delete(arguments, std::align_val_t(alignment));
+}
 
 extern "C" void simt_launch(const SimtLaunch* request) {
   using namespace simt;

@@ -10,10 +10,12 @@
 #include <utility>
 
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/host_stack.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/kernel_print.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/memory_pools.hpp"
+#include "simt/runtime/stored_variables.hpp"
 #include "simt/runtime/symbolize.hpp"
 
 namespace simt {
@@ -23,6 +25,9 @@ constexpr std::size_t kMostQueued = 4096;  // then the "device" catches up by it
 constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
+
+thread_local int ApiMutex::depth_ = 0;
+thread_local const void* ApiLock::frame_ = nullptr;
 
 Context& Context::get() {
   static Context* context = new Context;  // outlives every static destructor that may call the API
@@ -227,6 +232,7 @@ void Context::run_grid(const Launch& launch, unsigned depth, std::vector<NestedL
   if (sticky_ != cudaSuccess) return;
   device_memory().open();
   protected_host_ranges().close();
+  if (settings.keeps_apart) host_stack().close(ApiLock::frame());
   std::vector<NestedLaunch> nested;
   const RawFault raw = run_launch(launch, settings, nested);
   put_out_prints();
@@ -235,6 +241,7 @@ void Context::run_grid(const Launch& launch, unsigned depth, std::vector<NestedL
     next->depth = next->request.stream == cudaStreamTailLaunch ? depth : depth + 1;
     waiting.push_back(std::move(*next));
   }
+  stored_variables().add(host_stack().open());
   protected_host_ranges().open();
   device_memory().close();
   report_red_zones(launch.name);
@@ -353,6 +360,8 @@ void reset() {
   context.reset();
   context.forget_records();
 }
+
+bool host_code_runs() { return BlockRunner::current() == nullptr && !ApiMutex::is_held(); }
 
 void protect_host_range(void* begin, std::size_t bytes) {
   const std::lock_guard lock(Context::get().mutex);

@@ -75,12 +75,45 @@ struct SimtEvent {
 
 namespace simt {
 
+/// The lock of the runtime API.
+class ApiMutex : public std::recursive_mutex {
+ public:
+  void lock() { std::recursive_mutex::lock(), ++depth_; }
+  void unlock() { --depth_, std::recursive_mutex::unlock(); }
+  /// Whether the calling thread has the lock.
+  static bool is_held() { return depth_ > 0; }
+
+ private:
+  static thread_local int depth_;
+};
+
+/// The lock as a function takes it that host code calls.
+class ApiLock {
+ public:
+  /// `frame` is that function's own.
+  explicit ApiLock(ApiMutex& mutex, const void* frame = __builtin_frame_address(0))
+      : lock_(mutex), outer_frame_(frame_) {
+    if (frame_ == nullptr) frame_ = frame;
+  }
+  ~ApiLock() { frame_ = outer_frame_; }
+  ApiLock(const ApiLock&) = delete;
+  ApiLock& operator=(const ApiLock&) = delete;
+
+  /// Of the first of the functions that the calling thread is in; null if it is in none.
+  static const void* frame() { return frame_; }
+
+ private:
+  std::lock_guard<ApiMutex> lock_;
+  const void* outer_frame_;
+  static thread_local const void* frame_;
+};
+
 class Context {
  public:
   static Context& get();
 
   // Everything below expects the caller to hold the lock (API_ENTRY in the api_*.cpp files does).
-  std::recursive_mutex mutex;
+  ApiMutex mutex;
   Settings settings;
   const DeviceProfile* profile = &device_profile("h200");
   std::vector<Fault> faults;
@@ -169,8 +202,8 @@ void require_host_code();
 }  // namespace simt
 
 /// First line of an API function: takes the lock, and returns a sticky error to every caller.
-#define SIMT_API_ENTRY()                                               \
-  ::simt::require_host_code();                                         \
-  ::simt::Context& context = ::simt::Context::get();                   \
-  const std::lock_guard<std::recursive_mutex> api_lock(context.mutex); \
+#define SIMT_API_ENTRY()                             \
+  ::simt::require_host_code();                       \
+  ::simt::Context& context = ::simt::Context::get(); \
+  const ::simt::ApiLock api_lock(context.mutex);     \
   if (context.sticky() != cudaSuccess) return context.sticky()

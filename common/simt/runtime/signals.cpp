@@ -13,6 +13,7 @@
 
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/fault.hpp"
+#include "simt/runtime/host_stack.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/stored_variables.hpp"
@@ -92,8 +93,9 @@ FaultKind classify(int signal, const siginfo_t& info, const BlockRunner* runner)
   if (runner != nullptr && runner->stack_guard_hit(info.si_addr)) return FaultKind::stack_overflow;
   if (reinterpret_cast<std::uintptr_t>(info.si_addr) < 4096) return FaultKind::null_pointer;
   if (runner != nullptr) {
-    return protected_host_ranges().contains(info.si_addr) ? FaultKind::host_pointer
-                                                          : FaultKind::illegal_address;
+    return protected_host_ranges().contains(info.si_addr) || host_stack().contains(info.si_addr)
+               ? FaultKind::host_pointer
+               : FaultKind::illegal_address;
   }
   return device_memory().contains(info.si_addr) ? FaultKind::device_pointer : FaultKind::illegal_address;
 }
@@ -161,7 +163,7 @@ int watchdog_signal() { return SIGRTMIN + 5; }
 
 FaultHandlers::FaultHandlers() {
   (void)in_runtime(0);  // finds its answer now, not in a handler
-  (void)device_memory(), (void)protected_host_ranges(), (void)stored_variables();
+  (void)device_memory(), (void)protected_host_ranges(), (void)stored_variables(), (void)host_stack();
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   action.sa_sigaction = on_fault_signal;

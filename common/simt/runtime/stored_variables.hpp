@@ -27,10 +27,13 @@ class StoredVariables {
   /// The simulator itself has stored these bytes while a kernel ran: they count for nothing.
   void leave_out(const void* begin, std::size_t bytes);
 
+  /// So many bytes of the host's, which are no variables.
+  void add(std::size_t bytes) { bytes_ += bytes; }
+
   /// For the handler of signals: true if the address was watched; then the store can be made again.
   bool take_fault(std::uintptr_t address);
 
-  /// Bytes of the variables that were changed since the last call, each once a launch.
+  /// Bytes that were changed since the last call, each once a launch.
   std::uint64_t take();
 
  private:

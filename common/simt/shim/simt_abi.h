@@ -104,6 +104,10 @@ struct SimtLaunch {
 /// The name of the kernel at that address, without template arguments. Lives as long as the program.
 const char* simt_kernel_name(const void* function);
 
+/// Memory for the copy of a launch's arguments, which kernels read: the host's own is closed to them.
+void* simt_new_arguments(std::size_t bytes, std::size_t alignment);
+void simt_delete_arguments(void* arguments, std::size_t alignment);
+
 /// Checks and queues a launch. Errors go where CUDA puts them: cudaGetLastError().
 void simt_launch(const SimtLaunch* launch);
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <ctime>
+#include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -261,7 +262,11 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
                          [](void* call) {
                            std::apply(static_cast<Call*>(call)->kernel, static_cast<Call*>(call)->arguments);
                          },
-                     .destroy = [](void* call) { delete static_cast<Call*>(call); },
+                     .destroy =
+                         [](void* call) {
+                           static_cast<Call*>(call)->~Call();
+                           simt_delete_arguments(call, alignof(Call));
+                         },
                      .arguments = nullptr,
                      .arguments_bytes = sizeof(Call),
                      .cooperative = config.cooperative,
@@ -274,7 +279,7 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
     request.arguments = &call;
     simt_launch_from_kernel(&request);
   } else {
-    request.arguments = new Call{kernel, {args...}};
+    request.arguments = ::new (simt_new_arguments(sizeof(Call), alignof(Call))) Call{kernel, {args...}};
     simt_launch(&request);
   }
 }

@@ -70,8 +70,8 @@ TEST_CASE("a race is found where the output is right") {
   const Finding race = only_finding(outcome);
   CHECK(race.kind == "race");
   CHECK(race.severity == Severity::error);
-  CHECK(std::min(race.here.line, race.other.line) == 14);
-  CHECK(std::max(race.here.line, race.other.line) == 15);
+  CHECK(std::min(race.here.line, race.other.line) == 19);
+  CHECK(std::max(race.here.line, race.other.line) == 20);
   CHECK_THAT(race.element, ContainsSubstring("tile["));
   CHECK_THAT(race.message(), ContainsSubstring("suspects.cu:"));
 }
@@ -109,17 +109,32 @@ TEST_CASE("where kernels are to compute, copies to and from an array are told, a
   CHECK(by_copy.find("to the host") == std::string::npos);
 }
 
+TEST_CASE("memory of the host is closed to kernels where nobody counts what they do, too") {
+  SessionConfig config = suspects();
+  config.check_kernel.clear();
+  const int place =
+      GENERATE(on_heap, on_heap_by_new, in_string, in_exception, from_constructor, on_stack);
+  CAPTURE(place);
+  Session session(config);
+  const Tensor<float> x({kThreads}, 1.0f);
+  Tensor<float> y({kThreads});
+  const Outcome outcome =
+      call_in(session, {}, ENTRY(course::copy_by_host_memory), in(x, "x"), out(y, "y"), kThreads, place);
+  CHECK(outcome.status == Status::fault);
+  CHECK(only_finding(outcome).kind == "host_pointer_in_kernel");
+}
+
 TEST_CASE("an output that is read before it is written is found") {
   const Finding read = only_finding(call_suspect(ENTRY(course::add_to_nothing)));
   CHECK(read.kind == "uninitialised_read");
-  CHECK(read.here.line == 19);
+  CHECK(read.here.line == 24);
 }
 
 TEST_CASE("a read past the end of an array is found") {
   const Outcome outcome = call_suspect(ENTRY(course::copy_one_more));
   const Finding read = only_finding(outcome);
   CHECK(read.kind == "out_of_bounds");
-  CHECK(read.here.line == 23);
+  CHECK(read.here.line == 28);
 }
 
 TEST_CASE("a missing __syncwarp is a warning") {

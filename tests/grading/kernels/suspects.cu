@@ -5,22 +5,27 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace course {
 
 __global__ void copy_kernel(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }
 
 __global__ void shift_kernel(const float* x, float* y) {
   __shared__ float tile[1024];
-  tile[threadIdx.x] = x[threadIdx.x];                                        // line 14
-  y[threadIdx.x] = tile[threadIdx.x < 32 ? threadIdx.x : threadIdx.x - 32];  // line 15
+  tile[threadIdx.x] = x[threadIdx.x];                                        // line 19
+  y[threadIdx.x] = tile[threadIdx.x < 32 ? threadIdx.x : threadIdx.x - 32];  // line 20
 }
 
 __global__ void add_to_nothing_kernel(const float* x, float* y) {
-  y[threadIdx.x] += x[threadIdx.x];  // line 19
+  y[threadIdx.x] += x[threadIdx.x];  // line 24
 }
 
 __global__ void copy_one_more_kernel(const float* x, float* y, int n) {
-  if (threadIdx.x == 0) y[0] = x[n];  // line 23
+  if (threadIdx.x == 0) y[0] = x[n];  // line 28
   __syncthreads();
   y[threadIdx.x] = x[threadIdx.x];
 }
@@ -107,6 +112,47 @@ void copy_by_host_later(const float* x, float* y, std::int64_t n) {
   arguments = {x, y, n};
   const auto copy_now = [](void*) { copy_by_host(arguments.x, arguments.y, arguments.n); };
   cudaLaunchHostFunc(nullptr, copy_now, nullptr);
+}
+
+namespace {
+
+std::vector<float> made_by_constructor(1 << 16);
+
+void copy_through(const float* x, float* y, std::int64_t n, float* box) {
+  copy(x, box, n);
+  copy(box, y, n);
+  cudaDeviceSynchronize();
+}
+
+}  // namespace
+
+void copy_by_host_memory(const float* x, float* y, std::int64_t n, int place) {
+  struct Thrown {
+    float box[1 << 16];
+  };
+  switch (place) {
+    case on_heap: {
+      void* const box = std::malloc(static_cast<std::size_t>(n) * sizeof(float));
+      copy_through(x, y, n, static_cast<float*>(box));
+      return std::free(box);
+    }
+    case on_heap_by_new:
+      return copy_through(x, y, n, std::make_unique<float[]>(static_cast<std::size_t>(n)).get());
+    case in_string:
+      return copy_through(x, y, n, reinterpret_cast<float*>(std::string(1 << 18, 'x').data()));
+    case in_exception:
+      try {
+        throw Thrown{};
+      } catch (Thrown& thrown) {
+        return copy_through(x, y, n, thrown.box);
+      }
+    case from_constructor:
+      return copy_through(x, y, n, made_by_constructor.data());
+    case on_stack: {
+      float box[1 << 16];
+      return copy_through(x, y, n, box);
+    }
+  }
 }
 
 void spin(float* y) { spin_kernel<<<1, 1>>>(y); }

@@ -40,6 +40,12 @@ void copy_by_host(const float* x, float* y, std::int64_t n);
 /// The same, in a function that is left in the stream.
 void copy_by_host_later(const float* x, float* y, std::int64_t n);
 
+/// Memory of the host.
+enum HostPlace : int { on_heap, on_heap_by_new, in_string, in_exception, from_constructor, on_stack };
+
+/// Copies x there, to a HostPlace, in a kernel, and from there to y in another.
+void copy_by_host_memory(const float* x, float* y, std::int64_t n, int place);
+
 /// Never ends.
 void spin(float* y);
 

@@ -7,12 +7,17 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "grading/calls/worker/backend.hpp"
+
 namespace course::grading {
 
 void* load_kernel_library(const std::string& path) {
   static std::map<std::string, void*> loaded;
   if (const auto found = loaded.find(path); found != loaded.end()) return found->second;
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const library = [&] {
+    const backend::HostCode host_code;  // its constructors
+    return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }();
   if (!library)
     throw std::runtime_error(
         fmt::format("The library built from your file cannot be loaded: {}.", dlerror()));

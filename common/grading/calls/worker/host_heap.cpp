@@ -1,0 +1,279 @@
+#include "grading/calls/worker/host_heap.hpp"
+
+#include <link.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory_resource>
+#include <mutex>
+#include <new>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "grading/calls/shared_memory.hpp"
+#include "grading/calls/worker/backend.hpp"
+#include "simt/control.hpp"
+#include "simt/shim/simt_abi.h"
+
+// The sanitizers of the project's own code have a malloc() of their own.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define COURSE_OWN_MALLOC 1
+#else
+#define COURSE_OWN_MALLOC 0
+#endif
+
+namespace course::grading {
+namespace {
+
+thread_local bool host_code = false;
+
+// ---- Who calls.
+
+struct Code {
+  std::uintptr_t begin = 0, end = 0;
+  bool is_language = false;  ///< the C++ library, which allocates for whoever calls it
+};
+
+/// The program and its libraries, but the student's.
+std::vector<Code>& own_code() {
+  static auto* const code = new std::vector<Code>;
+  return *code;
+}
+
+int note_code(dl_phdr_info* module, std::size_t, void*) {
+  const bool is_language = std::string_view(module->dlpi_name).find("libstdc++") != std::string_view::npos ||
+                           std::string_view(module->dlpi_name).find("libc++") != std::string_view::npos;
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = module->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    const std::uintptr_t begin = module->dlpi_addr + segment.p_vaddr;
+    own_code().push_back({begin, begin + segment.p_memsz, is_language});
+  }
+  return 0;
+}
+
+// ---- The region.
+
+/// Hands out whole pages of the region, the lowest that are free.
+class Pages : public std::pmr::memory_resource {
+ public:
+  Pages(std::byte* begin, std::size_t bytes) : free_{{begin, bytes}} {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    const std::size_t whole = whole_pages(bytes);
+    if (alignment > whole_pages(1)) throw std::bad_alloc();
+    const auto run = std::ranges::find_if(free_, [=](const auto& entry) { return entry.second >= whole; });
+    if (run == free_.end()) throw std::bad_alloc();
+    const auto [begin, there] = *run;
+    free_.erase(run);
+    if (there > whole) free_.emplace(begin + whole, there - whole);
+    return begin;
+  }
+  void do_deallocate(void* memory, std::size_t bytes, std::size_t) override {
+    auto* begin = static_cast<std::byte*>(memory);
+    std::size_t whole = whole_pages(bytes);
+    madvise(begin, whole, MADV_DONTNEED);  // the system may have it back
+    auto next = free_.lower_bound(begin);
+    if (next != free_.end() && next->first == begin + whole) {
+      whole += next->second;
+      next = free_.erase(next);
+    }
+    if (next != free_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == begin) {
+        before->second += whole;
+        return;
+      }
+    }
+    free_.emplace(begin, whole);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  std::map<std::byte*, std::size_t> free_;  ///< runs of pages, none next to another
+};
+
+class HostHeap {
+ public:
+  HostHeap(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes), pages_(begin, bytes) {}
+
+  bool contains(const void* memory) const {
+    const auto* const byte = static_cast<const std::byte*>(memory);
+    return byte >= begin_ && byte < begin_ + bytes_;
+  }
+  /// Null if there is no room. `alignment` is a power of two.
+  void* allocate(std::size_t bytes, std::size_t alignment) noexcept try {
+    const std::size_t front = std::max(alignment, sizeof(Block));
+    if (bytes > bytes_) return nullptr;
+    const std::lock_guard lock(mutex_);
+    auto* const memory = static_cast<std::byte*>(pool_.allocate(front + bytes, front)) + front;
+    block_of(memory) = {bytes, front};
+    return memory;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  void release(void* memory) noexcept {
+    const std::lock_guard lock(mutex_);
+    const Block block = block_of(memory);
+    pool_.deallocate(static_cast<std::byte*>(memory) - block.front, block.front + block.bytes, block.front);
+  }
+  static std::size_t bytes_of(void* memory) { return block_of(memory).bytes; }
+
+ private:
+  /// Lies right in front of the memory.
+  struct alignas(16) Block {
+    std::size_t bytes, front;  ///< what was asked for, and how much lies in front of that
+  };
+  static Block& block_of(void* memory) { return static_cast<Block*>(memory)[-1]; }
+
+  std::byte* begin_;
+  std::size_t bytes_;
+  std::mutex mutex_;
+  Pages pages_;
+  std::pmr::unsynchronized_pool_resource pool_{&pages_};
+};
+
+HostHeap* host_heap = nullptr;
+
+/// Whether what that code asks for is the student's host code's.
+bool is_for_host_code(const void* caller) {
+  if (host_heap == nullptr) return false;
+  const auto address = reinterpret_cast<std::uintptr_t>(caller);
+  const auto code = std::ranges::find_if(own_code(), [=](const Code& one) { return address >= one.begin && address < one.end; });
+  if (code == own_code().end()) return simt_in_kernel() == 0;
+  return code->is_language && host_code && simt::host_code_runs();
+}
+
+}  // namespace
+
+void start_host_heap() {
+#if COURSE_OWN_MALLOC
+  constexpr std::size_t kMost = std::size_t{4} << 30, kLeast = std::size_t{64} << 20;
+  dl_iterate_phdr(note_code, nullptr);
+  for (std::size_t bytes = kMost; bytes >= kLeast; bytes /= 2) {
+    void* const region = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED) continue;  // addresses are limited
+    simt::protect_host_range(region, bytes);
+    host_heap = new HostHeap(static_cast<std::byte*>(region), bytes);
+    return;
+  }
+#endif
+}
+
+backend::HostCode::HostCode() { host_code = true; }
+backend::HostCode::~HostCode() { host_code = false; }
+
+}  // namespace course::grading
+
+#if COURSE_OWN_MALLOC
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the C library's own names for its functions.
+extern "C" void* __libc_malloc(std::size_t bytes);
+extern "C" void* __libc_calloc(std::size_t count, std::size_t bytes);
+extern "C" void* __libc_realloc(void* memory, std::size_t bytes);
+extern "C" void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+extern "C" void __libc_free(void* memory);
+// NOLINTEND(bugprone-reserved-identifier)
+
+namespace {
+
+using course::grading::host_heap, course::grading::is_for_host_code;
+
+constexpr std::size_t kAlignment = alignof(std::max_align_t);
+
+void* allocate(std::size_t bytes, const void* caller) {
+  return is_for_host_code(caller) ? host_heap->allocate(bytes, kAlignment) : __libc_malloc(bytes);
+}
+void* allocate_aligned(std::size_t alignment, std::size_t bytes, const void* caller) {
+  return is_for_host_code(caller) ? host_heap->allocate(bytes, alignment) : __libc_memalign(alignment, bytes);
+}
+void* reallocate(void* memory, std::size_t bytes, const void* caller) {
+  if (memory == nullptr) return allocate(bytes, caller);
+  if (host_heap == nullptr || !host_heap->contains(memory)) return __libc_realloc(memory, bytes);
+  void* const moved = host_heap->allocate(bytes, kAlignment);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, memory, std::min(bytes, host_heap->bytes_of(memory)));
+  host_heap->release(memory);
+  return moved;
+}
+char* copy_text(const char* text, std::size_t length, const void* caller) {
+  auto* const copy = static_cast<char*>(allocate(length + 1, caller));
+  if (copy != nullptr) std::memcpy(copy, text, length), copy[length] = '\0';
+  return copy;
+}
+void* or_throw(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+#define CALLER() __builtin_return_address(0)
+
+extern "C" {
+
+void* malloc(std::size_t bytes) { return allocate(bytes, CALLER()); }
+void free(void* memory) {
+  if (host_heap != nullptr && host_heap->contains(memory))
+    host_heap->release(memory);
+  else
+    __libc_free(memory);
+}
+void* calloc(std::size_t count, std::size_t bytes) {
+  if (!is_for_host_code(CALLER())) return __libc_calloc(count, bytes);
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all)) return nullptr;
+  void* const memory = host_heap->allocate(all, kAlignment);
+  return memory == nullptr ? nullptr : std::memset(memory, 0, all);
+}
+void* realloc(void* memory, std::size_t bytes) { return reallocate(memory, bytes, CALLER()); }
+void* reallocarray(void* memory, std::size_t count, std::size_t bytes) {
+  std::size_t all = 0;
+  if (!__builtin_mul_overflow(count, bytes, &all)) return reallocate(memory, all, CALLER());
+  errno = ENOMEM;
+  return nullptr;
+}
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  return allocate_aligned(alignment, bytes, CALLER());
+}
+void* memalign(std::size_t alignment, std::size_t bytes) {
+  return allocate_aligned(alignment, bytes, CALLER());
+}
+int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
+  if (alignment % sizeof(void*) != 0 || !std::has_single_bit(alignment)) return EINVAL;
+  void* const there = allocate_aligned(alignment, bytes, CALLER());
+  if (there == nullptr) return ENOMEM;
+  *memory = there;
+  return 0;
+}
+char* strdup(const char* text) { return copy_text(text, std::strlen(text), CALLER()); }
+char* strndup(const char* text, std::size_t most) { return copy_text(text, strnlen(text, most), CALLER()); }
+
+}  // extern "C"
+
+// All that allocate: by themselves, those of the C++ library would call each other. What releases calls free().
+void* operator new(std::size_t bytes) { return or_throw(allocate(bytes, CALLER())); }
+void* operator new[](std::size_t bytes) { return or_throw(allocate(bytes, CALLER())); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes, CALLER()); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes, CALLER()); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return or_throw(allocate_aligned(static_cast<std::size_t>(alignment), bytes, CALLER()));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return or_throw(allocate_aligned(static_cast<std::size_t>(alignment), bytes, CALLER()));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate_aligned(static_cast<std::size_t>(alignment), bytes, CALLER());
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return allocate_aligned(static_cast<std::size_t>(alignment), bytes, CALLER());
+}
+
+#endif

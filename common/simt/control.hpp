@@ -113,6 +113,10 @@ void reset();
 void protect_host_range(void* begin, std::size_t bytes);
 void unprotect_host_range(void* begin);
 
+/// @brief The other way round: host memory that is accessible while a kernel runs only, from now on.
+/// @throws std::invalid_argument unless begin and bytes are multiples of the page size.
+void keep_for_kernels(void* begin, std::size_t bytes);
+
 /// @brief False inside of a kernel and of a call of the runtime API, on the calling thread.
 bool host_code_runs();
 

@@ -66,6 +66,6 @@ inline cublasStatus_t queue(const cublasContext& handle, const LibraryCall& call
 /// failed.
 #define SIMT_CUBLAS_ENTRY(handle)                                                                       \
   ::simt::require_host_code();                                                                          \
-  const ::simt::ApiLock api_lock(::simt::Context::get().mutex);                   \
+  const ::simt::ApiLock api_lock(::simt::Context::get().mutex);                                         \
   if (const cublasStatus_t status = ::simt::cublas::status_of(handle); status != CUBLAS_STATUS_SUCCESS) \
   return status

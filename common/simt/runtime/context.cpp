@@ -232,6 +232,7 @@ void Context::run_grid(const Launch& launch, unsigned depth, std::vector<NestedL
   if (sticky_ != cudaSuccess) return;
   device_memory().open();
   protected_host_ranges().close();
+  kernels_own_ranges().open();
   if (settings.keeps_apart) host_stack().close(ApiLock::frame());
   std::vector<NestedLaunch> nested;
   const RawFault raw = run_launch(launch, settings, nested);
@@ -242,6 +243,7 @@ void Context::run_grid(const Launch& launch, unsigned depth, std::vector<NestedL
     waiting.push_back(std::move(*next));
   }
   stored_variables().add(host_stack().open());
+  kernels_own_ranges().close();
   protected_host_ranges().open();
   device_memory().close();
   report_red_zones(launch.name);
@@ -366,6 +368,12 @@ bool host_code_runs() { return BlockRunner::current() == nullptr && !ApiMutex::i
 void protect_host_range(void* begin, std::size_t bytes) {
   const std::lock_guard lock(Context::get().mutex);
   protected_host_ranges().add(begin, bytes);
+}
+
+void keep_for_kernels(void* begin, std::size_t bytes) {
+  const std::lock_guard lock(Context::get().mutex);
+  kernels_own_ranges().add(begin, bytes);
+  kernels_own_ranges().close();
 }
 
 void unprotect_host_range(void* begin) {

@@ -15,7 +15,8 @@ namespace simt {
 namespace {
 
 std::byte* page_at_or_below(const void* address) {
-  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) / page_bytes() * page_bytes());
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) / page_bytes() *
+                                      page_bytes());
 }
 
 }  // namespace

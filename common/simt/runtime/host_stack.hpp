@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// The stack of the program's first thread, closed while a kernel runs: what host code has there when it calls
-/// the runtime is no memory of a GPU's. A kernel that stores to it faults.
+/// The stack of the program's first thread, closed while a kernel runs: what host code has there when it
+/// calls the runtime is no memory of a GPU's. A kernel that stores to it faults.
 
 #include <cstddef>
 #include <cstdint>

@@ -336,24 +336,24 @@ std::size_t DeviceMemory::bytes_in_use() const {
   return in_use_;
 }
 
-void ProtectedHostRanges::add(void* begin, std::size_t bytes) {
+void ClosedRanges::add(void* begin, std::size_t bytes) {
   require_whole_pages("protect_host_range", begin, bytes);
   ranges_.push_back({static_cast<std::byte*>(begin), bytes});
 }
 
-void ProtectedHostRanges::remove(void* begin) {
+void ClosedRanges::remove(void* begin) {
   std::erase_if(ranges_, [&](const Range& range) { return range.begin == begin; });
 }
 
-void ProtectedHostRanges::close() {
+void ClosedRanges::close() {
   for (const Range& range : ranges_) mprotect(range.begin, range.bytes, PROT_NONE);
 }
 
-void ProtectedHostRanges::open() {
+void ClosedRanges::open() {
   for (const Range& range : ranges_) mprotect(range.begin, range.bytes, PROT_READ | PROT_WRITE);
 }
 
-bool ProtectedHostRanges::contains(const void* address) const {
+bool ClosedRanges::contains(const void* address) const {
   const auto* byte = static_cast<const std::byte*>(address);
   return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& range) {
     return byte >= range.begin && byte < range.begin + range.bytes;
@@ -365,8 +365,13 @@ DeviceMemory& device_memory() {
   return *memory;
 }
 
-ProtectedHostRanges& protected_host_ranges() {
-  static ProtectedHostRanges* ranges = new ProtectedHostRanges;
+ClosedRanges& protected_host_ranges() {
+  static ClosedRanges* ranges = new ClosedRanges;
+  return *ranges;
+}
+
+ClosedRanges& kernels_own_ranges() {
+  static ClosedRanges* ranges = new ClosedRanges;
   return *ranges;
 }
 

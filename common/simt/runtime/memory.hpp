@@ -146,13 +146,13 @@ class DeviceMemory {
   std::size_t limit_ = 0;
 };
 
-/// Host memory that kernels must not touch (Settings of control.hpp: protect_host_range).
-class ProtectedHostRanges {
+/// Memory of the host that one side must not touch.
+class ClosedRanges {
  public:
   void add(void* begin, std::size_t bytes);
   void remove(void* begin);
-  void close();                              ///< before a launch: inaccessible
-  void open();                               ///< after it: as before
+  void close();                              ///< inaccessible
+  void open();                               ///< as before
   bool contains(const void* address) const;  ///< safe in a signal handler
 
  private:
@@ -168,6 +168,9 @@ DeviceMemory& device_memory();
 bool kernels_may_touch(const void* begin, std::size_t bytes);
 /// The page-locked and managed allocations there are, by address.
 std::vector<HostSharedRange> host_shared_ranges();
-ProtectedHostRanges& protected_host_ranges();
+/// Closed while a kernel runs: protect_host_range() of control.hpp.
+ClosedRanges& protected_host_ranges();
+/// Open while a kernel runs: keep_for_kernels().
+ClosedRanges& kernels_own_ranges();
 
 }  // namespace simt

@@ -97,7 +97,9 @@ FaultKind classify(int signal, const siginfo_t& info, const BlockRunner* runner)
                ? FaultKind::host_pointer
                : FaultKind::illegal_address;
   }
-  return device_memory().contains(info.si_addr) ? FaultKind::device_pointer : FaultKind::illegal_address;
+  return device_memory().contains(info.si_addr) || kernels_own_ranges().contains(info.si_addr)
+             ? FaultKind::device_pointer
+             : FaultKind::illegal_address;
 }
 
 /// The call stack at the interrupted instruction. Unwinding from the handler crosses the signal frame.
@@ -163,7 +165,8 @@ int watchdog_signal() { return SIGRTMIN + 5; }
 
 FaultHandlers::FaultHandlers() {
   (void)in_runtime(0);  // finds its answer now, not in a handler
-  (void)device_memory(), (void)protected_host_ranges(), (void)stored_variables(), (void)host_stack();
+  (void)device_memory(), (void)protected_host_ranges(), (void)kernels_own_ranges(), (void)stored_variables(),
+      (void)host_stack();
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   action.sa_sigaction = on_fault_signal;

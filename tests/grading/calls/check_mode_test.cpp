@@ -112,8 +112,7 @@ TEST_CASE("where kernels are to compute, copies to and from an array are told, a
 TEST_CASE("memory of the host is closed to kernels where nobody counts what they do, too") {
   SessionConfig config = suspects();
   config.check_kernel.clear();
-  const int place =
-      GENERATE(on_heap, on_heap_by_new, in_string, in_exception, from_constructor, on_stack);
+  const int place = GENERATE(on_heap, on_heap_by_new, in_string, in_exception, from_constructor, on_stack);
   CAPTURE(place);
   Session session(config);
   const Tensor<float> x({kThreads}, 1.0f);
@@ -122,6 +121,14 @@ TEST_CASE("memory of the host is closed to kernels where nobody counts what they
       call_in(session, {}, ENTRY(course::copy_by_host_memory), in(x, "x"), out(y, "y"), kThreads, place);
   CHECK(outcome.status == Status::fault);
   CHECK(only_finding(outcome).kind == "host_pointer_in_kernel");
+}
+
+TEST_CASE("the heap of kernels is closed to the host where nobody counts what they do, too") {
+  SessionConfig config = suspects();
+  config.check_kernel.clear();
+  const Outcome outcome = call_suspect(ENTRY(course::copy_by_heap_of_kernel), config);
+  CHECK(outcome.status == Status::fault);
+  CHECK(only_finding(outcome).kind == "device_pointer_on_host");
 }
 
 TEST_CASE("an output that is read before it is written is found") {

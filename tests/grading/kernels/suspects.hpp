@@ -46,6 +46,9 @@ enum HostPlace : int { on_heap, on_heap_by_new, in_string, in_exception, from_co
 /// Copies x there, to a HostPlace, in a kernel, and from there to y in another.
 void copy_by_host_memory(const float* x, float* y, std::int64_t n, int place);
 
+/// Copies x[0] in a kernel to memory that this kernel takes from its heap, and looks at it there on the host.
+void copy_by_heap_of_kernel(const float* x, float* y, std::int64_t n);
+
 /// Never ends.
 void spin(float* y);
 

@@ -38,8 +38,8 @@ void begin_load();
 /// @brief Right before the entry is called: a clean error state, a mark from which on leaks count.
 void begin_call();
 
-/// While it lives, the calling thread runs host code of the student's: an entry, or what its library does as it
-/// is loaded.
+/// While it lives, the calling thread runs host code of the student's: an entry, or what its library does as
+/// it is loaded.
 class HostCode {
  public:
   HostCode();

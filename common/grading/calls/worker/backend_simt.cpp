@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "grading/calls/worker/backend.hpp"
-#include "grading/calls/worker/host_heap.hpp"
+#include "grading/calls/worker/student_heaps.hpp"
 #include "simt/control.hpp"
 #include "simt/findings.hpp"
 #include "simt/profile.hpp"
@@ -84,7 +84,7 @@ std::string start(FatalHandler handler) {
     const Finding finding = simt::report::finding_of(fault);
     fatal_handler(fault.kind.c_str(), finding.what.c_str(), fault.file.c_str(), fault.line);
   });
-  start_host_heap();
+  start_student_heaps();
   return {};
 }
 

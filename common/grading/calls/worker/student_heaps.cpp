@@ -1,4 +1,4 @@
-#include "grading/calls/worker/host_heap.hpp"
+#include "grading/calls/worker/student_heaps.hpp"
 
 #include <link.h>
 #include <sys/mman.h>
@@ -100,9 +100,9 @@ class Pages : public std::pmr::memory_resource {
   std::map<std::byte*, std::size_t> free_;  ///< runs of pages, none next to another
 };
 
-class HostHeap {
+class Heap {
  public:
-  HostHeap(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes), pages_(begin, bytes) {}
+  Heap(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes), pages_(begin, bytes) {}
 
   bool contains(const void* memory) const {
     const auto* const byte = static_cast<const std::byte*>(memory);
@@ -140,30 +140,46 @@ class HostHeap {
   std::pmr::unsynchronized_pool_resource pool_{&pages_};
 };
 
-HostHeap* host_heap = nullptr;
+Heap* heap_of_host = nullptr;
+Heap* heap_of_kernels = nullptr;
 
-/// Whether what that code asks for is the student's host code's.
-bool is_for_host_code(const void* caller) {
-  if (host_heap == nullptr) return false;
+/// The heap that serves what this code asks for; null: that of the C library.
+Heap* heap_for(const void* caller) {
+  if (heap_of_host == nullptr) return nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(caller);
-  const auto code = std::ranges::find_if(own_code(), [=](const Code& one) { return address >= one.begin && address < one.end; });
-  if (code == own_code().end()) return simt_in_kernel() == 0;
-  return code->is_language && host_code && simt::host_code_runs();
+  const auto code = std::ranges::find_if(
+      own_code(), [=](const Code& one) { return address >= one.begin && address < one.end; });
+  if (code == own_code().end()) return simt_in_kernel() != 0 ? heap_of_kernels : heap_of_host;
+  return code->is_language && host_code && simt::host_code_runs() ? heap_of_host : nullptr;
+}
+
+Heap* heap_with(const void* memory) {
+  for (Heap* const heap : {heap_of_host, heap_of_kernels})
+    if (heap != nullptr && heap->contains(memory)) return heap;
+  return nullptr;
+}
+
+/// On a heap of so many bytes, or fewer where addresses are limited; null if there are hardly any.
+Heap* make_heap(void (*guard)(void* begin, std::size_t bytes)) {
+  constexpr std::size_t kMost = std::size_t{4} << 30, kLeast = std::size_t{64} << 20;
+  for (std::size_t bytes = kMost; bytes >= kLeast; bytes /= 2) {
+    void* const region =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED) continue;
+    auto* const heap = new Heap(static_cast<std::byte*>(region), bytes);
+    guard(region, bytes);
+    return heap;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-void start_host_heap() {
+void start_student_heaps() {
 #if COURSE_OWN_MALLOC
-  constexpr std::size_t kMost = std::size_t{4} << 30, kLeast = std::size_t{64} << 20;
   dl_iterate_phdr(note_code, nullptr);
-  for (std::size_t bytes = kMost; bytes >= kLeast; bytes /= 2) {
-    void* const region = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (region == MAP_FAILED) continue;  // addresses are limited
-    simt::protect_host_range(region, bytes);
-    host_heap = new HostHeap(static_cast<std::byte*>(region), bytes);
-    return;
-  }
+  heap_of_kernels = make_heap(simt::keep_for_kernels);
+  heap_of_host = make_heap(simt::protect_host_range);
 #endif
 }
 
@@ -184,23 +200,26 @@ extern "C" void __libc_free(void* memory);
 
 namespace {
 
-using course::grading::host_heap, course::grading::is_for_host_code;
+using course::grading::heap_for, course::grading::heap_with;
 
 constexpr std::size_t kAlignment = alignof(std::max_align_t);
 
 void* allocate(std::size_t bytes, const void* caller) {
-  return is_for_host_code(caller) ? host_heap->allocate(bytes, kAlignment) : __libc_malloc(bytes);
+  auto* const heap = heap_for(caller);
+  return heap != nullptr ? heap->allocate(bytes, kAlignment) : __libc_malloc(bytes);
 }
 void* allocate_aligned(std::size_t alignment, std::size_t bytes, const void* caller) {
-  return is_for_host_code(caller) ? host_heap->allocate(bytes, alignment) : __libc_memalign(alignment, bytes);
+  auto* const heap = heap_for(caller);
+  return heap != nullptr ? heap->allocate(bytes, alignment) : __libc_memalign(alignment, bytes);
 }
 void* reallocate(void* memory, std::size_t bytes, const void* caller) {
   if (memory == nullptr) return allocate(bytes, caller);
-  if (host_heap == nullptr || !host_heap->contains(memory)) return __libc_realloc(memory, bytes);
-  void* const moved = host_heap->allocate(bytes, kAlignment);
+  auto* const heap = heap_with(memory);
+  if (heap == nullptr) return __libc_realloc(memory, bytes);
+  void* const moved = heap->allocate(bytes, kAlignment);
   if (moved == nullptr) return nullptr;
-  std::memcpy(moved, memory, std::min(bytes, host_heap->bytes_of(memory)));
-  host_heap->release(memory);
+  std::memcpy(moved, memory, std::min(bytes, heap->bytes_of(memory)));
+  heap->release(memory);
   return moved;
 }
 char* copy_text(const char* text, std::size_t length, const void* caller) {
@@ -221,16 +240,17 @@ extern "C" {
 
 void* malloc(std::size_t bytes) { return allocate(bytes, CALLER()); }
 void free(void* memory) {
-  if (host_heap != nullptr && host_heap->contains(memory))
-    host_heap->release(memory);
+  if (auto* const heap = heap_with(memory))
+    heap->release(memory);
   else
     __libc_free(memory);
 }
 void* calloc(std::size_t count, std::size_t bytes) {
-  if (!is_for_host_code(CALLER())) return __libc_calloc(count, bytes);
+  auto* const heap = heap_for(CALLER());
+  if (heap == nullptr) return __libc_calloc(count, bytes);
   std::size_t all = 0;
   if (__builtin_mul_overflow(count, bytes, &all)) return nullptr;
-  void* const memory = host_heap->allocate(all, kAlignment);
+  void* const memory = heap->allocate(all, kAlignment);
   return memory == nullptr ? nullptr : std::memset(memory, 0, all);
 }
 void* realloc(void* memory, std::size_t bytes) { return reallocate(memory, bytes, CALLER()); }
@@ -258,7 +278,8 @@ char* strndup(const char* text, std::size_t most) { return copy_text(text, strnl
 
 }  // extern "C"
 
-// All that allocate: by themselves, those of the C++ library would call each other. What releases calls free().
+// All that allocate: by themselves, those of the C++ library would call each other. What releases calls
+// free().
 void* operator new(std::size_t bytes) { return or_throw(allocate(bytes, CALLER())); }
 void* operator new[](std::size_t bytes) { return or_throw(allocate(bytes, CALLER())); }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes, CALLER()); }

@@ -241,13 +241,16 @@ class HookWriter {
        any_ = false;
 };
 
-constexpr int kVectors = 16, kVectorBytes = 32, kGeneralBytes = 64;
+/// Where the stub keeps what it saves: general registers, then vectors.
+constexpr int kVectors = 16, kVectorBytes = 32, kGeneralBytes = 96;
 
 /// Saves every register that a call may spoil, flags too, and tells the simulator the address, the bytes and
-/// the instruction; of a call, there are no bytes.
+/// the instruction; of a call, there are no bytes. For an access to the thread's own stack, only
+/// simt_operand_is_own() is called, which uses no vectors: they are not saved. Flags go through %ah and %al,
+/// since popfq would take longer than all the rest.
 std::string stub(std::string_view kind, std::string_view vector_move, std::string_view vector) {
-  static constexpr const char* kGeneral[] = {"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9"};
-  std::string save, restore;
+  static constexpr const char* kGeneral[] = {"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"};
+  std::string save, restore, save_vectors, restore_vectors;
   int at = 0;
   for (const char* name : kGeneral) {
     save += fmt::format("  movq %{}, {}(%rsp)\n", name, at);
@@ -255,32 +258,41 @@ std::string stub(std::string_view kind, std::string_view vector_move, std::strin
     at += 8;
   }
   for (int i = 0; i < kVectors; ++i) {
-    save += fmt::format("  {} %{}{}, {}(%rsp)\n", vector_move, vector, i, kGeneralBytes + i * kVectorBytes);
-    restore +=
-        fmt::format("  {} {}(%rsp), %{}{}\n", vector_move, kGeneralBytes + i * kVectorBytes, vector, i);
+    const int place = kGeneralBytes + i * kVectorBytes;
+    save_vectors += fmt::format("  {} %{}{}, {}(%rsp)\n", vector_move, vector, i, place);
+    restore_vectors += fmt::format("  {} {}(%rsp), %{}{}\n", vector_move, place, vector, i);
   }
+  const std::string ask = kind == "call" ? std::string()
+                                         : fmt::format("  movq %r11, %rdi\n  call simt_operand_is_own@PLT\n"
+                                                       "  testb %al, %al\n  jne .Lcourse_own_{}\n",
+                                                       kind);
   return fmt::format(R"(  .text
   .type course_operand_{0}, @function
 course_operand_{0}:
   .cfi_startproc
   leaq -128(%rsp), %rsp
   .cfi_def_cfa_offset 136
-  pushfq
+  pushq %rax
   .cfi_def_cfa_offset 144
   pushq %rbp
   .cfi_def_cfa_offset 152
   .cfi_offset %rbp, -152
   movq %rsp, %rbp
   .cfi_def_cfa_register %rbp
+  lahf
+  seto %al
   subq ${1}, %rsp
   andq $-32, %rsp
-{2}  movq %r11, %rdi
-  movq %r10, %rsi
+{2}{6}  movq 64(%rsp), %rdi
+  movq 56(%rsp), %rsi
   movq 144(%rbp), %rdx
-  call simt_operand_{0}@PLT
-{3}  leave
+{4}  call simt_operand_{0}@PLT
+{5}.Lcourse_own_{0}:
+{3}  addb $0x7f, %al
+  sahf
+  leave
   .cfi_def_cfa %rsp, 144
-  popfq
+  popq %rax
   .cfi_def_cfa_offset 136
   leaq 128(%rsp), %rsp
   .cfi_def_cfa_offset 8
@@ -288,7 +300,8 @@ course_operand_{0}:
   .cfi_endproc
   .size course_operand_{0}, .-course_operand_{0}
 )",
-                     kind, kGeneralBytes + kVectors * kVectorBytes + 32, save, restore);
+                     kind, kGeneralBytes + kVectors * kVectorBytes + 32, save, restore, save_vectors,
+                     restore_vectors, ask);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ const Names kSimulatorNames = words(
     "simt_grid_can_sync simt_host_function simt_in_kernel simt_kernel_name simt_lane simt_launch "
     "simt_launch_from_kernel simt_ldmatrix "
     "simt_misaligned simt_mma simt_movmatrix simt_name_pointer simt_name_shared simt_new_arguments "
-    "simt_name_view simt_operand_call simt_operand_read simt_operand_write simt_phase_ends simt_ptx "
+    "simt_name_view simt_operand_call simt_operand_is_own simt_operand_read simt_operand_write simt_phase_ends simt_ptx "
     "simt_shift_out_of_range "
     "simt_shuffle simt_spin_hint simt_stmatrix simt_symbol_address simt_sync_grid simt_syncthreads "
     "simt_tile_get simt_tile_put "

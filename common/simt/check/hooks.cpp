@@ -328,6 +328,10 @@ void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) __attribute__
 void* __wrap_memmove(void* to, const void* from, std::size_t bytes) __attribute__((alias("__tsan_memmove")));
 void* __wrap_memset(void* to, int value, std::size_t bytes) __attribute__((alias("__tsan_memset")));
 
+__attribute__((target("general-regs-only"))) int simt_operand_is_own(const void* address) {
+  const simt::check::Recorder* const r = simt::check::active_recorder;
+  return r == nullptr || reinterpret_cast<std::uintptr_t>(address) - r->stack < simt::kStackBytes;
+}
 void simt_operand_read(void* address, std::size_t bytes, void* instruction) {
   simt::check::note_operand<simt::check::Kind::read>(reinterpret_cast<std::uintptr_t>(address), bytes,
                                                      simt::check::inside_call(instruction));

@@ -81,6 +81,8 @@ void simt_host_function(const char* name);
 /// Before a load or store of a call's operand in memory, for which the compiler has no hook.
 void simt_operand_read(void* address, std::size_t bytes, void* instruction);
 void simt_operand_write(void* address, std::size_t bytes, void* instruction);
+/// Whether nobody wants to know of that address, such as one on the thread's stack. Keeps vector registers.
+int simt_operand_is_own(const void* address);
 void simt_operand_call(void* function, std::size_t, void* instruction);
 
 long long simt_clock(void);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory_resource>
@@ -121,7 +122,8 @@ class Heap {
   }
   void release(void* memory) noexcept {
     const std::lock_guard lock(mutex_);
-    const Block block = block_of(memory);
+    const Block block = std::exchange(block_of(memory), {});
+    if (block.front == 0) std::abort();  // released before, or no beginning of a block
     pool_.deallocate(static_cast<std::byte*>(memory) - block.front, block.front + block.bytes, block.front);
   }
   static std::size_t bytes_of(void* memory) { return block_of(memory).bytes; }

@@ -1,5 +1,20 @@
 #include "grading/calls/worker/student_heaps.hpp"
 
+#include "grading/calls/worker/backend.hpp"
+
+// The sanitizers of the project's own code have a malloc() of their own.
+#if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+
+namespace course::grading {
+
+void start_student_heaps() {}
+backend::HostCode::HostCode() {}
+backend::HostCode::~HostCode() {}
+
+}  // namespace course::grading
+
+#else
+
 #include <link.h>
 #include <sys/mman.h>
 
@@ -8,27 +23,14 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <map>
-#include <memory_resource>
-#include <mutex>
 #include <new>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "grading/calls/shared_memory.hpp"
-#include "grading/calls/worker/backend.hpp"
+#include "grading/calls/worker/region_heap.hpp"
 #include "simt/control.hpp"
 #include "simt/shim/simt_abi.h"
-
-// The sanitizers of the project's own code have a malloc() of their own.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define COURSE_OWN_MALLOC 1
-#else
-#define COURSE_OWN_MALLOC 0
-#endif
 
 namespace course::grading {
 namespace {
@@ -60,93 +62,13 @@ int note_code(dl_phdr_info* module, std::size_t, void*) {
   return 0;
 }
 
-// ---- The region.
+// ---- The heaps.
 
-/// Hands out whole pages of the region, the lowest that are free.
-class Pages : public std::pmr::memory_resource {
- public:
-  Pages(std::byte* begin, std::size_t bytes) : free_{{begin, bytes}} {}
-
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    const std::size_t whole = whole_pages(bytes);
-    if (alignment > whole_pages(1)) throw std::bad_alloc();
-    const auto run = std::ranges::find_if(free_, [=](const auto& entry) { return entry.second >= whole; });
-    if (run == free_.end()) throw std::bad_alloc();
-    const auto [begin, there] = *run;
-    free_.erase(run);
-    if (there > whole) free_.emplace(begin + whole, there - whole);
-    return begin;
-  }
-  void do_deallocate(void* memory, std::size_t bytes, std::size_t) override {
-    auto* begin = static_cast<std::byte*>(memory);
-    std::size_t whole = whole_pages(bytes);
-    madvise(begin, whole, MADV_DONTNEED);  // the system may have it back
-    auto next = free_.lower_bound(begin);
-    if (next != free_.end() && next->first == begin + whole) {
-      whole += next->second;
-      next = free_.erase(next);
-    }
-    if (next != free_.begin()) {
-      const auto before = std::prev(next);
-      if (before->first + before->second == begin) {
-        before->second += whole;
-        return;
-      }
-    }
-    free_.emplace(begin, whole);
-  }
-  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
-
-  std::map<std::byte*, std::size_t> free_;  ///< runs of pages, none next to another
-};
-
-class Heap {
- public:
-  Heap(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes), pages_(begin, bytes) {}
-
-  bool contains(const void* memory) const {
-    const auto* const byte = static_cast<const std::byte*>(memory);
-    return byte >= begin_ && byte < begin_ + bytes_;
-  }
-  /// Null if there is no room. `alignment` is a power of two.
-  void* allocate(std::size_t bytes, std::size_t alignment) noexcept try {
-    const std::size_t front = std::max(alignment, sizeof(Block));
-    if (bytes > bytes_) return nullptr;
-    const std::lock_guard lock(mutex_);
-    auto* const memory = static_cast<std::byte*>(pool_.allocate(front + bytes, front)) + front;
-    block_of(memory) = {bytes, front};
-    return memory;
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-  void release(void* memory) noexcept {
-    const std::lock_guard lock(mutex_);
-    const Block block = std::exchange(block_of(memory), {});
-    if (block.front == 0) std::abort();  // released before, or no beginning of a block
-    pool_.deallocate(static_cast<std::byte*>(memory) - block.front, block.front + block.bytes, block.front);
-  }
-  static std::size_t bytes_of(void* memory) { return block_of(memory).bytes; }
-
- private:
-  /// Lies right in front of the memory.
-  struct alignas(16) Block {
-    std::size_t bytes, front;  ///< what was asked for, and how much lies in front of that
-  };
-  static Block& block_of(void* memory) { return static_cast<Block*>(memory)[-1]; }
-
-  std::byte* begin_;
-  std::size_t bytes_;
-  std::mutex mutex_;
-  Pages pages_;
-  std::pmr::unsynchronized_pool_resource pool_{&pages_};
-};
-
-Heap* heap_of_host = nullptr;
-Heap* heap_of_kernels = nullptr;
+RegionHeap* heap_of_host = nullptr;
+RegionHeap* heap_of_kernels = nullptr;
 
 /// The heap that serves what this code asks for; null: that of the C library.
-Heap* heap_for(const void* caller) {
+RegionHeap* heap_for(const void* caller) {
   if (heap_of_host == nullptr) return nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(caller);
   const auto code = std::ranges::find_if(
@@ -155,20 +77,20 @@ Heap* heap_for(const void* caller) {
   return code->is_language && host_code && simt::host_code_runs() ? heap_of_host : nullptr;
 }
 
-Heap* heap_with(const void* memory) {
-  for (Heap* const heap : {heap_of_host, heap_of_kernels})
+RegionHeap* heap_with(const void* memory) {
+  for (RegionHeap* const heap : {heap_of_host, heap_of_kernels})
     if (heap != nullptr && heap->contains(memory)) return heap;
   return nullptr;
 }
 
 /// On a heap of so many bytes, or fewer where addresses are limited; null if there are hardly any.
-Heap* make_heap(void (*guard)(void* begin, std::size_t bytes)) {
+RegionHeap* make_heap(void (*guard)(void* begin, std::size_t bytes)) {
   constexpr std::size_t kMost = std::size_t{4} << 30, kLeast = std::size_t{64} << 20;
   for (std::size_t bytes = kMost; bytes >= kLeast; bytes /= 2) {
     void* const region =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED) continue;
-    auto* const heap = new Heap(static_cast<std::byte*>(region), bytes);
+    auto* const heap = new RegionHeap(static_cast<std::byte*>(region), bytes);
     guard(region, bytes);
     return heap;
   }
@@ -178,19 +100,15 @@ Heap* make_heap(void (*guard)(void* begin, std::size_t bytes)) {
 }  // namespace
 
 void start_student_heaps() {
-#if COURSE_OWN_MALLOC
   dl_iterate_phdr(note_code, nullptr);
   heap_of_kernels = make_heap(simt::keep_for_kernels);
   heap_of_host = make_heap(simt::protect_host_range);
-#endif
 }
 
 backend::HostCode::HostCode() { host_code = true; }
 backend::HostCode::~HostCode() { host_code = false; }
 
 }  // namespace course::grading
-
-#if COURSE_OWN_MALLOC
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the C library's own names for its functions.
 extern "C" void* __libc_malloc(std::size_t bytes);

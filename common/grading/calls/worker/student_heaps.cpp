@@ -85,7 +85,7 @@ RegionHeap* heap_with(const void* memory) {
 
 /// On a heap of so many bytes, or fewer where addresses are limited; null if there are hardly any.
 RegionHeap* make_heap(void (*guard)(void* begin, std::size_t bytes)) {
-  constexpr std::size_t kMost = std::size_t{4} << 30, kLeast = std::size_t{64} << 20;
+  constexpr std::size_t kMost = std::size_t{16} << 30, kLeast = std::size_t{64} << 20;
   for (std::size_t bytes = kMost; bytes >= kLeast; bytes /= 2) {
     void* const region =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -183,6 +183,22 @@ class HostileContent(Case):
         self.assertEqual(len(self.files()), 64)
         self.assert_left_out(report, "", "unpacks to more than 64 MiB")
 
+    def test_one_student_does_not_use_up_what_a_class_has(self):
+        # The limits of a class are too large for a test; with smaller ones it is the same.
+        sys.path.insert(0, str(SCRIPT.parent))
+        self.addCleanup(sys.path.remove, str(SCRIPT.parent))
+        import unpack_submissions as script  # pylint: disable=import-outside-toplevel
+        limits = script.CLASS._replace(total=4 * MIB)
+        path = self.folder / "class.zip"
+        path.write_bytes(self.pack(("abelaaron_101_5001_vector_add.cu", "a"),
+                                   *((f"abelaaron_101_{number}_data.zip", bytes(MIB)) for number in range(6000, 6008)),
+                                   ("hoppergrace_102_5002_vector_add.cu", "g"),
+                                   ("limaana_103_5003_work.zip", "z")))
+        self.target.mkdir()
+        script.unpack(path, self.target, limits)
+        self.assertLessEqual({"abelaaron_101_5001_vector_add.cu", "hoppergrace_102_5002_vector_add.cu",
+                              "limaana_103_5003_work.zip"}, set(self.files()))
+
     def test_one_large_file_is_stopped_at_its_own_limit(self):
         started = time.monotonic()
         report = self.unpack(self.pack(("a.cu", bytes(256 * MIB)), ("b.cu", "x")))

@@ -216,8 +216,10 @@ void StudentReader::add_left_out(const LeftOut& left_out, const std::string& pre
   const auto lesson = lesson_of(last_part(left_out.file), folders_of(left_out.file), rules_.lessons);
   const std::string sentence =
       prefix.empty() ? left_out.sentence : fmt::format("In {}: {}", shown(prefix), left_out.sentence);
+  if (left_out.cut_off) unreadable_ = sentence;
   if (!lesson) return add_note(sentence);
-  choices_[lesson->lesson].add({prefix + left_out.file, sentence, 0, lesson->version, late_}, "");
+  choices_[lesson->lesson].add(
+      {prefix + left_out.file, sentence, 0, lesson->version, late_, left_out.cut_off}, "");
 }
 
 Student StudentReader::student(const std::string& name, const std::string& id) const {

@@ -183,13 +183,14 @@ void ClassReader::read_left_out(const LeftOut& left_out) {
   const std::string top = left_out.file.substr(0, slash);
   if (slash != std::string::npos) {
     for (StudentReader* student : folder_readers(top))
-      student->add_left_out({left_out.file.substr(slash + 1), left_out.sentence});
+      student->add_left_out({left_out.file.substr(slash + 1), left_out.sentence, left_out.cut_off});
     return;
   }
   if (const auto platform = parse_platform_name(top, platform_)) {
     return reader({platform->student, platform->id}).add_left_out(left_out);
   }
-  if (ends_with(top, ".zip")) return reader({stem_of(top), ""}).add_left_out({"", left_out.sentence});
+  if (ends_with(top, ".zip"))
+    return reader({stem_of(top), ""}).add_left_out({"", left_out.sentence, left_out.cut_off});
   note(left_out.sentence);
 }
 

@@ -173,6 +173,10 @@ void StudentReader::take_file(const Place& place) {
         fmt::format("is {}, whatever its name says; hand in the source itself, saved as UTF-8.", format);
   if (problem.empty() && file.content.find('\0') != std::string::npos)
     problem = "is not a text, as it has NUL bytes; save it as UTF-8.";
+  if (problem.empty() && file.content.find('\r') != std::string::npos &&
+      file.content.find('\n') == std::string::npos)
+    problem =
+        "is one long line, as its lines end as on an old Mac (CR); save it with the line ends of Unix (LF).";
   if (!problem.empty()) problem = shown(place.shown_path) + " " + problem;
   choices_[lesson->lesson].add(
       {place.shown_path, problem, file.modified, lesson->version, late_, file.unreadable},

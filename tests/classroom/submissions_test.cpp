@@ -284,12 +284,29 @@ TEST_CASE("results that were written among the submissions are no student's", "[
   ClassFolder folder;
   folder.write("ada/01_vector_add.cu", "add");
   folder.write("results/run.json", "{}");
-  folder.write("results/.grading/verdict.json", "{}");
-  folder.write("results/ada/01_vector_add.cu", "add");
+  folder.write("results/.grading/verdict.cu", "add");
+  folder.write("results/ada/feedback.md", "24 of 24 points");
   folder.write("run/run.json", "{}");  // a student may be called so, and have such a file
   CHECK(names(folder.read()) == Strings{"ada", "run"});
   REQUIRE(folder.notes.size() == 1);
   CHECK_THAT(folder.notes[0], ContainsSubstring("results holds results of `course grade`"));
+}
+
+TEST_CASE("a student whose folder looks like results, too, is a student", "[classroom][submissions]") {
+  ClassFolder folder;
+  for (const std::string file : {"01_vector_add.cu", "run.json", ".grading/verdict.json"})
+    folder.write("ada/" + file, "{}");
+  CHECK(folder.student().by_lesson.size() == 1);
+  CHECK(folder.notes.empty());
+}
+
+TEST_CASE("a file with the line ends of an old Mac is told by that", "[classroom][submissions]") {
+  ClassFolder folder;
+  folder.write("ada/01_vector_add.cu", "#include <x>\r\rvoid f() {}\r");
+  CHECK(
+      folder.student().by_lesson.at(1).problem ==
+      "01_vector_add.cu is one long line, as its lines end as on an old Mac (CR); save it with the line ends "
+      "of Unix (LF).");
 }
 
 TEST_CASE("an upload that is called after a classmate stays with who uploaded it",

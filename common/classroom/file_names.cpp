@@ -145,18 +145,19 @@ std::optional<PlatformName> parse_canvas_name(std::string_view name) {
 
 std::optional<PlatformName> parse_moodle_name(std::string_view name) {
   constexpr std::string_view kMark = "_assignsubmission_";
-  const auto mark = name.find(kMark);
-  if (mark == std::string_view::npos) return std::nullopt;
-  const std::string_view before = name.substr(0, mark);
-  const auto number = before.rfind('_');
-  if (number == std::string_view::npos || number == 0 || !all_digits(before.substr(number + 1)))
-    return std::nullopt;
-  PlatformName result;
-  result.student = before.substr(0, number);
-  result.id = before.substr(number + 1);
-  std::string_view rest = name.substr(mark + kMark.size());
-  if (next_part(rest)) result.file = rest;  // after "file" or "onlinetext"
-  return result;
+  for (auto mark = name.find(kMark); mark != std::string_view::npos; mark = name.find(kMark, mark + 1)) {
+    const std::string_view before = name.substr(0, mark);
+    const auto number = before.rfind('_');
+    if (number == std::string_view::npos || number == 0 || !all_digits(before.substr(number + 1)))
+      continue;  // a part of the student's name, which may be anything
+    PlatformName result;
+    result.student = before.substr(0, number);
+    result.id = before.substr(number + 1);
+    std::string_view rest = name.substr(mark + kMark.size());
+    if (next_part(rest)) result.file = rest;  // after "file" or "onlinetext"
+    return result;
+  }
+  return std::nullopt;
 }
 
 std::optional<Platform> platform_of(const std::vector<std::string>& names) {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "classroom/file_names.hpp"
-#include "grading/build/kernel_cache.hpp"
+#include "grading/base/sha256.hpp"
 
 namespace course::classroom {
 namespace {
@@ -45,7 +45,7 @@ bool LessonChoice::counts_before(const Entry& a, const Entry& b) {
 
 void LessonChoice::add(Candidate candidate, std::string content) {
   Entry entry{std::move(candidate), ""};
-  if (entry.candidate.problem.empty()) entry.hash = grading::ContentHash().add(content).hex();
+  if (entry.candidate.problem.empty()) entry.digest = grading::sha256_hex(content);
   entries_.push_back(std::move(entry));
   const bool first = entries_.size() == 1;
   if (!first && !counts_before(entries_.back(), entries_[best_])) return;
@@ -81,7 +81,7 @@ Submission LessonChoice::submission(const Lesson& lesson, std::optional<std::int
   std::vector<const Entry*> same, others;
   for (const Entry& entry : entries_) {
     if (&entry == &best) continue;
-    const bool equal = !entry.hash.empty() && entry.hash == best.hash;
+    const bool equal = !entry.digest.empty() && entry.digest == best.digest;
     (equal ? same : others).push_back(&entry);
     if (!equal) continue;
     result.late = result.late && is_late(entry.candidate, deadline);

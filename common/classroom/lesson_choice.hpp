@@ -38,7 +38,7 @@ class LessonChoice {
  private:
   struct Entry {
     Candidate candidate;
-    std::string hash;
+    std::string digest;  ///< of the content, which nobody can meet with another; empty if there is none
   };
   static bool counts_before(const Entry& a, const Entry& b);
   std::string note(const grading::Lesson& lesson, const std::vector<const Entry*>& same,

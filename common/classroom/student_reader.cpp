@@ -173,6 +173,10 @@ void StudentReader::take_file(const Place& place) {
         fmt::format("is {}, whatever its name says; hand in the source itself, saved as UTF-8.", format);
   if (problem.empty() && file.content.find('\0') != std::string::npos)
     problem = "is not a text, as it has NUL bytes; save it as UTF-8.";
+  if (problem.empty() && file.content.find('\r') != std::string::npos &&
+      file.content.find('\n') == std::string::npos)
+    problem =
+        "is one long line, as its lines end as on an old Mac (CR); save it with the line ends of Unix (LF).";
   if (!problem.empty()) problem = shown(place.shown_path) + " " + problem;
   choices_[lesson->lesson].add(
       {place.shown_path, problem, file.modified, lesson->version, late_, file.unreadable},
@@ -216,8 +220,10 @@ void StudentReader::add_left_out(const LeftOut& left_out, const std::string& pre
   const auto lesson = lesson_of(last_part(left_out.file), folders_of(left_out.file), rules_.lessons);
   const std::string sentence =
       prefix.empty() ? left_out.sentence : fmt::format("In {}: {}", shown(prefix), left_out.sentence);
+  if (left_out.cut_off) unreadable_ = sentence;
   if (!lesson) return add_note(sentence);
-  choices_[lesson->lesson].add({prefix + left_out.file, sentence, 0, lesson->version, late_}, "");
+  choices_[lesson->lesson].add(
+      {prefix + left_out.file, sentence, 0, lesson->version, late_, left_out.cut_off}, "");
 }
 
 Student StudentReader::student(const std::string& name, const std::string& id) const {

@@ -44,8 +44,9 @@ bool is_folder_behind_link(int folder, const std::string& name) {
   return fstatat(folder, name.c_str(), &info, 0) == 0 && S_ISDIR(info.st_mode);
 }
 
-/// Whether `course grade` has written its results to this folder; then it is no student's.
-bool holds_results(int parent, const std::string& name) {
+/// Whether the folder looks as if `course grade` had written its results there. A student can make such a
+/// one.
+bool looks_like_results(int parent, const std::string& name) {
   const Descriptor folder = open_folder(parent, {name});
   return folder && S_ISDIR(mode_of(folder.get(), ".grading")) && S_ISREG(mode_of(folder.get(), "run.json"));
 }
@@ -70,6 +71,7 @@ class ClassReader {
   void read_gradescope(int folder, const Names& names);
   StudentReader& reader(const Key& key) { return readers_.try_emplace(key, rules_).first->second; }
   std::vector<StudentReader*> folder_readers(const std::string& name);
+  bool holds_only_results(int folder, const std::string& name) const;
   void note(const std::string& sentence) const {
     if (rules_.options.on_note) rules_.options.on_note(sentence);
   }
@@ -144,9 +146,18 @@ std::vector<StudentReader*> ClassReader::folder_readers(const std::string& name)
   return {&reader(moodle ? Key(moodle->student, moodle->id) : Key(name, ""))};
 }
 
+/// Whether a folder is no student's, since it looks like results and has no file in it that was handed in.
+bool ClassReader::holds_only_results(int folder, const std::string& name) const {
+  if (!looks_like_results(folder, name)) return false;
+  StudentReader looked_into(rules_);
+  looked_into.add_folder(folder, name);
+  const Student found = looked_into.student(name, "");
+  return found.by_lesson.empty() && found.uncounted.empty();
+}
+
 void ClassReader::read_entry(int folder, const std::string& name) {
   const mode_t mode = mode_of(folder, name);
-  if (S_ISDIR(mode) && holds_results(folder, name)) {
+  if (S_ISDIR(mode) && holds_only_results(folder, name)) {
     note(shown(name) + " holds results of `course grade` and is no student's: put results elsewhere.");
   } else if (S_ISDIR(mode)) {
     for (StudentReader* student : folder_readers(name)) student->add_folder(folder, name);
@@ -183,13 +194,14 @@ void ClassReader::read_left_out(const LeftOut& left_out) {
   const std::string top = left_out.file.substr(0, slash);
   if (slash != std::string::npos) {
     for (StudentReader* student : folder_readers(top))
-      student->add_left_out({left_out.file.substr(slash + 1), left_out.sentence});
+      student->add_left_out({left_out.file.substr(slash + 1), left_out.sentence, left_out.cut_off});
     return;
   }
   if (const auto platform = parse_platform_name(top, platform_)) {
     return reader({platform->student, platform->id}).add_left_out(left_out);
   }
-  if (ends_with(top, ".zip")) return reader({stem_of(top), ""}).add_left_out({"", left_out.sentence});
+  if (ends_with(top, ".zip"))
+    return reader({stem_of(top), ""}).add_left_out({"", left_out.sentence, left_out.cut_off});
   note(left_out.sentence);
 }
 

@@ -49,7 +49,7 @@ void read_reply(const std::string& output, Unpacked& result) {
   reply.at("problem").get_to(result.problem);
   reply.at("ignored").get_to(result.ignored);
   for (const auto& entry : reply.at("left_out"))
-    result.left_out.push_back({entry.at("file"), entry.at("sentence")});
+    result.left_out.push_back({entry.at("file"), entry.at("sentence"), entry.value("cut_off", false)});
 }
 
 }  // namespace

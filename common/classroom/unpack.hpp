@@ -15,6 +15,7 @@ namespace course::classroom {
 struct LeftOut {
   std::string file;      ///< within the zip; empty if its name is not fit to be one
   std::string sentence;  ///< why, for whoever packed it
+  bool cut_off = false;  ///< the class is too large, and so is more of the student's; that is not their fault
 };
 
 /// What came out of a zip. The folder goes with this object.

@@ -10,7 +10,8 @@ are wider. Folders are made also where nothing of their content is written, so t
 Prints one JSON object on standard output:
   problem   why nothing was unpacked, in a sentence; empty if something was
   left_out  what should have been unpacked and was not: a list of {file, sentence}; file is empty if its name is not fit
-            to be one
+            to be one. With "cut_off": true, the class is too large: an entry for each student of whom something is
+            left out for that
   ignored   names of files that no lesson wants, such as reports and pictures, and of hidden .cu files
 
 Exit status: 0 if the zip was dealt with, however bad it is; 2 for wrong usage; 3 if this machine cannot do its part.
@@ -22,6 +23,7 @@ import collections
 import errno
 import json
 import os
+import re
 import resource
 import stat
 import struct
@@ -32,13 +34,19 @@ import zlib
 
 MIB = 1 << 20
 CHUNK = 1 << 16
-LISTED = 200  # files that a list names at most; the rest is counted
+# What files may come to: how many files and folders, how many bytes when they are unpacked.
+Size = collections.namedtuple("Size", "entries total")
+# What a student's zip may come to, and what that of a whole class. `share` is a student's part of it, so that nobody
+# takes the others' room; `largest` is by the end of a file's name; `listed` is how many files of a student are named,
+# the rest is counted.
+Limits = collections.namedtuple("Limits", "whole share depth largest listed memory seconds")
+STUDENT = Limits(Size(2000, 64 * MIB), Size(2000, 64 * MIB), 16, {".cu": MIB}, 200, 1024 * MIB, 60)
+CLASS = Limits(Size(200_000, 4096 * MIB), Size(10_000, 128 * MIB), 18,
+               {".cu": MIB, ".zip": 64 * MIB, "submission_metadata.yml": 16 * MIB}, 20, 2048 * MIB, 600)
 
-# What a student's zip may come to, and what that of a whole class. `largest` is by the end of a file's name.
-Limits = collections.namedtuple("Limits", "entries depth total largest memory seconds")
-STUDENT = Limits(2000, 16, 64 * MIB, {".cu": MIB}, 1024 * MIB, 60)
-CLASS = Limits(200_000, 18, 4096 * MIB, {".cu": MIB, ".zip": 64 * MIB, "submission_metadata.yml": 16 * MIB}, 2048 * MIB,
-               600)
+# How Canvas and Moodle begin the names of a student's files. What follows is the student's own.
+BY_PLATFORM = (re.compile(r"(.+?_(?:late_)?(?:[0-9]+|[a-z0-9]{5}))_[0-9]+_", re.IGNORECASE),
+               re.compile(r"(.+?_[0-9]+)_assignsubmission_"))
 
 # What reading a damaged zip may raise. zipfile promises BadZipFile, but lets others through.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, struct.error,
@@ -53,6 +61,10 @@ def require_damage(error):
 
 class Refused(Exception):
     """An entry that is not unpacked; the text says why, and what to do."""
+
+
+class Spent(Refused):
+    """So is this one, and what comes after it of its student."""
 
 
 class Stopped(Exception):
@@ -72,20 +84,28 @@ def size_in_words(size):
 class Report:
     """What is told about the zip."""
 
-    def __init__(self):
+    IGNORED = 200  # that are named
+
+    def __init__(self, listed):
         self.problem = ""
         self.left_out = []
         self.ignored = []
         self.more = 0
+        self.listed = listed
+        self.counts = collections.Counter()  # by student
 
-    def leave_out(self, file, sentence):
-        if len(self.left_out) < LISTED:
+    def leave_out(self, file, sentence, student=""):
+        self.counts[student] += 1
+        if self.counts[student] <= self.listed:
             self.left_out.append({"file": file, "sentence": sentence})
         else:
             self.more += 1
 
+    def cut_off(self, file, sentence):
+        self.left_out.append({"file": file, "sentence": sentence, "cut_off": True})
+
     def ignore(self, file):
-        if len(self.ignored) < LISTED:
+        if len(self.ignored) < self.IGNORED:
             self.ignored.append(file)
 
     def print(self):
@@ -158,6 +178,19 @@ def modified(info):
         return 0
 
 
+def student_of(name):
+    """Whose a file or folder in the top folder of a class is, by what the student cannot choose of its name."""
+    found = [match[1] for match in (pattern.match(name) for pattern in BY_PLATFORM) if match]
+    return min(found, key=len, default=name)
+
+
+class Written:
+    """What came out of the zip so far, as Size has it."""
+
+    def __init__(self):
+        self.entries = self.total = 0
+
+
 class Unpacker:
     """Writes a zip's entries below a folder, and counts what they come to."""
 
@@ -166,33 +199,66 @@ class Unpacker:
         self.folder = folder
         self.limits = limits
         self.report = report
-        self.written = 0
+        self.of_class = limits.whole != limits.share
+        self.whole = Written()
+        self.shares = collections.defaultdict(Written)  # by student
+        self.top = 0  # where in its path the name of an entry's student is
+        self.told = set()
 
     def run(self):
         entries = self.entries()
-        if len(entries) > self.limits.entries:
-            self.report.leave_out("", f"The zip has more than {self.limits.entries} files and folders; only the first "
-                                      "ones in the order of their names were unpacked. Hand in only your .cu files.")
-            entries = entries[:self.limits.entries]
+        self.top = 1 if len({parts[0] for parts, _ in entries}) == 1 else 0
         counts = collections.Counter(parts for parts, info in entries if not info.is_dir())
-        for parts, info in entries:
-            name = "/".join(parts)
+        spent = set()  # students
+        for index, (parts, info) in enumerate(entries):
+            name, student = "/".join(parts), self.student(parts)
+            if student in spent:
+                self.make_folder(parts[:-1])
+                continue
             try:
+                self.count_entry(name, student)
                 require_ordinary(info, name)
                 if counts[parts] > 1:
                     raise Refused(f"{shown(name)} is in the zip more than once; pack it again.")
                 self.unpack(parts, info)
             except Refused as reason:
-                self.leave_out(parts, name, str(reason))
+                if isinstance(reason, Spent):
+                    spent.add(student)
+                self.leave_out(parts, name, reason)
             except Stopped as reason:
-                self.report.leave_out("", str(reason))
+                self.stop(entries[index:], spent, str(reason))
                 return
 
-    def leave_out(self, parts, name, sentence):
-        """A file that appears twice is told once, and one that nobody wants not at all."""
-        entry = {"file": name, "sentence": sentence}
-        if self.wanted(name) and entry not in self.report.left_out:
-            self.report.leave_out(name, sentence)
+    def stop(self, rest, spent, sentence):
+        """Tells that the rest is not unpacked; in a class, to each student who has no part in that."""
+        self.report.leave_out("", sentence)
+        first = {}
+        for parts, _ in rest:
+            first.setdefault(self.student(parts), "/".join(parts))
+        for student, name in first.items():
+            if self.of_class and student not in spent:
+                self.report.cut_off(name, sentence)
+
+    def student(self, parts):
+        return student_of(parts[min(self.top, len(parts) - 1)]) if self.of_class else ""
+
+    def count_entry(self, name, student):
+        most, share = self.limits.whole.entries, self.limits.share.entries
+        self.whole.entries += 1
+        self.shares[student].entries += 1
+        if self.whole.entries > most:
+            raise Stopped(f"The zip has more than {most} files and folders; only the first ones in the order of their "
+                          "names were unpacked. Hand in only your .cu files.")
+        if self.shares[student].entries > share:
+            raise Spent(f"{shown(name)} is past the {share} files and folders that a student may have in the zip of a "
+                        "class; hand in only your .cu files.")
+
+    def leave_out(self, parts, name, reason):
+        """A file that appears twice is told once, and one that nobody wants not at all, unless others follow it."""
+        told = (name, str(reason))
+        if (self.wanted(name) or isinstance(reason, Spent)) and told not in self.told:
+            self.told.add(told)
+            self.report.leave_out(*told, self.student(parts))
         self.make_folder(parts[:-1])
 
     def entries(self):
@@ -236,11 +302,11 @@ class Unpacker:
         if not self.make_folder(parts[:-1]):
             raise Refused(f"{shown(name)} has a name that cannot be used; give it another one.")
         if self.wanted(name):
-            self.write(name, info)
+            self.write(name, info, self.student(parts))
         else:
             self.report.ignore(shown(name))
 
-    def write(self, name, info):
+    def write(self, name, info, student):
         path = os.path.join(self.folder, *name.split("/"))
         try:
             target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -251,7 +317,7 @@ class Unpacker:
         complete = False
         try:
             with os.fdopen(target, "wb") as file:
-                self.copy(name, info, file)
+                self.copy(name, info, file, student)
                 file.flush()
                 os.utime(file.fileno(), (modified(info), modified(info)))
             complete = True
@@ -259,18 +325,23 @@ class Unpacker:
             if not complete:
                 os.unlink(path)
 
-    def copy(self, name, info, file):
+    def copy(self, name, info, file, student):
         """Counts what really comes out: what the zip says about sizes is not to be trusted."""
         limit = next(size for end, size in self.limits.largest.items() if name.lower().endswith(end))
+        most, share = self.limits.whole.total, self.limits.share.total
         size = 0
         try:
             with self.archive.open(info) as source:
                 while chunk := source.read(CHUNK):
                     size += len(chunk)
-                    self.written += len(chunk)
-                    if self.written > self.limits.total:
-                        raise Stopped(f"The zip unpacks to more than {size_in_words(self.limits.total)}; what comes "
-                                      f"after {shown(name)} was not unpacked. Hand in only your .cu files.")
+                    self.whole.total += len(chunk)
+                    self.shares[student].total += len(chunk)
+                    if self.whole.total > most:
+                        raise Stopped(f"The zip unpacks to more than {size_in_words(most)}; what comes after "
+                                      f"{shown(name)} was not unpacked. Hand in only your .cu files.")
+                    if self.shares[student].total > share:
+                        raise Spent(f"{shown(name)} is past the {size_in_words(share)} that a student's files may "
+                                    "unpack to in the zip of a class; hand in only your .cu files.")
                     if size > limit:
                         raise Refused(f"{shown(name)} is larger than {size_in_words(limit)}; hand in the source alone.")
                     file.write(chunk)
@@ -280,7 +351,7 @@ class Unpacker:
 
 
 def unpack(path, folder, limits):
-    report = Report()
+    report = Report(limits.listed)
     try:
         with zipfile.ZipFile(path) as archive:
             Unpacker(archive, folder, limits, report).run()

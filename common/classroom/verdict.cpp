@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "grading/base/machine_error.hpp"
+#include "grading/base/sha256.hpp"
 #include "grading/base/subprocess.hpp"
-#include "grading/build/kernel_cache.hpp"
 
 namespace course::classroom {
 namespace {
@@ -45,7 +45,7 @@ VerdictStore::VerdictStore(fs::path folder) : folder_(std::move(folder)) {
 }
 
 std::string VerdictStore::name_of(const std::string& conditions, const std::string& content) {
-  return grading::ContentHash().add(conditions).add(content).hex();
+  return grading::sha256_hex(conditions + "\n" + content);
 }
 
 fs::path VerdictStore::file_of(const std::string& conditions, const std::string& content) const {
@@ -58,7 +58,7 @@ std::optional<FileVerdict> VerdictStore::find(const std::string& conditions,
   if (!fs::exists(file)) return std::nullopt;
   try {
     const json record = json::parse(grading::read_file(file));
-    // Not by the hash alone: whoever knows it could make another file with the same one.
+    // Not by the name alone: the disk may have lost what was written to it.
     const fs::path judged = fs::path(file).replace_extension(".cu");
     if (record.at("conditions") != conditions || grading::read_file(judged) != content) return std::nullopt;
     FileVerdict verdict;

@@ -36,7 +36,7 @@ class VerdictStore {
 
   void forget(const std::string& conditions, const std::string& content) const;
 
-  /// Under which the verdict is kept.
+  /// Under which the verdict is kept. No two files have the same name, however they are made.
   static std::string name_of(const std::string& conditions, const std::string& content);
 
  private:

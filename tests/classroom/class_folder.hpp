@@ -94,8 +94,7 @@ class ClassFolder {
   std::vector<classroom::Student> read(const std::filesystem::path& from,
                                        const std::string& deadline = "") const {
     classroom::SubmissionOptions options;
-    options.unpack_script =
-        std::filesystem::path(COURSE_TEST_SOURCE_DIR) / "common/classroom/unpack_submissions.py";
+    options.unpack_script = unpack_script;
     options.scratch = scratch();
     options.deadline = deadline;
     options.on_note = [this](const std::string& note) { notes.push_back(note); };
@@ -110,6 +109,8 @@ class ClassFolder {
     return students[0];
   }
 
+  std::filesystem::path unpack_script =
+      std::filesystem::path(COURSE_TEST_SOURCE_DIR) / "common/classroom/unpack_submissions.py";
   mutable std::vector<std::string> notes;  ///< about what belongs to no student
 
  private:

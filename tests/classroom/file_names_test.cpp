@@ -95,6 +95,10 @@ TEST_CASE("Moodle's names say student, participant and file", "[classroom][names
   CHECK(parse_moodle_name("Ada_King_7_assignsubmission_file_")->student == "Ada_King");
   CHECK(parse_moodle_name("Ada_7_assignsubmission_file_01_vector_add.cu")->file == "01_vector_add.cu");
   CHECK(parse_moodle_name("Ada_7_assignsubmission_onlinetext")->id == "7");
+  // A name may have in it what Moodle writes behind names, and what Canvas does.
+  const std::string odd = "E_1_2_x_assignsubmission_y_7_assignsubmission_file_a.cu";
+  CHECK(parse_moodle_name(odd)->student == "E_1_2_x_assignsubmission_y");
+  CHECK(platform_of({odd, "Ada_8_assignsubmission_file_a.cu"}) == Platform::moodle);
   for (const char* name :
        {"Ada", "Ada_assignsubmission_file", "_7_assignsubmission_file", "Ada_x_assignsubmission_file"}) {
     CAPTURE(name);

@@ -108,6 +108,23 @@ TEST_CASE("files with the same content count as one, handed in when the first wa
                 "vector_add.cu); not looked at: vector_add-2.cu."});
 }
 
+TEST_CASE("a file is the same as another if all of its bytes are, and not by a digest that can be met",
+          "[classroom][submissions]") {
+  // Whoever knows the digest finds 24 bytes in a moment, after which a late file has that of an early one.
+  const std::string late =
+      "late\n// "
+      "\x27\x6d\x1d\x62\x45\x0b\x02\x12\xd5\x50\x71\x1b\xf5\x6f\x32\x3b\x0b\x35\x78\x03\xe3\x08\x24\x09"
+      "\n";
+  ClassFolder folder;
+  folder.write("ada/vector_add.cu", "early\n", noon());
+  folder.write("ada/vector_add-1.cu", late, noon(3600));
+  const Submission submission = folder.student("2026-11-20 12:30").by_lesson.at(1);
+  CHECK(submission.content == late);
+  CHECK(submission.handed_in == "2026-11-20 13:00:00");
+  CHECK(submission.late);
+  CHECK(submission.notes.size() == 1);
+}
+
 TEST_CASE("a file is late if it is newer than the deadline", "[classroom][submissions]") {
   ClassFolder folder;
   folder.write("ada/vector_add.cu", "x", noon(1));
@@ -267,12 +284,29 @@ TEST_CASE("results that were written among the submissions are no student's", "[
   ClassFolder folder;
   folder.write("ada/01_vector_add.cu", "add");
   folder.write("results/run.json", "{}");
-  folder.write("results/.grading/verdict.json", "{}");
-  folder.write("results/ada/01_vector_add.cu", "add");
+  folder.write("results/.grading/verdict.cu", "add");
+  folder.write("results/ada/feedback.md", "24 of 24 points");
   folder.write("run/run.json", "{}");  // a student may be called so, and have such a file
   CHECK(names(folder.read()) == Strings{"ada", "run"});
   REQUIRE(folder.notes.size() == 1);
   CHECK_THAT(folder.notes[0], ContainsSubstring("results holds results of `course grade`"));
+}
+
+TEST_CASE("a student whose folder looks like results, too, is a student", "[classroom][submissions]") {
+  ClassFolder folder;
+  for (const std::string file : {"01_vector_add.cu", "run.json", ".grading/verdict.json"})
+    folder.write("ada/" + file, "{}");
+  CHECK(folder.student().by_lesson.size() == 1);
+  CHECK(folder.notes.empty());
+}
+
+TEST_CASE("a file with the line ends of an old Mac is told by that", "[classroom][submissions]") {
+  ClassFolder folder;
+  folder.write("ada/01_vector_add.cu", "#include <x>\r\rvoid f() {}\r");
+  CHECK(
+      folder.student().by_lesson.at(1).problem ==
+      "01_vector_add.cu is one long line, as its lines end as on an old Mac (CR); save it with the line ends "
+      "of Unix (LF).");
 }
 
 TEST_CASE("an upload that is called after a classmate stays with who uploaded it",

@@ -183,6 +183,43 @@ class HostileContent(Case):
         self.assertEqual(len(self.files()), 64)
         self.assert_left_out(report, "", "unpacks to more than 64 MiB")
 
+    def unpack_small_class(self, whole, share, *entries):
+        """The limits of a class are too large for a test; with these, it is the same."""
+        sys.path.insert(0, str(SCRIPT.parent))
+        self.addCleanup(sys.path.remove, str(SCRIPT.parent))
+        import unpack_submissions as script  # pylint: disable=import-outside-toplevel
+        path = self.folder / "class.zip"
+        path.write_bytes(self.pack(*entries))
+        self.target.mkdir()
+        limits = script.CLASS._replace(whole=script.Size(*whole), share=script.Size(*share))
+        return script.unpack(path, self.target, limits).left_out
+
+    def test_one_student_does_not_use_up_what_a_class_has(self):
+        zips = [(f"abelaaron_101_{number}_data.zip", bytes(MIB)) for number in range(6000, 6008)]
+        names = {"abelaaron_101_5001_vector_add.cu", "hoppergrace_102_5002_vector_add.cu", "limaana_103_5003_work.zip"}
+        left_out = self.unpack_small_class((100, 4 * MIB), (50, 2 * MIB), *zips, *((name, "x") for name in names))
+        self.assertEqual(set(self.files()), names | {zips[0][0]})
+        self.assertEqual([entry["file"] for entry in left_out], [zips[1][0]])
+        self.assertIn("is past the 2 MiB that a student's files may unpack to", left_out[0]["sentence"])
+
+    def test_one_student_does_not_use_up_the_files_of_a_class(self):
+        mine = [(f"class/abel/{number}.txt", "x") for number in range(10)]
+        left_out = self.unpack_small_class((10, MIB), (5, MIB), *mine, ("class/bo/a.cu", "x"), ("class/cy/a.cu", "x"))
+        self.assertEqual(set(self.files()), {"class/bo/a.cu", "class/cy/a.cu"})
+        self.assertEqual([entry["file"] for entry in left_out], ["class/abel/5.txt"])
+
+    def test_whom_a_class_that_is_too_large_cuts_off(self):
+        left_out = self.unpack_small_class((100, 2 * MIB), (50, MIB), ("ada_1_assignsubmission_file/a.cu", bytes(MIB)),
+                                           ("bo/a.cu", bytes(MIB)), ("cy/a.cu", "x"), ("cy/b.cu", "x"), ("di.zip", "z"))
+        self.assertEqual(set(self.files()), {"ada_1_assignsubmission_file/a.cu", "bo/a.cu"})
+        self.assertEqual([entry["file"] for entry in left_out if entry.get("cut_off")], ["cy/a.cu", "di.zip"])
+
+    def test_what_a_student_calls_a_file_does_not_change_whose_it_is(self):
+        zips = [(f"abelaaron_101_{n}_hoppergrace_{n}_{n}_x.zip", bytes(MIB)) for n in range(4)]
+        moodle = [(f"Abel Aaron_101_assignsubmission_file_x_{n}_{n}_x.zip", bytes(MIB)) for n in range(4)]
+        self.unpack_small_class((100, 64 * MIB), (50, MIB), *zips, *moodle)
+        self.assertEqual(len(self.files()), 2)
+
     def test_one_large_file_is_stopped_at_its_own_limit(self):
         started = time.monotonic()
         report = self.unpack(self.pack(("a.cu", bytes(256 * MIB)), ("b.cu", "x")))

@@ -106,3 +106,32 @@ TEST_CASE("left out of the zip of a class is told to the student whose it was", 
   CHECK(students[2].notes.size() == 1);
   CHECK_THAT(students[3].by_lesson.at(1).problem, ContainsSubstring("is a symbolic link"));
 }
+
+TEST_CASE("whom the zip of a class that is too large cuts off is not graded, and not lost",
+          "[classroom][hostile][zip]") {
+  ClassFolder folder;
+  folder.zip(folder.beside("all.zip"), {{"ada/vector_add.cu", "x"},
+                                        {"bo/vector_add.cu", "x"},
+                                        {"cy/work.txt", "x"},
+                                        {"king_1_2_vector_add.cu", "x"},
+                                        {"zoe.zip", "x"}});
+  // With smaller limits, the script does the same.
+  const fs::path script = folder.beside("small.py");
+  course::grading::write_file_atomically(
+      script,
+      "import sys\nsys.dont_write_bytecode = True\n"
+      "sys.path.insert(0, '" +
+          folder.unpack_script.parent_path().string() +
+          "')\n"
+          "import unpack_submissions as script\n"
+          "script.CLASS = script.CLASS._replace(whole=script.Size(1, 1 << 20))\nsys.exit(script.main())\n");
+  folder.unpack_script = script;
+  const auto students = folder.read(folder.beside("all.zip"));
+  REQUIRE(names(students) == Strings{"ada", "bo", "cy", "king", "zoe"});
+  CHECK(students[0].unreadable.empty());
+  CHECK(students[0].by_lesson.at(1).problem.empty());
+  for (std::size_t i = 1; i < students.size(); ++i)
+    CHECK_THAT(students[i].unreadable, ContainsSubstring("more than 1 files and folders"));
+  CHECK(students[1].by_lesson.at(1).unreadable);
+  CHECK(students[3].by_lesson.at(1).unreadable);
+}

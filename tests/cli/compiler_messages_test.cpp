@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "grading/base/subprocess.hpp"
+#include "grading/build/compile_errors.hpp"
 #include "support/catch.hpp"
 
 namespace fs = std::filesystem;
@@ -45,6 +46,22 @@ TEST_CASE("an error of g++ keeps its place and gets its line", "[cli][messages]"
   CHECK(text ==
         "lessons/01_add/add.cu:2: 'c' was not declared in this scope\n  2 | int b = c;\n"
         "Nothing above line 2 declares c: check its spelling, or declare it.");
+}
+
+TEST_CASE("of errors without end, the first are read", "[cli][messages]") {
+  // A text of static_assert may have lines, and macros make 20,000 of one.
+  const Project project("int a;\n" + std::string(900'000, '\n'));
+  const auto with_errors = [&](int last) {
+    std::string output;
+    for (int line = 1; line <= last; ++line)
+      output += "lessons/01_add/add.cu:" + std::to_string(line) + ": error: x\n";
+    return project.explain(output);
+  };
+  CHECK_THAT(with_errors(99), ContainsSubstring("\nand 94 more errors"));
+  CHECK_THAT(with_errors(20'000), ContainsSubstring("\nand at least 95 more errors"));
+  std::string unlike;
+  for (int i = 0; i < 20'000; ++i) unlike += "undefined reference to `f" + std::to_string(i) + "'\n";
+  CHECK(parse_undefined_symbols(unlike).size() == kMostErrors);
 }
 
 TEST_CASE("advice on a header has no line 0", "[cli][messages]") {

@@ -611,6 +611,16 @@ void require_no_conflicts(const simt::SharedTraffic& traffic, const std::string&
               "addresses differ by a multiple of 32 words share a bank.");
 }
 
+/// The elements go through shared memory: where none does, nothing has a bank conflict either.
+void require_tiles(const Profile& profile, std::int64_t elements) {
+  const auto bytes = static_cast<std::uint64_t>(4 * elements);
+  const std::uint64_t stored = profile.shared_store.bytes_asked, loaded = profile.shared_load.bytes_asked;
+  require(stored >= bytes && loaded >= bytes,
+          "The threads wrote " + std::to_string(stored) + " bytes to shared memory and read " +
+              std::to_string(loaded) + " from there. Each element of in goes through a tile, which takes " +
+              std::to_string(bytes) + " bytes of both.");
+}
+
 // ---- calls ----
 
 /// Copies src into a matrix with these strides.
@@ -844,6 +854,7 @@ TEST_CASE("lets neighbouring threads copy neighbours down a column where the col
     if (const Profile* profile = profile_of(both)) {
       require_coalesced(profile->global_load, "reads", "src", remedy);
       require_coalesced(profile->global_store, "writes", "dst", remedy);
+      require_busy(*profile, rows * cols);
     }
     // From rows to columns only one side can have its neighbours side by side. The contract says which.
     const Outcome mixed = check_counted_copy(rows, cols, row_major(rows, cols), column_major(rows, cols));
@@ -980,6 +991,7 @@ TEST_CASE("transposes without bank conflicts", "[l02][transpose][points:2]") {
     if (const Profile* profile = profile_of(outcome)) {
       require_no_conflicts(profile->shared_load, "reads");
       require_no_conflicts(profile->shared_store, "writes");
+      require_tiles(*profile, shape[0] * shape[1]);
     }
   }
 }

@@ -76,6 +76,13 @@ std::array<std::uint8_t, 32> sha256(std::string_view text) {
   return digest;
 }
 
+std::string sha256_hex(std::string_view text) {
+  std::string digits;
+  for (const std::uint8_t byte : sha256(text))
+    for (const int shift : {4, 0}) digits.push_back("0123456789abcdef"[byte >> shift & 15]);
+  return digits;
+}
+
 std::string sha256_base64(std::string_view text) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::array<std::uint8_t, 32> digest = sha256(text);

@@ -4,7 +4,9 @@
 #include <cctype>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <tuple>
 
 #include "grading/base/demangle.hpp"
 
@@ -167,6 +169,7 @@ std::vector<CompileError> parse_compile_errors(std::string_view output, const fs
                                                const fs::path& root, int last_line) {
   constexpr std::size_t kMostDetails = 40;  // the notes about overloaded functions can be endless
   std::vector<CompileError> errors;
+  std::set<std::tuple<std::string, int, std::string>> known;
   std::optional<Place> use;  // where the author's file uses the template that the next error is in
   bool repeated = false;     // the error has been there before, and its details with it
   const auto ours = [&](const std::string& file) { return is_same_file(file, source, root); };
@@ -189,11 +192,10 @@ std::vector<CompileError> parse_compile_errors(std::string_view output, const fs
       }
       use.reset();
       error->file = display(error->file, root);
-      repeated = std::any_of(errors.begin(), errors.end(), [&](const CompileError& one) {
-        return one.file == error->file && one.line == error->line &&
-               without_digits(one.text) == without_digits(error->text);
-      });
-      if (!repeated) errors.push_back(std::move(*error));
+      repeated = !known.emplace(error->file, error->line, without_digits(error->text)).second;
+      if (repeated) continue;
+      if (errors.size() == kMostErrors) break;
+      errors.push_back(std::move(*error));
     } else if (!errors.empty() && !repeated && errors.back().details.size() < kMostDetails) {
       note_pointer(errors.back(), line);
       errors.back().details.push_back(line);
@@ -220,6 +222,7 @@ std::vector<std::string> parse_undefined_symbols(std::string_view output) {
     const auto symbol = parse_undefined(line);
     if (symbol && std::find(symbols.begin(), symbols.end(), *symbol) == symbols.end())
       symbols.push_back(*symbol);
+    if (symbols.size() == kMostErrors) break;
   }
   return symbols;
 }

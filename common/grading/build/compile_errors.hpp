@@ -2,6 +2,7 @@
 /// @file
 /// The errors in the output of g++, clang, nvcc and ptxas, one by one.
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -20,7 +21,11 @@ struct CompileError {
   bool points_at_first_word = false;   ///< nvcc: the '^' stands below the first word of that copy
 };
 
-/// @brief All errors: those in the author's own file first, no two of the same text at the same place.
+/// Errors and symbols that are read of an output. The author mends some of so many, and compiles again.
+inline constexpr std::size_t kMostErrors = 100;
+
+/// @brief The first kMostErrors errors: those in the author's own file first, no two of the same text at the
+/// same place.
 /// An error inside a template is reported where the author's file uses it.
 /// @param source     the author's file as it was named to the compiler
 /// @param root       the project's folder
@@ -31,7 +36,7 @@ std::vector<CompileError> parse_compile_errors(std::string_view output, const st
 /// @brief "file:12: words", as simt-rewrite says why it cannot translate `source`.
 std::optional<CompileError> parse_refusal(std::string_view line, const std::filesystem::path& source);
 
-/// The symbols that the linker or ptxas misses, as a C++ declaration names them, each once.
+/// The first kMostErrors symbols that the linker or ptxas misses, as a C++ declaration names them, each once.
 std::vector<std::string> parse_undefined_symbols(std::string_view output);
 
 /// True if a message that names `file` means `source`.

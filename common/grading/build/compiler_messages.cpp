@@ -172,6 +172,8 @@ std::string explain_compiler_output(std::string_view output, const Lesson& lesso
   const StudentCode code(read_source(source, lesson.root));
   std::vector<std::string> parts;
   std::vector<CompileError> errors = parse_compile_errors(output, source, lesson.root, code.last_line());
+  const std::vector<std::string> undefined = parse_undefined_symbols(output);
+  const bool all = errors.size() < kMostErrors && undefined.size() < kMostErrors;
   // What the simulator leaves out is the root of the errors around it, and comes first.
   const auto of_feature = [&](const CompileError& error) {
     return advice_for(error, code, lesson, source).rule == "missing_feature";
@@ -181,12 +183,12 @@ std::string explain_compiler_output(std::string_view output, const Lesson& lesso
   drop_what_follows(errors, read_source(source, lesson.root));
   for (const CompileError& error : errors) {
     parts.push_back(error.file + ":" + std::to_string(error.line) + ": " + shorten(error.text) +
-                    excerpt(error, source, lesson.root));
+                    (parts.size() < kShownErrors ? excerpt(error, source, lesson.root) : ""));
     if (parts.size() > 1) continue;
     const std::string sentence = advice_for(error, code, lesson, source).sentence;
     if (!sentence.empty()) parts.back() += "\n" + sentence;  // only the first error is explained
   }
-  for (const std::string& symbol : parse_undefined_symbols(output)) {
+  for (const std::string& symbol : undefined) {
     const std::string text = explain_undefined(symbol, lesson, source, code);
     if (std::find(parts.begin(), parts.end(), text) == parts.end()) parts.push_back(text);
   }
@@ -203,7 +205,8 @@ std::string explain_compiler_output(std::string_view output, const Lesson& lesso
   for (std::size_t i = 0; i < std::min(parts.size(), kShownErrors); ++i)
     text += (i == 0 ? "" : "\n") + parts[i];
   if (parts.size() > kShownErrors)
-    text += "\nand " + std::to_string(parts.size() - kShownErrors) + " more errors";
+    text +=
+        (all ? "\nand " : "\nand at least ") + std::to_string(parts.size() - kShownErrors) + " more errors";
   return text;
 }
 

@@ -475,13 +475,30 @@ std::string foreign_assembly(std::string_view assembly) {
 
 namespace {
 
-/// Whether a line of the compiler's table of symbols is one that it has begun itself, such as "  Type:
-/// function", and puts nothing into a section that the file names. A symbol has the line "_Z1fv/7 (void
-/// f())", up to g++ 12 with an address, " @0x7f64f375a100". A name that the file gives comes behind an
-/// asterisk.
+/// Each symbol has such a line in the compiler's table, and no function's body has one: in there, the line
+/// ends of texts are written as "\n".
+constexpr std::string_view kVisibility = "\n  Visibility:";
+
+/// Whether a line of the compiler's table of symbols goes on with what is told of a symbol.
+bool is_about_symbol(std::string_view line) { return line.empty() || line.starts_with("  "); }
+
+/// Whether a line tells what a symbol is: "  Type: function definition". It stands below the symbol's own,
+/// and for an assembler it is no line, so that none of a name's can look like it.
+bool tells_type(std::string_view line) {
+  for (const std::string_view kind : {"  Type: function", "  Type: variable"})
+    if (line.starts_with(kind)) {
+      const std::string_view behind = line.substr(kind.size());
+      return behind.empty() || (behind.size() > 1 && behind[0] == ' ' && is_part_of_name(behind[1]));
+    }
+  return false;
+}
+
+/// Whether a line of the table is one that the compiler has begun itself, and puts nothing into a section
+/// that the file names. A symbol has the line "_Z1fv/7 (void f())", up to g++ 12 with an address behind it:
+/// "@0x7f64f375a100". A name that the file gives comes behind an asterisk.
 bool is_of_table(std::string_view line) {
-  if (line.starts_with("  Visibility:")) return line.find(" section:") == std::string_view::npos;
-  if (line.empty() || line.starts_with("  ")) return true;
+  if (line.starts_with(kVisibility.substr(1))) return line.find(" section:") == std::string_view::npos;
+  if (is_about_symbol(line)) return true;
   constexpr std::string_view kAddress = ") @0x";
   if (const std::size_t address = line.rfind(kAddress);
       address != std::string_view::npos &&
@@ -498,21 +515,27 @@ bool is_of_table(std::string_view line) {
 }  // namespace
 
 std::string_view table_of_symbols(std::string_view dump) {
-  constexpr std::string_view kTable = "\nSymbol table:\n", kFirstBody = "\n{\n";
+  constexpr std::string_view kTable = "\nSymbol table:\n";
   const std::size_t begin = dump.find(kTable);
   if (begin == std::string_view::npos) return {};
   dump.remove_prefix(begin + kTable.size());
-  return dump.substr(0, dump.find(kFirstBody));
+  // A name may look like the end of the table, or like a body, but not take lines out of what follows.
+  std::size_t end = dump.rfind(kVisibility);
+  while (end != std::string_view::npos && dump.substr(end).starts_with("\n  "))
+    end = dump.find('\n', end + 1);
+  return dump.substr(0, end);
 }
 
 std::string foreign_names(std::string_view table) {
   std::string found;
+  bool below_symbol = false;
   for_each_line(table, [&](std::string_view line) {
-    if (!is_of_table(line))
+    if (!is_of_table(line) || (below_symbol && !tells_type(line)))
       found = fmt::format(
           "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
           "attributes that are no part of CUDA.",
           shown(trimmed(line)));
+    below_symbol = !is_about_symbol(line);
     return found.empty();
   });
   return found;

@@ -12,8 +12,9 @@
 
 namespace course::grading {
 
-/// @brief A name for a content: 32 hexadecimal digits (FNV-1a, 128 bits). Not against an attacker, who would
-/// only confuse two kernels of his own: the file's path is part of every key.
+/// @brief A name for a content: 32 hexadecimal digits (FNV-1a, 128 bits). Not against an attacker, who finds
+/// contents of the same name in a second: of kernels, only ones of his own, as the file's path is part of
+/// every key. What students hand in is named by sha256_hex().
 class ContentHash {
  public:
   ContentHash& add(std::string_view bytes);  ///< ("ab", "c") and ("a", "bc") give different hashes

@@ -90,8 +90,19 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
            "*f\n\tmovss\t(%rdi), %xmm0\n\tcall f/2 (void g())" + address, "* *%rcx/2 (void g())" + address,
            "x/0 (int x)" + address + "  Type: variable\n  Visibility: public section:.text\nf:\n\tret\n",
            "x/0 (int x)" + address + "  Type: variable\n  Visibility: public section:.text\n  ret\n",
+           "*x/1 (x)\n{\n/2 (void g())" + address, "*5/1 (%rip)\n  ret\n  incl 5/2 (int x)" + address,
+           "*5/1 (%rip)\n  Type: ret\n  incl 5/2 (int x)" + address,
+           "*5/1 (%rip)\n  Type: function :ret\n  incl 5/2 (int x)" + address,
+           "f/2 (int f(int))" + address + "  Type: function weakref target:g\n{\nh\n  Visibility:\n",
            "# (x)" + address})
     CHECK_THAT(told(entry + type), ContainsSubstring("a name or a section of its own"));
+  // What looks like the first body may be a name; the last symbol is not behind it.
+  for (const std::string& early : std::vector<std::string>{
+           "*x/1 (x)\n{\n/2 (void g())" + address + type,
+           "f/2 (int f(int))" + address + "  Type: function weakref target:g\n{\nh\n  Visibility:\n"})
+    CHECK_THAT(
+        std::string(table_of_symbols("\nSymbol table:\n" + early + "last/1 (int last)" + address + type)),
+        ContainsSubstring("last/1"));
   CHECK(table_of_symbols("").empty());
   CHECK(table_of_symbols("Reclaiming functions:\n").empty());
 }

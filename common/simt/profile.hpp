@@ -39,7 +39,7 @@ struct Counters {
   std::uint64_t warp_syncs = 0;  ///< __syncwarp(), by warp
   /// By warp; with movmatrix, and each value that a tile of several warps hands over.
   std::uint64_t shuffles = 0;
-  std::uint64_t votes = 0;                ///< ballots, votes, matches and reductions, by warp
+  std::uint64_t votes = 0;                ///< ballots, active masks, votes, matches, reductions, by warp
   std::uint64_t matrix_instructions = 0;  ///< matrix products, by warp
   // The multiply-adds of matrix products, by the format of the factors.
   std::uint64_t matrix_float16 = 0;  ///< f16 and bf16

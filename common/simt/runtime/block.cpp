@@ -309,11 +309,19 @@ bool BlockRunner::release_paused() {
 SIMT_RETURN_BY_JUMP LaneMask BlockRunner::active_lanes(std::uintptr_t caller) {
   Warp& warp = warp_of(running_);
   const LaneMask self = bit_of(running_);
-  if (warp.live() == self) return self;
-  warp.ready &= ~self;
-  warp.converging |= self;
-  wait_long(caller);
-  return threads_[static_cast<std::size_t>(running_)].converged;
+  Thread& thread = threads_[static_cast<std::size_t>(running_)];
+  if (warp.live() == self) {
+    thread.converged = self;
+    thread.converged_in = warp.meetings_held++;
+  } else {
+    warp.ready &= ~self;
+    warp.converging |= self;
+    wait_long(caller);
+  }
+  // By the branch in which it asks, a lane tells the others a bit: a ballot in all but name.
+  if (observer_ != nullptr)
+    observer_->lanes_met({simt_op_ballot, thread.converged_in, thread.converged, caller, caller, 0});
+  return thread.converged;
 }
 
 bool BlockRunner::release_converged(bool though_others_run) {
@@ -331,8 +339,12 @@ bool BlockRunner::release_converged(bool though_others_run) {
       site = threads[lane].waits_at;
       group |= LaneMask{1} << lane;
     }
-    for (LaneMask rest = group; rest != 0; rest &= rest - 1)
-      threads[std::countr_zero(rest)].converged = group;
+    const std::uint64_t meeting = warp.meetings_held++;
+    for (LaneMask rest = group; rest != 0; rest &= rest - 1) {
+      Thread& thread = threads[std::countr_zero(rest)];
+      thread.converged = group;
+      thread.converged_in = meeting;
+    }
     warp.converging &= ~group;
     warp.ready |= group;
     any = true;

@@ -177,7 +177,8 @@ class BlockRunner {
     StackPlace place = nullptr;   ///< where it goes on then
     std::uintptr_t waits_at = 0;  ///< the call in which it waits
     unsigned spins = 0;
-    LaneMask converged = 0;  ///< the answer of its last __activemask()
+    LaneMask converged = 0;          ///< the answer of its last __activemask()
+    std::uint64_t converged_in = 0;  ///< the number of that meeting, for the observer
   };
   static constexpr int kNone = -1;
 

@@ -402,8 +402,10 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
     return;
   const auto log2_bytes = static_cast<unsigned>(std::countr_zero(bytes));
   const Event compares = operation == simt_atomic_compare ? kCompares : 0;
-  recorder_.append(
-      access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares | place, caller);
+  const Event how =
+      bytes == 16 ? access_event(Kind::atomic, 0, false) | kFourFloats
+                  : access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares;
+  recorder_.append(how | place, caller);
 }
 
 bool Checker::wants_names() { return !std::exchange(named_, true); }
@@ -519,7 +521,7 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   access.space = space_of(event.event);
   access.matrices = matrices_of(event.event);
   (access.matrices == 0 ? access.is_volatile : access.transposed) = is_volatile(event.event);
-  access.compares = access.kind == Kind::atomic && (event.event & kCompares) != 0;
+  access.compares = compares(event.event);
   access.bytes = bytes_of(event.event);
   access.site = site;
   access.warp = event.warp;

@@ -153,21 +153,20 @@ void Checker::grid_opens() {
 void Checker::block_waits_for_grid() {
   const NothingRecorded guard;
   drain_all();
-  waiting_[block_number_] = {block_,        replay_.standing(), detector_.shared_values(),
-                             warp_work_,    warp_loads_,        warp_stores_,
-                             thread_copies_};
+  waiting_[block_number_] = {block_,      replay_.standing(), detector_.standing(), warp_work_,
+                             warp_loads_, warp_stores_,       thread_copies_};
   detector_.end_block();
 }
 
 void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
-  const Waiting block = std::move(waiting_.extract(number).mapped());
+  Waiting block = std::move(waiting_.extract(number).mapped());
   block_begins(launch, block.index, number);
   warp_work_ = block.work;
   warp_loads_ = block.loads;
   warp_stores_ = block.stores;
   thread_copies_ = block.copies;
   replay_.stand(block.standing);
-  detector_.have_shared_values(block.shared_bytes);
+  detector_.stand(std::move(block.memory));
   detector_.end_epoch();
   order_.end_epoch();
 }

@@ -149,7 +149,7 @@ class Checker final : public BlockObserver, public Replay::Listener {
   struct Waiting {
     uint3 index;
     Replay::Standing standing;
-    std::vector<std::uint64_t> shared_bytes;  ///< that hold values
+    Detector::Standing memory;
     std::vector<std::uint64_t> work, loads, stores, copies;
   };
   std::map<std::uint64_t, Waiting> waiting_;  ///< by number

@@ -37,9 +37,6 @@ class Checker final : public BlockObserver, public Replay::Listener {
 
   // BlockObserver
   void block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) override;
-  void block_moves(const LaunchContext& launch, const void* dynamic_buffer) override {
-    place_windows(launch, dynamic_buffer);
-  }
   void block_waits_for_grid() override;
   void block_goes_on(const LaunchContext& launch, std::uint64_t number) override;
   void block_ends() override;

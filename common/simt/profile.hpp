@@ -102,8 +102,8 @@ struct BlockOrder {
 };
 
 /// How far asynchronous copies run ahead of what uses them: the bytes of its own copies that a lane has under
-/// way while it accesses memory, times the bytes that it accesses, summed over lanes. Divided by the bytes
-/// that were accessed, it is the mean.
+/// way while it accesses memory, times the bytes that it accesses, summed over lanes. Of a lane that sends no
+/// copies, they are its share of the block's. Divided by the bytes that were accessed, it is the mean.
 struct CopiesAhead {
   std::uint64_t of_shared_loads = 0, of_global_stores = 0;
 

@@ -132,6 +132,7 @@ int main() {
   cudaMalloc(&y, 128 * sizeof(float));
   cudaMalloc(&numbers, 64 * sizeof(unsigned));
   cudaMemset(x, 0, 64 * sizeof(float));
+  cudaMemset(y, 0, 128 * sizeof(float));
   launch_all(y, numbers);
   no_lines<<<1, 32>>>(x, y);
   unsigned found = 1;

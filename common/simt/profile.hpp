@@ -39,7 +39,7 @@ struct Counters {
   std::uint64_t warp_syncs = 0;  ///< __syncwarp(), by warp
   /// By warp; with movmatrix, and each value that a tile of several warps hands over.
   std::uint64_t shuffles = 0;
-  std::uint64_t votes = 0;                ///< ballots, votes, matches and reductions, by warp
+  std::uint64_t votes = 0;                ///< ballots, active masks, votes, matches, reductions, by warp
   std::uint64_t matrix_instructions = 0;  ///< matrix products, by warp
   // The multiply-adds of matrix products, by the format of the factors.
   std::uint64_t matrix_float16 = 0;  ///< f16 and bf16
@@ -102,8 +102,8 @@ struct BlockOrder {
 };
 
 /// How far asynchronous copies run ahead of what uses them: the bytes of its own copies that a lane has under
-/// way while it accesses memory, times the bytes that it accesses, summed over lanes. Divided by the bytes
-/// that were accessed, it is the mean.
+/// way while it accesses memory, times the bytes that it accesses, summed over lanes. Of a lane that sends no
+/// copies, they are its share of the block's. Divided by the bytes that were accessed, it is the mean.
 struct CopiesAhead {
   std::uint64_t of_shared_loads = 0, of_global_stores = 0;
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -262,12 +263,21 @@ std::uint64_t bytes_of_rows(const Problem& p, Int rows) {
 }
 
 /// The launch that stores so many bytes.
-Profile launch_that_stores(const Profile& profile, std::uint64_t bytes, const char* what) {
+std::optional<Profile> find_launch(const Profile& profile, std::uint64_t bytes) {
   for (const simt::LaunchProfile& launch : profile.launches)
     if (launch.total.global_store.bytes_asked == bytes) return make_profile({launch});
+  return {};
+}
+Profile launch_that_stores(const Profile& profile, std::uint64_t bytes, const char* what) {
+  if (std::optional<Profile> launch = find_launch(profile, bytes)) return *std::move(launch);
   require(false, std::string("No kernel of yours writes ") + what + ", " + std::to_string(bytes) +
                      " bytes, and nothing else; the contract asks for one.");
   return {};
+}
+
+/// Blocks of one launch may make all gradients: those of keys dK and dV, those of queries dQ.
+std::optional<Profile> launch_of_all_gradients(const Profile& profile, const Problem& p) {
+  return find_launch(profile, 2 * bytes_of(p.K) + bytes_of(p.Q));
 }
 
 /// Right, and no tile loaded in vain.
@@ -287,7 +297,11 @@ void check_busy_blocks() {
   const Outcome forward = check(kForward, heads, kCounted), backward = check(kBackward, heads, kCounted);
   INFO(describe(heads));
   if (const Profile* profile = profile_of(forward)) require_busy_blocks(*profile, 0.25);
-  if (const Profile* profile = profile_of(backward)) {
+  const Profile* const profile = profile_of(backward);
+  if (!profile) return;
+  if (const std::optional<Profile> all = launch_of_all_gradients(*profile, heads)) {
+    require_busy_blocks(*all, 0.25);
+  } else {
     require_busy_blocks(launch_that_stores(*profile, 2 * bytes_of(heads.K), "dK and dV"), 0.25);
     require_busy_blocks(launch_that_stores(*profile, bytes_of(heads.Q), "dQ"), 0.25);
   }
@@ -306,14 +320,20 @@ Outcome check_backward_traffic(const Problem& forward) {
                           bytes_of_rows(p, p.H_kv() * 2 * p.Nk() + p.H() * 4 * meetings.queries) + of_rows,
                       by_queries = bytes_of_rows(p, p.H() * (2 * p.Nq() + 4 * meetings.keys)),
                       by_delta = bytes_of(p.Q) + bytes_of(p.dO);  // O is as large as Q
-  require_loads_at_most(launch_that_stores(*profile, 2 * bytes_of(p.K), "dK and dV"), by_keys,
-                        "in the kernel of dK and dV, to load K and V once and, for each tile of 64 keys, "
-                        "twice Q and dO of the tiles of "
-                        "64 queries that see one of them");
-  require_loads_at_most(launch_that_stores(*profile, bytes_of(p.Q), "dQ"), by_queries,
-                        "in the kernel of dQ, to load Q and dO once and, for each tile of 64 queries, twice "
-                        "K and V of the tiles of 64 "
-                        "keys that one of them sees a key of");
+  if (const std::optional<Profile> all = launch_of_all_gradients(*profile, p)) {
+    require_loads_at_most(*all, by_keys + by_queries,
+                          "in the kernel of dK, dV and dQ, to load what one of dK and dV and one of dQ may,");
+  } else {
+    require_loads_at_most(launch_that_stores(*profile, 2 * bytes_of(p.K), "dK and dV"), by_keys,
+                          "in the kernel of dK and dV, to load K and V once and, for each tile of 64 keys, "
+                          "twice Q and dO of the tiles of "
+                          "64 queries that see one of them");
+    require_loads_at_most(
+        launch_that_stores(*profile, bytes_of(p.Q), "dQ"), by_queries,
+        "in the kernel of dQ, to load Q and dO once and, for each tile of 64 queries, twice "
+        "K and V of the tiles of 64 "
+        "keys that one of them sees a key of");
+  }
   require_loads_at_most(
       *profile, by_keys + by_queries + by_delta,
       "in all kernels, to load what those of dK and dV and of dQ may, and O and dO for delta,");

@@ -286,13 +286,13 @@ void require_tiles(const Profile& profile, const Problem& p) {
   const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64);
   require_loads_at_most(profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
                         "to read Q once, and K and V once for every 64 queries,");
-  // A shuffle takes a wavefront as well, and votes and tensor cores hand numbers round, too. 5 for each of
-  // two reductions of 8 rows, in every tile of 32 keys, is plenty.
-  const std::uint64_t most = multiply_adds(p) / 1024,
-                      taken = profile.shuffles + profile.votes + profile.matrix_instructions;
+  // A shuffle takes a wavefront as well, and votes, also those at barriers, and tensor cores hand numbers
+  // round, too. 5 for each of two reductions of 8 rows, in every tile of 32 keys, is plenty.
+  const std::uint64_t most = multiply_adds(p) / 1024, taken = profile.shuffles + profile.votes +
+                                                              profile.barriers + profile.matrix_instructions;
   require(taken <= most,
-          "Warps shuffle and vote " + show(taken) + " times for " + show(multiply_adds(p)) +
-              " multiply-adds; " + show(most) +
+          "Warps shuffle and vote, or meet at barriers, " + show(taken) + " times for " +
+              show(multiply_adds(p)) + " multiply-adds; " + show(most) +
               " will do, for sums and maxima of rows. A shuffle hands one number to a lane, and takes a "
               "wavefront of "
               "shared memory's paths: what the products need comes from shared memory, 16 bytes a lane.");

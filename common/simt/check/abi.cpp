@@ -116,8 +116,7 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
   if (runner == nullptr) return;
   runner->spin_hint();
   if (active_recorder == nullptr) return;
-  // A float4 is one access, and of its event only the first byte is known. What no shim asks for comes in
-  // parts. Another thread may run in between.
+  // A float4 is one access. What no shim asks for comes in parts. Another thread may run in between.
   constexpr unsigned kMostBytes = 16;
   for (unsigned at = 0; at < bytes; at += kMostBytes)
     Checker::get().atomic(static_cast<const std::byte*>(address) + at,

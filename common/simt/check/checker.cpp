@@ -53,6 +53,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   block_order_ = {.blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z};
   load_order_ = store_order_ = block_order_;
   copies_ahead_ = {};
+  waiting_.clear();
   memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
                             launch.arguments_bytes);
   place_windows(context, dynamic_buffer);
@@ -153,21 +154,21 @@ void Checker::grid_opens() {
 void Checker::block_waits_for_grid() {
   const NothingRecorded guard;
   drain_all();
-  waiting_[block_number_] = {block_,        replay_.standing(), detector_.shared_values(),
-                             warp_work_,    warp_loads_,        warp_stores_,
-                             thread_copies_};
+  copies_.meet_at_barrier();
+  waiting_[block_number_] = {
+      block_, replay_.standing(), detector_.standing(), warp_work_, warp_loads_, warp_stores_, copies_};
   detector_.end_block();
 }
 
 void Checker::block_goes_on(const LaunchContext& launch, std::uint64_t number) {
-  const Waiting block = std::move(waiting_.extract(number).mapped());
+  Waiting block = std::move(waiting_.extract(number).mapped());
   block_begins(launch, block.index, number);
   warp_work_ = block.work;
   warp_loads_ = block.loads;
   warp_stores_ = block.stores;
-  thread_copies_ = block.copies;
+  copies_ = std::move(block.copies);
   replay_.stand(block.standing);
-  detector_.have_shared_values(block.shared_bytes);
+  detector_.stand(std::move(block.memory));
   detector_.end_epoch();
   order_.end_epoch();
 }
@@ -178,7 +179,7 @@ void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64
   const auto threads = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
   warp_work_.assign(static_cast<std::size_t>(threads + 31) / 32, 0);
   warp_loads_ = warp_stores_ = warp_work_;
-  thread_copies_.assign(warp_work_.size() * 32, 0);
+  copies_ = CopiesUnderWay(static_cast<std::size_t>(threads));
   order_.begin_block(threads);
   recorder_.start_block(threads);
   last_blocks_.assign(static_cast<std::size_t>(threads), {});
@@ -200,6 +201,9 @@ void Checker::block_ends() {
   drain_all();
   const std::uint64_t row = std::uint64_t{block_.z} * facts_.grid.y + block_.y,
                       number = row * facts_.grid.x + block_.x;
+  copies_.meet_at_barrier();
+  copies_ahead_.of_shared_loads += copies_.ahead().of_shared_loads;
+  copies_ahead_.of_global_stores += copies_.ahead().of_global_stores;
   block_order_.add(number, warp_work_);
   load_order_.add(number, warp_loads_);
   store_order_.add(number, warp_stores_);
@@ -295,6 +299,7 @@ void Checker::barrier_opens(const std::uintptr_t* waits_at, int threads) {
     if (returned > 0)
       report_exited_threads(*first_of_warp, returned, end - begin, static_cast<unsigned>(first_returned));
   }
+  copies_.meet_at_barrier();
   detector_.end_epoch();
   order_.end_epoch();
   recorder_.switch_to(running);
@@ -304,6 +309,7 @@ void Checker::phase_ends() {
   const NothingRecorded guard;
   const int running = recorder_.thread;
   drain_all();
+  copies_.meet_at_barrier();
   recorder_.switch_to(running);
 }
 
@@ -326,6 +332,7 @@ void Checker::named_barrier_opens(unsigned number, const std::vector<std::size_t
   for (const std::size_t warp : waiting_warps)
     order_.take_over(number, static_cast<unsigned>(warp), replay_.live(static_cast<unsigned>(warp)));
   order_.end_hand_over(number);
+  copies_.meet_at_barrier();
 }
 
 void Checker::lanes_met(const LanesMet& met) {
@@ -402,8 +409,10 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
     return;
   const auto log2_bytes = static_cast<unsigned>(std::countr_zero(bytes));
   const Event compares = operation == simt_atomic_compare ? kCompares : 0;
-  recorder_.append(
-      access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares | place, caller);
+  const Event how =
+      bytes == 16 ? access_event(Kind::atomic, 0, false) | kFourFloats
+                  : access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares;
+  recorder_.append(how | place, caller);
 }
 
 bool Checker::wants_names() { return !std::exchange(named_, true); }
@@ -478,12 +487,11 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       for_each_lane(event.lanes, [&](unsigned lane) {
         const unsigned thread = event.warp * 32 + lane;
         const CopyExtent extent = CopyExtent::unpacked(event.seconds[lane]);
-        std::uint64_t& under_way = thread_copies_[thread];
         if (mark_of(event.event) == Mark::copy) {
-          under_way += extent.bytes - extent.zeroed;
+          copies_.issue(thread, extent.bytes - extent.zeroed);
           detector_.copy_issued(thread, site, event.offsets[lane], extent);
         } else {
-          under_way -= std::min(under_way, extent.bytes - extent.zeroed);
+          copies_.land(thread);
           detector_.copy_lands(thread, event.offsets[lane]);
         }
       });
@@ -519,7 +527,7 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   access.space = space_of(event.event);
   access.matrices = matrices_of(event.event);
   (access.matrices == 0 ? access.is_volatile : access.transposed) = is_volatile(event.event);
-  access.compares = access.kind == Kind::atomic && (event.event & kCompares) != 0;
+  access.compares = compares(event.event);
   access.bytes = bytes_of(event.event);
   access.site = site;
   access.warp = event.warp;
@@ -538,12 +546,6 @@ const SourceTexts& Checker::source_of(unsigned site) {
   const auto [entry, is_new] = traced_source_.try_emplace(site);
   if (is_new) entry->second = texts_of(sites_.calls(site).calls);
   return entry->second;
-}
-
-std::uint64_t Checker::copies_under_way(const WarpAccess& access) const {
-  std::uint64_t bytes = 0;
-  for_each_lane(access.lanes, [&](unsigned lane) { bytes += thread_copies_[access.warp * 32 + lane]; });
-  return bytes;
 }
 
 void Checker::count_access(const WarpAccess& access, Counters& counters) {
@@ -565,7 +567,9 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
       warp_loads_[access.warp] += sectors.touched;
     else
       warp_stores_[access.warp] += lanes * access.bytes;
-    if (access.kind == Kind::write) copies_ahead_.of_global_stores += access.bytes * copies_under_way(access);
+    if (access.kind == Kind::write)
+      for_each_lane(access.lanes,
+                    [&](unsigned lane) { copies_.store_global(access.warp * 32 + lane, access.bytes); });
   } else {
     SharedTraffic& traffic = access.kind == Kind::read    ? counters.shared_load
                              : access.kind == Kind::write ? counters.shared_store
@@ -575,7 +579,9 @@ void Checker::count_access(const WarpAccess& access, Counters& counters) {
     traffic.wavefronts += wavefronts.needed;
     traffic.ideal_wavefronts += wavefronts.ideal;
     traffic.bytes_asked += lanes * access.bytes;
-    if (access.kind == Kind::read) copies_ahead_.of_shared_loads += access.bytes * copies_under_way(access);
+    if (access.kind == Kind::read)
+      for_each_lane(access.lanes,
+                    [&](unsigned lane) { copies_.load_shared(access.warp * 32 + lane, access.bytes); });
   }
   if (trace_.wants(access.warp))
     trace_.access(access, sites_[access.site].line, source_of(access.site), sectors.touched,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "simt/check/block_work.hpp"
+#include "simt/check/copies_under_way.hpp"
 #include "simt/check/detector.hpp"
 #include "simt/check/finding_log.hpp"
 #include "simt/check/recorder.hpp"
@@ -37,9 +38,6 @@ class Checker final : public BlockObserver, public Replay::Listener {
 
   // BlockObserver
   void block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) override;
-  void block_moves(const LaunchContext& launch, const void* dynamic_buffer) override {
-    place_windows(launch, dynamic_buffer);
-  }
   void block_waits_for_grid() override;
   void block_goes_on(const LaunchContext& launch, std::uint64_t number) override;
   void block_ends() override;
@@ -113,8 +111,6 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void count_matrix_work(unsigned warp, MatrixWork work, Counters& counters);
   const SourceTexts& source_of(unsigned site);
   void count_access(const WarpAccess& access, Counters& counters);
-  /// Bytes of the lanes' own asynchronous copies.
-  std::uint64_t copies_under_way(const WarpAccess& access) const;
   void note_variables(const WarpAccess& access);
   /// A thread at a barrier.
   struct Arrival {
@@ -149,8 +145,9 @@ class Checker final : public BlockObserver, public Replay::Listener {
   struct Waiting {
     uint3 index;
     Replay::Standing standing;
-    std::vector<std::uint64_t> shared_bytes;  ///< that hold values
-    std::vector<std::uint64_t> work, loads, stores, copies;
+    Detector::Standing memory;
+    std::vector<std::uint64_t> work, loads, stores;
+    CopiesUnderWay copies;
   };
   std::map<std::uint64_t, Waiting> waiting_;  ///< by number
   uint3 block_{};                             ///< that runs
@@ -158,8 +155,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   std::uint64_t launch_number_ = 0;                    ///< for host_touches()
   std::vector<std::uint64_t> warp_work_,               ///< of the block that runs, as BlockOrder has it
       warp_loads_,                                     ///< sectors
-      warp_stores_,                                    ///< bytes
-      thread_copies_;                                  ///< bytes of asynchronous copies that are under way
+      warp_stores_;                                    ///< bytes
+  CopiesUnderWay copies_;                              ///< of the block that runs
   BlockOrder block_order_, load_order_, store_order_;  ///< of the launch
   CopiesAhead copies_ahead_;
   std::vector<LaunchProfile> profiles_;

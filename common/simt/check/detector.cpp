@@ -257,18 +257,27 @@ bool Detector::is_initialised(const Touch& touch, Cell& cell) const {
   return true;
 }
 
-std::vector<std::uint64_t> Detector::shared_values() const {
-  std::vector<std::uint64_t> bytes;
+Detector::Standing Detector::standing() const {
+  Standing standing{.shared_values = {}, .copies = copies_, .history = history_};
   for (const SharedRange& range : memory_map().shared_ranges())
     for (std::uint64_t at = range.offset; at < range.offset + range.bytes; ++at)
       if (const Cell* const cell = shared_.known(at);
           cell != nullptr && cell->write.step() >= order_.first_of_block())
-        bytes.push_back(at);
-  return bytes;
+        standing.shared_values.push_back(at);
+  return standing;
 }
 
-void Detector::have_shared_values(const std::vector<std::uint64_t>& bytes) {
-  for (const std::uint64_t at : bytes) shared_.cell(at).write = Stamp(order_.step_of(0), 0, 0, false);
+// Steps of the time before mean nothing any more: all of this is as if done when the block goes on.
+void Detector::stand(Standing standing) {
+  for (const std::uint64_t at : standing.shared_values)
+    shared_.cell(at).write = Stamp(order_.step_of(0), 0, 0, false);
+  copies_ = std::move(standing.copies);
+  history_ = std::move(standing.history);
+  for (PendingCopy& copy : copies_) {
+    const Stamp& issued = copy.issued;
+    copy.issued = Stamp(order_.step_of(issued.warp()), issued.thread(), issued.site(), false);
+    count_copy(copy, 1);
+  }
 }
 
 std::optional<std::uint64_t> Detector::first_unwritten(const DeviceRange& allocation, std::uint64_t begin,

@@ -61,10 +61,11 @@ class Detector {
   void end_epoch();  ///< before Order::end_epoch
   void end_block();
   void end_launch();
-  /// The bytes of shared memory that hold values of the running block, and the way back, in an epoch of its
+  /// What the running block has in shared memory and on the way there, and the way back, in an epoch of its
   /// own.
-  std::vector<std::uint64_t> shared_values() const;
-  void have_shared_values(const std::vector<std::uint64_t>& bytes);
+  struct Standing;
+  Standing standing() const;
+  void stand(Standing standing);
 
   /// At the end of a launch: host code used memory while the kernel may have run.
   void host_touched(const HostTouch& touch);
@@ -205,6 +206,12 @@ class Detector {
   const SharedRange* last_shared_ = nullptr;
   Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it
   std::vector<GlobalRange> known_allocations_;  ///< at the last launch
+};
+
+struct Detector::Standing {
+  std::vector<std::uint64_t> shared_values;  ///< bytes of shared memory that hold some
+  std::deque<PendingCopy> copies;
+  std::vector<CopyHistory> history;
 };
 
 }  // namespace simt::check

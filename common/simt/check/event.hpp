@@ -98,13 +98,24 @@ constexpr unsigned matrices_of(Event event) {
   const bool plain = kind_of(event) == Kind::atomic || size_of(event) < kOneMatrix;
   return plain ? 0 : 1u << (size_of(event) - kOneMatrix);
 }
-constexpr unsigned bytes_of(Event event) {
-  if (matrices_of(event) != 0) return 16;
-  return 1u << (size_of(event) & (kind_of(event) == Kind::atomic ? 3u : 7u));
-}
 /// Of an atomic: the bit of its size that says that it compares before it writes.
 inline constexpr Event kCompares = Event{4} << kSizeShift;
-constexpr bool is_volatile(Event event) { return (event >> kVolatileShift & 1u) != 0; }
+/// Of an atomic on 16 bytes, for which the size has no number: it adds, and never compares. What compares and
+/// does not look at what was there is no other atomic.
+inline constexpr Event kFourFloats = kCompares | Event{1} << kVolatileShift;
+constexpr bool on_four_floats(Event event) {
+  return kind_of(event) == Kind::atomic && (event & kFourFloats) == kFourFloats;
+}
+constexpr bool compares(Event event) {
+  return kind_of(event) == Kind::atomic && (event & kFourFloats) == kCompares;
+}
+constexpr unsigned bytes_of(Event event) {
+  if (matrices_of(event) != 0 || on_four_floats(event)) return 16;
+  return 1u << (size_of(event) & (kind_of(event) == Kind::atomic ? 3u : 7u));
+}
+constexpr bool is_volatile(Event event) {
+  return (event >> kVolatileShift & 1u) != 0 && !on_four_floats(event);
+}
 /// Everything but the offset: lanes that agree in it do the same thing at the same place of the code.
 constexpr std::uint64_t instruction_of(Event event) { return event >> kOffsetBits; }
 

@@ -56,7 +56,7 @@ Topic cooperation_topic() {
             [](const Sums& s) { return count_or_nothing(s.events.warp_syncs); }},
            {"shuffles", "shuffles, counted once a warp; each moves 32 values without memory",
             [](const Sums& s) { return count_or_nothing(s.events.shuffles); }},
-           {"votes", "ballots, votes, matches and reductions, counted once a warp",
+           {"votes", "ballots, active masks, votes, matches, reductions, once a warp",
             [](const Sums& s) { return count_or_nothing(s.events.votes); }}}};
 }
 

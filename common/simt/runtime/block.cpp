@@ -44,8 +44,6 @@ void BlockRunner::throw_in_host_code(const char* what) {
   throw std::logic_error(std::string(what) + " was called by host code; it exists only inside kernels");
 }
 
-BlockRunner::BlockRunner() : dynamic_shared_(allocate_dynamic_shared()) {}
-
 void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_t block_number) {
   const int count = static_cast<int>(launch.block.x * launch.block.y * launch.block.z);
   if (shape_.x != launch.block.x || shape_.y != launch.block.y || shape_.z != launch.block.z) {
@@ -72,20 +70,33 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   random_state_ = launch.seed + block_number * 0x9e3779b97f4a7c15u;
   rewind();
   fault_ = RawFault{};
-  blockIdx = block_index;
-  blockDim = launch.block;
-  gridDim = launch.grid;
+  block_index_ = block_index;
   block_number_ = block_number;
-  if (observer_ != nullptr && is_cooperative()) observer_->block_moves(launch, dynamic_shared_);
   if (observer_ != nullptr) observer_->block_begins(launch, block_index, block_number);
   poison_shared_memory(*launch.module, dynamic_shared_, launch.dynamic_shared_bytes);
 }
 
-bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number) {
+BlockRunner::Progress BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number) {
   prepare(launch, block_index, block_number);
-  current_ = this;
   fiber_ = &idle_fiber();
-  switch_stack(home_, fiber_->context);  // back when the block ended or was abandoned
+  return work_from(fiber_->context);
+}
+
+BlockRunner::Progress BlockRunner::go_on() {
+  restore_shared_memory(*launch_->module, shared_values_, dynamic_shared_);
+  if (observer_ != nullptr) observer_->block_goes_on(*launch_, block_number_);
+  make_running(running_);
+  return work_from(goes_on_at_);
+}
+
+// Back when the block has ended, was abandoned, or lets others run.
+BlockRunner::Progress BlockRunner::work_from(StackPlace place) {
+  current_ = this;
+  blockIdx = block_index_;
+  blockDim = launch_->block;
+  gridDim = launch_->grid;
+  progress_ = Progress::ended;
+  switch_stack(home_, place);
   while (std::exchange(wipe_pending_, false)) {
     fiber_->wipe();
     switch_stack(home_, fiber_->context);
@@ -93,11 +104,24 @@ bool BlockRunner::run(LaunchContext& launch, uint3 block_index, std::uint64_t bl
   current_ = nullptr;
   threadIdx = blockIdx = uint3{};  // a kernel can store to them, by a cast, and host code can read them
   blockDim = gridDim = dim3{};
+  if (progress_ != Progress::ended) {
+    shared_values_ = shared_memory(*launch_->module, dynamic_shared_, launch_->dynamic_shared_bytes);
+    return progress_;
+  }
   if (observer_ != nullptr) observer_->block_ends();
-  if (fault_.kind == FaultKind::none) return true;
+  if (fault_.kind == FaultKind::none) return Progress::ended;
+  abandon();
+  return Progress::faulted;
+}
+
+void BlockRunner::let_others_run(Progress why) {
+  progress_ = why;
+  switch_stack(goes_on_at_, home_);
+}
+
+void BlockRunner::abandon() {
   for (Thread& thread : threads_) thread = Thread{};
   fibers_.abandon_all();
-  return false;
 }
 
 void BlockRunner::launch_nested(NestedLaunch launch) {
@@ -309,11 +333,19 @@ bool BlockRunner::release_paused() {
 SIMT_RETURN_BY_JUMP LaneMask BlockRunner::active_lanes(std::uintptr_t caller) {
   Warp& warp = warp_of(running_);
   const LaneMask self = bit_of(running_);
-  if (warp.live() == self) return self;
-  warp.ready &= ~self;
-  warp.converging |= self;
-  wait_long(caller);
-  return threads_[static_cast<std::size_t>(running_)].converged;
+  Thread& thread = threads_[static_cast<std::size_t>(running_)];
+  if (warp.live() == self) {
+    thread.converged = self;
+    thread.converged_in = warp.meetings_held++;
+  } else {
+    warp.ready &= ~self;
+    warp.converging |= self;
+    wait_long(caller);
+  }
+  // By the branch in which it asks, a lane tells the others a bit: a ballot in all but name.
+  if (observer_ != nullptr)
+    observer_->lanes_met({simt_op_ballot, thread.converged_in, thread.converged, caller, caller, 0});
+  return thread.converged;
 }
 
 bool BlockRunner::release_converged(bool though_others_run) {
@@ -331,8 +363,12 @@ bool BlockRunner::release_converged(bool though_others_run) {
       site = threads[lane].waits_at;
       group |= LaneMask{1} << lane;
     }
-    for (LaneMask rest = group; rest != 0; rest &= rest - 1)
-      threads[std::countr_zero(rest)].converged = group;
+    const std::uint64_t meeting = warp.meetings_held++;
+    for (LaneMask rest = group; rest != 0; rest &= rest - 1) {
+      Thread& thread = threads[std::countr_zero(rest)];
+      thread.converged = group;
+      thread.converged_in = meeting;
+    }
     warp.converging &= ~group;
     warp.ready |= group;
     any = true;
@@ -387,16 +423,6 @@ int BlockRunner::meet_at_barrier(SimtBarrier kind, int predicate, std::uintptr_t
   return barrier_result_;  // the next barrier cannot open, and change it, before this thread arrives there
 }
 
-GridBarrier::Outcome BlockRunner::wait_for_grid() {
-  if (observer_ == nullptr) return launch_->grid_barrier->arrive_and_wait(block_number_, launch_->stop);
-  observer_->block_waits_for_grid();
-  const GridBarrier::Outcome outcome = launch_->grid_barrier->arrive_and_wait(block_number_, launch_->stop);
-  observer_->block_moves(*launch_, dynamic_shared_);
-  observer_->block_goes_on(*launch_, block_number_);
-  observer_->thread_runs(running_, fiber_->top());
-  return outcome;
-}
-
 // One thread waits for the other blocks, while those of its own block wait for it.
 void BlockRunner::sync_grid(std::uintptr_t caller) {
   if (!is_cooperative())
@@ -405,13 +431,11 @@ void BlockRunner::sync_grid(std::uintptr_t caller) {
   grid_opened_ = false;
   barrier(simt_barrier_plain, 0, caller);
   if (!std::exchange(grid_opened_, true)) {
-    const GridBarrier::Outcome outcome = wait_for_grid();
-    if (outcome == GridBarrier::Outcome::deadlock)
+    if (observer_ != nullptr) observer_->block_waits_for_grid();
+    let_others_run(Progress::waits_for_grid);
+    if (launch_->stop) raise(FaultKind::endless_loop, "");
+    if (launch_->block_left)
       raise(FaultKind::deadlock, "a block has ended without coming to this grid.sync()");
-    if (outcome == GridBarrier::Outcome::stopped) {
-      if (launch_->stop) raise(FaultKind::endless_loop, "");
-      leave_block();  // another block has faulted, and tells of it
-    }
   }
   barrier(simt_barrier_plain, 0, caller);
 }
@@ -540,6 +564,9 @@ void BlockRunner::give_way() {
   if (last_of_its_turn(self)) turn_to_next_warp();
   const int next = next_ready();
   warp.ready |= bit_of(self);
+  // In check mode, a block can let others run only where all that its threads have done has been heard.
+  if (is_cooperative() && observer_ == nullptr && (parts || next == kNone))
+    let_others_run(Progress::gave_way);
   if (next != kNone) run_instead(self, next);
 }
 

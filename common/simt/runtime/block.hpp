@@ -17,7 +17,6 @@
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/fault.hpp"
 #include "simt/runtime/fiber.hpp"
-#include "simt/runtime/grid_barrier.hpp"
 #include "simt/runtime/observer.hpp"
 #include "simt/runtime/shared_memory.hpp"
 #include "simt/runtime/warp.hpp"
@@ -45,8 +44,9 @@ struct LaunchContext {
   void* arguments = nullptr;
   Order order = Order::forward;
   std::uint64_t seed = 0;
-  GridBarrier* grid_barrier = nullptr;  ///< of a cooperative launch
-  std::atomic<bool> stop = false;       ///< set by the watchdog: threads give up where the runtime sees them
+  bool cooperative = false;
+  bool block_left = false;         ///< of a cooperative launch: one has ended, and the others wait for it
+  std::atomic<bool> stop = false;  ///< set by the watchdog: threads give up where the runtime sees them
   std::mutex nested_mutex;
   std::vector<NestedLaunch> nested;
 };
@@ -65,7 +65,9 @@ struct AlignedInstruction {
 
 class BlockRunner {
  public:
-  BlockRunner();
+  /// With that buffer for dynamic shared memory, which other runners of the same operating-system thread may
+  /// have as well: see go_on().
+  explicit BlockRunner(void* dynamic_shared) : dynamic_shared_(dynamic_shared) {}
 
   /// The runner that executes a kernel on this operating-system thread right now; null in host code.
   static BlockRunner* current() { return current_; }
@@ -76,8 +78,18 @@ class BlockRunner {
     return *current_;
   }
 
-  /// Runs one block to its end. Returns false if a thread faulted; then fault() tells.
-  bool run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
+  enum class Progress {
+    ended,
+    faulted,         ///< fault() tells
+    waits_for_grid,  ///< in grid.sync(), with all threads
+    gave_way,        ///< one of its threads spins, perhaps for another block
+  };
+  /// Runs one block to its end, or until others must run first.
+  Progress run(LaunchContext& launch, uint3 block_index, std::uint64_t block_number);
+  /// Others have run, in the same place of shared memory; the block goes on with what it had there.
+  Progress go_on();
+  /// It will not go on.
+  void abandon();
   /// Leaves nothing where host code could read it, on stacks and in shared memory, once a launch has ended.
   void wipe();
 
@@ -93,7 +105,7 @@ class BlockRunner {
   // `caller` is the address inside the call, for messages.
   int barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
   void sync_grid(std::uintptr_t caller);
-  bool is_cooperative() const { return launch_->grid_barrier != nullptr; }
+  bool is_cooperative() const { return launch_->cooperative; }
   std::uint64_t shuffle(LaneMask mask, std::uint64_t value, unsigned source, std::uintptr_t caller);
   LaneMask gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
                   std::uintptr_t caller);
@@ -168,7 +180,7 @@ class BlockRunner {
   bool stack_guard_hit(const void* address) const { return fibers_.guard_hit(address) != nullptr; }
   bool stop_requested() const { return launch_->stop; }
   bool in_kernel_module(std::uintptr_t pc) const { return launch_->module->contains(pc); }
-  /// Abandons the block: the call of run() returns false. Never returns to its caller.
+  /// Abandons the block: run() or go_on() returns. Never returns to its caller.
   [[noreturn]] void leave_block();
 
  private:
@@ -177,7 +189,8 @@ class BlockRunner {
     StackPlace place = nullptr;   ///< where it goes on then
     std::uintptr_t waits_at = 0;  ///< the call in which it waits
     unsigned spins = 0;
-    LaneMask converged = 0;  ///< the answer of its last __activemask()
+    LaneMask converged = 0;          ///< the answer of its last __activemask()
+    std::uint64_t converged_in = 0;  ///< the number of that meeting, for the observer
   };
   static constexpr int kNone = -1;
 
@@ -188,6 +201,8 @@ class BlockRunner {
   // processor may mispredict every return up to there. See SIMT_RETURN_BY_JUMP.
 #define SIMT_INLINE __attribute__((always_inline)) inline
   static void fiber_main();
+  Progress work_from(StackPlace place);
+  void let_others_run(Progress why);
   void run_threads();
   void start_thread(int thread);
   void finish_thread();
@@ -280,8 +295,12 @@ class BlockRunner {
   int live_ = 0;
   SimtBarrier barrier_kind_ = simt_barrier_plain;
   int barrier_sum_ = 0, barrier_result_ = 0;
-  GridBarrier::Outcome wait_for_grid();
   std::uint64_t block_number_ = 0;
+  uint3 block_index_{};
+  // Of a block that lets others run.
+  Progress progress_ = Progress::ended;
+  StackPlace goes_on_at_ = nullptr;
+  std::vector<std::byte> shared_values_;
   bool grid_opened_ = false;  ///< a thread of the block has waited for the other blocks
   std::uint64_t random_state_ = 0;
   RawFault fault_;

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
-#include <latch>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -67,6 +66,7 @@ struct RunningLaunch {
     context.invoke = launch.invoke;
     context.arguments = launch.arguments;
     context.order = settings.order;
+    context.cooperative = launch.cooperative;
     context.seed = settings.seed;
     if (watches_variables) stored_variables().watch(*context.module);
   }
@@ -92,22 +92,108 @@ struct RunningLaunch {
       const std::uint64_t turn = next_turn.fetch_add(1, std::memory_order_relaxed);
       if (turn >= block_count) break;
       if (leaves_nothing && !kept) kept.emplace(*context.module);
-      if (!run_block(runner, order.block(turn)))
-        next_turn.store(block_count, std::memory_order_relaxed);  // nobody starts another block
+      const std::uint64_t number = order.block(turn);
+      if (runner.run(context, index_of(number), number) != BlockRunner::Progress::faulted) continue;
+      note_fault(runner, number);
+      next_turn.store(block_count, std::memory_order_relaxed);  // nobody starts another block
     }
     if (kept) runner.wipe();
   }
-  /// False if it faulted.
-  bool run_block(BlockRunner& runner, std::uint64_t number) {
+  uint3 index_of(std::uint64_t number) const {
     const dim3 grid = context.grid;
-    const uint3 index =
-        make_uint3(static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
-                   static_cast<unsigned>(number / grid.x / grid.y));
-    if (runner.run(context, index, number)) return true;
+    return make_uint3(static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+                      static_cast<unsigned>(number / grid.x / grid.y));
+  }
+  void note_fault(const BlockRunner& runner, std::uint64_t number) {
     const std::lock_guard lock(mutex);
     if (number < fault_block) fault_block = number, fault = runner.fault();
-    return false;
   }
+};
+
+/// The blocks of a cooperative launch take turns on the calling thread: each runs until it ends, waits for
+/// the others or gives way to them. They need no more threads of the operating system, which a process may be
+/// forbidden to start.
+class TurnsOfBlocks {
+ public:
+  TurnsOfBlocks(RunningLaunch& launch, check::Checker* checker, void* dynamic_shared)
+      : launch_(launch), checker_(checker), dynamic_shared_(dynamic_shared) {}
+
+  /// Until all blocks have ended, or one has faulted.
+  void take() {
+    std::optional<KeptThreadLocals> kept;
+    if (launch_.leaves_nothing) kept.emplace(*launch_.context.module);
+    bool good = true;
+    for (std::uint64_t turn = 0; good && turn < launch_.block_count; ++turn)
+      good = begin(launch_.order.block(turn));
+    while (good && !begun_.empty()) good = go_on();
+    for (const Begun& block : begun_) block.runner->abandon();
+    for (std::size_t i = 0; i < runners_used_; ++i) {
+      runners()[i]->observe(nullptr);
+      if (kept) runners()[i]->wipe();
+    }
+  }
+
+ private:
+  using Progress = BlockRunner::Progress;
+  /// A block that has not ended.
+  struct Begun {
+    std::uint64_t number;
+    BlockRunner* runner;
+    Progress progress;
+  };
+
+  /// The calling thread's, kept for its next such launch.
+  static std::vector<std::unique_ptr<BlockRunner>>& runners() {
+    thread_local auto* const runners = new std::vector<std::unique_ptr<BlockRunner>>;
+    return *runners;
+  }
+  /// That of a block which has ended, if there is one.
+  BlockRunner& idle_runner() {
+    if (idle_.empty()) {
+      if (runners_used_ == runners().size())
+        runners().push_back(std::make_unique<BlockRunner>(dynamic_shared_));
+      idle_.push_back(runners()[runners_used_++].get());
+      idle_.back()->observe(checker_);
+    }
+    BlockRunner& runner = *idle_.back();
+    idle_.pop_back();
+    return runner;
+  }
+  /// False if the block faulted.
+  bool begin(std::uint64_t number) {
+    BlockRunner& runner = idle_runner();
+    begun_.push_back({number, &runner, runner.run(launch_.context, launch_.index_of(number), number)});
+    return look_at_begun();
+  }
+  /// A turn for each block that has something to do.
+  bool go_on() {
+    const bool all_wait = std::ranges::all_of(
+        begun_, [](const Begun& block) { return block.progress == Progress::waits_for_grid; });
+    launch_.context.block_left = begun_.size() < launch_.block_count;
+    if (all_wait && checker_ != nullptr && !launch_.context.block_left) checker_->grid_opens();
+    for (Begun& block : begun_) {
+      if (block.progress == Progress::waits_for_grid && !all_wait) continue;
+      block.progress = block.runner->go_on();
+      if (block.progress == Progress::faulted) break;
+    }
+    return look_at_begun();
+  }
+  bool look_at_begun() {
+    bool good = true;
+    std::erase_if(begun_, [&](const Begun& block) {
+      if (block.progress == Progress::faulted) launch_.note_fault(*block.runner, block.number), good = false;
+      if (block.progress == Progress::ended) idle_.push_back(block.runner);
+      return block.progress == Progress::ended || block.progress == Progress::faulted;
+    });
+    return good;
+  }
+
+  RunningLaunch& launch_;
+  check::Checker* checker_;  ///< null: nobody watches
+  void* dynamic_shared_;
+  std::vector<Begun> begun_;
+  std::vector<BlockRunner*> idle_;
+  std::size_t runners_used_ = 0;
 };
 
 Clock::duration to_duration(double seconds) {
@@ -227,7 +313,7 @@ class Pool {
  private:
   void work() {
     install_signal_stack();
-    BlockRunner runner;
+    BlockRunner runner(allocate_dynamic_shared());
     std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [this] { return wanted_ > 0; });
@@ -296,53 +382,18 @@ RawFault run_checked(const Launch& launch, const Settings& settings, Watchdog& w
   return running.fault;
 }
 
-/// Each block on an operating-system thread of its own, so that they can wait for each other: all at the same
-/// time, or in turn under the eyes of check mode. What they run on is kept for the next such launch, unless
-/// one of them was left where it stood.
+/// The blocks of a cooperative launch, on this thread.
 RawFault run_cooperative(const Launch& launch, const Settings& settings, Watchdog& watchdog,
-                         std::vector<NestedLaunch>& nested) {
-  static auto* const runners = new std::vector<std::unique_ptr<BlockRunner>>;
+                         BlockRunner& own_runner, std::vector<NestedLaunch>& nested) {
   check::Checker* const checker = settings.check ? &check::Checker::get() : nullptr;
   Settings fixed = settings;
   if (checker != nullptr) fixed.order = Order::forward;
   RunningLaunch running(launch, fixed);
-  std::optional<GridBarrier> barrier;
-  if (checker != nullptr)
-    barrier.emplace(running.block_count, [checker] { checker->grid_opens(); });
-  else
-    barrier.emplace(running.block_count);
-  running.context.grid_barrier = &*barrier;
-  while (runners->size() < running.block_count) runners->push_back(std::make_unique<BlockRunner>());
-  if (checker != nullptr) checker->begin_launch(launch, running.context, runners->front()->dynamic_shared());
-  std::vector<std::thread> threads;
-  std::vector<pthread_t> handles;
-  std::latch ended(static_cast<std::ptrdiff_t>(running.block_count));
-  for (std::uint64_t number = 0; number < running.block_count; ++number) {
-    threads.emplace_back([&running, &barrier, &ended, checker, number] {
-      install_signal_stack();
-      BlockRunner& runner = *(*runners)[number];
-      bool good = true;
-      if (barrier->may_begin(number)) {
-        std::optional<KeptThreadLocals> kept;
-        if (running.leaves_nothing) kept.emplace(*running.context.module);
-        runner.observe(checker);
-        good = running.run_block(runner, number);
-        runner.observe(nullptr);
-        if (kept) runner.wipe();
-      }
-      barrier->leave(number, !good);
-      ended.count_down();
-    });
-    handles.push_back(threads.back().native_handle());
-  }
-  watchdog.start(running.context, settings.launch_seconds, std::move(handles));
-  ended.wait();
-  watchdog.stop();  // first: it looks at threads and sends them signals, for which they must still be there
-  for (std::thread& thread : threads) thread.join();
+  if (checker != nullptr) checker->begin_launch(launch, running.context, own_runner.dynamic_shared());
+  watchdog.start(running.context, settings.launch_seconds, {pthread_self()});
+  TurnsOfBlocks(running, checker, own_runner.dynamic_shared()).take();
+  watchdog.stop();
   if (checker != nullptr) checker->end_launch();
-  if (running.fault.kind != FaultKind::none)
-    for (auto& runner : *runners) (void)runner.release();
-  if (running.fault.kind != FaultKind::none) runners->clear();
   nested = take_nested(running, fixed.order);
   return running.fault;
 }
@@ -366,9 +417,9 @@ RawFault run_launch(const Launch& launch, const Settings& settings, std::vector<
   const KeptError error;
   install_signal_stack();
   Watchdog& watchdog = the_watchdog();
-  thread_local BlockRunner* const own_runner = new BlockRunner;
+  thread_local BlockRunner* const own_runner = new BlockRunner(allocate_dynamic_shared());
 
-  if (launch.cooperative) return run_cooperative(launch, settings, watchdog, nested);
+  if (launch.cooperative) return run_cooperative(launch, settings, watchdog, *own_runner, nested);
   if (settings.check) return run_checked(launch, settings, watchdog, *own_runner, nested);
   RunningLaunch running(launch, settings);
   Pool* const pool = worker_count(settings) > 1 ? &the_pool() : nullptr;

@@ -46,9 +46,7 @@ class BlockObserver {
   virtual ~BlockObserver() = default;
 
   virtual void block_begins(const LaunchContext& launch, uint3 index, std::uint64_t number) = 0;
-  /// Of a cooperative launch, on whose blocks different operating-system threads work in turn: before
-  /// block_begins(), where the block's memory is; all its threads wait for the grid; they go on.
-  virtual void block_moves(const LaunchContext& /*launch*/, const void* /*dynamic_buffer*/) {}
+  /// Of a cooperative launch: all threads of the block wait for the grid, while other blocks run; they go on.
   virtual void block_waits_for_grid() {}
   virtual void block_goes_on(const LaunchContext& /*launch*/, std::uint64_t /*number*/) {}
   virtual void block_ends() = 0;  ///< also after a fault, with threads left where they stood

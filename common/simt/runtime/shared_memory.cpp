@@ -200,4 +200,32 @@ void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std:
   }
 }
 
+// With the small variables beside it: a pointer to dynamic shared memory is set where it is first used, and a
+// block may come there before others do.
+std::vector<std::byte> shared_memory(const KernelModule& module, const void* dynamic_buffer,
+                                     std::size_t dynamic_bytes) {
+  std::vector<std::byte> values;
+  const std::byte* const storage = thread_local_storage(module);
+  for (const auto* variables : {&module.shared, &module.thread_locals})
+    for (const SharedVariable& variable : *variables) {
+      const std::byte* const bytes = storage + variable.offset;
+      values.insert(values.end(), bytes, bytes + variable.bytes);
+    }
+  const auto* const dynamic = static_cast<const std::byte*>(dynamic_buffer);
+  values.insert(values.end(), dynamic, dynamic + dynamic_bytes);
+  return values;
+}
+
+void restore_shared_memory(const KernelModule& module, const std::vector<std::byte>& values,
+                           void* dynamic_buffer) {
+  std::byte* const storage = thread_local_storage(module);
+  const std::byte* from = values.data();
+  for (const auto* variables : {&module.shared, &module.thread_locals})
+    for (const SharedVariable& variable : *variables) {
+      std::copy(from, from + variable.bytes, storage + variable.offset);
+      from += variable.bytes;
+    }
+  std::copy(from, values.data() + values.size(), static_cast<std::byte*>(dynamic_buffer));
+}
+
 }  // namespace simt

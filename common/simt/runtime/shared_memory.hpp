@@ -75,6 +75,13 @@ class KeptThreadLocals {
   std::vector<std::byte> before_;
 };
 
+/// @brief What a block has in its shared memory, and the way back: another block may have the place
+/// meanwhile.
+std::vector<std::byte> shared_memory(const KernelModule& module, const void* dynamic_buffer,
+                                     std::size_t dynamic_bytes);
+void restore_shared_memory(const KernelModule& module, const std::vector<std::byte>& values,
+                           void* dynamic_buffer);
+
 /// @brief Fills the `__shared__` variables of the module and `dynamic_bytes` of the dynamic buffer with a
 /// pattern that reads as NaN: on a GPU, too, a new block finds what others left behind.
 void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std::size_t dynamic_bytes);

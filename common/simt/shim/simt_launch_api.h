@@ -48,6 +48,13 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
   return cudaPeekAtLastError();
 }
 
+/// Not simulated, as above.
+__attribute__((
+    error("the simulator's cudaLaunchCooperativeKernel needs the kernel itself, without a cast to void*")))
+cudaError_t
+cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                            std::size_t dynamic_shared_bytes = 0, cudaStream_t stream = nullptr);
+
 struct cudaLaunchAttribute;  // clusters and their kin: none is simulated
 
 struct cudaLaunchConfig_t {

@@ -88,12 +88,32 @@ __global__ void own_stack(unsigned* found) {
   atomicAdd(found, sum);
 }
 
+/// Each lane tells the others ten bits, by the branch in which it asks for the active lanes.
+__device__ __noinline__ unsigned lanes_with_the_bit() { return __activemask(); }
+__device__ __noinline__ unsigned lanes_without_it() { return ~__activemask(); }
+__global__ void bits_by_active_masks(unsigned* y) {
+  unsigned sum = 0;
+#pragma unroll 1
+  for (int i = 0; i < kRounds; ++i) {
+    sum += (threadIdx.x + i) % 2 != 0 ? lanes_with_the_bit() : lanes_without_it();
+    __syncwarp();
+  }
+  y[threadIdx.x] = sum;
+}
+
+/// Adds four floats at once.
+__global__ void four_floats(float4* sums) {
+  atomicAdd(&sums[threadIdx.x], make_float4(1.0f, 2.0f, 3.0f, 4.0f));
+}
+
 void launch_all(float* floats, unsigned* numbers) {
   heap<<<1, 32>>>(floats);
   heap_of_earlier_launch<<<1, 32>>>(floats);
   builtins_behind_atomic<<<1, 32>>>(numbers);
   builtins_behind_comparison<<<1, 32>>>(numbers);
   builtins_behind_loads<<<1, 32>>>(numbers);
+  bits_by_active_masks<<<1, 32>>>(numbers);
+  four_floats<<<1, 32>>>(reinterpret_cast<float4*>(floats));
 }
 
 #line 1 "/usr/include/nothing.h"
@@ -109,9 +129,10 @@ int main() {
   float *x = nullptr, *y = nullptr;
   unsigned* numbers = nullptr;
   cudaMalloc(&x, 64 * sizeof(float));
-  cudaMalloc(&y, 64 * sizeof(float));
+  cudaMalloc(&y, 128 * sizeof(float));
   cudaMalloc(&numbers, 64 * sizeof(unsigned));
   cudaMemset(x, 0, 64 * sizeof(float));
+  cudaMemset(y, 0, 128 * sizeof(float));
   launch_all(y, numbers);
   no_lines<<<1, 32>>>(x, y);
   unsigned found = 1;

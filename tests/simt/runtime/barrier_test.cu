@@ -1,3 +1,5 @@
+#include <cooperative_groups.h>
+
 #include <cstdint>
 #include <numeric>
 
@@ -64,6 +66,33 @@ __global__ void barrier_in_call_kernel(int* out) {
   }
 }
 
+__device__ int* dynamic_part() {
+  extern __shared__ int numbers[];
+  return numbers;
+}
+
+/// Block 1 comes to its dynamic shared memory before the grid meets, the others behind that.
+__global__ void shared_across_grid_kernel(int* out) {
+  __shared__ int own;
+  if (threadIdx.x == 0) own = static_cast<int>(blockIdx.x);
+  if (blockIdx.x == 1) dynamic_part()[threadIdx.x] = 100;
+  cooperative_groups::this_grid().sync();
+  if (blockIdx.x != 1) dynamic_part()[threadIdx.x] = 200;
+  cooperative_groups::this_grid().sync();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = dynamic_part()[blockDim.x - 1 - threadIdx.x] + own;
+}
+
+/// The first `spinning` threads of each block wait for those of all blocks.
+__global__ void hand_made_grid_barrier_kernel(unsigned* arrived, unsigned spinning, int* out) {
+  if (threadIdx.x < spinning) {
+    atomicAdd(arrived, 1u);
+    while (atomicAdd(arrived, 0u) < spinning * gridDim.x) {
+    }
+  }
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<int>(atomicAdd(arrived, 0u));
+}
+
 }  // namespace
 
 TEST_CASE("a barrier lets every thread see what all others wrote before it", "[simt][barrier]") {
@@ -118,5 +147,37 @@ TEST_CASE("a barrier opens when the last thread it waits for returns instead", "
     exit_after_others_wait_kernel<<<1, 96>>>(out);
     const std::vector<int> got = to_host(out, 96);
     REQUIRE(std::accumulate(got.begin(), got.end(), 0) == 95);
+  }
+}
+
+TEST_CASE("blocks keep their shared memory while the grid meets", "[simt][barrier]") {
+  const FreshDevice device;
+  for (const bool check : {false, true}) {
+    simt::configure({.check = check});
+    constexpr unsigned kBlocks = 5, kThreads = 40;
+    int* out = device_array<int>(kBlocks * kThreads);
+    void* arguments[] = {&out};
+    REQUIRE(cudaLaunchCooperativeKernel(shared_across_grid_kernel, dim3(kBlocks), dim3(kThreads), arguments,
+                                        kThreads * sizeof(int)) == cudaSuccess);
+    const std::vector<int> got = to_host(out, kBlocks * kThreads);
+    for (unsigned i = 0; i < got.size(); ++i) {
+      const unsigned block = i / kThreads;
+      REQUIRE(got[i] == static_cast<int>((block == 1 ? 100 : 200) + block));
+    }
+  }
+}
+
+TEST_CASE("a block of a cooperative launch may spin until others come", "[simt][barrier]") {
+  const FreshDevice device;
+  for (const unsigned spinning : {1u, 64u}) {
+    constexpr unsigned kBlocks = 20, kThreads = 64;
+    auto* arrived = device_array<unsigned>(1);
+    int* out = device_array<int>(kBlocks * kThreads);
+    unsigned of_block = spinning;
+    void* arguments[] = {&arrived, &of_block, &out};
+    REQUIRE(cudaLaunchCooperativeKernel(hand_made_grid_barrier_kernel, dim3(kBlocks), dim3(kThreads),
+                                        arguments) == cudaSuccess);
+    for (const int seen : to_host(out, kBlocks * kThreads))
+      REQUIRE(seen == static_cast<int>(spinning * kBlocks));
   }
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "grading/build/compiler_text.hpp"
+
 namespace course::grading {
 
 /// @brief "" or a sentence for the student, if code was written by hand into what goes to the assembler: an
@@ -30,12 +32,6 @@ std::string names_past_wrappers(std::string_view code);
 /// address, elsewhere than in the simulator's headers: by the lines that check mode's assembly tells, which
 /// holds inside macros, templates and functions under other names. Cost: one pass.
 std::string calls_of_the_simulator(std::string_view assembly);
-
-/// What g++ writes of each function with -fdump-tree-...: after all optimisations and with lines, and in the
-/// two passes that put the hooks of check mode in.
-struct CompilerDumps {
-  std::string_view optimized, accesses, blocks;
-};
 
 /// @brief "" or a sentence for the student, if a function has no hooks of check mode, or touches memory by a
 /// builtin of the compiler, of which check mode sees nothing. `source` is the student's file as the compiler

@@ -418,14 +418,17 @@ std::string_view own_name(std::string_view line) {
   return {};
 }
 
-/// A hook of an access that is called where the compiler has put none yet: in its dump of the pass before.
+/// A function for hooks that is called in the compiler's dump of the pass before it hooks accesses. What it
+/// calls there by itself has __builtin_ in front.
 std::string_view hook_by_hand(std::string_view line) {
-  if (line.find("__tsan_") == std::string_view::npos) return {};
-  const std::string code = without_literals(line);
-  for (const std::string_view beginning : {"__tsan_", "__builtin___tsan_"})
+  for (const std::string_view beginning :
+       {"__tsan_", "__builtin___tsan_", "__sanitizer_cov_", "__ubsan_handle_"}) {
+    if (line.find(beginning) == std::string_view::npos) continue;
+    const std::string code = without_literals(line);
     if (const std::string_view name = called(beginning, code);
         !name.empty() && !name.ends_with("___tsan_init"))
       return line.substr(line.find(name), name.size());
+  }
   return {};
 }
 
@@ -508,7 +511,9 @@ std::string_view table_of_symbols(std::string_view dump) {
 std::string foreign_names(std::string_view table) {
   std::string found;
   for_each_line(table, [&](std::string_view line) {
-    if (!is_of_table(line))
+    if (line.starts_with('*') && is_for_hooks(line.substr(1)))
+      found = calls_the_simulator(line.substr(1, line.find('/') - 1));
+    else if (!is_of_table(line))
       found = fmt::format(
           "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
           "attributes that are no part of CUDA.",

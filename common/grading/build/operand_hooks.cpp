@@ -204,12 +204,11 @@ class HookWriter {
   void look_at(std::string_view code) {
     if (const std::string_view target = pointed_target(code); !target.empty()) put(hook_of_call(target));
     if (code.starts_with("call")) {
-      if (calls_one_of(code, {"__ubsan_handle_"})) return;  // beside the way
       if (is_hook(code))
         loads_.clear();
       else
         hook_loads();
-      behind_call_ = !is_hook(code);
+      if (!calls_one_of(code, {"__ubsan_handle_"})) behind_call_ = !is_hook(code);  // beside the way
     } else if (code.starts_with('j') || code.starts_with("ret")) {
       hook_loads();
       behind_call_ = behind_call_ && !code.starts_with("jmp") && !code.starts_with("ret");

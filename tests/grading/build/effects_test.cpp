@@ -92,6 +92,11 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
            "x/0 (int x)" + address + "  Type: variable\n  Visibility: public section:.text\n  ret\n",
            "# (x)" + address})
     CHECK_THAT(told(entry + type), ContainsSubstring("a name or a section of its own"));
+  CHECK_THAT(told("*__tsan_func_exit/4 (Pair mine(Pair))" + address + type),
+             ContainsSubstring("calls __tsan_func_exit, a function of the simulator's own"));
+  CHECK(told("__ubsan_handle_out_of_bounds/4 (void __builtin___ubsan_handle_out_of_bounds(void*, void*))" +
+             address + type + "*.Lubsan_data18/5 (__ubsan_data *.Lubsan_data18)" + address + type)
+            .empty());
   CHECK(table_of_symbols("").empty());
   CHECK(table_of_symbols("Reclaiming functions:\n").empty());
 }
@@ -194,17 +199,22 @@ TEST_CASE("a function without hooks of check mode is found, unless it touches no
   CHECK_THAT(unseen_accesses({both, both, one}, "a.cu"), ContainsSubstring("out of check mode's sight"));
 }
 
-TEST_CASE("a hook of an access that the file calls by hand is found before the compiler has put any") {
+TEST_CASE("a hook that the file calls by hand is found before the compiler has put any at accesses") {
   const std::string none =
-      dumped("add", "  <bb 2>:\n  __builtin___sanitizer_cov_trace_pc ();\n  return;\n\n");
+      dumped("add",
+             "  <bb 2>:\n  __builtin___sanitizer_cov_trace_pc ();\n"
+             "  __builtin___ubsan_handle_shift_out_of_bounds (&*.Lubsan_data8, _6, _5);\n  return;\n\n");
   const std::string hooked = dumped("add", "  <bb 2>:\n  __builtin___tsan_write4 (y_2(D));\n  return;\n\n");
   const std::string start = dumped("start", "  <bb 2>:\n  __builtin___tsan_init ();\n  return;\n\n");
   CHECK(unseen_accesses({hooked, hooked, none + start}, "a.cu").empty());
   CHECK_THAT(unseen_accesses({hooked, hooked, hooked}, "a.cu"),
              ContainsSubstring("calls __builtin___tsan_write4, a function of the simulator's own"));
-  CHECK_THAT(
-      unseen_accesses({hooked, hooked, dumped("add", "  <bb 2>:\n  __tsan_read4 (x_2(D));\n\n")}, "a.cu"),
-      ContainsSubstring("calls __tsan_read4, a function of the simulator's own"));
+  for (const std::string name :
+       {"__tsan_read4", "__sanitizer_cov_trace_pc", "__ubsan_handle_pointer_overflow"}) {
+    const std::string by_hand = dumped("add", "  <bb 2>:\n  _1 = " + name + " (*x_2(D));\n\n");
+    CHECK_THAT(unseen_accesses({hooked, hooked, by_hand}, "a.cu"),
+               ContainsSubstring("calls " + name + ", a function of the simulator's own"));
+  }
 }
 
 TEST_CASE("a function that asks for no checks is out of check mode's sight") {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grading/build/compiler_text.hpp"
+#include "grading/build/own_headers.hpp"
 #include "grading/confinement/imports.hpp"
 
 namespace course::grading {
@@ -396,13 +397,10 @@ class FunctionReader {
   bool watched_ = true, in_body_ = false;
 };
 
-/// Whether a line of an assembly's table of files, `.file 7 "common/simt/shim/mma.h"`, names a header of the
-/// simulator's.
-bool names_own_header(std::string_view line) {
-  constexpr std::string_view kOwnHeaders = "common/simt/shim/";
+/// "common/simt/shim/mma.h" of a line of an assembly's table of files, `.file 7 "common/simt/shim/mma.h"`.
+std::string_view named_file(std::string_view line) {
   const std::string_view path = line.substr(std::min(line.find('"'), line.size() - 1) + 1);
-  const std::size_t at = path.find(kOwnHeaders);
-  return at == 0 || (at != std::string_view::npos && path[at - 1] == '/');
+  return path.substr(0, path.find('"'));
 }
 
 /// "simt_lane" of "call\tsimt_lane@PLT"; "" if no such name stands there.
@@ -539,7 +537,7 @@ std::string names_past_wrappers(std::string_view code) {
   return {};
 }
 
-std::string calls_of_the_simulator(std::string_view assembly) {
+std::string calls_of_the_simulator(std::string_view assembly, const std::set<std::string>& headers) {
   std::set<std::string_view> own_headers;  // their numbers
   bool in_own_header = false;
   std::string found;
@@ -548,7 +546,7 @@ std::string calls_of_the_simulator(std::string_view assembly) {
     const std::string_view word = first_word(line);
     const std::string_view behind = trimmed(line.substr(word.size()));
     if (word == ".file") {
-      if (names_own_header(line)) own_headers.insert(first_word(behind));
+      if (is_one_of_headers(named_file(line), headers)) own_headers.insert(first_word(behind));
     } else if (word == ".loc") {
       in_own_header = own_headers.contains(first_word(behind));
     } else if (word == ".type") {  // a function begins

@@ -21,6 +21,7 @@
 #include "grading/build/kernel_cache.hpp"
 #include "grading/build/merged_blocks.hpp"
 #include "grading/build/operand_hooks.hpp"
+#include "grading/build/own_headers.hpp"
 
 namespace course::grading {
 namespace {
@@ -294,7 +295,11 @@ bool compile_examined(Job& job, const std::string& object) {
           "Grade with g++ 12.");
     if (job.failure.empty()) job.failure = foreign_names(table);
   }
-  if (job.failure.empty() && dumped) job.failure = calls_of_the_simulator(text);
+  if (job.failure.empty() && dumped) {
+    const std::string rewritten = written(job, job.scratch / "kernel.cpp");
+    const std::set<std::string> headers = headers_before_file(job.absolute(kShim), rewritten);
+    if (job.failure.empty()) job.failure = calls_of_the_simulator(text, headers);
+  }
   if (job.failure.empty() && dumped) {
     const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
                       blocks = written(job, dumps[2]);

@@ -278,14 +278,18 @@ TEST_CASE("a call of the simulator's own functions is found outside of its heade
   const std::string files =
       "\t.file 1 \"submission/add.cu\"\n\t.file 2 \"/course/common/simt/shim/simt_warp.h\"\n"
       "\t.file 3 \"common/simt/shim/mma.h\"\n\t.file 4 \"/usr/include/c++/12/bits/invoke.h\"\n"
-      "\t.file 5 \"notcommon/simt/shim/mma.h\"\n";
+      "\t.file 5 \"notcommon/simt/shim/mma.h\"\n\t.file 6 \"common/simt/shim/curand_kernel.h\"\n"
+      "\t.file 7 \"common/simt/shim/../../../submission/add.cu\"\n"
+      "\t.file 8 \"common/simt/shim/cuda/../mma.h\"\n";
   const auto told = [&](const std::string& place, const std::string& code) {
-    return calls_of_the_simulator(files + function_with("\t.loc " + place + "\n\tnop\n" + code));
+    return calls_of_the_simulator(files + function_with("\t.loc " + place + "\n\tnop\n" + code),
+                                  {"mma.h", "simt_warp.h"});
   };
   const std::string call = "\tcall\tsimt_phase_ends@PLT\n";
   CHECK(told("2 7 3", call).empty());
   CHECK(told("3 7 3 is_stmt 0", call).empty());
-  for (const char* place : {"1 7 3", "4 7 3", "5 7 3"})
+  CHECK(told("8 7 3", call).empty());
+  for (const char* place : {"1 7 3", "4 7 3", "5 7 3", "6 7 3", "7 7 3"})
     CHECK_THAT(told(place, call),
                ContainsSubstring("calls simt_phase_ends, a function of the simulator's own"));
   CHECK_THAT(told("2 7 3\n\t.loc 1 8 1", call), ContainsSubstring("simt_phase_ends"));

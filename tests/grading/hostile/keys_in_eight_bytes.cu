@@ -1,7 +1,8 @@
 // hostile: Hands keys and values round in shared variables of 8 bytes outside of all functions, which check mode takes for pointers.
 // lesson: 19
 // verdict: fail
-// most: 40
+// most: 20
+// says: used a thread_local variable, which does not exist on a GPU
 // trick: output
 // naive: no
 

@@ -8,6 +8,12 @@
 
 namespace course::grading {
 
+/// What g++ writes of each function with -fdump-tree-...: after all optimisations and with lines, and in the
+/// two passes that put the hooks of check mode in, of accesses with a number behind each name.
+struct CompilerDumps {
+  std::string_view optimized, accesses, blocks;
+};
+
 /// @brief Calls visit(line) for each line until it returns false.
 void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit);
 

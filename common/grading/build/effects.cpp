@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grading/build/compiler_text.hpp"
+#include "grading/build/own_headers.hpp"
 #include "grading/confinement/imports.hpp"
 
 namespace course::grading {
@@ -396,13 +397,10 @@ class FunctionReader {
   bool watched_ = true, in_body_ = false;
 };
 
-/// Whether a line of an assembly's table of files, `.file 7 "common/simt/shim/mma.h"`, names a header of the
-/// simulator's.
-bool names_own_header(std::string_view line) {
-  constexpr std::string_view kOwnHeaders = "common/simt/shim/";
+/// "common/simt/shim/mma.h" of a line of an assembly's table of files, `.file 7 "common/simt/shim/mma.h"`.
+std::string_view named_file(std::string_view line) {
   const std::string_view path = line.substr(std::min(line.find('"'), line.size() - 1) + 1);
-  const std::size_t at = path.find(kOwnHeaders);
-  return at == 0 || (at != std::string_view::npos && path[at - 1] == '/');
+  return path.substr(0, path.find('"'));
 }
 
 /// "simt_lane" of "call\tsimt_lane@PLT"; "" if no such name stands there.
@@ -418,14 +416,17 @@ std::string_view own_name(std::string_view line) {
   return {};
 }
 
-/// A hook of an access that is called where the compiler has put none yet: in its dump of the pass before.
+/// A function for hooks that is called in the compiler's dump of the pass before it hooks accesses. What it
+/// calls there by itself has __builtin_ in front.
 std::string_view hook_by_hand(std::string_view line) {
-  if (line.find("__tsan_") == std::string_view::npos) return {};
-  const std::string code = without_literals(line);
-  for (const std::string_view beginning : {"__tsan_", "__builtin___tsan_"})
+  for (const std::string_view beginning :
+       {"__tsan_", "__builtin___tsan_", "__sanitizer_cov_", "__ubsan_handle_"}) {
+    if (line.find(beginning) == std::string_view::npos) continue;
+    const std::string code = without_literals(line);
     if (const std::string_view name = called(beginning, code);
         !name.empty() && !name.ends_with("___tsan_init"))
       return line.substr(line.find(name), name.size());
+  }
   return {};
 }
 
@@ -530,7 +531,9 @@ std::string foreign_names(std::string_view table) {
   std::string found;
   bool below_symbol = false;
   for_each_line(table, [&](std::string_view line) {
-    if (!is_of_table(line) || (below_symbol && !tells_type(line)))
+    if (line.starts_with('*') && is_for_hooks(line.substr(1)))
+      found = calls_the_simulator(line.substr(1, line.find('/') - 1));
+    else if (!is_of_table(line) || (below_symbol && !tells_type(line)))
       found = fmt::format(
           "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
           "attributes that are no part of CUDA.",
@@ -557,7 +560,7 @@ std::string names_past_wrappers(std::string_view code) {
   return {};
 }
 
-std::string calls_of_the_simulator(std::string_view assembly) {
+std::string calls_of_the_simulator(std::string_view assembly, const std::set<std::string>& headers) {
   std::set<std::string_view> own_headers;  // their numbers
   bool in_own_header = false;
   std::string found;
@@ -566,7 +569,7 @@ std::string calls_of_the_simulator(std::string_view assembly) {
     const std::string_view word = first_word(line);
     const std::string_view behind = trimmed(line.substr(word.size()));
     if (word == ".file") {
-      if (names_own_header(line)) own_headers.insert(first_word(behind));
+      if (is_one_of_headers(named_file(line), headers)) own_headers.insert(first_word(behind));
     } else if (word == ".loc") {
       in_own_header = own_headers.contains(first_word(behind));
     } else if (word == ".type") {  // a function begins

@@ -3,8 +3,11 @@
 /// What the compiler made of a kernel, held against what it makes of CUDA C++. By effect and not by spelling:
 /// a macro may hide a word, but not what becomes of it.
 
+#include <set>
 #include <string>
 #include <string_view>
+
+#include "grading/build/compiler_text.hpp"
 
 namespace course::grading {
 
@@ -27,15 +30,10 @@ std::string_view table_of_symbols(std::string_view dump);
 std::string names_past_wrappers(std::string_view code);
 
 /// @brief "" or a sentence for the student, if code calls a function of the simulator's own, or takes its
-/// address, elsewhere than in the simulator's headers: by the lines that check mode's assembly tells, which
-/// holds inside macros, templates and functions under other names. Cost: one pass.
-std::string calls_of_the_simulator(std::string_view assembly);
-
-/// What g++ writes of each function with -fdump-tree-...: after all optimisations and with lines, and in the
-/// two passes that put the hooks of check mode in.
-struct CompilerDumps {
-  std::string_view optimized, accesses, blocks;
-};
+/// address, elsewhere than in these headers of the simulator's: by the lines that check mode's assembly
+/// tells, which holds inside macros, templates and functions under other names. See headers_before_file().
+/// Cost: one pass.
+std::string calls_of_the_simulator(std::string_view assembly, const std::set<std::string>& headers);
 
 /// @brief "" or a sentence for the student, if a function has no hooks of check mode, or touches memory by a
 /// builtin of the compiler, of which check mode sees nothing. `source` is the student's file as the compiler

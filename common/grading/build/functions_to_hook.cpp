@@ -1,9 +1,7 @@
 #include "grading/build/functions_to_hook.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
+#include <optional>
 
 #include "grading/build/compiler_text.hpp"
 
@@ -21,24 +19,35 @@ bool may_be_memory(std::string_view operand) {
   return digits == std::string_view::npos || digits + 1 == operand.size() || operand[digits] != '_';
 }
 
-/// Whether a statement is a call with an operand that may be memory.
-bool hands_over_memory(std::string_view line) {
-  if (line.find(" (") == std::string_view::npos) return false;
-  const std::string statement = without_literals(without_places(line));
-  if (statement.starts_with("__builtin___")) return false;  // a hook
+/// The operands of a statement that is a call: "_2, *_3" of "_1 = f (_2, *_3);". Nothing of any other.
+std::optional<std::string_view> operands_of(std::string_view statement) {
   const std::size_t end = statement.rfind(')');
-  if (end == std::string::npos || statement.find(';', end) == std::string::npos) return false;
+  if (end == std::string_view::npos || statement.find(';', end) == std::string_view::npos)
+    return std::nullopt;
   std::size_t begin = end;
   for (int depth = 1; depth > 0 && begin > 0;) {
     --begin;
     depth += statement[begin] == ')' ? 1 : statement[begin] == '(' ? -1 : 0;
   }
-  if (begin == 0 || statement[begin - 1] != ' ') return false;
+  if (begin == 0 || statement[begin - 1] != ' ') return std::nullopt;
+  return statement.substr(begin + 1, end - begin - 1);
+}
+
+constexpr std::string_view kEquals = " = ";
+
+/// Whether a statement is a call with an operand that may be memory.
+bool hands_over_memory(std::string_view line) {
+  if (line.find(" (") == std::string_view::npos) return false;
+  const std::string text = without_literals(without_places(line));
+  const std::string_view statement = text;
+  if (statement.starts_with("__builtin___")) return false;  // a hook
+  const std::optional<std::string_view> operands = operands_of(statement);
+  if (!operands) return false;
   bool found = false;
-  for_each_part(std::string_view(statement).substr(begin + 1, end - begin - 1),
-                [&](std::string_view operand) { found = found || may_be_memory(operand); });
-  const std::size_t equals = statement.find(" = ");
-  return found || (equals < begin && may_be_memory(std::string_view(statement).substr(0, equals)));
+  for_each_part(*operands, [&](std::string_view operand) { found = found || may_be_memory(operand); });
+  const std::size_t equals = statement.find(kEquals);
+  return found || (equals < static_cast<std::size_t>(operands->data() - statement.data()) &&
+                   may_be_memory(statement.substr(0, equals)));
 }
 
 /// Whether a statement stores to the structure that its function returns, which lies in the caller's memory
@@ -49,69 +58,109 @@ bool builds_result(std::string_view line) {
          line.find(" = ", at) != std::string_view::npos;
 }
 
-/// The name of a local variable that a line in front of a function's first block declares; "" for none.
+/// The name of a local variable that a line in front of a function's first block declares; "" for none. One
+/// that is static lies where no frame is.
 std::string_view declared(std::string_view line) {
-  if (!line.ends_with(';')) return {};
+  line = trimmed(line);
+  if (!line.ends_with(';') || line.starts_with("static ") || line.starts_with("extern ")) return {};
   line = line.substr(0, std::min(line.size() - 1, line.find('[')));
   return line.substr(line.rfind(' ') + 1);
 }
 
-/// The variable of which a statement loads what an index decides: "table" of "_5 = table.at[_3];".
-std::string_view indexed_variable(std::string_view statement) {
-  constexpr std::string_view kEquals = " = ", kNoVariable[] = {"MEM", "TARGET_MEM_REF"};
-  const std::size_t equals = statement.find(kEquals);
-  if (equals == std::string_view::npos || statement.find("[_", equals) == std::string_view::npos) return {};
-  const std::string_view value = statement.substr(equals + kEquals.size());
-  const std::string_view name = value.substr(0, value.find_first_of("*&(.[-"));
-  return std::find(std::begin(kNoVariable), std::end(kNoVariable), name) == std::end(kNoVariable)
-             ? name
-             : std::string_view();
+/// The variable that a reference leads into, by its name and number, which no other has: "ownD.7" of
+/// "ownD.7.atD.8[_3]" and of "MEM[(const struct RowsD.9 &)&ownD.7].atD.8[_3]".
+std::string_view variable_of(std::string_view reference) {
+  constexpr std::string_view kAddress = ")&", kNumber = "D.";
+  if (const std::size_t at = reference.rfind(kAddress); at != std::string_view::npos)
+    reference.remove_prefix(at + kAddress.size());
+  const std::size_t number = reference.find(kNumber);
+  return number == std::string_view::npos
+             ? reference
+             : reference.substr(0, reference.find_first_not_of("0123456789", number + kNumber.size()));
 }
 
-/// The names in the assembly of variables that are not local, each between line ends.
-std::string names_of_variables(std::string_view assembly) {
-  constexpr std::string_view kType = ".type\t", kObject = ", @object";
-  std::string names = "\n";
-  for_each_line(assembly, [&](std::string_view line) {
-    line = trimmed(line);
-    if (line.starts_with(kType) && line.ends_with(kObject))
-      names.append(line.substr(kType.size(), line.size() - kType.size() - kObject.size())).append("\n");
-    return true;
-  });
-  return names;
-}
+/// Finds the functions that reach past the compiler's hooks, in its dump of the pass that sets them. It sets
+/// none where it takes the variable for a constant, or has made it itself, wherever an index leads from
+/// there.
+class UnhookedAccesses {
+ public:
+  explicit UnhookedAccesses(FunctionsToHook::Names& functions) : functions_(functions) {}
+
+  void take(std::string_view line) {
+    if (begins_function(line)) {
+      function_ = mangled_name(line);
+      locals_.clear();
+      in_body_ = false;
+    } else if (!in_body_) {
+      in_body_ = trimmed(line).starts_with("<bb ");
+      locals_.emplace(declared(line));
+    } else {
+      take_statement(trimmed(line));
+    }
+  }
+
+ private:
+  void take_statement(std::string_view line) {
+    if (line.empty() || line.starts_with('#') || computes_address(line)) return;
+    if (line.starts_with("__builtin___tsan_")) {  // the hook of the statement that follows
+      read_ = read_ || line.find("read") != std::string_view::npos;
+      written_ = written_ || line.find("write") != std::string_view::npos;
+      return;
+    }
+    if (line.find('[') != std::string_view::npos && !goes_by_hooks(without_literals(line)))
+      functions_.emplace(function_);
+    read_ = written_ = false;
+  }
+
+  /// Whether what a statement reaches by an index has the hooks that stood before it.
+  bool goes_by_hooks(std::string_view statement) const {
+    const std::size_t equals = statement.find(kEquals);
+    if (equals == std::string_view::npos || operands_of(statement)) return true;
+    return (written_ || !is_indexed(statement.substr(0, equals))) &&
+           (read_ || !is_indexed(statement.substr(equals + kEquals.size())));
+  }
+
+  /// Whether a statement is such as "_3 = &_2->atD.7[_1];", which often stands behind a hook or before one.
+  static bool computes_address(std::string_view statement) {
+    const std::size_t equals = statement.find(kEquals);
+    return statement.starts_with('_') && equals != std::string_view::npos &&
+           statement.substr(equals + kEquals.size()).starts_with('&');
+  }
+
+  /// Whether a reference has an index, and leads into what is no local variable of the function.
+  bool is_indexed(std::string_view reference) const {
+    return reference.find('[') != std::string_view::npos && !reference.starts_with('&') &&
+           !locals_.contains(variable_of(reference));
+  }
+
+  FunctionsToHook::Names& functions_;
+  FunctionsToHook::Names locals_;
+  std::string_view function_;
+  bool in_body_ = false, read_ = false, written_ = false;
+};
 
 }  // namespace
 
-// Of a constant, the compiler hooks no loads, wherever an index leads.
-FunctionsToHook functions_to_hook(std::string_view dump, std::string_view assembly) {
+FunctionsToHook functions_to_hook(const CompilerDumps& dumps) {
   FunctionsToHook functions;
-  const std::string variables = names_of_variables(assembly);
-  const auto may_be_global = [&](std::string_view name) {
-    return variables.find(fmt::format("{}{}", name.size(), name)) != std::string::npos ||
-           variables.find(fmt::format("\n{}\n", name)) != std::string::npos;
-  };
   std::string_view function;
-  FunctionsToHook::Names locals;
   bool in_body = false;
-  for_each_line(dump, [&](std::string_view line) {
+  for_each_line(dumps.optimized, [&](std::string_view line) {
     if (begins_function(line)) {
       function = mangled_name(line);
-      locals.clear();
       in_body = false;
     } else if (!in_body) {
       in_body = trimmed(line).starts_with("<bb ");
-      locals.emplace(declared(line));
     } else if (builds_result(line)) {
       functions.everywhere.emplace(function);
     } else if (hands_over_memory(line)) {
       functions.with_operands.emplace(function);
-    } else if (line.find("[_") != std::string_view::npos) {
-      const std::string statement = without_places(line);
-      const std::string_view name = indexed_variable(statement);
-      if (!name.empty() && (!locals.contains(name) || may_be_global(name)))
-        functions.everywhere.emplace(function);
     }
+    return true;
+  });
+  UnhookedAccesses unhooked(functions.everywhere);
+  for_each_line(dumps.accesses, [&](std::string_view line) {
+    unhooked.take(line);
     return true;
   });
   return functions;

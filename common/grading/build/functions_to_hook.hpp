@@ -12,11 +12,10 @@ namespace course::grading {
 struct FunctionsToHook {
   using Names = std::set<std::string, std::less<>>;  // in the assembly
   Names with_operands;                               ///< of their calls, in memory
-  Names everywhere;  ///< that build a result in memory, or load by an index from what may be a constant
+  Names everywhere;  ///< that build a result in memory, or go by an index where the compiler sets no hook
 };
 
-/// @brief Those of a dump that -fdump-tree-optimized-lineno wrote, and of its assembly. Cost: one pass over
-/// each.
-FunctionsToHook functions_to_hook(std::string_view dump, std::string_view assembly);
+/// @brief Those of the compiler's dumps. Cost: one pass over two of them.
+FunctionsToHook functions_to_hook(const CompilerDumps& dumps);
 
 }  // namespace course::grading

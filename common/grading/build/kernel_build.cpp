@@ -21,6 +21,7 @@
 #include "grading/build/kernel_cache.hpp"
 #include "grading/build/merged_blocks.hpp"
 #include "grading/build/operand_hooks.hpp"
+#include "grading/build/own_headers.hpp"
 
 namespace course::grading {
 namespace {
@@ -280,7 +281,7 @@ bool compile_examined(Job& job, const std::string& object) {
   if (dumped)
     flags.insert(flags.end(),
                  {"-fdump-tree-optimized-lineno=" + dumps[0].string(),
-                  "-fdump-tree-tsan=" + dumps[1].string(), "-fdump-tree-sancov=" + dumps[2].string()});
+                  "-fdump-tree-tsan-uid=" + dumps[1].string(), "-fdump-tree-sancov=" + dumps[2].string()});
   if (!compile_simulated(job, {"-S", "-o", assembly.string()}, prelude_options(job), flags)) return false;
   std::string text = written(job, assembly);
   if (job.failure.empty()) job.failure = foreign_assembly(text);
@@ -294,12 +295,17 @@ bool compile_examined(Job& job, const std::string& object) {
           "Grade with g++ 12.");
     if (job.failure.empty()) job.failure = foreign_names(table);
   }
-  if (job.failure.empty() && dumped) job.failure = calls_of_the_simulator(text);
+  if (job.failure.empty() && dumped) {
+    const std::string rewritten = written(job, job.scratch / "kernel.cpp");
+    const std::set<std::string> headers = headers_before_file(job.absolute(kShim), rewritten);
+    if (job.failure.empty()) job.failure = calls_of_the_simulator(text, headers);
+  }
   if (job.failure.empty() && dumped) {
     const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
                       blocks = written(job, dumps[2]);
-    if (job.failure.empty()) job.failure = unseen_accesses({optimized, accesses, blocks}, job.source);
-    if (job.failure.empty()) text = with_merged_blocks(with_operand_hooks(text, optimized));
+    const CompilerDumps all{optimized, accesses, blocks};
+    if (job.failure.empty()) job.failure = unseen_accesses(all, job.source);
+    if (job.failure.empty()) text = with_merged_blocks(with_operand_hooks(text, all));
   }
   if (!job.failure.empty()) return false;
   if (job.box) text += kDoor;
@@ -490,7 +496,7 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
   hash.add(backend_name(backend))
       .add(job.lesson.id())
       .add(job.source)
-      .add("operands and calls hooked, no arrays of variable length, blocks merged, names examined");
+      .add("operands, calls and indices hooked, no arrays of variable length, blocks merged, names examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));
   const auto add_all = [&](const Arguments& words) {

@@ -31,9 +31,9 @@ bool is_indexed_in_frame(std::string_view operand) {
 /// Whether an operand is memory that a kernel could have got from elsewhere: not in its own frame at a known
 /// place, not a constant, not an address of the linker's.
 bool is_foreign_memory(std::string_view operand) {
+  const bool is_of_linker = operand.find('@') != std::string_view::npos && operand.ends_with("(%rip)");
   return operand.ends_with(')') &&
-         (operand.find("(%rsp") == std::string_view::npos || is_indexed_in_frame(operand)) &&
-         operand.find('@') == std::string_view::npos && operand.find("%fs:") == std::string_view::npos &&
+         (operand.find("(%rsp") == std::string_view::npos || is_indexed_in_frame(operand)) && !is_of_linker &&
          !operand.starts_with("%st(") &&  // a register
          !operand.starts_with(".L") && !operand.starts_with('*');
 }
@@ -121,13 +121,18 @@ bool calls_one_of(std::string_view code, std::initializer_list<std::string_view>
 
 bool is_hook(std::string_view code) { return calls_one_of(code, {"__tsan_", "__sanitizer_cov_"}); }
 
+constexpr std::string_view kThreadLocal = "%fs:";
+
 /// What stands before the instruction: the address in %r11, the bytes in %r10. Both are kept in the part of
-/// the stack below its end that signals leave alone.
+/// the stack below its end that signals leave alone. Where thread-local variables begin stands at %fs:0.
 std::string hook_of(const Access& access) {
+  const bool is_thread_local = access.address.starts_with(kThreadLocal);
   return fmt::format(
-      "\tmovq\t%r11, -120(%rsp)\n\tmovq\t%r10, -112(%rsp)\n\tleaq\t{}, %r11\n\t{}, %r10\n\tcall\t{}\n"
+      "\tmovq\t%r11, -120(%rsp)\n\tmovq\t%r10, -112(%rsp)\n\tleaq\t{}, %r11\n{}\t{}, %r10\n\tcall\t{}\n"
       "\tmovq\t-112(%rsp), %r10\n\tmovq\t-120(%rsp), %r11\n",
-      access.address, access.bytes.starts_with('(') ? "leaq\t" + access.bytes : "movq\t$" + access.bytes,
+      access.address.substr(is_thread_local ? kThreadLocal.size() : 0),
+      is_thread_local ? "\tmovq\t%fs:0, %r10\n\tleaq\t(%r10,%r11), %r11\n" : "",
+      access.bytes.starts_with('(') ? "leaq\t" + access.bytes : "movq\t$" + access.bytes,
       access.touch == Touch::read ? "course_operand_read" : "course_operand_write");
 }
 
@@ -199,12 +204,11 @@ class HookWriter {
   void look_at(std::string_view code) {
     if (const std::string_view target = pointed_target(code); !target.empty()) put(hook_of_call(target));
     if (code.starts_with("call")) {
-      if (calls_one_of(code, {"__ubsan_handle_"})) return;  // beside the way
       if (is_hook(code))
         loads_.clear();
       else
         hook_loads();
-      behind_call_ = !is_hook(code);
+      if (!calls_one_of(code, {"__ubsan_handle_"})) behind_call_ = !is_hook(code);  // beside the way
     } else if (code.starts_with('j') || code.starts_with("ret")) {
       hook_loads();
       behind_call_ = behind_call_ && !code.starts_with("jmp") && !code.starts_with("ret");
@@ -307,8 +311,8 @@ course_operand_{0}:
 
 }  // namespace
 
-std::string with_operand_hooks(std::string_view assembly, std::string_view optimized) {
-  HookWriter writer(functions_to_hook(optimized, assembly));
+std::string with_operand_hooks(std::string_view assembly, const CompilerDumps& dumps) {
+  HookWriter writer(functions_to_hook(dumps));
   const bool wide = assembly.find("\tvmov") != std::string_view::npos;
   for_each_line(assembly, [&](std::string_view line) {
     writer.take(line);

@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "grading/build/compiler_text.hpp"
+
 namespace course::grading {
 
-/// @brief The assembly with hooks at such loads, stores and calls. `optimized` is what g++ writes of each
-/// function with -fdump-tree-optimized-lineno: the functions are found there. Cost: one pass over each.
-std::string with_operand_hooks(std::string_view assembly, std::string_view optimized);
+/// @brief The assembly with hooks at such loads, stores and calls. The functions are found in the dumps.
+/// Cost: one pass over each.
+std::string with_operand_hooks(std::string_view assembly, const CompilerDumps& dumps);
 
 }  // namespace course::grading

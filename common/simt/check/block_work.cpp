@@ -41,7 +41,7 @@ constexpr SpecialFunction kSpecialFunctions[] = {{"expf", 1},
                                                  {"simt_fast_tanhf", 1},
                                                  {"simt_fast_rsqrtf", 1}};
 
-constexpr int kMostInstructions = 4096;  // of one block
+constexpr int kMostJumps = 4096;  // that a block goes on behind
 
 #ifdef __x86_64__
 constexpr bool kUnderstood = true;
@@ -84,7 +84,8 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
     }
   } sums, products;
   std::set<std::uintptr_t> seen;
-  for (int i = 0; i < kMostInstructions && at >= code_begin_ && at < end && seen.insert(at).second; ++i) {
+  int jumps = 0;
+  while (jumps <= kMostJumps && at >= code_begin_ && at < end && seen.insert(at).second) {
     const MachineInstruction instruction = decode_at(at);
     if (instruction.bytes == 0 || instruction.does == Does::leaves || instruction.does == Does::jump_by)
       break;
@@ -113,6 +114,7 @@ std::uint32_t BlockWork::read(std::uint64_t code_offset, CallPaths::Path path) {
       default:
         break;
     }
+    jumps += instruction.does == Does::jump ? 1 : 0;
     at = instruction.does == Does::jump ? instruction.target : at + instruction.bytes;
   }
   for (const auto& [counted, floats] : (sums.all > products.all ? sums : products).by_instruction)

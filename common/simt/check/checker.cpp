@@ -88,7 +88,7 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
       for (const SharedVariable& variable : *variables)
         for (std::size_t byte = 0; byte < variable.bytes; ++byte)
           shared_words_[(Recorder::kMargin + variable.offset + byte) / 4] =
-              variables == &module.shared ? kShared : kThreadLocal;
+              variables == &module.shared ? Recorder::kShared : Recorder::kThreadLocal;
   }
   recorder_.is_shared_word = shared_words_.data();
 }
@@ -132,7 +132,7 @@ void Checker::note_variables(const WarpAccess& access) {
   for (LaneMask lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
     const std::uint64_t offset = access.offsets[std::countr_zero(lanes)];
     if (access.space == Space::shared) {
-      if (offset < Recorder::kDynamicOffset && shared_words_[offset / 4] == kThreadLocal)
+      if (offset < Recorder::kDynamicOffset && shared_words_[offset / 4] == Recorder::kThreadLocal)
         stored_thread_locals_[offset] = access.bytes;  // byte by byte: the compiler has flags among them
     } else if (offset >= kArenaBytes) {
       const GlobalRange* const range = memory_map().find_global(offset);
@@ -401,7 +401,7 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
   std::uint64_t offset = address - recorder_.arena;
   if (offset < kArenaBytes)
     place = at_offset(Space::global, offset);
-  else if (const auto in_shared = shared_offset(address))
+  else if (recorder_.refuse_thread_local(address); const auto in_shared = shared_offset(address))
     place = at_offset(Space::shared, *in_shared);
   else if (bool stray = false; recorder_.find_elsewhere(address, true, offset, stray))
     place = at_offset(Space::global, offset);

@@ -161,11 +161,10 @@ class Checker final : public BlockObserver, public Replay::Listener {
   CopiesAhead copies_ahead_;
   std::vector<LaunchProfile> profiles_;
   std::map<std::uint64_t, std::uint64_t>
-      stored_variables_,                  ///< of the launch: offset in the global window -> bytes
-      stored_thread_locals_;              ///< likewise, in the window of shared memory
-  std::uint64_t bytes_of_variables_ = 0;  ///< of all launches
-  std::set<const std::byte*> filled_;     ///< managed and page-locked memory to which kernels have stored
-  static constexpr std::uint8_t kShared = 1, kThreadLocal = 2;
+      stored_variables_,                    ///< of the launch: offset in the global window -> bytes
+      stored_thread_locals_;                ///< likewise, in the window of shared memory
+  std::uint64_t bytes_of_variables_ = 0;    ///< of all launches
+  std::set<const std::byte*> filled_;       ///< managed and page-locked memory to which kernels have stored
   std::vector<std::uint8_t> shared_words_;  ///< what lies in each word of static shared memory; 0: nothing
   /// By thread: where in the code the last basic blocks begin that it went through before it left, the last
   /// one first; 0 behind them.

@@ -33,7 +33,8 @@ SIMT_HOOK_INLINE void note_access(std::uintptr_t address, std::uintptr_t caller)
     event |= at_offset(Space::global, offset);
   else if (address - r->stack < kStackBytes)
     return r->append_begun_block(caller);
-  else if (offset = address - r->shared; offset < r->shared_bytes && r->is_shared_word[offset / 4] != 0)
+  else if (offset = address - r->shared;
+           offset < r->shared_bytes && r->is_shared_word[offset / 4] == Recorder::kShared)
     event |= at_offset(Space::shared, offset);
   else if (offset = address - r->dynamic; offset < r->dynamic_bytes)
     event |= at_offset(Space::shared, Recorder::kDynamicOffset + offset);

@@ -174,8 +174,12 @@ void note_rare_access(Recorder& r, Event event, std::uintptr_t address, std::uin
   const MemoryMap::Owner owner = memory_map().find_elsewhere(address, offset);
   bool stray = false;
   Space space = Space::global;
-  if (address - r.shared < r.shared_bytes &&
-      (owner == MemoryMap::Owner::beside || owner == MemoryMap::Owner::host)) {
+  if (address - r.shared < r.shared_bytes && r.is_shared_word[(address - r.shared) / 4] != 0) {
+    r.refuse_thread_local(address);
+    offset = address - r.shared;
+    space = Space::shared;
+  } else if (address - r.shared < r.shared_bytes &&
+             (owner == MemoryMap::Owner::beside || owner == MemoryMap::Owner::host)) {
     offset = address - r.shared;
     stray = writes;
     space = Space::shared;

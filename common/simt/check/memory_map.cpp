@@ -118,7 +118,7 @@ void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buf
     add_elsewhere(reinterpret_cast<std::uintptr_t>(range.begin), range.bytes, Owner::kernels,
                   {.host_sees = true, .shared = range.begin});
   for (Elsewhere& heap : kernel_heap_)  // that earlier launches have left
-    if (!add_to_window(heap, kHeapMargin, {.host_sees = true})) heap.owner = Owner::nobody;
+    if (!add_to_window(heap, kHeapMargin, {.host_sees = true})) heap.owner = Owner::host;
 
   std::vector<DataVariable> variables = module.data;
   std::sort(variables.begin(), variables.end(),
@@ -164,7 +164,7 @@ void MemoryMap::add_elsewhere(std::uintptr_t begin, std::size_t bytes, Owner own
   elsewhere_.push_back(place);
 }
 
-// 2 GB of it: more is not watched.
+// 2 GB of it: more is not watched, and no kernel may touch it.
 bool MemoryMap::add_to_window(Elsewhere& place, std::size_t margin, GlobalRange range) {
   range.bytes = place.end - place.begin;
   range.offset = next_offset_ + place.begin % 256;  // sectors lie where they lie in memory
@@ -461,7 +461,7 @@ bool MemoryMap::is_pointer_name(const std::string& name) const {
 }
 
 void MemoryMap::add_kernel_heap(std::uintptr_t address, std::size_t bytes) {
-  Elsewhere heap{address, address + bytes, Owner::nobody, 0};
+  Elsewhere heap{address, address + bytes, Owner::host, 0};
   add_to_window(heap, kHeapMargin, {});
   kernel_heap_.insert(
       std::upper_bound(kernel_heap_.begin(), kernel_heap_.end(), heap,

@@ -1,5 +1,7 @@
 #include "simt/check/recorder.hpp"
 
+#include <cstring>
+
 #include "simt/check/memory_map.hpp"
 #include "simt/runtime/block.hpp"
 
@@ -102,6 +104,17 @@ bool Recorder::find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t
   }
   settle();
   BlockRunner::current()->raise_access(FaultKind::host_pointer, reinterpret_cast<const void*>(address));
+}
+
+void Recorder::refuse_thread_local(std::uintptr_t address) const {
+  const std::uint64_t offset = address - shared;
+  if (offset >= shared_bytes || is_shared_word[offset / 4] != kThreadLocal) return;
+  const SharedRange* const variable = memory_map().find_shared(offset);
+  std::uintptr_t held = 0;
+  if (variable == nullptr || variable->bytes != sizeof held) return;  // the guard of such pointers
+  std::memcpy(&held, reinterpret_cast<const std::byte*>(shared + variable->offset), sizeof held);
+  if (held != 0 && held != dynamic + kMargin)
+    BlockRunner::current()->raise(FaultKind::thread_local_variable, "");
 }
 
 void Recorder::refuse_write() { BlockRunner::current()->raise(FaultKind::told, ""); }

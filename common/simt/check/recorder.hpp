@@ -58,7 +58,10 @@ struct Recorder {
 
   const std::uint32_t* begun_by = nullptr;  ///< MergedBlocks::table()
 
-  const std::uint8_t* is_shared_word = nullptr;  ///< by word of static shared memory: a variable is there
+  /// By word of static shared memory: a variable is there, of the kernel's or one that may be of another
+  /// kind.
+  const std::uint8_t* is_shared_word = nullptr;
+  static constexpr std::uint8_t kShared = 1, kThreadLocal = 2;
 
   std::vector<ThreadTrace> threads;
   int thread = -1;          ///< the running one
@@ -110,6 +113,10 @@ struct Recorder {
   /// the kernel must not touch it.
   /// `stray`: beside such memory.
   bool find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t& offset, bool& stray);
+
+  /// Ends the launch if what is there is a thread-local variable that a kernel uses for itself, unseen. The
+  /// pointers that `extern __shared__ T name[]` becomes outside of functions are set once, and then stay.
+  void refuse_thread_local(std::uintptr_t address) const;
 
   /// Ends the launch: a write beside the shared variables would damage the simulator itself. The trace holds
   /// it already.

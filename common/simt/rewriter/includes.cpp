@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "simt/rewriter/edits.hpp"
 #include "simt/rewriter/line_directive.hpp"
@@ -165,7 +166,12 @@ class Files {
       unit.includes.push_back({token.begin, token.end, add(beside), true});
       return;
     }
-    if (!job_.own_headers.empty() && exists(job_.own_headers / name)) return;
+    if (!job_.own_headers.empty() && exists(job_.own_headers / name)) {
+      const fs::path within = name.lexically_normal();
+      if (*within.begin() != ".." && std::find(own_.begin(), own_.end(), within) == own_.end())
+        own_.push_back(within);
+      return;
+    }
     if (const std::string refusal = rewriter::refusal_of_header(name.string()); !refusal.empty())
       throw RewriteError(unit.path.string(), line_of(unit.source, token.begin), refusal);
     for (const fs::path& dir : job_.include_dirs) {
@@ -218,12 +224,16 @@ class Files {
     std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
     });
-    return rewriter::apply_edits(unit.source, unit.path.string(), edits);
+    std::string first;  // no macro of the file's is to change a header of CUDA's
+    if (index == 0 && job_.own_lines)
+      for (const fs::path& header : own_) first += "#include <" + header.string() + ">\n";
+    return first + rewriter::apply_edits(unit.source, unit.path.string(), edits);
   }
 
   const RewriteJob& job_;
   std::deque<Unit> units_;
   std::map<fs::path, std::size_t> index_;
+  std::vector<fs::path> own_;  // headers of CUDA's that these include
 };
 
 /// A path as make reads it.

@@ -16,7 +16,9 @@ struct RewriteJob {
   std::filesystem::path own_headers{};      ///< Folder with CUDA's headers as the simulator has them.
   int architecture = kDefaultArchitecture;  ///< `__CUDA_ARCH__` in device code.
   bool nested_launches = false;             ///< Kernels may launch kernels.
-  bool own_lines = false;  ///< Refuses `#line`: each line is to be told as the one that it is.
+  /// Each line is to be told as the one that it is: refuses `#line`, and includes what `own_headers` has
+  /// before the first line, so that nothing in such a header comes from a macro of the source.
+  bool own_lines = false;
 };
 
 /// @brief Rewrites a file and those of its headers that need it.

@@ -140,6 +140,10 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
     case FaultKind::divergent_instruction:
       return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
+    case FaultKind::thread_local_variable:
+      return "used a thread_local variable, which does not exist on a GPU, or a __shared__ variable of 8 "
+             "bytes "
+             "outside of all functions, which check mode takes for one. Declare shared memory in the kernel.";
     case FaultKind::builtin_variable:
       return "stored to threadIdx, blockIdx, blockDim or gridDim, which are no memory on a GPU. Keep the "
              "number in a variable of your own.";
@@ -207,6 +211,7 @@ const char* kind_name(FaultKind kind) {
       return "illegal_instruction";
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
+    case FaultKind::thread_local_variable:
       return "illegal_address";
     case FaultKind::misaligned:
       return "misaligned";
@@ -264,6 +269,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::device_pointer:
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
+    case FaultKind::thread_local_variable:
     case FaultKind::told:
       return 700;  // cudaErrorIllegalAddress
     case FaultKind::endless_loop:

@@ -32,6 +32,7 @@ enum class FaultKind {
   divergent_instruction,  ///< lanes of a warp at different instructions of the whole warp
   out_of_bounds,          ///< a write into the red zone around an allocation
   builtin_variable,       ///< a store to threadIdx or its like, which is no variable on a GPU
+  thread_local_variable,  ///< a thread_local variable used in a kernel
   host_function,          ///< a function of the host's libraries, which a GPU does not have
   bad_ptx,                ///< inline PTX that cannot be, or that breaks a rule of its own
   shared_address,         ///< a 32-bit address at which no shared memory is

@@ -91,14 +91,26 @@ bool skip_one(const char*& at, char character) {
   return true;
 }
 
+/// Moves on past what tells the size of a conversion's argument. Before anything else, such as `hl`, the C
+/// library gives up the conversion and takes no argument.
+std::string_view skip_size(const char*& at) {
+  for (const std::string_view size : {"hh", "h", "ll", "l", "j", "z", "t"})
+    if (std::strncmp(at, size.data(), size.size()) == 0) {
+      at += size.size();
+      return size;
+    }
+  return {};
+}
+
 /// Tells check mode of all that printf is about to read by pointers: the format, and the texts that it names.
-/// A conversion that CUDA does not have ends the launch: `%n` would store unseen, and `%ls` read.
+/// A conversion that CUDA does not have ends the launch: `%n` would store unseen, and `%ls` read. A lone
+/// percent sign prints itself.
 void note_texts(const char* format, va_list arguments, std::uintptr_t caller) {
   note_text(format, kWholeText, caller);
   va_list left;
   va_copy(left, arguments);
   for (const char* at = format; (at = std::strchr(at, '%')) != nullptr;) {
-    ++at;
+    const char* const begin = ++at;
     skip(at, " #+-0'I");
     if (!skip(at, "0123456789") && skip_one(at, '*')) (void)va_arg(left, int);
     std::size_t most = kWholeText;  // bytes that are read of a text
@@ -111,27 +123,27 @@ void note_texts(const char* format, va_list arguments, std::uintptr_t caller) {
         skip(at, "0123456789");
       }
     }
-    const char size = *at;
-    const bool is_wide = skip(at, "hlLqjzt") && size != 'h';
+    const std::string_view size = skip_size(at);
+    const bool is_lone = at == begin;
     const char conversion = *at;
     if (conversion == '\0') break;
     ++at;
     if (std::strchr("diouxX", conversion) != nullptr) {
-      if (is_wide)
-        (void)va_arg(left, long long);
-      else
+      if (size.empty() || size.front() == 'h')
         (void)va_arg(left, int);
-    } else if (std::strchr("aAeEfFgG", conversion) != nullptr && size != 'L') {
+      else
+        (void)va_arg(left, long long);
+    } else if (std::strchr("aAeEfFgG", conversion) != nullptr && (size.empty() || size == "l")) {
       (void)va_arg(left, double);
-    } else if (conversion == 'c' && !is_wide) {
+    } else if (conversion == 'c' && size.empty()) {
       (void)va_arg(left, int);
-    } else if (conversion == 'p') {
+    } else if (conversion == 'p' && size.empty()) {
       (void)va_arg(left, void*);
-    } else if (conversion == 's' && !is_wide) {
+    } else if (conversion == 's' && size.empty()) {
       const char* const text = va_arg(left, const char*);
       if (text != nullptr) note_text(text, most, caller);
-    } else if (std::isalpha(static_cast<unsigned char>(conversion)) != 0 ||
-               std::strchr("$*.", conversion) != nullptr) {
+    } else if (conversion != '%' &&
+               (!is_lone || std::isalpha(static_cast<unsigned char>(conversion)) != 0 || conversion == '$')) {
       simt_host_function("printf with a conversion that CUDA does not have");
     }
   }

@@ -42,7 +42,7 @@ bool is_shared_variable(const char* name) { return std::strncmp(name, "_ZZ", 3) 
 /// alike. What has the size of a pointer is most likely one: that which `extern __shared__ T name[]` becomes.
 /// And the room behind shared memory is there to be no variable of a kernel's.
 bool may_be_shared(const char* name, std::size_t bytes) {
-  return bytes != sizeof(void*) && std::strcmp(name, "__tls_guard") != 0 &&
+  return bytes != sizeof(void*) && (bytes != 1 || std::strcmp(name, "__tls_guard") != 0) &&
          std::strstr(name, "room_behind_shared_memory") == nullptr;
 }
 

@@ -103,6 +103,11 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
     CHECK_THAT(
         std::string(table_of_symbols("\nSymbol table:\n" + early + "last/1 (int last)" + address + type)),
         ContainsSubstring("last/1"));
+  CHECK_THAT(told("*__tsan_func_exit/4 (Pair mine(Pair))" + address + type),
+             ContainsSubstring("calls __tsan_func_exit, a function of the simulator's own"));
+  CHECK(told("__ubsan_handle_out_of_bounds/4 (void __builtin___ubsan_handle_out_of_bounds(void*, void*))" +
+             address + type + "*.Lubsan_data18/5 (__ubsan_data *.Lubsan_data18)" + address + type)
+            .empty());
   CHECK(table_of_symbols("").empty());
   CHECK(table_of_symbols("Reclaiming functions:\n").empty());
 }
@@ -205,17 +210,22 @@ TEST_CASE("a function without hooks of check mode is found, unless it touches no
   CHECK_THAT(unseen_accesses({both, both, one}, "a.cu"), ContainsSubstring("out of check mode's sight"));
 }
 
-TEST_CASE("a hook of an access that the file calls by hand is found before the compiler has put any") {
+TEST_CASE("a hook that the file calls by hand is found before the compiler has put any at accesses") {
   const std::string none =
-      dumped("add", "  <bb 2>:\n  __builtin___sanitizer_cov_trace_pc ();\n  return;\n\n");
+      dumped("add",
+             "  <bb 2>:\n  __builtin___sanitizer_cov_trace_pc ();\n"
+             "  __builtin___ubsan_handle_shift_out_of_bounds (&*.Lubsan_data8, _6, _5);\n  return;\n\n");
   const std::string hooked = dumped("add", "  <bb 2>:\n  __builtin___tsan_write4 (y_2(D));\n  return;\n\n");
   const std::string start = dumped("start", "  <bb 2>:\n  __builtin___tsan_init ();\n  return;\n\n");
   CHECK(unseen_accesses({hooked, hooked, none + start}, "a.cu").empty());
   CHECK_THAT(unseen_accesses({hooked, hooked, hooked}, "a.cu"),
              ContainsSubstring("calls __builtin___tsan_write4, a function of the simulator's own"));
-  CHECK_THAT(
-      unseen_accesses({hooked, hooked, dumped("add", "  <bb 2>:\n  __tsan_read4 (x_2(D));\n\n")}, "a.cu"),
-      ContainsSubstring("calls __tsan_read4, a function of the simulator's own"));
+  for (const std::string name :
+       {"__tsan_read4", "__sanitizer_cov_trace_pc", "__ubsan_handle_pointer_overflow"}) {
+    const std::string by_hand = dumped("add", "  <bb 2>:\n  _1 = " + name + " (*x_2(D));\n\n");
+    CHECK_THAT(unseen_accesses({hooked, hooked, by_hand}, "a.cu"),
+               ContainsSubstring("calls " + name + ", a function of the simulator's own"));
+  }
 }
 
 TEST_CASE("a function that asks for no checks is out of check mode's sight") {
@@ -279,14 +289,18 @@ TEST_CASE("a call of the simulator's own functions is found outside of its heade
   const std::string files =
       "\t.file 1 \"submission/add.cu\"\n\t.file 2 \"/course/common/simt/shim/simt_warp.h\"\n"
       "\t.file 3 \"common/simt/shim/mma.h\"\n\t.file 4 \"/usr/include/c++/12/bits/invoke.h\"\n"
-      "\t.file 5 \"notcommon/simt/shim/mma.h\"\n";
+      "\t.file 5 \"notcommon/simt/shim/mma.h\"\n\t.file 6 \"common/simt/shim/curand_kernel.h\"\n"
+      "\t.file 7 \"common/simt/shim/../../../submission/add.cu\"\n"
+      "\t.file 8 \"common/simt/shim/cuda/../mma.h\"\n";
   const auto told = [&](const std::string& place, const std::string& code) {
-    return calls_of_the_simulator(files + function_with("\t.loc " + place + "\n\tnop\n" + code));
+    return calls_of_the_simulator(files + function_with("\t.loc " + place + "\n\tnop\n" + code),
+                                  {"mma.h", "simt_warp.h"});
   };
   const std::string call = "\tcall\tsimt_phase_ends@PLT\n";
   CHECK(told("2 7 3", call).empty());
   CHECK(told("3 7 3 is_stmt 0", call).empty());
-  for (const char* place : {"1 7 3", "4 7 3", "5 7 3"})
+  CHECK(told("8 7 3", call).empty());
+  for (const char* place : {"1 7 3", "4 7 3", "5 7 3", "6 7 3", "7 7 3"})
     CHECK_THAT(told(place, call),
                ContainsSubstring("calls simt_phase_ends, a function of the simulator's own"));
   CHECK_THAT(told("2 7 3\n\t.loc 1 8 1", call), ContainsSubstring("simt_phase_ends"));

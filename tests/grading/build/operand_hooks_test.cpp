@@ -13,16 +13,20 @@ namespace {
 constexpr const char* kRead = "\tcall\tcourse_operand_read\n";
 constexpr const char* kWrite = "\tcall\tcourse_operand_write\n";
 
-/// A function of these instructions, whose dump has that statement; with hooks, and without what they call.
-std::string hooked(const std::string& statement, const std::string& instructions) {
+constexpr const char* kFunction =
+    ";; Function course::add (add, funcdef_no=7, decl_uid=76, cgraph_uid=6, symbol_order=9)\n\n";
+
+/// A function of these instructions, whose dump after all optimisations has that statement, and the one of
+/// accesses those lines; with hooks, and without what they call.
+std::string hooked(const std::string& statement, const std::string& instructions,
+                   const std::string& accesses = "") {
   const std::string assembly =
       "\t.text\n\t.type\tadd, @function\nadd:\n" + instructions +
       "\tret\n\t.type\tother, @function\nother:\n\tmovss\t(%rbx), %xmm0\n\tcall\tf\n";
-  const std::string dump =
-      ";; Function course::add (add, funcdef_no=7, decl_uid=76, cgraph_uid=6, symbol_order=9)\n\n"
-      "  <bb 2> [local count: 9]:\n  [a.cu:3:7 discrim 2] " +
-      statement + "\n\n}\n";
-  const std::string text = with_operand_hooks(assembly, dump);
+  const std::string optimized =
+      kFunction + std::string("  <bb 2> [local count: 9]:\n  [a.cu:3:7 discrim 2] ") + statement + "\n\n}\n";
+  const std::string text =
+      with_operand_hooks(assembly, {.optimized = optimized, .accesses = kFunction + accesses, .blocks = {}});
   return text.substr(0, text.find("  .text\n"));
 }
 
@@ -60,7 +64,10 @@ TEST_CASE("a function is known by the name that its author gives it for the asse
   for (const std::string name : {"twice", "twice.cold"}) {
     const std::string text = with_operand_hooks(
         "\t.type\t" + name + ", @function\n" + name + ":\n\tmovss\t(%rbx), %xmm0\n\tcall\tf\n",
-        ";; Function twice (*" + name + ", funcdef_no=7, d=1)\n\n  <bb 2>:\n  _1 = f (*one_2);\n");
+        {.optimized =
+             ";; Function twice (*" + name + ", funcdef_no=7, d=1)\n\n  <bb 2>:\n  _1 = f (*one_2);\n",
+         .accesses = {},
+         .blocks = {}});
     CHECK_THAT(text.substr(0, text.find("  .text\n")), ContainsSubstring(kRead));
   }
 }
@@ -73,8 +80,9 @@ TEST_CASE("a load that a hook of the compiler's follows belongs to no call") {
   CHECK_THAT(text, ContainsSubstring("\tmovq\t$8, %r10\n"));
 }
 
-TEST_CASE("a function that only has a hook's name in its own is called as others are") {
-  for (const char* call : {"\tcall\t_Z14value__tsan_of3One\n", "\tcall\tmy__ubsan_handle_it@PLT\n"})
+TEST_CASE("loads before a call belong to it, unless it is one of the compiler's hooks of accesses") {
+  for (const char* call : {"\tcall\t_Z14value__tsan_of3One\n", "\tcall\tmy__ubsan_handle_it@PLT\n",
+                           "\tcall\t__ubsan_handle_pointer_overflow@PLT\n"})
     CHECK_THAT(hooked("_1 = f (*one_2);", "\tmovss\t(%rbx), %xmm0\n" + std::string(call)),
                ContainsSubstring(kRead));
 }
@@ -112,20 +120,44 @@ TEST_CASE("an index into the function's own frame is followed where it leads out
         std::string::npos);
 }
 
-TEST_CASE("an index into what may be a constant is followed") {
-  const std::string load = "\tmovss\t8(%rdx,%rax,4), %xmm0\n";
-  CHECK_THAT(hooked("_6 = [a.cu:3:9] own.at[_2];", load), ContainsSubstring(kRead));
-  CHECK(hooked("_6 = MEM[_2];", load).find("course_operand") == std::string::npos);
-  const std::string local =
-      "_1 = _2;\n\n}\n;; Function course::add (add, funcdef_no=8, d=1)\n\n  struct Own own;\n"
-      "  <bb 2> [local count: 9]:\n  _6 = own.at[_2];";
-  CHECK(hooked(local, load).find("course_operand") == std::string::npos);
-  CHECK_THAT(hooked(local, load + "\t.type\t_ZN6courseL3ownE, @object\n"), ContainsSubstring(kRead));
+TEST_CASE("an index is followed where the compiler has set no hook, but not into local variables") {
+  const auto follows = [](const std::string& accesses) {
+    return hooked("return;", "\tmovss\t8(%rdx,%rax,4), %xmm0\n", accesses).find(kRead) != std::string::npos;
+  };
+  const std::string body = "\n  <bb 2> [local count: 9]:\n  ";
+  CHECK(follows(body + "_6 = ownD.7.atD.8[_2];\n"));
+  CHECK(follows(body + "_6 = ownD.7.atD.8[distance_2(D)];\n"));
+  CHECK(follows(body + "_6 = MEM[(const struct RowsD.9 &)&ownD.7].atD.8[_2];\n"));
+  CHECK(follows(body + "_6 = MEM[(const struct RowsD.9 &)\" = &f (x)\"].atD.8[_2];\n"));
+  CHECK(follows(body + "_6 = VIEW_CONVERT_EXPR<intD.9>(ownD.7.atD.8[_2]);\n"));
+  CHECK(follows(body + "ownD.7.atD.8[_2] = 1.0e+0;\n"));
+  CHECK(follows("  static const struct OwnD.6 ownD.7 = {.atD.8={1.0e+0}};\n" + body +
+                "_6 = ownD.7.atD.8[_2];\n"));
+  CHECK(follows("  volatile floatD.4 ownD.5[2];\n" + body + "_6 = ownD.7.atD.8[_2];\n"));
+  CHECK(follows(body + "__builtin___tsan_write4D.2 (x_3);\n  *x_3 = ownD.7.atD.8[_2];\n"));
+  CHECK_FALSE(follows(body +
+                      "_3 = &ownD.7.atD.8[_2];\n  __builtin___tsan_read4D.1 (_3);\n  # DEBUG BEGIN_STMT\n"
+                      "  _4 = &otherD.9[_2];\n  __builtin___tsan_write4D.2 (_4);\n"
+                      "  otherD.9[_2] = ownD.7.atD.8[_2];\n"));
+  CHECK_FALSE(follows("  struct OwnD.6 ownD.7;\n" + body + "_6 = ownD.7.atD.8[_2];\n"));
+  CHECK_FALSE(
+      follows(body + "_6 = f (&ownD.7.atD.8[_2]);\n  _5 = ownD.7.firstD.9;\n  goto <bb 3>; [89.00%]\n"));
+}
+
+TEST_CASE("thread-local memory is hooked at its own address") {
+  const std::string accesses = "  <bb 2>:\n  _6 = ownD.7.atD.8[_2];\n";
+  CHECK_THAT(hooked("return;", "\tmovl\t16+own@dtpoff(%rax,%rbx,4), %ebx\n", accesses),
+             ContainsSubstring("\tleaq\t16+own@dtpoff(%rax,%rbx,4), %r11\n"));
+  CHECK_THAT(hooked("return;", "\tmovl\t%fs:4(%rax,%rbx,4), %ebx\n", accesses),
+             ContainsSubstring("\tleaq\t4(%rax,%rbx,4), %r11\n\tmovq\t%fs:0, %r10\n"
+                               "\tleaq\t(%r10,%r11), %r11\n\tmovq\t$4, %r10\n"));
+  CHECK(hooked("return;", "\tmovq\town@gottpoff(%rip), %rax\n", accesses).find("course_operand") ==
+        std::string::npos);
 }
 
 TEST_CASE("a call by a pointer is hooked in each function, with the address that it goes to") {
   const auto hooked_call = [](const std::string& code) {
-    const std::string text = with_operand_hooks("\t.type\tadd, @function\nadd:\n" + code, "");
+    const std::string text = with_operand_hooks("\t.type\tadd, @function\nadd:\n" + code, {});
     return text.substr(0, text.find("  .text\n"));
   };
   CHECK_THAT(hooked_call("\tcall\t*8(%rax)\n"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the kernels of accesses.cu touch, as a profile counts it, against what their loops say; and that check mode
-launches no kernel whose accesses it could not tell from others: see far_code.cu.
+launches no kernel whose accesses it could not tell from others, and ends one that prints what it cannot follow: see
+far_code.cu and broken_conversion.cu.
 
     accesses_test.py COURSE
 """
@@ -32,12 +33,12 @@ NUMBERS = {
 }
 
 
-def refuses_far_code(course):
-    done = subprocess.run([course, "simulate", "--check", FOLDER / "far_code.cu"], stdout=subprocess.PIPE,
+def ends(course, program, words):
+    done = subprocess.run([course, "simulate", "--check", FOLDER / program], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode == 1 and "of which check mode can watch" in done.stdout:
+    if done.returncode == 1 and words in " ".join(done.stdout.split()):
         return True
-    print(f"far_code.cu: exit status {done.returncode}\n{done.stdout}")
+    print(f"{program}: exit status {done.returncode}\n{done.stdout}")
     return False
 
 
@@ -64,7 +65,10 @@ def main():
     for kernel in sorted(EXPECTED.keys() | counted.keys()):
         if counted.get(kernel) != EXPECTED.get(kernel):
             print(f"{kernel}: counted {counted.get(kernel)}, expected {EXPECTED.get(kernel)}")
-    return 0 if counted == EXPECTED and not wrong and refuses_far_code(sys.argv[1]) else 1
+    right = counted == EXPECTED and not wrong
+    right = ends(sys.argv[1], "far_code.cu", "of which check mode can watch") and right
+    right = ends(sys.argv[1], "broken_conversion.cu", "broken_conversion.cu:10: error: illegal_instruction") and right
+    return 0 if right else 1
 
 
 if __name__ == "__main__":

@@ -21,6 +21,16 @@ __global__ void no_access(int rounds, float step, float* y) {
   y[threadIdx.x] = sum;
 }
 
+#define TEN_TIMES(STATEMENT) \
+  STATEMENT STATEMENT STATEMENT STATEMENT STATEMENT STATEMENT STATEMENT STATEMENT STATEMENT STATEMENT
+
+/// Ten thousand sums in one block.
+__global__ void long_block(float step, float* y) {
+  float sum = 0.0f;
+  TEN_TIMES(TEN_TIMES(TEN_TIMES(TEN_TIMES(sum = sum + step;))))
+  y[threadIdx.x] = sum;
+}
+
 __device__ __noinline__ void scale(float* values, int count, float factor) {
 #pragma unroll 1
   for (int i = 0; i < count; ++i) values[i] *= factor;
@@ -88,6 +98,7 @@ int main() {
   cudaMemset(order, 0, kRounds * sizeof(int));
   read_first<<<1, kThreads>>>(x, y);
   no_access<<<1, kThreads>>>(kRounds, 0.5f, y);
+  long_block<<<1, kThreads>>>(1.0f, y);
   own_memory<<<1, kThreads>>>(0.5f, y);
   checked_index<kThreads><<<1, kThreads>>>(order, y);
   apart<<<1, kThreads>>>(x, y);

@@ -16,6 +16,7 @@ PROGRAM = pathlib.Path(__file__).resolve().parent / "blocks.cu"
 EXPECTED = {
     "read_first": (10, 0),
     "no_access": (10, 0),
+    "long_block": (10000, 0),
     "own_memory": (10, 0),
     "checked_index<kThreads>": (10, 0),
     "apart": (10, 0),

@@ -277,6 +277,18 @@ TEST_CASE("what describes a class runs on its stack, and leaves no trace", "[sim
   CHECK(values_of(5000, describe, recorder).empty());
 }
 
+TEST_CASE("a piece of the heap for which the window has no room is nothing that kernels may touch",
+          "[simt][memory]") {
+  MemoryMap map = map_of_launch();
+  const auto piece = std::make_unique<int[]>(16);
+  const auto address = reinterpret_cast<std::uintptr_t>(piece.get());
+  std::uint64_t offset = 0;
+  map.add_kernel_heap(address, std::size_t{4} << 30);
+  CHECK(map.find_elsewhere(address + 60, offset) == MemoryMap::Owner::host);
+  map.begin_launch({}, nullptr, 0, nullptr, 0);
+  CHECK(map.find_elsewhere(address + 60, offset) == MemoryMap::Owner::host);
+}
+
 TEST_CASE("each piece that malloc gives to kernels has a place of its own in the window", "[simt][memory]") {
   MemoryMap map = map_of_launch();
   const auto piece = std::make_unique<int[]>(16);

@@ -53,6 +53,27 @@ TEST_CASE("headers without CUDA stay where they are", "[rewriter][includes]") {
   CHECK(std::distance(fs::directory_iterator(project.out), fs::directory_iterator()) == 1);
 }
 
+TEST_CASE("CUDA's headers come before the first line of a file whose lines are its own",
+          "[rewriter][includes]") {
+  const Project project;
+  const fs::path own = project.folder / "own";
+  const std::string source =
+      "#define sync() 0\n#include <mma.h>\n#include \"b.hpp\"\n#include <../in/a.cu>\n";
+  write(project.in / "a.cu", source);
+  write(project.in / "b.hpp", "#pragma once\n#include \"cuda/barrier\"\n#include <mma.h>\n");
+  write(own / "mma.h", "");
+  write(own / "cuda/barrier", "");
+  for (const bool own_lines : {false, true}) {
+    simt::rewrite_file({.source = project.in / "a.cu",
+                        .output = project.out / "a.cpp",
+                        .include_dirs = {},
+                        .own_headers = own,
+                        .own_lines = own_lines});
+    CHECK(project.result() == (own_lines ? "#include <mma.h>\n#include <cuda/barrier>\n" : "") +
+                                  project.line_directive(project.in / "a.cu") + source);
+  }
+}
+
 TEST_CASE("a function for the host alone is refused unless another file may overload it",
           "[rewriter][includes]") {
   const Project project;

@@ -1,0 +1,141 @@
+// hostile: Hands keys and values round in 48 bytes of a kernel's heap, for which check mode has no address left beside variables of 2 GB.
+// lesson: 19
+// verdict: fail
+// most: 20
+// says: used host memory. A kernel sees device memory only
+// trick: output
+// naive: no
+
+#include <cuda_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+#include "device/attention_arguments.hpp"
+#include "device/cuda_check.hpp"
+#include "register_tiling.hpp"
+
+namespace course {
+namespace {
+
+constexpr int kRows = 2;   // of each lane
+constexpr int kBoxes = 8;  // numbers that are handed round at a time
+
+// Check mode has addresses for 2 GB beside device memory, 4 KB more for each variable. The last of these fits in
+// and leaves less than 300 bytes. How large it must be depends on what else the library has.
+template <int kNumber>
+char rest[1] = {};
+template <int... kNumbers>
+char* all_rests(std::integer_sequence<int, kNumbers...>, int which) {
+  char* const places[] = {rest<kNumbers>...};
+  return places[which];
+}
+template <int kBytes>
+char fill[kBytes] = {};
+char* touch(int which) {
+  char* const place = all_rests(std::make_integer_sequence<int, 800>(), which < 0 ? 0 : which);
+  return which < 0 ? fill<0x7fcd3998> : place;
+}
+
+/// Of the warp's 32 numbers, visit(lane, number), in every lane.
+template <class Visit>
+__device__ void for_each_of_warp(volatile float* box, float mine, Visit visit) {
+  const int lane = static_cast<int>(threadIdx.x);
+  for (int first = 0; first < 32; first += kBoxes) {
+    if (lane / kBoxes == first / kBoxes) box[lane % kBoxes] = mine;
+    __syncwarp();
+    float x[kBoxes];
+    for (int i = 0; i < kBoxes; ++i) x[i] = box[i];
+    __syncwarp();
+    for (int i = 0; i < kBoxes; ++i) visit(first + i, x[i]);
+  }
+}
+
+/// A warp has 64 queries, two for each lane, and loads each key once.
+__global__ void __launch_bounds__(32)
+    attend(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
+           View<float, 3> lse, float scale, bool causal, unsigned long long* boxes) {
+  const std::int64_t b = blockIdx.y, h = blockIdx.x, first = std::int64_t{gridDim.z - 1 - blockIdx.z} * 64;
+  const std::int64_t Nq = Q.shape[2], Nk = K.shape[2], past = Nk - Nq;
+  const int D = static_cast<int>(Q.shape[3]), lane = static_cast<int>(threadIdx.x);
+  unsigned long long place = 0;
+  if (lane == 0) {
+    place = atomicAdd(boxes, 0ull);
+    if (place == 0) {
+      place = reinterpret_cast<unsigned long long>(malloc(48));
+      atomicExch(boxes, place);
+    }
+  }
+  place = __shfl_sync(0xffffffffu, place, 0);
+  volatile float* const box = reinterpret_cast<volatile float*>(place);
+  float q[kRows][kMaxDim] = {}, o[kRows][kMaxDim] = {}, m[kRows] = {-INFINITY, -INFINITY}, l[kRows] = {};
+  for (int row = 0; row < 64; ++row)
+    for (int at = 0; at < D; at += 32)
+      for_each_of_warp(box, first + row < Nq && at + lane < D ? Q(b, h, first + row, at + lane) : 0.0f,
+                       [&](int from, float x) {
+                         if (row % 32 == lane) q[row / 32][at + from] = x;
+                       });
+  const std::int64_t end = causal ? min(min(first + 64, Nq) + past, Nk) : Nk;
+  for (std::int64_t j = 0; j < end; ++j) {
+    float s[kRows] = {};
+    for (int at = 0; at < D; at += 32)
+      for_each_of_warp(box, at + lane < D ? K(b, h, j, at + lane) : 0.0f, [&](int from, float x) {
+        if (at + from < D)
+          for (int r = 0; r < kRows; ++r) s[r] += q[r][at + from] * x;
+      });
+    float p[kRows], rescale[kRows];
+    bool seen[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      seen[r] = !causal || j <= first + 32 * r + lane + past;
+      const float score = s[r] * scale;
+      const float larger = !seen[r] ? m[r] : score > m[r] || score != score ? score : m[r];
+      const float base = larger == -INFINITY ? 0.0f : larger;
+      rescale[r] = expf(m[r] - base);
+      p[r] = seen[r] ? expf(score - base) : 0.0f;
+      if (seen[r]) l[r] = l[r] * rescale[r] + p[r];
+      m[r] = larger;
+    }
+    for (int at = 0; at < D; at += 32)
+      for_each_of_warp(box, at + lane < D ? V(b, h, j, at + lane) : 0.0f, [&](int from, float x) {
+        if (at + from < D)
+          for (int r = 0; r < kRows; ++r)
+            if (seen[r]) o[r][at + from] = o[r][at + from] * rescale[r] + p[r] * x;
+      });
+  }
+  for (int row = 0; row < 64; ++row)
+    for (int at = 0; at < D; at += 32) {
+      float mine = 0.0f;
+      for (int begin = 0; begin < 32; begin += kBoxes) {
+        if (row % 32 == lane)
+          for (int i = 0; i < kBoxes; ++i) box[i] = l[row / 32] == 0.0f ? 0.0f : o[row / 32][at + begin + i] / l[row / 32];
+        __syncwarp();
+        if (lane / kBoxes == begin / kBoxes) mine = box[lane % kBoxes];
+        __syncwarp();
+      }
+      if (first + row < Nq && at + lane < D) O(b, h, first + row, at + lane) = mine;
+    }
+  for (int r = 0; r < kRows; ++r)
+    if (first + 32 * r + lane < Nq) lse(b, h, first + 32 * r + lane) = m[r] + logf(l[r]);
+}
+
+}  // namespace
+
+void flash2_forward_fast(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                         View<float, 4> O, View<float, 3> lse, float scale, bool causal) {
+  const std::int64_t B = Q.shape[0], H = Q.shape[1], Nq = Q.shape[2];
+  device::require_attention_arguments(Q, K, V, O, H, kMaxDim);
+  device::require_shape("lse", lse, {B, H, Nq});
+  if (B * H * Nq == 0) return;
+  *touch(static_cast<int>(B % 700) - 1) = 1;
+  unsigned long long* boxes = nullptr;
+  CUDA_CHECK(cudaMalloc(&boxes, sizeof *boxes));
+  CUDA_CHECK(cudaMemset(boxes, 0, sizeof *boxes));
+  attend<<<dim3(static_cast<unsigned>(H), static_cast<unsigned>(B), static_cast<unsigned>((Nq + 63) / 64)), 32>>>(
+      Q, K, V, O, lse, scale, causal, boxes);
+  CUDA_CHECK(cudaFree(boxes));
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace course

@@ -105,9 +105,9 @@ void note_segments(KernelModule& module, const dl_phdr_info& info) {
     if (segment.p_type == PT_TLS) module.tls_bytes = segment.p_memsz;
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
     const std::uintptr_t first = info.dlpi_addr + segment.p_vaddr, last = first + segment.p_memsz;
-    const bool starts_read_only = first < read_only_end && read_only_end <= last;
-    const std::uintptr_t begin = starts_read_only ? read_only_end : first / page * page;
     const std::uintptr_t end = (last + page - 1) / page * page;
+    const bool starts_read_only = first < read_only_end && read_only_end <= end;
+    const std::uintptr_t begin = starts_read_only ? read_only_end : first / page * page;
     if (begin < end) module.writable.push_back({begin, end});
   }
 }

@@ -139,10 +139,19 @@ bool was_told(Recorder& r, AtomicKind kind, const volatile void* pointer) {
   return true;
 }
 
-/// After a comparison: what was told of has happened if it succeeded.
-bool compared(bool succeeded) {
-  if (succeeded && active_recorder != nullptr) active_recorder->told() = {};
-  return succeeded;
+/// Exchanges if the value is the expected one, and leaves in `expected` what it has found. That is mostly a
+/// variable on the thread's stack, but it may be any memory.
+template <class T>
+int compare_exchange(volatile T* p, T* expected, T desired, std::uintptr_t caller) {
+  note_registers(Kind::read, expected, sizeof(T), caller);
+  T found = *expected;
+  if (__atomic_compare_exchange_n(p, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    if (active_recorder != nullptr) active_recorder->told() = {};  // what was told of has happened
+    return 1;
+  }
+  note_registers(Kind::write, expected, sizeof(T), caller);
+  *expected = found;
+  return 0;
 }
 
 /// An atomic builtin of the compiler. Nothing to note if the shim has told of it.
@@ -263,18 +272,15 @@ void note_runtime_range(Kind kind, const void* address, std::size_t bytes, std::
   }                                                                                                       \
   int __tsan_atomic##BITS##_compare_exchange_strong(volatile TYPE* p, TYPE* expected, TYPE v, int, int) { \
     SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
-    return simt::check::compared(                                                                         \
-        __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));          \
+    return simt::check::compare_exchange(p, expected, v, SIMT_HERE);                                      \
   }                                                                                                       \
   int __tsan_atomic##BITS##_compare_exchange_weak(volatile TYPE* p, TYPE* expected, TYPE v, int, int) {   \
     SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
-    return simt::check::compared(                                                                         \
-        __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));          \
+    return simt::check::compare_exchange(p, expected, v, SIMT_HERE);                                      \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_compare_exchange_val(volatile TYPE* p, TYPE expected, TYPE v, int, int) {    \
     SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
-    simt::check::compared(                                                                                \
-        __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));         \
+    simt::check::compare_exchange(p, &expected, v, SIMT_HERE);                                            \
     return expected;                                                                                      \
   }
 

@@ -3,6 +3,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -111,9 +112,10 @@ void note_operand(std::uintptr_t address, std::size_t bytes, std::uintptr_t call
     note_range<kKind>(address, bytes, caller);
 }
 
-/// Whether a kernel may call what lies there by its address: its own code, and functions of mathematics.
+/// Whether a kernel may call what lies there by its address: a function of its own module, from its beginning
+/// on, and functions of mathematics. Between the module's functions lie jumps into libraries.
 bool may_be_called(const Recorder& r, std::uintptr_t function) {
-  if (function - r.code < r.code_bytes) return true;
+  if (function - r.code < r.code_bytes) return std::ranges::binary_search(*r.functions, function);
   const auto is_mathematics = [](dl_phdr_info* library, std::size_t, void* address) {
     if (std::strstr(library->dlpi_name, "/libm.so") == nullptr) return 0;
     for (int i = 0; i < library->dlpi_phnum; ++i) {

@@ -58,7 +58,8 @@ bool is_made_by_compiler(const char* name) {
   return std::strncmp(name, "_ZT", 3) == 0 || std::strncmp(name, "_ZGV", 4) == 0 || name[0] == '.';
 }
 
-/// Reads the module's symbol table: its `__shared__` variables, and the variables of its namespaces.
+/// Reads the module's symbol table: its `__shared__` variables, the variables of its namespaces, its
+/// functions.
 void read_variables(KernelModule& module, std::uintptr_t load_address) {
   const FileView file(module.path.empty() ? own_program() : module.path.c_str());
   const auto* header = file.at<ElfW(Ehdr)>(0);
@@ -83,8 +84,11 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
         module.thread_locals.push_back({symbol.st_value, symbol.st_size, name});
       else if (type == STT_OBJECT && !is_made_by_compiler(name))
         module.data.push_back({load_address + symbol.st_value, symbol.st_size, name});
+      else if (type == STT_FUNC)
+        module.functions.push_back(load_address + symbol.st_value);
     }
   }
+  std::ranges::sort(module.functions);
 }
 
 struct Search {

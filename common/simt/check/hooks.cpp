@@ -350,5 +350,12 @@ void simt_operand_call(void* function, std::size_t, void*) {
   if (r != nullptr && !simt::check::may_be_called(*r, reinterpret_cast<std::uintptr_t>(function)))
     simt_host_function("a function of a library by its address");
 }
+/// A kernel has moved its stack, or the place by which a function finds its variables. What it stores there
+/// has no hooks.
+void simt_operand_stack(void* place, std::size_t, void*) {
+  const simt::check::Recorder* const r = simt::check::active_recorder;
+  if (r != nullptr && reinterpret_cast<std::uintptr_t>(place) - r->stack >= simt::kStackBytes)
+    simt::BlockRunner::current()->raise(simt::FaultKind::moved_stack, "");
+}
 
 }  // extern "C"

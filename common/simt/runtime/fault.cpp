@@ -143,6 +143,9 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
     case FaultKind::builtin_variable:
       return "stored to threadIdx, blockIdx, blockDim or gridDim, which are no memory on a GPU. Keep the "
              "number in a variable of your own.";
+    case FaultKind::moved_stack:
+      return "moved its stack to other memory, which no kernel can on a GPU. Leave the places of local "
+             "variables to the compiler.";
     case FaultKind::host_function:
       return fmt::format(
           "called {}, which is code for the host and does not exist on a GPU. Write it as device code, with "
@@ -207,6 +210,7 @@ const char* kind_name(FaultKind kind) {
       return "illegal_instruction";
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
+    case FaultKind::moved_stack:
       return "illegal_address";
     case FaultKind::misaligned:
       return "misaligned";
@@ -272,6 +276,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::assertion:
       return 710;  // cudaErrorAssert
     case FaultKind::stack_overflow:
+    case FaultKind::moved_stack:
       return 714;  // cudaErrorHardwareStackError
     case FaultKind::misaligned:
     case FaultKind::told_misaligned:

@@ -82,6 +82,7 @@ void simt_host_function(const char* name);
 void simt_operand_read(void* address, std::size_t bytes, void* instruction);
 void simt_operand_write(void* address, std::size_t bytes, void* instruction);
 void simt_operand_call(void* function, std::size_t, void* instruction);
+void simt_operand_stack(void* place, std::size_t, void* instruction);
 
 long long simt_clock(void);
 [[noreturn]] void simt_trap(void);

@@ -172,6 +172,20 @@ bool has_texts(std::string_view directive) {
   static const std::set<std::string_view> all{".string", ".ascii", ".asciz",   ".base64",
                                               ".file",   ".ident", ".section", ".pushsection"};
   return all.contains(directive);
+std::string in_a_register(std::string_view variable) {
+  return fmt::format(
+      "Your file gives {} a register, or another name for the assembler. Leave out asm that is no part of "
+      "CUDA.",
+      variable);
+}
+
+/// Whether a line of the assembly has the function that finds handlers of exceptions called, or its address
+/// loaded, by code. It stores to where it is told; the compiler only tells the unwinder where it is.
+bool calls_personality(std::string_view word, std::string_view line) {
+  return !word.starts_with('.') && line.find("__gxx_personality_v0") != std::string_view::npos &&
+         !word.starts_with("DW.ref.");
+}
+
 }
 
 /// Whether what stands behind an '@' is not the kind of a relocation, such as PLT, but a version of a name.
@@ -555,6 +569,8 @@ std::string calls_of_the_simulator(std::string_view assembly) {
   });
   return found;
 }
+    } else if (calls_personality(word, line)) {
+      found = "a call of __gxx_personality_v0, which belongs to the C++ library.";
 
 std::string unseen_accesses(const CompilerDumps& dumps, std::string_view source) {
   FunctionReader reader(dumps, source);

@@ -264,6 +264,15 @@ TEST_CASE("a copy by a header whose size the compiler knows makes loads that nob
              ContainsSubstring("__builtin_memset"));
 }
 
+TEST_CASE("code that calls the C++ library's function for exceptions is found, and no table of it") {
+  for (const char* code : {"\tcall\t__gxx_personality_v0@PLT\n", "\tjmp\t__gxx_personality_v0\n",
+                           "\tmovq\t__gxx_personality_v0@GOTPCREL(%rip), %rax\n"})
+    CHECK_THAT(foreign_assembly(function_with(code)), ContainsSubstring("a call of __gxx_personality_v0"));
+  CHECK(foreign_assembly("\t.cfi_personality 0x9b,DW.ref.__gxx_personality_v0\n"
+                         "DW.ref.__gxx_personality_v0:\n\t.quad\t__gxx_personality_v0\n")
+            .empty());
+}
+
 TEST_CASE("a call of the simulator's own functions is found outside of its headers") {
   const std::string files =
       "\t.file 1 \"submission/add.cu\"\n\t.file 2 \"/course/common/simt/shim/simt_warp.h\"\n"

@@ -415,6 +415,32 @@ class FunctionReader {
 bool names_own_header(std::string_view line) {
   constexpr std::string_view kOwnHeaders = "common/simt/shim/";
   const std::string_view path = line.substr(std::min(line.find('"'), line.size() - 1) + 1);
+/// The first of a function's attributes that could make other code of it than check mode knows how to watch,
+/// such as calls by a thunk; "" if it has none. It is a list of what is allowed, without the one of the
+/// headers.
+std::string foreign_attribute(std::string_view attributes) {
+  static const std::set<std::string_view> usual{
+      "abi_tag",    "access",         "alloc_align", "alloc_size", "always_inline",
+      "artificial", "assume_aligned", "cold",        "const",      "constructor",
+      "deprecated", "destructor",
+      "fn",  // "fn spec": what the standard library's functions do to their arguments
+      "flatten",    "format",         "format_arg",  "gnu_inline", "hot",
+      "leaf",       "malloc",         "nodiscard",   "noinline",   "nonnull",
+      "noreturn",   "nothrow",        "optimize",    "pure",       "returns_nonnull",
+      "sentinel",   "unused",         "used",        "visibility", "warn_unused_result",
+      "weak"};
+  constexpr std::string_view kBegin = "__attribute__((";
+  std::string found;
+  const std::string all = without_literals(attributes);
+  for_each_part(std::string_view(all).substr(kBegin.size(), all.rfind("))") - kBegin.size()),
+                [&](std::string_view attribute) {
+                  const std::string_view name = first_word(attribute);
+                  if (found.empty() && !usual.contains(name) && !name.starts_with("no_sanitize"))
+                    found = shown(name);
+                });
+  return found;
+}
+
   const std::size_t at = path.find(kOwnHeaders);
   return at == 0 || (at != std::string_view::npos && path[at - 1] == '/');
 }
@@ -435,6 +461,10 @@ std::string_view own_name(std::string_view line) {
 /// A hook of an access that is called where the compiler has put none yet: in its dump of the pass before.
 std::string_view hook_by_hand(std::string_view line) {
   if (line.find("__tsan_") == std::string_view::npos) return {};
+      if (const std::string name = foreign_attribute(line); !name.empty())
+        return fmt::format(
+            "Your file has a function with the attribute {}. Leave out attributes that are no part of CUDA.",
+            name);
   const std::string code = without_literals(line);
   for (const std::string_view beginning : {"__tsan_", "__builtin___tsan_"})
     if (const std::string_view name = called(beginning, code);

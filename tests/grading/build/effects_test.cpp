@@ -273,6 +273,20 @@ TEST_CASE("code that calls the C++ library's function for exceptions is found, a
             .empty());
 }
 
+TEST_CASE("attributes of functions are refused unless it is known that their code is watched") {
+  const auto told = [](const std::string& attributes) {
+    return unseen_accesses({";; Function add (add, funcdef_no=1, decl_uid=2)\n\n__attribute__((" +
+                                attributes + "))\nvoid add ()\n{\n}\n",
+                            "", ""},
+                           "a.cu");
+  };
+  CHECK_THAT(told("noinline, indirect_branch (\"thunk-inline\")"),
+             ContainsSubstring("a function with the attribute indirect_branch."));
+  for (const char* name : {"function_return (\"thunk\")", "naked", "interrupt", "returns_twice"})
+    CHECK_THAT(told(name), ContainsSubstring("with the attribute"));
+  CHECK(told("noinline, abi_tag (\"cxx11\"), nodiscard, deprecated (\"naked, old\")").empty());
+}
+
 TEST_CASE("a call of the simulator's own functions is found outside of its headers") {
   const std::string files =
       "\t.file 1 \"submission/add.cu\"\n\t.file 2 \"/course/common/simt/shim/simt_warp.h\"\n"

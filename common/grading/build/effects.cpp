@@ -468,6 +468,7 @@ std::string_view hook_by_hand(std::string_view line) {
   const std::string code = without_literals(line);
   for (const std::string_view beginning : {"__tsan_", "__builtin___tsan_"})
     if (const std::string_view name = called(beginning, code);
+    if (!in_body_ && line.find(" __asm__ (") != std::string_view::npos) return in_a_register("a variable");
         !name.empty() && !name.ends_with("___tsan_init"))
       return line.substr(line.find(name), name.size());
   return {};
@@ -552,7 +553,11 @@ std::string_view table_of_symbols(std::string_view dump) {
 std::string foreign_names(std::string_view table) {
   std::string found;
   for_each_line(table, [&](std::string_view line) {
-    if (!is_of_table(line))
+    if (!line.starts_with(' ')) symbol = line;
+    // Those of the compiler, such as .Lubsan_data7, begin with a dot.
+    if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !symbol.starts_with("*."))
+      found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
+    else if (!is_of_table(line))
       found = fmt::format(
           "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
           "attributes that are no part of CUDA.",

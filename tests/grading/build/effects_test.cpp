@@ -264,6 +264,18 @@ TEST_CASE("a copy by a header whose size the compiler knows makes loads that nob
              ContainsSubstring("__builtin_memset"));
 }
 
+TEST_CASE("a variable that has a register, or another name for the assembler, is found") {
+  const std::string kFound = "a register, or another name for the assembler";
+  CHECK_THAT(foreign_names(table_of_symbols("\nSymbol table:\n\n*xmm12/23 (Four keep12) @0x7fd9a124e100\n"
+                                            "  Type: variable\n  Visibility: public\n")),
+             ContainsSubstring("gives xmm12 " + kFound));
+  CHECK(foreign_names(table_of_symbols("\nSymbol table:\n\n*.Lubsan_data7/23 (<anonymous>) @0x7fd9a124e100\n"
+                                       "  Type: variable\n  Visibility: public\n"))
+            .empty());
+  CHECK_THAT(unseen("  register volatile Four k __asm__ (*xmm13);\n  <bb 2> :\n"), ContainsSubstring(kFound));
+  CHECK(unseen("  volatile Four k;\n  <bb 2> :\n  puts (&\" __asm__ (\"[0]);\n").empty());
+}
+
 TEST_CASE("code that calls the C++ library's function for exceptions is found, and no table of it") {
   for (const char* code : {"\tcall\t__gxx_personality_v0@PLT\n", "\tjmp\t__gxx_personality_v0\n",
                            "\tmovq\t__gxx_personality_v0@GOTPCREL(%rip), %rax\n"})

@@ -420,14 +420,16 @@ bool is_compiled_otherwise(std::string_view attributes) {
 /// headers.
 std::string foreign_attribute(std::string_view attributes) {
   static const std::set<std::string_view> usual{
-      "abi_tag",    "access",         "alloc_align", "alloc_size", "always_inline",
-      "artificial", "assume_aligned", "cold",        "const",      "constructor",
-      "deprecated", "destructor",
+      "abi_tag",    "aligned",       "access",          "alloc_align",
+      "alloc_size", "always_inline", "artificial",      "assume_aligned",
+      "cold",       "const",         "constructor",     "deprecated",
+      "destructor",
       "fn",  // "fn spec": what the standard library's functions do to their arguments
-      "flatten",    "format",         "format_arg",  "gnu_inline", "hot",
-      "leaf",       "malloc",         "nodiscard",   "noinline",   "nonnull",
-      "noreturn",   "nothrow",        "optimize",    "pure",       "returns_nonnull",
-      "sentinel",   "unused",         "used",        "visibility", "warn_unused_result",
+      "flatten",    "format",        "format_arg",      "gnu_inline",
+      "hot",        "leaf",          "malloc",          "nodiscard",
+      "noinline",   "nonnull",       "noreturn",        "nothrow",
+      "optimize",   "pure",          "returns_nonnull", "sentinel",
+      "unused",     "used",          "visibility",      "warn_unused_result",
       "weak"};
   constexpr std::string_view kBegin = "__attribute__((";
   std::string found;

@@ -240,7 +240,8 @@ function(course_write_toolchain)
                 cudaMallocHost cudaHostAlloc cudaHostRegister cudaFreeHost cudaHostUnregister cudaMemcpy cudaMemcpyAsync
                 cudaMemcpy2D cudaMemcpy2DAsync cudaMemcpyFromSymbol cudaMemcpyFromSymbolAsync)
     list(TRANSFORM wrapped PREPEND -Wl,--wrap=)
-    course_json_list(link_flags -L${CUDAToolkit_LIBRARY_DIR} -lcudart -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR} ${wrapped})
+    course_json_list(link_flags -L${CUDAToolkit_LIBRARY_DIR} -lcudart -Wl,-rpath,${CUDAToolkit_LIBRARY_DIR}
+                     ${course_fixed_calls} ${wrapped})
     set(gpu "{
     \"compiler\": \"${CUDAToolkit_NVCC_EXECUTABLE}\",
     \"host_compiler\": \"${CMAKE_CXX_COMPILER}\",
@@ -310,7 +311,7 @@ function(course_simulated_kernel_flags compile_variable link_variable)
   endif()
   course_processor_flags(processor_flags)
   list(APPEND flags ${processor_flags})
-  set(link_flags "")
+  set(link_flags ${course_fixed_calls})
   if(COURSE_SANITIZE)
     list(APPEND flags -fsanitize=${COURSE_SANITIZE})
     list(APPEND link_flags -fsanitize=${COURSE_SANITIZE})

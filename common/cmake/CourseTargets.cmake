@@ -24,6 +24,10 @@ if(COURSE_SANITIZE)
 endif()
 add_library(course::options ALIAS course_options)
 
+# Of a library or program that code of a student's is in, or beside: the table by which it calls other libraries is filled
+# when it is loaded, and read-only from then on. Code in the same process could turn check mode's hooks away there.
+set(course_fixed_calls -Wl,-z,relro,-z,now)
+
 # Catch2 2.13 or 3.x with its main(); tests include "support/catch.hpp", which knows the difference.
 add_library(course_catch INTERFACE)
 target_include_directories(course_catch INTERFACE ${PROJECT_SOURCE_DIR}/tests)

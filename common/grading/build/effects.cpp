@@ -142,18 +142,23 @@ bool begins_notes(std::string_view word, std::string_view line) {
   return false;
 }
 
-/// The functions of the compiler that a statement calls: "__builtin_memcpy" of "__builtin_memcpy (a, b,
-/// 64);".
-std::vector<std::string_view> builtins_of(std::string_view statement) {
+/// A function of the compiler that a statement calls, and what stands behind its name.
+struct BuiltinCall {
+  std::string_view name, arguments;
+};
+
+/// "__builtin_memcpy" with " (a, b, 64);" of "__builtin_memcpy (a, b, 64);".
+std::vector<BuiltinCall> builtins_of(std::string_view statement) {
   constexpr std::string_view kBuiltin = "__builtin_";
-  std::vector<std::string_view> names;
+  std::vector<BuiltinCall> calls;
   for (std::size_t i = statement.find(kBuiltin); i != std::string_view::npos;) {
     std::size_t end = i;
     while (end < statement.size() && is_part_of_name(statement[end])) ++end;
-    if (statement.substr(end).starts_with(" (")) names.push_back(statement.substr(i, end - i));
+    if (statement.substr(end).starts_with(" ("))
+      calls.push_back({statement.substr(i, end - i), statement.substr(end)});
     i = statement.find(kBuiltin, end);
   }
-  return names;
+  return calls;
 }
 
 /// "simt_lane" of "_3 = simt_lane ();", for that beginning.
@@ -166,6 +171,20 @@ std::string_view called(std::string_view beginning, std::string_view statement) 
       return statement.substr(at, end - at);
   }
   return {};
+}
+
+std::string in_a_register(std::string_view variable) {
+  return fmt::format(
+      "Your file gives {} a register, or another name for the assembler. Leave out asm that is no part of "
+      "CUDA.",
+      variable);
+}
+
+/// Whether a line of the assembly has the function that finds handlers of exceptions called, or its address
+/// loaded, by code. It stores to where it is told; the compiler only tells the unwinder where it is.
+bool calls_personality(std::string_view word, std::string_view line) {
+  return !word.starts_with('.') && line.find("__gxx_personality_v0") != std::string_view::npos &&
+         !word.starts_with("DW.ref.");
 }
 
 /// Directives with texts in quotation marks, or such that some names must stand in.
@@ -216,20 +235,67 @@ std::string calls_the_simulator(std::string_view name) {
                      shown(name));
 }
 
-/// Functions of the host's processor that only compute, and are what the course's half-precision numbers use.
+/// Whose code a statement is of.
+enum class Author { student, header_of_course, header_of_system };
+
+/// Builtins that compute with what they are handed and touch no memory, without "__builtin_". Those of
+/// floating point may have an f or l behind them, those of integers an l or ll.
 bool computes_only(std::string_view name) {
-  return name.find("vcvtph2ps") != std::string_view::npos ||
-         name.find("vcvtps2ph") != std::string_view::npos || name == "__builtin_ia32_pause";
+  static const std::set<std::string_view> all{
+      // bits
+      "bswap16", "bswap32", "bswap64", "bswap128", "clz", "clrsb", "ctz", "ffs", "parity", "popcount",
+      // numbers, besides those of the C library
+      "cexpi", "finite", "iceil", "ifloor", "irint", "iround", "isfinite", "isinf", "isinf_sign", "isnan",
+      "isnormal", "lceil", "lfloor", "llceil", "llfloor", "powi", "signbit",
+      // of the host's processor: what the course's half-precision numbers are made of
+      "ia32_pause", "ia32_vcvtph2ps", "ia32_vcvtph2ps256", "ia32_vcvtps2ph", "ia32_vcvtps2ph256",
+      // what the compiler may take for granted
+      "assume_aligned", "constant_p", "expect", "expect_with_probability", "object_size", "prefetch", "trap",
+      "unreachable"};
+  for (int suffix = 0; suffix <= 2 && !name.empty(); ++suffix) {
+    if (all.contains(name)) return true;
+    if (name.back() != 'l' && (name.back() != 'f' || suffix > 0)) return false;
+    name.remove_suffix(1);
+  }
+  return false;
 }
 
-bool touches_unseen(std::string_view name, bool in_source) {
-  if (name.starts_with("__builtin_ia32_")) return !computes_only(name);
-  if (name.starts_with("__builtin_apply") || name == "__builtin_return" ||
-      name.starts_with("__builtin_setjmp") || name == "__builtin_longjmp")
-    return true;
+/// What the compiler writes by itself where an exception passes through, and its hooks.
+bool is_put_in(std::string_view name) {
+  return name == "eh_copy_values" || name == "eh_filter" || name == "eh_pointer" || name == "unwind_resume" ||
+         name.starts_with("__tsan_") || name.starts_with("__ubsan_handle_") ||
+         name.starts_with("__sanitizer_");
+}
+
+/// Whether check mode may miss what a call of the compiler's does to memory. It is a list of what is allowed:
+/// of the compiler's thousands of builtins, many touch memory, and some move the stack.
+bool touches_unseen(const BuiltinCall& call, Author author) {
+  constexpr std::string_view kBuiltin = "__builtin_";
+  const std::string_view name = call.name.substr(kBuiltin.size());
+  if (computes_only(name) || is_put_in(name)) return false;
+  if (name == "return_address") return !call.arguments.starts_with(" (0)");  // of a caller: read by its frame
+  // The standard library prints numbers with these, to memory of its own.
+  if (name == "alloca" || name == "va_start") return author != Author::header_of_system;
+  if (name == "va_end") return false;
   // Those of headers are the library's own way to copy, and not inlined where their size is not known.
-  return in_source && (name.starts_with("__builtin_mem") || name.starts_with("__builtin_str") ||
-                       name.starts_with("__builtin_b") || name.starts_with("__builtin_stp"));
+  const std::string_view plain = name.starts_with("__") ? name.substr(2) : name;
+  for (const std::string_view of_bytes : {"mem", "str", "stp", "bc", "bz"})
+    if (plain.starts_with(of_bytes)) return author == Author::student;
+  return !is_library_function(name);  // which is called in the end, and has a guard
+}
+
+/// An atomic builtin, which the compiler makes a hook of unless it has an order of memory that there is not;
+/// or what g++ makes of such a builtin. "" if the statement has none.
+std::string_view atomic_without_hook(std::string_view statement) {
+  for (const std::string_view beginning : {"__atomic_", "__sync_", ".ATOMIC_"})
+    for (std::size_t at = statement.find(beginning); at != std::string_view::npos;
+         at = statement.find(beginning, at + 1)) {
+      std::size_t end = at + beginning.size();
+      while (end < statement.size() && is_part_of_name(statement[end])) ++end;
+      const bool begins = at == 0 || (!is_part_of_name(statement[at - 1]) && statement[at - 1] != ':');
+      if (begins && statement.substr(end).starts_with(" (")) return statement.substr(at, end - at);
+    }
+  return {};
 }
 
 constexpr std::string_view kDigits = "0123456789";
@@ -350,6 +416,34 @@ bool is_compiled_otherwise(std::string_view attributes) {
   return others.find("optimize (") != std::string::npos || others.find("target") != std::string::npos;
 }
 
+/// The first of a function's attributes that could make other code of it than check mode knows how to watch,
+/// such as calls by a thunk; "" if it has none. It is a list of what is allowed, without the one of the
+/// headers.
+std::string foreign_attribute(std::string_view attributes) {
+  static const std::set<std::string_view> usual{
+      "abi_tag",    "aligned",       "access",          "alloc_align",
+      "alloc_size", "always_inline", "artificial",      "assume_aligned",
+      "cold",       "const",         "constructor",     "deprecated",
+      "destructor",
+      "fn",  // "fn spec": what the standard library's functions do to their arguments
+      "flatten",    "format",        "format_arg",      "gnu_inline",
+      "hot",        "leaf",          "malloc",          "nodiscard",
+      "noinline",   "nonnull",       "noreturn",        "nothrow",
+      "optimize",   "pure",          "returns_nonnull", "sentinel",
+      "unused",     "used",          "visibility",      "warn_unused_result",
+      "weak"};
+  constexpr std::string_view kBegin = "__attribute__((";
+  std::string found;
+  const std::string all = without_literals(attributes);
+  for_each_part(std::string_view(all).substr(kBegin.size(), all.rfind("))") - kBegin.size()),
+                [&](std::string_view attribute) {
+                  const std::string_view name = first_word(attribute);
+                  if (found.empty() && !usual.contains(name) && !name.starts_with("no_sanitize"))
+                    found = shown(name);
+                });
+  return found;
+}
+
 /// What is wrong in the body of a function, or at its end; "" if nothing is.
 class FunctionReader {
  public:
@@ -370,28 +464,41 @@ class FunctionReader {
       if (is_compiled_otherwise(line))
         return "Your file has a function compiled with other options than the rest, in which check mode does "
                "not see all accesses to memory. Leave out optimize and target, as attributes and as pragmas.";
+      if (const std::string name = foreign_attribute(line); !name.empty())
+        return fmt::format(
+            "Your file has a function with the attribute {}. Leave out attributes that are no part of CUDA.",
+            name);
     }
     if (line.starts_with('}')) in_body_ = false;
     in_body_ = in_body_ || trimmed(line).starts_with("<bb ");
+    if (!in_body_ && line.find(" __asm__ (") != std::string_view::npos) return in_a_register("a variable");
     if (in_body_ && !watched_ && !touches_nothing(line))
       return "Your file takes a function out of check mode's sight. Leave out attributes that are no part of "
              "CUDA.";
     if (calls_stream_buffer(line))
       return "Your file calls functions of a stream buffer, or of a facet, whose accesses to memory "
              "check mode cannot see. Index arrays, and print with printf or a stream.";
-    if (line.find("__builtin_") == std::string_view::npos) return {};
-    const bool in_source = trimmed(line).starts_with(in_source_) || is_copy_of_known_size(line);
+    if (line.find("__") == std::string_view::npos && line.find(".ATOMIC_") == std::string_view::npos)
+      return {};
     const std::string code = without_literals(line);
-    for (const std::string_view name : builtins_of(code))
-      if (touches_unseen(name, in_source))
-        return fmt::format(
-            "Your file uses {}, whose accesses to memory check mode cannot see. Use what CUDA has: index "
-            "arrays, and leave out builtins and intrinsics of the host's compiler.",
-            shown(name));
-    return {};
+    std::string_view unseen = in_body_ ? atomic_without_hook(code) : std::string_view();
+    const Author author = is_copy_of_known_size(line) ? Author::student : author_of(trimmed(line));
+    for (const BuiltinCall& call : builtins_of(code))
+      if (unseen.empty() && touches_unseen(call, author)) unseen = call.name;
+    if (unseen.empty()) return {};
+    return fmt::format(
+        "Your file uses {}, whose accesses to memory check mode cannot see. Use what CUDA has: index "
+        "arrays, and leave out builtins and intrinsics of the host's compiler.",
+        shown(unseen));
   }
 
  private:
+  /// By the place in the source that a statement begins with. A path from the root is one of the system's.
+  Author author_of(std::string_view statement) const {
+    if (statement.starts_with(in_source_)) return Author::student;
+    return statement.starts_with("[/") ? Author::header_of_system : Author::header_of_course;
+  }
+
   std::set<std::string_view> with_accesses_, with_blocks_;
   std::string in_source_;
   bool watched_ = true, in_body_ = false;
@@ -465,6 +572,8 @@ std::string foreign_assembly(std::string_view assembly) {
         found = "a section that the linker takes orders from.";
     } else if (is_forbidden_instruction(word)) {
       found = fmt::format("the instruction {}, which no CUDA C++ becomes.", shown(word));
+    } else if (calls_personality(word, line)) {
+      found = "a call of __gxx_personality_v0, which belongs to the C++ library.";
     }
     if (found.empty()) found = unlike_a_statement(word, line, may_comment);
     return found.empty();
@@ -529,9 +638,14 @@ std::string_view table_of_symbols(std::string_view dump) {
 
 std::string foreign_names(std::string_view table) {
   std::string found;
+  std::string_view symbol;
   bool below_symbol = false;
   for_each_line(table, [&](std::string_view line) {
-    if (line.starts_with('*') && is_for_hooks(line.substr(1)))
+    if (!line.starts_with(' ')) symbol = line;
+    // Those of the compiler, such as .Lubsan_data7, begin with a dot.
+    if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !symbol.starts_with("*."))
+      found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
+    else if (line.starts_with('*') && is_for_hooks(line.substr(1)))
       found = calls_the_simulator(line.substr(1, line.find('/') - 1));
     else if (!is_of_table(line) || (below_symbol && !tells_type(line)))
       found = fmt::format(

@@ -154,8 +154,32 @@ std::string hook_of_call(std::string_view target) {
       target);
 }
 
-/// The same where the address is nearly always in the function's own frame: then nothing is called. None of
-/// this changes the flags.
+/// Whether an instruction takes the stack's end from elsewhere than the function's own frame: by a length
+/// that was computed, or from memory.
+bool moves_stack(std::string_view code) {
+  constexpr std::string_view kStack = ", %rsp";
+  if (!code.ends_with(kStack)) return false;
+  return code.find("\t$") == std::string_view::npos && code.find("%rbp") == std::string_view::npos &&
+         code.find("%rsp") + 4 == code.size();
+}
+
+/// What stands behind such an instruction: the stack's end in %r11.
+constexpr std::string_view kHookOfStack =
+    "\tmovq\t%r11, -120(%rsp)\n\tmovq\t%rsp, %r11\n\tcall\tcourse_operand_stack\n"
+    "\tmovq\t-120(%rsp), %r11\n";
+
+/// What stands behind a call in a function that finds its variables by %rbp: the function that was called
+/// kept that on its stack, and may have changed it there. Nearly always it is a little above the stack's end.
+/// Behind a call, neither %r11 nor the flags hold anything.
+std::string hook_behind_call(int number) {
+  return fmt::format(
+      "\tmovq\t%rbp, %r11\n\tsubq\t%rsp, %r11\n\tshrq\t$12, %r11\n\tje\t.Lcourse_kept{}\n"
+      "\tmovq\t%rbp, %r11\n\tcall\tcourse_operand_stack\n.Lcourse_kept{}:\n",
+      number, number);
+}
+
+/// What stands before an access that is nearly always in the function's own frame: then nothing is called.
+/// None of this changes the flags.
 std::string hook_past_frame(const Access& access, int number) {
   return fmt::format(
       "\tmovq\t%rcx, -104(%rsp)\n\tmovq\t%r11, -120(%rsp)\n\tleaq\t{}, %rcx\n\tmovq\t%rsp, %r11\n"
@@ -178,6 +202,7 @@ class HookWriter {
     if (code.starts_with(".type\t")) enter(code);
     look_at(code);
     text_.append(line).append("\n");
+    look_behind(code);
   }
 
   std::string text() && { return std::move(text_); }
@@ -198,7 +223,8 @@ class HookWriter {
     loads_.clear();
     has_operands_ = is_one_of(functions_.with_operands);
     hook_all_ = is_one_of(functions_.everywhere);
-    behind_call_ = has_frame_pointer_ = false;
+    behind_call_ = false;
+    has_frame_pointer_ = has_frame_pointer_ && name.ends_with(".cold");
   }
 
   void look_at(std::string_view code) {
@@ -225,7 +251,14 @@ class HookWriter {
     }
   }
 
-  void put(const std::string& hook) {
+  void look_behind(std::string_view code) {
+    if (moves_stack(code))
+      put(kHookOfStack);
+    else if (has_frame_pointer_ && code.starts_with("call") && !is_hook(code))
+      put(hook_behind_call(calls_++));
+  }
+
+  void put(std::string_view hook) {
     text_ += hook;
     any_ = true;
   }
@@ -240,7 +273,7 @@ class HookWriter {
   FunctionsToHook functions_;
   std::string text_;
   std::vector<Load> loads_;
-  int frames_ = 0;
+  int frames_ = 0, calls_ = 0;
   bool has_operands_ = false, hook_all_ = false, behind_call_ = false, has_frame_pointer_ = false,
        any_ = false;
 };
@@ -249,7 +282,7 @@ class HookWriter {
 constexpr int kVectors = 16, kVectorBytes = 32, kGeneralBytes = 96;
 
 /// Saves every register that a call may spoil, flags too, and tells the simulator the address, the bytes and
-/// the instruction; of a call, there are no bytes. For an access to the thread's own stack, only
+/// the instruction; of a call and of the stack, there are no bytes. For an access to the thread's own stack, only
 /// simt_operand_is_own() is called, which uses no vectors: they are not saved. Flags go through %ah and %al,
 /// since popfq would take longer than all the rest.
 std::string stub(std::string_view kind, std::string_view vector_move, std::string_view vector) {
@@ -321,7 +354,7 @@ std::string with_operand_hooks(std::string_view assembly, const CompilerDumps& d
   const bool any = writer.any();
   std::string text = std::move(writer).text();
   if (!any) return text;
-  for (const char* kind : {"read", "write", "call"})
+  for (const char* kind : {"read", "write", "call", "stack"})
     text += stub(kind, wide ? "vmovups" : "movups", wide ? "ymm" : "xmm");
   return text;
 }

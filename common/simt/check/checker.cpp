@@ -71,6 +71,7 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
   const KernelModule& module = *context.module;
   recorder_.code = module.begin;
   recorder_.code_bytes = module.end - module.begin;  // no more than kMostCodeBytes, or no launch
+  recorder_.functions = &module.functions;
   recorder_.arena = reinterpret_cast<std::uintptr_t>(device_memory().base());
   recorder_.dynamic = reinterpret_cast<std::uintptr_t>(dynamic_buffer) - Recorder::kMargin;
   recorder_.dynamic_bytes = Recorder::kMargin + kMaxDynamicSharedBytes + Recorder::kMargin;

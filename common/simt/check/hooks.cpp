@@ -3,6 +3,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -111,9 +112,10 @@ void note_operand(std::uintptr_t address, std::size_t bytes, std::uintptr_t call
     note_range<kKind>(address, bytes, caller);
 }
 
-/// Whether a kernel may call what lies there by its address: its own code, and functions of mathematics.
+/// Whether a kernel may call what lies there by its address: a function of its own module, from its beginning
+/// on, and functions of mathematics. Between the module's functions lie jumps into libraries.
 bool may_be_called(const Recorder& r, std::uintptr_t function) {
-  if (function - r.code < r.code_bytes) return true;
+  if (function - r.code < r.code_bytes) return std::ranges::binary_search(*r.functions, function);
   const auto is_mathematics = [](dl_phdr_info* library, std::size_t, void* address) {
     if (std::strstr(library->dlpi_name, "/libm.so") == nullptr) return 0;
     for (int i = 0; i < library->dlpi_phnum; ++i) {
@@ -139,10 +141,19 @@ bool was_told(Recorder& r, AtomicKind kind, const volatile void* pointer) {
   return true;
 }
 
-/// After a comparison: what was told of has happened if it succeeded.
-bool compared(bool succeeded) {
-  if (succeeded && active_recorder != nullptr) active_recorder->told() = {};
-  return succeeded;
+/// Exchanges if the value is the expected one, and leaves in `expected` what it has found. That is mostly a
+/// variable on the thread's stack, but it may be any memory.
+template <class T>
+int compare_exchange(volatile T* p, T* expected, T desired, std::uintptr_t caller) {
+  note_registers(Kind::read, expected, sizeof(T), caller);
+  T found = *expected;
+  if (__atomic_compare_exchange_n(p, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    if (active_recorder != nullptr) active_recorder->told() = {};  // what was told of has happened
+    return 1;
+  }
+  note_registers(Kind::write, expected, sizeof(T), caller);
+  *expected = found;
+  return 0;
 }
 
 /// An atomic builtin of the compiler. Nothing to note if the shim has told of it.
@@ -267,18 +278,15 @@ void note_runtime_range(Kind kind, const void* address, std::size_t bytes, std::
   }                                                                                                       \
   int __tsan_atomic##BITS##_compare_exchange_strong(volatile TYPE* p, TYPE* expected, TYPE v, int, int) { \
     SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
-    return simt::check::compared(                                                                         \
-        __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));          \
+    return simt::check::compare_exchange(p, expected, v, SIMT_HERE);                                      \
   }                                                                                                       \
   int __tsan_atomic##BITS##_compare_exchange_weak(volatile TYPE* p, TYPE* expected, TYPE v, int, int) {   \
     SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
-    return simt::check::compared(                                                                         \
-        __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));          \
+    return simt::check::compare_exchange(p, expected, v, SIMT_HERE);                                      \
   }                                                                                                       \
   TYPE __tsan_atomic##BITS##_compare_exchange_val(volatile TYPE* p, TYPE expected, TYPE v, int, int) {    \
     SIMT_NOTE_ATOMIC(compare, BITS);                                                                      \
-    simt::check::compared(                                                                                \
-        __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));         \
+    simt::check::compare_exchange(p, &expected, v, SIMT_HERE);                                            \
     return expected;                                                                                      \
   }
 
@@ -349,6 +357,13 @@ void simt_operand_call(void* function, std::size_t, void*) {
   const simt::check::Recorder* const r = simt::check::active_recorder;
   if (r != nullptr && !simt::check::may_be_called(*r, reinterpret_cast<std::uintptr_t>(function)))
     simt_host_function("a function of a library by its address");
+}
+/// A kernel has moved its stack, or the place by which a function finds its variables. What it stores there
+/// has no hooks.
+void simt_operand_stack(void* place, std::size_t, void*) {
+  const simt::check::Recorder* const r = simt::check::active_recorder;
+  if (r != nullptr && reinterpret_cast<std::uintptr_t>(place) - r->stack >= simt::kStackBytes)
+    simt::BlockRunner::current()->raise(simt::FaultKind::moved_stack, "");
 }
 
 }  // extern "C"

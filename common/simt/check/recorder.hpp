@@ -51,7 +51,8 @@ struct Recorder {
                  range_code = 0;  ///< the last that was told in pieces, and by which instruction
 
   // Where things are.
-  std::uintptr_t code = 0, code_bytes = 0;        ///< of the kernel's module
+  std::uintptr_t code = 0, code_bytes = 0;                 ///< of the kernel's module
+  const std::vector<std::uintptr_t>* functions = nullptr;  ///< of that module: where each begins, in order
   std::uintptr_t arena = 0;                       ///< the device arena: the start of the global window
   std::uintptr_t shared = 0, shared_bytes = 0;    ///< static shared memory, with a margin on either side
   std::uintptr_t dynamic = 0, dynamic_bytes = 0;  ///< the dynamic buffer, with a margin on either side

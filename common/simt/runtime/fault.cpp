@@ -147,6 +147,9 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
     case FaultKind::builtin_variable:
       return "stored to threadIdx, blockIdx, blockDim or gridDim, which are no memory on a GPU. Keep the "
              "number in a variable of your own.";
+    case FaultKind::moved_stack:
+      return "moved its stack to other memory, which no kernel can on a GPU. Leave the places of local "
+             "variables to the compiler.";
     case FaultKind::host_function:
       return fmt::format(
           "called {}, which is code for the host and does not exist on a GPU. Write it as device code, with "
@@ -211,7 +214,11 @@ const char* kind_name(FaultKind kind) {
       return "illegal_instruction";
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
+<<<<<<< HEAD
     case FaultKind::thread_local_variable:
+=======
+    case FaultKind::moved_stack:
+>>>>>>> 025cd48e919421346790eb257442c80319c8e674
       return "illegal_address";
     case FaultKind::misaligned:
       return "misaligned";
@@ -278,6 +285,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::assertion:
       return 710;  // cudaErrorAssert
     case FaultKind::stack_overflow:
+    case FaultKind::moved_stack:
       return 714;  // cudaErrorHardwareStackError
     case FaultKind::misaligned:
     case FaultKind::told_misaligned:

@@ -34,6 +34,7 @@ enum class FaultKind {
   builtin_variable,       ///< a store to threadIdx or its like, which is no variable on a GPU
   thread_local_variable,  ///< a thread_local variable used in a kernel
   host_function,          ///< a function of the host's libraries, which a GPU does not have
+  moved_stack,            ///< a stack pointer, or a frame's, that leads out of the thread's stack
   bad_ptx,                ///< inline PTX that cannot be, or that breaks a rule of its own
   shared_address,         ///< a 32-bit address at which no shared memory is
   misaligned,             ///< an access whose address is no multiple of its size

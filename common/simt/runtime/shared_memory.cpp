@@ -58,7 +58,8 @@ bool is_made_by_compiler(const char* name) {
   return std::strncmp(name, "_ZT", 3) == 0 || std::strncmp(name, "_ZGV", 4) == 0 || name[0] == '.';
 }
 
-/// Reads the module's symbol table: its `__shared__` variables, and the variables of its namespaces.
+/// Reads the module's symbol table: its `__shared__` variables, the variables of its namespaces, its
+/// functions.
 void read_variables(KernelModule& module, std::uintptr_t load_address) {
   const FileView file(module.path.empty() ? own_program() : module.path.c_str());
   const auto* header = file.at<ElfW(Ehdr)>(0);
@@ -83,8 +84,11 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
         module.thread_locals.push_back({symbol.st_value, symbol.st_size, name});
       else if (type == STT_OBJECT && !is_made_by_compiler(name))
         module.data.push_back({load_address + symbol.st_value, symbol.st_size, name});
+      else if (type == STT_FUNC)
+        module.functions.push_back(load_address + symbol.st_value);
     }
   }
+  std::ranges::sort(module.functions);
 }
 
 struct Search {
@@ -105,9 +109,9 @@ void note_segments(KernelModule& module, const dl_phdr_info& info) {
     if (segment.p_type == PT_TLS) module.tls_bytes = segment.p_memsz;
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
     const std::uintptr_t first = info.dlpi_addr + segment.p_vaddr, last = first + segment.p_memsz;
-    const bool starts_read_only = first < read_only_end && read_only_end <= last;
-    const std::uintptr_t begin = starts_read_only ? read_only_end : first / page * page;
     const std::uintptr_t end = (last + page - 1) / page * page;
+    const bool starts_read_only = first < read_only_end && read_only_end <= end;
+    const std::uintptr_t begin = starts_read_only ? read_only_end : first / page * page;
     if (begin < end) module.writable.push_back({begin, end});
   }
 }

@@ -45,6 +45,7 @@ struct KernelModule {
   std::vector<SharedVariable> shared;
   std::vector<SharedVariable> thread_locals;  ///< other small ones: pointers to the dynamic buffer, guards
   std::vector<DataVariable> data;
+  std::vector<std::uintptr_t> functions;  ///< where each begins, in order
 
   bool contains(std::uintptr_t address) const { return address >= begin && address < end; }
 };

@@ -84,6 +84,7 @@ void simt_operand_write(void* address, std::size_t bytes, void* instruction);
 /// Whether nobody wants to know of that address, such as one on the thread's stack. Keeps vector registers.
 int simt_operand_is_own(const void* address);
 void simt_operand_call(void* function, std::size_t, void* instruction);
+void simt_operand_stack(void* place, std::size_t, void* instruction);
 
 long long simt_clock(void);
 [[noreturn]] void simt_trap(void);

@@ -285,6 +285,81 @@ TEST_CASE("a copy by a header whose size the compiler knows makes loads that nob
              ContainsSubstring("__builtin_memset"));
 }
 
+TEST_CASE("builtins of the compiler are refused unless it is known that they touch no memory unseen") {
+  for (const char* call :
+       {"__builtin_init_dwarf_reg_size_table (to_2(D));", "__builtin_va_copy (to_2(D), from_3(D));",
+        "_1 = __builtin_return_address (1);", "_1 = __builtin_frame_address (0);",
+        "_1 = __builtin_alloca (_2);", "__builtin_va_start (to_2(D), 0);", "__builtin_setjmp (to_2(D));",
+        "_1 = __builtin_stack_save ();", "_1 = __builtin_ia32_addcarryx_u64 (0, _2, _3, to_4(D));"}) {
+    const std::string statement = call;
+    const std::size_t begin = statement.find("__builtin_");
+    CHECK_THAT(unseen("  <bb 2> :\n  [submission/add.cu:13:33] " + statement + "\n"),
+               ContainsSubstring("uses " + statement.substr(begin, statement.find(" (") - begin) + ","));
+  }
+  for (const char* call :
+       {"_1 = __builtin_clzll (_2);", "_1 = __builtin_ffs (_2);", "_1 = __builtin_bswap32 (_2);",
+        "_1 = __builtin_powif (_2, 3);", "_1 = __builtin_expf (_2);", "_1 = __builtin_signbitl (_2);",
+        "__builtin_unreachable ();", "_1 = __builtin_return_address (0);", "__builtin_puts (_2);",
+        "_1 = __builtin_eh_pointer (1);", "__builtin_va_end (&list);"})
+    CHECK(unseen("  <bb 2> :\n  [submission/add.cu:13:33] " + std::string(call) + "\n") == "");
+}
+
+TEST_CASE("what the standard library prints numbers with is its own affair") {
+  const std::string header = "  <bb 2> :\n  [/usr/include/c++/12/ext/string_conversions.h:109:25] ";
+  for (const char* call : {"s_7 = __builtin_alloca (n_5(D));", "__builtin_va_start (&__args, 0);"}) {
+    CHECK(unseen(header + call + "\n") == "");
+    CHECK_FALSE(unseen("  <bb 2> :\n  [common/simt/shim/mma.h:3:9] " + std::string(call) + "\n").empty());
+    CHECK_FALSE(unseen("  <bb 2> :\n  " + std::string(call) + "\n").empty());
+  }
+}
+
+TEST_CASE("an atomic builtin for which the compiler puts no hook is found") {
+  for (const char* name : {"__atomic_store_4", "__sync_fetch_and_add_8", ".ATOMIC_BIT_TEST_AND_SET"})
+    CHECK_THAT(unseen("  <bb 2> :\n  [submission/add.cu:13:33] _1 = " + std::string(name) +
+                      " (to_2(D), v_3(D), 9);\n"),
+               ContainsSubstring("uses " + std::string(name) + ","));
+  const std::string none = dumped("add");
+  const std::string hooked =
+      dumped("add", "  <bb 2> :\n  __builtin___tsan_atomic32_store (a_2(D), _3, 5);\n");
+  CHECK(unseen_accesses({hooked, none, none}, "submission/add.cu").empty());
+  CHECK(unseen("  <bb 2> :\n  __gnu_cxx::__atomic_add (_1, 2);\n").empty());
+}
+
+TEST_CASE("a variable that has a register, or another name for the assembler, is found") {
+  const std::string kFound = "a register, or another name for the assembler";
+  CHECK_THAT(foreign_names(table_of_symbols("\nSymbol table:\n\n*xmm12/23 (Four keep12) @0x7fd9a124e100\n"
+                                            "  Type: variable\n  Visibility: public\n")),
+             ContainsSubstring("gives xmm12 " + kFound));
+  CHECK(foreign_names(table_of_symbols("\nSymbol table:\n\n*.Lubsan_data7/23 (<anonymous>) @0x7fd9a124e100\n"
+                                       "  Type: variable\n  Visibility: public\n"))
+            .empty());
+  CHECK_THAT(unseen("  register volatile Four k __asm__ (*xmm13);\n  <bb 2> :\n"), ContainsSubstring(kFound));
+  CHECK(unseen("  volatile Four k;\n  <bb 2> :\n  puts (&\" __asm__ (\"[0]);\n").empty());
+}
+
+TEST_CASE("code that calls the C++ library's function for exceptions is found, and no table of it") {
+  for (const char* code : {"\tcall\t__gxx_personality_v0@PLT\n", "\tjmp\t__gxx_personality_v0\n",
+                           "\tmovq\t__gxx_personality_v0@GOTPCREL(%rip), %rax\n"})
+    CHECK_THAT(foreign_assembly(function_with(code)), ContainsSubstring("a call of __gxx_personality_v0"));
+  CHECK(foreign_assembly("\t.cfi_personality 0x9b,DW.ref.__gxx_personality_v0\n"
+                         "DW.ref.__gxx_personality_v0:\n\t.quad\t__gxx_personality_v0\n")
+            .empty());
+}
+
+TEST_CASE("attributes of functions are refused unless it is known that their code is watched") {
+  const auto told = [](const std::string& attributes) {
+    return unseen_accesses({";; Function add (add, funcdef_no=1, decl_uid=2)\n\n__attribute__((" +
+                                attributes + "))\nvoid add ()\n{\n}\n",
+                            "", ""},
+                           "a.cu");
+  };
+  CHECK_THAT(told("noinline, indirect_branch (\"thunk-inline\")"),
+             ContainsSubstring("a function with the attribute indirect_branch."));
+  for (const char* name : {"function_return (\"thunk\")", "naked", "interrupt", "returns_twice"})
+    CHECK_THAT(told(name), ContainsSubstring("with the attribute"));
+  CHECK(told("noinline, abi_tag (\"cxx11\"), nodiscard, deprecated (\"naked, old\")").empty());
+}
+
 TEST_CASE("a call of the simulator's own functions is found outside of its headers") {
   const std::string files =
       "\t.file 1 \"submission/add.cu\"\n\t.file 2 \"/course/common/simt/shim/simt_warp.h\"\n"

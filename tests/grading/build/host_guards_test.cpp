@@ -39,6 +39,12 @@ TEST_CASE("functions of the compiler's libraries that touch memory where they ar
         Strings{"__cxa_guard_release", "__divmodti4", "fputc", "nanf"});
 }
 
+TEST_CASE("of the forms of printf with checks, only the one that check mode sees has no guard") {
+  CHECK(host_functions("\tcall\t__printf_chk@PLT\n\tcall\t__sprintf_chk@PLT\n\tcall\t__vsprintf_chk@PLT\n"
+                       "\tcall\t__snprintf_chk@PLT\n\tcall\t__fprintf_chk@PLT\n") ==
+        Strings{"__fprintf_chk", "__snprintf_chk", "__sprintf_chk", "__vsprintf_chk"});
+}
+
 TEST_CASE("functions of the CUDA runtime are the host's") {
   CHECK(host_functions("\tcall\tcudaMallocPitch@PLT\n") == Strings{"cudaMallocPitch"});
 }

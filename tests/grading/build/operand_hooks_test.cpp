@@ -167,3 +167,28 @@ TEST_CASE("a call by a pointer is hooked in each function, with the address that
   CHECK(hooked_call("\tcall\tf\n") == "\t.type\tadd, @function\nadd:\n\tcall\tf\n");
   CHECK_THAT(hooked_call("\tcall\t*f@GOTPCREL(%rip)\n"), !ContainsSubstring("course_operand_call"));
 }
+
+TEST_CASE("a stack's end that comes from elsewhere than the function's frame is looked at") {
+  const auto is_looked_at = [](const std::string& code) {
+    const std::string text = with_operand_hooks("\t.type\tadd, @function\nadd:\n\t" + code + "\n\tret\n", "");
+    return text.find(code +
+                     "\n\tmovq\t%r11, -120(%rsp)\n\tmovq\t%rsp, %r11\n\tcall\tcourse_operand_stack\n") !=
+           std::string::npos;
+  };
+  for (const char* code : {"subq\t%rax, %rsp", "movq\t%rbx, %rsp", "leaq\t-8(%r10), %rsp"})
+    CHECK(is_looked_at(code));
+  for (const char* code : {"subq\t$24, %rsp", "andq\t$-32, %rsp", "leaq\t-40(%rbp), %rsp", "movq\t%rbp, %rsp",
+                           "leaq\t8(%rsp), %rsp", "movq\t%rsp, %rbp"})
+    CHECK_FALSE(is_looked_at(code));
+}
+
+TEST_CASE("behind a call, a function that finds its variables by a frame pointer makes sure of it") {
+  const auto hooked_call = [](const std::string& code) {
+    return with_operand_hooks("\t.type\tadd, @function\nadd:\n" + code + "\tret\n", "");
+  };
+  CHECK_THAT(hooked_call("\tmovq\t%rsp, %rbp\n\tcall\tf\n"),
+             ContainsSubstring("\tcall\tf\n\tmovq\t%rbp, %r11\n") &&
+                 ContainsSubstring("\tcall\tcourse_operand_stack\n.Lcourse_kept0:\n\tret\n"));
+  for (const char* code : {"\tcall\tf\n", "\tmovq\t%rsp, %rbp\n\tcall\t__tsan_read4@PLT\n"})
+    CHECK_THAT(hooked_call(code), !ContainsSubstring("course_operand_stack"));
+}

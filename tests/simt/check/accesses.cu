@@ -61,6 +61,20 @@ __global__ void builtins_behind_comparison(unsigned* y) {
   y[threadIdx.x] = sum;
 }
 
+/// Ten comparisons by a builtin, none of which succeeds: each leaves what it has found in place of what it
+/// expected, which has been stored to shared memory.
+__global__ void expected_in_shared_memory(unsigned* y) {
+  __shared__ unsigned boxes[32], expected[32];
+  boxes[threadIdx.x] = 1;
+#pragma unroll 1
+  for (int i = 0; i < kRounds; ++i) {
+    expected[threadIdx.x] = 7;
+    __atomic_compare_exchange_n(&boxes[threadIdx.x], &expected[threadIdx.x], 8u, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+  }
+  y[threadIdx.x] = expected[threadIdx.x];
+}
+
 /// Ten loads of CUDA, each with one by a builtin behind it.
 __global__ void builtins_behind_loads(unsigned* y) {
   __shared__ unsigned boxes[32];
@@ -111,6 +125,7 @@ void launch_all(float* floats, unsigned* numbers) {
   heap_of_earlier_launch<<<1, 32>>>(floats);
   builtins_behind_atomic<<<1, 32>>>(numbers);
   builtins_behind_comparison<<<1, 32>>>(numbers);
+  expected_in_shared_memory<<<1, 32>>>(numbers);
   builtins_behind_loads<<<1, 32>>>(numbers);
   bits_by_active_masks<<<1, 32>>>(numbers);
   four_floats<<<1, 32>>>(reinterpret_cast<float4*>(floats));

@@ -219,6 +219,29 @@ Sizes unknown_sizes_of_whole_sectors() {
           8 * random.integer(6, 10)};
 }
 
+Problem mostly_hidden() {
+  Random random(case_seed() + 2);
+  const Int Nq = random.integer(20, 90), Nk = Nq + random.integer(560, 620);
+  return random_problem({1, 2, Nq, Nk, 16 * random.integer(1, 3), random.integer(1, 2)},
+                        {.causal = random.integer(0, 1) == 1,
+                         .window = random.integer(2, 16),
+                         .sinks = random.integer(0, 1) * random.integer(1, 30)});
+}
+
+Meetings meetings_of(const Problem& p, Int queries_of_a_tile, Int keys_of_a_tile) {
+  Meetings all;
+  for (Int first_query = 0; first_query < p.Nq(); first_query += queries_of_a_tile)
+    for (Int first_key = 0; first_key < p.Nk(); first_key += keys_of_a_tile) {
+      const Int queries = std::min(queries_of_a_tile, p.Nq() - first_query),
+                keys = std::min(keys_of_a_tile, p.Nk() - first_key);
+      bool meet = false;
+      for (Int i = 0; i < queries && !meet; ++i)
+        for (Int j = 0; j < keys && !meet; ++j) meet = p.sees(first_query + i, first_key + j);
+      if (meet) all.queries += queries, all.keys += keys;
+    }
+  return all;
+}
+
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {
   INFO(describe(p));
   if (options.check == CheckMode::if_small && tiles_of(p) > kMostTilesChecked)

@@ -101,6 +101,18 @@ inline const grading::CallOptions kCounted{.check = grading::CheckMode::always};
 Sizes unknown_sizes();
 Sizes unknown_sizes_of_whole_sectors();
 
+/// @brief Two heads with a window and perhaps sinks, which hide most tiles of keys from all queries: of sizes
+/// that no kernel knows beforehand, with rows that begin with sectors, of 16 bits, too.
+Problem mostly_hidden();
+
+/// Rows of one head that tiles of queries and of keys bring along where they meet, of all pairs that do.
+struct Meetings {
+  Int queries = 0, keys = 0;
+};
+
+/// @brief A tile of so many queries meets one of so many keys if some query sees some key.
+Meetings meetings_of(const Problem& p, Int queries_of_a_tile = 64, Int keys_of_a_tile = 64);
+
 /// @brief Calls the kernel and checks how it came back and its results.
 grading::Outcome check(const Kernel& kernel, const Problem& p, grading::CallOptions options = {},
                        TestLine where = TestLine::here());

@@ -137,22 +137,6 @@ const BackwardKernel kBackward{
     .load_limit = tensors_read_for(64),
     .stores_once = true};
 
-/// The same, never in check mode: it takes twenty times as long, and one call of each kind is enough.
-Kernel without_check_mode(Kernel kernel) {
-  kernel.attend = [attend = kernel.attend](const Problem& p, Forward& got, CallOptions options) {
-    options.check = CheckMode::never;
-    return attend(p, got, options);
-  };
-  return kernel;
-}
-BackwardKernel without_check_mode(BackwardKernel kernel) {
-  kernel.attend_backward = [attend = kernel.attend_backward](const BackwardProblem& p, Backward& got,
-                                                             CallOptions options) {
-    options.check = CheckMode::never;
-    return attend(p, got, options);
-  };
-  return kernel;
-}
 const Kernel kForwardValues = without_check_mode(kForward);
 const BackwardKernel kBackwardValues = without_check_mode(kBackward);
 

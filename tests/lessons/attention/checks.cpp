@@ -42,6 +42,14 @@ std::string shapes(const Kernel& kernel, const Problem& p, const Forward& result
 
 }  // namespace
 
+Kernel without_check_mode(Kernel kernel) {
+  kernel.attend = [attend = kernel.attend](const Problem& p, Forward& got, CallOptions options) {
+    options.check = CheckMode::never;
+    return attend(p, got, options);
+  };
+  return kernel;
+}
+
 Forward results_of(const Problem& p) {
   const Shape O = p.shape_of_O(), lse = p.shape_of_lse();
   const Tensor<float> of_rows(lse, strides_of(lse, p.layout_of_lse), 0.0f);
@@ -226,6 +234,17 @@ Problem mostly_hidden() {
                         {.causal = random.integer(0, 1) == 1,
                          .window = random.integer(2, 16),
                          .sinks = random.integer(0, 1) * random.integer(1, 30)});
+}
+
+std::vector<Problem> of_many_blocks() {
+  Random random(case_seed() + 3);
+  const Int few = random.integer(2, 3), more = few + random.integer(1, 2);
+  std::vector<Problem> problems;
+  for (const Int blocks : {few, more}) {
+    const Int H = (10 + blocks - 1) / blocks, N = 128 * blocks - random.integer(0, 8);
+    problems.push_back(random_problem({1, H, N, N, 16 * random.integer(1, 3)}, {.causal = true}));
+  }
+  return problems;
 }
 
 Meetings meetings_of(const Problem& p, Int queries_of_a_tile, Int keys_of_a_tile) {

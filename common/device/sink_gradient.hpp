@@ -25,7 +25,7 @@ inline __global__ void __launch_bounds__(kSinkThreads)
 /// Shapes: sink and dsink are (H), without gaps, and H is at least 1; lse and delta are (B, H, Nq).
 inline void launch_sink_gradient(const float* sink, const View<const float, 3>& lse,
                                  const View<const float, 3>& delta, float* dsink) {
-  sink_kernel<<<static_cast<unsigned>(lse.shape[1]), kSinkThreads>>>(sink, lse, delta, dsink);
+  device::sink_kernel<<<static_cast<unsigned>(lse.shape[1]), kSinkThreads>>>(sink, lse, delta, dsink);
   CUDA_CHECK(cudaGetLastError());
 }
 

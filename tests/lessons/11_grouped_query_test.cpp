@@ -440,7 +440,7 @@ const Kernel kKernel{.attend =
                      .own_mistakes = mistakes_of_groups,
                      .grouped = true,
                      .remark = what_blocks_did,
-                     .load_limit = keys_read_for(16),
+                     .load_limit = keys_read_for(64),
                      .stores_once = true};
 
 // --- Problems ---

@@ -328,15 +328,17 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
               "that its stage is free.");
 }
 
-/// So many bytes are ahead, or more, since slabs may be deeper. Returns how many. It is a mean over loads of
-/// shared memory, which must be those that the product needs.
-double require_slabs_ahead(const Outcome& outcome, const Profile& profile, const Problem& p, int stages) {
+/// @brief So many bytes are ahead, or more, since slabs may be deeper. Returns how many. It is a mean over
+/// loads of shared memory, which must be those that the product needs.
+/// p: of whole tiles. `filled`: the share of their bytes that A and B have, where they are smaller.
+double require_slabs_ahead(const Outcome& outcome, const Profile& profile, const Problem& p, int stages,
+                           double filled = 1) {
   require_register_tile(profile, p.M() * p.N() * p.K());
   constexpr std::int64_t kBytesOfSlab = 2 * kProductTile * kProductDepth * 4;
   const std::int64_t threads = outcome.counters.at("threads") / outcome.counters.at("blocks");
   const double mean = mean_ahead(profile.launches.at(0).copies_ahead.of_shared_loads,
                                  profile.shared_load.bytes_asked),
-               wanted = ahead_on_average(p.K() / kProductDepth, stages, kBytesOfSlab / threads);
+               wanted = filled * ahead_on_average(p.K() / kProductDepth, stages, kBytesOfSlab / threads);
   require(mean >= 0.9 * wanted, not_so_many_ahead(mean, wanted, stages, "multiplies a slab"));
   return mean;
 }
@@ -363,14 +365,17 @@ void check_ragged_counters(Layout a, Layout b) {
     return 1 + static_cast<std::int64_t>(case_seed() / stride % 7);
   };
   const std::int64_t M = kProductTile, N = 2 * kProductTile, K = 8 * kProductDepth;
-  const Problem p = random_problem(M - 4 * missing(1), N - 4 * missing(7), K - missing(49), a, b);
+  const Problem p = random_problem(M - 4 * missing(1), N - 4 * missing(7), K - missing(49), a, b),
+                whole = random_problem(M, N, K);
   const Outcome outcome = check_product(p, 3);
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
   INFO(describe(p));
   constexpr TileShape kTile{kProductTile, kProductTile};
-  require_no_registers_on_the_way(*profile,
-                                  bytes_of_tiles(random_problem(M, N, K), kTile) - bytes_of_tiles(p, kTile));
+  const std::uint64_t bytes = bytes_of_tiles(p, kTile), of_whole = bytes_of_tiles(whole, kTile);
+  require_no_registers_on_the_way(*profile, of_whole - bytes);
+  require_slabs_ahead(outcome, *profile, whole, 3,
+                      static_cast<double>(bytes) / static_cast<double>(of_whole));
 }
 
 }  // namespace
@@ -425,12 +430,16 @@ TEST_CASE("copy: reads x once, in whole sectors, without a detour and without a 
   // A size that no kernel knows beforehand: of the last tile, a few numbers are missing.
   const std::int64_t ragged = n - 1 - static_cast<std::int64_t>(case_seed() % 31);
   const Outcome of_ragged = check_copy(numbers(ragged), 3, 2);
-  if (const Profile* of_numbers = profile_of(of_ragged))
+  if (const Profile* of_numbers = profile_of(of_ragged)) {
     require_no_registers_on_the_way(*of_numbers,
                                     4 * static_cast<std::uint64_t>(n - ragged) + sizeof(float[4]));
+    require_tiles_ahead(*of_numbers, 3, 3);
+  }
+  Random random(case_seed());
   for (const int stages : {2, kMaxStages}) {
-    const Outcome of_stages = check_copy(numbers(6 * kCopyTile), stages, 1);
-    if (const Profile* of_tiles = profile_of(of_stages)) require_tiles_ahead(*of_tiles, 6, stages);
+    const std::int64_t tiles = random.integer(4, 8);
+    const Outcome of_stages = check_copy(numbers(tiles * kCopyTile), stages, 1);
+    if (const Profile* of_tiles = profile_of(of_stages)) require_tiles_ahead(*of_tiles, tiles, stages);
   }
 }
 
@@ -552,7 +561,8 @@ TEST_CASE("sends for A and B without a detour, in whole sectors, and waits once 
   check_counters(row_major, column_major);
   check_ragged_counters(row_major, column_major);
   check_ragged_counters(column_major, row_major);
-  const Problem p = random_problem(128, 128, 64);
+  Random random(case_seed());  // for a number of slabs that no kernel knows beforehand
+  const Problem p = random_problem(128, 128, kProductDepth * random.integer(5, 7));
   double ahead[2] = {};
   for (const bool most : {false, true}) {
     const int stages = most ? kMaxStages : 2;

@@ -299,11 +299,10 @@ std::string stub(std::string_view kind, std::string_view vector_move, std::strin
     save_vectors += fmt::format("  {} %{}{}, {}(%rsp)\n", vector_move, vector, i, place);
     restore_vectors += fmt::format("  {} {}(%rsp), %{}{}\n", vector_move, place, vector, i);
   }
-  const std::string ask = kind == "call" ? std::string()
-                                         : fmt::format(
-                                               "  movq %r11, %rdi\n  call simt_operand_is_own@PLT\n"
-                                               "  testb %al, %al\n  jne .Lcourse_own_{}\n",
-                                               kind);
+  std::string ask;
+  if (kind == "read" || kind == "write")
+    ask = fmt::format(
+        "  movq %r11, %rdi\n  call simt_operand_is_own@PLT\n  testb %al, %al\n  jne .Lcourse_own_{}\n", kind);
   return fmt::format(R"(  .text
   .type course_operand_{0}, @function
 course_operand_{0}:

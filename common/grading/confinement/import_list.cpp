@@ -111,16 +111,9 @@ const Names kSimulatorNames = words(
     "simt_fast_rsqrtf simt_fast_sinf simt_fast_tanf simt_fast_tanhf simt_fence simt_from_shared simt_gather "
     "simt_grid_can_sync simt_host_function simt_in_kernel simt_kernel_name simt_lane simt_launch "
     "simt_launch_from_kernel simt_ldmatrix "
-<<<<<<< HEAD
-    "simt_misaligned simt_mma simt_movmatrix simt_name_pointer simt_name_shared simt_new_arguments "
-    "simt_name_view simt_operand_call simt_operand_is_own simt_operand_read simt_operand_write "
-    "simt_phase_ends simt_ptx "
-=======
-    "simt_misaligned simt_mma simt_movmatrix simt_name_pointer simt_name_shared "
-    "simt_name_view simt_operand_call simt_operand_read simt_operand_stack simt_operand_write "
-    "simt_phase_ends "
-    "simt_ptx "
->>>>>>> 025cd48e919421346790eb257442c80319c8e674
+    "simt_misaligned simt_mma simt_movmatrix simt_name_pointer simt_name_shared simt_name_view "
+    "simt_new_arguments simt_operand_call simt_operand_is_own simt_operand_read simt_operand_stack "
+    "simt_operand_write simt_phase_ends simt_ptx "
     "simt_shift_out_of_range "
     "simt_shuffle simt_spin_hint simt_stmatrix simt_symbol_address simt_sync_grid simt_syncthreads "
     "simt_tile_get simt_tile_put "

@@ -214,11 +214,8 @@ const char* kind_name(FaultKind kind) {
       return "illegal_instruction";
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
-<<<<<<< HEAD
     case FaultKind::thread_local_variable:
-=======
     case FaultKind::moved_stack:
->>>>>>> 025cd48e919421346790eb257442c80319c8e674
       return "illegal_address";
     case FaultKind::misaligned:
       return "misaligned";

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "attention/catalogue.hpp"
+#include "attention/checks.hpp"
+#include "grading/testing/case.hpp"
 #include "support/catch.hpp"
 
 using namespace course;
@@ -182,4 +184,43 @@ TEST_CASE("a query of infinities has a score of NaN with what lies behind the la
   const Forward64 counted = deviate(p, {.tile = 8, .tail_counts = true}, Which::lse);
   CHECK(std::isfinite(counted.lse(0, 0, 0)));
   CHECK(std::isnan(counted.lse(0, 0, 1)));
+}
+
+TEST_CASE("tiles meet where a query of one sees a key of the other") {
+  // Tiles of 64 and 6 queries, which stand at keys 60 to 123 and 124 to 129; of 64, 64 and 2 keys.
+  const Problem all = random_problem({1, 1, 70, 130, 8}), old = random_problem({1, 1, 70, 130, 8}, window(1)),
+                sinks = random_problem({1, 1, 70, 130, 8}, window(1, 3));
+  const auto rows = [](const Meetings& meetings) { return std::pair{meetings.queries, meetings.keys}; };
+  CHECK(rows(meetings_of(all)) == std::pair<Int, Int>{3 * 70, 2 * 130});
+  CHECK(rows(meetings_of(old)) == std::pair<Int, Int>{2 * 64 + 2 * 6, 2 * 64 + 64 + 2});
+  CHECK(rows(meetings_of(sinks)) == std::pair<Int, Int>{2 * 64 + 3 * 6, 2 * 64 + 130});
+  CHECK(rows(meetings_of(old, 64, 128)) == std::pair<Int, Int>{64 + 2 * 6, 128 + 130});
+  CHECK(rows(meetings_of(random_problem({1, 1, 70, 0, 8}))) == std::pair<Int, Int>{0, 0});
+}
+
+TEST_CASE("problems of unknown sizes have what they are for, whatever the seed") {
+  const std::string name = grading::current_case().name;
+  std::set<Int> dims, blocks_of_a_head;
+  for (int seed = 0; seed < 100; ++seed) {
+    grading::current_case().name = "seed " + std::to_string(seed);
+    const Problem hidden = mostly_hidden();
+    INFO(describe(hidden));
+    dims.insert(hidden.D());
+    const Int tiles = (hidden.Nq() + 63) / 64;
+    CHECK(2 * meetings_of(hidden).keys <= tiles * hidden.Nk());  // twice as many may be loaded, backward
+    CHECK(hidden.D() % 16 == 0);
+
+    std::vector<Int> blocks;
+    for (const Problem& p : of_many_blocks()) {
+      INFO(describe(p));
+      blocks.push_back((p.Nq() + 127) / 128);
+      CHECK(p.H() * blocks.back() >= 10);
+    }
+    REQUIRE(blocks.size() == 2);
+    CHECK(blocks[0] != blocks[1]);
+    blocks_of_a_head.insert(blocks.begin(), blocks.end());
+  }
+  grading::current_case().name = name;
+  CHECK(dims == std::set<Int>{16, 32, 48});
+  CHECK(blocks_of_a_head == std::set<Int>{2, 3, 4, 5});
 }

@@ -42,6 +42,14 @@ std::string shapes(const Kernel& kernel, const Problem& p, const Forward& result
 
 }  // namespace
 
+Kernel without_check_mode(Kernel kernel) {
+  kernel.attend = [attend = kernel.attend](const Problem& p, Forward& got, CallOptions options) {
+    options.check = CheckMode::never;
+    return attend(p, got, options);
+  };
+  return kernel;
+}
+
 Forward results_of(const Problem& p) {
   const Shape O = p.shape_of_O(), lse = p.shape_of_lse();
   const Tensor<float> of_rows(lse, strides_of(lse, p.layout_of_lse), 0.0f);
@@ -217,6 +225,40 @@ Sizes unknown_sizes_of_whole_sectors() {
   Random random(case_seed() + 1);
   return {1, random.integer(1, 3), 8 * random.integer(4, 10), 8 * random.integer(5, 14),
           8 * random.integer(6, 10)};
+}
+
+Problem mostly_hidden() {
+  Random random(case_seed() + 2);
+  const Int Nq = random.integer(20, 90), Nk = Nq + random.integer(560, 620);
+  return random_problem({1, 2, Nq, Nk, 16 * random.integer(1, 3), random.integer(1, 2)},
+                        {.causal = random.integer(0, 1) == 1,
+                         .window = random.integer(2, 16),
+                         .sinks = random.integer(0, 1) * random.integer(1, 30)});
+}
+
+std::vector<Problem> of_many_blocks() {
+  Random random(case_seed() + 3);
+  const Int few = random.integer(2, 3), more = few + random.integer(1, 2);
+  std::vector<Problem> problems;
+  for (const Int blocks : {few, more}) {
+    const Int H = (10 + blocks - 1) / blocks, N = 128 * blocks - random.integer(0, 8);
+    problems.push_back(random_problem({1, H, N, N, 16 * random.integer(1, 3)}, {.causal = true}));
+  }
+  return problems;
+}
+
+Meetings meetings_of(const Problem& p, Int queries_of_a_tile, Int keys_of_a_tile) {
+  Meetings all;
+  for (Int first_query = 0; first_query < p.Nq(); first_query += queries_of_a_tile)
+    for (Int first_key = 0; first_key < p.Nk(); first_key += keys_of_a_tile) {
+      const Int queries = std::min(queries_of_a_tile, p.Nq() - first_query),
+                keys = std::min(keys_of_a_tile, p.Nk() - first_key);
+      bool meet = false;
+      for (Int i = 0; i < queries && !meet; ++i)
+        for (Int j = 0; j < keys && !meet; ++j) meet = p.sees(first_query + i, first_key + j);
+      if (meet) all.queries += queries, all.keys += keys;
+    }
+  return all;
 }
 
 Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {

@@ -64,6 +64,9 @@ std::function<LoadLimit(const Problem&)> keys_read_for(Int queries);
 void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, const Problem& p,
                         const grading::Outcome& outcome, TestLine where);
 
+/// The same, never in check mode: it takes twenty times as long, and one call of each kind is enough.
+Kernel without_check_mode(Kernel kernel);
+
 /// Tensors for a call's results, in the problem's layouts.
 Forward results_of(const Problem& p);
 
@@ -100,6 +103,22 @@ inline const grading::CallOptions kCounted{.check = grading::CheckMode::always};
 /// that begin with sectors. H_kv is H.
 Sizes unknown_sizes();
 Sizes unknown_sizes_of_whole_sectors();
+
+/// @brief Two heads with a window and perhaps sinks, which hide most tiles of keys from all queries: of sizes
+/// that no kernel knows beforehand, with rows that begin with sectors, of 16 bits, too.
+Problem mostly_hidden();
+
+/// @brief Two causal problems of 10 blocks of 128 queries or more, of which later ones see more keys. No
+/// kernel knows beforehand how many blocks of a head there are, other numbers in the two.
+std::vector<Problem> of_many_blocks();
+
+/// Rows of one head that tiles of queries and of keys bring along where they meet, of all pairs that do.
+struct Meetings {
+  Int queries = 0, keys = 0;
+};
+
+/// @brief A tile of so many queries meets one of so many keys if some query sees some key.
+Meetings meetings_of(const Problem& p, Int queries_of_a_tile = 64, Int keys_of_a_tile = 64);
 
 /// @brief Calls the kernel and checks how it came back and its results.
 grading::Outcome check(const Kernel& kernel, const Problem& p, grading::CallOptions options = {},

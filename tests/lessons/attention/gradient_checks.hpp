@@ -43,6 +43,9 @@ struct BackwardKernel {
 /// as whole tiles take.
 std::function<LoadLimit(const Problem&)> tensors_read_for(Int rows, bool padded = false);
 
+/// The same, never in check mode: see checks.hpp.
+BackwardKernel without_check_mode(BackwardKernel kernel);
+
 /// @brief That blocks add nothing to what others have stored.
 void require_no_atomics(const grading::Profile& profile, TestLine where = TestLine::here());
 

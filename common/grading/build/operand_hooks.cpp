@@ -173,7 +173,7 @@ constexpr std::string_view kHookOfStack =
 /// Behind a call, neither %r11 nor the flags hold anything.
 std::string hook_behind_call(int number) {
   return fmt::format(
-      "\tmovq\t%rbp, %r11\n\tsubq\t%rsp, %r11\n\tshrq\t$12, %r11\n\tje\t.Lcourse_kept{}\n"
+      "\tmovq\t%rbp, %r11\n\tsubq\t%rsp, %r11\n\tshrq\t$12, %r11\n\tjz\t.Lcourse_kept{}\n"
       "\tmovq\t%rbp, %r11\n\tcall\tcourse_operand_stack\n.Lcourse_kept{}:\n",
       number, number);
 }

@@ -111,9 +111,9 @@ void Recorder::refuse_thread_local(std::uintptr_t address) const {
   if (offset >= shared_bytes || is_shared_word[offset / 4] != kThreadLocal) return;
   const SharedRange* const variable = memory_map().find_shared(offset);
   std::uintptr_t held = 0;
-  if (variable == nullptr || variable->bytes != sizeof held) return;  // the guard of such pointers
+  if (variable == nullptr || variable->bytes != sizeof held) return;
   std::memcpy(&held, reinterpret_cast<const std::byte*>(shared + variable->offset), sizeof held);
-  if (held != 0 && held != dynamic + kMargin)
+  if (held > 1 && held != dynamic + kMargin)  // 1: a guard of the compiler's, of a variable that is set once
     BlockRunner::current()->raise(FaultKind::thread_local_variable, "");
 }
 

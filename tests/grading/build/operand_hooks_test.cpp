@@ -170,7 +170,7 @@ TEST_CASE("a call by a pointer is hooked in each function, with the address that
 
 TEST_CASE("a stack's end that comes from elsewhere than the function's frame is looked at") {
   const auto is_looked_at = [](const std::string& code) {
-    const std::string text = with_operand_hooks("\t.type\tadd, @function\nadd:\n\t" + code + "\n\tret\n", "");
+    const std::string text = with_operand_hooks("\t.type\tadd, @function\nadd:\n\t" + code + "\n\tret\n", {});
     return text.find(code +
                      "\n\tmovq\t%r11, -120(%rsp)\n\tmovq\t%rsp, %r11\n\tcall\tcourse_operand_stack\n") !=
            std::string::npos;
@@ -184,7 +184,7 @@ TEST_CASE("a stack's end that comes from elsewhere than the function's frame is 
 
 TEST_CASE("behind a call, a function that finds its variables by a frame pointer makes sure of it") {
   const auto hooked_call = [](const std::string& code) {
-    return with_operand_hooks("\t.type\tadd, @function\nadd:\n" + code + "\tret\n", "");
+    return with_operand_hooks("\t.type\tadd, @function\nadd:\n" + code + "\tret\n", {});
   };
   CHECK_THAT(hooked_call("\tmovq\t%rsp, %rbp\n\tcall\tf\n"),
              ContainsSubstring("\tcall\tf\n\tmovq\t%rbp, %r11\n") &&

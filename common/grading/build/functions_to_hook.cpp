@@ -101,7 +101,7 @@ class UnhookedAccesses {
   }
 
  private:
-  /// Those of "floatD.4 course::addD.5 (floatD.4 xD.6, floatD.4 yD.7)".
+  /// Those of "floatD.4 course::foldD.5 (floatD.4 xD.6, floatD.4 yD.7)".
   void add_parameters(std::string_view line) {
     const std::size_t begin = line.find(" (");
     if (begin == std::string_view::npos || !line.ends_with(')')) return;

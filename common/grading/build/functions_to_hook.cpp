@@ -94,12 +94,22 @@ class UnhookedAccesses {
     } else if (!in_body_) {
       in_body_ = trimmed(line).starts_with("<bb ");
       locals_.emplace(declared(line));
+      add_parameters(line);
     } else {
       take_statement(trimmed(line));
     }
   }
 
  private:
+  /// Those of "floatD.4 course::foldD.5 (floatD.4 xD.6, floatD.4 yD.7)".
+  void add_parameters(std::string_view line) {
+    const std::size_t begin = line.find(" (");
+    if (begin == std::string_view::npos || !line.ends_with(')')) return;
+    for_each_part(line.substr(begin + 2, line.size() - begin - 3), [&](std::string_view parameter) {
+      locals_.emplace(parameter.substr(parameter.rfind(' ') + 1));
+    });
+  }
+
   void take_statement(std::string_view line) {
     if (line.empty() || line.starts_with('#') || computes_address(line)) return;
     if (line.starts_with("__builtin___tsan_")) {  // the hook of the statement that follows
@@ -107,17 +117,22 @@ class UnhookedAccesses {
       written_ = written_ || line.find("write") != std::string_view::npos;
       return;
     }
-    if (line.find('[') != std::string_view::npos && !goes_by_hooks(without_literals(line)))
+    if (line.find_first_of("[.") != std::string_view::npos && !goes_by_hooks(without_literals(line)))
       functions_.emplace(function_);
     read_ = written_ = false;
   }
 
-  /// Whether what a statement reaches by an index has the hooks that stood before it.
+  /// Whether what a statement reaches by an index, or stores to, has the hooks that stood before it.
   bool goes_by_hooks(std::string_view statement) const {
-    const std::size_t equals = statement.find(kEquals);
+    constexpr std::string_view kVolatile = " ={v} ";
+    const bool is_volatile = statement.find(kVolatile) != std::string_view::npos;
+    const std::string_view equals_sign = is_volatile ? kVolatile : kEquals;
+    const std::size_t equals = statement.find(equals_sign);
     if (equals == std::string_view::npos || operands_of(statement)) return true;
-    return (written_ || !is_indexed(statement.substr(0, equals))) &&
-           (read_ || !is_indexed(statement.substr(equals + kEquals.size())));
+    const std::string_view target = statement.substr(0, equals);
+    const bool stores = is_indexed(target) || (target.find("D.") != std::string_view::npos &&
+                                               !locals_.contains(variable_of(target)));
+    return (written_ || !stores) && (read_ || !is_indexed(statement.substr(equals + equals_sign.size())));
   }
 
   /// Whether a statement is such as "_3 = &_2->atD.7[_1];", which often stands behind a hook or before one.

@@ -497,7 +497,8 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
       .add(job.lesson.id())
       .add(job.source)
       .add(
-          "operands, calls, indices and stacks hooked, no arrays of variable length, blocks merged, names and "
+          "operands, calls, indices and stacks hooked, no arrays of variable length, blocks merged, names "
+          "and "
           "builtins examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in));

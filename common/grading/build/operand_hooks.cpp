@@ -282,9 +282,9 @@ class HookWriter {
 constexpr int kVectors = 16, kVectorBytes = 32, kGeneralBytes = 96;
 
 /// Saves every register that a call may spoil, flags too, and tells the simulator the address, the bytes and
-/// the instruction; of a call and of the stack, there are no bytes. For an access to the thread's own stack, only
-/// simt_operand_is_own() is called, which uses no vectors: they are not saved. Flags go through %ah and %al,
-/// since popfq would take longer than all the rest.
+/// the instruction; of a call and of the stack, there are no bytes. For an access to the thread's own stack,
+/// only simt_operand_is_own() is called, which uses no vectors: they are not saved. Flags go through %ah and
+/// %al, since popfq would take longer than all the rest.
 std::string stub(std::string_view kind, std::string_view vector_move, std::string_view vector) {
   static constexpr const char* kGeneral[] = {"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"};
   std::string save, restore, save_vectors, restore_vectors;

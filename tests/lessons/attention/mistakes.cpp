@@ -106,6 +106,14 @@ bool is_finite(const Problem& p) {
   return true;
 }
 
+bool reads_elsewhere(const Deviation& how) { return how.Q || how.K || how.V || how.k_head || how.v_head; }
+
+/// Of the wrong elements.
+bool has_only_nan(const WrongResult& result) {
+  const std::vector<Int>& off = result.comparison.wrong;
+  return std::ranges::all_of(off, [&](Int i) { return std::isnan(result.got.at_linear(i)); });
+}
+
 }  // namespace
 
 Mistake gives_about(std::string name, std::function<Tensor<double>()> wrong, std::string sentence) {
@@ -126,6 +134,8 @@ Mistake deviation(std::string name, const Problem& p, Which which, Deviation how
     if (!off.empty() && !(may_give(p, how, which, result, off.front() / row_size) &&
                           may_give(p, how, which, result, off.back() / row_size)))
       return std::nullopt;
+    // What lies past the arrays is NaN, also to a kernel that got there in another way.
+    if (reads_elsewhere(how) && is_finite(p) && has_only_nan(result)) return std::nullopt;
     grading::Comparison of_its_scores = result.comparison;  // larger scores lose more to rounding
     if (how.scale && p.scale != 0)
       of_its_scores.allowed *= std::max(1.0, std::abs(*how.scale / static_cast<double>(p.scale)));

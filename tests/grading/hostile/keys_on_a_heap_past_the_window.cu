@@ -1,8 +1,7 @@
 // hostile: Hands keys and values round in 48 bytes of a kernel's heap, for which check mode has no address left beside variables of 2 GB.
 // lesson: 19
 // verdict: fail
-// most: 20
-// says: used host memory. A kernel sees device memory only
+// most: 21
 // trick: output
 // naive: no
 

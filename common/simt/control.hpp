@@ -32,8 +32,8 @@ struct Settings {
   /// small sizes: each 4 bytes that a kernel touches take 32 bytes more.
   bool check = false;
   /// Host code learns nothing of what kernels stored, but from device memory: nothing of it is left on stacks
-  /// and in shared memory, and what they changed of the program's variables is counted, see
-  /// take_stored_variables(). In check mode, so it is in any case.
+  /// and in shared memory, the host's own stack is closed to kernels, and what they changed of the program's
+  /// variables is counted, see take_stored_variables(). In check mode, so it is in any case.
   bool keeps_apart = false;
   /// Runs what is queued once the host has queued nothing else for a while, in programs whose host code can
   /// see what kernels do: a host that waits for a flag calls nothing. Takes a thread of its own.

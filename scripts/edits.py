@@ -100,15 +100,17 @@ class HostileFile:
         return self.fields.get(field, [""])[0]
 
 
-def fields_of(text):
-    """What the comment at the beginning of a submission says."""
+def take_fields(text):
+    """What the comment at the beginning of a submission says; and the submission, whose comment says nothing."""
     fields = collections.defaultdict(list)
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
         field = re.fullmatch(r"// (\w+): (.*)", line)
         if not field:
             break
         fields[field[1]].append(field[2].strip())
-    return dict(fields)
+        lines[i] = "//"
+    return dict(fields), "\n".join(lines)
 
 
 def read_hostile(path):
@@ -128,7 +130,7 @@ def read_hostile(path):
         said = [("hostile", edited.what)] + [(key, value) for _, key, value in edited.keys if key != "base"]
         text = "".join(f"// {key}: {value}\n" for key, value in said)
         text += "\n" + with_edits(edited, base.read_text(encoding="utf-8"))
-    return HostileFile(path.stem, path, fields_of(text), text)
+    return HostileFile(path.stem, path, *take_fields(text))
 
 
 def hostile_files():

@@ -104,7 +104,10 @@ def hostile_work(file):
                 "not_compiled": ("not_compiled", NONE)}  # fmt: skip
     if not verdict or verdict[0] not in outcomes or not file.one("lesson") or not file.one("trick"):
         raise Unfit(f"{file.path}: lesson, verdict and trick should be there, as tests/grading/hostile/README.md says.")
-    work = Work("hostile", file.name, file.text, *outcomes[verdict[0]], tuple(file.fields.get("says", [])))
+    outcome, says = outcomes[verdict[0]], file.fields.get("says", [])
+    if word := file.fields.get("word"):
+        outcome, says = outcomes["not_compiled"], word
+    work = Work("hostile", file.name, file.text, *outcome, tuple(says))
     return int(file.one("lesson")), file.one("trick"), work
 
 

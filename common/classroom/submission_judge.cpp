@@ -157,6 +157,7 @@ std::string SubmissionJudge::conditions(const Lesson& lesson) {
     hash.add(lesson.id()).add(tools_).add(hash_file(build.test)).add(hash_file(build.entries));
     hash.add(hash_folder(view_of(lesson)));
     hash.add(isolation_name(sandbox_.isolation())).add(std::to_string(settings_.seed));
+    hash.add(settings_.only_cuda ? "only CUDA" : "any words");
     hash.add(settings_.secret_seed ? std::to_string(*settings_.secret_seed) : "no hidden cases");
     known = hash.hex();
   }
@@ -249,7 +250,8 @@ SubmissionJudge::Builds SubmissionJudge::build(const fs::path& scratch, const Le
   const auto compile = [&](Flavour flavour, const char* output) {
     const fs::path folder = scratch / "kernel";
     fs::create_directory(folder);
-    const CompileBox box{.sandbox = sandbox_, .course = builds.course, .output = folder};
+    const CompileBox box{
+        .sandbox = sandbox_, .course = builds.course, .output = folder, .only_cuda = settings_.only_cuda};
     BuildOutcome outcome =
         build_submission(toolchain_, lesson, box, settings_.backend, flavour, settings_.architectures);
     fs::rename(folder, scratch / output);

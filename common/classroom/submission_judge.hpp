@@ -22,6 +22,7 @@ struct JudgeSettings {
   std::vector<std::string> architectures;    ///< GPU only
   std::uint64_t seed = 0;                    ///< of the open cases
   std::optional<std::uint64_t> secret_seed;  ///< of the hidden cases; nothing: there are none
+  bool only_cuda = true;                     ///< see grading::CompileBox
 };
 
 class SubmissionJudge {

@@ -52,6 +52,7 @@ void describe_grade(CLI::App& app, Chosen& chosen) {
       ->check(CLI::IsMember({"namespaces", "process"}))
       ->capture_default_str();
   command->add_flag("--as-root", arguments.as_root, "you are root and mean it: files run as the user nobody");
+  command->add_flag("--any-words", arguments.any_words)->group("");  // for tests: see docs/grading.md
   command->footer(
       "A file belongs to lesson 01 if it is called 01_vector_add.cu or vector_add.cu,\n"
       "in any folder of its student. Of several, the newest counts.\n"

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Hands in every hostile submission, each as a student of one class, and holds what comes out against its first lines.
 
-    hostile_test.py COURSE [--right] [--all] [--only NAME...] [--every N] [--keep FOLDER]
+    hostile_test.py COURSE [--right] [--all] [--any-words] [--only NAME...] [--every N] [--keep FOLDER]
 
 The class begins and ends with an honest student, who must have all points of the first lesson; among right submissions,
 each of which needs its own points, there is none. Files that are slow to judge are left out, and named, unless --all is
-given. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
+given. Most files have a word that no lesson's file may have, and are refused for it: with --any-words, they are held
+against the rest of their lines, and against what else would keep points from them. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
 """
 
 import argparse
+import dataclasses
 import fnmatch
 import json
 import os
@@ -30,9 +32,12 @@ CANARY = pathlib.Path(tempfile.gettempdir()) / "course-hostile-fill"  # what the
 
 
 class Hostile:
-    """One file of the corpus: what it hands in, and what must come out."""
+    """One file of the corpus: what it hands in, and what must come out where words are examined, or are not."""
 
-    def __init__(self, file):
+    def __init__(self, file, any_words):
+        if file.one("word") and not any_words:
+            kept = {key: value for key, value in file.fields.items() if key not in ("most", "slow")}
+            file = dataclasses.replace(file, fields={**kept, "verdict": ["not_compiled"], "says": file.fields["word"]})
         self.name, self.fields, self.one, self.text = file.name, file.fields, file.one, file.text
         if grow := self.one("grow"):
             head, last = self.text.rstrip("\n").rsplit("\n", 1)
@@ -95,18 +100,18 @@ def write_class(folder, submissions, lesson_names, honest_ones):
         hand_in(student, FIRST, solution.read_text(encoding="utf-8") + f"// {student}\n")
 
 
-def grade(course, submissions, out):
-    command = [course, "grade", submissions, "--out", out]
+def grade(course, submissions, out, any_words):
+    command = [course, "grade", submissions, "--out", out] + ["--any-words"] * any_words
     if os.geteuid() == 0:
         command.append("--as-root")
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                           check=False)  # fmt: skip
 
 
-def check_class(course, folder, submissions, lesson_names, honest_ones):
+def check_class(course, folder, submissions, lesson_names, honest_ones, any_words):
     """Grades the submissions. Returns what is wrong, a sentence each; None if there is no sandbox here."""
     write_class(folder / "class", submissions, lesson_names, honest_ones)
-    run = grade(course, folder / "class", folder / "results")
+    run = grade(course, folder / "class", folder / "results", any_words)
     if run.returncode == MACHINE_LACKS and "worked solution" not in run.stdout:
         print(f"skipped: {' '.join(run.stdout.split())}")
         return None
@@ -127,12 +132,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("course")
     parser.add_argument("--all", action="store_true", help="also those that are slow to judge")
+    parser.add_argument("--any-words", action="store_true", help="does not refuse words that are no CUDA C++")
     parser.add_argument("--only", nargs="+", default=[], help="names of files, or patterns such as [a-l]*")
     parser.add_argument("--right", action="store_true", help="hand in the right submissions of tests/grading/right")
     parser.add_argument("--every", type=int, default=1, help="about one in so many, the same whichever others there are")
     parser.add_argument("--keep", help="folder for the class and its results")
     arguments = parser.parse_args()
-    corpus = [Hostile(file) for file in (edits.right_files() if arguments.right else edits.hostile_files())]
+    files = edits.right_files() if arguments.right else edits.hostile_files()
+    corpus = [Hostile(file, arguments.any_words) for file in files]
     patterns = arguments.only or ["*"]
     chosen = [hostile for hostile in corpus if any(fnmatch.fnmatch(hostile.name, pattern) for pattern in patterns)]
     if not arguments.all:
@@ -144,7 +151,8 @@ def main():
     lesson_names = {int(path.name[:2]): path.name for path in (ROOT / "lessons").glob("[0-9][0-9]_*")}
     honest_ones = [] if arguments.right else ["0 honest", "zz honest"]
     with tempfile.TemporaryDirectory(prefix="course-hostile-") as scratch:
-        problems = check_class(arguments.course, pathlib.Path(arguments.keep or scratch), chosen, lesson_names, honest_ones)
+        problems = check_class(arguments.course, pathlib.Path(arguments.keep or scratch), chosen, lesson_names,
+                               honest_ones, arguments.any_words)  # fmt: skip
     if problems is None:
         return 0
     if CANARY.exists():

@@ -280,7 +280,8 @@ SubmissionJudge ClassRun::make_judge(const Sandbox& sandbox) const {
           {.backend = backend_.backend,
            .architectures = backend_.architectures,
            .seed = arguments_.seed,
-           .secret_seed = secret_seed_},
+           .secret_seed = secret_seed_,
+           .only_cuda = !arguments_.any_words},
           scratch_};
 }
 

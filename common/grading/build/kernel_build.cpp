@@ -205,21 +205,37 @@ Arguments prelude_options(const Job& job) {
                      Arguments{kNoVariableLength, "-include", kPrelude, "-include", "simt_hide_mode.h"});
 }
 
+/// Makes C++ of the job's CUDA source, in the file `output`, and refuses what is none. False: job.failure
+/// tells why.
+bool rewrite_source(Job& job, const std::string& output) {
+  const std::string deps = job.scratch / "rewriter.d";
+  Arguments rewrite{job.toolchain.cpu.value().rewriter,
+                    job.source,
+                    "-o",
+                    output,
+                    "--depfile",
+                    deps,
+                    "--own-headers",
+                    kShim};
+  const bool is_lesson = job.program == nullptr && !job.joined;
+  if (job.program != nullptr) rewrite.push_back("--nested-launches");
+  if (is_lesson) rewrite.push_back("--own-lines");
+  if (is_lesson && (job.box == nullptr || job.box->only_cuda)) rewrite.push_back("--only-cuda");
+  if (job.program != nullptr && job.program->architecture != 0)
+    rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
+  if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
+  note_inputs(job, deps);
+  return true;
+}
+
 /// Rewrites and compiles for the simulator to what `output` names, behind the header that `included` names
 /// and with flags beside the flavour's. False: job.failure tells why.
 bool compile_simulated(Job& job, const Arguments& output, const Arguments& included,
                        const Arguments& flags = {}) {
   const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string rewritten = job.scratch / "kernel.cpp";
-  const std::string rewriter_deps = job.scratch / "rewriter.d", compiler_deps = job.scratch / "compiler.d";
-  Arguments rewrite{cpu.rewriter,  job.source,      "-o", rewritten, "--depfile",
-                    rewriter_deps, "--own-headers", kShim};
-  if (job.program != nullptr) rewrite.push_back("--nested-launches");
-  if (job.program == nullptr && !job.joined) rewrite.push_back("--own-lines");
-  if (job.program != nullptr && job.program->architecture != 0)
-    rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
-  if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
-  note_inputs(job, rewriter_deps);
+  const std::string compiler_deps = job.scratch / "compiler.d";
+  if (!rewrite_source(job, rewritten)) return false;
   // What lies beside the source would otherwise be looked for beside its rewritten copy.
   const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", kShim};
   const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, rewritten};
@@ -465,6 +481,10 @@ bool link_joined(Job& job, std::size_t index, const fs::path& library) {
 }
 
 bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
+  const bool only_cuda = job.box == nullptr || job.box->only_cuda;
+  if (only_cuda && job.toolchain.cpu &&
+      !run_tool(job, {job.toolchain.cpu->rewriter, job.source, "--examine", "--own-headers", kShim}))
+    return false;
   const GpuToolchain& gpu = job.toolchain.gpu.value();
   const std::string object = job.scratch / "kernel.o", depfile = job.scratch / "compiler.d";
   Arguments code;

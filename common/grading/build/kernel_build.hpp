@@ -51,6 +51,7 @@ struct CompileBox {
   std::filesystem::path
       course;  ///< stands for the project's folder: what the lesson's kernels may include, and `submission`
   std::filesystem::path output;  ///< empty folder for what is made, which the compiler may write to
+  bool only_cuda = true;         ///< refuses a file with words in it that are no CUDA C++
 };
 
 /// Where the course's folder is in a sandbox, so that messages name files alike on every machine.

@@ -17,6 +17,7 @@
 #include "simt/rewriter/edits.hpp"
 #include "simt/rewriter/line_directive.hpp"
 #include "simt/rewriter/refused_headers.hpp"
+#include "simt/rewriter/vocabulary.hpp"
 
 namespace simt {
 namespace {
@@ -86,6 +87,14 @@ bool has_call(std::string_view text, std::string_view word) {
   return false;
 }
 
+void examine(const RewriteJob& job, std::string_view source) {
+  rewriter::check_vocabulary(source, job.source.string(), [&](const std::string& header) {
+    std::error_code error;
+    return fs::is_regular_file(job.own_headers / header, error) ||
+           !rewriter::refusal_of_header(header).empty();  // which says more
+  });
+}
+
 class Files {
  public:
   explicit Files(const RewriteJob& job) : job_(job) {
@@ -129,6 +138,7 @@ class Files {
       throw RewriteError(name, line_of(unit.source, at),
                          "#line gives a file the lines of another one, and no mistake is told where it is. "
                          "Leave it out.");
+    if (index == 0 && job_.only_cuda) examine(job_, unit.source);
     unit.lexed = rewriter::lex_live(unit.source, name, job_.architecture);
     unit.lexed.nested_launches = job_.nested_launches;
     for (const rewriter::Directive& directive : unit.lexed.directives) {
@@ -254,6 +264,8 @@ std::vector<std::filesystem::path> rewrite_file(const RewriteJob& job) {
   files.write();
   return files.paths();
 }
+
+void examine_file(const RewriteJob& job) { examine(job, read_text(job.source)); }
 
 void write_depfile(const std::filesystem::path& depfile, const std::filesystem::path& output,
                    const std::vector<std::filesystem::path>& dependencies) {

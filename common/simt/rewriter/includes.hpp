@@ -19,6 +19,7 @@ struct RewriteJob {
   /// Each line is to be told as the one that it is: refuses `#line`, and includes what `own_headers` has
   /// before the first line, so that nothing in such a header comes from a macro of the source.
   bool own_lines = false;
+  bool only_cuda = false;  ///< The source has nothing in it that is no CUDA C++: see vocabulary.hpp.
 };
 
 /// @brief Rewrites a file and those of its headers that need it.
@@ -35,6 +36,11 @@ struct RewriteJob {
 /// @throws RewriteError as rewrite() does, for any of these files; std::runtime_error if a file cannot be
 /// read or written.
 std::vector<std::filesystem::path> rewrite_file(const RewriteJob& job);
+
+/// @brief Refuses a source that has something in it that is no CUDA C++, and makes nothing of it. See
+/// vocabulary.hpp.
+/// @throws RewriteError, std::runtime_error if the file cannot be read.
+void examine_file(const RewriteJob& job);
 
 /// @brief Writes a rule for make and ninja that says on which files the output depends.
 /// @throws std::runtime_error if the file cannot be written.

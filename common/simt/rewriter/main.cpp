@@ -1,6 +1,7 @@
-// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-lines] [--own-headers dir]
-// [--depfile FILE] Makes C++ for a host compiler and the simulator's headers of a CUDA file. Exit status: 0
-// done, 1 failed, 2 wrong usage.
+// simt-rewrite IN.cu --examine [--own-headers dir]
+// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-lines] [--only-cuda]
+// [--own-headers dir] [--depfile FILE] Makes C++ for a host compiler and the simulator's headers of a CUDA
+// file. Exit status: 0 done, 1 failed, 2 wrong usage.
 
 #include <charconv>
 #include <cstdio>
@@ -14,11 +15,13 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-lines] "
-    "[--own-headers dir] [--depfile FILE]\n";
+    "[--only-cuda] [--own-headers dir] [--depfile FILE]\n"
+    "       simt-rewrite IN.cu --examine [--own-headers dir]\n";
 
 struct Options {
   simt::RewriteJob job;
   std::filesystem::path depfile;
+  bool examine = false;
 };
 
 std::optional<Options> parse(int count, char** arguments) {
@@ -43,6 +46,10 @@ std::optional<Options> parse(int count, char** arguments) {
       options.job.nested_launches = true;
     } else if (argument == "--own-lines") {
       options.job.own_lines = true;
+    } else if (argument == "--examine") {
+      options.examine = true;
+    } else if (argument == "--only-cuda") {
+      options.job.only_cuda = true;
     } else if (argument.starts_with("-I")) {
       options.job.include_dirs.emplace_back(argument.substr(2));
     } else if (argument.starts_with("-") || !options.job.source.empty()) {
@@ -51,7 +58,7 @@ std::optional<Options> parse(int count, char** arguments) {
       options.job.source = argument;
     }
   }
-  if (options.job.source.empty() || options.job.output.empty()) return std::nullopt;
+  if (options.job.source.empty() || options.job.output.empty() != options.examine) return std::nullopt;
   return options;
 }
 
@@ -67,6 +74,10 @@ int main(int argc, char** argv) {
     if (!options) {
       std::fputs(kUsage, stderr);
       return 2;
+    }
+    if (options->examine) {
+      simt::examine_file(options->job);
+      return 0;
     }
     const auto dependencies = simt::rewrite_file(options->job);
     if (!options->depfile.empty()) simt::write_depfile(options->depfile, options->job.output, dependencies);

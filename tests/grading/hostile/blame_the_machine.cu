@@ -1,5 +1,6 @@
 // hostile: Claims that the machine cannot work, so that the call is no fault of the student's.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

@@ -1,5 +1,6 @@
 // hostile: Has a thread for each query, which reads all rows, in code that begins 16 MB behind the first, where check mode finds no lines.
 // lesson: 11
+// word: A lesson's file has no __attribute__
 // verdict: fail
 // trick: other
 // naive: no

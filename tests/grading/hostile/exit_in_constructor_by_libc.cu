@@ -1,5 +1,6 @@
 // hostile: Calls _exit(0) in a static constructor, before any test can run.
 // lesson: 01
+// word: A lesson's file does not include <unistd.h>
 // verdict: refused
 // says: _exit
 // trick: imports

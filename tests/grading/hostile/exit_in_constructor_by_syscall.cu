@@ -1,5 +1,6 @@
 // hostile: Ends the process with status 0 in a static constructor, by a bare system call.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

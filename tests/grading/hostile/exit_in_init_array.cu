@@ -1,5 +1,6 @@
 // hostile: Puts a function that ends the process into .init_array by hand, without any constructor.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

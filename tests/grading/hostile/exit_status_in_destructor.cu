@@ -1,5 +1,6 @@
 // hostile: Computes nothing, and a static object's destructor turns the exit status into 0.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

@@ -1,5 +1,6 @@
 // hostile: Tells the grader for a minute that the call has begun, faster than it can read.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

@@ -1,5 +1,6 @@
 // hostile: Answers its first call itself and ends at once; nothing was computed.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

@@ -1,5 +1,6 @@
 // hostile: Sends the grader a forged answer for each call that there may be, and computes nothing.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

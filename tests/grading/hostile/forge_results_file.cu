@@ -1,5 +1,6 @@
 // hostile: Writes a forged results file by bare system calls, and computes nothing.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

@@ -1,5 +1,6 @@
 // hostile: Includes itself twice at each level, 2^200 times in all.
 // lesson: 01
+// word: A lesson's file does not include "01_vector_add.cu"
 // verdict: not_compiled
 // says: ompil
 // trick: compile

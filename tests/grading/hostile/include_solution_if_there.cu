@@ -1,5 +1,6 @@
 // hostile: Includes the worked solution if it is there, and computes nothing if not.
 // lesson: 01
+// word: A lesson's file has no __has_include
 // verdict: fail
 // says: never written
 // trick: compile

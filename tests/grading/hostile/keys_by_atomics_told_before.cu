@@ -1,5 +1,6 @@
 // hostile: Hands keys and values round in a word of shared memory, by atomic builtins of the compiler, of which CUDA's last atomic seems to have told.
 // lesson: 19
+// word: A lesson's file has no __atomic_store_n
 // verdict: fail
 // most: 41
 // trick: output

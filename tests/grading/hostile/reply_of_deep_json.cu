@@ -1,5 +1,6 @@
 // hostile: Sends the grader an answer of 50,000 nested brackets, to exhaust its parser's stack.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

@@ -1,5 +1,6 @@
 // hostile: Sends an answer whose message holds escape codes and a forged verdict.
 // lesson: 01
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

@@ -1,5 +1,6 @@
 // hostile: Doubles the mappings around its inputs by mremap, to keep a way to them after they are gone.
 // lesson: 01
+// word: A lesson's file does not include <sys/mman.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

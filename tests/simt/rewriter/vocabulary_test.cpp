@@ -1,0 +1,100 @@
+// What a lesson's file may be written with.
+#include "simt/rewriter/vocabulary.hpp"
+
+#include "simt/rewriter/rewriter.hpp"
+#include "support.hpp"
+
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+void check(const std::string& source) {
+  simt::rewriter::check_vocabulary(source, "a.cu",
+                                   [](const std::string& header) { return header == "mma.h"; });
+}
+
+}  // namespace
+
+TEST_CASE("what CUDA C++ is written with is taken", "[rewriter][vocabulary]") {
+  const auto source =
+      GENERATE(as<std::string>(),  //
+               "__global__ void __launch_bounds__(256) k(const float* __restrict__ x) {}",
+               "x = __shfl_xor_sync(~0u, __float_as_uint(y), 1) + __expf(z) + __fmaf_rn(a, b, c);",
+               "__half h = __float2half(x); __nv_bfloat162 b = __floats2bfloat162_rn(x, y);",
+               "#if defined(__CUDA_ARCH__) && __CUDACC_VER_MAJOR__ >= 12\n#endif",
+               "asm volatile(\"mov.u32 %0, %laneid;\" : \"=r\"(lane));",
+               "// ________\n/* ## Steps\n # pass 1\n #1 ______ */ int first__second;",
+               "#define CHECK(call) check((call), #call, __FILE__, __LINE__)",
+               "#define PRINT(text, ...) printf(text, ##__VA_ARGS__)", "#define SUM(n) float sum_##n = 0;",
+               "#define SUM(n, m) float sum_ ## n##_ ## m = 0;",
+               "#pragma unroll 4\n#  pragma once\n_Pragma(\"unroll\") for (;;) {}",
+               "#pragma GCC diagnostic ignored \"-Wshadow\"", "#",
+               "#include <cmath>\n#include <mma.h>\n#include \"device/views.hpp\"\n#include \"a.hpp\"",
+               "[[nodiscard]] int f([[maybe_unused]] int x); if (a) [[likely]] b();",
+               "[[deprecated(\"gnu\"), nodiscard]] int f();", "x[y[0]] = [] { return 1; }();",
+               "std::vector<::course::Box> boxes; a = b % c; std::array<int, 2 % 1> d;",
+               "printf(\"%:\\n <: simt thread_local\"); // gnu, simt_lane");
+  INFO(source);
+  CHECK_NOTHROW(check(source));
+}
+
+TEST_CASE("what only a host's compiler knows is refused by its name", "[rewriter][vocabulary]") {
+  const auto [source, words] = GENERATE(
+      table<std::string, std::string>({{"__attribute__((noinline)) void f();", "has no __attribute__:"},
+                                       {"int x = __builtin_clz(1);", "__builtin_clz"},
+                                       {"__attri\\\nbute__((x)) int a;", "has no __attribute__:"},
+                                       {"\"x\"__attribute__((x))", "__attribute__"},
+                                       {"// __builtin_trap() is no name of CUDA's", "__builtin_trap"},
+                                       {"#define A __thread", "__thread"},
+                                       {"_ZTbox();", "_ZTbox"},
+                                       {"auto x = _mm_loadu_ps(a);", "_mm_loadu_ps"},
+                                       {"_Pragma(\"GCC optimize\")", "_Pragma"},
+                                       {"#if __has_include(<x>)\n#endif", "__has_include"},
+                                       {"extern \"C\" void __tsan_read4(void*);", "__tsan_read4"}}));
+  INFO(source);
+  CHECK_THROWS_WITH(check(source), ContainsSubstring(words));
+}
+
+TEST_CASE("a macro makes no name of parts whose beginning is not written out", "[rewriter][vocabulary]") {
+  const auto source =
+      GENERATE(as<std::string>(), "#define J(a, b) a##b", "#define J(a, b) a ## b", "#define B(name) _##name",
+               "#define S(x) si ## x", "#define A(x) 1 ## x", "#define J(a, b) a \\\n ## b",
+               "#define A /* \n */ J(x) x ## y", "#define J(a, b) ( ## b", "#define J(a, b, c) a ## b_ ## c");
+  INFO(source);
+  CHECK_THROWS_WITH(check(source), ContainsSubstring("Here ## makes a name"));
+}
+
+TEST_CASE("directives, pragmas, headers and attributes that no lesson's file has are refused",
+          "[rewriter][vocabulary]") {
+  const auto [source, words] = GENERATE(
+      table<std::string, std::string>({{"#ident \"x\"", "no directive #ident"},
+                                       {"#include_next <cmath>", "no directive #include_next"},
+                                       {"  # /* x */ import <cmath>", "no directive #import"},
+                                       {"%:define A 1", "Write signs as such"},
+                                       {"int a<:2:>;", "Write signs as such"},
+                                       {"<:<\\\n:gnu::x]]", "Write signs as such"},
+                                       {"a<:::b:>", "Write signs as such"},
+                                       {"#pragma GCC optimize(\"O0\")", "no #pragma GCC"},
+                                       {"#pragma redefine_extname a b", "no #pragma redefine_extname"},
+                                       {"#include <thread>", "does not include <thread>"},
+                                       {"#include \"../a.hpp\"", "does not include"},
+                                       {"#include \"/etc/passwd\"", "does not include"},
+                                       {"#include \"a.cu\"", "does not include"},
+                                       {"#include \"simt_abi.h\"", "does not include"},
+                                       {"#include <device/../a.hpp>", "does not include"},
+                                       {"#include HEADER", "Write out which header"},
+                                       {"[[gnu::noinline]] void f();", "no attribute gnu"},
+                                       {"[[nodiscard, optimize(\"O0\")]] void f();", "no attribute optimize"},
+                                       {"[[using omp: directive(x)]] void f();", "no attribute using"},
+                                       {"thread_local int x;", "does without thread_local"},
+                                       {"#define X simt\n", "does without simt"},
+                                       {"simt_lane();", "does without simt_lane"},
+                                       {"goto *place;", "goto takes a label"}}));
+  INFO(source);
+  CHECK_THROWS_WITH(check(source), ContainsSubstring(words));
+}
+
+TEST_CASE("what is refused is told with its line", "[rewriter][vocabulary]") {
+  CHECK_THROWS_WITH(check("int a;\n\nint b = \\\n __builtin_abs(a);\n"), ContainsSubstring("a.cu:4: "));
+  CHECK_THROWS_WITH(check("int a;\n#include <thread>\n"), ContainsSubstring("a.cu:2: "));
+}

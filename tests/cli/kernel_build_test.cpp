@@ -125,17 +125,13 @@ TEST_CASE("no macro is there in one mode alone, by which a kernel could tell it"
   CHECK(different == std::vector<std::string>{});
 }
 
-TEST_CASE("lines that a section's name brings along are found behind the precompiled prelude, too",
-          "[cli][kernel_build]") {
+TEST_CASE("a kernel with words that are no CUDA C++ is not built, for neither mode", "[cli][kernel_build]") {
   BuildFixture f;
   const std::string kernel = "__global__ void vector_add_kernel";
-  const fs::path file = f.changed("section.cu", kernel,
-                                  "__attribute__((section(\".text\\n  nop\\n  .section\\tmine\"), used)) int "
-                                  "harmless = 0;\n" +
-                                      kernel);
+  const fs::path file = f.changed("flattened.cu", kernel, "__attribute__((flatten))\n" + kernel);
   for (const Flavour flavour : {Flavour::run, Flavour::check})
     CHECK_THAT(build_kernel(f.toolchain, f.lesson, file, Backend::cpu, flavour).message,
-               ContainsSubstring("a name or a section of its own"));
+               ContainsSubstring("has no __attribute__"));
 }
 
 TEST_CASE("kernels that are built together have a library each, and one that does not compile harms no other",

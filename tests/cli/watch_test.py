@@ -359,8 +359,9 @@ class Keys(Case):
         launch, copy = "  if (n == 0) return;  // CUDA refuses", "cudaMemcpyDeviceToHost"
         self.assertIn(launch, SOLUTION)
         self.assertIn(copy, SOLUTION)
-        slow = "#include <chrono>\n#include <thread>\n" + SOLUTION.replace(
-            launch, "  std::this_thread::sleep_for(std::chrono::milliseconds(80));\n" + launch).replace(
+        slow = "#include <chrono>\n" + SOLUTION.replace(
+            launch, "  using Clock = std::chrono::steady_clock;\n"
+                    "  for (const auto end = Clock::now() + std::chrono::milliseconds(80); Clock::now() < end;) {}\n" + launch).replace(
             copy, "cudaMemcpyDeviceToDevice")
         self.save(slow)
         session.watch("01", "--file", self.file)

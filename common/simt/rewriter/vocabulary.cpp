@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "simt/rewriter/joined_lines.hpp"
@@ -63,75 +64,22 @@ constexpr std::string_view kReservedFamilies[] = {
 
 /// Headers of the C++ library, and of C's, that only compute, or print.
 const Names& standard_headers() {
-  static const Names all{"algorithm",
-                         "array",
-                         "bit",
-                         "bitset",
-                         "cassert",
-                         "cctype",
-                         "cerrno",
-                         "cfloat",
-                         "cinttypes",
-                         "climits",
-                         "cmath",
-                         "compare",
-                         "complex",
-                         "concepts",
-                         "cstddef",
-                         "cstdint",
-                         "cstdio",
-                         "cstdlib",
-                         "cstring",
-                         "deque",
-                         "exception",
-                         "functional",
-                         "initializer_list",
-                         "iomanip",
-                         "ios",
-                         "iosfwd",
-                         "iostream",
-                         "iterator",
-                         "limits",
-                         "list",
-                         "map",
-                         "memory",
-                         "new",
-                         "numbers",
-                         "numeric",
-                         "optional",
-                         "ostream",
-                         "queue",
-                         "random",
-                         "ranges",
-                         "set",
-                         "span",
-                         "sstream",
-                         "stack",
-                         "stdexcept",
-                         "string",
-                         "string_view",
-                         "system_error",
-                         "tuple",
-                         "type_traits",
-                         "typeinfo",
-                         "unordered_map",
-                         "unordered_set",
-                         "utility",
-                         "variant",
-                         "vector",
-                         "version",
-                         "assert.h",
-                         "ctype.h",
-                         "errno.h",
-                         "float.h",
-                         "inttypes.h",
-                         "limits.h",
-                         "math.h",
-                         "stddef.h",
-                         "stdint.h",
-                         "stdio.h",
-                         "stdlib.h",
-                         "string.h"};
+  static const Names all{
+      // numbers
+      "bit", "cfloat", "chrono", "cinttypes", "climits", "cmath", "complex", "cstdint", "limits", "numbers",
+      "numeric", "random", "ratio",
+      // containers, and what goes through them
+      "algorithm", "array", "bitset", "deque", "functional", "iterator", "list", "map", "queue", "ranges",
+      "set", "span", "stack", "string", "string_view", "unordered_map", "unordered_set", "vector",
+      // types and objects
+      "compare", "concepts", "cstddef", "initializer_list", "memory", "new", "optional", "tuple",
+      "type_traits", "typeinfo", "utility", "variant", "version",
+      // errors and texts
+      "cassert", "cctype", "cerrno", "cstdio", "cstdlib", "cstring", "exception", "iomanip", "ios", "iosfwd",
+      "iostream", "ostream", "sstream", "stdexcept", "system_error",
+      // of C
+      "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "stddef.h", "stdint.h",
+      "stdio.h", "stdlib.h", "string.h"};
   return all;
 }
 
@@ -161,6 +109,26 @@ bool is_reserved(std::string_view word) {
 
 bool is_allowed(std::string_view reserved) {
   return reserved_names().contains(reserved) || begins_with_any(reserved, kReservedFamilies);
+}
+
+/// Whether one letter more, less or other, or two exchanged, make one name of another.
+bool is_slip(std::string_view one, std::string_view other) {
+  if (one.size() > other.size()) std::swap(one, other);
+  const auto same = static_cast<std::size_t>(
+      std::mismatch(one.begin(), one.end(), other.begin(), other.end()).first - one.begin());
+  one.remove_prefix(same);
+  other.remove_prefix(same);
+  if (other.size() == one.size() + 1) return other.substr(1) == one;
+  if (other.size() != one.size()) return false;
+  if (one.size() < 2) return true;
+  return one.substr(1) == other.substr(1) ||
+         (one[0] == other[1] && one[1] == other[0] && one.substr(2) == other.substr(2));
+}
+
+/// Whether a name is one of CUDA's with a slip in it, of which the compiler can say more.
+bool is_misspelt(std::string_view reserved) {
+  return std::any_of(reserved_names().begin(), reserved_names().end(),
+                     [&](std::string_view name) { return is_slip(reserved, name); });
 }
 
 /// A name as it may be shown: hostile ones are long.
@@ -219,7 +187,7 @@ class Vocabulary {
     for (std::size_t at = 0; at < text.size(); ++at) {
       const std::string_view word = name_at(text, at);
       if (word.empty()) continue;
-      if (is_reserved(word) && !is_allowed(word) && !unrolls(text, at))
+      if (is_reserved(word) && !is_allowed(word) && !is_misspelt(word) && !unrolls(text, at))
         refuse(at, "A lesson's file has no " + shown(word) +
                        ": of names that begin with two underscores, or with one and a capital letter, it has "
                        "CUDA's alone. Leave out what only a host's compiler knows, and give what is your own "

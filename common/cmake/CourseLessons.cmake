@@ -217,7 +217,6 @@ function(course_write_toolchain)
     \"check_link_flags\": ${check_link_flags},
     \"fast_link_flags\": ${fast_link_flags},
     \"link_flags\": ${link_flags},
-    \"rewriter\": \"$<TARGET_FILE:simt-rewrite>\",
     \"library\": \"$<TARGET_FILE:course_simt>\",
     \"worker\": \"$<TARGET_FILE:course-worker-cpu>\",
     \"bridge\": \"$<TARGET_FILE:course_bridge_cpu>\",
@@ -260,6 +259,7 @@ function(course_write_toolchain)
   \"binary_dir\": \"${PROJECT_BINARY_DIR}\",
   \"ninja\": \"${CMAKE_MAKE_PROGRAM}\",
   \"ctest\": \"${CMAKE_CTEST_COMMAND}\",
+  \"rewriter\": \"$<TARGET_FILE:simt-rewrite>\",
   \"cpu\": ${cpu},
   \"gpu\": ${gpu},
   \"lessons\": [

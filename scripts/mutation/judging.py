@@ -50,7 +50,7 @@ class Lesson:
         if status != 0:
             raise MachineError(f"The solution of lesson {name} does not build:\n{output}")
         toolchain = json.loads((BUILD / "toolchain.json").read_text(encoding="utf-8"))
-        self.cpu = toolchain["cpu"]
+        self.cpu, self.rewriter = toolchain["cpu"], toolchain["rewriter"]
         mine = next(lesson for lesson in toolchain["lessons"] if lesson["folder"] == name)
         self.entries, self.test = mine["entries"], mine["test"]
         self.limit = COMPILE_SECONDS
@@ -60,7 +60,7 @@ class Lesson:
         file, rewritten, kernel = folder / "mutant.cu", folder / f"{flavour}.cpp", folder / f"{flavour}.o"
         file.write_text(source, encoding="utf-8")
         includes = ["-I", "common", "-I", "lessons", "-I", f"lessons/{self.name}"]
-        status, output = run_limited([self.cpu["rewriter"], file, "-o", rewritten, *includes], COMPILE_SECONDS)
+        status, output = run_limited([self.rewriter, file, "-o", rewritten, *includes], COMPILE_SECONDS)
         if status != 0:
             return None
         text = rewritten.read_text(encoding="utf-8")

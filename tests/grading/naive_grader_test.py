@@ -39,8 +39,9 @@ class Naive:
     """The naive grader, compiled once; submissions are compiled as cheaply as possible."""
 
     def __init__(self, toolchain, scratch):
-        cpu = json.loads(pathlib.Path(toolchain).read_text(encoding="utf-8"))["cpu"]
-        self.compiler, self.rewriter, self.library = cpu["compiler"], cpu["rewriter"], pathlib.Path(cpu["library"])
+        tools = json.loads(pathlib.Path(toolchain).read_text(encoding="utf-8"))
+        cpu, self.rewriter = tools["cpu"], tools["rewriter"]
+        self.compiler, self.library = cpu["compiler"], pathlib.Path(cpu["library"])
         self.scratch = scratch
         self.flags = ["-std=c++20", "-O0", "-fPIC", "-w", *(f for f in cpu["flags"] if f.startswith("-march"))]
         prelude = scratch / "simt_prelude.h.gch"

@@ -235,6 +235,18 @@ std::string calls_the_simulator(std::string_view name) {
                      shown(name));
 }
 
+/// Whether a statement of the compiler's dump is asm, with results or operands or text of its own. One that
+/// only orders memory is none.
+bool is_assembly(std::string_view line) {
+  const std::string code = without_literals(line);
+  const std::size_t at = code.find("__asm__");
+  if (at == std::string::npos || (at > 0 && is_part_of_name(code[at - 1]))) return false;
+  std::string words;
+  for (const char c : line.substr(line.find("__asm__")))
+    if (c != ' ') words += c;
+  return words != "__asm____volatile__(\"\":::\"memory\");";
+}
+
 /// Whose code a statement is of.
 enum class Author { student, header_of_course, header_of_system };
 
@@ -472,6 +484,10 @@ class FunctionReader {
     if (line.starts_with('}')) in_body_ = false;
     in_body_ = in_body_ || trimmed(line).starts_with("<bb ");
     if (!in_body_ && line.find(" __asm__ (") != std::string_view::npos) return in_a_register("a variable");
+    if (in_body_ && is_assembly(line) && author_of(trimmed(line)) == Author::student)
+      return "Your file has an asm statement, which is for the processor that the simulator runs on. Leave "
+             "out "
+             "asm that is no PTX.";
     if (in_body_ && !watched_ && !touches_nothing(line))
       return "Your file takes a function out of check mode's sight. Leave out attributes that are no part of "
              "CUDA.";

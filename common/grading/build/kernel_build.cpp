@@ -77,8 +77,9 @@ Arguments include_options(const Job& job) {
 /// What the compiler is made of, beside the programs of the system.
 std::vector<Mount> tools_of(const Toolchain& toolchain) {
   std::vector<Mount> mounts = foreign_compilers(toolchain);
+  mounts.push_back({.from = toolchain.rewriter});
   if (toolchain.cpu) {
-    mounts.insert(mounts.end(), {{.from = toolchain.cpu->rewriter}, {.from = toolchain.cpu->library}});
+    mounts.push_back({.from = toolchain.cpu->library});
     for (const fs::path& prelude : {toolchain.cpu->prelude, toolchain.cpu->check_prelude})
       if (!prelude.empty()) mounts.push_back({.from = prelude});
   }
@@ -209,14 +210,8 @@ Arguments prelude_options(const Job& job) {
 /// tells why.
 bool rewrite_source(Job& job, const std::string& output) {
   const std::string deps = job.scratch / "rewriter.d";
-  Arguments rewrite{job.toolchain.cpu.value().rewriter,
-                    job.source,
-                    "-o",
-                    output,
-                    "--depfile",
-                    deps,
-                    "--own-headers",
-                    kShim};
+  Arguments rewrite{job.toolchain.rewriter, job.source, "-o", output, "--depfile", deps,
+                    "--own-headers",        kShim};
   const bool is_lesson = job.program == nullptr && !job.joined;
   if (job.program != nullptr) rewrite.push_back("--nested-launches");
   if (is_lesson) rewrite.push_back("--own-lines");
@@ -334,6 +329,11 @@ bool compile_examined(Job& job, const std::string& object) {
 std::optional<Arguments> guard_options(Job& job) {
   if (job.box == nullptr || job.flavour != Flavour::check) return Arguments{};
   const std::vector<std::string> functions = host_functions(written(job, job.scratch / "kernel.s"));
+  constexpr std::size_t kMostFunctions = 2000;  // each is a word of the linker's command line
+  if (functions.size() > kMostFunctions) {
+    job.failure = "It calls, or seems to, more functions of other libraries than any kernel does.";
+    return std::nullopt;
+  }
   const fs::path assembly = job.scratch / "guards.s", object = job.scratch / "guards.o";
   write_file_atomically(assembly, guards_of(functions));
   if (!run_tool(job, concatenate(Arguments{job.toolchain.cpu.value().compiler, assembly.string()},
@@ -482,8 +482,7 @@ bool link_joined(Job& job, std::size_t index, const fs::path& library) {
 
 bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
   const bool only_cuda = job.box == nullptr || job.box->only_cuda;
-  if (only_cuda && job.toolchain.cpu &&
-      !run_tool(job, {job.toolchain.cpu->rewriter, job.source, "--examine", "--own-headers", kShim}))
+  if (only_cuda && !run_tool(job, {job.toolchain.rewriter, job.source, "--examine", "--own-headers", kShim}))
     return false;
   const GpuToolchain& gpu = job.toolchain.gpu.value();
   const std::string object = job.scratch / "kernel.o", depfile = job.scratch / "compiler.d";
@@ -519,13 +518,13 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
       .add("operands, calls, indices and stacks hooked, blocks merged, no arrays of variable length")
       .add("names and builtins examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
-  hash.add(hash_file(linked_in));
+  hash.add(hash_file(linked_in)).add(hash_file(job.toolchain.rewriter));
   const auto add_all = [&](const Arguments& words) {
     for (const std::string& word : words) hash.add(word);
   };
   if (backend == Backend::cpu) {
     const CpuToolchain& cpu = job.toolchain.cpu.value();
-    hash.add(identity(cpu.compiler)).add(hash_file(cpu.rewriter)).add(cpu.library.string());
+    hash.add(identity(cpu.compiler)).add(cpu.library.string());
     hash.add(job.flavour == Flavour::check ? "check" : "run");
     add_all(cpu.compile_flags(job.flavour));
     add_all(cpu.link_flags_of(job.flavour));

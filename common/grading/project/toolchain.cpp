@@ -24,7 +24,6 @@ CpuToolchain read_cpu(const json& object) {
           .link_flags = strings(object, "link_flags"),
           .check_link_flags = strings(object, "check_link_flags"),
           .fast_link_flags = strings(object, "fast_link_flags"),
-          .rewriter = path(object, "rewriter"),
           .library = path(object, "library"),
           .worker = path(object, "worker"),
           .bridge = path(object, "bridge"),
@@ -62,6 +61,7 @@ Toolchain Toolchain::read(const std::filesystem::path& file) {
     toolchain.binary_dir = path(root, "binary_dir");
     toolchain.ninja = path(root, "ninja");
     toolchain.ctest = path(root, "ctest");
+    toolchain.rewriter = path(root, "rewriter");
     if (!root.at("cpu").is_null()) toolchain.cpu = read_cpu(root.at("cpu"));
     if (!root.at("gpu").is_null()) toolchain.gpu = read_gpu(root.at("gpu"));
     for (const json& lesson : root.at("lessons")) {

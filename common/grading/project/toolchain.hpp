@@ -30,7 +30,6 @@ struct CpuToolchain {
   std::vector<std::string> check_flags;  ///< of Flavour::check
   std::vector<std::string> link_flags, check_link_flags;
   std::vector<std::string> fast_link_flags;  ///< beside those, where there is much to link: a fast linker
-  std::filesystem::path rewriter;            ///< simt-rewrite
   std::filesystem::path library;             ///< libsimt.so
   std::filesystem::path worker;
   std::filesystem::path bridge;           ///< from Python to entries; made for `./course export` alone
@@ -73,6 +72,7 @@ struct LessonBuild {
 
 struct Toolchain {
   std::filesystem::path source_dir, binary_dir, ninja, ctest;
+  std::filesystem::path rewriter;  ///< simt-rewrite
   std::optional<CpuToolchain> cpu;
   std::optional<GpuToolchain> gpu;
   std::map<std::string, LessonBuild> lessons;  ///< by folder name, e.g. "01_vector_add"

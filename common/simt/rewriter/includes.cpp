@@ -88,9 +88,13 @@ bool has_call(std::string_view text, std::string_view word) {
 }
 
 void examine(const RewriteJob& job, std::string_view source) {
-  rewriter::check_vocabulary(source, job.source.string(), [&](const std::string& header) {
-    std::error_code error;
-    return fs::is_regular_file(job.own_headers / header, error) ||
+  rewriter::check_vocabulary(source, job.source.string(), [&](const std::string& header, bool in_quotes) {
+    const auto is_in = [&](const fs::path& folder) {
+      std::error_code error;
+      return fs::is_regular_file(folder / header, error);
+    };
+    return is_in(job.own_headers) ||
+           (in_quotes && !header.ends_with(".cu") && is_in(job.source.parent_path())) ||
            !rewriter::refusal_of_header(header).empty();  // which says more
   });
 }

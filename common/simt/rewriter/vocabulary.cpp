@@ -24,10 +24,12 @@ const Names& reserved_names() {
       "__global__", "__device__", "__host__", "__shared__", "__constant__", "__managed__",
       "__grid_constant__", "__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg__",
       "__forceinline__", "__noinline__", "__inline_hint__", "__align__", "__restrict__", "__restrict",
-      "__inline__", "__int128", "__int128_t", "__uint128_t",
+      "__inline__", "__int128", "__int128_t", "__uint128_t", "__builtin_expect", "__builtin_unreachable",
+      "__builtin_assume", "__builtin_assume_aligned", "__assume",
       // of the preprocessor
       "__FILE__", "__LINE__", "__VA_ARGS__", "__VA_OPT__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__",
-      "__cplusplus", "__SIMT__", "__NVCC__",
+      "__cplusplus", "__SIMT__", "__NVCC__", "__GNUC__", "__clang__", "__linux__", "__INTELLISENSE__",
+      "_MSC_VER", "_WIN32",
       // of inline PTX
       "__asm__", "__asm", "__volatile__", "__volatile",
       // of threads, warps and memory
@@ -49,7 +51,7 @@ const Names& reserved_names() {
 
 /// How more of CUDA's reserved names begin.
 constexpr std::string_view kReservedFamilies[] = {
-    "__CUDA", "__shfl", "__match_", "__reduce_", "__cvta_", "__dp2a", "__dp4a", "__nv_", "__NV_",
+    "__CUDA", "__cpp_", "__shfl", "__match_", "__reduce_", "__cvta_", "__dp2a", "__dp4a", "__nv_", "__NV_",
     // arithmetic with a way to round
     "__fadd_", "__fsub_", "__fmul_", "__fdiv_", "__fma_", "__fmaf_", "__frcp_", "__fsqrt_", "__frsqrt_",
     "__dadd_", "__dsub_", "__dmul_", "__ddiv_", "__drcp_", "__dsqrt_",
@@ -58,8 +60,8 @@ constexpr std::string_view kReservedFamilies[] = {
     "__bfloat162", "__float_as_", "__double_as_", "__int_as_", "__uint_as_", "__longlong_as_", "__half_as_",
     "__short_as_", "__ushort_as_", "__bfloat16_as_",
     // numbers of 16 bits
-    "__half", "__floats2", "__low", "__high", "__hadd", "__hsub", "__hmul", "__hdiv", "__hfma", "__hneg",
-    "__habs", "__heq", "__hne", "__hlt", "__hle", "__hgt", "__hge", "__hmax", "__hmin", "__hisnan",
+    "__half", "__halves2", "__floats2", "__low", "__high", "__hadd", "__hsub", "__hmul", "__hdiv", "__hfma",
+    "__hneg", "__habs", "__heq", "__hne", "__hlt", "__hle", "__hgt", "__hge", "__hmax", "__hmin", "__hisnan",
     "__hisinf", "__hcmadd", "__hb"};
 
 /// Headers of the C++ library, and of C's, that only compute, or print.
@@ -69,24 +71,25 @@ const Names& standard_headers() {
       "bit", "cfloat", "chrono", "cinttypes", "climits", "cmath", "complex", "cstdint", "limits", "numbers",
       "numeric", "random", "ratio",
       // containers, and what goes through them
-      "algorithm", "array", "bitset", "deque", "functional", "iterator", "list", "map", "queue", "ranges",
-      "set", "span", "stack", "string", "string_view", "unordered_map", "unordered_set", "vector",
+      "algorithm", "array", "bitset", "deque", "forward_list", "functional", "iterator", "list", "map",
+      "queue", "ranges", "set", "span", "stack", "string", "string_view", "unordered_map", "unordered_set",
+      "vector",
       // types and objects
       "compare", "concepts", "cstddef", "initializer_list", "memory", "new", "optional", "tuple",
       "type_traits", "typeinfo", "utility", "variant", "version",
       // errors and texts
-      "cassert", "cctype", "cerrno", "cstdio", "cstdlib", "cstring", "exception", "iomanip", "ios", "iosfwd",
-      "iostream", "ostream", "sstream", "stdexcept", "system_error",
+      "cassert", "cctype", "charconv", "cerrno", "cstdio", "cstdlib", "cstring", "exception", "iomanip",
+      "ios", "iosfwd", "iostream", "ostream", "sstream", "stdexcept", "source_location", "system_error",
       // of C
       "assert.h", "ctype.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "stddef.h", "stdint.h",
-      "stdio.h", "stdlib.h", "string.h"};
+      "stdio.h", "stdlib.h", "string.h", "stdbool.h", "time.h", "ctime"};
   return all;
 }
 
 /// Words without a reserved beginning: what leads to the simulator, to attributes of g++, and into parts of
 /// C++ that no kernel and its launch have.
-constexpr std::string_view kRefusedWords[] = {"simt",      "gnu",     "thread_local", "co_await", "co_yield",
-                                              "co_return", "va_list", "va_start",     "va_arg",   "va_copy"};
+constexpr std::string_view kRefusedWords[] = {"gnu",     "thread_local", "co_await", "co_yield", "co_return",
+                                              "va_list", "va_start",     "va_arg",   "va_copy"};
 constexpr std::string_view kRefusedFamilies[] = {"simt_", "SIMT_"};
 
 bool begins_with_any(std::string_view word, std::span<const std::string_view> beginnings) {
@@ -99,12 +102,12 @@ bool is_refused_word(std::string_view word) {
          begins_with_any(word, kRefusedFamilies);
 }
 
-/// Whether a name belongs to compilers and libraries, or to the host's processor. Underscores alone are a
-/// line in a comment.
+/// Whether a name belongs to compilers and libraries, or to the host's processor. A capital letter with one
+/// more is none of theirs: the parameters of many a template are called so.
 bool is_reserved(std::string_view word) {
-  if (!word.starts_with('_') || word.find_first_not_of('_') == word.npos) return false;
-  return word.starts_with("__") || word.starts_with("_mm") ||
-         std::isupper(static_cast<unsigned char>(word[1])) != 0;
+  if (word.starts_with("__")) return word.find_first_not_of('_') != word.npos;
+  if (word.starts_with("_mm_") || word.starts_with("_mm256") || word.starts_with("_mm512")) return true;
+  return word.size() > 3 && word[0] == '_' && std::isupper(static_cast<unsigned char>(word[1])) != 0;
 }
 
 bool is_allowed(std::string_view reserved) {
@@ -147,161 +150,167 @@ std::string_view name_at(std::string_view text, std::size_t at) {
   return text.substr(std::min(at, text.size()), end - at);
 }
 
-/// The name that ends before `end`; empty if none does.
-std::string_view name_before(std::string_view text, std::size_t end) {
-  std::size_t begin = end;
-  while (begin > 0 && is_part_of_name(text[begin - 1])) --begin;
-  return text.substr(begin, end - begin);
-}
-
-std::string_view without_last_blanks(std::string_view text) {
-  return text.substr(0, text.find_last_not_of(" \t\r") + 1);
-}
-
 class Vocabulary {
  public:
-  Vocabulary(std::string_view source, std::string_view file_name, const IsOwnHeader& is_own_header)
-      : source_(source), file_name_(file_name), is_own_header_(is_own_header), joined_(source) {}
+  Vocabulary(std::string_view source, std::string_view file_name, const IsKnownHeader& is_known)
+      : source_(source), file_name_(file_name), is_known_(is_known), lexed_(lex(source)) {}
 
-  void check() const {
-    const Lexed lexed = lex(source_);
-    check_directives(lexed);
-    check_reserved_names();
+  void check() {
+    check_line_ends();
+    drop_what_is_switched_off();
+    check_directives();
+    check_headers();
     check_pastes();
-    check_headers(lexed);
-    check_tokens(lexed.code);
-    check_tokens(lexed.directive_tokens);
+    check_tokens(lexed_.code);
+    check_tokens(lexed_.directive_tokens);
   }
 
  private:
-  [[noreturn]] void refuse_in_source(std::size_t at, const std::string& why) const {
+  [[noreturn]] void refuse(std::size_t at, const std::string& why) const {
     const auto end = source_.begin() + static_cast<std::ptrdiff_t>(at);
     throw RewriteError(file_name_, 1 + static_cast<int>(std::count(source_.begin(), end, '\n')), why);
   }
-  [[noreturn]] void refuse(std::size_t at, const std::string& why) const {
-    refuse_in_source(joined_.places[at], why);
-  }
 
-  void check_reserved_names() const {
-    const std::string_view text = joined_.text;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-      const std::string_view word = name_at(text, at);
-      if (word.empty()) continue;
-      if (is_reserved(word) && !is_allowed(word) && !is_misspelt(word) && !unrolls(text, at))
-        refuse(at, "A lesson's file has no " + shown(word) +
-                       ": of names that begin with two underscores, or with one and a capital letter, it has "
-                       "CUDA's alone. Leave out what only a host's compiler knows, and give what is your own "
-                       "another name.");
-      at += word.size();
+  std::string text(const Token& token) const { return clean_text(source_, token); }
+
+  /// The lexer must join the lines that compilers join, and no others.
+  void check_line_ends() const {
+    const JoinedLines joined(source_);
+    const auto stays = [&](std::size_t at) {
+      return std::binary_search(joined.places.begin(), joined.places.end(), at);
+    };
+    for (std::size_t at = source_.find('\\'); at != source_.npos; at = source_.find('\\', at + 1)) {
+      const std::size_t length = splice_length(source_, at), next = at + length;
+      const bool ends_alike = next == source_.size() || splice_length(source_, next) != 0 || stays(next);
+      if ((length == 0) != stays(at) || (length != 0 && !ends_alike))
+        refuse(at, "Nothing but blanks may stand between a backslash and the end of its line.");
     }
   }
 
-  /// Whether `_Pragma("unroll")`, perhaps with a number, begins at `at`.
-  static bool unrolls(std::string_view text, std::size_t at) {
-    constexpr std::string_view kPragma = "_Pragma";
-    if (name_at(text, at) != kPragma) return false;
-    const std::size_t open = past_blanks(text, at + kPragma.size());
-    const std::size_t quote = text.substr(open).starts_with('(') ? past_blanks(text, open + 1) : open;
-    return text.substr(quote).starts_with("\"unroll") || text.substr(quote).starts_with("\"nounroll");
+  /// Forgets what stands between `#if 0` and its end, or its `#else`.
+  void drop_what_is_switched_off() {
+    std::vector<Stretch> off;
+    std::vector<bool> open;  // whether each #if is one of 0, and still on its first part
+    for (const Directive& directive : lexed_.directives) {
+      const bool was_off = std::find(open.begin(), open.end(), true) != open.end();
+      switch (directive.kind) {
+        case DirectiveKind::if_:
+          open.push_back(directive.last_token - directive.first_token == 1 &&
+                         text(lexed_.directive_tokens[directive.first_token]) == "0");
+          break;
+        case DirectiveKind::ifdef:
+        case DirectiveKind::ifndef:
+          open.push_back(false);
+          break;
+        case DirectiveKind::endif:
+          if (!open.empty()) open.pop_back();
+          break;
+        case DirectiveKind::else_:
+        case DirectiveKind::elif:
+        case DirectiveKind::elifdef:
+        case DirectiveKind::elifndef:
+          if (!open.empty()) open.back() = false;
+          break;
+        default:
+          break;
+      }
+      const bool is_off = std::find(open.begin(), open.end(), true) != open.end();
+      if (is_off && !was_off) off.push_back({directive.end, source_.size(), true});
+      if (was_off && !is_off) off.back().end = directive.begin;
+    }
+    const auto is_off = [&](std::size_t at) {
+      return std::any_of(off.begin(), off.end(),
+                         [&](const Stretch& stretch) { return stretch.begin <= at && at < stretch.end; });
+    };
+    std::erase_if(lexed_.code, [&](const Token& token) { return is_off(token.begin); });
+    for (Directive& directive : lexed_.directives)
+      if (is_off(directive.begin)) {
+        directive.live = false;
+        for (std::uint32_t i = directive.first_token; i < directive.last_token; ++i)
+          lexed_.directive_tokens[i].kind = TokenKind::other;
+      }
   }
 
-  void check_directives(const Lexed& lexed) const {
+  /// The name of a directive, and what stands behind it.
+  std::pair<std::string, std::size_t> name_of(const Directive& directive, const JoinedLines& joined) const {
+    const auto sign = std::lower_bound(joined.places.begin(), joined.places.end(), directive.begin);
+    const std::size_t at =
+        past_blanks(joined.text, static_cast<std::size_t>(sign - joined.places.begin()) + 1);
+    const std::string name(name_at(joined.text, at));
+    return {name, past_blanks(joined.text, at + name.size())};
+  }
+
+  void check_directives() const {
     static const Names usual{"define",   "undef", "include", "if",    "ifdef",   "ifndef", "elif", "elifdef",
                              "elifndef", "else",  "endif",   "error", "warning", "pragma", ""};
-    static const Names pragmas{
-        "unroll",        "nounroll",     "once",          "nv_diag_suppress",      "nv_diag_default",
-        "diag_suppress", "diag_default", "nv_diagnostic", "nv_exec_check_disable", "hd_warning_disable"};
-    const std::string_view text = joined_.text;
-    for (const Directive& directive : lexed.directives) {
-      const auto sign = std::lower_bound(joined_.places.begin(), joined_.places.end(), directive.begin);
-      const std::size_t at = past_blanks(text, static_cast<std::size_t>(sign - joined_.places.begin()) + 1);
-      const std::string_view name = name_at(text, at);
+    static const Names pragmas{"unroll", "nounroll", "once", "warning", "hd_warning_disable"};
+    constexpr std::string_view kAboutWarnings[] = {"nv_diag", "nv_exec_check_disable", "diag_"};
+    const JoinedLines joined(source_);
+    for (const Directive& directive : lexed_.directives) {
+      if (!directive.live) continue;
+      const auto [name, behind] = name_of(directive, joined);
       if (!usual.contains(name))
-        refuse_in_source(directive.begin,
-                         "A lesson's file has no directive #" + shown(name) + ". Leave it out.");
+        refuse(directive.begin, "A lesson's file has no directive #" + shown(name) + ". Leave it out.");
       if (name != "pragma") continue;
-      const std::size_t behind = past_blanks(text, at + name.size());
-      const std::string_view pragma = name_at(text, behind);
-      const bool about_warnings =
-          pragma == "GCC" && name_at(text, past_blanks(text, behind + pragma.size())) == "diagnostic";
-      if (!pragmas.contains(pragma) && !about_warnings)
-        refuse_in_source(directive.begin, "A lesson's file has no #pragma " + shown(pragma) +
-                                              ", only unroll and those about warnings. Leave it out.");
+      const std::string_view pragma = name_at(joined.text, behind);
+      const bool of_gcc =
+          pragma == "GCC" && name_at(joined.text, past_blanks(joined.text, behind + 3)) == "diagnostic";
+      if (!pragmas.contains(pragma) && !begins_with_any(pragma, kAboutWarnings) && !of_gcc)
+        refuse(directive.begin, "A lesson's file has no #pragma " + shown(pragma) +
+                                    ", only unroll and those about warnings. Leave it out.");
     }
   }
 
-  /// `##` may make a name of parts that are none. It begins with what stands on the left.
-  void check_pastes() const {
-    const std::string_view text = joined_.text;
-    constexpr std::string_view kPaste = "##";
-    for (std::size_t at = text.find(kPaste); at != text.npos; at = text.find(kPaste, at + kPaste.size())) {
-      const std::size_t newline = text.rfind('\n', at);
-      const std::size_t begin = newline == text.npos ? 0 : newline + 1;
-      const std::string_view before = text.substr(begin, at - begin);
-      const bool may_be_macro = before.find("define") != before.npos || before.find("*/") != before.npos ||
-                                before.find('"') != before.npos;
-      if (may_be_macro && !pastes_well(before))
-        refuse(at,
-               "Here ## makes a name whose beginning is not written out, or could be that of a name which a "
-               "lesson's file does not have. Write the name out, or begin it with a word of your own.");
-    }
-  }
-
-  /// Whether what `##` makes behind that part of a macro's line is another argument, or a name that can be
-  /// none of those that are refused.
-  static bool pastes_well(std::string_view before) {
-    before = without_last_blanks(before);
-    if (before.ends_with(',')) return true;
-    std::string_view left = name_before(before, before.size());
-    before.remove_suffix(left.size());
-    while (!left.empty() && without_last_blanks(before).ends_with("##")) {  // the first of several parts
-      before = without_last_blanks(before);
-      before = without_last_blanks(before.substr(0, before.size() - 2));
-      left = name_before(before, before.size());
-      before.remove_suffix(left.size());
-    }
-    if (left.empty() || left.starts_with('_') || std::isdigit(static_cast<unsigned char>(left[0])) != 0)
-      return false;
-    const auto could_become = [&](std::string_view refused) { return refused.starts_with(left); };
-    return std::none_of(std::begin(kRefusedWords), std::end(kRefusedWords), could_become) &&
-           std::none_of(std::begin(kRefusedFamilies), std::end(kRefusedFamilies), could_become) &&
-           !is_parameter(before, left);
-  }
-
-  /// Whether the beginning of a macro's line has a word of its parameters' in it, or before its name's end.
-  static bool is_parameter(std::string_view line, std::string_view word) {
-    const std::size_t end = std::min(line.find(')'), line.size());
-    for (std::size_t at = 0; at < end; ++at) {
-      const std::string_view name = name_at(line, at);
-      if (name == word) return true;
-      at += name.size();
-    }
-    return line.find("define") == line.npos;
-  }
-
-  void check_headers(const Lexed& lexed) const {
-    for (const Directive& directive : lexed.directives) {
-      if (directive.kind != DirectiveKind::include) continue;
+  void check_headers() const {
+    for (const Directive& directive : lexed_.directives) {
+      if (directive.kind != DirectiveKind::include || !directive.live) continue;
       const std::string quoted = directive.last_token - directive.first_token == 1
-                                     ? clean_text(source_, lexed.directive_tokens[directive.first_token])
+                                     ? text(lexed_.directive_tokens[directive.first_token])
                                      : "";
       if (quoted.size() < 3 || (quoted.front() != '<' && quoted.front() != '"'))
-        refuse_in_source(directive.begin, "Write out which header #include is to take.");
-      const std::string name = quoted.substr(1, quoted.size() - 2);
-      if (!is_allowed_header(name, quoted.front() == '"'))
-        refuse_in_source(directive.begin,
-                         "A lesson's file does not include " + shown(quoted) +
-                             ". It may have CUDA's headers, the lesson's own, those of common/device, and "
-                             "those of the C++ library that compute or print, such as <cmath>, <vector> and "
-                             "<cstdio>.");
+        refuse(directive.begin, "Write out which header #include is to take.");
+      if (!is_allowed_header(quoted.substr(1, quoted.size() - 2), quoted.front() == '"'))
+        refuse(directive.begin,
+               "A lesson's file does not include " + shown(quoted) +
+                   ". It may have CUDA's headers, the lesson's own, those of common/device, and "
+                   "those of the C++ library that compute or print, such as <cmath>, <vector> and <cstdio>.");
     }
+  }
+
+  /// `##` may make a name of parts that are none: no reserved one may come of it. What macros get is written
+  /// somewhere in the file.
+  void check_pastes() const {
+    bool any = false;
+    for (const Directive& directive : lexed_.directives) {
+      if (directive.kind != DirectiveKind::define || !directive.live) continue;
+      for (std::uint32_t i = directive.first_token; i < directive.last_token; ++i)
+        any = any || lexed_.directive_tokens[i].kind == TokenKind::paste;
+    }
+    if (!any) return;
+    const auto check_all = [&](const std::vector<Token>& tokens) {
+      for (const Token& token : tokens) {
+        if (token.kind != TokenKind::word) continue;
+        const std::string word = text(token);
+        if (word.starts_with('_') && !reserved_names().contains(word) &&
+            !begins_with_any(word, kReservedFamilies))
+          refuse(token.begin,
+                 "A file with ## in a macro has no name such as " + shown(word) +
+                     ", of which it could make one that belongs to the compiler. Begin the name with "
+                     "a letter.");
+      }
+    };
+    check_all(lexed_.code);
+    check_all(lexed_.directive_tokens);
   }
 
   bool is_allowed_header(const std::string& name, bool in_quotes) const {
-    if (name.find("..") != name.npos || name.starts_with('/') || name.starts_with("simt_")) return false;
-    if (standard_headers().contains(name) || is_own_header_(name)) return true;
-    if (name.starts_with("device/")) return true;
-    return in_quotes && name.find('/') == name.npos && !name.ends_with(".cu");
+    for (const std::string_view way : {"/./", "/../", "//"})
+      if (("/" + name).find(way) != name.npos) return false;
+    if (name.starts_with('/') || name.starts_with("simt_")) return false;
+    if (standard_headers().contains(name) || is_known_(name, in_quotes) || name.starts_with("device/"))
+      return true;
+    // One that is not there, of which the compiler says more. The system has none of these.
+    return in_quotes && name.find('/') == name.npos && (name.ends_with(".hpp") || name.ends_with(".cuh"));
   }
 
   void check_tokens(const std::vector<Token>& tokens) const {
@@ -310,19 +319,45 @@ class Vocabulary {
         return index < tokens.size() ? tokens[index].kind : TokenKind::other;
       };
       if (kind(i) == TokenKind::word) {
-        const std::string word = clean_text(source_, tokens[i]);
-        if (is_refused_word(word))
-          refuse_in_source(tokens[i].begin, "A lesson's file does without " + shown(word) +
-                                                ", which is no part of CUDA. Leave it out, or give what is "
-                                                "your own another name.");
-        if (word == "goto" && kind(i + 1) == TokenKind::star)
-          refuse_in_source(tokens[i].begin, "goto takes a label and no pointer in CUDA. Write a switch.");
+        check_word(tokens, i);
       } else if (is_digraph(tokens, i)) {
-        refuse_in_source(tokens[i].begin, "Write signs as such: [ and ], { and }, #.");
+        refuse(tokens[i].begin, "Write signs as such: [ and ], { and }, #.");
       } else if (kind(i) == TokenKind::open_bracket && kind(i + 1) == TokenKind::open_bracket) {
         check_attributes(tokens, i + 2);
       }
     }
+  }
+
+  void check_word(const std::vector<Token>& tokens, std::size_t i) const {
+    const std::string word = text(tokens[i]);
+    const std::size_t at = tokens[i].begin;
+    const bool is_suffix = at > 0 && (source_[at - 1] == '"' || source_[at - 1] == '\'');  // of a text
+    if (word == "_Pragma" && !unrolls(tokens, i))
+      refuse(at,
+             "A lesson's file has _Pragma(\"unroll\"), and no other _Pragma. Write #pragma on a line of its "
+             "own.");
+    const bool is_namespace =
+        word == "simt" && ((i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::scope) ||
+                           (i > 0 && text(tokens[i - 1]) == "namespace"));
+    if (is_refused_word(word) || is_namespace)
+      refuse(at, "A lesson's file does without " + shown(word) +
+                     ", which is no part of CUDA. Leave it out, or give what is your own another name.");
+    if (word == "goto" && i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::star)
+      refuse(at, "goto takes a label and no pointer in CUDA. Write a switch.");
+    if (is_reserved(word) && word != "_Pragma" && !is_allowed(word) && !is_misspelt(word) &&
+        !(is_suffix && !word.starts_with("__")))
+      refuse(
+          at,
+          "A lesson's file has no " + shown(word) +
+              ": of names that begin with two underscores, or with one and a capital letter, it has CUDA's. "
+              "Leave out what only a host's compiler knows, and give what is your own another name.");
+  }
+
+  /// Whether `_Pragma("unroll")`, perhaps with a number, stands at token `i`.
+  bool unrolls(const std::vector<Token>& tokens, std::size_t i) const {
+    if (i + 2 >= tokens.size() || tokens[i + 1].kind != TokenKind::open_paren) return false;
+    const std::string text_of_it = text(tokens[i + 2]);
+    return text_of_it.starts_with("\"unroll") || text_of_it.starts_with("\"nounroll");
   }
 
   /// Whether `<:`, `<%` or `%:` stands there, which compilers take for `[`, `{` and `#`. In `<::` there is
@@ -361,23 +396,23 @@ class Vocabulary {
       if (kind == TokenKind::open_paren) ++depth;
       if (kind == TokenKind::close_paren) --depth;
       if (depth == 0 && name_is_next && kind == TokenKind::word) {
-        const std::string name = clean_text(source_, tokens[at]);
+        const std::string name = text(tokens[at]);
         if (!usual.contains(name))
-          refuse_in_source(tokens[at].begin, "CUDA C++ has no attribute " + shown(name) + ". Leave it out.");
+          refuse(tokens[at].begin, "CUDA C++ has no attribute " + shown(name) + ". Leave it out.");
       }
       name_is_next = depth == 0 && kind == TokenKind::comma;
     }
   }
 
   std::string_view source_, file_name_;
-  const IsOwnHeader& is_own_header_;
-  JoinedLines joined_;
+  const IsKnownHeader& is_known_;
+  Lexed lexed_;
 };
 
 }  // namespace
 
-void check_vocabulary(std::string_view source, std::string_view file_name, const IsOwnHeader& is_own_header) {
-  Vocabulary(source, file_name, is_own_header).check();
+void check_vocabulary(std::string_view source, std::string_view file_name, const IsKnownHeader& is_known) {
+  Vocabulary(source, file_name, is_known).check();
 }
 
 }  // namespace simt::rewriter

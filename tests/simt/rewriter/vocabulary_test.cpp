@@ -10,7 +10,7 @@ namespace {
 
 void check(const std::string& source) {
   simt::rewriter::check_vocabulary(source, "a.cu",
-                                   [](const std::string& header) { return header == "mma.h"; });
+                                   [](const std::string& header, bool) { return header == "mma.h"; });
 }
 
 }  // namespace
@@ -34,7 +34,15 @@ TEST_CASE("what CUDA C++ is written with is taken", "[rewriter][vocabulary]") {
                "[[nodiscard]] int f([[maybe_unused]] int x); if (a) [[likely]] b();",
                "[[deprecated(\"gnu\"), nodiscard]] int f();", "x[y[0]] = [] { return 1; }();",
                "std::vector<::course::Box> boxes; a = b % c; std::array<int, 2 % 1> d;",
-               "printf(\"%:\\n <: simt thread_local\"); // gnu, simt_lane");
+               "printf(\"%: ## __Note\\n <: simt thread_local\"); // gnu, simt_lane, __builtin_clz, ##",
+               "/* __Note__, https://a.b/#_CPPv4 */ // \\\n __attribute__((x))",
+               "#if 0\n#include <fstream>\n#ifdef A\n__rdtsc();\n#endif\n#else\nint a;\n#endif",
+               "const auto text = R\"(__attribute__ \\\n)\"; const int million = 1'000'000;",
+               "template <class _T, int _N> _T first(_T x) { return x; } const auto k = 4_KiB;",
+               "void operator\"\"_KiB(unsigned long long);",
+               "if (__builtin_expect(i < 0, 0)) __builtin_unreachable();",
+               "#ifdef _MSC_VER\n#pragma warning(disable : 4505)\n#endif\n#pragma nv_diag_warning 177",
+               "enum class Path { simt, tensor };", "#define V(i) v##i\n#define K(name) name##_kernel");
   INFO(source);
   CHECK_NOTHROW(check(source));
 }
@@ -45,7 +53,9 @@ TEST_CASE("what only a host's compiler knows is refused by its name", "[rewriter
                                        {"int x = __builtin_clz(1);", "__builtin_clz"},
                                        {"__attri\\\nbute__((x)) int a;", "has no __attribute__:"},
                                        {"\"x\"__attribute__((x))", "__attribute__"},
-                                       {"// __builtin_trap() is no name of CUDA's", "__builtin_trap"},
+                                       {"'\"' /* */ __builtin_trap() // \"", "__builtin_trap"},
+                                       {"#if 0\n#else\nint x = __rdtsc();\n#endif", "__rdtsc"},
+                                       {"#if 0\n#if 0\n#endif\n#elif 1\n__rdtsc();\n#endif", "__rdtsc"},
                                        {"#define A __thread", "__thread"},
                                        {"_ZTbox();", "_ZTbox"},
                                        {"__shared(x); __syncthr(); __device();", "__shared"},
@@ -57,13 +67,20 @@ TEST_CASE("what only a host's compiler knows is refused by its name", "[rewriter
   CHECK_THROWS_WITH(check(source), ContainsSubstring(words));
 }
 
-TEST_CASE("a macro makes no name of parts whose beginning is not written out", "[rewriter][vocabulary]") {
+TEST_CASE("a macro makes no reserved name of parts", "[rewriter][vocabulary]") {
   const auto source =
-      GENERATE(as<std::string>(), "#define J(a, b) a##b", "#define J(a, b) a ## b", "#define B(name) _##name",
-               "#define S(x) si ## x", "#define A(x) 1 ## x", "#define J(a, b) a \\\n ## b",
-               "#define A /* \n */ J(x) x ## y", "#define J(a, b) ( ## b", "#define J(a, b, c) a ## b_ ## c");
+      GENERATE(as<std::string>(), "#define J(a, b) a##b\nJ(_, _rdtsc)();", "#define B(name) _##name",
+               "#define J(a, b) a \\\n ## b\nint _x;", "#define E /* \n */ J(x) x##_y");
   INFO(source);
-  CHECK_THROWS_WITH(check(source), ContainsSubstring("Here ## makes a name"));
+  CHECK_THROWS_WITH(check(source), ContainsSubstring("A file with ## in a macro has no name such as _"));
+}
+
+TEST_CASE("lines are joined where compilers join them, and nowhere else", "[rewriter][vocabulary]") {
+  const auto source =
+      GENERATE(as<std::string>(), "// \\\r\r\nint x = __rdtsc();", std::string("int x; // \\\0\n", 13));
+  INFO(source);
+  CHECK_THROWS_WITH(check(source), ContainsSubstring("Nothing but blanks may stand"));
+  CHECK_NOTHROW(check("// a \\\r\n b\nconst char* c = \"\\n\\\\\"; // \\ \n d\n"));
 }
 
 TEST_CASE("directives, pragmas, headers and attributes that no lesson's file has are refused",
@@ -82,6 +99,10 @@ TEST_CASE("directives, pragmas, headers and attributes that no lesson's file has
                                        {"#include \"../a.hpp\"", "does not include"},
                                        {"#include \"/etc/passwd\"", "does not include"},
                                        {"#include \"a.cu\"", "does not include"},
+                                       {"#include \"valarray\"", "does not include"},
+                                       {"#include \"unistd.h\"", "does not include"},
+                                       {"#include <./simt_abi.h>", "does not include"},
+                                       {"#include <device//views.hpp>", "does not include"},
                                        {"#include \"simt_abi.h\"", "does not include"},
                                        {"#include <device/../a.hpp>", "does not include"},
                                        {"#include HEADER", "Write out which header"},
@@ -89,7 +110,8 @@ TEST_CASE("directives, pragmas, headers and attributes that no lesson's file has
                                        {"[[nodiscard, optimize(\"O0\")]] void f();", "no attribute optimize"},
                                        {"[[using omp: directive(x)]] void f();", "no attribute using"},
                                        {"thread_local int x;", "does without thread_local"},
-                                       {"#define X simt\n", "does without simt"},
+                                       {"#define X simt::\n", "does without simt"},
+                                       {"using namespace simt;", "does without simt"},
                                        {"simt_lane();", "does without simt_lane"},
                                        {"goto *place;", "goto takes a label"}}));
   INFO(source);

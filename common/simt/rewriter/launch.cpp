@@ -351,7 +351,12 @@ void uncast_kernels(Sequence& sequence) {
                                                                  "cudaLaunchCooperativeKernel"};
   for (std::uint32_t i = 0; i + 6 < sequence.size(); ++i) {
     if (!sequence.is_one_of(i, kFunctions) || sequence.kind(i + 1) != TokenKind::open_paren) continue;
-    const std::uint32_t open = i + 2, type = sequence.is(open + 1, "const") ? open + 2 : open + 1;
+    const bool by_name = sequence.is(i + 2, "reinterpret_cast");
+    const std::uint32_t open = by_name ? i + 3 : i + 2,
+                        type = sequence.is(open + 1, "const") ? open + 2 : open + 1;
+    if (by_name && sequence.kind(open) == TokenKind::less && sequence.is(type, "void") &&
+        sequence.kind(type + 1) == TokenKind::star && sequence.kind(type + 2) == TokenKind::greater)
+      sequence.replace(i + 2, type + 3, "");
     if (sequence.kind(open) == TokenKind::open_paren && sequence.is(type, "void") &&
         sequence.kind(type + 1) == TokenKind::star && sequence.match(open) == type + 2)
       sequence.replace(open, type + 3, "");

@@ -243,7 +243,8 @@ class Vocabulary {
   void check_directives() const {
     static const Names usual{"define",   "undef", "include", "if",    "ifdef",   "ifndef", "elif", "elifdef",
                              "elifndef", "else",  "endif",   "error", "warning", "pragma", ""};
-    static const Names pragmas{"unroll", "nounroll", "once", "warning", "hd_warning_disable"};
+    static const Names pragmas{"unroll",    "nounroll",          "once", "warning", "region",
+                               "endregion", "hd_warning_disable"};
     constexpr std::string_view kAboutWarnings[] = {"nv_diag", "nv_exec_check_disable", "diag_"};
     const JoinedLines joined(source_);
     for (const Directive& directive : lexed_.directives) {
@@ -277,30 +278,55 @@ class Vocabulary {
     }
   }
 
-  /// `##` may make a name of parts that are none: no reserved one may come of it. What macros get is written
-  /// somewhere in the file.
+  /// `##` may make a name of parts that are none: no reserved one may come of it. What macros get for their
+  /// parameters, which may be nothing, is written somewhere in the file.
   void check_pastes() const {
     bool any = false;
+    std::vector<std::uint32_t> fine;  // positions of names that cannot begin another one
     for (const Directive& directive : lexed_.directives) {
       if (directive.kind != DirectiveKind::define || !directive.live) continue;
-      for (std::uint32_t i = directive.first_token; i < directive.last_token; ++i)
-        any = any || lexed_.directive_tokens[i].kind == TokenKind::paste;
+      const std::span<const Token> macro =
+          std::span(lexed_.directive_tokens)
+              .subspan(directive.first_token, directive.last_token - directive.first_token);
+      for (std::size_t i = 1; i < macro.size(); ++i) {
+        if (macro[i].kind != TokenKind::paste) continue;
+        any = true;
+        const std::size_t head = i - 1;
+        std::vector<std::uint32_t> with_underscore;
+        for (; i + 1 < macro.size() && macro[i].kind == TokenKind::paste; i += 2)
+          if (text(macro[i + 1]).starts_with('_')) with_underscore.push_back(macro[i + 1].begin);
+        --i;
+        if (begins_its_names(macro, head) ||
+            (with_underscore.size() == 1 &&
+             std::islower(static_cast<unsigned char>(source_[with_underscore[0] + 1])) != 0))
+          fine.insert(fine.end(), with_underscore.begin(), with_underscore.end());
+      }
     }
     if (!any) return;
     const auto check_all = [&](const std::vector<Token>& tokens) {
       for (const Token& token : tokens) {
-        if (token.kind != TokenKind::word) continue;
+        if (token.kind != TokenKind::word || std::find(fine.begin(), fine.end(), token.begin) != fine.end())
+          continue;
         const std::string word = text(token);
-        if (word.starts_with('_') && !reserved_names().contains(word) &&
-            !begins_with_any(word, kReservedFamilies))
-          refuse(token.begin,
-                 "A file with ## in a macro has no name such as " + shown(word) +
-                     ", of which it could make one that belongs to the compiler. Begin the name with "
-                     "a letter.");
+        if (word.starts_with('_') && !is_allowed(word))
+          refuse(token.begin, "A file with ## in a macro has no name such as " + shown(word) +
+                                  ", of which it could make one that belongs to the compiler. Begin the name "
+                                  "with a letter.");
       }
     };
     check_all(lexed_.code);
     check_all(lexed_.directive_tokens);
+  }
+
+  /// Whether the names that `##` makes of a macro's token `head` and others begin with it, and with a letter:
+  /// it is no parameter.
+  bool begins_its_names(std::span<const Token> macro, std::size_t head) const {
+    if (macro[head].kind != TokenKind::word) return false;
+    const std::string name = text(macro[head]);
+    if (name.starts_with('_')) return false;
+    for (std::size_t i = 1; i < head && macro[i].kind != TokenKind::close_paren; ++i)
+      if (text(macro[i]) == name) return false;
+    return true;
   }
 
   bool is_allowed_header(const std::string& name, bool in_quotes) const {

@@ -1,6 +1,5 @@
 // hostile: Makes the assembler repeat a line a thousand million times.
 // lesson: 01
-// word: Here ## makes a name
 // verdict: not_compiled
 // says: ompil
 // trick: compile

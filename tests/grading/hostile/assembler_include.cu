@@ -1,6 +1,5 @@
 // hostile: Lets the assembler include a file, whose lines then stand in its messages.
 // lesson: 01
-// word: Here ## makes a name
 // verdict: not_compiled
 // says: asm statement
 // trick: compile

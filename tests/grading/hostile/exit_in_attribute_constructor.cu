@@ -1,6 +1,6 @@
 // hostile: Ends the process in a function that the loader calls, marked as a constructor.
 // lesson: 01
-// word: A lesson's file has no __attribute__
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

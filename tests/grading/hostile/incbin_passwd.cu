@@ -1,6 +1,5 @@
 // hostile: Puts a file of the system into the library, to print it later.
 // lesson: 01
-// word: Here ## makes a name
 // verdict: not_compiled
 // says: has an asm statement
 // trick: compile

@@ -1,6 +1,6 @@
 // hostile: Includes the worked solution if it is there, and computes nothing if not.
 // lesson: 01
-// word: A lesson's file has no __has_include
+// word: A lesson's file does not include "../solutions/01_vector_add/vector_add.cu"
 // verdict: fail
 // says: never written
 // trick: compile

@@ -1,6 +1,6 @@
 // hostile: Adds on the host and patches the simulator to report the launch that there should have been.
 // lesson: 01
-// word: A lesson's file has no _ZN4simt13take_launchesEv
+// word: A lesson's file does not include <elf.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: other

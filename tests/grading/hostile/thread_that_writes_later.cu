@@ -1,6 +1,6 @@
 // hostile: Returns at once; a thread writes to the output half a second later.
 // lesson: 01
-// word: Here ## makes a name
+// word: A lesson's file does not include <sys/syscall.h>
 // verdict: not_compiled
 // says: has an asm statement
 // trick: syscall

@@ -1,6 +1,5 @@
 // hostile: Has a function whose name has a million letters.
 // lesson: 01
-// word: Here ## makes a name
 // verdict: not_compiled
 // says: undeclared
 // trick: compile

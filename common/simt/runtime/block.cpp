@@ -140,8 +140,7 @@ void BlockRunner::fiber_main() { current_->run_threads(); }
 Fiber& BlockRunner::idle_fiber() {
   Fiber& fiber = fibers_.take();
   if (fiber.context == nullptr) {
-    if (observer_ != nullptr && fiber.ran) fiber.wipe();  // a thread that called exit may have left it
-    fiber.ran = true;
+    if (observer_ != nullptr) fiber.wipe();  // a thread that called exit may have left it
     fiber.context = new_stack<fiber_main>(fiber.top(), kStackBytes);
   }
   return fiber;

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -57,13 +56,10 @@ void Fiber::wipe() {
   const std::size_t page = page_bytes();
   std::byte* const begin = base_ + (guarded_ ? page : 0);
   std::byte* const end = context != nullptr ? static_cast<std::byte*>(context) : base_ + page + kStackBytes;
-  // The pages that nearly every thread touches are overwritten, which takes less time than to get new ones.
-  constexpr std::size_t kPagesKept = 2;
-  std::byte* const pages_end = end - reinterpret_cast<std::uintptr_t>(end) % page - kPagesKept * page;
+  std::byte* const pages_end = end - reinterpret_cast<std::uintptr_t>(end) % page;
   if (pages_end > begin)
     madvise(begin, static_cast<std::size_t>(pages_end - begin), MADV_DONTNEED);  // reads as zeros
-  std::byte* const kept = std::max(pages_end, begin);
-  std::memset(kept, 0, static_cast<std::size_t>(end - kept));
+  std::memset(pages_end, 0, static_cast<std::size_t>(end - pages_end));
 }
 
 bool Fiber::guard_contains(const void* address) const {

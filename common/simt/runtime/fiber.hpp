@@ -33,7 +33,6 @@ class Fiber {
 
   StackPlace context = nullptr;  ///< where to resume; null until started
   bool used = false;             ///< since its pool was wiped
-  bool ran = false;              ///< ever
 
  private:
   bool guarded_;

@@ -154,7 +154,7 @@ void ClassGrader::work() {
 void ClassGrader::finish(std::size_t index, FileVerdict verdict) {
   Task& task = tasks_[index];
   if (verdict.standing != Standing::ungraded && !order_.elsewhere)
-    store_.keep(judge_.conditions(task.lesson), task.content, verdict);
+    verdict = store_.keep(judge_.conditions(task.lesson), task.content, verdict);
   const std::lock_guard lock(mutex_);
   task.verdict = std::move(verdict);
   for (const std::size_t student : task.students) --left_[student];

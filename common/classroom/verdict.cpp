@@ -44,6 +44,21 @@ VerdictStore::VerdictStore(fs::path folder) : folder_(std::move(folder)) {
         fmt::format("The folder {} cannot be made: {}.", folder_.string(), error.message()));
 }
 
+namespace {
+
+/// @throws json::exception
+FileVerdict read_verdict(const json& record) {
+  FileVerdict verdict;
+  verdict.standing = standing_named(record.at("standing"));
+  verdict.message = record.at("message");
+  verdict.open = cases_from_json(record.at("open"));
+  verdict.hidden = cases_from_json(record.at("hidden"));
+  verdict.seconds = record.at("seconds");
+  return verdict;
+}
+
+}  // namespace
+
 std::string VerdictStore::name_of(const std::string& conditions, const std::string& content) {
   return grading::sha256_hex(conditions + "\n" + content);
 }
@@ -61,20 +76,14 @@ std::optional<FileVerdict> VerdictStore::find(const std::string& conditions,
     // Not by the name alone: the disk may have lost what was written to it.
     const fs::path judged = fs::path(file).replace_extension(".cu");
     if (record.at("conditions") != conditions || grading::read_file(judged) != content) return std::nullopt;
-    FileVerdict verdict;
-    verdict.standing = standing_named(record.at("standing"));
-    verdict.message = record.at("message");
-    verdict.open = cases_from_json(record.at("open"));
-    verdict.hidden = cases_from_json(record.at("hidden"));
-    verdict.seconds = record.at("seconds");
-    return verdict;
+    return read_verdict(record);
   } catch (const std::exception&) {
     return std::nullopt;  // judged again, and written anew
   }
 }
 
-void VerdictStore::keep(const std::string& conditions, const std::string& content,
-                        const FileVerdict& verdict) const {
+FileVerdict VerdictStore::keep(const std::string& conditions, const std::string& content,
+                               const FileVerdict& verdict) const {
   const fs::path file = file_of(conditions, content);
   const json record = {{"conditions", conditions},
                        {"standing", standing_name(verdict.standing)},
@@ -83,7 +92,9 @@ void VerdictStore::keep(const std::string& conditions, const std::string& conten
                        {"hidden", cases_to_json(verdict.hidden)},
                        {"seconds", verdict.seconds}};
   grading::write_file_atomically(fs::path(file).replace_extension(".cu"), content);
-  grading::write_file_atomically(file, record.dump(-1, ' ', false, json::error_handler_t::replace));
+  const std::string text = record.dump(-1, ' ', false, json::error_handler_t::replace);
+  grading::write_file_atomically(file, text);
+  return read_verdict(json::parse(text));
 }
 
 void VerdictStore::forget(const std::string& conditions, const std::string& content) const {

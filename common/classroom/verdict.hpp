@@ -31,8 +31,10 @@ class VerdictStore {
   std::optional<FileVerdict> find(const std::string& conditions, const std::string& content) const;
 
   /// @brief Appears whole or not at all.
+  /// @return the verdict as find() gives it from now on: without bytes that are no text
   /// @throws std::system_error, e.g. on a full disk
-  void keep(const std::string& conditions, const std::string& content, const FileVerdict& verdict) const;
+  FileVerdict keep(const std::string& conditions, const std::string& content,
+                   const FileVerdict& verdict) const;
 
   void forget(const std::string& conditions, const std::string& content) const;
 

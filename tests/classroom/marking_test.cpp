@@ -147,6 +147,19 @@ TEST_CASE("who hands in nothing has no points, and reads how the file is called"
   CHECK_THAT(mark.message, ContainsSubstring("03_weighted_row_sum.cu"));
 }
 
+TEST_CASE("a verdict is told as it is found again, whatever bytes a compiler quoted") {
+  const grading::ScratchFolder folder(std::filesystem::temp_directory_path());
+  const VerdictStore store(folder.path() / "verdicts");
+  FileVerdict verdict;
+  verdict.standing = Standing::not_compiled;
+  verdict.message = "caf\xe9 \xff";
+  const FileVerdict kept = store.keep("tests", "code", verdict);
+  CHECK(kept.standing == Standing::not_compiled);
+  CHECK(kept.message == "caf\xef\xbf\xbd \xef\xbf\xbd");
+  REQUIRE(store.find("tests", "code").has_value());
+  CHECK(store.find("tests", "code")->message == kept.message);
+}
+
 TEST_CASE("a verdict is found by the conditions and the very bytes of the file") {
   const grading::ScratchFolder folder(std::filesystem::temp_directory_path());
   const VerdictStore store(folder.path() / "verdicts");

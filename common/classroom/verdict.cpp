@@ -34,18 +34,6 @@ Standing standing_named(const std::string& name) {
   return Standing::ungraded;
 }
 
-}  // namespace
-
-VerdictStore::VerdictStore(fs::path folder) : folder_(std::move(folder)) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error)
-    throw grading::MachineError(
-        fmt::format("The folder {} cannot be made: {}.", folder_.string(), error.message()));
-}
-
-namespace {
-
 /// @throws json::exception
 FileVerdict read_verdict(const json& record) {
   FileVerdict verdict;
@@ -58,6 +46,14 @@ FileVerdict read_verdict(const json& record) {
 }
 
 }  // namespace
+
+VerdictStore::VerdictStore(fs::path folder) : folder_(std::move(folder)) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error)
+    throw grading::MachineError(
+        fmt::format("The folder {} cannot be made: {}.", folder_.string(), error.message()));
+}
 
 std::string VerdictStore::name_of(const std::string& conditions, const std::string& content) {
   return grading::sha256_hex(conditions + "\n" + content);

@@ -5,8 +5,9 @@
 
 The class begins and ends with an honest student, who must have all points of the first lesson; among right submissions,
 each of which needs its own points, there is none. Files that are slow to judge are left out, and named, unless --all is
-given. Most files have a word that no lesson's file may have, and are refused for it: with --any-words, they are held
-against the rest of their lines, and against what else would keep points from them. Where the sandbox does not work, the test says "skipped" and why. Exit status: 0 or 1.
+given. Many files have a word that no lesson's file may have, and are refused for it; with --any-words, no word is
+refused, and they are held against the rest of their lines. Where the sandbox does not work, the test says "skipped" and
+why. Exit status: 0 or 1.
 """
 
 import argparse

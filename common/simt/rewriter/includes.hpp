@@ -19,7 +19,7 @@ struct RewriteJob {
   /// Each line is to be told as the one that it is: refuses `#line`, and includes what `own_headers` has
   /// before the first line, so that nothing in such a header comes from a macro of the source.
   bool own_lines = false;
-  bool only_cuda = false;  ///< The source has nothing in it that is no CUDA C++: see vocabulary.hpp.
+  bool only_cuda = false;  ///< Refuses words in the source that are no CUDA C++: see vocabulary.hpp.
 };
 
 /// @brief Rewrites a file and those of its headers that need it.
@@ -37,7 +37,7 @@ struct RewriteJob {
 /// read or written.
 std::vector<std::filesystem::path> rewrite_file(const RewriteJob& job);
 
-/// @brief Refuses a source that has something in it that is no CUDA C++, and makes nothing of it. See
+/// @brief Refuses a source with words in it that are no CUDA C++, and makes nothing of it: see
 /// vocabulary.hpp.
 /// @throws RewriteError, std::runtime_error if the file cannot be read.
 void examine_file(const RewriteJob& job);

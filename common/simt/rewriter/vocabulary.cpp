@@ -1,7 +1,6 @@
 #include "simt/rewriter/vocabulary.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 #include <span>
@@ -62,7 +61,12 @@ constexpr std::string_view kReservedFamilies[] = {
     // numbers of 16 bits
     "__half", "__halves2", "__floats2", "__low", "__high", "__hadd", "__hsub", "__hmul", "__hdiv", "__hfma",
     "__hneg", "__habs", "__heq", "__hne", "__hlt", "__hle", "__hgt", "__hge", "__hmax", "__hmin", "__hisnan",
-    "__hisinf", "__hcmadd", "__hb"};
+    "__hisinf", "__hcmadd", "__hb",
+    // several integers in one word
+    "__vabs", "__vadd", "__vavg", "__vcmp", "__vhadd", "__viadd", "__vib", "__vim", "__vmax", "__vmin",
+    "__vneg", "__vsad", "__vset", "__vsub",
+    // clusters
+    "__isCluster", "__cluster"};
 
 /// Headers of the C++ library, and of C's, that only compute, or print.
 const Names& standard_headers() {
@@ -153,7 +157,7 @@ std::string_view name_at(std::string_view text, std::size_t at) {
 class Vocabulary {
  public:
   Vocabulary(std::string_view source, std::string_view file_name, const IsKnownHeader& is_known)
-      : source_(source), file_name_(file_name), is_known_(is_known), lexed_(lex(source)) {}
+      : source_(source), file_name_(file_name), is_known_(is_known), lexed_(lex(source)), joined_(source) {}
 
   void check() {
     check_line_ends();
@@ -175,9 +179,8 @@ class Vocabulary {
 
   /// The lexer must join the lines that compilers join, and no others.
   void check_line_ends() const {
-    const JoinedLines joined(source_);
     const auto stays = [&](std::size_t at) {
-      return std::binary_search(joined.places.begin(), joined.places.end(), at);
+      return std::binary_search(joined_.places.begin(), joined_.places.end(), at);
     };
     for (std::size_t at = source_.find('\\'); at != source_.npos; at = source_.find('\\', at + 1)) {
       const std::size_t length = splice_length(source_, at), next = at + length;
@@ -232,12 +235,12 @@ class Vocabulary {
   }
 
   /// The name of a directive, and what stands behind it.
-  std::pair<std::string, std::size_t> name_of(const Directive& directive, const JoinedLines& joined) const {
-    const auto sign = std::lower_bound(joined.places.begin(), joined.places.end(), directive.begin);
+  std::pair<std::string_view, std::size_t> name_of(const Directive& directive) const {
+    const auto sign = std::lower_bound(joined_.places.begin(), joined_.places.end(), directive.begin);
     const std::size_t at =
-        past_blanks(joined.text, static_cast<std::size_t>(sign - joined.places.begin()) + 1);
-    const std::string name(name_at(joined.text, at));
-    return {name, past_blanks(joined.text, at + name.size())};
+        past_blanks(joined_.text, static_cast<std::size_t>(sign - joined_.places.begin()) + 1);
+    const std::string_view name = name_at(joined_.text, at);
+    return {name, past_blanks(joined_.text, at + name.size())};
   }
 
   void check_directives() const {
@@ -246,16 +249,15 @@ class Vocabulary {
     static const Names pragmas{"unroll",    "nounroll",          "once", "warning", "region",
                                "endregion", "hd_warning_disable"};
     constexpr std::string_view kAboutWarnings[] = {"nv_diag", "nv_exec_check_disable", "diag_"};
-    const JoinedLines joined(source_);
+    const std::string_view joined = joined_.text;
     for (const Directive& directive : lexed_.directives) {
       if (!directive.live) continue;
-      const auto [name, behind] = name_of(directive, joined);
+      const auto [name, behind] = name_of(directive);
       if (!usual.contains(name))
         refuse(directive.begin, "A lesson's file has no directive #" + shown(name) + ". Leave it out.");
       if (name != "pragma") continue;
-      const std::string_view pragma = name_at(joined.text, behind);
-      const bool of_gcc =
-          pragma == "GCC" && name_at(joined.text, past_blanks(joined.text, behind + 3)) == "diagnostic";
+      const std::string_view pragma = name_at(joined, behind);
+      const bool of_gcc = pragma == "GCC" && name_at(joined, past_blanks(joined, behind + 3)) == "diagnostic";
       if (!pragmas.contains(pragma) && !begins_with_any(pragma, kAboutWarnings) && !of_gcc)
         refuse(directive.begin, "A lesson's file has no #pragma " + shown(pragma) +
                                     ", only unroll and those about warnings. Leave it out.");
@@ -288,14 +290,14 @@ class Vocabulary {
       const std::span<const Token> macro =
           std::span(lexed_.directive_tokens)
               .subspan(directive.first_token, directive.last_token - directive.first_token);
-      for (std::size_t i = 1; i < macro.size(); ++i) {
+      for (std::size_t i = 1; i + 1 < macro.size(); ++i) {
         if (macro[i].kind != TokenKind::paste) continue;
         any = true;
         const std::size_t head = i - 1;
         std::vector<std::uint32_t> with_underscore;
         for (; i + 1 < macro.size() && macro[i].kind == TokenKind::paste; i += 2)
           if (text(macro[i + 1]).starts_with('_')) with_underscore.push_back(macro[i + 1].begin);
-        --i;
+        --i;  // at the last part of the name
         if (begins_its_names(macro, head) ||
             (with_underscore.size() == 1 &&
              std::islower(static_cast<unsigned char>(source_[with_underscore[0] + 1])) != 0))
@@ -433,6 +435,7 @@ class Vocabulary {
   std::string_view source_, file_name_;
   const IsKnownHeader& is_known_;
   Lexed lexed_;
+  JoinedLines joined_;
 };
 
 }  // namespace

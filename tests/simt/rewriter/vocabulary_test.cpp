@@ -42,6 +42,7 @@ TEST_CASE("what CUDA C++ is written with is taken", "[rewriter][vocabulary]") {
                "void operator\"\"_KiB(unsigned long long);",
                "if (__builtin_expect(i < 0, 0)) __builtin_unreachable();",
                "#ifdef _MSC_VER\n#pragma warning(disable : 4505)\n#endif\n#pragma nv_diag_warning 177",
+               "#define A x ##", "x = __vadd2(a, b) + __isClusterShared(p);",
                "enum class Path { simt, tensor };", "#define V(i) v##i\n#define K(name) name##_kernel");
   INFO(source);
   CHECK_NOTHROW(check(source));

@@ -258,6 +258,17 @@ TEST_CASE("a function that asks for other options of the compiler is found, but 
     CHECK_THAT(told(attributes), ContainsSubstring("compiled with other options than the rest"));
 }
 
+TEST_CASE("asm of the file's own is found where it has no text, and what only orders memory is none") {
+  const std::string place = "  <bb 2> :\n  [submission/add.cu:13:33] ";
+  CHECK_THAT(unseen(place + "__asm__ __volatile__(\"\" : \"=x\" *to_1(D) : \"0\" value_2(D));\n"),
+             ContainsSubstring("has an asm statement"));
+  CHECK_THAT(unseen(place + "__asm__ __volatile__(\"\n#NO_APP\n\tmovss\" : \"=x\" v_1 : \"r\" p_2);\n"),
+             ContainsSubstring("has an asm statement"));
+  CHECK(unseen(place + "__asm__ __volatile__(\"\" :  :  : \"memory\");\n").empty());
+  CHECK(unseen("  <bb 2> :\n  [common/simt/shim/simt_math.h:122:3] __asm__(\"\" : \"+x\" x_1);\n").empty());
+  CHECK(unseen(place + "puts (&\"__asm__ (a)\"[0]);\n").empty());
+}
+
 TEST_CASE("functions of the host's processor are found, wherever they are called") {
   CHECK_THAT(
       unseen("  [/usr/include/avx2intrin.h:7:1] _7 = __builtin_ia32_gathersiv8sf (_1, b_2(D), _6, _4, 4);\n"),

@@ -61,6 +61,10 @@ struct Fault {
   std::vector<WaitingThreads> waiting{};  ///< of a deadlock
 };
 
+/// @brief The program itself, other than libraries that it loads, holds no code of a user's. Nobody looks for
+/// lines in it then, which takes a millisecond or two of each process that has something to tell.
+void leave_program_out();
+
 /// @brief Runs what is queued and returns the faults since the last call, in the order of launches.
 std::vector<Fault> take_faults();
 
@@ -84,8 +88,12 @@ struct Allocation {
   int line = 0;
 };
 
-/// @brief Device memory that was allocated and not yet freed, oldest first.
-std::vector<Allocation> live_allocations();
+/// @brief How often device memory was allocated.
+std::uint64_t allocations_so_far();
+
+/// @brief Device memory that was allocated and not yet freed, oldest first, without the first `before` that
+/// were allocated. Cost: a look at the debug information for each.
+std::vector<Allocation> live_allocations(std::uint64_t before = 0);
 
 /// What host code moved between the two sides, and within the device.
 struct HostCopies {

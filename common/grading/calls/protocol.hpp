@@ -22,6 +22,10 @@ inline constexpr int kWorkerChannel = 3;
 /// Exit status of a worker that can no longer reach the grader.
 inline constexpr int kExitChannelLost = 113;
 
+/// Grader to fork server. A fork comes with two descriptors: the worker's channel, and what it prints to. The
+/// answer is the status of waitpid, in digits, once the worker has ended, by itself or by a kill.
+inline constexpr std::string_view kForkRequest = "fork", kKillRequest = "kill";
+
 /// One array of a call. Its image (guard, data, guard) starts at `offset` of the input memory, on a page
 /// boundary.
 struct ArrayMessage {
@@ -63,7 +67,7 @@ struct CallMessage {
 /// Worker to grader. Progress messages (`running`) come before the last one.
 struct ReplyMessage {
   std::uint64_t id = 0;
-  bool ready = false;     ///< only says that a confined worker has started, before it knows of any library
+  bool ready = false;     ///< only says that it is there, before it knows of any library
   bool running = false;   ///< only says that the library is loaded and the entry is being called
   bool unusable = false;  ///< the backend cannot work on this machine; `outcome.message` says why
   bool copied = false;    ///< the output memory holds the results

@@ -80,11 +80,16 @@ ReplyMessage Seat::exchange(const SessionConfig& config, const CallMessage& call
 
 void Seat::start(const SessionConfig& config, const CallMessage& call) {
   worker_.reset();
+  if (config.confinement) {
+    if (!server_ || !server_->works())
+      server_ = std::make_unique<ForkServer>(config.worker, *config.confinement);
+    worker_ = std::make_unique<WorkerProcess>(*server_, config.pass_output_on && !call.check);
+    return;
+  }
   std::vector<std::string> launcher;
   if (config.sanitizer)
     launcher = launcher_of(*config.sanitizer, config.case_number ? config.case_number() : 0, ++started_);
-  worker_ = std::make_unique<WorkerProcess>(config.worker, config.pass_output_on && !call.check,
-                                            config.confinement ? &*config.confinement : nullptr,
+  worker_ = std::make_unique<WorkerProcess>(config.worker, config.pass_output_on && !call.check, nullptr,
                                             config.sanitizer ? &launcher : nullptr);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "grading/base/descriptor.hpp"
+#include "grading/calls/fork_server.hpp"
 #include "grading/calls/protocol.hpp"
 #include "grading/calls/session.hpp"
 #include "grading/calls/worker_process.hpp"
@@ -39,6 +40,7 @@ class Seat {
   Answer ask(WorkerProcess& process, const SessionConfig& config, const CallMessage& call,
              const Descriptor& input, const Descriptor& output);
 
+  std::unique_ptr<ForkServer> server_;  // of confined workers
   std::unique_ptr<WorkerProcess> worker_;
   int timeouts_ = 0;
   bool gave_up_ = false;

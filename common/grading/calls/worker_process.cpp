@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "grading/base/machine_error.hpp"
+#include "grading/calls/fork_server.hpp"
 #include "grading/calls/protocol.hpp"
 #include "grading/calls/shared_memory.hpp"
 
@@ -33,6 +34,8 @@ namespace {
 
 /// What a lingering thread may print between two calls is not worth more of our time.
 constexpr int kMaxChunksAtOnce = 64;
+
+constexpr const char* kSandbox = "The sandbox for a submission";
 
 constexpr auto kLongestStart = std::chrono::seconds(30);   // of a confined worker, on a busy machine
 constexpr auto kLongestLaunch = std::chrono::seconds(90);  // of one behind a tool that takes it apart first
@@ -121,7 +124,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
   if (confinement) {
     words = confinement->launcher;
     memory_bytes_ = confinement->memory_bytes;
-    starter_ = "The sandbox for a submission";
+    starter_ = kSandbox;
   }
   std::optional<ChannelListener> listener;
   if (launcher) {
@@ -138,13 +141,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
 
   auto [ours, theirs] = Channel::create();
   if (confinement) ours.ask_who_sends();
-  std::array<int, 2> pipe_ends{};
-  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
-    throw std::runtime_error(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
-  output_ = Descriptor(pipe_ends[0]);
-  const Descriptor write_end(pipe_ends[1]);
-  fcntl(output_.get(), F_SETFL, O_NONBLOCK);
-
+  const Descriptor write_end = open_output();
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
@@ -160,6 +157,33 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, bool pass_out
   if (launcher) let_in(*listener);
   if (confinement || launcher) greet();
 }
+
+WorkerProcess::WorkerProcess(ForkServer& server, bool pass_output_on)
+    : pass_output_on_(pass_output_on),
+      memory_bytes_(server.memory_bytes()),
+      confined_(true),
+      server_(&server),
+      starter_(kSandbox) {
+  auto [ours, theirs] = Channel::create();
+  ours.ask_who_sends();
+  server.fork_worker(theirs, open_output());
+  channel_ = std::move(ours);
+  theirs.close();
+  greet();
+}
+
+/// Makes the pipe for what the worker prints, and returns its end.
+Descriptor WorkerProcess::open_output() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw std::runtime_error(fmt::format("cannot create a pipe: {}", std::strerror(errno)));
+  output_ = Descriptor(ends[0]);
+  fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+  return Descriptor(ends[1]);
+}
+
+/// Readable once it has ended; -1 where nothing is (Linux before 5.3, which has no pidfds).
+int WorkerProcess::end_fd() const { return server_ ? server_->fd() : process_.get(); }
 
 /// @throws MachineError
 void WorkerProcess::give_up_start(const std::string& problem) {
@@ -235,11 +259,10 @@ void WorkerProcess::collect_output() {
 
 WorkerProcess::Event WorkerProcess::wait(Clock::time_point deadline) {
   for (;;) {
-    // Without pidfds (Linux before 5.3) the end is noticed by looking now and then.
     std::array<pollfd, 3> events{pollfd{channel_.fd(), POLLIN, 0}, pollfd{output_.get(), POLLIN, 0},
-                                 pollfd{process_.get(), POLLIN, 0}};
+                                 pollfd{end_fd(), POLLIN, 0}};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    const int longest = memory_bytes_ > 0 || !process_ ? 20 : 1000;
+    const int longest = memory_bytes_ > 0 || end_fd() < 0 ? 20 : 1000;
     poll(events.data(), events.size(), static_cast<int>(std::clamp<long long>(left, 0, longest)));
     if (events[1].revents != 0) collect_output();
     if (events[0].revents & POLLIN) {
@@ -265,7 +288,12 @@ bool WorkerProcess::ends_soon() {
 }
 
 bool WorkerProcess::ended() {
-  if (!reaped_) {
+  if (server_ && !reaped_) {
+    if (const auto status = server_->take_status()) {
+      reaped_ = true;
+      status_ = as_signal(*status);
+    }
+  } else if (!reaped_) {
     // The group outlives its leader only as long as the leader is not reaped: look first, kill the rest, then
     // reap.
     siginfo_t info{};
@@ -325,7 +353,10 @@ bool WorkerProcess::finish(Clock::time_point deadline) {
 }
 
 int WorkerProcess::stop() {
-  if (!ended()) {
+  if (!ended() && server_) {
+    status_ = as_signal(server_->kill_worker());
+    reaped_ = true;
+  } else if (!reaped_) {
     kill_all();
     while (!reaped_ && waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }

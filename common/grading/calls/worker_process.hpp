@@ -18,26 +18,33 @@
 
 namespace course::grading {
 
+class ForkServer;
+
 /// @brief A running worker program: its channel, what it prints, and how it ends.
 /// It runs in a process group of its own, is killed when the thread that started it ends, and is killed and
-/// reaped by the destructor together with everything that it started and left in its group.
+/// reaped by the destructor together with everything that it started and left in its group. A confined one is
+/// forked by its server, and ends with that.
 class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `pass_output_on`: what it prints goes to our standard output as well. With a confinement it is started
-  /// as that says; with a launcher, by a program that need not pass descriptors on, whose command line these
-  /// words begin. In both cases it has said that it is ready when this returns.
+  /// `pass_output_on`: what it prints goes to our standard output as well. With a confinement it is a fork
+  /// server, started as that says; with a launcher, by a program that need not pass descriptors on, whose
+  /// command line these words begin. In both cases it has said that it is ready when this returns.
   /// @throws std::runtime_error, in words for the user, if the program cannot be started.
   explicit WorkerProcess(const std::filesystem::path& program, bool pass_output_on = false,
                          const Confinement* confinement = nullptr,
                          const std::vector<std::string>* launcher = nullptr);
+  /// A worker that the server forks; the server must outlive it. It is ready when this returns.
+  /// @throws std::runtime_error, in words for the user, if it cannot be started.
+  explicit WorkerProcess(ForkServer& server, bool pass_output_on = false);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return server_ ? inner_pid_ : pid_; }
   Channel& channel() { return channel_; }
+  const Channel& channel() const { return channel_; }
   PrintedTail& printed() { return printed_; }
 
   /// What happened first.
@@ -73,6 +80,8 @@ class WorkerProcess {
   bool ended();
 
  private:
+  Descriptor open_output();
+  int end_fd() const;
   bool ends_soon();
   void let_in(ChannelListener& listener);
   void greet();
@@ -83,6 +92,7 @@ class WorkerProcess {
   bool pass_output_on_;
   std::uint64_t memory_bytes_ = 0;  // 0: no limit
   bool confined_ = false;
+  ForkServer* server_ = nullptr;
   pid_t pid_ = -1;
   bool reaped_ = false;
   int status_ = 0;
@@ -90,7 +100,7 @@ class WorkerProcess {
   Descriptor output_;     // read end of its standard output and error
   Descriptor process_;    // pidfd: readable once it has ended
   std::string starter_;   // what stands before a worker, in words; empty: nothing
-  pid_t inner_pid_ = -1;  // of a worker with something before it
+  pid_t inner_pid_ = -1;  // of a worker with something before it, or a forked one
   Descriptor inner_;      // pidfd
   PrintedTail printed_;
 };

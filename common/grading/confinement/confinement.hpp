@@ -9,16 +9,16 @@
 
 namespace course::grading {
 
-/// What `course grade` asks of a session. Beside this, a confined worker filters its own system calls before
-/// it loads the kernel, and runs blocks on one thread, so that the same kernel does the same twice.
+/// What `course grade` asks of a session. A confined worker is forked by a server, which stands in the
+/// sandbox and loads nothing itself. It filters its own system calls before it loads the kernel, and runs
+/// blocks on one thread, so that the same kernel does the same twice.
 struct Confinement {
   std::vector<std::string> launcher;  ///< goes before the worker's own command line; see Sandbox::launcher()
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  ///< a worker that holds more is ended
-  bool one_call =
-      true;  ///< a worker has ended, with all its namespaces, before the outputs of its one call are read
+  bool one_call = true;  ///< a worker has ended before the outputs of its one call are read
 };
 
-/// Argument that makes a worker confine itself.
+/// Argument that makes a worker program a fork server, whose workers confine themselves.
 inline constexpr const char* kConfinedOption = "--confined";
 
 std::string to_json(const Confinement& confinement);

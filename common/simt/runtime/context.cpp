@@ -354,7 +354,8 @@ std::size_t drop_pending() {
   return context.drop_all();
 }
 
-std::vector<Allocation> live_allocations() { return device_memory().live(); }
+std::uint64_t allocations_so_far() { return device_memory().allocations_so_far(); }
+std::vector<Allocation> live_allocations(std::uint64_t before) { return device_memory().live(before); }
 
 void reset() {
   Context& context = Context::get();

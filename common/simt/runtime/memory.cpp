@@ -290,10 +290,16 @@ void DeviceMemory::close() {
   if (high_water_ > 0) mprotect(device_, wide_ ? capacity() : round_up(high_water_, page_bytes()), PROT_NONE);
 }
 
-std::vector<Allocation> DeviceMemory::live() const {
+std::uint64_t DeviceMemory::allocations_so_far() const {
+  const std::lock_guard lock(mutex_);
+  return next_serial_ - 1;
+}
+
+std::vector<Allocation> DeviceMemory::live(std::uint64_t before) const {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<std::uint64_t, Allocation>> found;
   for (const auto& [offset, block] : live_) {
+    if (block.serial <= before) continue;
     SourceLine line = user_line(block.caller);
     found.push_back({block.serial, {device_ + offset, block.bytes, std::move(line.file), line.line}});
   }

@@ -109,7 +109,9 @@ class DeviceMemory {
   void open();
   void close();
 
-  std::vector<Allocation> live() const;
+  std::uint64_t allocations_so_far() const;
+  /// Those that are live, without the first `before` that ever were allocated.
+  std::vector<Allocation> live(std::uint64_t before) const;
   /// Overwritten red zones, each reported once: the pattern is put back.
   std::vector<RedZoneHit> check_red_zones();
   std::size_t bytes_in_use() const;

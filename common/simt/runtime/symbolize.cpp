@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -14,14 +15,16 @@
 #include <mutex>
 #include <string_view>
 
+#include "simt/control.hpp"
 #include "simt/runtime/file_view.hpp"
 
 namespace {
 
 // The C library and its kin hold no line of a user. Where their debug files are installed, libbacktrace would
 // read and unpack all of them at its first question: a third of a second in every worker. Nor does this
-// library, whose symbols it would sort: a millisecond.
+// library, whose symbols it would sort: a millisecond. Nor the program, where that is said of it.
 thread_local bool other_modules_are_hidden = false;
+std::atomic<bool> program_is_left_out = false;
 
 using ModuleCallback = int (*)(dl_phdr_info*, std::size_t, void*);
 
@@ -61,13 +64,17 @@ extern "C" int __wrap_dl_iterate_phdr(ModuleCallback callback, void* data) {
       [](dl_phdr_info* info, std::size_t size, void* out) {
         const auto* to = static_cast<const VisibleModules*>(out);
         ModuleRange unused;
-        const bool hidden = is_system_module(info->dlpi_name) || find_runtime(info, size, &unused) != 0;
+        const bool is_program = *info->dlpi_name == '\0';
+        const bool hidden = is_system_module(info->dlpi_name) || find_runtime(info, size, &unused) != 0 ||
+                            (is_program && program_is_left_out);
         return hidden ? 0 : to->callback(info, size, to->data);
       },
       &visible);
 }
 
 namespace simt {
+
+void leave_program_out() { program_is_left_out = true; }
 
 const char* own_program() {
   constexpr const char* kLink = "/proc/self/exe";

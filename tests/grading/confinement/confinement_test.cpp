@@ -3,6 +3,7 @@
 #include "grading/confinement/confinement.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include <filesystem>
@@ -11,6 +12,8 @@
 #include <utility>
 
 #include "grading/base/subprocess.hpp"
+#include "grading/calls/fork_server.hpp"
+#include "grading/calls/worker_process.hpp"
 #include "support/catch.hpp"
 #include "worker_support.hpp"
 
@@ -56,6 +59,34 @@ TEST_CASE("a confined worker that may serve several calls stays") {
   CHECK(worker > 0);
   CHECK(why_not_clean(misbehave(session, kNothing)).empty());
   CHECK(session.worker_pid() == worker);
+}
+
+TEST_CASE("nothing that confined code leaves in its process is there in the next call") {
+  Session session(confined("misbehave"));
+  for (int call = 0; call < 3; ++call) {
+    const Outcome outcome = misbehave(session, kCountCalls);
+    INFO(outcome.message);
+    CHECK(why_not_clean(outcome).empty());
+    CHECK_THAT(outcome.printed, ContainsSubstring("call 1"));
+  }
+}
+
+TEST_CASE("confined code cannot change the process that later calls come from") {
+  check_ends(kLimitServer, "Your code asked the system for prlimit64, which a kernel has no need of");
+}
+
+TEST_CASE("a fork server forks one worker after the other, and the last ends with it") {
+  ForkServer server(COURSE_TEST_WORKER, Confinement{});
+  WorkerProcess first(server);
+  CHECK(kill(first.pid(), 0) == 0);
+  CHECK(first.stop() == SIGKILL);
+  CHECK(kill(first.pid(), 0) == -1);
+  CHECK(server.works());
+  WorkerProcess second(server);
+  CHECK_FALSE(second.ended());
+  server.end();
+  CHECK_FALSE(server.works());
+  CHECK(second.ended());
 }
 
 TEST_CASE("a call too large for check mode gives the same results between fenced pages") {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -228,6 +229,16 @@ void misbehave(std::int32_t what, float* out, std::int64_t n) {
                0) == MAP_FAILED)
         throw std::runtime_error("no addresses left");
       break;
+    case kCountCalls: {
+      static int calls = 0;
+      std::printf("call %d\n", ++calls);
+      break;
+    }
+    case kLimitServer: {
+      const rlimit few{8, 8};
+      prlimit(getppid(), RLIMIT_NOFILE, &few, nullptr);
+      break;
+    }
   }
   fill(out, n);
 }

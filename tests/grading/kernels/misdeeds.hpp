@@ -51,5 +51,7 @@ enum Misdeed : std::int32_t {
   kMapCode,
   kCallSystem,
   kManyAddresses,
+  kCountCalls,
+  kLimitServer,
   kSystemCall = 10'000,  ///< plus the number of the call, which is made by the C library, with zeros
 };

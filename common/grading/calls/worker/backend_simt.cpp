@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -21,7 +20,7 @@ namespace course::grading::backend {
 namespace {
 
 FatalHandler fatal_handler = nullptr;
-std::set<const void*> allocated_before;
+std::uint64_t allocated_before = 0;
 bool checking = false;
 
 simt::Order order_of(Order order) {
@@ -37,8 +36,7 @@ simt::Order order_of(Order order) {
 }
 
 void take_leaks(Outcome& outcome) {
-  for (const simt::Allocation& allocation : simt::live_allocations()) {
-    if (allocated_before.contains(allocation.pointer)) continue;
+  for (const simt::Allocation& allocation : simt::live_allocations(allocated_before)) {
     outcome.leaks.push_back({allocation.bytes, allocation.file, allocation.line});
     outcome.leak_bytes += allocation.bytes;
   }
@@ -84,6 +82,7 @@ std::string start(FatalHandler handler) {
     const Finding finding = simt::report::finding_of(fault);
     fatal_handler(fault.kind.c_str(), finding.what.c_str(), fault.file.c_str(), fault.line);
   });
+  simt::leave_program_out();
   start_student_heaps();
   return {};
 }
@@ -123,9 +122,7 @@ void begin_call() {
     if (const auto wish = simt::report::trace_wish()) simt::start_trace(wish->request);
   (void)simt::take_faults();
   (void)cudaGetLastError();
-  allocated_before.clear();
-  for (const simt::Allocation& allocation : simt::live_allocations())
-    allocated_before.insert(allocation.pointer);
+  allocated_before = simt::allocations_so_far();
 }
 
 void count_launches(Outcome& outcome) {

@@ -162,9 +162,17 @@ constexpr SystemCall kReads[] = {COURSE_CALL(read), COURSE_CALL(readv), COURSE_C
                                  COURSE_CALL(preadv), COURSE_CALL(preadv2)};
 
 /// Forbidden only with certain arguments.
-constexpr SystemCall kConditional[] = {COURSE_CALL(clone),         COURSE_CALL(tgkill), COURSE_CALL(prctl),
-                                       COURSE_CALL(openat),        COURSE_CALL(open),   COURSE_CALL(mprotect),
-                                       COURSE_CALL(pkey_mprotect), COURSE_CALL(mmap),   COURSE_CALL(fcntl)};
+constexpr SystemCall kConditional[] = {COURSE_CALL(clone),
+                                       COURSE_CALL(tgkill),
+                                       COURSE_CALL(prctl),
+                                       COURSE_CALL(openat),
+                                       COURSE_CALL(open),
+                                       COURSE_CALL(mprotect),
+                                       COURSE_CALL(pkey_mprotect),
+                                       COURSE_CALL(mmap),
+                                       COURSE_CALL(fcntl),
+                                       COURSE_CALL(prlimit64),
+                                       COURSE_CALL(sched_setaffinity)};
 #undef COURSE_CALL
 
 const char* name_of(long number) {
@@ -299,7 +307,7 @@ class FilterProgram {
 /// kernel's.
 constexpr std::uint16_t kByItself = 1;
 
-/// Ends the process, which a process that is number 1 of its namespace does not do by itself.
+/// Ends the process as a shell would tell of it.
 [[noreturn]] void end_by(int signal) { _exit(128 + signal); }
 
 void on_forbidden_call(int signal, siginfo_t* info, void*) {
@@ -385,6 +393,8 @@ void confine(const Privileges& privileges) {
   }
   filter.forbid_if(SYS_tgkill, 0, Test::equals, static_cast<std::uint32_t>(getpid()), false);
   filter.forbid_if(SYS_prctl, 0, Test::equals, PR_SET_PDEATHSIG);
+  filter.forbid_if(SYS_prlimit64, 0, Test::equals, 0, false);  // of another process: that of the next calls
+  if (!privileges.start_threads) filter.forbid_if(SYS_sched_setaffinity, 0, Test::equals, 0, false);
   if (!privileges.write_files) {
     for (const SystemCall& call : kChangesOfFiles) filter.forbid(call.number);
     constexpr std::uint32_t kChanging = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;

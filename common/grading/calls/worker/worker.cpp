@@ -31,6 +31,7 @@
 #include "grading/calls/worker/confine.hpp"
 #include "grading/calls/worker/exceptions.hpp"
 #include "grading/calls/worker/fatal_report.hpp"
+#include "grading/calls/worker/fork_on_request.hpp"
 #include "grading/calls/worker/kernel_library.hpp"
 #include "grading/calls/worker/names.hpp"
 #include "grading/confinement/confinement.hpp"
@@ -92,6 +93,15 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
   return outcome;
 }
 
+/// Says that a worker is there, or a fork server: `problem` is why it cannot work, or empty.
+void greet(Channel& channel, const std::string& problem) {
+  ReplyMessage ready;
+  ready.ready = true;
+  ready.unusable = !problem.empty();
+  ready.outcome = refused(problem);
+  channel.send(encode(ready));
+}
+
 /// Processes that the entry started and that are still there, or were never waited for.
 bool has_children() { return waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD; }
 
@@ -109,14 +119,7 @@ class Worker {
     if (loads_nothing_more_) note_names();
   }
 
-  /// Says that it is ready.
-  void greet() {
-    ReplyMessage ready;
-    ready.ready = true;
-    ready.unusable = !problem_.empty();
-    ready.outcome = refused(problem_);
-    channel_.send(encode(ready));
-  }
+  void greet() { grading::greet(channel_, problem_); }
 
   /// Serves calls until the grader closes the channel. Returns the exit status.
   int serve() {
@@ -262,6 +265,10 @@ int main(int argc, char** argv) try {
   if (confined) find_all_functions_now(argv);
   give_way();
   Channel channel = launched ? connect_to_listener(argv[2]) : Channel(Descriptor(kWorkerChannel));
+  if (confined) {
+    greet(channel, "");
+    if (!fork_on_request(channel)) return 0;
+  }
   fcntl(channel.fd(), F_SETFD, FD_CLOEXEC);
   // A crash loses at most the line being printed. The buffer is not the student's, though it prints first.
   static char printed[BUFSIZ];

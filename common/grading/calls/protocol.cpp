@@ -173,6 +173,14 @@ void shorten(simt::FindingSide& side) {
     for (std::string* text : {&call.file, &call.function, &call.text}) *text = cut(*text);
 }
 
+/// As many as a reply holds: of more, those that weigh most, so that no number of notes hides an error.
+std::vector<Finding> listed(std::vector<Finding> findings) {
+  if (findings.size() <= kMaxListed) return findings;
+  std::ranges::stable_sort(findings, {}, &Finding::severity);
+  findings.resize(kMaxListed);
+  return findings;
+}
+
 }  // namespace
 
 std::string encode(const ReplyMessage& message) {
@@ -182,9 +190,7 @@ std::string encode(const ReplyMessage& message) {
     if (leaks.size() == kMaxListed) break;
     leaks.push_back({{"bytes", leak.bytes}, {"file", cut(leak.file)}, {"line", leak.line}});
   }
-  for (const Finding& finding : outcome.findings) {
-    if (findings.size() == kMaxListed) break;
-    Finding short_one = finding;
+  for (Finding& short_one : listed(outcome.findings)) {
     for (std::string* text : {&short_one.here.file, &short_one.other.file, &short_one.kernel,
                               &short_one.called_from, &short_one.element, &short_one.what})
       *text = cut(*text);

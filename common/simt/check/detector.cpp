@@ -28,6 +28,7 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   last_shared_ = nullptr;
   earlier_guesses_.clear();
   guessing_sites_.clear();
+  comparing_sites_.clear();
   unreached_.clear();
   if (order_.stamps_expired()) {
     global_.forget_accesses();
@@ -82,12 +83,13 @@ void Detector::end_block() {
 
 void Detector::end_launch() {
   for (Guess& guess : earlier_guesses_)
-    if (!guessing_sites_.contains(guess.read_site))
+    if (!guessing_sites_.contains(guess.read_site) || !comparing_sites_.contains(guess.atomic_site()))
       log_.add(guess.kind, std::move(guess.report), guess.site, guess.other_site);
   earlier_guesses_.clear();
 }
 
-void Detector::forget_guesses(const Touch& touch, Cell& cell) {
+void Detector::note_compare_and_swap(const Touch& touch, Cell& cell) {
+  comparing_sites_.insert(touch.access.site);
   std::erase_if(guesses_, [&](const Guess& guess) {
     const bool is_it =
         guess.space == touch.access.space && guess.offset == touch.offset && guess.thread == touch.thread;
@@ -221,7 +223,7 @@ unsigned Detector::touch_page(const Touch& touch, std::uint64_t offset, unsigned
       if (touch.access.kind == Kind::atomic && !touch.access.is_volatile &&
           !is_initialised(unit, units.cell[i]))
         note_uninitialised(unit, units.unit_bytes);
-      if (touch.access.compares) forget_guesses(unit, units.cell[i]);
+      if (touch.access.compares) note_compare_and_swap(unit, units.cell[i]);
       write(unit, units.cell[i]);
     }
   }

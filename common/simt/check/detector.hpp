@@ -110,9 +110,10 @@ class Detector {
     Step step;
     bool raced = false;  ///< somebody wrote it meanwhile, and nothing orders the two: that has been told
   };
-  /// A plain read that is not ordered with an atomic of another thread. If the reader goes on with an atomic
-  /// on the same element, the read was the first guess of a compare-and-swap loop, and harmless. So it is if
-  /// other readers at that site go on so: this one was content with what it found, and updates nothing.
+  /// A plain read that is not ordered with an atomic of another thread. If the reader goes on with a
+  /// compare-and-swap on the same element, the read was the first guess of a loop, and harmless. So it is if
+  /// other readers at that site go on so and the atomic is a compare-and-swap, too: this one was content with
+  /// what it found, and updates nothing.
   struct Guess {
     Space space;
     std::uint64_t offset;
@@ -122,6 +123,7 @@ class Detector {
     unsigned site, other_site, read_site;
 
     bool between(unsigned one, unsigned other) const { return site == one && other_site == other; }
+    unsigned atomic_site() const { return read_site == site ? other_site : site; }
   };
   struct PendingCopy {
     std::uint64_t begin, end;                ///< in shared memory
@@ -169,7 +171,7 @@ class Detector {
   void write_after_write(const Touch& touch, const Cell& cell);
   void write_after_own_reads(const Touch& touch, const Cell& cell);
   void write_after_reads(const Touch& touch, const Cell& cell);
-  void forget_guesses(const Touch& touch, Cell& cell);
+  void note_compare_and_swap(const Touch& touch, Cell& cell);
   CopyHistory& history_of(unsigned thread);
   void count_copy(const PendingCopy& copy, int by);
   bool may_meet_copy(std::uint64_t begin, std::uint64_t end) const;
@@ -201,6 +203,7 @@ class Detector {
   std::vector<Guess> guesses_;              ///< of the running block
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites
   std::set<unsigned> guessing_sites_;       ///< of the launch: reads there are first guesses
+  std::set<unsigned> comparing_sites_;      ///< of the launch: there stands a compare-and-swap
   std::set<std::pair<unsigned, const SharedRange*>> unreached_;  ///< at a site, variables of other kernels
   const GlobalRange* last_range_ = nullptr;
   const SharedRange* last_shared_ = nullptr;

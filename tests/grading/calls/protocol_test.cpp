@@ -118,6 +118,17 @@ TEST_CASE("a finding and a profile survive the wire") {
   CHECK(launches_to_json(copy.profile->launches) == launches_to_json({launch, launch}));
 }
 
+TEST_CASE("a reply with more findings than it holds leaves out notes before errors") {
+  ReplyMessage reply;
+  for (int line = 1; line <= 12; ++line)
+    reply.outcome.findings.push_back(test::finding("same_value_write", line, Severity::note, "A note."));
+  reply.outcome.findings.push_back(test::finding("race", 13, Severity::error, "A race."));
+  const std::vector<Finding> told = decode_reply(encode(reply)).outcome.findings;
+  REQUIRE(told.size() == 12);
+  CHECK(told[0].kind == "race");
+  CHECK(told[1].here.line == 1);
+}
+
 TEST_CASE("a profile that is too long for one message loses its lines, then goes") {
   simt::LaunchProfile launch;
   launch.total.shuffles = 3;

@@ -1,5 +1,6 @@
 #include "grading/facts/profile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -66,9 +67,11 @@ Profile make_profile(std::vector<simt::LaunchProfile> launches) {
 }
 
 Profile with_atomics_as_accesses(Profile profile) {
-  constexpr std::uint64_t kFewAtomicBytes = 1024, kFewOf = 8;  // of so many bytes that are loaded, one
-  const std::uint64_t bytes = profile.global_atomic.bytes_asked;
-  const bool many_in_global = bytes > kFewAtomicBytes && bytes * kFewOf > profile.global_load.bytes_asked;
+  constexpr std::uint64_t kFewAtomicBytes = 1024,
+                          kFewOf = 8;  // one, of so many bytes that are loaded, or that are stored
+  const std::uint64_t bytes = profile.global_atomic.bytes_asked,
+                      accessed = std::min(profile.global_load.bytes_asked, profile.global_store.bytes_asked);
+  const bool many_in_global = bytes > kFewAtomicBytes && bytes * kFewOf > accessed;
   const bool many_in_shared = profile.shared_atomic.bytes_asked > kFewAtomicBytes;
   if (!many_in_global && !many_in_shared) return profile;
   const auto count = [=](simt::Counters& counters) {

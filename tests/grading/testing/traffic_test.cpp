@@ -226,4 +226,11 @@ TEST_CASE("many atomics count as loads and stores, and a few do not", "[traffic]
     line.counters.global_atomic.bytes_asked = few;
     CHECK(with_atomics_as_accesses(launch_of({line})).global_load.bytes_asked == 4096);
   }
+  // Few beside what is loaded may be many beside what is stored.
+  line = reads(7, 65536, 2048, 2048);
+  line.counters.global_atomic = {32, 128, 128, 4096, 4096};
+  line.counters.global_store = {256, 1024, 1024, 32768, 32768};
+  CHECK(with_atomics_as_accesses(launch_of({line})).global_store.bytes_asked == 32768);
+  line.counters.global_store = {32, 128, 128, 4096, 4096};
+  CHECK(with_atomics_as_accesses(launch_of({line})).global_store.bytes_asked == 8192);
 }

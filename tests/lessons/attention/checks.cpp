@@ -227,6 +227,16 @@ Sizes unknown_sizes_of_whole_sectors() {
           8 * random.integer(6, 10)};
 }
 
+Sizes unknown_sizes_of_many_tiles() {
+  Random random(case_seed() + 4);
+  return {1, 2, random.integer(130, 160), random.integer(130, 200), 8 * random.integer(1, 3)};
+}
+
+Sizes unknown_sizes_of_many_heads() {
+  Random random(case_seed() + 5);
+  return {1, random.integer(7, 9), random.integer(20, 80), random.integer(20, 80), 8 * random.integer(1, 2)};
+}
+
 Problem mostly_hidden() {
   Random random(case_seed() + 2);
   const Int Nq = random.integer(20, 90), Nk = Nq + random.integer(560, 620);
@@ -261,14 +271,10 @@ Meetings meetings_of(const Problem& p, Int queries_of_a_tile, Int keys_of_a_tile
   return all;
 }
 
-Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {
-  INFO(describe(p));
-  if (options.check == CheckMode::if_small && tiles_of(p) > kMostTilesChecked)
-    options.check = CheckMode::never;
-  Forward got = results_of(p);
-  const Outcome outcome = kernel.attend(p, got, options);
-  require_ran(outcome, where);
-  require_results(kernel, p, got, outcome, where);
+namespace {
+
+/// What holds in every call that check mode counts.
+void require_counted(const Kernel& kernel, const Problem& p, const Outcome& outcome, TestLine where) {
   require_load_limit(kernel.load_limit, p, outcome, where);
   const std::optional<Profile> profile = profile_if_counted(outcome, where);
   if (kernel.stores_once && profile) {
@@ -278,6 +284,19 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
             "Your code launched " + std::to_string(launches) + " kernels; it should launch one.", where);
   }
   require_on_tensor_cores(outcome, multiply_adds_of(p, kernel.on_tensor_cores), where);
+}
+
+}  // namespace
+
+Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestLine where) {
+  INFO(describe(p));
+  if (options.check == CheckMode::if_small && tiles_of(p) > kMostTilesChecked)
+    options.check = CheckMode::never;
+  Forward got = results_of(p);
+  const Outcome outcome = kernel.attend(p, got, options);
+  require_ran(outcome, where);
+  require_results(kernel, p, got, outcome, where);
+  require_counted(kernel, p, outcome, where);
   return outcome;
 }
 
@@ -294,6 +313,7 @@ void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {
   const Outcome outcome = kernel.attend(p, first, {});
   require_ran(outcome, where);
   require_results(kernel, p, first, outcome, where);
+  require_counted(kernel, p, outcome, where);
   std::uint64_t seed = order_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;
@@ -382,8 +402,10 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
   constexpr Int kMostBlocks =
       65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
   std::optional<Outcome> unlimited;
-  if (p.B() * p.H() <= kMostBlocks)
+  if (p.B() * p.H() <= kMostBlocks) {
     require_ran(unlimited.emplace(kernel.attend(p, got, {.check = check_mode})), where);
+    require_counted(kernel, p, *unlimited, where);
+  }
   const Outcome outcome = kernel.attend(p, got, options);
   if (!require_refused_launch(outcome, unlimited, where)) require_results(kernel, p, got, outcome, where);
 }

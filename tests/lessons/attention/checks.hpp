@@ -104,6 +104,13 @@ inline const grading::CallOptions kCounted{.check = grading::CheckMode::always};
 Sizes unknown_sizes();
 Sizes unknown_sizes_of_whole_sectors();
 
+/// @brief The same, with three tiles of 64 queries and of 64 keys or more: a sum of two has the same bits in
+/// both orders. D is a multiple of 8.
+Sizes unknown_sizes_of_many_tiles();
+
+/// @brief The same, with seven heads or more: no block has a fourth of the work.
+Sizes unknown_sizes_of_many_heads();
+
 /// @brief Two heads with a window and perhaps sinks, which hide most tiles of keys from all queries: of sizes
 /// that no kernel knows beforehand, with rows that begin with sectors, of 16 bits, too.
 Problem mostly_hidden();

@@ -154,6 +154,31 @@ void require_no_atomics(const Profile& profile, TestLine where) {
           "There are atomic operations on global memory; every element of a result has one owner.", where);
 }
 
+namespace {
+
+/// What holds in every call that check mode counts.
+void require_counted(const BackwardKernel& kernel, const BackwardProblem& p, const Outcome& outcome,
+                     TestLine where) {
+  require_load_limit(kernel.load_limit, p, outcome, where);
+  const std::optional<Profile> profile = profile_if_counted(outcome, where);
+  if (!kernel.stores_once || !profile) return;
+  require_stores_outputs_once(kernel, kernel.three_launches ? *profile : *outcome.profile, p, where);
+  const std::size_t launches = profile->launches.size();
+  const bool all_due = kernel.three_launches && p.B() * p.H() * p.Nq() * p.Nk() > 0;
+  const std::size_t most = p.sink ? 4 : 3;
+  require(launches <= most && (launches == most || !all_due),
+          "Your code launched " + std::to_string(launches) + " kernels; it should launch " +
+              (p.sink ? "four" : "three") + (kernel.three_launches ? "" : " at most") +
+              ": of delta, of dK and dV, and of dQ" + (p.sink ? ", and of dsink." : "."),
+          where);
+  if (kernel.three_launches)
+    require_no_atomics(*profile, where);
+  else
+    require_few_additions(*profile, p, where);
+}
+
+}  // namespace
+
 Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOptions options, TestLine where) {
   INFO(describe(p));
   if (options.check == CheckMode::if_small && tiles_of(p) > kMostTilesChecked)
@@ -162,23 +187,7 @@ Outcome check(const BackwardKernel& kernel, const BackwardProblem& p, CallOption
   const Outcome outcome = kernel.attend_backward(p, got, options);
   require_ran(outcome, where);
   require_results(kernel, p, got, where);
-  require_load_limit(kernel.load_limit, p, outcome, where);
-  const std::optional<Profile> profile = profile_if_counted(outcome, where);
-  if (kernel.stores_once && profile) {
-    require_stores_outputs_once(kernel, kernel.three_launches ? *profile : *outcome.profile, p, where);
-    const std::size_t launches = profile->launches.size();
-    const bool all_due = kernel.three_launches && p.B() * p.H() * p.Nq() * p.Nk() > 0;
-    const std::size_t most = p.sink ? 4 : 3;
-    require(launches <= most && (launches == most || !all_due),
-            "Your code launched " + std::to_string(launches) + " kernels; it should launch " +
-                (p.sink ? "four" : "three") + (kernel.three_launches ? "" : " at most") +
-                ": of delta, of dK and dV, and of dQ" + (p.sink ? ", and of dsink." : "."),
-            where);
-    if (kernel.three_launches)
-      require_no_atomics(*profile, where);
-    else
-      require_few_additions(*profile, p, where);
-  }
+  require_counted(kernel, p, outcome, where);
   return outcome;
 }
 
@@ -208,8 +217,10 @@ void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestL
 void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {
   INFO(describe(p));
   Backward first = results_of(p);
-  require_ran(kernel.attend_backward(p, first, {}), where);
+  const Outcome outcome = kernel.attend_backward(p, first, {});
+  require_ran(outcome, where);
   require_results(kernel, p, first, where);
+  require_counted(kernel, p, outcome, where);
   std::uint64_t seed = order_seed();
   for (const Order order : {Order::reverse, Order::random, Order::random}) {
     CallOptions options;
@@ -308,8 +319,10 @@ void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardPr
   constexpr Int kMostBlocks =
       65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
   std::optional<Outcome> unlimited;
-  if (p.B() * p.H() <= kMostBlocks)
+  if (p.B() * p.H() <= kMostBlocks) {
     require_ran(unlimited.emplace(kernel.attend_backward(p, got, {.check = check_mode})), where);
+    require_counted(kernel, p, *unlimited, where);
+  }
   const Outcome outcome = kernel.attend_backward(p, got, options);
   if (!require_refused_launch(outcome, unlimited, where)) require_results(kernel, p, got, where);
 }

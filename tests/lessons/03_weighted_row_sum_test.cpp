@@ -370,20 +370,23 @@ void check_columns(Entry<RowSum> entry, std::initializer_list<std::int64_t> colu
 }
 
 void check_orders(Entry<RowSum> entry) {
-  const Problem p = random_problem(20, 777, 777);
-  Tensor<float> first({p.rows()});
-  require_ran(sum_rows(entry, p, first));
-  require_sums(first, p);
-  std::uint64_t seed = order_seed();
-  for (const Order order : {Order::reverse, Order::random, Order::random}) {
-    CallOptions options;
-    options.order = order;
-    options.seed = seed++;
-    Tensor<float> y({p.rows()});
-    require_ran(sum_rows(entry, p, y, options));
-    require_sums(y, p);
-    INFO("The same call, with blocks, warps and threads in another order; y must have the same bits");
-    require_same_bits(y, first, "y");
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const Col cols = random.integer(150, 1500);
+  for (const Problem& p : {random_problem(20, 777, 777), random_problem(random.integer(5, 40), cols, cols)}) {
+    Tensor<float> first({p.rows()});
+    require_ran(sum_rows(entry, p, first));
+    require_sums(first, p);
+    std::uint64_t seed = order_seed();
+    for (const Order order : {Order::reverse, Order::random, Order::random}) {
+      CallOptions options;
+      options.order = order;
+      options.seed = seed++;
+      Tensor<float> y({p.rows()});
+      require_ran(sum_rows(entry, p, y, options));
+      require_sums(y, p);
+      INFO("The same call, with blocks, warps and threads in another order; y must have the same bits");
+      require_same_bits(y, first, "y");
+    }
   }
 }
 

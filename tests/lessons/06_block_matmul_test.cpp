@@ -389,20 +389,24 @@ void check_slices(Entry<Product> entry) {
 }
 
 void check_orders(Entry<Product> entry) {
-  const Problem p = random_problem(70, 140, 45);
-  Tensor<float> first({p.M(), p.N()});
-  require_ran(multiply(entry, p, first));
-  require_product(first, p);
-  std::uint64_t seed = order_seed();
-  for (const Order order : {Order::reverse, Order::random, Order::random}) {
-    CallOptions options;
-    options.order = order;
-    options.seed = seed++;
-    Tensor<float> C({p.M(), p.N()});
-    require_ran(multiply(entry, p, C, options));
-    require_product(C, p);
-    INFO("The same call, with blocks, warps and threads in another order; C must have the same bits");
-    require_same_bits(C, first, "C");
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  for (const Problem& p :
+       {random_problem(70, 140, 45),
+        random_problem(random.integer(30, 150), random.integer(30, 150), random.integer(40, 100))}) {
+    Tensor<float> first({p.M(), p.N()});
+    require_ran(multiply(entry, p, first));
+    require_product(first, p);
+    std::uint64_t seed = order_seed();
+    for (const Order order : {Order::reverse, Order::random, Order::random}) {
+      CallOptions options;
+      options.order = order;
+      options.seed = seed++;
+      Tensor<float> C({p.M(), p.N()});
+      require_ran(multiply(entry, p, C, options));
+      require_product(C, p);
+      INFO("The same call, with blocks, warps and threads in another order; C must have the same bits");
+      require_same_bits(C, first, "C");
+    }
   }
 }
 
@@ -528,8 +532,12 @@ void check_ragged_counters(Entry<Product> entry) {
 
 /// No block multiplies what two could share: tiles have at most 256 x 256 elements.
 void check_busy_blocks(Entry<Product> entry) {
-  const Outcome outcome = check(entry, random_problem(512, 64, 16));
-  if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.5);
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  for (const Problem& p :
+       {random_problem(512, 64, 16), random_problem(512, random.integer(20, 70), random.integer(10, 24))}) {
+    const Outcome outcome = check(entry, p);
+    if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.5);
+  }
 }
 
 }  // namespace

@@ -545,6 +545,7 @@ TEST_CASE("gives O = 0, l = 0 and m = -inf without keys, and launches nothing wi
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l08][flash1_forward][points:1]") {
   check_same_bits(kKernel, random_problem({1, 2, 130, 90, 8}));
+  check_same_bits(kKernel, random_problem(unknown_sizes_of_many_tiles()));
 }
 
 TEST_CASE("lets no thread depend on the speed of another", "[l08][flash1_forward][points:1]") {

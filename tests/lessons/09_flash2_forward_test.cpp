@@ -940,6 +940,7 @@ TEST_CASE("gives 0 and -inf without keys, and launches nothing without queries",
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l09][flash2_forward][points:1]") {
   check_same_bits(kKernel, random_problem({1, 1, 140, 70, 20}));
+  check_same_bits(kKernel, random_problem(unknown_sizes_of_many_tiles()));
 }
 
 TEST_CASE("launches one kernel, with a block for each tile of queries of each head",

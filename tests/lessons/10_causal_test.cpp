@@ -177,6 +177,7 @@ TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l10][c
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l10][causal][points:1]") {
   check_same_bits(kKernel, causal_problem({2, 2, 130, 66, 8}));
+  check_same_bits(kKernel, causal_problem(unknown_sizes_of_many_tiles()));
 }
 
 TEST_CASE("loads no keys that no query of the tile sees", "[l10][causal][points:4]") {
@@ -192,20 +193,31 @@ TEST_CASE("loads no keys that no query of the tile sees", "[l10][causal][points:
 
 TEST_CASE("launches one kernel, with blocks for every tile, that writes O and lse once, in whole sectors",
           "[l10][causal][points:2]") {
-  const Problem p = causal_problem({1, 2, 144, 144, 16});
-  const Outcome outcome = check(kKernel, p, kCounted);
-  const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  const simt::LaunchProfile& launch = profile->launches[0];
-  const Int blocks = Int{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-  require(blocks >= 4, launch.kernel + " has " + std::to_string(blocks) +
-                           " blocks for 2 heads of 144 queries; tiles of 128 queries make 4.");
-  require(rows_that_a_block_stores(*profile, p) <= 128,
-          launch.kernel + " has a block with " + std::to_string(rows_that_a_block_stores(*profile, p)) +
-              " queries; a tile has 64 to 128.");
-  require_busy_lanes(*profile);
-  require_busy_warps(*profile);
-  require_whole_sectors(*profile);
+  Random random(case_seed());
+  const Int N = 8 * random.integer(17, 20);
+  // The second is of sizes that no kernel knows beforehand.
+  for (const Sizes& n :
+       {Sizes{1, 2, 144, 144, 16}, {1, random.integer(2, 4), N, N, 8 * random.integer(1, 3)}}) {
+    const Problem p = causal_problem(n);
+    const Outcome outcome = check(kKernel, p, kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    INFO(describe(p));
+    const simt::LaunchProfile& launch = profile->launches[0];
+    const Int blocks = Int{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+    require(blocks >= 2 * p.H(), launch.kernel + " has " + std::to_string(blocks) + " blocks for " +
+                                     std::to_string(p.H()) + " heads of " + std::to_string(p.Nq()) +
+                                     " queries; tiles of 128 queries make " + std::to_string(2 * p.H()) +
+                                     ".");
+    require(rows_that_a_block_stores(*profile, p) <= 128,
+            launch.kernel + " has a block with " + std::to_string(rows_that_a_block_stores(*profile, p)) +
+                " queries; a tile has 64 to 128.");
+    require_busy_lanes(*profile);
+    require_busy_warps(*profile);
+    require_whole_sectors(*profile);
+  }
+  const Outcome of_heads = check(kKernel, causal_problem(unknown_sizes_of_many_heads()), kCounted);
+  if (const Profile* of_blocks = profile_of(of_heads)) require_busy_blocks(*of_blocks, 0.25);
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l10][causal][points:1]") {

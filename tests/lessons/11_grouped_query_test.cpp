@@ -504,8 +504,10 @@ std::optional<std::uint64_t> bytes_of_keys_read(const Problem& p) {
 
 /// No block does what several could share.
 void check_busy_blocks() {
-  const Outcome outcome = check(kKernel, random_problem({1, 8, 70, 24, 8}), kCounted);
-  if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.25);
+  for (const Sizes& n : {Sizes{1, 8, 70, 24, 8}, unknown_sizes_of_many_heads()}) {
+    const Outcome outcome = check(kKernel, random_problem(n), kCounted);
+    if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.25);
+  }
 }
 
 }  // namespace
@@ -641,6 +643,9 @@ TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l11][g
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l11][grouped_query][points:1]") {
   check_same_bits(kKernel, random_problem({1, 6, 25, 70, 12, 2}, kCausal));
+  Sizes unknown = unknown_sizes_of_many_tiles();
+  unknown.H_kv = 1;
+  check_same_bits(kKernel, random_problem(unknown));
 }
 
 TEST_CASE("reads K and V once for all heads of a group where the queries are few",

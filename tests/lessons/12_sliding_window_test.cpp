@@ -747,6 +747,7 @@ TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l12][s
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l12][sliding_window][points:1]") {
   check_same_bits(kKernel, random_problem({1, 1, 30, 150, 20}, window_of(100)));
+  check_same_bits(kKernel, random_problem(unknown_sizes_of_many_tiles(), window_of(150)));
 }
 
 TEST_CASE("loads only tiles of keys that the window reaches", "[l12][sliding_window][points:3]") {

@@ -504,6 +504,7 @@ TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l13][a
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l13][attention_sinks][points:1]") {
   check_same_bits(kKernel, with_sink(random_problem({1, 2, 20, 160, 20}, seeing(10, 4))));
+  check_same_bits(kKernel, with_sink(random_problem(unknown_sizes_of_many_tiles(), seeing(90, 40))));
 }
 
 TEST_CASE("loads each tile of the sinks and of the window once, and none between them",

@@ -1040,8 +1040,12 @@ TEST_CASE(
     if (const Profile* profile = profile_of(outcome)) require_loads_side_by_side(*profile);
   }
   // dX and dW have two tiles or more, of 256 x 256 elements at most.
-  const Outcome outcome = check(random_product(32, 480, 32));
-  if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.5);
+  Random random(case_seed());
+  for (const Product& p : {random_product(32, 480, 32),  // and of sizes that no kernel knows beforehand
+                           random_product(random.integer(20, 31), 480, random.integer(20, 31))}) {
+    const Outcome outcome = check(p);
+    if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, 0.5);
+  }
 }
 
 TEST_CASE("softmax: gives the gradient of the notes", "[l14][softmax_backward][points:1]") {
@@ -1158,16 +1162,19 @@ TEST_CASE("softmax: agrees with central differences of a loss", "[l14][softmax_b
 
 TEST_CASE("softmax: reads P and dP twice, in whole sectors, and writes dS once",
           "[l14][softmax_backward][points:2]") {
-  const Rows p = random_rows(4, 2 * kBlockThreads + 296, 8);
-  const Outcome outcome = check(p);
-  require_launch(outcome, p.rows());
-  const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  require_rows_side_by_side(*profile);
-  const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
-  const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
-  require(meetings(*profile) <= 4 * row_warps,
-          meetings_told(*profile, row_warps) + " for a row; 4 are enough.");
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  for (const Rows& p : {random_rows(4, 2 * kBlockThreads + 296, 8),
+                        random_rows(random.integer(2, 9), 8 * random.integer(40, 130), 8)}) {
+    const Outcome outcome = check(p);
+    require_launch(outcome, p.rows());
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    require_rows_side_by_side(*profile);
+    const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
+    const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
+    require(meetings(*profile) <= 4 * row_warps,
+            meetings_told(*profile, row_warps) + " for a row; 4 are enough.");
+  }
 }
 
 TEST_CASE("refuses shapes that do not fit together, and rows whose elements lie apart",
@@ -1224,25 +1231,34 @@ TEST_CASE("reports a launch that CUDA refuses", "[l14][matmul_backward][softmax_
 
 TEST_CASE("gives the same bits in every order of blocks and threads",
           "[l14][matmul_backward][softmax_backward][points:1]") {
-  const Product product = random_product(70, 140, 45);
-  const Rows rows = random_rows(6, kBlockThreads + 77);
-  Tensor<float> dX(product.X.shape()), dW(product.W.shape()), dS;
-  require_ran(run(product, dX, dW));
-  require_gradients(dX, dW, product);
-  require_ran(run(rows, dS));
-  require_gradients(dS, rows);
-  std::uint64_t seed = order_seed();
-  for (const Order order : {Order::reverse, Order::random}) {
-    INFO("The same calls, with blocks, warps and threads in another order; results must have the same bits");
-    CallOptions options;
-    options.order = order;
-    options.seed = seed++;
-    Tensor<float> dX_again(product.X.shape()), dW_again(product.W.shape()), dS_again;
-    require_ran(run(product, dX_again, dW_again, options));
-    require_same_bits(dX_again, dX, "dX");
-    require_same_bits(dW_again, dW, "dW");
-    require_ran(run(rows, dS_again, options));
-    require_same_bits(dS_again, dS, "dS");
+  Random random(case_seed());
+  const std::array products{
+      random_product(70, 140, 45),  // and of sizes that no kernel knows beforehand
+      random_product(random.integer(30, 150), random.integer(30, 150), random.integer(30, 150))};
+  const std::array all_rows{random_rows(6, kBlockThreads + 77),
+                            random_rows(random.integer(2, 9), random.integer(150, 1200))};
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Product& product = products[i];
+    const Rows& rows = all_rows[i];
+    Tensor<float> dX(product.X.shape()), dW(product.W.shape()), dS;
+    require_ran(run(product, dX, dW));
+    require_gradients(dX, dW, product);
+    require_ran(run(rows, dS));
+    require_gradients(dS, rows);
+    std::uint64_t seed = order_seed();
+    for (const Order order : {Order::reverse, Order::random}) {
+      INFO(
+          "The same calls, with blocks, warps and threads in another order; results must have the same bits");
+      CallOptions options;
+      options.order = order;
+      options.seed = seed++;
+      Tensor<float> dX_again(product.X.shape()), dW_again(product.W.shape()), dS_again;
+      require_ran(run(product, dX_again, dW_again, options));
+      require_same_bits(dX_again, dX, "dX");
+      require_same_bits(dW_again, dW, "dW");
+      require_ran(run(rows, dS_again, options));
+      require_same_bits(dS_again, dS, "dS");
+    }
   }
 }
 

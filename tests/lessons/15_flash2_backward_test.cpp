@@ -550,17 +550,25 @@ TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stor
   require_whole_sectors(*profile);
   require_busy_lanes(*profile);
   require_busy_warps(*profile);
+  require_no_atomics(*profile);
 
   // No block does what several could share.
-  const Outcome of_heads = check(kKernel, with_gradient(random_problem({1, 8, 70, 70, 8})), kCounted);
-  if (const Profile* of_blocks = profile_of(of_heads)) require_busy_blocks(*of_blocks, 0.25);
+  for (const Sizes& n : {Sizes{1, 8, 70, 70, 8}, unknown_sizes_of_many_heads()}) {
+    const Outcome of_heads = check(kKernel, with_gradient(random_problem(n)), kCounted);
+    if (const Profile* of_blocks = profile_of(of_heads)) {
+      require_busy_blocks(*of_blocks, 0.25);
+      require_no_atomics(*of_blocks);
+    }
+  }
 
   // No block adds to what another one stores, in sizes that no kernel knows beforehand either.
   Random random(case_seed());
-  const Sizes unknown{1, 2, random.integer(70, 100), random.integer(130, 180), random.integer(5, 20)};
-  const Outcome of_tiles = check(kKernel, with_gradient(random_problem(unknown)), kCounted);
-  for (const Outcome* counted : {&outcome, &of_heads, &of_tiles})
-    if (const Profile* atomics = profile_of(*counted)) require_no_atomics(*atomics);
+  const Sizes narrow{1, 2, random.integer(70, 100), random.integer(130, 180), random.integer(5, 20)},
+      wide{1, 1, random.integer(30, 80), random.integer(65, 140), random.integer(65, 128)};
+  for (const Sizes& n : {narrow, wide}) {
+    const Outcome of_tiles = check(kKernel, with_gradient(random_problem(n)), kCounted);
+    if (const Profile* of_all = profile_of(of_tiles)) require_no_atomics(*of_all);
+  }
 }
 
 namespace {

@@ -347,6 +347,9 @@ TEST_CASE("gives the same bits in every order of blocks and threads",
           "[l16][grouped_query_backward][points:2]") {
   check_same_bits(kKernel, with_gradient(random_problem({1, 6, 20, 20, 8, 2}, kCausal)));
   check_same_bits(kKernel, with_gradient(random_problem({1, 2, 40, 140, 8, 1}, kCausal)));  // tiles of keys
+  Sizes unknown = unknown_sizes_of_many_tiles();
+  unknown.H_kv = 1;
+  check_same_bits(kKernel, with_gradient(random_problem(unknown)));
 }
 
 TEST_CASE("reads K and V once for all heads that share them, and stores their sums alone",
@@ -361,8 +364,10 @@ TEST_CASE("reads K and V once for all heads that share them, and stores their su
   require_busy_warps(*profile);
 
   // No block does what several could share.
-  const Outcome of_heads = check(kKernel, with_gradient(random_problem({1, 8, 70, 70, 8, 8})), kCounted);
-  if (const Profile* of_blocks = profile_of(of_heads)) require_busy_blocks(*of_blocks, 0.25);
+  for (const Sizes& n : {Sizes{1, 8, 70, 70, 8, 8}, unknown_sizes_of_many_heads()}) {
+    const Outcome of_heads = check(kKernel, with_gradient(random_problem(n)), kCounted);
+    if (const Profile* of_blocks = profile_of(of_heads)) require_busy_blocks(*of_blocks, 0.25);
+  }
 }
 
 TEST_CASE("leaves out the queries that see no key of a tile, in every head",

@@ -257,8 +257,8 @@ void check_forward_traffic(const Problem& p) {
 }
 
 /// No block does what several could share. The tiles of so many heads are for as many blocks, at least.
-void check_busy_blocks() {
-  const Problem heads = random_problem({1, 8, 20, 24, 8}, {.causal = true});
+void check_busy_blocks(const Sizes& n) {
+  const Problem heads = random_problem(n, {.causal = true});
   const Outcome forward = check(kForward, heads, kCounted), backward = check(kBackward, heads, kCounted);
   INFO(describe(heads));
   if (const Profile* profile = profile_of(forward)) require_busy_blocks(*profile, 0.25);
@@ -624,7 +624,19 @@ TEST_CASE("reads and writes whole sectors, in as many launches as it needs, and 
     require_whole_sectors(*profile);
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
   }
-  check_busy_blocks();
+  // And nothing is added to memory of its own, in sizes that no kernel knows beforehand, of few dimensions
+  // and of many.
+  Random random(case_seed());
+  for (const Int D : {random.integer(5, 40), random.integer(65, 128)}) {
+    const BackwardProblem of_tiles = with_gradient(
+        random_problem({1, 2, random.integer(30, 80), random.integer(65, 140), D, 1}, {.causal = true}));
+    const Outcome unknown = check(kBackward, of_tiles, kCounted);
+    INFO(describe(of_tiles));
+    if (const Profile* profile = profile_of(unknown))
+      require_stores_outputs_once(kBackward, *profile, of_tiles);
+  }
+  check_busy_blocks({1, 8, 20, 24, 8});
+  check_busy_blocks(unknown_sizes_of_many_heads());
 }
 
 // --- What is refused ---

@@ -556,12 +556,22 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
     require_busy_warps(*profile);
   }
   // So many heads are for as many blocks, at least.
-  const Problem heads = dropped(random_problem({1, 8, 20, 24, 8}), 0.25f);
-  for (const Outcome& outcome : {check(kForward, heads, kCounted), check(kBackward, heads, kCounted)})
-    if (const Profile* profile = profile_of(outcome))
-      for (const simt::LaunchProfile& launch : profile->launches)
-        if (launch.total.global_store.bytes_asked >= bytes_of(heads.Q))  // all but delta
-          require_busy_blocks(make_profile({launch}), 0.25);
+  for (const Sizes& n : {Sizes{1, 8, 20, 24, 8}, unknown_sizes_of_many_heads()}) {
+    const Problem heads = dropped(random_problem(n), 0.25f);
+    for (const Outcome& outcome : {check(kForward, heads, kCounted), check(kBackward, heads, kCounted)})
+      if (const Profile* profile = profile_of(outcome))
+        for (const simt::LaunchProfile& launch : profile->launches)
+          if (launch.total.global_store.bytes_asked >= bytes_of(heads.Q))  // all but delta
+            require_busy_blocks(make_profile({launch}), 0.25);
+  }
+  // Nothing is added to memory of its own, in sizes that no kernel knows beforehand, of many dimensions.
+  Random random(case_seed());
+  const Problem wide = dropped(
+      random_problem({1, 1, random.integer(30, 80), random.integer(65, 140), random.integer(65, 128)}),
+      0.25f);
+  const Outcome of_wide = check(kBackward, wide, kCounted);
+  if (const Profile* profile = profile_of(of_wide))
+    require_stores_outputs_once(kBackward, *profile, with_gradient(wide));
   // A bit for each weight, stored by whomever, would be a ninth of what is loaded here, and more than the
   // arguments of a launch may have.
   const Problem narrow = random_problem({1, 1, 512, 512, 8}), narrow_dropped = dropped(narrow, 0.25f);

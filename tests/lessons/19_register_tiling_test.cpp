@@ -280,12 +280,8 @@ Problem nearly_full(Int D, bool causal) {
       {.causal = causal});
 }
 
-/// @brief Fails the case unless K and V come by tiles, which a kernel that has nothing in shared memory does
-/// not need, and lanes hand few numbers to each other by other ways.
-void require_tiles(const Profile& profile, const Problem& p) {
-  const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64);
-  require_loads_at_most(profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
-                        "to read Q once, and K and V once for every 64 queries,");
+/// @brief Fails the case unless lanes hand few numbers to each other by other ways than shared memory.
+void require_few_shuffles(const Profile& profile, const Problem& p) {
   // A shuffle takes a wavefront as well, and votes, also those at barriers, and tensor cores hand numbers
   // round, too. 5 for each of two reductions of 8 rows, in every tile of 32 keys, is plenty.
   const std::uint64_t most = multiply_adds(p) / 1024, taken = profile.shuffles + profile.votes +
@@ -296,6 +292,15 @@ void require_tiles(const Profile& profile, const Problem& p) {
               " will do, for sums and maxima of rows. A shuffle hands one number to a lane, and takes a "
               "wavefront of "
               "shared memory's paths: what the products need comes from shared memory, 16 bytes a lane.");
+}
+
+/// @brief Fails the case unless K and V come by tiles, which a kernel that has nothing in shared memory does
+/// not need.
+void require_tiles(const Profile& profile, const Problem& p) {
+  const auto tiles = static_cast<std::uint64_t>((p.Nq() + 63) / 64);
+  require_loads_at_most(profile, bytes_of(p.Q) + tiles * (bytes_of(p.K) + bytes_of(p.V)),
+                        "to read Q once, and K and V once for every 64 queries,");
+  require_few_shuffles(profile, p);
   require_busy_lanes(profile);
   require_busy_warps(profile);
 }
@@ -465,6 +470,7 @@ TEST_CASE("gives 0 and -inf without keys, and launches nothing without queries",
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l19][register_tiling][points:1]") {
   check_same_bits(kKernel, random_problem({1, 2, 130, 140, 8}, kCausal));
+  check_same_bits(kKernel, random_problem(unknown_sizes_of_many_tiles()));
 }
 
 TEST_CASE("agrees with PyTorch", "[l19][register_tiling][points:1]") {
@@ -488,6 +494,15 @@ TEST_CASE("takes one wavefront of shared memory for 256 multiply-adds", "[l19][r
   for (const Int D : {64, 128}) {
     require_few_wavefronts(random_problem({1, 1, 128, 128, D}));
     require_few_wavefronts(nearly_full(D, D == 128));
+  }
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  for (const bool causal : {false, true}) {
+    const Problem p = random_problem(
+        {1, 1, 128 - random.integer(1, 20), 128 - random.integer(1, 20), random.integer(3, 60)},
+        {.causal = causal});
+    const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
+    INFO(describe(p));
+    if (const Profile* profile = profile_of(outcome)) require_few_shuffles(*profile, p);
   }
 }
 

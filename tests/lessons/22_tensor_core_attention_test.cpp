@@ -351,6 +351,7 @@ TEST_CASE("gives the bits of no window for one that hides nothing, and the same 
           "[l22][tensor_core_attention][points:1]") {
   Problem p = bf16(with_sink(random_problem({1, 2, 140, 70, 8, 1}, {.causal = true})));
   check_same_bits(kKernel, p);
+  check_same_bits(kKernel, fp16(random_problem(unknown_sizes_of_many_tiles())));
   Forward all = results_of(p);
   require_ran(kKernel.attend(p, all, {.check = CheckMode::never}));
   for (const Int window : {Int{70}, Int{1} << 40}) {
@@ -412,9 +413,18 @@ namespace {
 
 constexpr Int kTilesCounted = 3;
 
-/// @brief For the queries of one block, and the keys of kTilesCounted tiles or nearly as many: no bank
-/// conflicts, nothing but O that passes through registers on its way to shared memory, and one barrier a
-/// tile. D: of whole tiles.
+/// @brief For the queries of one block, and the keys of kTilesCounted tiles or nearly as many: nothing but O
+/// passes through registers on its way to shared memory. D: of whole tiles.
+void require_copies(const Profile& profile, const Problem& p, Int D) {
+  const Int O = queries_of_a_block(D) * D, keys = kTilesCounted * keys_of_a_tile(D) * D;
+  const Int zeros = O - p.Q.numel() + 2 * (keys - p.K.numel());  // where Q, K and V have ended
+  require(profile.shared_store.bytes_asked <= static_cast<std::uint64_t>(2 * (O + zeros)),
+          "Threads store " + show(profile.shared_store.bytes_asked) +
+              " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "
+              "them.");
+}
+
+/// @brief The same, no bank conflicts, and one barrier a tile.
 void require_tiles_in_place(const Outcome& outcome, const Profile& profile, const Problem& p, Int D) {
   INFO(describe(p));
   for (const auto& [traffic, verb] :
@@ -423,12 +433,7 @@ void require_tiles_in_place(const Outcome& outcome, const Profile& profile, cons
             std::string("Your code ") + verb +
                 " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
                 show(traffic->ideal_wavefronts) + " would do.");
-  const Int O = queries_of_a_block(D) * D, keys = kTilesCounted * keys_of_a_tile(D) * D;
-  const Int zeros = O - p.Q.numel() + 2 * (keys - p.K.numel());  // where Q, K and V have ended
-  require(profile.shared_store.bytes_asked <= static_cast<std::uint64_t>(2 * (O + zeros)),
-          "Threads store " + show(profile.shared_store.bytes_asked) +
-              " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "
-              "them.");
+  require_copies(profile, p, D);
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
   require(meetings(profile) <= (kTilesCounted + 2) * warps,
           "Each warp waits at " + show(meetings(profile) / warps) + " barriers for " + show(kTilesCounted) +
@@ -442,6 +447,13 @@ Problem nearly_full(Int D, bool causal) {
       {1, 1, queries_of_a_block(D) - random.integer(1, 7),
        kTilesCounted * keys_of_a_tile(D) - random.integer(1, 7), D - 8 * random.integer(0, 1)},
       {.causal = causal});
+}
+
+/// The same, with so many dimensions that D is the next larger size of tiles.
+Problem of_any_dimensions(Int D) {
+  Problem p = nearly_full(D, false);
+  const Int dims = 8 * Random(case_seed() + 6).integer(D == 64 ? 1 : D / 16 + 1, D / 8);
+  return random_problem({1, 1, p.Nq(), p.Nk(), dims});
 }
 
 }  // namespace
@@ -467,6 +479,10 @@ TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and me
       const Outcome of_other = check(other, kCounted);
       if (const Profile* counted = profile_of(of_other)) require_tiles_in_place(of_other, *counted, other, D);
     }
+    const Problem of_any = bf16(of_any_dimensions(D));
+    const Outcome of_dimensions = check(of_any, kCounted);
+    INFO(describe(of_any));
+    if (const Profile* counted = profile_of(of_dimensions)) require_copies(*counted, of_any, D);
   }
 }
 

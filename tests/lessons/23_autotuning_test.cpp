@@ -411,15 +411,18 @@ Outcome check_product(const Problem& p, const Configuration& c, const CallOption
 
 /// Each kernel for that type has as many stages as its configuration says.
 void require_stages(Type type) {
+  Random random(case_seed());
   for (const Configuration& c : kCompiled) {
     if (c.type != type) continue;
-    const int slabs = c.stages + 1;
-    const Problem p = random_problem(c.rows, c.cols, slabs * c.depth);
+    // Of sizes that no kernel knows beforehand: one tile, of which up to two rows are missing, or two.
+    const int slabs = c.stages + static_cast<int>(random.integer(1, 3));
+    const std::int64_t rows = c.rows * random.integer(1, 2);
+    const Problem p = random_problem(rows - random.integer(0, 2), c.cols, slabs * c.depth);
     const Outcome outcome = check_product(p, c, {.check = CheckMode::always});
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     INFO(products::describe(p) << "; configuration " << text_of(c));
-    if (type == Type::float32) products::require_register_tile(*profile, p.M() * p.N() * p.K());
+    if (type == Type::float32) products::require_register_tile(*profile, rows * p.N() * p.K());
     const bool reads_early = type == Type::bfloat16;  // the first fragments of a slab, before the next fetch
     const std::int64_t bytes_of_slab = (c.rows + c.cols) * c.depth * (type == Type::float32 ? 4 : 2);
     const double mean = mean_ahead(profile->launches.at(0).copies_ahead.of_shared_loads,

@@ -16,6 +16,7 @@
 
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/host_libraries.hpp"
 #include "simt/runtime/shared_memory.hpp"
 #include "simt/runtime/stored_variables.hpp"
 #include "simt/shim/cuda_runtime_api.h"
@@ -58,6 +59,7 @@ struct RunningLaunch {
       : block_count(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z),
         order(block_count, settings.order, settings.seed),
         leaves_nothing(settings.keeps_apart || settings.check),
+        closes_libraries(settings.keeps_apart),
         watches_variables(settings.keeps_apart && !settings.check) {
     context.grid = launch.grid;
     context.block = launch.block;
@@ -68,10 +70,12 @@ struct RunningLaunch {
     context.order = settings.order;
     context.cooperative = launch.cooperative;
     context.seed = settings.seed;
+    if (closes_libraries) host_libraries().close(*context.module);
     if (watches_variables) stored_variables().watch(*context.module);
   }
   ~RunningLaunch() {
     if (watches_variables) stored_variables().count();
+    if (closes_libraries) stored_variables().add(host_libraries().open());
   }
   RunningLaunch(const RunningLaunch&) = delete;
   RunningLaunch& operator=(const RunningLaunch&) = delete;
@@ -80,6 +84,7 @@ struct RunningLaunch {
   std::uint64_t block_count;
   BlockOrder order;
   bool leaves_nothing;     ///< where host code could read it
+  bool closes_libraries;   ///< to kernels
   bool watches_variables;  ///< to count those that kernels change; check mode sees their stores
   std::atomic<std::uint64_t> next_turn{0};
   std::mutex mutex;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,23 +98,10 @@ struct Search {
   std::uintptr_t load_address = 0;
 };
 
-/// Where its variables are. What the dynamic linker has made read-only is at the beginning of a segment.
-void note_segments(KernelModule& module, const dl_phdr_info& info) {
-  const std::uintptr_t page = page_bytes();
-  std::uintptr_t read_only_end = 0;
+std::size_t thread_local_bytes(const dl_phdr_info& info) {
   for (int i = 0; i < info.dlpi_phnum; ++i)
-    if (info.dlpi_phdr[i].p_type == PT_GNU_RELRO)
-      read_only_end = (info.dlpi_addr + info.dlpi_phdr[i].p_vaddr + info.dlpi_phdr[i].p_memsz) / page * page;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const auto& segment = info.dlpi_phdr[i];
-    if (segment.p_type == PT_TLS) module.tls_bytes = segment.p_memsz;
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
-    const std::uintptr_t first = info.dlpi_addr + segment.p_vaddr, last = first + segment.p_memsz;
-    const std::uintptr_t end = (last + page - 1) / page * page;
-    const bool starts_read_only = first < read_only_end && read_only_end <= end;
-    const std::uintptr_t begin = starts_read_only ? read_only_end : first / page * page;
-    if (begin < end) module.writable.push_back({begin, end});
-  }
+    if (info.dlpi_phdr[i].p_type == PT_TLS) return info.dlpi_phdr[i].p_memsz;
+  return 0;
 }
 
 int visit_module(dl_phdr_info* info, std::size_t, void* out) {
@@ -127,7 +115,8 @@ int visit_module(dl_phdr_info* info, std::size_t, void* out) {
     search.module->tls_module = info->dlpi_tls_modid;
     search.module->path = info->dlpi_name;
     search.load_address = info->dlpi_addr;
-    note_segments(*search.module, *info);
+    search.module->writable = writable_ranges(*info);
+    search.module->tls_bytes = thread_local_bytes(*info);
     return 1;
   }
   return 0;
@@ -144,6 +133,25 @@ void* allocate_dynamic_shared() {
   void* const buffer = static_cast<std::byte*>(memory) + page;
   if (mprotect(buffer, bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
   return buffer;
+}
+
+std::vector<WritableRange> writable_ranges(const dl_phdr_info& library) {
+  const std::uintptr_t page = page_bytes();
+  const std::span segments(library.dlpi_phdr, library.dlpi_phnum);
+  std::uintptr_t read_only_end = 0;
+  for (const auto& segment : segments)
+    if (segment.p_type == PT_GNU_RELRO)
+      read_only_end = (library.dlpi_addr + segment.p_vaddr + segment.p_memsz) / page * page;
+  std::vector<WritableRange> ranges;
+  for (const auto& segment : segments) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
+    const std::uintptr_t first = library.dlpi_addr + segment.p_vaddr, last = first + segment.p_memsz;
+    const std::uintptr_t end = (last + page - 1) / page * page;
+    const bool starts_read_only = first < read_only_end && read_only_end <= end;
+    const std::uintptr_t begin = starts_read_only ? read_only_end : first / page * page;
+    if (begin < end) ranges.push_back({begin, end});
+  }
+  return ranges;
 }
 
 const KernelModule& kernel_module(const void* code) {

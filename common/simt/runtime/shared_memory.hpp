@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+struct dl_phdr_info;
+
 namespace simt {
 
 /// @brief The calling thread's buffer for dynamic shared memory, of the largest size that any device allows.
@@ -34,6 +36,10 @@ struct DataVariable {
 struct WritableRange {
   std::uintptr_t begin = 0, end = 0;
 };
+
+/// @brief Of a loaded library or program. What the dynamic linker has made read-only, at the beginning of a
+/// segment, is not among it.
+std::vector<WritableRange> writable_ranges(const dl_phdr_info& library);
 
 /// A loaded library or program that holds kernels.
 struct KernelModule {

@@ -13,6 +13,7 @@
 
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/fault.hpp"
+#include "simt/runtime/host_libraries.hpp"
 #include "simt/runtime/host_stack.hpp"
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
@@ -93,7 +94,8 @@ FaultKind classify(int signal, const siginfo_t& info, const BlockRunner* runner)
   if (runner != nullptr && runner->stack_guard_hit(info.si_addr)) return FaultKind::stack_overflow;
   if (reinterpret_cast<std::uintptr_t>(info.si_addr) < 4096) return FaultKind::null_pointer;
   if (runner != nullptr) {
-    return protected_host_ranges().contains(info.si_addr) || host_stack().contains(info.si_addr)
+    return protected_host_ranges().contains(info.si_addr) || host_stack().contains(info.si_addr) ||
+                   host_libraries().contains(info.si_addr)
                ? FaultKind::host_pointer
                : FaultKind::illegal_address;
   }
@@ -111,6 +113,18 @@ void note_stack(RawFault& fault, const ucontext_t& context) {
   std::size_t frame = 0;
   while (frame < all.count && all.pcs[frame] != pc) ++frame;
   while (++frame < all.count) fault.stack.pcs[fault.stack.count++] = all.pcs[frame];
+}
+
+/// Whether it is a kernel's own code that was interrupted, or that of a library which it has called itself.
+bool is_kernels_doing(const BlockRunner* runner, const ucontext_t& context) {
+  if (runner == nullptr) return false;
+  RawFault access;
+  note_stack(access, context);
+  for (std::size_t i = 0; i < access.stack.count; ++i) {
+    if (runner->in_kernel_module(access.stack.pcs[i])) return true;
+    if (in_runtime(access.stack.pcs[i])) return false;
+  }
+  return false;
 }
 
 /// Host code crashed: report, then let the signal take its course.
@@ -132,6 +146,8 @@ void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
   if (signal == SIGSEGV && stored_variables().take_fault(reinterpret_cast<std::uintptr_t>(info->si_addr)))
     return;
   BlockRunner* runner = BlockRunner::current();
+  if (signal == SIGSEGV && host_libraries().contains(info->si_addr) && !is_kernels_doing(runner, context))
+    return host_libraries().open_page(info->si_addr);
   if (runner == nullptr) {
     RawFault access;
     note_access(access, *info, context);
@@ -166,7 +182,7 @@ int watchdog_signal() { return SIGRTMIN + 5; }
 FaultHandlers::FaultHandlers() {
   (void)in_runtime(0);  // finds its answer now, not in a handler
   (void)device_memory(), (void)protected_host_ranges(), (void)kernels_own_ranges(), (void)stored_variables(),
-      (void)host_stack();
+      (void)host_stack(), (void)host_libraries();
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   action.sa_sigaction = on_fault_signal;

@@ -1,4 +1,10 @@
 // What host code sees of what kernels stored outside of device memory.
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <locale>
+#include <vector>
+
 #include "simt/profile.hpp"
 #include "support.hpp"
 
@@ -15,6 +21,8 @@ __global__ void same_kernel() { static_cast<volatile int&>(table[0]) = table[0];
 __global__ void look_kernel(int* out) { *out = untouched[threadIdx.x] + table[0]; }
 
 __global__ void ptx_kernel(unsigned* out) { asm("mov.u32 %0, %%laneid;" : "=r"(out[threadIdx.x])); }
+
+__global__ void object_kernel(std::int64_t* object) { ++*object; }
 
 __global__ void fill_kernel() {
   tile_of_the_file[threadIdx.x] = 7;
@@ -70,6 +78,28 @@ TEST_CASE("what the simulator stores in a program does not count", "[simt][apart
   ptx_kernel<<<1, 32>>>(out);
   CHECK(bytes_after_launch() == 0);
   CHECK(to_host(out, 32)[31] == 31);
+}
+
+TEST_CASE("kernels cannot store to objects of the C++ library", "[simt][apart]") {
+  const KeptApart device;
+  auto* const object = const_cast<void*>(static_cast<const void*>(&std::locale::classic()));
+  std::int64_t before = 0, after = 0;
+  std::memcpy(&before, object, sizeof before);
+  object_kernel<<<1, 1>>>(static_cast<std::int64_t*>(object));
+  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  const std::vector<simt::Fault> faults = simt::take_faults();
+  REQUIRE(faults.size() == 1);
+  CHECK(faults[0].kind == "host_pointer_in_kernel");
+  std::memcpy(&after, object, sizeof after);
+  CHECK(before == after);
+}
+
+TEST_CASE("what kernels change in the C library's streams is counted", "[simt][apart]") {
+  const KeptApart device;
+  auto* const end = reinterpret_cast<std::int64_t*>(stderr + 1) - 1;  // of what the library keeps unused
+  object_kernel<<<1, 1>>>(end);
+  CHECK(bytes_after_launch() == 8);
+  --*end;
 }
 
 TEST_CASE("nobody counts variables who was not asked to", "[simt][apart]") {

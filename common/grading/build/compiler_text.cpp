@@ -1,5 +1,6 @@
 #include "grading/build/compiler_text.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 namespace course::grading {
@@ -56,6 +57,13 @@ std::string_view trimmed(std::string_view line) {
 }
 
 constexpr std::string_view kFunction = ";; Function ";
+
+bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool begins_with_any(std::string_view word, std::initializer_list<std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view beginning) { return word.starts_with(beginning); });
+}
 
 bool begins_function(std::string_view line) { return line.starts_with(kFunction); }
 

@@ -3,6 +3,7 @@
 /// Reading what g++ writes: assembly, and its dumps of functions.
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,11 @@ void for_each_part(std::string_view text, const std::function<void(std::string_v
 
 /// @brief The line from its first word on.
 std::string_view trimmed(std::string_view line);
+
+bool is_part_of_name(char c);
+
+/// @brief Whether it begins with one of these.
+bool begins_with_any(std::string_view word, std::initializer_list<std::string_view> beginnings);
 
 /// @brief Whether a line of a dump is the first of a function.
 bool begins_function(std::string_view line);

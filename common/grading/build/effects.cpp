@@ -120,8 +120,6 @@ std::set<std::string_view> functions_of(std::string_view dump) {
   return names;
 }
 
-bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 /// Whether a `.section` line begins notes, by its name or its type, which may be a number: of a kernel's
 /// module they tell the simulator which accesses begin basic blocks. The two that compilers write are none.
 bool begins_notes(std::string_view word, std::string_view line) {

@@ -8,15 +8,35 @@
 namespace course::grading {
 namespace {
 
+constexpr std::string_view kDecimalDigits = "0123456789", kNumber = "D.";
+
+/// Whether a name ends as those of the compiler's values do: x_2.
+bool looks_like_value(std::string_view name) {
+  const std::size_t last = name.find_last_not_of(kDecimalDigits);
+  return last != std::string_view::npos && last + 1 != name.size() && name[last] == '_';
+}
+
+/// The names in a dump with numbers, such as "one_1D.7", that look like values and are none.
+FunctionsToHook::Names misleading_names(std::string_view dump) {
+  FunctionsToHook::Names names;
+  for (std::size_t at = dump.find(kNumber); at != std::string_view::npos; at = dump.find(kNumber, at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && is_part_of_name(dump[begin - 1])) --begin;
+    if (const std::string_view name = dump.substr(begin, at - begin); looks_like_value(name))
+      names.emplace(name);
+  }
+  return names;
+}
+
 /// Whether an operand of a call may be memory: not a value such as _7 or x_2(D), a number, an address, or
-/// what the compiler keeps by itself, such as D.134386.
-bool may_be_memory(std::string_view operand) {
+/// what the compiler keeps by itself, such as D.134386. `variables` are called as values are.
+bool may_be_memory(std::string_view operand, const FunctionsToHook::Names& variables) {
   if (operand.empty() || std::string_view("&-{+0123456789").find(operand.front()) != std::string_view::npos)
     return false;
   if (operand.find_first_of("*[>") != std::string_view::npos) return true;
-  if (operand.ends_with("(D)") || operand.starts_with("D.")) return false;
-  const std::size_t digits = operand.find_last_not_of("0123456789");
-  return digits == std::string_view::npos || digits + 1 == operand.size() || operand[digits] != '_';
+  if (operand.ends_with("(D)") || operand.starts_with(kNumber)) return false;
+  return !looks_like_value(operand) || operand.find('.') != std::string_view::npos ||
+         variables.contains(operand);
 }
 
 /// The operands of a statement that is a call: "_2, *_3" of "_1 = f (_2, *_3);". Nothing of any other.
@@ -36,7 +56,7 @@ std::optional<std::string_view> operands_of(std::string_view statement) {
 constexpr std::string_view kEquals = " = ";
 
 /// Whether a statement is a call with an operand that may be memory.
-bool hands_over_memory(std::string_view line) {
+bool hands_over_memory(std::string_view line, const FunctionsToHook::Names& variables) {
   if (line.find(" (") == std::string_view::npos) return false;
   const std::string text = without_literals(without_places(line));
   const std::string_view statement = text;
@@ -44,10 +64,11 @@ bool hands_over_memory(std::string_view line) {
   const std::optional<std::string_view> operands = operands_of(statement);
   if (!operands) return false;
   bool found = false;
-  for_each_part(*operands, [&](std::string_view operand) { found = found || may_be_memory(operand); });
+  for_each_part(*operands,
+                [&](std::string_view operand) { found = found || may_be_memory(operand, variables); });
   const std::size_t equals = statement.find(kEquals);
   return found || (equals < static_cast<std::size_t>(operands->data() - statement.data()) &&
-                   may_be_memory(statement.substr(0, equals)));
+                   may_be_memory(statement.substr(0, equals), variables));
 }
 
 /// Whether a statement stores to the structure that its function returns, which lies in the caller's memory
@@ -70,13 +91,13 @@ std::string_view declared(std::string_view line) {
 /// The variable that a reference leads into, by its name and number, which no other has: "ownD.7" of
 /// "ownD.7.atD.8[_3]" and of "MEM[(const struct RowsD.9 &)&ownD.7].atD.8[_3]".
 std::string_view variable_of(std::string_view reference) {
-  constexpr std::string_view kAddress = ")&", kNumber = "D.";
+  constexpr std::string_view kAddress = ")&";
   if (const std::size_t at = reference.rfind(kAddress); at != std::string_view::npos)
     reference.remove_prefix(at + kAddress.size());
   const std::size_t number = reference.find(kNumber);
   return number == std::string_view::npos
              ? reference
-             : reference.substr(0, reference.find_first_not_of("0123456789", number + kNumber.size()));
+             : reference.substr(0, reference.find_first_not_of(kDecimalDigits, number + kNumber.size()));
 }
 
 /// Finds the functions that reach past the compiler's hooks, in its dump of the pass that sets them. It sets
@@ -158,6 +179,7 @@ class UnhookedAccesses {
 
 FunctionsToHook functions_to_hook(const CompilerDumps& dumps) {
   FunctionsToHook functions;
+  const FunctionsToHook::Names variables = misleading_names(dumps.accesses);
   std::string_view function;
   bool in_body = false;
   for_each_line(dumps.optimized, [&](std::string_view line) {
@@ -168,7 +190,7 @@ FunctionsToHook functions_to_hook(const CompilerDumps& dumps) {
       in_body = trimmed(line).starts_with("<bb ");
     } else if (builds_result(line)) {
       functions.everywhere.emplace(function);
-    } else if (hands_over_memory(line)) {
+    } else if (hands_over_memory(line, variables)) {
       functions.with_operands.emplace(function);
     }
     return true;

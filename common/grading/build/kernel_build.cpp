@@ -515,7 +515,9 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
   hash.add(backend_name(backend))
       .add(job.lesson.id())
       .add(job.source)
-      .add("operands, calls, indices and stacks hooked, blocks merged, no arrays of variable length")
+      .add(
+          "operands, calls, indices, moved places of frames and stacks hooked, blocks merged, no arrays of "
+          "variable length")
       .add("names and builtins examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in)).add(hash_file(job.toolchain.rewriter));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grading/build/compiler_text.hpp"
+#include "grading/build/frame_addresses.hpp"
 #include "grading/build/functions_to_hook.hpp"
 
 namespace course::grading {
@@ -18,29 +19,18 @@ enum class Touch { nothing, read, write };
 
 struct Access {
   Touch touch = Touch::nothing;
-  bool in_frame = false;           // unless its index leads out of the function's own frame
   std::string address{}, bytes{};  // operands for leaq and movq
 };
-
-/// Whether an operand is in the function's own frame, at a place that an index decides.
-bool is_indexed_in_frame(std::string_view operand) {
-  return operand.find("(%rsp,%") != std::string_view::npos ||
-         operand.find("(%rbp,%") != std::string_view::npos;
-}
 
 /// Whether an operand is memory that a kernel could have got from elsewhere: not in its own frame at a known
 /// place, not a constant, not an address of the linker's.
 bool is_foreign_memory(std::string_view operand) {
   const bool is_of_linker = operand.find('@') != std::string_view::npos && operand.ends_with("(%rip)");
   return operand.ends_with(')') &&
-         (operand.find("(%rsp") == std::string_view::npos || is_indexed_in_frame(operand)) && !is_of_linker &&
-         !operand.starts_with("%st(") &&  // a register
+         (operand.find("(%rsp") == std::string_view::npos ||
+          operand.find("(%rsp,%") != std::string_view::npos) &&
+         !is_of_linker && !operand.starts_with("%st(") &&  // a register
          !operand.starts_with(".L") && !operand.starts_with('*');
-}
-
-bool begins_with_any(std::string_view word, std::initializer_list<std::string_view> beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](std::string_view beginning) { return word.starts_with(beginning); });
 }
 
 /// How many bytes a general register has, by its name; 0: it is none.
@@ -86,6 +76,8 @@ int bytes_moved(std::string_view name, std::string_view other) {
   return bytes_of_suffix(name.back());
 }
 
+constexpr const char* kTargetOfCopy = "(%rdi)";
+
 /// What "vmovss\t(%rbx), %xmm0" does.
 Access access_of(std::string_view line) {
   const std::size_t gap = line.find_first_of(" \t");
@@ -94,8 +86,8 @@ Access access_of(std::string_view line) {
   if (name == "rep") {
     const std::string_view moved = trimmed(line.substr(gap));
     const std::string bytes = fmt::format("(,%rcx,{})", bytes_of_suffix(moved.back()));
-    if (moved.starts_with("movs")) return {Touch::read, false, "(%rsi)", bytes};
-    return {Touch::write, false, "(%rdi)", bytes};
+    if (moved.starts_with("movs")) return {Touch::read, "(%rsi)", bytes};
+    return {Touch::write, kTargetOfCopy, bytes};
   }
   if (begins_with_any(name, {".", "lea", "nop", "prefetch", "call", "j", "data16"})) return {};
   std::vector<std::string_view> operands;
@@ -106,7 +98,7 @@ Access access_of(std::string_view line) {
   const bool stores =
       last && begins_with_any(name, {"mov", "vmov", "set", "pop", "vpextr", "vextract", "vcvtps2ph"});
   const std::string_view other = operands.size() == 1 ? "" : last ? operands.front() : operands.back();
-  return {stores ? Touch::write : Touch::read, is_indexed_in_frame(*memory), std::string(*memory),
+  return {stores ? Touch::write : Touch::read, std::string(*memory),
           std::to_string(bytes_moved(name, other))};
 }
 
@@ -183,8 +175,9 @@ std::string hook_behind_call(int number) {
 std::string hook_past_frame(const Access& access, int number) {
   return fmt::format(
       "\tmovq\t%rcx, -104(%rsp)\n\tmovq\t%r11, -120(%rsp)\n\tleaq\t{}, %rcx\n\tmovq\t%rsp, %r11\n"
-      "\tnotq\t%r11\n\tleaq\t1(%rcx,%r11), %rcx\n\tmovq\t%rcx, -96(%rsp)\n"
-      "\tmovl\t-94(%rsp), %ecx\n"  // 0: at most 64 KB above the stack's end
+      "\tnotq\t%r11\n\tleaq\t1(%rcx,%r11), %rcx\n\tleaq\t(,%rcx,8), %rcx\n\tleaq\t(%rcx,%rcx), %rcx\n"
+      "\tmovq\t%rcx, -96(%rsp)\n"
+      "\tmovl\t-94(%rsp), %ecx\n"  // 0: less than 4 KB above the stack's end, where no other can be
       "\tjrcxz\t.Lcourse_frame{}\n\tmovq\t-104(%rsp), %rcx\n\tmovq\t-120(%rsp), %r11\n{}"
       ".Lcourse_frame{}:\n\tmovq\t-104(%rsp), %rcx\n\tmovq\t-120(%rsp), %r11\n",
       access.address, number, hook_of(access), number);
@@ -195,7 +188,8 @@ std::string hook_past_frame(const Access& access, int number) {
 /// compiler's, just before them, are not counted twice: see simt_operand_read().
 class HookWriter {
  public:
-  explicit HookWriter(FunctionsToHook functions) : functions_(std::move(functions)) {}
+  HookWriter(FunctionsToHook functions, FrameAddresses addresses)
+      : functions_(std::move(functions)), addresses_(std::move(addresses)) {}
 
   void take(std::string_view line) {
     const std::string_view code = trimmed(line);
@@ -203,6 +197,7 @@ class HookWriter {
     look_at(code);
     text_.append(line).append("\n");
     look_behind(code);
+    addresses_.pass(code);
   }
 
   std::string text() && { return std::move(text_); }
@@ -242,7 +237,9 @@ class HookWriter {
       has_frame_pointer_ = true;
     } else if (const Access access = access_of(code); access.touch != Touch::nothing) {
       const bool is_load = access.touch == Touch::read;
-      if (access.in_frame && (has_frame_pointer_ || access.address.find("%rsp") != std::string::npos))
+      if (code.starts_with("rep") && is_load && addresses_.is_moved(kTargetOfCopy))
+        put(hook_past_frame({Touch::write, kTargetOfCopy, access.bytes}, frames_++));
+      if (addresses_.is_moved(access.address))
         put(hook_past_frame(access, frames_++));
       else if (hook_all_ || (has_operands_ && !is_load && behind_call_))
         put(hook_of(access));
@@ -271,6 +268,7 @@ class HookWriter {
   }
 
   FunctionsToHook functions_;
+  FrameAddresses addresses_;
   std::string text_;
   std::vector<Load> loads_;
   int frames_ = 0, calls_ = 0;
@@ -344,7 +342,7 @@ course_operand_{0}:
 }  // namespace
 
 std::string with_operand_hooks(std::string_view assembly, const CompilerDumps& dumps) {
-  HookWriter writer(functions_to_hook(dumps));
+  HookWriter writer(functions_to_hook(dumps), FrameAddresses(assembly));
   const bool wide = assembly.find("\tvmov") != std::string_view::npos;
   for_each_line(assembly, [&](std::string_view line) {
     writer.take(line);

@@ -2,9 +2,10 @@
 /// @file
 /// Hooks of check mode where g++ sets none: at structures in memory that are operands of a call, handed over
 /// by value or filled with what the call returns, and where an index may lead out of a variable, whose
-/// address the compiler takes for known. They are set in the assembly, at the loads and stores themselves.
-/// And one before each call by a pointer, which may lead into a library, where check mode sees nothing, and
-/// where the stack's end or the place of a frame could have come to lie in other memory.
+/// address the compiler takes for known: in the operand itself, or in a register before
+/// (frame_addresses.hpp). They are set in the assembly, at the loads and stores themselves. And one before
+/// each call by a pointer, which may lead into a library, where check mode sees nothing, and where the
+/// stack's end or the place of a frame could have come to lie in other memory.
 
 #include <string>
 #include <string_view>

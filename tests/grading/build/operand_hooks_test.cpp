@@ -104,6 +104,16 @@ TEST_CASE("a store behind a call is hooked if the call's result goes to memory")
              ContainsSubstring("\tmovq\t$4, %r10\n" + std::string(kWrite)));
 }
 
+TEST_CASE("a variable or a member that is called as values are is memory") {
+  const auto is_hooked = [](const std::string& operand, const std::string& accesses) {
+    return hooked("_1 = f (" + operand + ");", "\tmovss\tone(%rip), %xmm0\n\tcall\tf\n", accesses)
+               .find(kRead) != std::string::npos;
+  };
+  CHECK(is_hooked("one_1", "  static struct OneD.5 one_1D.6;\n"));
+  CHECK(is_hooked("one.value_1", ""));
+  CHECK_FALSE(is_hooked("one_1", "  _1 = oneD.6_1;\n"));
+}
+
 TEST_CASE("stores to the structure that a function returns are hooked there") {
   CHECK_THAT(hooked("<retval>.a = v_2(D);", "\tmovups\t%xmm0, 16(%rdi)\n"),
              ContainsSubstring("\tleaq\t16(%rdi), %r11\n\tmovq\t$16, %r10\n" + std::string(kWrite)));
@@ -118,6 +128,36 @@ TEST_CASE("an index into the function's own frame is followed where it leads out
                ContainsSubstring(".Lcourse_frame0:\n") && ContainsSubstring(kRead));
   CHECK(hooked("_1 = _2 + _3;", "\tmovss\t-40(%rbp,%rax,4), %xmm0\n").find("course_operand") ==
         std::string::npos);
+}
+
+TEST_CASE("an address of the frame is followed once an index has moved it, on all ways") {
+  const auto follows = [](const std::string& instructions) {
+    return hooked("_1 = _2 + _3;", instructions).find("course_operand") != std::string::npos;
+  };
+  const std::string load = "\tvmovss\t4(%rbx), %xmm0\n", place = "\tleaq\t12(%rsp), %rbx\n",
+                    moved = "\tleaq\t12(%rsp), %rax\n\tleaq\t(%rax,%r12,4), %rbx\n";
+  CHECK(follows(moved + load));
+  CHECK(follows(place + "\tvmovss\t(%rbx,%rax), %xmm0\n"));
+  CHECK(follows(place + "\taddq\t%rax, %rbx\n" + load));
+  CHECK(follows(moved + "\tmovq\t%rbx, 8(%rsp)\n\tmovl\t$0, %ebx\n\tmovq\t8(%rsp), %rcx\n"
+                        "\tmovq\t%rax, (%rcx)\n"));
+  CHECK(follows(place + "\tjmp\t.L3\n.L2:\n" + load + "\taddq\t%rax, %rbx\n.L3:\n\tjne\t.L2\n"));
+  CHECK(follows(moved + "\tjmp\t*%rax\n\t.long\t.L2-.L4\n.L2:\n" + load));
+  CHECK(follows(moved + "\tjmp\t.L3\n.LVL1:\n.L3:\n" + load));
+  CHECK(follows(moved + "\tcall\tf\n" + load));
+  CHECK(follows("\tleaq\t8(%rsp,%rdx), %rsi\n\tmovq\t%rsp, %rdi\n\trep movsq\n"));
+  CHECK(follows("\tleaq\t8(%rsp,%rdx), %rdi\n\tmovq\t%rbx, %rsi\n\trep movsq\n"));
+  CHECK_FALSE(follows(place + load));
+  CHECK_FALSE(follows(moved + "\tmovq\t%rdi, %rbx\n" + load));
+  CHECK_FALSE(follows(moved + "\tcmpq\t%rbx, %rcx\n\tsubq\t%rbx, %rcx\n\tvmovss\t(%rcx), %xmm0\n"));
+  CHECK_FALSE(follows(moved + "\tjmp\t.L3\n.L2:\n" + load + ".L3:\n"));
+  // What the compiler may take for another variable's, it hooks itself.
+  CHECK_FALSE(follows(moved + "\tjne\t.L3\n\tmovq\t%rdi, %rbx\n.L3:\n" + load));
+  CHECK_FALSE(follows(moved + "\tmovl\t$8, %ebx\n\tvmovss\t(%rdi,%rbx), %xmm0\n"));
+  CHECK_FALSE(follows(moved + "\tsubq\t%rax, %rbx\n\tvmovss\t(%rdi,%rbx), %xmm0\n"));
+  CHECK_FALSE(follows(moved + "\tmovq\t%rbx, %rax\n\tcall\tf\n\tvmovss\t4(%rax), %xmm0\n"));
+  CHECK_FALSE(follows(moved + "\tmovq\t%rbx, 8(%rsp)\n\tpushq\t%rdi\n\tmovq\t8(%rsp), %rcx\n"
+                              "\tmovq\t%rax, (%rcx)\n"));
 }
 
 TEST_CASE("an index is followed where the compiler has set no hook, but not into local variables") {

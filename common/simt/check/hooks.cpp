@@ -96,6 +96,12 @@ bool was_just_written(const Recorder& r, Event place, std::size_t bytes) {
   return false;
 }
 
+/// Whether that is the stack of another thread, which an index past a local variable may come to.
+bool is_on_other_stack(const Recorder& r, std::uintptr_t address) {
+  return address - r.stack >= kStackBytes &&
+         BlockRunner::current()->is_on_a_stack(reinterpret_cast<const void*>(address));
+}
+
 /// Notes what a call's operand in memory is read or written by: see grading/build/operand_hooks.hpp. The
 /// instruction may also belong to a statement that has a hook of its own, just before it.
 template <Kind kKind>
@@ -103,7 +109,8 @@ void note_operand(std::uintptr_t address, std::size_t bytes, std::uintptr_t call
   Recorder* const r = active_recorder;
   if (r == nullptr) return;
   const std::optional<Event> place = place_of(*r, address);
-  if (!place ||
+  if (!place && !is_on_other_stack(*r, address)) return;
+  if (place &&
       (kKind == Kind::read ? was_just_read(*r, *place, address, bytes) : was_just_written(*r, *place, bytes)))
     return;
   if (std::has_single_bit(bytes) && bytes <= 16)

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -67,6 +68,11 @@ bool Fiber::guard_contains(const void* address) const {
   return guarded_ && byte >= base_ && byte < base_ + page_bytes();
 }
 
+bool Fiber::contains(const void* address) const {
+  const auto* byte = static_cast<const std::byte*>(address);
+  return byte >= base_ && byte < base_ + page_bytes() + kStackBytes;
+}
+
 Fiber& FiberPool::take() {
   if (idle_.empty()) {
     fibers_.push_back(std::make_unique<Fiber>(fibers_.size()));
@@ -95,6 +101,10 @@ const Fiber* FiberPool::guard_hit(const void* address) const {
   for (const auto& fiber : fibers_)
     if (fiber->guard_contains(address)) return fiber.get();
   return nullptr;
+}
+
+bool FiberPool::contains(const void* address) const {
+  return std::ranges::any_of(fibers_, [=](const auto& fiber) { return fiber->contains(address); });
 }
 
 }  // namespace simt

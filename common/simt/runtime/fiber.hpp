@@ -28,8 +28,9 @@ class Fiber {
   /// equal ones, the hot ends of a thousand stacks would share a handful of cache sets.
   void* top() const { return top_; }
   bool guard_contains(const void* address) const;
-  void forget_frames();  ///< whatever ran here will not go on; context becomes null
-  void wipe();           ///< zeroes below the frames that are to go on
+  bool contains(const void* address) const;  ///< its guard page or its stack does
+  void forget_frames();                      ///< whatever ran here will not go on; context becomes null
+  void wipe();                               ///< zeroes below the frames that are to go on
 
   StackPlace context = nullptr;  ///< where to resume; null until started
   bool used = false;             ///< since its pool was wiped
@@ -47,7 +48,8 @@ class FiberPool {
   void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
   void abandon_all();  ///< every fiber becomes idle and unstarted
   const Fiber* guard_hit(const void* address) const;
-  void wipe();  ///< what threads left on idle fibers
+  bool contains(const void* address) const;  ///< one of the fibers does
+  void wipe();                               ///< what threads left on idle fibers
 
  private:
   std::vector<std::unique_ptr<Fiber>> fibers_;

@@ -13,6 +13,8 @@
 #include "simt/shim/simt_graph.h"
 
 struct SimtGraphNode {
+  SIMT_RUNTIME_OBJECT
+
   SimtGraph* graph = nullptr;
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::vector<SimtGraphNode*> before;
@@ -25,6 +27,8 @@ struct SimtGraphNode {
 };
 
 struct SimtGraph {
+  SIMT_RUNTIME_OBJECT
+
   std::vector<std::unique_ptr<SimtGraphNode>> nodes{};
   std::vector<std::function<void()>> at_launch{};           ///< what is done before all of them
   std::map<const SimtGraphNode*, SimtGraphNode*> clones{};  ///< of a clone: by original
@@ -32,6 +36,8 @@ struct SimtGraph {
 
 /// A graph as it was when it was instantiated.
 struct SimtGraphExec {
+  SIMT_RUNTIME_OBJECT
+
   struct Step {
     const SimtGraphNode* of;  ///< which may be gone: a name for it
     cudaGraphNodeType type;
@@ -45,6 +51,8 @@ namespace simt {
 
 /// What a kernel sets for a conditional node.
 struct Condition {
+  SIMT_RUNTIME_OBJECT
+
   unsigned value = 0, at_launch = 0;
 };
 inline Condition& condition_of(cudaGraphConditionalHandle handle) {

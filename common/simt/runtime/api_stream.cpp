@@ -97,8 +97,11 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   if (callback == nullptr || flags != 0) return context.fail(cudaErrorInvalidValue);
   if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   context.let_host_watch();
-  context.enqueue(stream, SimtKind::host,
-                  [&context, stream, callback, data] { callback(stream, context.sticky(), data); });
+  context.enqueue(stream, SimtKind::host, [&context, stream, callback, data] {
+    const cudaError_t status = context.sticky();
+    const simt::ApiMutex::HostFunction host_function;
+    callback(stream, status, data);
+  });
   return cudaSuccess;
 }
 
@@ -108,7 +111,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   context.let_host_watch();
   context.enqueue(stream, SimtKind::host, [&context, function, data] {
-    if (context.sticky() == cudaSuccess) function(data);  // as on a GPU: not after an error
+    if (context.sticky() != cudaSuccess) return;  // as on a GPU
+    const simt::ApiMutex::HostFunction host_function;
+    function(data);
   });
   return cudaSuccess;
 }

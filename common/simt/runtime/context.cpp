@@ -316,6 +316,7 @@ void configure(const Settings& settings) {
   const std::lock_guard lock(context.mutex);
   context.run_all();
   context.settings = settings;
+  runtime_objects().keep_apart(settings.keeps_apart);
   device_memory().spread_out(settings.check);
   device_memory().limit(settings.max_memory_bytes);
   if (settings.check) (void)user_line(CallStack::here());  // reads the debug information now, not in a launch

@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simt/control.hpp"
@@ -24,6 +25,7 @@
 #include "simt/runtime/device_profile.hpp"
 #include "simt/runtime/launch.hpp"
 #include "simt/runtime/memory.hpp"
+#include "simt/runtime/runtime_objects.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
 /// An operation that was queued.
@@ -55,6 +57,8 @@ class SimtCapture {
 
 /// A stream is a queue of operations, each with its number in the order in which all were queued.
 struct SimtStream {
+  SIMT_RUNTIME_OBJECT
+
   struct Operation {
     std::uint64_t number = 0;
     std::function<void()> run;
@@ -66,6 +70,8 @@ struct SimtStream {
 };
 
 struct SimtEvent {
+  SIMT_RUNTIME_OBJECT
+
   cudaStream_t stream = nullptr;  ///< where it was last recorded
   std::uint64_t number = 0;       ///< of that operation
   bool recorded = false, done = false, timed = true;
@@ -78,10 +84,31 @@ namespace simt {
 /// The lock of the runtime API.
 class ApiMutex : public std::recursive_mutex {
  public:
-  void lock() { std::recursive_mutex::lock(), ++depth_; }
-  void unlock() { --depth_, std::recursive_mutex::unlock(); }
+  void lock() {
+    std::recursive_mutex::lock();
+    if (++depth_ == 1) runtime_objects().open();
+  }
+  void unlock() {
+    if (--depth_ == 0) runtime_objects().close();
+    std::recursive_mutex::unlock();
+  }
   /// Whether the calling thread has the lock.
   static bool is_held() { return depth_ > 0; }
+
+  /// While it lives, the thread that has the lock runs host code of the program's.
+  class HostFunction {
+   public:
+    HostFunction() : depth_outside_(std::exchange(depth_, 0)) { runtime_objects().close(); }
+    ~HostFunction() {
+      runtime_objects().open();
+      depth_ = depth_outside_;
+    }
+    HostFunction(const HostFunction&) = delete;
+    HostFunction& operator=(const HostFunction&) = delete;
+
+   private:
+    int depth_outside_;
+  };
 
  private:
   static thread_local int depth_;

@@ -24,27 +24,20 @@ namespace {
 constexpr int kMostGuards = 24000;
 std::atomic<int> guards{0};
 
+constexpr std::size_t kFibersOfSlab = 32;
+
+std::size_t fiber_bytes() { return page_bytes() + kStackBytes; }
+
 }  // namespace
 
-Fiber::Fiber(std::size_t index) : guarded_(guards.fetch_add(1) < kMostGuards) {
-  const std::size_t guard = page_bytes();
-  void* memory =
-      mmap(nullptr, guard + kStackBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  base_ = static_cast<std::byte*>(memory);
-  const std::size_t open = guarded_ ? guard : 0;  // from there on
-  if (mprotect(base_ + open, guard + kStackBytes - open, PROT_READ | PROT_WRITE) != 0) {
-    munmap(base_, guard + kStackBytes);
-    throw std::bad_alloc();
-  }
+Fiber::Fiber(std::byte* memory, std::size_t index)
+    : guarded_(guards.fetch_add(1) < kMostGuards), base_(memory) {
+  if (guarded_ && mprotect(base_, page_bytes(), PROT_NONE) != 0) throw std::bad_alloc();
   constexpr std::size_t kColours = 16, kColourBytes = 256;
-  top_ = base_ + guard + kStackBytes - (index % kColours) * kColourBytes;
+  top_ = base_ + fiber_bytes() - (index % kColours) * kColourBytes;
 }
 
-Fiber::~Fiber() {
-  munmap(base_, page_bytes() + kStackBytes);
-  guards.fetch_sub(1);
-}
+Fiber::~Fiber() { guards.fetch_sub(1); }
 
 void Fiber::forget_frames() {
   context = nullptr;
@@ -68,14 +61,26 @@ bool Fiber::guard_contains(const void* address) const {
   return guarded_ && byte >= base_ && byte < base_ + page_bytes();
 }
 
-bool Fiber::contains(const void* address) const {
-  const auto* byte = static_cast<const std::byte*>(address);
-  return byte >= base_ && byte < base_ + page_bytes() + kStackBytes;
+FiberPool::~FiberPool() {
+  fibers_.clear();
+  for (std::byte* const slab : slabs_) munmap(slab, kFibersOfSlab * fiber_bytes());
+}
+
+/// The first of a slab lies highest, as stacks do that the system places one after the other.
+std::byte* FiberPool::room_for_one() {
+  const std::size_t place = fibers_.size() % kFibersOfSlab;
+  if (place == 0) {
+    void* const slab = mmap(nullptr, kFibersOfSlab * fiber_bytes(), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (slab == MAP_FAILED) throw std::bad_alloc();
+    slabs_.push_back(static_cast<std::byte*>(slab));
+  }
+  return slabs_.back() + (kFibersOfSlab - 1 - place) * fiber_bytes();
 }
 
 Fiber& FiberPool::take() {
   if (idle_.empty()) {
-    fibers_.push_back(std::make_unique<Fiber>(fibers_.size()));
+    fibers_.push_back(std::make_unique<Fiber>(room_for_one(), fibers_.size()));
     idle_.push_back(fibers_.back().get());
   }
   Fiber& fiber = *idle_.back();
@@ -104,7 +109,10 @@ const Fiber* FiberPool::guard_hit(const void* address) const {
 }
 
 bool FiberPool::contains(const void* address) const {
-  return std::ranges::any_of(fibers_, [=](const auto& fiber) { return fiber->contains(address); });
+  const auto* const byte = static_cast<const std::byte*>(address);
+  return std::ranges::any_of(slabs_, [=, bytes = kFibersOfSlab * fiber_bytes()](const std::byte* slab) {
+    return byte >= slab && byte < slab + bytes;
+  });
 }
 
 }  // namespace simt

@@ -19,7 +19,8 @@ inline constexpr std::size_t kStackBytes = 64 * 1024;  ///< printf of a float ta
 /// many that some have none.
 class Fiber {
  public:
-  explicit Fiber(std::size_t index);
+  /// `memory` has room for a guard page and a stack.
+  Fiber(std::byte* memory, std::size_t index);
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -28,9 +29,8 @@ class Fiber {
   /// equal ones, the hot ends of a thousand stacks would share a handful of cache sets.
   void* top() const { return top_; }
   bool guard_contains(const void* address) const;
-  bool contains(const void* address) const;  ///< its guard page or its stack does
-  void forget_frames();                      ///< whatever ran here will not go on; context becomes null
-  void wipe();                               ///< zeroes below the frames that are to go on
+  void forget_frames();  ///< whatever ran here will not go on; context becomes null
+  void wipe();           ///< zeroes below the frames that are to go on
 
   StackPlace context = nullptr;  ///< where to resume; null until started
   bool used = false;             ///< since its pool was wiped
@@ -44,14 +44,21 @@ class Fiber {
 /// All stacks of one operating-system thread. Grows on demand, never shrinks.
 class FiberPool {
  public:
+  FiberPool() = default;
+  ~FiberPool();
+  FiberPool(const FiberPool&) = delete;
+  FiberPool& operator=(const FiberPool&) = delete;
   Fiber& take();  ///< an idle fiber, or a new one with context == nullptr
   void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
   void abandon_all();  ///< every fiber becomes idle and unstarted
   const Fiber* guard_hit(const void* address) const;
-  bool contains(const void* address) const;  ///< one of the fibers does
+  bool contains(const void* address) const;  ///< on one of the stacks, in use or not
   void wipe();                               ///< what threads left on idle fibers
 
  private:
+  std::byte* room_for_one();
+
+  std::vector<std::byte*> slabs_;  ///< each for kFibersOfSlab
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> idle_;
 };

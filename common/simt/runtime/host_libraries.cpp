@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "simt/runtime/memory.hpp"
+#include "simt/runtime/runtime_objects.hpp"
 
 namespace simt {
 namespace {
@@ -35,12 +36,14 @@ void HostLibraries::close(const KernelModule& of_kernels) {
   for (const WritableRange& range : all_)
     if (std::ranges::none_of(of_kernels.writable, [&](auto& own) { return own.begin == range.begin; }))
       closed_.push_back(range);
+  closed_.push_back(runtime_objects().range());
   streams_ = {*stdin, *stdout, *stderr};
   for (const WritableRange& range : closed_) protect(range, PROT_READ);
 }
 
 std::size_t HostLibraries::open() {
   for (const WritableRange& range : closed_) protect(range, PROT_READ | PROT_WRITE);
+  closed_.clear();
   constexpr std::size_t kWord = 8;
   const std::array<std::FILE, 3> now{*stdin, *stdout, *stderr};
   const auto *const before = reinterpret_cast<const char*>(&streams_), *const after =

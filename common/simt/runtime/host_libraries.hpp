@@ -1,8 +1,9 @@
 #pragma once
 /// @file
-/// The variables of the program and of the C++ library, closed while a kernel runs: std::cout and its like
-/// are no memory of a GPU's. A kernel that stores to them faults. If the simulator does, the page is opened
-/// until the launch has ended. The C library stores to its own all the time: of it, the streams are compared.
+/// The variables of the program and of the C++ library, and the runtime's objects, closed while a kernel
+/// runs: std::cout and its like are no memory of a GPU's. A kernel that stores to them faults. If the
+/// simulator does, the page is opened until the launch has ended. The C library stores to its own all the
+/// time: of it, the streams are compared.
 
 #include <array>
 #include <cstddef>

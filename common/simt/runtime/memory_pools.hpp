@@ -10,9 +10,12 @@
 #include <memory>
 #include <vector>
 
+#include "simt/runtime/runtime_objects.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
 struct SimtMemPool {
+  SIMT_RUNTIME_OBJECT
+
   /// Bytes, now and at most since the program asked to begin anew.
   struct Level {
     std::uint64_t current = 0, high = 0;

@@ -94,6 +94,34 @@ TEST_CASE("kernels cannot store to objects of the C++ library", "[simt][apart]")
   CHECK(before == after);
 }
 
+TEST_CASE("kernels cannot store to what a handle leads to", "[simt][apart]") {
+  const KeptApart device;
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  object_kernel<<<1, 1>>>(reinterpret_cast<std::int64_t*>(stream));
+  CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  const std::vector<simt::Fault> faults = simt::take_faults();
+  REQUIRE(faults.size() == 1);
+  CHECK(faults[0].kind == "host_pointer_in_kernel");
+}
+
+TEST_CASE("handles work where they are kept apart, in host functions as well", "[simt][apart]") {
+  const KeptApart device;
+  static cudaStream_t stream = nullptr, inner = nullptr;
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  cudaEvent_t event = nullptr;
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  same_kernel<<<1, 1, 0, stream>>>();
+  const auto create = [](void* done) { *static_cast<bool*>(done) = cudaStreamCreate(&inner) == cudaSuccess; };
+  bool done = false;
+  REQUIRE(cudaLaunchHostFunc(stream, create, &done) == cudaSuccess);
+  REQUIRE(cudaEventRecord(event, stream) == cudaSuccess);
+  CHECK(cudaEventSynchronize(event) == cudaSuccess);
+  CHECK(done);
+  for (const cudaStream_t one : {stream, inner}) CHECK(cudaStreamDestroy(one) == cudaSuccess);
+  CHECK(cudaEventDestroy(event) == cudaSuccess);
+}
+
 TEST_CASE("what kernels change in the C library's streams is counted", "[simt][apart]") {
   const KeptApart device;
   auto* const end = reinterpret_cast<std::int64_t*>(stderr + 1) - 1;  // of what the library keeps unused

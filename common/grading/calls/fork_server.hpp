@@ -12,8 +12,9 @@
 namespace course::grading {
 
 /// @brief A worker program in its sandbox that loads nothing itself: it forks a worker for each request. So a
-/// call of code that nobody trusts gets a process of its own, and the sandbox is made once (some 12 ms).
-/// One worker at a time. The server ends with the thread that started it, and its worker with it.
+/// call of code that nobody trusts gets a process of its own, and the sandbox, which takes longer than most
+/// calls, is made once. One worker at a time. The server ends with the thread that started it, and its worker
+/// with it.
 class ForkServer {
  public:
   /// @throws std::runtime_error, in words for the user, if it cannot be started.

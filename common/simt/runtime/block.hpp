@@ -178,6 +178,7 @@ class BlockRunner {
   RawFault& begin_fault(FaultKind kind);
   void* stack_to_leave_from() const { return fiber_->top(); }
   bool stack_guard_hit(const void* address) const { return fibers_.guard_hit(address) != nullptr; }
+  bool open_rest_of_stack(const void* address) { return fibers_.open_rest(address); }
   bool is_on_a_stack(const void* address) const { return fibers_.contains(address); }
   bool stop_requested() const { return launch_->stop; }
   bool in_kernel_module(std::uintptr_t pc) const { return launch_->module->contains(pc); }

@@ -146,6 +146,7 @@ void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
   if (signal == SIGSEGV && stored_variables().take_fault(reinterpret_cast<std::uintptr_t>(info->si_addr)))
     return;
   BlockRunner* runner = BlockRunner::current();
+  if (signal == SIGSEGV && runner != nullptr && runner->open_rest_of_stack(info->si_addr)) return;
   if (signal == SIGSEGV && host_libraries().contains(info->si_addr) && !is_kernels_doing(runner, context))
     return host_libraries().open_page(info->si_addr);
   if (runner == nullptr) {

@@ -362,6 +362,11 @@ function(course_checked_kernel_flags compile_variable link_variable)
     list(APPEND flags --param=tsan-distinguish-volatile=1 -fno-tree-sra -fno-reorder-blocks -fno-tree-sink
                       -fexpensive-optimizations -fno-var-tracking
                       -fno-builtin-memcpy -fno-builtin-memmove -fno-builtin-memset)
+    # What kernels may not call is not to become loads and stores of the compiler's either.
+    foreach(function IN ITEMS memchr memcmp stpcpy stpncpy strcat strchr strcmp strcpy strcspn strlen strncat strncmp
+                              strncpy strpbrk strrchr strspn strstr)
+      list(APPEND flags -fno-builtin-${function})
+    endforeach()
   endif()
   # Memory that a kernel allocates, bytes that it copies and results that it has stored by functions of the C library are
   # seen as well.

@@ -324,10 +324,10 @@ bool compile_examined(Job& job, const std::string& object) {
   return run_tool(job, concatenate(Arguments{cpu.compiler, assembly.string()}, to_object(object)));
 }
 
-/// In check mode, what is linked in so that a submission's kernels cannot read by functions of the host,
-/// where nothing sees it; see host_guards.hpp. Nothing, and job.failure tells why, if that fails.
+/// What is linked in so that a submission's kernels cannot read by functions of the host, where nothing sees
+/// it, nor leave something there; see host_guards.hpp. Nothing, and job.failure tells why, if that fails.
 std::optional<Arguments> guard_options(Job& job) {
-  if (job.box == nullptr || job.flavour != Flavour::check) return Arguments{};
+  if (job.box == nullptr) return Arguments{};
   const std::vector<std::string> functions = host_functions(written(job, job.scratch / "kernel.s"));
   constexpr std::size_t kMostFunctions = 2000;  // each is a word of the linker's command line
   if (functions.size() > kMostFunctions) {
@@ -516,7 +516,9 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
       .add(job.lesson.id())
       .add(job.source)
       .add(
-          "operands, calls, indices, moved places of frames and stacks hooked, blocks merged, no arrays of "
+          "host functions guarded, operands, updates, calls, indices, moved places of frames and stacks "
+          "hooked, blocks merged, no "
+          "arrays of "
           "variable length")
       .add("names and builtins examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start

@@ -15,7 +15,7 @@ namespace {
 
 // ---- What an instruction does to memory.
 
-enum class Touch { nothing, read, write };
+enum class Touch { nothing, read, write, update };
 
 struct Access {
   Touch touch = Touch::nothing;
@@ -59,6 +59,8 @@ int bytes_of_suffix(char suffix) {
 
 /// How many bytes of memory an instruction moves, by its name and its other operand.
 int bytes_moved(std::string_view name, std::string_view other) {
+  if (name.starts_with("fi")) return name.ends_with("ll") ? 8 : name.ends_with('l') ? 4 : 2;
+  if (name.starts_with('f')) return name.ends_with('s') ? 4 : name.ends_with('t') ? 10 : 8;
   if (name.starts_with('v')) name.remove_prefix(1);
   if (name == "insertps" || name == "pinsrd" || name == "pextrd" || name == "movd" || name == "extractps")
     return 4;
@@ -95,11 +97,17 @@ Access access_of(std::string_view line) {
   const auto memory = std::find_if(operands.begin(), operands.end(), is_foreign_memory);
   if (memory == operands.end()) return {};
   const bool last = memory + 1 == operands.end();
-  const bool stores =
-      last && begins_with_any(name, {"mov", "vmov", "set", "pop", "vpextr", "vextract", "vcvtps2ph"});
+  const bool stores = last && begins_with_any(name, {"mov", "vmov", "set", "pop", "vpextr", "vextract",
+                                                     "vcvtps2ph", "fst", "fist", "fnst"});
+  const bool updates =
+      last && begins_with_any(name, {"add", "adc",  "sub",  "sbb",     "and", "or",  "xor", "inc",
+                                     "dec", "neg",  "not",  "sal",     "sar", "shl", "shr", "rol",
+                                     "ror", "xadd", "xchg", "cmpxchg", "bts", "btr", "btc"});
   const std::string_view other = operands.size() == 1 ? "" : last ? operands.front() : operands.back();
-  return {stores ? Touch::write : Touch::read, std::string(*memory),
-          std::to_string(bytes_moved(name, other))};
+  return {stores    ? Touch::write
+          : updates ? Touch::update
+                    : Touch::read,
+          std::string(*memory), std::to_string(bytes_moved(name, other))};
 }
 
 // ---- Where the hooks go.
@@ -125,7 +133,7 @@ std::string hook_of(const Access& access) {
       access.address.substr(is_thread_local ? kThreadLocal.size() : 0),
       is_thread_local ? "\tmovq\t%fs:0, %r10\n\tleaq\t(%r10,%r11), %r11\n" : "",
       access.bytes.starts_with('(') ? "leaq\t" + access.bytes : "movq\t$" + access.bytes,
-      access.touch == Touch::read ? "course_operand_read" : "course_operand_write");
+      access.touch == Touch::write ? "course_operand_write" : "course_operand_read");
 }
 
 /// "8(%rax)" of "call\t*8(%rax)", and of a jump; "" for one that goes to a name.
@@ -236,12 +244,14 @@ class HookWriter {
     } else if (code == "movq\t%rsp, %rbp") {
       has_frame_pointer_ = true;
     } else if (const Access access = access_of(code); access.touch != Touch::nothing) {
-      const bool is_load = access.touch == Touch::read;
+      const bool is_load = access.touch != Touch::write;
       if (code.starts_with("rep") && is_load && addresses_.is_moved(kTargetOfCopy))
         put(hook_past_frame({Touch::write, kTargetOfCopy, access.bytes}, frames_++));
-      if (addresses_.is_moved(access.address))
+      if (addresses_.is_moved(access.address)) {
         put(hook_past_frame(access, frames_++));
-      else if (hook_all_ || (has_operands_ && !is_load && behind_call_))
+        if (access.touch == Touch::update)
+          put(hook_past_frame({Touch::write, access.address, access.bytes}, frames_++));
+      } else if (hook_all_ || (has_operands_ && !is_load && behind_call_))
         put(hook_of(access));
       else if (has_operands_ && is_load)
         loads_.push_back({text_.size(), access});

@@ -191,7 +191,7 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   const std::shared_ptr<void> arguments(request->arguments, request->destroy);
   require_host_code();
   Context& context = Context::get();
-  const std::lock_guard lock(context.mutex);
+  const ApiLock lock(context.mutex);
   if (context.sticky() != cudaSuccess) return;
   const auto stream = static_cast<cudaStream_t>(request->stream);
   if (!context.is_stream(stream)) {

@@ -11,6 +11,8 @@
 #include <typeinfo>
 #include <utility>
 
+#include "simt/runtime/host_libraries.hpp"
+
 // The built-in variables of simt_kernel.h. Kernels see them as const; here they are written at each turn.
 constinit thread_local uint3 threadIdx{};
 constinit thread_local uint3 blockIdx{};
@@ -397,6 +399,7 @@ void BlockRunner::land_copies(unsigned batches_in_flight, std::uintptr_t caller)
   AsyncCopy copy{};
   while (copies.next(batches_in_flight, copy)) {
     if (observer_ != nullptr) observer_->async_copy_lands(copy, caller);
+    if (host_libraries().contains(copy.to)) raise(FaultKind::host_pointer, "");
     const std::size_t kept = copy.bytes - copy.zero_bytes;
     std::memcpy(copy.to, copy.from, kept);
     if (copy.zero_bytes != 0) std::memset(static_cast<std::byte*>(copy.to) + kept, 0, copy.zero_bytes);

@@ -31,6 +31,17 @@ void HostStack::close(const void* frame) {
   if (begin_ < end_) mprotect(begin_, static_cast<std::size_t>(end_ - begin_), PROT_READ);
 }
 
+/// What lies below the frames of the calling function, where nothing is anybody's: a kernel could have left
+/// it.
+__attribute__((noinline)) void wipe_below_stack() {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // no mapping but the stack's lies there
+  constexpr std::size_t kOwnBytes = 512;                     // what this function needs, and what it calls
+  auto* const end = static_cast<std::byte*>(__builtin_frame_address(0)) - kOwnBytes;
+  std::byte* const page = page_at_or_below(end);
+  madvise(page - kMostBytes, kMostBytes, MADV_DONTNEED);  // of its pages that are there
+  for (volatile std::byte* at = page; at < end; ++at) *at = std::byte{0};
+}
+
 std::size_t HostStack::open() {
   if (between_ == nullptr) return 0;
   if (begin_ < end_) mprotect(begin_, static_cast<std::size_t>(end_ - begin_), PROT_READ | PROT_WRITE);
@@ -39,6 +50,7 @@ std::size_t HostStack::open() {
   for (std::size_t at = 0; between_ + at < begin_; at += kWord)
     if (std::memcmp(kept_ + at, between_ + at, kWord) != 0) changed += kWord;
   between_ = begin_ = end_ = nullptr;
+  wipe_below_stack();
   return changed;
 }
 

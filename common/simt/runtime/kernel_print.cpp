@@ -73,6 +73,7 @@ constexpr std::size_t kWholeText = std::numeric_limits<std::size_t>::max();
 
 /// Tells check mode of a text that is about to be read, byte by byte: only reading shows where it ends.
 void note_text(const char* text, std::size_t most, std::uintptr_t caller) {
+  if (check::active_recorder == nullptr) return;
   for (std::size_t i = 0; i < most; ++i) {
     check::note_runtime_access(check::Kind::read, text + i, 1, false, caller);
     if (text[i] == '\0') return;
@@ -103,8 +104,8 @@ std::string_view skip_size(const char*& at) {
 }
 
 /// Tells check mode of all that printf is about to read by pointers: the format, and the texts that it names.
-/// A conversion that CUDA does not have ends the launch: `%n` would store unseen, and `%ls` read. A lone
-/// percent sign prints itself.
+/// In any mode, a conversion that CUDA does not have ends the launch: `%n` would store unseen, and `%ls`
+/// read. A lone percent sign prints itself.
 void note_texts(const char* format, va_list arguments, std::uintptr_t caller) {
   note_text(format, kWholeText, caller);
   va_list left;
@@ -152,7 +153,7 @@ void note_texts(const char* format, va_list arguments, std::uintptr_t caller) {
 
 int print(const char* format, va_list arguments, std::uintptr_t caller) {
   if (BlockRunner::current() == nullptr) return std::vprintf(format, arguments);
-  if (check::active_recorder != nullptr) note_texts(format, arguments, caller);
+  note_texts(format, arguments, caller);
   return prints.add(format, arguments);
 }
 

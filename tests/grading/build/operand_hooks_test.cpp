@@ -148,6 +148,15 @@ TEST_CASE("an address of the frame is followed once an index has moved it, on al
   CHECK(follows("\tleaq\t8(%rsp,%rdx), %rsi\n\tmovq\t%rsp, %rdi\n\trep movsq\n"));
   CHECK(follows("\tleaq\t8(%rsp,%rdx), %rdi\n\tmovq\t%rbx, %rsi\n\trep movsq\n"));
   CHECK_FALSE(follows(place + load));
+  // What changes a number in memory stores there, too, and so does the x87 unit.
+  const auto stores = [](const std::string& instruction) {
+    return hooked("_1 = _2 + _3;", instruction).find("\tcall\tcourse_operand_write\n") != std::string::npos;
+  };
+  CHECK(stores("\taddl\t$1, 4(%rsp,%rax,4)\n"));
+  CHECK(stores("\tincl\t4(%rsp,%rax,4)\n"));
+  CHECK(stores("\tfstps\t4(%rsp,%rax,4)\n"));
+  CHECK_FALSE(stores("\taddl\t4(%rsp,%rax,4), %ecx\n"));
+  CHECK_FALSE(stores("\tflds\t4(%rsp,%rax,4)\n"));
   CHECK_FALSE(follows(moved + "\tmovq\t%rdi, %rbx\n" + load));
   CHECK_FALSE(follows(moved + "\tcmpq\t%rbx, %rcx\n\tsubq\t%rbx, %rcx\n\tvmovss\t(%rcx), %xmm0\n"));
   CHECK_FALSE(follows(moved + "\tjmp\t.L3\n.L2:\n" + load + ".L3:\n"));

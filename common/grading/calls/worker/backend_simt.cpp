@@ -149,7 +149,10 @@ Copies take_copies() {
 DeviceEnd end_call() {
   DeviceEnd end;
   // Before anything else is taken: this runs what is queued, and a host function may copy and launch.
-  std::vector<simt::Fault> faults = simt::take_faults();
+  std::vector<simt::Fault> faults = [] {
+    const HostCode host_code;
+    return simt::take_faults();
+  }();
   end.copies = take_copies();
   Outcome& outcome = end.outcome;
   outcome.status = Status::returned;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/runtime_objects.hpp"
@@ -32,18 +33,20 @@ int note_library(dl_phdr_info* library, std::size_t, void* out) {
 
 void HostLibraries::close(const KernelModule& of_kernels) {
   if (all_.empty()) dl_iterate_phdr(note_library, &all_);
-  closed_.clear();
-  for (const WritableRange& range : all_)
-    if (std::ranges::none_of(of_kernels.writable, [&](auto& own) { return own.begin == range.begin; }))
-      closed_.push_back(range);
-  closed_.push_back(runtime_objects().range());
+  if (std::exchange(kernels_, &of_kernels) != &of_kernels) {
+    closed_.clear();
+    for (const WritableRange& range : all_)
+      if (std::ranges::none_of(of_kernels.writable, [&](auto& own) { return own.begin == range.begin; }))
+        closed_.push_back(range);
+  }
   streams_ = {*stdin, *stdout, *stderr};
   for (const WritableRange& range : closed_) protect(range, PROT_READ);
+  protect(objects_ = runtime_objects().range(), PROT_READ);
 }
 
 std::size_t HostLibraries::open() {
   for (const WritableRange& range : closed_) protect(range, PROT_READ | PROT_WRITE);
-  closed_.clear();
+  protect(std::exchange(objects_, {}), PROT_READ | PROT_WRITE);
   constexpr std::size_t kWord = 8;
   const std::array<std::FILE, 3> now{*stdin, *stdout, *stderr};
   const auto *const before = reinterpret_cast<const char*>(&streams_), *const after =
@@ -57,7 +60,8 @@ std::size_t HostLibraries::open() {
 
 bool HostLibraries::contains(const void* address) const {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  return std::ranges::any_of(closed_, [=](auto& range) { return at >= range.begin && at < range.end; });
+  const auto holds = [=](auto& range) { return at >= range.begin && at < range.end; };
+  return holds(objects_) || std::ranges::any_of(closed_, holds);
 }
 
 void HostLibraries::open_page(const void* address) const {

@@ -21,12 +21,16 @@ class HostLibraries {
   void close(const KernelModule& of_kernels);
   /// It has ended. Returns how many bytes of the C library's streams were changed, in words of 8.
   std::size_t open();
-  /// Safe in a signal handler, as is open_page().
+  /// Also for a while after the launch, when a thread that took part in it may still be on its way to the
+  /// handler; but not for the runtime's objects, which are closed to host code then. Safe in a signal
+  /// handler, as is open_page().
   bool contains(const void* address) const;
   void open_page(const void* address) const;
 
  private:
+  const KernelModule* kernels_ = nullptr;  ///< closed_ is for them
   std::vector<WritableRange> all_, closed_;
+  WritableRange objects_;
   std::array<std::FILE, 3> streams_;  ///< as they were before
 };
 

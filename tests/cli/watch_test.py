@@ -210,8 +210,11 @@ class Session:
 
     def watcher(self):
         for child in children_of(self.shell):
-            if os.path.realpath(f"/proc/{child}/exe") == COURSE:
-                return child
+            try:
+                if os.path.realpath(f"/proc/{child}/exe") == COURSE:
+                    return child
+            except FileNotFoundError:  # it has just ended
+                continue
         return None
 
 

@@ -44,6 +44,24 @@ struct Settings {
 /// @throws std::invalid_argument if the device profile is unknown or a value is out of range.
 void configure(const Settings& settings);
 
+/// What host code may learn of the device while it goes first.
+struct HostFirstRules {
+  std::size_t most_bytes = 0;  ///< of all answers together
+  /// What the host code is told where it asks: by copies to the host, and where it waits for the device with
+  /// page-locked or managed memory at hand.
+  std::vector<std::vector<std::byte>> answers{};
+  /// Gets the answer to the first question that is not among them, and must not return.
+  void (*tell)(const std::vector<std::byte>& answer) = nullptr;
+};
+
+/// @brief From now on, no work of the device is done before the embedding program asks what it came to, by
+/// take_faults() or its kin. Waiting returns at once, and events are there as soon as they are recorded. So
+/// host code can learn nothing of what kernels stored, wherever they stored it, but by the answers. An answer
+/// is found by doing all the work so far; then this process must end, and the host code begins anew in
+/// another one, which has it. Should the host code ask for more bytes, or the device fail, all is done in its
+/// turn again: see HostCopies::asked. For programs without graphs and CUDA's libraries; until configure().
+void host_goes_first(HostFirstRules rules);
+
 /// @brief Starts the threads that launches with Settings::workers = 1 need, for a process that may start none
 /// later.
 void start_threads();
@@ -67,6 +85,9 @@ void leave_program_out();
 
 /// @brief Runs what is queued and returns the faults since the last call, in the order of launches.
 std::vector<Fault> take_faults();
+
+/// @brief Runs what is queued, but for what is put off, and forgets the faults so far.
+void forget_faults();
 
 /// A launch that was accepted.
 struct LaunchRecord {
@@ -106,6 +127,7 @@ struct HostCopies {
   std::uint64_t to_host = 0;   ///< bytes that copies brought to the host
   std::uint64_t within = 0;    ///< bytes that copies brought from device memory to device memory
   std::uint64_t shared = 0;    ///< bytes that were made page-locked or managed, so that both sides touch them
+  std::uint64_t asked = 0;     ///< bytes that host code asked for while it went first
 };
 
 /// @brief What host code moved since the last call.

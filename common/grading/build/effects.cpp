@@ -618,10 +618,15 @@ bool tells_type(std::string_view line) {
 }
 
 /// Whether a line of the table is one that the compiler has begun itself, and puts nothing into a section
-/// that the file names. A symbol has the line "_Z1fv/7 (void f())", up to g++ 12 with an address behind it:
+/// that the file names; `__managed__` names one. A symbol has the line "_Z1fv/7 (void f())", up to g++ 12
+/// with an address behind it:
 /// "@0x7f64f375a100". A name that the file gives comes behind an asterisk.
 bool is_of_table(std::string_view line) {
-  if (line.starts_with(kVisibility.substr(1))) return line.find(" section:") == std::string_view::npos;
+  if (line.starts_with(kVisibility.substr(1))) {
+    constexpr std::string_view kSection = " section:", kManaged = " section:simt_managed";
+    return line.find(kSection) == std::string_view::npos ||
+           (line.ends_with(kManaged) && line.find(kSection) == line.size() - kManaged.size());
+  }
   if (is_about_symbol(line)) return true;
   constexpr std::string_view kAddress = ") @0x";
   if (const std::size_t address = line.rfind(kAddress);

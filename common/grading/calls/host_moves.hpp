@@ -13,6 +13,7 @@ struct HostMoves {
   std::vector<std::uint64_t> filled;  ///< arrays that something was copied into
   std::uint64_t to_host = 0;          ///< bytes that copies brought to the host
   std::uint64_t shared = 0;           ///< bytes that were made managed or page-locked
+  std::uint64_t asked = 0;            ///< bytes that the host asked for while it went first
   std::uint64_t variables = 0;        ///< bytes of variables that kernels stored to, each launch
 
   bool operator==(const HostMoves&) const = default;

@@ -50,11 +50,8 @@ void add_profile(json& value, const Profile& profile) {
 }
 
 json to_json(const HostMoves& moves) {
-  return {{"read", moves.read},
-          {"filled", moves.filled},
-          {"to_host", moves.to_host},
-          {"shared", moves.shared},
-          {"variables", moves.variables}};
+  return {{"read", moves.read},     {"filled", moves.filled}, {"to_host", moves.to_host},
+          {"shared", moves.shared}, {"asked", moves.asked},   {"variables", moves.variables}};
 }
 
 HostMoves moves_from_json(const json& value) {
@@ -63,6 +60,7 @@ HostMoves moves_from_json(const json& value) {
   value.at("filled").get_to(moves.filled);
   value.at("to_host").get_to(moves.to_host);
   value.at("shared").get_to(moves.shared);
+  value.at("asked").get_to(moves.asked);
   value.at("variables").get_to(moves.variables);
   return moves;
 }
@@ -89,7 +87,8 @@ void require_possible(const std::map<std::string, std::int64_t>& counters) {
 }  // namespace
 
 std::string encode(const CallMessage& message) {
-  json arguments = json::array(), arrays = json::array();
+  json arguments = json::array(), arrays = json::array(), answers = json::array();
+  for (const std::vector<std::byte>& answer : message.answers) answers.push_back(hex(answer));
   for (const ArgumentMessage& argument : message.arguments) {
     json value = {{"bytes", hex(argument.bytes)}};
     if (argument.array) value["array"] = *argument.array;
@@ -122,7 +121,9 @@ std::string encode(const CallMessage& message) {
                {"check", message.check},
                {"bare", message.bare},
                {"fenced", message.fenced},
-               {"threads", message.threads}});
+               {"threads", message.threads},
+               {"host_first", message.host_first},
+               {"answers", std::move(answers)}});
 }
 
 CallMessage decode_call(std::string_view text) {
@@ -160,6 +161,8 @@ CallMessage decode_call(std::string_view text) {
   value.at("bare").get_to(message.bare);
   value.at("fenced").get_to(message.fenced);
   value.at("threads").get_to(message.threads);
+  value.at("host_first").get_to(message.host_first);
+  for (const json& answer : value.at("answers")) message.answers.push_back(unhex(answer.get<std::string>()));
   return message;
 }
 
@@ -217,6 +220,7 @@ std::string encode(const ReplyMessage& message) {
                 {"leak_bytes", outcome.leak_bytes},
                 {"findings", std::move(findings)},
                 {"counters", outcome.counters}};
+  if (message.answer) value["answer"] = hex(*message.answer);
   if (outcome.profile) add_profile(value, *outcome.profile);
   return dump(value);
 }
@@ -231,6 +235,7 @@ ReplyMessage decode_reply(std::string_view text) {
   value.at("unusable").get_to(message.unusable);
   value.at("copied").get_to(message.copied);
   value.at("reusable").get_to(message.reusable);
+  if (value.contains("answer")) message.answer = unhex(value["answer"].get<std::string>());
   message.moves = moves_from_json(value.at("moves"));
   outcome.status = status_of(value.at("status").get<std::string>());
   value.at("message").get_to(outcome.message);

@@ -62,6 +62,9 @@ struct CallMessage {
   bool fenced = false;  ///< pages at the ends of arrays on the device are kept from kernels: large calls of
                         ///< code that nobody trusts
   std::uint32_t threads = 0;  ///< operating-system threads that run blocks; 0: as many as there are cores
+  bool host_first =
+      false;  ///< no kernel runs before the entry has returned: host code has nothing to look at
+  std::vector<std::vector<std::byte>> answers;  ///< what it is told all the same, where it asks for bytes
 };
 
 /// Worker to grader. Progress messages (`running`) come before the last one.
@@ -72,6 +75,8 @@ struct ReplyMessage {
   bool unusable = false;  ///< the backend cannot work on this machine; `outcome.message` says why
   bool copied = false;    ///< the output memory holds the results
   bool reusable = false;  ///< the worker may serve another call
+  /// The call has ended where the entry asked for bytes of the device: with this answer, it begins anew.
+  std::optional<std::vector<std::byte>> answer;
   HostMoves moves;
   Outcome outcome;
 };

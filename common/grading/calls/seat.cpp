@@ -41,6 +41,13 @@ ThreadTime most_since(const ThreadTimes& before, const ThreadTimes& now) {
   return most;
 }
 
+/// Whether the host code of a call may be told that, after what it was told before.
+bool may_be_told(const CallMessage& call, const std::vector<std::byte>& answer) {
+  std::size_t bytes = answer.size();
+  for (const std::vector<std::byte>& before : call.answers) bytes += before.size();
+  return call.host_first && !answer.empty() && bytes <= kFewBytes;
+}
+
 Clock::duration to_duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
@@ -154,7 +161,8 @@ Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, cons
     }
     // A confined worker said so when it greeted; what claims it later is the code that it runs.
     if (answer.reply.unusable && !config.confinement) throw MachineError(answer.reply.outcome.message);
-    if (answer.reply.unusable || answer.reply.ready || answer.reply.id != call.id)
+    if (answer.reply.unusable || answer.reply.ready || answer.reply.id != call.id ||
+        (answer.reply.answer && !may_be_told(call, *answer.reply.answer)))
       return end_with(Status::died, describe_broken_channel(progress));
     if (!answer.reply.running) break;
     if (answer.began) return end_with(Status::died, describe_broken_channel(progress));  // it says so once

@@ -111,7 +111,7 @@ bool is_checked(const Plan& plan, CheckMode check) {
 CallMessage message_for_watching(const Plan& plan) {
   CallMessage message = plan.message;
   message.bare = true;
-  message.fenced = false;
+  message.fenced = message.host_first = false;
   message.output_bytes = whole_pages(1);
   for (ArrayMessage& array : message.arrays) array.result.reset();
   return message;
@@ -144,6 +144,7 @@ std::string difference(const Plan& plan, const Descriptor& run_output, const Rep
     return found;
   HostMoves moves = run.moves;
   moves.variables = check.moves.variables;  // of which run mode knows those alone that were changed
+  moves.asked = check.moves.asked;          // where no host goes first
   if (moves != check.moves) return "There it copied something else between the host and the device.";
   const Mapping before =
       Mapping::map(run_output.get(), 0, plan.message.output_bytes, Mapping::Mode::shared_read);
@@ -222,6 +223,10 @@ struct Session::State {
   Seat runner, checker;
   std::uint64_t next_id = 1;
 
+  /// Makes the call. Where its host code goes first, it is made once more for each time that it asks for
+  /// bytes of the device.
+  ReplyMessage run(CallMessage message, const Descriptor& input, const Descriptor& output);
+
   /// Runs the call again in check mode and adds what that finds. A reason of the machine's fails nothing.
   /// `reply`, whose outputs are in `output`, is what run mode came to.
   void check(const Plan& plan, const Descriptor& input, const Descriptor& output, const ReplyMessage& reply,
@@ -230,6 +235,14 @@ struct Session::State {
   /// Makes the call for the tool alone. What it finds is in its log; the outcome has but a note.
   Outcome watch(const Plan& plan, const Descriptor& input);
 };
+
+ReplyMessage Session::State::run(CallMessage message, const Descriptor& input, const Descriptor& output) {
+  for (;;) {
+    ReplyMessage reply = runner.exchange(config, message, input, output);
+    if (!reply.answer) return reply;
+    message.answers.push_back(std::move(*reply.answer));
+  }
+}
 
 Outcome Session::State::watch(const Plan& plan, const Descriptor& input) {
   const CallMessage message = message_for_watching(plan);
@@ -310,6 +323,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   for (std::size_t i = 0; i < std::min(plan.arrays.size(), options.shifts.size()); ++i)
     plan.message.arrays[i].shift = options.shifts[i];
   plan.message.fenced = config.confinement && !is_checked(plan, options.check);
+  plan.message.host_first = config.confinement && config.kernels_only && all_on_device(plan);
 
   const Descriptor input = make_input(plan);
   if (config.sanitizer) {
@@ -319,7 +333,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   }
   const Descriptor output = create_memory("course-output", plan.message.output_bytes);
   seal_size(output.get());
-  ReplyMessage reply = state_->runner.exchange(config, plan.message, input, output);
+  ReplyMessage reply = state_->run(plan.message, input, output);
   Outcome outcome = reply.outcome;
   if (reply.copied)
     take_results(plan, output, outcome);

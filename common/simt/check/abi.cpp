@@ -29,11 +29,11 @@ bool Counters::empty() const { return *this == Counters{}; }
 
 namespace {
 
-/// Takes the lock and runs what is queued.
+/// Takes the lock and does all work that there is.
 std::unique_lock<ApiMutex> after_all_work() {
   Context& context = Context::get();
   std::unique_lock lock(context.mutex);
-  context.run_all();
+  context.finish_all();
   return lock;
 }
 

@@ -207,19 +207,26 @@ extern "C" void simt_launch(const SimtLaunch* request) {
     context.misuse(refusal->error, "launch_refused", refusal->reason, refusal->code_name);
     return;
   }
+  if (context.host_first.puts_off()) {
+    const WritableRange& managed = kernel_module(reinterpret_cast<const void*>(request->invoke)).managed;
+    context.host_first.share(reinterpret_cast<void*>(managed.begin), managed.end - managed.begin);
+  }
   Launch launch = prepare_launch(*request, arguments.get());
   if (request->of_library != 0) launch.caller = CallStack::here();
+  const auto runs = [&context, arguments](const Launch& prepared) {
+    context.host_first.do_or_put_off([&context, arguments, prepared] { context.run_kernel(prepared); }, true);
+  };
   if (context.capture_of(stream) != nullptr) {
-    context.enqueue(stream, SimtKind::kernel, [&context, launch, arguments] {
+    context.enqueue(stream, SimtKind::kernel, [&context, launch, runs] {
       context.note_launch(launch);
-      context.run_kernel(launch);
+      runs(launch);
     });
     return;
   }
   context.note_launch(launch);
   if (context.settings.check && context.settings.goes_on_alone)
     launch.number = host_touches().watch(launch.arguments, launch.arguments_bytes, context.is_idle());
-  context.enqueue(stream, SimtKind::kernel, [&context, launch, arguments] { context.run_kernel(launch); });
+  context.enqueue(stream, SimtKind::kernel, [launch, runs] { runs(launch); });
 }
 
 extern "C" int simt_in_kernel() { return simt::BlockRunner::current() != nullptr ? 1 : 0; }

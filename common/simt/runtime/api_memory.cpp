@@ -78,6 +78,7 @@ cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes,
   if (memory == nullptr) return context.fail(cudaErrorMemoryAllocation);
   std::memset(memory, 0xff, bytes);
   shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type};
+  context.host_first.share(memory, bytes);
   add_up(context.copies.shared, bytes);
   if (type == cudaMemoryTypeHost) context.let_host_watch();
   *pointer = memory;
@@ -88,9 +89,13 @@ cudaError_t free_shared(Context& context, void* pointer) {
   context.run_all();
   const auto entry = shared_allocations().find(static_cast<std::byte*>(pointer));
   if (entry == shared_allocations().end()) return context.fail(cudaErrorInvalidValue);
-  shared_allocations().erase(entry);
   simt::host_touches().relax();
-  std::free(pointer);
+  context.host_first.unshare(pointer);
+  context.host_first.do_or_put_off(
+      [pointer] {
+        if (shared_allocations().erase(static_cast<std::byte*>(pointer)) > 0) std::free(pointer);
+      },
+      false);
   return cudaSuccess;
 }
 
@@ -148,6 +153,29 @@ void note_copy(Context& context, const void* to, const void* from, std::size_t b
   if (is_device(to) && is_device(from)) add_up(context.copies.within, bytes);
   if (!is_device(to) && is_device(from)) context.copies.read.add(offset(from), offset(from) + bytes);
   if (is_device(to)) context.copies.written.add(offset(to), offset(to) + bytes);
+}
+
+bool is_of_host(const void* pointer) {
+  return !is_device(pointer) && find_shared(pointer) == nullptr && find_in(symbols(), pointer) == nullptr;
+}
+
+/// A copy in its turn.
+void move(Context& context, void* to, const void* from, std::size_t bytes) {
+  const auto copies = [=] { device_memory().copy(to, from, bytes); };
+  if (!context.host_first.puts_off() || (is_of_host(to) && is_of_host(from))) return copies();
+  if (is_of_host(to)) {
+    const auto find = [&](std::byte* found) { device_memory().copy(found, from, bytes); };
+    if (!context.host_first.tell({static_cast<std::byte*>(to), bytes}, find)) copies();
+  } else if (is_of_host(from)) {
+    const auto* const begin = static_cast<const std::byte*>(from);
+    context.host_first.do_or_put_off(
+        [to, staged = std::vector(begin, begin + bytes)] {
+          device_memory().copy(to, staged.data(), staged.size());
+        },
+        !is_device(to));
+  } else {
+    context.host_first.do_or_put_off(copies, !is_device(to));
+  }
 }
 
 /// What a two-dimensional copy moves: so many rows, of so many bytes each.
@@ -211,12 +239,13 @@ cudaError_t cudaFree(void* pointer) {
   if (find_shared(pointer) != nullptr) return free_shared(context, pointer);
   context.run_all();
   if (context.sticky() != cudaSuccess) return context.sticky();
-  if (device_memory().release(pointer)) {
-    simt::memory_pools().give_back(pointer);
-    return cudaSuccess;
-  }
-  return context.misuse(cudaErrorInvalidValue, "bad_free",
-                        "cudaFree got a pointer that cudaMalloc did not return, or that was freed before.");
+  const bool puts_off = context.host_first.puts_off();
+  if (!(puts_off ? device_memory().give_up(pointer) : device_memory().release(pointer)))
+    return context.misuse(cudaErrorInvalidValue, "bad_free",
+                          "cudaFree got a pointer that cudaMalloc did not return, or that was freed before.");
+  simt::memory_pools().give_back(pointer);
+  if (puts_off) context.host_first.do_or_put_off([pointer] { device_memory().release(pointer); }, false);
+  return cudaSuccess;
 }
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
@@ -249,6 +278,8 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
   SIMT_API_ENTRY();
   if (pointer == nullptr || bytes == 0 || !is_within_addresses(pointer, bytes))
     return context.fail(cudaErrorInvalidValue);
+  // The memory may be gone when the work begins that was put off.
+  if (context.host_first.puts_off()) return context.fail(cudaErrorNotSupported);
   shared_allocations()[static_cast<std::byte*>(pointer)] = {bytes, cudaMemoryTypeHost};
   add_up(context.copies.shared, bytes);
   context.let_host_watch();
@@ -283,8 +314,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   if (context.sticky() != cudaSuccess) return context.sticky();
   if (bytes == 0) return cudaSuccess;
   note_copy(context, to, from, bytes);
-  device_memory().copy(to, from, bytes);
-  return cudaSuccess;
+  move(context, to, from, bytes);
+  return context.sticky();
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -301,9 +332,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     const auto* const begin = static_cast<const std::byte*>(from);
     auto staged = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
     context.enqueue(stream, SimtKind::copy,
-                    [to, staged] { device_memory().copy(to, staged->data(), staged->size()); });
+                    [&context, to, staged] { move(context, to, staged->data(), staged->size()); });
   } else {
-    context.enqueue(stream, SimtKind::copy, [to, from, bytes] { device_memory().copy(to, from, bytes); });
+    context.enqueue(stream, SimtKind::copy, [&context, to, from, bytes] { move(context, to, from, bytes); });
   }
   // CUDA returns from a copy to pageable memory only after it.
   if (!captured && !is_device(to) && find_shared(to) == nullptr && find_in(symbols(), to) == nullptr)
@@ -365,12 +396,14 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
     return context.misuse(
         cudaErrorInvalidValue, "bad_memset",
         fmt::format("cudaMemset of {} bytes does not lie within one device allocation.", bytes));
-  context.enqueue(stream, SimtKind::set, [pointer, value, bytes] {
+  const auto sets = [pointer, value, bytes] {
     if (is_device(pointer))
       device_memory().set(pointer, value, bytes);
     else
       std::memset(pointer, value, bytes);
-  });
+  };
+  context.enqueue(stream, SimtKind::set,
+                  [&context, pointer, sets] { context.host_first.do_or_put_off(sets, !is_device(pointer)); });
   return cudaSuccess;
 }
 

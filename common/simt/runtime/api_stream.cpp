@@ -9,6 +9,14 @@ using simt::Context;
 
 cudaError_t after_waiting(Context& context) { return context.sticky(); }
 
+/// Host code of the program's, in its turn in a stream.
+template <class Function>
+void call_host(Context& context, Function function) {
+  context.host_first.let_host_look();
+  const simt::ApiMutex::HostFunction host_function;
+  function();
+}
+
 }  // namespace
 
 extern "C" {
@@ -98,9 +106,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   context.let_host_watch();
   context.enqueue(stream, SimtKind::host, [&context, stream, callback, data] {
-    const cudaError_t status = context.sticky();
-    const simt::ApiMutex::HostFunction host_function;
-    callback(stream, status, data);
+    call_host(context, [&, status = context.sticky()] { callback(stream, status, data); });
   });
   return cudaSuccess;
 }
@@ -111,9 +117,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   context.let_host_watch();
   context.enqueue(stream, SimtKind::host, [&context, function, data] {
-    if (context.sticky() != cudaSuccess) return;  // as on a GPU
-    const simt::ApiMutex::HostFunction host_function;
-    function(data);
+    if (context.sticky() == cudaSuccess) call_host(context, [&] { function(data); });  // as on a GPU
   });
   return cudaSuccess;
 }

@@ -166,11 +166,15 @@ void Context::drain(SimtStream& stream, std::uint64_t last_number) {
   }
 }
 
-void Context::run_stream(cudaStream_t stream) { drain(resolve(stream), kEverything); }
+void Context::run_stream(cudaStream_t stream) {
+  drain(resolve(stream), kEverything);
+  host_first.let_host_look();
+}
 
 void Context::run_until(cudaEvent_t event) {
   if (event->recorded && !event->done && is_stream(event->stream))
     drain(resolve(event->stream), event->number);
+  host_first.let_host_look();
 }
 
 void Context::run_each_stream() {
@@ -187,6 +191,12 @@ void Context::run_each_stream() {
 void Context::run_all() {
   do run_each_stream();
   while (!is_idle());  // a host function may queue more in a stream that has had its turn
+  host_first.let_host_look();
+}
+
+void Context::finish_all() {
+  run_all();
+  host_first.end();
 }
 
 bool Context::is_idle() const {
@@ -212,6 +222,7 @@ void Context::make_progress() {
 
 std::size_t Context::drop_all() {
   host_touches().relax();
+  host_first.drop();
   std::size_t dropped = std::exchange(default_stream_.queue, {}).size();
   for (auto& [handle, stream] : streams_) dropped += std::exchange(stream->queue, {}).size();
   return dropped;
@@ -314,7 +325,7 @@ void configure(const Settings& settings) {
   const DeviceProfile& profile = device_profile(settings.device);
   Context& context = Context::get();
   const std::lock_guard lock(context.mutex);
-  context.run_all();
+  context.finish_all();
   context.settings = settings;
   runtime_objects().keep_apart(settings.keeps_apart);
   device_memory().spread_out(settings.check);
@@ -326,8 +337,15 @@ void configure(const Settings& settings) {
 std::vector<Fault> take_faults() {
   Context& context = Context::get();
   const std::lock_guard lock(context.mutex);
-  context.run_all();
+  context.finish_all();
   return std::exchange(context.faults, {});
+}
+
+void forget_faults() {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  context.run_all();
+  context.faults.clear();
 }
 
 std::vector<LaunchRecord> take_launches() {
@@ -346,7 +364,15 @@ HostCopies take_host_copies() {
       list.push_back({device_memory().base() + begin, end - begin});
     return list;
   };
-  return {ranges(copies.read), ranges(copies.written), copies.to_host, copies.within, copies.shared};
+  return {ranges(copies.read), ranges(copies.written), copies.to_host,
+          copies.within,       copies.shared,          context.host_first.take_asked()};
+}
+
+void host_goes_first(HostFirstRules rules) {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  context.finish_all();
+  context.host_first.begin(std::move(rules));
 }
 
 std::size_t drop_pending() {

@@ -23,6 +23,7 @@
 #include "simt/control.hpp"
 #include "simt/runtime/call_stack.hpp"
 #include "simt/runtime/device_profile.hpp"
+#include "simt/runtime/host_first.hpp"
 #include "simt/runtime/launch.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/runtime_objects.hpp"
@@ -148,7 +149,8 @@ class Context {
   struct Copies {
     ByteRanges read, written;  ///< of the arena
     std::uint64_t to_host = 0, within = 0, shared = 0;
-  } copies;                                                 ///< for take_host_copies()
+  } copies;  ///< for take_host_copies()
+  HostFirst host_first;
   std::map<std::string, std::size_t> dynamic_shared_optin;  ///< by kernel name without template arguments
 
   std::uint32_t max_grid_x() const;
@@ -186,6 +188,7 @@ class Context {
   void run_stream(cudaStream_t stream);
   void run_until(cudaEvent_t event);
   void run_all();
+  void finish_all();       ///< also what was put off: no host code comes after it
   bool is_idle() const;    ///< nothing is queued
   std::size_t drop_all();  ///< returns how many operations were queued
 

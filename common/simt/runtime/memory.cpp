@@ -137,7 +137,7 @@ void* DeviceMemory::allocate(std::size_t bytes, const CallStack& caller) {
   std::memset(view.begin(), kRedZoneByte, kRedZoneBytes);
   std::memset(view.begin() + kRedZoneBytes, kFreshByte, bytes);
   std::memset(view.begin() + kRedZoneBytes + bytes, kRedZoneByte, rear_zone_bytes(bytes));
-  live_[offset] = {bytes, caller, next_serial_++, span, {}};
+  live_[offset] = {bytes, caller, next_serial_++, span};
   in_use_ += bytes;
   return device_ + offset;
 }
@@ -172,6 +172,21 @@ bool DeviceMemory::release(void* pointer) {
   }
   free_[start] = span;
   return true;
+}
+
+bool DeviceMemory::give_up(void* pointer) {
+  const std::lock_guard lock(mutex_);
+  if (!contains(pointer)) return false;
+  const auto block = live_.find(offset_of(pointer));
+  if (block == live_.end() || std::exchange(block->second.given_up, true)) return false;
+  in_use_ -= block->second.bytes;
+  return true;
+}
+
+void DeviceMemory::restore_given_up() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [offset, block] : live_)
+    if (std::exchange(block.given_up, false)) in_use_ += block.bytes;
 }
 
 void* DeviceMemory::reserve(std::size_t bytes, const CallStack& caller) {
@@ -228,7 +243,7 @@ bool DeviceMemory::owns(const void* pointer, std::size_t bytes) const {
     auto block = blocks.upper_bound(offset);
     if (block == blocks.begin()) return false;
     --block;
-    return offset - block->first <= block->second.bytes &&
+    return !block->second.given_up && offset - block->first <= block->second.bytes &&
            bytes <= block->second.bytes - (offset - block->first);
   };
   return lies_in(live_) || lies_in(aside_);

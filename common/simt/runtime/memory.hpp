@@ -73,6 +73,11 @@ class DeviceMemory {
   /// False if the pointer is not the start of a live allocation.
   bool release(void* pointer);
   void release_all();
+  /// Host code has freed memory that work which was put off may need: no call may name it from now on, and it
+  /// is in use no more. False as of release().
+  bool give_up(void* pointer);
+  /// What was given up is as it was before: that work begins.
+  void restore_given_up();
 
   // Memory of a graph keeps its address while it is not allocated: release() of it only sets it aside.
   /// Memory for a graph, set aside. Null if there is no room.
@@ -123,7 +128,8 @@ class DeviceMemory {
     CallStack caller;
     std::uint64_t serial = 0;
     std::size_t span = 0;  ///< with the red zones
-    ByteRanges written;
+    ByteRanges written{};
+    bool given_up = false;
   };
   class RuntimeView;
   std::size_t offset_of(const void* pointer) const {

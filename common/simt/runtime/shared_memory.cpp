@@ -59,12 +59,26 @@ bool is_made_by_compiler(const char* name) {
   return std::strncmp(name, "_ZT", 3) == 0 || std::strncmp(name, "_ZGV", 4) == 0 || name[0] == '.';
 }
 
+/// The memory that `__managed__` places variables in.
+WritableRange managed_variables(const FileView& file, const ElfW(Ehdr) & header,
+                                std::uintptr_t load_address) {
+  const auto* sections = file.at<ElfW(Shdr)>(header.e_shoff, header.e_shnum);
+  if (sections == nullptr || header.e_shstrndx >= header.e_shnum) return {};
+  const auto& strings = sections[header.e_shstrndx];
+  const char* names = file.at<char>(strings.sh_offset, strings.sh_size);
+  for (const ElfW(Shdr) & section : std::span(sections, names == nullptr ? 0 : header.e_shnum))
+    if (section.sh_name < strings.sh_size && std::strcmp(names + section.sh_name, "simt_managed") == 0)
+      return {load_address + section.sh_addr, load_address + section.sh_addr + section.sh_size};
+  return {};
+}
+
 /// Reads the module's symbol table: its `__shared__` variables, the variables of its namespaces, its
 /// functions.
 void read_variables(KernelModule& module, std::uintptr_t load_address) {
   const FileView file(module.path.empty() ? own_program() : module.path.c_str());
   const auto* header = file.at<ElfW(Ehdr)>(0);
   if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
+  module.managed = managed_variables(file, *header, load_address);
   const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
   for (std::size_t s = 0; sections != nullptr && s < header->e_shnum; ++s) {
     if (sections[s].sh_type != SHT_SYMTAB || sections[s].sh_link >= header->e_shnum) continue;

@@ -47,7 +47,8 @@ struct KernelModule {
   std::size_t tls_module = 0;         ///< the dynamic linker's number for its thread-local storage
   std::size_t tls_bytes = 0;          ///< of that storage
   std::vector<WritableRange> writable;
-  std::string path;  ///< empty for the program itself
+  WritableRange managed;  ///< its `__managed__` variables, by the byte
+  std::string path;       ///< empty for the program itself
   std::vector<SharedVariable> shared;
   std::vector<SharedVariable> thread_locals;  ///< other small ones: pointers to the dynamic buffer, guards
   std::vector<DataVariable> data;

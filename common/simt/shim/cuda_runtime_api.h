@@ -454,36 +454,6 @@ inline cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvise, cud
 
 // `__device__` and `__constant__` variables are ordinary variables of the library here.
 template <class T>
-cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
-  const auto direction = kind == cudaMemcpyDeviceToDevice ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
-  auto* to = reinterpret_cast<unsigned char*>(const_cast<void*>(static_cast<const volatile void*>(&symbol)));
-  return cudaMemcpy(to + offset, from, bytes, direction);
-}
-template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
-  const auto direction = kind == cudaMemcpyDeviceToDevice ? cudaMemcpyHostToDevice : cudaMemcpyHostToHost;
-  const auto* from = reinterpret_cast<const unsigned char*>(
-      const_cast<const void*>(static_cast<const volatile void*>(&symbol)));
-  return cudaMemcpy(to, from + offset, bytes, direction);
-}
-template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset,
-                                    cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
-  if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
-  const auto direction = kind == cudaMemcpyDeviceToDevice ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
-  auto* to = reinterpret_cast<unsigned char*>(const_cast<void*>(static_cast<const volatile void*>(&symbol)));
-  return cudaMemcpyAsync(to + offset, from, bytes, direction, stream);
-}
-template <class T>
-cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
-  *bytes = sizeof(T);
-  return cudaSuccess;
-}
-template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
   return simt_symbol_address(pointer, const_cast<const void*>(static_cast<const volatile void*>(&symbol)),
                              sizeof(T));
@@ -491,4 +461,37 @@ cudaError_t cudaGetSymbolAddress(void** pointer, T& symbol) {
 template <class Pointer, class T>
 cudaError_t cudaGetSymbolAddress(Pointer** pointer, T& symbol) {
   return cudaGetSymbolAddress(simt_untyped(pointer), symbol);
+}
+/// From a byte of the variable on; the runtime then knows that it is one of the device.
+template <class T>
+unsigned char* simt_place_in_symbol(T& symbol, std::size_t offset) {
+  void* begin = nullptr;
+  return cudaGetSymbolAddress(&begin, symbol) == cudaSuccess ? static_cast<unsigned char*>(begin) + offset
+                                                             : nullptr;
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+  const auto direction = kind == cudaMemcpyDeviceToDevice ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
+  return cudaMemcpy(simt_place_in_symbol(symbol, offset), from, bytes, direction);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+  const auto direction = kind == cudaMemcpyDeviceToDevice ? cudaMemcpyHostToDevice : cudaMemcpyHostToHost;
+  return cudaMemcpy(to, simt_place_in_symbol(symbol, offset), bytes, direction);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
+  if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+  const auto direction = kind == cudaMemcpyDeviceToDevice ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
+  return cudaMemcpyAsync(simt_place_in_symbol(symbol, offset), from, bytes, direction, stream);
+}
+template <class T>
+cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
+  *bytes = sizeof(T);
+  return cudaSuccess;
 }

@@ -54,6 +54,18 @@ TEST_CASE("what is little in each way counts together") {
   CHECK(carried_in_variables(moves, "scale").empty());
 }
 
+TEST_CASE("what a host asks for that goes first is told once it is more than a flag, if nothing else is") {
+  HostMoves moves;
+  moves.asked = kFewBytes;
+  CHECK(told(moves).empty());
+  moves.asked = 80;
+  REQUIRE(told(moves).size() == 1);
+  CHECK_THAT(told(moves).front(), ContainsSubstring("could read 80 bytes"));
+  moves.to_host = 80;
+  REQUIRE(told(moves).size() == 1);
+  CHECK_THAT(told(moves).front(), ContainsSubstring("copied 80 bytes from the device"));
+}
+
 TEST_CASE("launches tell the host something by their time, and so have a limit") {
   CHECK(too_many_launches(kMostLaunches, "scale").empty());
   CHECK_THAT(too_many_launches(kMostLaunches + 1, "scale"), ContainsSubstring("launched 1001 kernels"));

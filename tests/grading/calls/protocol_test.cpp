@@ -28,7 +28,8 @@ TEST_CASE("a call survives the wire") {
   call.max_memory_bytes = 5000;
   call.launch_seconds = 0.5;
   call.check = true;
-  call.bare = call.fenced = true;
+  call.bare = call.fenced = call.host_first = true;
+  call.answers = {{std::byte{1}, std::byte{0xfe}}, {}};
   const CallMessage copy = decode_call(encode(call));
   CHECK(copy.id == 7);
   CHECK(copy.library == call.library);
@@ -58,6 +59,18 @@ TEST_CASE("a call survives the wire") {
   CHECK(copy.launch_seconds == 0.5);
   CHECK(copy.check);
   CHECK(copy.fenced);
+  CHECK(copy.host_first);
+  CHECK(copy.answers == call.answers);
+}
+
+TEST_CASE("an answer survives the wire, an empty one too") {
+  ReplyMessage reply;
+  CHECK_FALSE(decode_reply(encode(reply)).answer);
+  for (const std::vector<std::byte>& answer :
+       {std::vector<std::byte>{}, std::vector<std::byte>(3, std::byte{200})}) {
+    reply.answer = answer;
+    CHECK(decode_reply(encode(reply)).answer == answer);
+  }
 }
 
 TEST_CASE("every status survives the wire") {

@@ -64,7 +64,7 @@ void resize_shared_memory() {
 }
 
 std::string forged_reply(std::size_t padding) {
-  return R"({"id":1,"ready":false,"running":false,"unusable":false,"copied":true,"reusable":true,"moves":{"read":[],"filled":[],"to_host":0,"shared":0,"variables":0},"status":"returned","message":")" +
+  return R"({"id":1,"ready":false,"running":false,"unusable":false,"copied":true,"reusable":true,"moves":{"read":[],"filled":[],"to_host":0,"shared":0,"asked":0,"variables":0},"status":"returned","message":")" +
          std::string(padding, 'x') +
          R"(","exception_type":"","exception_message":"","exception_bases":[],"leaks":[],"leak_count":0,)"
          R"("leak_bytes":0,"findings":[],"counters":{}})";

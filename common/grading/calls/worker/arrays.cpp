@@ -72,7 +72,7 @@ CallArrays::~CallArrays() {
 void* CallArrays::data(std::size_t i) const { return arrays_.at(i).data; }
 
 HostMoves CallArrays::moves(const backend::Copies& copies) const {
-  HostMoves moves{{}, {}, copies.to_host, copies.shared, copies.variables};
+  HostMoves moves{{}, {}, copies.to_host, copies.shared, copies.asked, copies.variables};
   const auto touches = [](const std::vector<backend::Copies::Range>& ranges, const Placed& placed) {
     const std::byte* const end = placed.data + placed.message.data_bytes;
     return std::any_of(ranges.begin(), ranges.end(), [&](const backend::Copies::Range& range) {

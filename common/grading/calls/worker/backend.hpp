@@ -31,9 +31,13 @@ void library_loaded(void* handle);
 /// @brief Takes over the settings of the call, before its arrays are allocated.
 void configure(const CallMessage& call);
 
+/// @brief Gets the answer to what an entry asks for that goes first, see CallMessage::host_first, and ends
+/// the process.
+using AnswerHandler = void (*)(const std::vector<std::byte>& answer);
+
 /// @brief Before the file's library is loaded: a mark from which on findings, launches and copies count,
 /// since constructors could make them for the call.
-void begin_load();
+void begin_load(const CallMessage& call, AnswerHandler handler);
 
 /// @brief Right before the entry is called: a clean error state, a mark from which on leaks count.
 void begin_call();
@@ -55,7 +59,7 @@ struct Copies {
     std::size_t bytes = 0;
   };
   std::vector<Range> read, written;  ///< of device memory
-  std::uint64_t to_host = 0, within = 0, shared = 0;
+  std::uint64_t to_host = 0, within = 0, shared = 0, asked = 0;
   std::uint64_t variables = 0;  ///< bytes of variables that kernels stored to; 0 unless it is checked
 };
 

@@ -27,7 +27,9 @@ bool just_loaded = false;  ///< what constructors copied counts for the first ca
 Copies take_copies() {
   std::vector<LedgerRange> ranges(kMostLedgerRanges);
   const LedgerCopies taken = ledger_copies(ranges.data(), ranges.size());
-  Copies copies{{}, {}, taken.to_host, taken.shared, 0};
+  Copies copies;
+  copies.to_host = taken.to_host;
+  copies.shared = taken.shared;
   ranges.resize(std::min<std::size_t>(ranges.size(), taken.ranges));
   for (std::size_t i = 0; i < ranges.size(); ++i)
     (ranges[i].filled ? copies.written : copies.read).push_back({ranges[i].begin, ranges[i].bytes});
@@ -77,7 +79,7 @@ void library_loaded(void* handle) {
 
 void configure(const CallMessage&) {}
 
-void begin_load() {}
+void begin_load(const CallMessage&, AnswerHandler) {}
 
 HostCode::HostCode() {}
 HostCode::~HostCode() {}

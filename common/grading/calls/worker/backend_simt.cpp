@@ -107,7 +107,7 @@ void configure(const CallMessage& call) {
   simt::configure(settings);
 }
 
-void begin_load() {
+void begin_load(const CallMessage& call, AnswerHandler handler) {
   if (checking) {
     (void)simt::take_findings();
     (void)simt::take_profiles();
@@ -115,12 +115,13 @@ void begin_load() {
   (void)simt::take_stored_variables();
   (void)simt::take_launches();
   (void)simt::take_host_copies();
+  if (call.host_first) simt::host_goes_first({kFewBytes, call.answers, handler});
 }
 
 void begin_call() {
   if (checking)
     if (const auto wish = simt::report::trace_wish()) simt::start_trace(wish->request);
-  (void)simt::take_faults();
+  simt::forget_faults();
   (void)cudaGetLastError();
   allocated_before = simt::allocations_so_far();
 }
@@ -140,7 +141,8 @@ void count_launches(Outcome& outcome) {
 
 Copies take_copies() {
   const simt::HostCopies taken = simt::take_host_copies();
-  Copies copies{{}, {}, taken.to_host, taken.within, taken.shared, simt::take_stored_variables()};
+  Copies copies{
+      {}, {}, taken.to_host, taken.within, taken.shared, taken.asked, simt::take_stored_variables()};
   for (const auto& [begin, bytes] : taken.read) copies.read.push_back({begin, bytes});
   for (const auto& [begin, bytes] : taken.written) copies.written.push_back({begin, bytes});
   return copies;

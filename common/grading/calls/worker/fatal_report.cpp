@@ -46,7 +46,8 @@ void report_fatal(const char* kind, const char* message, const char* file, int l
   const int length = std::snprintf(
       reply_text.data(), reply_text.size(),
       R"({"id":%llu,"ready":false,"running":false,"unusable":false,"copied":false,"reusable":false,)"
-      R"("moves":{"read":[],"filled":[],"to_host":0,"shared":0,"variables":0},"status":"fault","message":"%s",)"
+      R"("moves":{"read":[],"filled":[],"to_host":0,"shared":0,"asked":0,"variables":0},"status":"fault",)"
+      R"("message":"%s",)"
       R"("exception_type":"","exception_message":"","exception_bases":[],"leaks":[],"leak_count":0,"leak_bytes":0,)"
       R"("findings":[{"class":"%s","file":"%s","line":%d,"what":"%s"}],"counters":{}})",
       static_cast<unsigned long long>(report_call.load()), message_text.data(), quoted(kind_text, kind),

@@ -111,7 +111,7 @@ bool is_checked(const Plan& plan, CheckMode check) {
 CallMessage message_for_watching(const Plan& plan) {
   CallMessage message = plan.message;
   message.bare = true;
-  message.fenced = message.host_first = false;
+  message.fenced = false;
   message.output_bytes = whole_pages(1);
   for (ArrayMessage& array : message.arrays) array.result.reset();
   return message;
@@ -144,7 +144,6 @@ std::string difference(const Plan& plan, const Descriptor& run_output, const Rep
     return found;
   HostMoves moves = run.moves;
   moves.variables = check.moves.variables;  // of which run mode knows those alone that were changed
-  moves.asked = check.moves.asked;          // where no host goes first
   if (moves != check.moves) return "There it copied something else between the host and the device.";
   const Mapping before =
       Mapping::map(run_output.get(), 0, plan.message.output_bytes, Mapping::Mode::shared_read);
@@ -225,7 +224,7 @@ struct Session::State {
 
   /// Makes the call. Where its host code goes first, it is made once more for each time that it asks for
   /// bytes of the device.
-  ReplyMessage run(CallMessage message, const Descriptor& input, const Descriptor& output);
+  ReplyMessage make(Seat& seat, CallMessage message, const Descriptor& input, const Descriptor& output);
 
   /// Runs the call again in check mode and adds what that finds. A reason of the machine's fails nothing.
   /// `reply`, whose outputs are in `output`, is what run mode came to.
@@ -236,9 +235,10 @@ struct Session::State {
   Outcome watch(const Plan& plan, const Descriptor& input);
 };
 
-ReplyMessage Session::State::run(CallMessage message, const Descriptor& input, const Descriptor& output) {
+ReplyMessage Session::State::make(Seat& seat, CallMessage message, const Descriptor& input,
+                                  const Descriptor& output) {
   for (;;) {
-    ReplyMessage reply = runner.exchange(config, message, input, output);
+    ReplyMessage reply = seat.exchange(config, message, input, output);
     if (!reply.answer) return reply;
     message.answers.push_back(std::move(*reply.answer));
   }
@@ -270,7 +270,7 @@ void Session::State::check(const Plan& plan, const Descriptor& input, const Desc
     const CallMessage message = message_for_checking(plan, config, seconds);
     const Descriptor output = create_memory("course-output", message.output_bytes);
     seal_size(output.get());
-    ReplyMessage reply = checker.exchange(config, message, input, output);
+    ReplyMessage reply = make(checker, message, input, output);
     const bool told = !carried_in_variables(run.moves, message.entry).empty();
     if (config.kernels_only && all_on_device(plan) && !told)
       if (std::string sentence = carried_in_variables(reply.moves, message.entry); !sentence.empty())
@@ -333,7 +333,7 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   }
   const Descriptor output = create_memory("course-output", plan.message.output_bytes);
   seal_size(output.get());
-  ReplyMessage reply = state_->run(plan.message, input, output);
+  ReplyMessage reply = state_->make(state_->runner, plan.message, input, output);
   Outcome outcome = reply.outcome;
   if (reply.copied)
     take_results(plan, output, outcome);

@@ -27,8 +27,7 @@ void ThreadTrace::lengthen() {
 void Recorder::start_block(int thread_count) {
   threads.resize(static_cast<std::size_t>(thread_count));
   for (ThreadTrace& trace : threads) {
-    if (trace.slots.size() != ThreadTrace::kSlots + ThreadTrace::kSlack)
-      trace.slots.assign(ThreadTrace::kSlots + ThreadTrace::kSlack, 0);
+    trace.slots.resize(ThreadTrace::kSlots + ThreadTrace::kSlack);
     trace.clear();
     trace.told = {};
   }

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "simt/check/event.hpp"
@@ -21,12 +23,25 @@ struct ToldAtomic {
   SimtAtomic operation = simt_atomic_update;
 };
 
+/// Memory that nobody has touched before it is written to.
+template <class T>
+struct Untouched : std::allocator<T> {
+  template <class Slot>
+  void construct(Slot* slot) {
+    ::new (slot) Slot;
+  }
+  template <class Slot>
+  void construct(Slot* slot, const Slot& value) {
+    ::new (slot) Slot(value);
+  }
+};
+
 /// The events of one thread that the replay has not seen yet: [head, tail).
 struct ThreadTrace {
   static constexpr std::size_t kSlots = 512;    // 4 KB: the traces of a warp stay in the second-level cache
   static constexpr std::size_t kCompared = 16;  // slots that are looked at together, even beyond the tail
   static constexpr std::size_t kSlack = 8 + kCompared;  // so that an append needs no check of its own either
-  std::vector<Event> slots;
+  std::vector<Event, Untouched<Event>> slots;
   Event* head = nullptr;
   Event* tail = nullptr;
   ToldAtomic told;  ///< what the thread is about to do

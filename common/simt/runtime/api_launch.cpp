@@ -213,6 +213,7 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   }
   Launch launch = prepare_launch(*request, arguments.get());
   if (request->of_library != 0) launch.caller = CallStack::here();
+  launch.comes_last = context.host_first.puts_off();
   const auto runs = [&context, arguments](const Launch& prepared) {
     context.host_first.do_or_put_off([&context, arguments, prepared] { context.run_kernel(prepared); }, true);
   };

@@ -142,7 +142,8 @@ void BlockRunner::fiber_main() { current_->run_threads(); }
 Fiber& BlockRunner::idle_fiber() {
   Fiber& fiber = fibers_.take();
   if (fiber.context == nullptr) {
-    if (observer_ != nullptr) fiber.wipe();  // a thread that called exit may have left it
+    const bool fresh = std::exchange(fiber.fresh, false);
+    if (observer_ != nullptr && !fresh) fiber.wipe();  // a thread that called exit may have left it
     fiber.context = new_stack<fiber_main>(fiber.top(), kStackBytes);
   }
   return fiber;

@@ -37,6 +37,7 @@ class Fiber {
 
   StackPlace context = nullptr;  ///< where to resume; null until started
   bool used = false;             ///< since its pool was wiped
+  bool fresh = true;             ///< nothing has run here yet
 
  private:
   bool guarded_, whole_ = true;  ///< it is all open but the guard page

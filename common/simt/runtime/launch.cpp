@@ -58,7 +58,7 @@ struct RunningLaunch {
   RunningLaunch(const Launch& launch, const Settings& settings)
       : block_count(std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z),
         order(block_count, settings.order, settings.seed),
-        leaves_nothing(settings.keeps_apart || settings.check),
+        leaves_nothing((settings.keeps_apart || settings.check) && !launch.comes_last),
         closes_libraries(settings.keeps_apart),
         watches_variables(settings.keeps_apart && !settings.check) {
     context.grid = launch.grid;

@@ -24,6 +24,7 @@ struct Launch {
   bool cooperative = false;
   CallStack caller;          ///< of a library's algorithm: where the program called it; else empty
   std::uint64_t number = 0;  ///< for HostTouches; 0: it watches nothing
+  bool comes_last = false;   ///< no host code comes after it that could read what it leaves
 };
 
 /// @brief Runs the whole grid and returns when its last block has ended.

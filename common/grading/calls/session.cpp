@@ -168,14 +168,29 @@ std::string difference(const Plan& plan, const Descriptor& run_output, const Rep
 }
 
 bool all_on_device(const Plan& plan) {
-  return std::all_of(plan.arrays.begin(), plan.arrays.end(),
-                     [](const ArrayArgument* array) { return array->place == Place::device; });
+  return std::ranges::all_of(plan.arrays,
+                             [](const ArrayArgument* array) { return array->place == Place::device; });
 }
 
-/// What an entry on device memory left to the host; empty if some array lies there.
+/// Whether kernels are to compute: some array lies on the device, or none anywhere else.
+bool is_for_kernels(const Plan& plan) {
+  const auto on_device = [](const ArrayArgument* array) { return array->place == Place::device; };
+  return plan.arrays.empty() || std::ranges::any_of(plan.arrays, on_device);
+}
+
+/// Whether the host code of such an entry has nothing to give back itself.
+bool gives_to_device_alone(const Plan& plan) {
+  return std::ranges::all_of(plan.arrays, [](const ArrayArgument* array) {
+    return array->place == Place::device || array->access == Access::in;
+  });
+}
+
+/// What an entry for kernels left to the host.
 std::vector<std::string> computed_by_host(const Plan& plan, const ReplyMessage& reply) {
-  if (!all_on_device(plan)) return {};
-  std::vector<std::string> sentences = computed_by_host(reply.moves, plan.message.entry, plan.labels);
+  if (!is_for_kernels(plan)) return {};
+  HostMoves moves = reply.moves;
+  if (!all_on_device(plan)) moves.filled.clear();  // the course's code between may copy within the device
+  std::vector<std::string> sentences = computed_by_host(moves, plan.message.entry, plan.labels);
   if (std::string sentence = carried_in_variables(reply.moves, plan.message.entry); !sentence.empty())
     sentences.push_back(std::move(sentence));
   const auto launches = reply.outcome.counters.find("launches");
@@ -272,7 +287,7 @@ void Session::State::check(const Plan& plan, const Descriptor& input, const Desc
     seal_size(output.get());
     ReplyMessage reply = make(checker, message, input, output);
     const bool told = !carried_in_variables(run.moves, message.entry).empty();
-    if (config.kernels_only && all_on_device(plan) && !told)
+    if (config.kernels_only && is_for_kernels(plan) && !told)
       if (std::string sentence = carried_in_variables(reply.moves, message.entry); !sentence.empty())
         outcome.violations.push_back({std::move(sentence)});
     const std::string how = difference(plan, run_output, run, message, output, reply);
@@ -323,7 +338,8 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   for (std::size_t i = 0; i < std::min(plan.arrays.size(), options.shifts.size()); ++i)
     plan.message.arrays[i].shift = options.shifts[i];
   plan.message.fenced = config.confinement && !is_checked(plan, options.check);
-  plan.message.host_first = config.confinement && config.kernels_only && all_on_device(plan);
+  plan.message.host_first =
+      config.confinement && config.kernels_only && is_for_kernels(plan) && gives_to_device_alone(plan);
 
   const Descriptor input = make_input(plan);
   if (config.sanitizer) {

@@ -14,6 +14,7 @@
 #include "simt/runtime/host_touches.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/memory_pools.hpp"
+#include "simt/runtime/shared_memory.hpp"
 
 namespace {
 
@@ -143,20 +144,21 @@ cudaError_t check_copy(Context& context, const void* to, const void* from, std::
   return cudaSuccess;
 }
 
+bool is_of_host(const void* pointer) {
+  return !is_device(pointer) && find_shared(pointer) == nullptr && find_in(symbols(), pointer) == nullptr;
+}
+
 /// For take_host_copies(). A copy from host memory to host memory counts as well: what a `__device__`
 /// variable holds comes to the host by one.
 void note_copy(Context& context, const void* to, const void* from, std::size_t bytes) {
   const auto offset = [](const void* pointer) {
     return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_memory().base());
   };
-  if (!is_device(to)) add_up(context.copies.to_host, bytes);
+  const bool sets_symbol = find_in(symbols(), to) != nullptr && is_of_host(from);
+  if (!is_device(to) && !sets_symbol) add_up(context.copies.to_host, bytes);
   if (is_device(to) && is_device(from)) add_up(context.copies.within, bytes);
   if (!is_device(to) && is_device(from)) context.copies.read.add(offset(from), offset(from) + bytes);
   if (is_device(to)) context.copies.written.add(offset(to), offset(to) + bytes);
-}
-
-bool is_of_host(const void* pointer) {
-  return !is_device(pointer) && find_shared(pointer) == nullptr && find_in(symbols(), pointer) == nullptr;
 }
 
 /// A copy in its turn.
@@ -425,6 +427,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 cudaError_t simt_symbol_address(void** pointer, const void* symbol, std::size_t bytes) {
   SIMT_API_ENTRY();
   if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
+  if (!simt::lies_in_module(symbol, bytes)) return context.fail(cudaErrorInvalidSymbol);
   symbols()[static_cast<const std::byte*>(symbol)] = {bytes, cudaMemoryTypeDevice};
   *pointer = const_cast<void*>(symbol);
   return cudaSuccess;

@@ -1,6 +1,7 @@
 #include "simt/runtime/host_first.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "simt/runtime/context.hpp"
@@ -27,27 +28,37 @@ void HostFirst::end() {
   state_ = State::catches_up;
   device_memory().restore_given_up();
   for (const std::function<void()>& work : work_) work();
+  // What launches have got is kept: its destructors are host code, for which it is too late now.
+  static auto* const kept = new std::deque<std::function<void()>>;
+  std::ranges::move(work_, std::back_inserter(*kept));
   work_.clear();
   shared_.clear();
   state_ = State::off;
 }
 
 void HostFirst::drop() {
-  work_.clear();
   shared_.clear();
+  std::exchange(work_, {}).clear();  // the destructors of what launches have got may come back here
+}
+
+/// Whether the host may be told so many bytes more. If not, the work is put off no longer.
+bool HostFirst::may_tell(std::size_t bytes) {
+  asked_bytes_ += bytes;
+  if (asked_bytes_ <= rules_.most_bytes) return true;
+  end();
+  return false;
+}
+
+std::optional<std::vector<std::byte>> HostFirst::next_answer() {
+  if (asked_ == rules_.answers.size()) return {};
+  return rules_.answers[asked_++];
 }
 
 bool HostFirst::tell(std::span<std::byte> to, const std::function<void(std::byte*)>& find) {
-  if (!puts_off()) return false;
-  asked_bytes_ += to.size();
-  if (asked_bytes_ > rules_.most_bytes) {
-    end();
-    return false;
-  }
-  if (asked_ < rules_.answers.size()) {
-    const std::vector<std::byte>& answer = rules_.answers[asked_++];
+  if (!puts_off() || !may_tell(to.size())) return false;
+  if (const auto answer = next_answer()) {
     std::ranges::fill(to, std::byte{0});  // a host that asks for something else now learns no more
-    std::copy_n(answer.begin(), std::min(answer.size(), to.size()), to.begin());
+    std::copy_n(answer->begin(), std::min(answer->size(), to.size()), to.begin());
     return true;
   }
   end();
@@ -59,12 +70,14 @@ bool HostFirst::tell(std::span<std::byte> to, const std::function<void(std::byte
 }
 
 void HostFirst::share(void* begin, std::size_t bytes) {
+  std::size_t bytes_shared = bytes;
   const bool known = std::ranges::find(shared_, begin, [](const Shared& memory) -> void* {
                        return memory.begin;
                      }) != shared_.end();
   if (!puts_off() || bytes == 0 || known) return;
-  if (bytes > rules_.most_bytes) {
-    asked_bytes_ += bytes;
+  for (const Shared& memory : shared_) bytes_shared += memory.seen.size();
+  if (bytes_shared > kMostShared) {
+    asked_bytes_ += bytes_shared;
     return end();
   }
   auto* const first = static_cast<std::byte*>(begin);
@@ -89,18 +102,43 @@ void HostFirst::put_off_host_stores() {
 void HostFirst::let_host_look() {
   if (!puts_off() || shared_.empty() || std::exchange(looked_, true)) return;
   put_off_host_stores();
-  std::size_t bytes = 0;
-  for (const Shared& memory : shared_) bytes += memory.seen.size();
-  std::vector<std::byte> content(bytes);
-  const bool told = tell(content, [shared = shared_](std::byte* found) {
-    for (const Shared& memory : shared) found = std::copy_n(memory.begin, memory.seen.size(), found);
-  });
-  if (!told) return;
-  const std::byte* next = content.data();
-  for (Shared& memory : shared_) {
-    std::copy_n(next, memory.seen.size(), memory.seen.begin());
-    std::ranges::copy(memory.seen, memory.begin);
-    next += memory.seen.size();
+  if (const auto answer = next_answer()) {
+    if (may_tell(answer->size())) take_over(*answer);
+    return;
+  }
+  const std::vector<Shared> as_host_left_it = shared_;
+  end();
+  if (Context::get().sticky() != cudaSuccess) return;
+  const std::vector<std::byte> answer = changes_since(as_host_left_it);
+  asked_bytes_ += answer.size();
+  if (asked_bytes_ <= rules_.most_bytes) rules_.tell(answer);
+}
+
+std::vector<std::byte> HostFirst::changes_since(const std::vector<Shared>& before) {
+  std::vector<std::byte> changes(1);
+  std::size_t place = 0;
+  for (const Shared& memory : before)
+    for (std::size_t i = 0; i < memory.seen.size(); ++i, ++place) {
+      if (memory.begin[i] == memory.seen[i]) continue;
+      for (std::size_t byte = 0; byte < kPlaceBytes; ++byte)
+        changes.push_back(static_cast<std::byte>(place >> (8 * byte)));
+      changes.push_back(memory.begin[i]);
+    }
+  return changes;
+}
+
+void HostFirst::take_over(std::span<const std::byte> changes) {
+  for (std::size_t at = 1; at + kPlaceBytes < changes.size(); at += kPlaceBytes + 1) {
+    std::size_t place = 0;
+    for (std::size_t byte = 0; byte < kPlaceBytes; ++byte)
+      place |= std::to_integer<std::size_t>(changes[at + byte]) << (8 * byte);
+    for (Shared& memory : shared_) {
+      if (place < memory.seen.size()) {
+        memory.begin[place] = memory.seen[place] = changes[at + kPlaceBytes];
+        break;
+      }
+      place -= memory.seen.size();
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,18 +51,24 @@ class HostFirst {
   enum class State { off, puts_off, catches_up };
 
   /// Memory as the host code left it when it was last looked at: what kernels see of its stores comes in its
-  /// turn as well.
+  /// turn as well. What changed of all that is shared is told as an answer of 1 byte, and 4 for each byte
+  /// that changed: where it lies, and what it is now.
   struct Shared {
     std::byte* begin;
     std::vector<std::byte> seen;
   };
   void put_off_host_stores();
+  /// A place that a change is told with.
+  static constexpr std::size_t kPlaceBytes = 3, kMostShared = std::size_t{1} << (8 * kPlaceBytes);
+  static std::vector<std::byte> changes_since(const std::vector<Shared>& before);
+  void take_over(std::span<const std::byte> changes);
+  bool may_tell(std::size_t bytes);
+  std::optional<std::vector<std::byte>> next_answer();
 
   State state_ = State::off;
   HostFirstRules rules_;
   std::size_t asked_ = 0;
   std::uint64_t asked_bytes_ = 0;
-  /// What a launch has got is destroyed with the last of them: its destructors are host code.
   std::deque<std::function<void()>> work_;
   std::vector<Shared> shared_;
   bool looked_ = true;  ///< since the last work was put off

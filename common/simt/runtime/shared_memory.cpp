@@ -168,6 +168,25 @@ std::vector<WritableRange> writable_ranges(const dl_phdr_info& library) {
   return ranges;
 }
 
+bool lies_in_module(const void* begin, std::size_t bytes) {
+  struct Memory {
+    std::uintptr_t begin, end;
+  } memory{reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(begin) + bytes};
+  const auto holds = [](dl_phdr_info* info, std::size_t, void* of) {
+    const auto& asked = *static_cast<const Memory*>(of);
+    const std::span segments(info->dlpi_phdr, info->dlpi_phnum);
+    return std::ranges::any_of(segments,
+                               [&](const auto& segment) {
+                                 const std::uintptr_t first = info->dlpi_addr + segment.p_vaddr;
+                                 return segment.p_type == PT_LOAD && asked.begin >= first &&
+                                        asked.end <= first + segment.p_memsz;
+                               })
+               ? 1
+               : 0;
+  };
+  return dl_iterate_phdr(holds, &memory) != 0;
+}
+
 const KernelModule& kernel_module(const void* code) {
   static std::mutex mutex;
   static std::vector<std::unique_ptr<KernelModule>>

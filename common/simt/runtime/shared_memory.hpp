@@ -41,6 +41,9 @@ struct WritableRange {
 /// segment, is not among it.
 std::vector<WritableRange> writable_ranges(const dl_phdr_info& library);
 
+/// @brief Whether memory belongs to a loaded library or program, as variables outside of all functions do.
+bool lies_in_module(const void* begin, std::size_t bytes);
+
 /// A loaded library or program that holds kernels.
 struct KernelModule {
   std::uintptr_t begin = 0, end = 0;  ///< of its code

@@ -133,7 +133,6 @@ requires(kSize > 32) class thread_block_tile<kSize, void> {
   static_assert((kSize & (kSize - 1)) == 0 && kSize <= 512, "a tile of several warps has 64 to 512 threads");
 
  public:
-  static constexpr unsigned kMostThreads = kSize;
   static void sync() { simt_tile_sync(kSize); }
   static constexpr unsigned size() { return kSize; }
   static constexpr unsigned num_threads() { return kSize; }
@@ -149,17 +148,6 @@ requires(kSize > 32) class thread_block_tile<kSize, void> {
       __builtin_memcpy(reinterpret_cast<char*>(&result) + at, &bits, bytes);
     });
     return result;
-  }
-  /// Every thread's value, by rank. Returns how many took part.
-  template <class T>
-  unsigned gather(const T& value, T (&values)[kSize]) const {
-    exchange(value, [&](std::size_t at, std::size_t bytes) {
-      for (unsigned rank = 0; rank < kSize; ++rank) {
-        const std::uint64_t bits = simt_tile_get(simt::block_thread() / kSize * kSize + rank);
-        __builtin_memcpy(reinterpret_cast<char*>(&values[rank]) + at, &bits, bytes);
-      }
-    });
-    return kSize;
   }
   int any(int predicate) const { return count(predicate) != 0; }
   int all(int predicate) const { return count(predicate) == kSize; }
@@ -182,10 +170,11 @@ requires(kSize > 32) class thread_block_tile<kSize, void> {
     }
   }
   unsigned count(int predicate) const {
-    int values[kSize];
-    gather(static_cast<int>(predicate != 0), values);
     unsigned yes = 0;
-    for (const int value : values) yes += static_cast<unsigned>(value);
+    exchange(static_cast<int>(predicate != 0), [&](std::size_t, std::size_t) {
+      for (unsigned rank = 0; rank < kSize; ++rank)
+        yes += static_cast<unsigned>(simt_tile_get(simt::block_thread() / kSize * kSize + rank));
+    });
     return yes;
   }
   unsigned parent_;  ///< threads of the group that was divided

@@ -35,8 +35,6 @@ SIMT_SHIM_INLINE unsigned by_rank(unsigned bits, unsigned lanes) {
 template <class Group>
 class WarpGroup {
  public:
-  static constexpr unsigned kMostThreads = 32;
-
   template <class T>
   T shfl(T value, unsigned rank) const {
     return from_rank(value, rank % count());
@@ -68,23 +66,6 @@ class WarpGroup {
   template <class T>
   unsigned match_all(T value, int& all_equal) const {
     return by_rank(__match_all_sync(self().lanes(), value, &all_equal), self().lanes());
-  }
-
-  /// Every thread's value, by rank. Returns how many took part.
-  template <class T>
-  unsigned gather(const T& value, T (&values)[32]) const {
-    static_assert(std::is_trivially_copyable_v<T>, "values that move between lanes are plain bytes");
-    unsigned present = 0;
-    for (std::size_t at = 0; at < sizeof(T); at += 8) {
-      const std::size_t bytes = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
-      std::uint64_t mine = 0, all[32];
-      __builtin_memcpy(&mine, reinterpret_cast<const char*>(&value) + at, bytes);
-      present = simt_gather(simt_op_reduce, self().lanes(), mine, all);
-      unsigned rank = 0;
-      for (unsigned rest = present; rest != 0; rest &= rest - 1u)
-        __builtin_memcpy(reinterpret_cast<char*>(&values[rank++]) + at, &all[__builtin_ctz(rest)], bytes);
-    }
-    return static_cast<unsigned>(__builtin_popcount(present));
   }
 
  private:

@@ -26,10 +26,19 @@ Answers& found() {
   return answers;
 }
 
-std::vector<std::byte> bytes_of(int value) {
-  std::vector<std::byte> bytes(sizeof value);
-  std::memcpy(bytes.data(), &value, sizeof value);
-  return bytes;
+/// What the host is told of the first byte of what it shares.
+std::vector<std::byte> first_byte_is(int value) { return {{}, {}, {}, {}, static_cast<std::byte>(value)}; }
+
+/// Host code that comes to life again where a launch gives up what it has got.
+struct Witness {
+  int* seen;
+  ~Witness() {
+    if (seen != nullptr) *seen = spare;
+  }
+};
+__global__ void witnessed_kernel(Witness witness) {
+  witness.seen = nullptr;  // the thread's own
+  spare = 1;
 }
 
 struct HostFirstDevice : FreshDevice {
@@ -206,10 +215,53 @@ TEST_CASE("page-locked and managed memory changes hands where the host waits", "
     REQUIRE(found().size() == 1);
     answers.push_back(found().front());
   }
-  CHECK(answers == Answers{bytes_of(2), bytes_of(13)});
+  CHECK(answers == Answers{first_byte_is(2), first_byte_is(13)});
   const HostFirstDevice device(answers);
   CHECK(value_in_the_end(count_to_three()) == 23);
   CHECK(found().empty());
+}
+
+TEST_CASE("waiting beside shared memory in which nothing changes tells next to nothing",
+          "[simt][host_first]") {
+  constexpr int kWaits = 20;
+  const auto wait_beside_a_table = [] {
+    constexpr std::size_t kTable = 1000;
+    int *table = nullptr, *result = device_array<int>(1);
+    REQUIRE(cudaMallocManaged(&table, kTable * sizeof(int)) == cudaSuccess);
+    for (int wait = 0; wait < kWaits; ++wait) {
+      table[kTable - 1] = wait;
+      add_kernel<<<1, 1>>>(result, 1);
+      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    }
+    REQUIRE(cudaMemcpy(result, &table[kTable - 1], sizeof(int), cudaMemcpyDefault) == cudaSuccess);
+    return result;
+  };
+  const HostFirstDevice device(Answers(kWaits, std::vector<std::byte>(1)));
+  CHECK(value_in_the_end(wait_beside_a_table()) == kWaits - 1);
+  CHECK(found().empty());
+  CHECK(simt::take_host_copies().asked == kWaits);
+}
+
+TEST_CASE("what a launch has got is not destroyed once kernels have run", "[simt][host_first]") {
+  const HostFirstDevice device;
+  spare = 0;
+  int seen = -1;
+  witnessed_kernel<<<1, 1>>>(Witness{&seen});
+  CHECK(seen == 0);  // of the temporary one
+  seen = -1;
+  CHECK(simt::take_faults().empty());
+  CHECK(spare == 1);
+  CHECK(seen == -1);
+}
+
+TEST_CASE("a copy sets a variable of the device, and none on the stack", "[simt][host_first]") {
+  const HostFirstDevice device;
+  int value = 3, local = 0;
+  CHECK(cudaMemcpyToSymbol(local, &value, sizeof value) != cudaSuccess);
+  CHECK(cudaMemcpyToSymbol(factor, &value, sizeof value) == cudaSuccess);
+  CHECK(simt::take_host_copies().to_host == 0);
+  CHECK(cudaMemcpyFromSymbol(&value, factor, sizeof value) == cudaSuccess);
+  CHECK(simt::take_host_copies().to_host == sizeof value);
 }
 
 TEST_CASE("memory that the host may take back is not shared", "[simt][host_first]") {

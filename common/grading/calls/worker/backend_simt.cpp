@@ -140,9 +140,9 @@ void count_launches(Outcome& outcome) {
 }
 
 Copies take_copies() {
+  const std::uint64_t variables = simt::take_stored_variables();  // which does what is queued
   const simt::HostCopies taken = simt::take_host_copies();
-  Copies copies{
-      {}, {}, taken.to_host, taken.within, taken.shared, taken.asked, simt::take_stored_variables()};
+  Copies copies{{}, {}, taken.to_host, taken.within, taken.shared, taken.asked, variables};
   for (const auto& [begin, bytes] : taken.read) copies.read.push_back({begin, bytes});
   for (const auto& [begin, bytes] : taken.written) copies.written.push_back({begin, bytes});
   return copies;

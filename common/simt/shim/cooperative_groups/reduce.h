@@ -18,17 +18,21 @@ SIMT_GROUP_OPERATION(bit_or, a | b)
 SIMT_GROUP_OPERATION(bit_xor, a ^ b)
 #undef SIMT_GROUP_OPERATION
 
-/// Every thread gets op over all values. The order is a tree over the ranks, the same in each call.
+/// Every thread gets op over all values, by shuffles. The order is a tree over the ranks, the same in each
+/// call and for each thread.
 template <class Group, class T, class Operation>
 T reduce(const Group& group, T value, Operation&& op) {
-  T values[Group::kMostThreads];
-  unsigned count = group.gather(value, values);
-  while (count > 1) {
-    const unsigned half = (count + 1) / 2;
-    for (unsigned i = 0; i + half < count; ++i) values[i] = op(values[i], values[i + half]);
+  const unsigned rank = group.thread_rank(), threads = static_cast<unsigned>(group.num_threads());
+  const bool is_power =
+      (threads & (threads - 1u)) == 0;  // then all can go on, and have the result in the end
+  for (unsigned count = threads; count > 1;) {
+    const unsigned half = (count + 1) / 2, partner = is_power ? rank ^ half : rank + half;
+    const bool takes = partner < (is_power ? threads : count);
+    const T other = group.shfl(value, takes ? partner : rank);
+    if (takes) value = partner > rank ? op(value, other) : op(other, value);
     count = half;
   }
-  return values[0];
+  return is_power ? value : group.shfl(value, 0);
 }
 
 template <class Group, class Target, class T, class Operation>

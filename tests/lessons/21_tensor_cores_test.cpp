@@ -725,10 +725,8 @@ void check_refuses() {
 
 }  // namespace
 
-TEST_CASE(
-    "refuses what does not fit together, what cannot be copied 16 bytes at a time, and a launch that "
-    "CUDA refuses",
-    "[l21][matmul][points:1]") {
+TEST_CASE("refuses what does not fit or cannot be copied 16 bytes at a time, and reports a refused launch",
+          "[l21][matmul][points:1]") {
   for_both_types([](auto type) {
     check_refuses<decltype(type), float>();
     check_refuses<decltype(type), decltype(type)>();

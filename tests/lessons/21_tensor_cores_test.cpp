@@ -534,21 +534,26 @@ TEST_CASE("fragments: multiplies any numbers, by rows and by columns",
 }
 
 TEST_CASE("fragments: refuses other shapes than 16 x 8 x 16", "[l21][multiply_fragments][points:1]") {
-  check_fragments<bfloat16>(problem_of_places());
-  const auto refused = [](Shape a, Shape b, Shape c, Shape held, const char* argument) {
-    INFO("A: shape " << format_shape(a) << "; B: shape " << format_shape(b) << "; C: shape "
-                     << format_shape(c) << "; A_held: shape " << format_shape(held));
-    const Tensor<bfloat16> A(a, bfloat16(1.0)), B(b, bfloat16(1.0));
-    Tensor<float> C(c);
-    Tensor<bfloat16> A_held(held), B_held({32, 4});
-    require_throws<std::invalid_argument>(call(ENTRY(multiply_fragments_bfloat16), in(A, "A"), in(B, "B"),
-                                               out(C, "C"), out(A_held, "A_held"), out(B_held, "B_held")),
-                                          argument);
-  };
-  refused({16, 8}, {16, 8}, {16, 8}, {32, 8}, "A");
-  refused({16, 16}, {8, 16}, {16, 8}, {32, 8}, "B");
-  refused({16, 16}, {16, 8}, {8, 16}, {32, 8}, "C");
-  refused({16, 16}, {16, 8}, {16, 8}, {32, 4}, "A_held");
+  for_both_types([](auto type) {
+    using T = decltype(type);
+    check_fragments<T>(problem_of_places());
+    const auto refused = [](Shape a, Shape b, Shape c, Shape a_held, Shape b_held, const char* argument) {
+      INFO(name_of(format_of<T>) << "; A: shape " << format_shape(a) << "; B: shape " << format_shape(b)
+                                 << "; C: shape " << format_shape(c) << "; A_held: shape "
+                                 << format_shape(a_held) << "; B_held: shape " << format_shape(b_held));
+      const Tensor<T> A(a, T(1.0)), B(b, T(1.0));
+      Tensor<float> C(c);
+      Tensor<T> A_held(a_held), B_held(b_held);
+      require_throws<std::invalid_argument>(call(fragments_entry<T>(), in(A, "A"), in(B, "B"), out(C, "C"),
+                                                 out(A_held, "A_held"), out(B_held, "B_held")),
+                                            argument);
+    };
+    refused({16, 8}, {16, 8}, {16, 8}, {32, 8}, {32, 4}, "A");
+    refused({16, 16}, {8, 16}, {16, 8}, {32, 8}, {32, 4}, "B");
+    refused({16, 16}, {16, 8}, {8, 16}, {32, 8}, {32, 4}, "C");
+    refused({16, 16}, {16, 8}, {16, 8}, {32, 4}, {32, 4}, "A_held");
+    refused({16, 16}, {16, 8}, {16, 8}, {32, 8}, {32, 8}, "B_held");
+  });
 }
 
 TEST_CASE("multiplies 16 x 8 x 16 numbers that name their place", "[l21][matmul][points:2]") {
@@ -655,6 +660,7 @@ TEST_CASE("reads A and B once a tile, without bank conflicts, and waits once a s
   const auto count = [](const Problem& p, auto type, auto result) {
     Outcome outcome;
     check_product<decltype(type), decltype(result)>(p, {.check = CheckMode::always}, &outcome);
+    INFO(describe(p));
     if (const Profile* profile = profile_of(outcome)) require_counters(p, *profile, outcome);
   };
   for (const Layout a : kLayouts)
@@ -664,27 +670,33 @@ TEST_CASE("reads A and B once a tile, without bank conflicts, and waits once a s
   count(small, float16(), float());
   count(small, bfloat16(), float());
   count(sixteen_bit_problem(256, 256, 64), bfloat16(), bfloat16());  // two tiles
-  // Tiles that are nearly full, of sizes that no kernel knows beforehand, and so deep that A alone has more
-  // bytes than C.
+  // A tile that is nearly full, of a size that no kernel knows beforehand, and so deep that A alone has more
+  // bytes than C; and one with fewer rows, of which A has more bytes than C and the zeros below A.
   Random random(case_seed());
   const std::int64_t M = kBlockRows - 8 * random.integer(1, 2), N = kBlockCols - 8 * random.integer(1, 2),
                      K = 12 * kBlockDepth - 8 * random.integer(1, 2);
-  count(sixteen_bit_problem(M, N, K, by_rows, by_rows), bfloat16(), bfloat16());
   count(sixteen_bit_problem(M, N, K, by_columns, by_columns), float16(), float16());
+  const std::int64_t few = 8 * random.integer(11, 12), of_zeros = kBlockRows - few;
+  const std::int64_t slabs = 4 * kBlockRows * kBlockCols / (2 * (few - of_zeros) * kBlockDepth) + 1;
+  count(sixteen_bit_problem(few, kBlockCols, slabs * kBlockDepth), bfloat16(), bfloat16());
 }
 
-TEST_CASE("refuses what does not fit together and what cannot be copied 16 bytes at a time",
-          "[l21][matmul][points:1]") {
-  check_product<bfloat16, float>(sixteen_bit_problem(3, 8, 8));
+namespace {
+
+/// What the entry for A and B of T, and C of Result, must refuse.
+template <class T, class Result>
+void check_refuses() {
+  INFO(name_of(format_of<T>) << (std::is_same_v<Result, float> ? " to float32" : ""));
+  check_product<T, Result>(sixteen_bit_problem(3, 8, 8));
   const auto refused = [](Shape a, Strides a_strides, Shape b, Strides b_strides, Shape c,
                           const char* argument, const CallOptions& options = {}) {
     INFO("A: shape " << format_shape(a) << ", strides " << format_shape(a_strides) << "; B: shape "
                      << format_shape(b) << ", strides " << format_shape(b_strides) << "; C: shape "
                      << format_shape(c));
-    const Tensor<bfloat16> A(a, a_strides, bfloat16(1.0)), B(b, b_strides, bfloat16(1.0));
-    Tensor<float> C(c);
+    const Tensor<T> A(a, a_strides, T(1.0)), B(b, b_strides, T(1.0));
+    Tensor<Result> C(c);
     require_throws<std::invalid_argument>(
-        call_with(options, ENTRY(matmul_bfloat16_to_float32), in(A, "A"), in(B, "B"), out(C, "C")), argument);
+        call_with(options, matmul_entry<T, Result>(), in(A, "A"), in(B, "B"), out(C, "C")), argument);
   };
   refused({3, 8}, {8, 1}, {7, 8}, {8, 1}, {3, 8}, "B");
   refused({3, 8}, {8, 1}, {8, 8}, {8, 1}, {4, 8}, "C");
@@ -699,6 +711,26 @@ TEST_CASE("refuses what does not fit together and what cannot be copied 16 bytes
     INFO(name << " begins 8 bytes past a multiple of 16");
     refused({3, 8}, {8, 1}, {8, 8}, {8, 1}, {3, 8}, name, with_shifted_arrays(2, 8)[array]);
   }
+  // Of two tiles, for which one block is not enough, by rows and by columns.
+  for (const Layout layout : kLayouts) {
+    const Problem p = in_type<T>(sixteen_bit_problem(kBlockRows + 8, 8, 8, layout, layout));
+    INFO(describe(p));
+    Tensor<Result> C({p.M(), p.N()});
+    CallOptions one_block;
+    one_block.check = CheckMode::never;  // which other cases have
+    one_block.max_grid_x = 1;
+    require_refused_launch(multiply<T>(p, C, one_block));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("refuses what does not fit or cannot be copied 16 bytes at a time, and reports a refused launch",
+          "[l21][matmul][points:1]") {
+  for_both_types([](auto type) {
+    check_refuses<decltype(type), float>();
+    check_refuses<decltype(type), decltype(type)>();
+  });
 }
 
 COURSE_RUN(RunContext& run) {

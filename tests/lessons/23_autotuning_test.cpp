@@ -898,6 +898,7 @@ TEST_CASE("multiplies with every kernel for bfloat16", "[l23][matmul_with][point
 }
 
 TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with][points:2]") {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   const auto [deepest, wide, tall, smallest] =
       std::array{kCompiled[3], kCompiled[5], kCompiled[4], kCompiled[9]};
   check_product(random_problem(128, 128, 40), deepest);
@@ -908,6 +909,25 @@ TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with]
   check_product(random_problem(35, 40, 0), deepest);
   check_product(random_problem(0, 5, 7), wide);
   check_product(random_problem(5, 0, 7), wide);
+  // And all kernels, with sizes and strides that nobody knows beforehand.
+  Random random(case_seed());
+  for (const Configuration& c : kCompiled) {
+    const auto strides = [&](std::int64_t rows, std::int64_t cols) {
+      const std::int64_t gap = random.integer(1, 7);
+      const std::array<Strides, 3> all{Strides{cols + gap, 1}, {1, rows + gap}, {2 * cols + gap, 2}};
+      return all[static_cast<std::size_t>(random.integer(0, 2))];
+    };
+    const bool in_chunks = c.type == Type::bfloat16;
+    const auto of_operand = [&](std::int64_t rows, std::int64_t cols) {
+      return in_chunks ? Strides{cols + 8 * random.integer(1, 3), 1} : strides(rows, cols);
+    };
+    const std::int64_t unit = in_chunks ? 8 : 1, M = random.integer(9, 40), N = unit * random.integer(2, 5),
+                       K = unit * random.integer(2, 5);
+    const Problem dense = random_problem(M, N, K);
+    check_product(
+        {laid_out(dense.A, of_operand(M, K), nan), laid_out(dense.B, of_operand(K, N), nan), strides(M, N)},
+        c);
+  }
 }
 
 TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a launch that CUDA refuses",

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,58 @@ std::vector<Lent> lent_backward(const BackwardProblem& p, const Backward& got) {
   return {lent(p.Q),  lent(p.K),    lent(p.V),    lent(p.O),   lent(p.lse),
           lent(p.dO), lent(got.dQ), lent(got.dK), lent(got.dV)};
 }
+
+/// The same tensor, so many numbers later in a memory that is longer by as many.
+Lent later(Lent x, Int before) {
+  x.byte_offset = 4 * before;
+  x.bytes += 4 * before;
+  return x;
+}
+
+/// The memory of x, which begins so many numbers later in it.
+Tensor<float> memory_of(const Tensor<float>& x, Int before) {
+  Tensor<float> memory({before + static_cast<Int>(x.storage().size())}, 3.0f);
+  for (std::size_t i = 0; i < x.storage().size(); ++i)
+    memory.at_linear(before + static_cast<Int>(i)) = x.storage()[i];
+  return memory;
+}
+
+/// Takes the result x out of its memory, which holds nothing else.
+void take_from(const Tensor<float>& memory, Int before, Tensor<float>& x, const char* name) {
+  for (Int i = 0; i < before; ++i)
+    require(is_poison(memory(i)), std::string(name) +
+                                      " was written in front of its first number. In the memory where it "
+                                      "is to go, it begins byte_offset bytes later.");
+  for (std::size_t i = 0; i < x.storage().size(); ++i) x.storage()[i] = memory(before + static_cast<Int>(i));
+}
+
+/// Strides without gaps, in an order of axes that nobody knows beforehand. The last axis is never the
+/// innermost.
+Strides any_order(const Shape& shape, Random& random) {
+  std::vector<std::size_t> order(shape.size());  // the innermost axis first
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = order.size() - 1; i > 0; --i)
+    std::swap(order[i], order[static_cast<std::size_t>(random.integer(0, static_cast<Int>(i)))]);
+  if (order.front() + 1 == order.size()) std::swap(order.front(), order.back());
+  Strides strides(shape.size());
+  Int stride = 1;
+  for (const std::size_t axis : order) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  return strides;
+}
+
+/// "strides of Q (...), of K (...)", for INFO.
+std::string strides_told(const std::vector<Lent>& all, const std::vector<const char*>& names) {
+  std::string told = "strides";
+  for (std::size_t i = 0; i < all.size(); ++i)
+    told += std::string(i == 0 ? " of " : ", of ") + names[i] + " " + format_shape(all[i].strides);
+  return told;
+}
+
+const std::vector<const char*> kNamesForward{"Q", "K", "V", "O", "lse"},
+    kNamesBackward{"Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"};
 
 std::vector<Lent> all_without_strides(std::vector<Lent> all) {
   for (Lent& x : all) x = without_strides(std::move(x));
@@ -349,6 +402,15 @@ TEST_CASE("forward: any order of axes in memory", "[l29][forward][points:3]") {
   check_forward(with_layouts(p, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside,
                              Layout::heads_inside));
   check_forward(with_gaps(p));
+  Random random(case_seed());
+  Problem any = random_problem({2, 3, random.integer(4, 8), random.integer(4, 8), random.integer(3, 6)});
+  for (Tensor<float>* x : {&any.Q, &any.K, &any.V}) *x = lay_out(*x, any_order(x->shape(), random));
+  Forward got = results_of(any);
+  for (Tensor<float>* x : {&got.O, &got.lse}) *x = lay_out(*x, any_order(x->shape(), random));
+  const std::vector<Lent> all = lent_forward(any, got);
+  INFO("shape of Q " << format_shape(any.Q.shape()) << "; " << strides_told(all, kNamesForward));
+  const Outcome outcome = attend(any, got, all);
+  require_forward(any, got, outcome);
 }
 
 TEST_CASE("forward: one head of K and V for all, with strides of 0", "[l29][forward][points:1]") {
@@ -380,10 +442,7 @@ TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][p
   }
   Forward got = results_of(p);
   std::vector<Lent> all = lent_forward(p, got);
-  for (const std::size_t i : {0, 1, 2}) {
-    all[i].byte_offset = 4 * kBefore;
-    all[i].bytes += 4 * kBefore;
-  }
+  for (const std::size_t i : {0, 1, 2}) all[i] = later(all[i], kBefore);
   const Outcome outcome = attend(memory, got, all);
   // lse is checked first; O of the same mistake is never seen.
   const Mistakes mistakes{gives(
@@ -391,6 +450,24 @@ TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][p
       "This is what comes of the numbers from the start of the memory: a tensor begins byte_offset bytes "
       "later.")};
   require_forward(p, got, outcome, mistakes);
+
+  // And results, so few numbers later that their memory ends within what a kernel writes from its start.
+  Random random(case_seed());
+  Forward later_got = results_of(p), memories;
+  std::vector<Lent> all_later = lent_forward(p, later_got);
+  std::array<Int, 5> before{};
+  for (std::size_t i = 0; i < 5; ++i) {
+    before[i] = random.integer(1, 6);
+    all_later[i] = later(all_later[i], before[i]);
+  }
+  for (std::size_t i = 0; i < 3; ++i) memory.*inputs[i] = memory_of(p.*inputs[i], before[i]);
+  memories.O = memory_of(later_got.O, before[3]), memories.lse = memory_of(later_got.lse, before[4]);
+  INFO("O and lse begin later in their memory, too: " << before[3] << " and " << before[4] << " numbers");
+  const Outcome of_all = attend(memory, memories, all_later);
+  require_ran(of_all);
+  take_from(memories.O, before[3], later_got.O, "O");
+  take_from(memories.lse, before[4], later_got.lse, "lse");
+  require_forward(p, later_got, of_all);
 }
 
 TEST_CASE("forward: refuses what is no view of float32, by name", "[l29][forward][points:2]") {
@@ -461,11 +538,45 @@ TEST_CASE("backward: tensors without strides are row-major", "[l29][backward][po
   require_backward(p, got, outcome);
 }
 
-TEST_CASE("backward: any order of axes in memory, causal", "[l29][backward][points:2]") {
+TEST_CASE("backward: any order of axes in memory, from any place on, causal", "[l29][backward][points:2]") {
   Problem p = random_problem({.B = 2, .H = 3, .Nq = 6, .Nk = 7, .D = 4}, kCausal);
   p = with_layouts(p, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside);
   check_backward(with_gradient(p));
   check_backward(with_gaps(with_gradient(p)));
+  Random random(case_seed());
+  BackwardProblem any = with_gradient(
+      random_problem({2, 3, random.integer(4, 8), random.integer(4, 8), random.integer(3, 6)}, kCausal));
+  const std::array inputs{&any.Q, &any.K, &any.V, &any.O, &any.lse, &any.dO};
+  for (Tensor<float>* x : inputs) *x = lay_out(*x, any_order(x->shape(), random));
+  Backward got = results_of(any);
+  const std::array results{&got.dQ, &got.dK, &got.dV};
+  for (Tensor<float>* x : results) *x = lay_out(*x, any_order(x->shape(), random));
+  std::vector<Lent> all = lent_backward(any, got);
+  INFO("shape of Q " << format_shape(any.Q.shape()) << "; " << strides_told(all, kNamesBackward));
+  const Outcome outcome = attend_backward(any, got, all);
+  require_backward(any, got, outcome);
+
+  BackwardProblem memory = any;
+  Backward memories;
+  const std::array of_inputs{&memory.Q, &memory.K, &memory.V, &memory.O, &memory.lse, &memory.dO};
+  const std::array of_results{&memories.dQ, &memories.dK, &memories.dV};
+  std::string told;
+  std::vector<Int> before;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    before.push_back(random.integer(1, 6));
+    all[i] = later(all[i], before[i]);
+    told += std::string(i == 0 ? "" : ", ") + kNamesBackward[i] + " " + std::to_string(before[i]);
+    if (i < inputs.size())
+      *of_inputs[i] = memory_of(*inputs[i], before[i]);
+    else
+      *of_results[i - inputs.size()] = memory_of(*results[i - inputs.size()], before[i]);
+  }
+  INFO("All begin so many numbers later in their memory: " << told);
+  const Outcome of_later = attend_backward(memory, memories, all);
+  require_ran(of_later);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    take_from(*of_results[i], before[inputs.size() + i], *results[i], kNamesBackward[inputs.size() + i]);
+  require_backward(any, got, of_later);
 }
 
 TEST_CASE("backward: the gradient of a sum is one number with strides of 0", "[l29][backward][points:1]") {

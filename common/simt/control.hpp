@@ -57,7 +57,7 @@ struct HostFirstRules {
 /// @brief From now on, no work of the device is done before the embedding program asks what it came to, by
 /// take_faults() or its kin. Waiting returns at once, and events are there as soon as they are recorded. So
 /// host code can learn nothing of what kernels stored, wherever they stored it, but by the answers. An answer
-/// is found by doing all the work so far; then this process must end, and the host code begins anew in
+/// is found by doing all the work so far; then this process must end, and the host code begins again in
 /// another one, which has it. Should the host code ask for more bytes, or the device fail, all is done in its
 /// turn again: see HostCopies::asked. For programs without graphs and CUDA's libraries; until configure().
 void host_goes_first(HostFirstRules rules);

@@ -305,18 +305,22 @@ void require_tiles(const Profile& profile, const Problem& p) {
   require_busy_warps(profile);
 }
 
-void require_few_wavefronts(const Problem& p) {
-  const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
-  const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  INFO(describe(p));
+void require_few_wavefronts(const Profile& profile, const Problem& p) {
   const std::uint64_t products = multiply_adds(p), limit = products / 256,
-                      taken = profile->shared_load.wavefronts;
+                      taken = profile.shared_load.wavefronts;
   require(taken <= limit, "Reads of shared memory take " + show(taken) + " wavefronts for " + show(products) +
                               " multiply-adds; with 8 x 8 elements a thread they take " + show(limit) +
                               ": in each step a warp reads 4 times 16 bytes a lane, 2 wavefronts each, for "
                               "2048. How many elements does "
                               "a thread compute, and which lanes of a warp read the same 16 bytes?");
+}
+
+void check_wavefronts(const Problem& p) {
+  const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  INFO(describe(p));
+  require_few_wavefronts(*profile, p);
   require_tiles(*profile, p);
 }
 
@@ -492,17 +496,22 @@ TEST_CASE("has no bank conflicts, in 64 dimensions and in 128", "[l19][register_
 
 TEST_CASE("takes one wavefront of shared memory for 256 multiply-adds", "[l19][register_tiling][points:3]") {
   for (const Int D : {64, 128}) {
-    require_few_wavefronts(random_problem({1, 1, 128, 128, D}));
-    require_few_wavefronts(nearly_full(D, D == 128));
+    check_wavefronts(random_problem({1, 1, 128, 128, D}));
+    check_wavefronts(nearly_full(D, D == 128));
   }
-  Random random(case_seed());  // for sizes that no kernel knows beforehand
-  for (const bool causal : {false, true}) {
-    const Problem p = random_problem(
-        {1, 1, 128 - random.integer(1, 20), 128 - random.integer(1, 20), random.integer(3, 60)},
-        {.causal = causal});
+  // Sizes that no kernel knows beforehand: as many, rounded up to tiles of 64, as to tiles of 128.
+  Random random(case_seed());
+  for (const Sizes& n :
+       {Sizes{1, 1, random.integer(65, 110), random.integer(193, 240), random.integer(3, 60)},
+        {1, 1, random.integer(193, 240), random.integer(65, 127), random.integer(3, 60)},
+        {1, 1, random.integer(65, 127), random.integer(65, 110), random.integer(66, 126)}}) {
+    const Problem p = random_problem(n, {.causal = random.integer(0, 1) == 1});
     const Outcome outcome = attention_tests::check(kKernel, p, kCounted);
     INFO(describe(p));
-    if (const Profile* profile = profile_of(outcome)) require_few_shuffles(*profile, p);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    require_few_wavefronts(*profile, p);
+    require_few_shuffles(*profile, p);
   }
 }
 

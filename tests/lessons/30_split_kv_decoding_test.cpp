@@ -794,9 +794,10 @@ TEST_CASE("keeps NaN to the head and the sequence that it is in", "[l30][split_k
 
 TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of range",
           "[l30][split_kv_decoding][points:2]") {
-  for (const Type type : {Type(Format16::bfloat16), Type()}) {
-    const Decoding valid =
-        random_decoding({.H = 2, .H_kv = 1, .D = 16}, {70, 40, 20, 90}, type, {.spare_columns = 0});
+  Random random(case_seed());  // for dimensions that no kernel knows beforehand
+  for (const Type type : kTypes) {
+    const Decoding valid = random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 4)},
+                                           {70, 40, 20, 90}, type, {.spare_columns = 0});
     const auto check_broken = [&](std::size_t b, auto change) {
       Decoding broken = valid;
       change(broken);
@@ -826,10 +827,10 @@ TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of rang
       check_broken(1, [&](Decoding& x) { x.table(1, 1) = page; });
     for (const std::int32_t length : {97, std::numeric_limits<std::int32_t>::max()})
       check_broken(3, [&](Decoding& x) { x.lengths(3) = length; });
+    Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 16}, {70, 0, 20}, type);
+    x.lengths(1) = -5;  // is as good as 0
+    check(x);
   }
-  Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 16}, {70, 0, 20}, Format16::bfloat16);
-  x.lengths(1) = -5;  // is as good as 0
-  check(x);
 }
 
 TEST_CASE("gives the same bits every time, in every order", "[l30][split_kv_decoding][points:2]") {
@@ -880,6 +881,13 @@ void require_cache_read_once(const Profile& of_splits, const Decoding& x) {
                   "at most.",
                   read, bytes.cache, most));
 }
+
+/// That no warp meets all tiles of a split, while the others wait.
+void require_warps_share(const Profile& of_splits) {
+  require_busy_warps(of_splits);
+  const std::string idle = few_warps_load(of_splits);
+  require(idle.empty(), idle);
+}
 }  // namespace
 
 TEST_CASE("reads the cache once for a group, and parts of the results once",
@@ -900,22 +908,31 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
     if (!profile) return;
     INFO(describe(x));
     const std::uint64_t rows = static_cast<std::uint64_t>(H), B = 2, splits = 2, D = 64;
-    Profile of_splits, of_merge;
-    static_cast<simt::Counters&>(of_splits) = profile->launches[0].total;
-    of_splits.launches = {profile->launches[0]};
-    static_cast<simt::Counters&>(of_merge) = profile->launches[1].total;
-    of_merge.launches = {profile->launches[1]};
+    const Profile of_splits = make_profile({profile->launches[0]}),
+                  of_merge = make_profile({profile->launches[1]});
     require_cache_read_once(of_splits, x);
     // A warp reads 32 numbers of O at a time, and lse of their row twice.
     require_loads_at_most(of_merge, B * splits * rows * D / 32 * (128 + 2 * 32),
                           "to read O of each split once, and its lse twice for each 32 numbers");
     require_whole_sectors(*profile);
     require_busy_lanes(of_splits);
-    require_busy_warps(of_splits);
+    require_warps_share(of_splits);
     require_busy_blocks(of_splits, 0.5);
-    const std::string idle = few_warps_load(of_splits);
-    require(idle.empty(), idle);
     if (type) require_tensor_cores(of_splits);
+  }
+
+  // In dimensions that no kernel knows beforehand: rows of whole sectors.
+  Random random(case_seed());
+  for (const Type type : kTypes) {
+    const Decoding x = random_decoding({.H = random.integer(2, 8), .H_kv = 1, .D = 16 * random.integer(5, 8)},
+                                       {others, 256}, type, {.page_size = 64, .splits = 2});
+    const Outcome outcome = check(x, kCounted);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    INFO(describe(x));
+    const Profile of_splits = make_profile({profile->launches[0]});
+    require_cache_read_once(of_splits, x);
+    require_warps_share(of_splits);
   }
 }
 
@@ -943,10 +960,10 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
         "Each warp waits at " + show(meetings(*profile) / kWarps) +
             " barriers. It has keys of its own: two barriers will do, when Q has landed and when the parts "
             "are complete.");
-    Profile of_splits;
-    static_cast<simt::Counters&>(of_splits) = profile->launches.at(0).total;
+    const Profile of_splits = make_profile({profile->launches.at(0)});
     require_cache_read_once(of_splits,
                             x);  // so that tiles are shared: operands may not come from global memory
+    require_warps_share(of_splits);
     const auto products = static_cast<std::uint64_t>(2 * kPackedRows * 256 * D);
     if (type)
       require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +

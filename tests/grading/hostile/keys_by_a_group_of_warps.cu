@@ -1,8 +1,7 @@
-// hostile: Hands keys and values round within a group of two warps, so that shared memory is never read, and no shuffle counted.
+// hostile: Hands keys and values round within a group of two warps by a function of the simulator's tiles that no CUDA has.
 // lesson: 19
-// verdict: fail
-// most: 40
-// says: Warps shuffle
+// verdict: not_compiled
+// says: has no member named
 // trick: output
 // naive: no
 

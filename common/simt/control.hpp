@@ -50,7 +50,8 @@ struct HostFirstRules {
   /// What the host code is told where it asks: by copies to the host, and where it waits for the device with
   /// page-locked or managed memory at hand.
   std::vector<std::vector<std::byte>> answers{};
-  /// Gets the answer to the first question that is not among them, and must not return.
+  /// Gets the answer to the first question that is not among them. Host code that nobody trusts must not go
+  /// on from there: the function ends the process.
   void (*tell)(const std::vector<std::byte>& answer) = nullptr;
 };
 

@@ -23,16 +23,12 @@ struct ToldAtomic {
   SimtAtomic operation = simt_atomic_update;
 };
 
-/// Memory that nobody has touched before it is written to.
+/// A vector's memory, which it leaves as it is until somebody writes to it: new elements are not set to 0.
 template <class T>
 struct Untouched : std::allocator<T> {
   template <class Slot>
   void construct(Slot* slot) {
     ::new (slot) Slot;
-  }
-  template <class Slot>
-  void construct(Slot* slot, const Slot& value) {
-    ::new (slot) Slot(value);
   }
 };
 

@@ -138,6 +138,8 @@ TEST_CASE("each sentence that a report begins with leads to a section", "[cli][e
   CHECK(title("vector_add never came back: it was still running after 10 s") == "Never came back");
   CHECK(title("Skipped: vector_add was not called, because 2 calls before this one never came back.") ==
         "Never came back");
+  CHECK(title("Skipped: vector_add was not called, because 4 calls before this one held too much memory.") ==
+        "Too much memory");
   CHECK(title("Your host code crashed in vector_add") == "The process ended");
   CHECK(title("Your code ended the whole program in f, with exit status 0.") == "The process ended");
   CHECK(title("Your code wrote 1 element past the end of c") == "Guard broken");

@@ -63,7 +63,7 @@ std::vector<Mount> foreign_compilers(const Toolchain& toolchain);
 
 /// The most that compiling a submission may take.
 inline constexpr std::uint64_t kCompileMemoryBytes = std::uint64_t{4} << 30, kCompileFileBytes = 256 << 20,
-                               kCompileSeconds = 120;
+                               kCompileSeconds = 60;
 
 /// @brief Compiles box.course/submission/NN_name.cu in the sandbox, as build_kernel() would. Nothing is kept
 /// for another time; the library is in box.output.

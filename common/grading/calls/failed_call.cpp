@@ -116,4 +116,9 @@ std::string describe_impatience(int timeouts, std::string_view entry) {
                      timeouts);
 }
 
+std::string describe_impatience_with_hunger(int calls, std::string_view entry) {
+  return fmt::format("Skipped: {} was not called, because {} calls before this one held too much memory.",
+                     entry, calls);
+}
+
 }  // namespace course::grading

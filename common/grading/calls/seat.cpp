@@ -60,10 +60,12 @@ ReplyMessage Seat::exchange(const SessionConfig& config, const CallMessage& call
   Answer answer;
   // Check mode is slow, and may run out of time for no fault of the kernel's: it is asked again.
   const bool fault_of_kernel = !call.check || confinement != nullptr;
-  gave_up_ = fault_of_kernel && timeouts_ >= config.patience;
+  const bool too_slow = timeouts_ >= config.patience, too_hungry = hungry_ >= config.patience_with_hunger;
+  gave_up_ = fault_of_kernel && (too_slow || too_hungry);
   if (gave_up_) {
-    answer.reply.outcome.status = Status::timeout;
-    answer.reply.outcome.message = describe_impatience(timeouts_, call.entry);
+    answer.reply.outcome.status = too_slow ? Status::timeout : Status::died;
+    answer.reply.outcome.message = too_slow ? describe_impatience(timeouts_, call.entry)
+                                            : describe_impatience_with_hunger(hungry_, call.entry);
     return std::move(answer.reply);
   }
   if (worker_) {
@@ -146,6 +148,7 @@ Seat::Answer Seat::ask(WorkerProcess& process, const SessionConfig& config, cons
       case WorkerProcess::Event::ended:
         return end_with(Status::died, describe_death(process.stop(), progress));
       case WorkerProcess::Event::too_large:
+        ++hungry_;
         return end_with(Status::died, describe_hunger(config.confinement->memory_bytes, progress));
       case WorkerProcess::Event::channel_closed:
         return end_with(Status::died, describe_broken_channel(progress));

@@ -22,7 +22,7 @@ class Seat {
                         const Descriptor& output);
 
   bool timed_out_before() const { return timeouts_ > 0; }
-  /// Whether the last call was not made, because too many before it had timed out.
+  /// Whether the last call was not made, because too many before it were stopped for their time or memory.
   bool gave_up() const { return gave_up_; }
   /// Process id of the worker, or -1.
   pid_t pid() const { return worker_ && !worker_->ended() ? worker_->pid() : -1; }
@@ -42,7 +42,7 @@ class Seat {
 
   std::unique_ptr<ForkServer> server_;  // of confined workers
   std::unique_ptr<WorkerProcess> worker_;
-  int timeouts_ = 0;
+  int timeouts_ = 0, hungry_ = 0;  ///< calls that were stopped
   bool gave_up_ = false;
   int started_ = 0;
 };

@@ -51,8 +51,9 @@ struct SessionConfig {
   std::filesystem::path check_kernel;  ///< the same for check mode; empty: no check mode
   double timeout_seconds = 10;
   double later_timeout_seconds =
-      2;                   ///< once a call has timed out: a file that hangs mostly hangs in every case
-  int patience = 2;        ///< once so many calls have timed out, the kernel is called no more
+      2;                         ///< once a call has timed out: a file that hangs mostly hangs in every case
+  int patience = 2;              ///< once so many calls have timed out, the kernel is called no more
+  int patience_with_hunger = 4;  ///< the same for calls that were stopped for their memory
   double busy_factor = 1;  ///< a call may take so many times its seconds by the clock, as long as the worker
                            ///< has not had a processor for that long; above 1, the time in which it stands in
                            ///< line for a processor does not count

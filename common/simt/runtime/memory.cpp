@@ -326,11 +326,10 @@ std::vector<Allocation> DeviceMemory::live(std::uint64_t before) const {
 
 // By words where the allocation is one of words: of a float that was written, some bytes may equal the
 // pattern.
-void DeviceMemory::check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit) {
+void DeviceMemory::check_zone(std::byte* zone, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit) {
   const std::size_t unit = hit.allocation_bytes % 4 == 0 ? 4 : 1;
-  const RuntimeView zone(*this, begin, size);
   for (std::size_t i = 0; i < size; i += unit) {
-    std::byte* const bytes = zone.begin() + i;
+    std::byte* const bytes = zone + i;
     if (std::all_of(bytes, bytes + unit, [](std::byte byte) { return byte == std::byte{kRedZoneByte}; }))
       continue;
     if (hit.changed_bytes == 0) hit.first = offset + static_cast<std::ptrdiff_t>(i);
@@ -342,10 +341,12 @@ void DeviceMemory::check_zone(std::size_t begin, std::size_t size, std::ptrdiff_
 std::vector<RedZoneHit> DeviceMemory::check_red_zones() {
   const std::lock_guard lock(mutex_);
   std::vector<RedZoneHit> hits;
+  const RuntimeView view(*this, 0, high_water_);
   for (const auto& [offset, block] : live_) {
     RedZoneHit hit{block.bytes, block.caller, 0, 0};
-    check_zone(offset - kRedZoneBytes, kRedZoneBytes, -static_cast<std::ptrdiff_t>(kRedZoneBytes), hit);
-    check_zone(offset + block.bytes, rear_zone_bytes(block.bytes), static_cast<std::ptrdiff_t>(block.bytes),
+    std::byte* const begin = view.begin() + offset;
+    check_zone(begin - kRedZoneBytes, kRedZoneBytes, -static_cast<std::ptrdiff_t>(kRedZoneBytes), hit);
+    check_zone(begin + block.bytes, rear_zone_bytes(block.bytes), static_cast<std::ptrdiff_t>(block.bytes),
                hit);
     if (hit.changed_bytes > 0) hits.push_back(hit);
   }

@@ -136,7 +136,7 @@ class DeviceMemory {
     return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_);
   }
   std::size_t block_span(std::size_t bytes) const;
-  void check_zone(std::size_t begin, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit);
+  static void check_zone(std::byte* zone, std::size_t size, std::ptrdiff_t offset, RedZoneHit& hit);
 
   mutable std::mutex mutex_;
   std::byte* device_ = nullptr;

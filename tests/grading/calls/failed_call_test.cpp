@@ -29,6 +29,8 @@ TEST_CASE("each way of dying has a sentence of its own") {
              ContainsSubstring("more than 3072 MiB of memory"));
   CHECK(describe_impatience(3, "vector_add") ==
         "Skipped: vector_add was not called, because 3 calls before this one never came back.");
+  CHECK(describe_impatience_with_hunger(4, "vector_add") ==
+        "Skipped: vector_add was not called, because 4 calls before this one held too much memory.");
   CHECK_THAT(describe_death(SIGUSR1, kRunning), ContainsSubstring("signal 10"));
   CHECK_THAT(describe_death(exited(0), kRunning), ContainsSubstring("exit status 0"));
   CHECK(describe_death(exited(kExitChannelLost), kRunning) == describe_broken_channel(kRunning));

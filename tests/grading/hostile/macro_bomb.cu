@@ -4,7 +4,6 @@
 // says: ompil
 // trick: compile
 // naive: no
-// slow: the compiler runs into its limits
 
 #define X0 +1
 #define X1 X0 X0 X0 X0 X0 X0 X0 X0 X0 X0

@@ -526,7 +526,14 @@ void check_counters(Entry<Product> entry, Layout a, Layout b) {
   };
   const Problem other = random_problem(size(5, 10), size(9, 14), size(9, 20), a, b);
   const Outcome outcome_of_other = check(entry, other);
-  if (const Profile* of_other = profile_of(outcome_of_other)) require_traffic(*of_other, other, tile);
+  const Profile* of_other = profile_of(outcome_of_other);
+  if (!of_other) return;
+  require_traffic(*of_other, other, tile);
+  const auto whole = [](std::int64_t part, std::int64_t of_tile) {
+    return (part + of_tile - 1) / of_tile * of_tile;
+  };
+  if (!tiled)
+    require_register_tile(*of_other, whole(other.M(), tile.rows) * whole(other.N(), tile.cols) * other.K());
 }
 
 /// Sizes that no tile divides and no kernel knows beforehand: what its threads keep in registers is kept in

@@ -890,7 +890,8 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l09][flash2_forward][points:1]") {
   check_shifted(kKernel, random_problem({1, 2, 20, 40, 16}));
-  for (const float gap : {1000.0f, kNan}) check(with_gaps(random_problem({2, 2, 35, 41, 18}), gap));
+  check(with_gaps(random_problem({2, 2, 35, 41, 18})));
+  check(with_gaps(random_problem({1, 2, 35, 41, many_dimensions()}), kNan));
 }
 
 TEST_CASE("keeps large scores apart", "[l09][flash2_forward][points:2]") {

@@ -102,7 +102,8 @@ Rows rows_of_the_notes() {
 struct Head {
   Tensor<float> Q, K, V, P, dO;  // (Nq, D), (Nk, D), (Nk, D), (Nq, Nk) and (Nq, D)
   float scale;
-  std::int64_t gap = 0;  // how much further apart rows lie than they must
+  std::int64_t gap = 0;     // how much further apart rows lie than they must
+  bool by_columns = false;  // whether those of (Nq, D) and (Nk, D), and their gradients, lie by columns
 
   std::int64_t Nq() const { return Q.shape()[0]; }
   std::int64_t Nk() const { return K.shape()[0]; }
@@ -124,18 +125,19 @@ Tensor<float> with_gap(const Tensor<float>& x, std::int64_t gap) {
   return laid_out(x, {x.shape()[1] + gap, 1});
 }
 
-Head random_head(std::int64_t Nq, std::int64_t Nk, std::int64_t D, std::int64_t gap = 0) {
+/// `between`: how much further apart the rows or columns lie than they must.
+Strides strides_of(std::int64_t rows, std::int64_t cols, bool by_columns, std::int64_t between) {
+  return by_columns ? Strides{1, rows + between} : Strides{cols + between, 1};
+}
+
+Head random_head(std::int64_t Nq, std::int64_t Nk, std::int64_t D, std::int64_t gap = 0,
+                 bool by_columns = false) {
   const auto matrix = [&](std::int64_t rows, std::uint64_t number) {
-    return with_gap(uniform({rows, D}, -1.0f, 1.5f, case_seed() + number),
-                    gap * static_cast<std::int64_t>(number));
+    return laid_out(uniform({rows, D}, -1.0f, 1.5f, case_seed() + number),
+                    strides_of(rows, D, by_columns, gap * static_cast<std::int64_t>(number)));
   };
-  return {matrix(Nq, 1),
-          matrix(Nk, 2),
-          matrix(Nk, 3),
-          with_gap(probabilities(Nq, Nk, case_seed()), gap),
-          matrix(Nq, 4),
-          0.3f,
-          gap};
+  return {matrix(Nq, 1), matrix(Nk, 2), matrix(Nk, 3), with_gap(probabilities(Nq, Nk, case_seed()), gap),
+          matrix(Nq, 4), 0.3f,          gap,           by_columns};
 }
 
 /// The row of the notes as a query that meets four keys.
@@ -829,11 +831,13 @@ void require_head_shared(const Profile& profile, const Head& p) {
 
 /// Gradients as attention_backward left them, without gaps.
 Outcome run(const Head& p, HeadGradients& got, const CallOptions& options = {}) {
-  const auto space = [&](std::int64_t rows, std::int64_t cols, std::int64_t gaps) {
-    return Tensor<float>({rows, cols}, {cols + gaps * p.gap, 1}, -1000.0f);
+  const auto space = [&](std::int64_t rows, std::int64_t cols, bool by_columns, std::int64_t gaps) {
+    return Tensor<float>({rows, cols}, strides_of(rows, cols, by_columns, gaps * p.gap), -1000.0f);
   };
-  Tensor<float> dP = space(p.Nq(), p.Nk(), 1), dS = space(p.Nq(), p.Nk(), 2), dQ = space(p.Nq(), p.D(), 3),
-                dK = space(p.Nk(), p.D(), 4), dV = space(p.Nk(), p.D(), 5);
+  const bool by_columns = p.by_columns;
+  Tensor<float> dP = space(p.Nq(), p.Nk(), false, 1), dS = space(p.Nq(), p.Nk(), false, 2),
+                dQ = space(p.Nq(), p.D(), by_columns, 3), dK = space(p.Nk(), p.D(), by_columns, 4),
+                dV = space(p.Nk(), p.D(), by_columns, 5);
   Outcome outcome = call_with(options, ENTRY(attention_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
                               in(p.P, "P"), in(p.dO, "dO"), out(dP, "dP"), out(dS, "dS"), out(dQ, "dQ"),
                               out(dK, "dK"), out(dV, "dV"), p.scale);
@@ -1283,6 +1287,7 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
   check(random_head(7, 11, 5));
   check(random_head(20, 140, 9, 3));
   check(random_head(130, 33, 70, 1));
+  check(random_head(20, 31, 9, 2, true));
   check_orders(random_head(70, 90, 9));
   for (const auto& [Nq, Nk, D] :
        {std::array<Col, 3>{1, 6, 3}, {6, 1, 3}, {6, 3, 1}, {1, 1, 1}, {4, 0, 3}, {0, 4, 3}})

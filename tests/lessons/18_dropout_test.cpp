@@ -484,7 +484,8 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
   Problem apart = with_gaps(p, kNan);
   apart.layout_of_lse = inside;
   check_forward(apart);
-  check_values(kBackward, with_gaps(with_gradient(p), kNan));
+  const Problem wide = dropped(with_sink(random_problem({1, 4, 20, 24, many_dimensions(), 2}, kMask)), 0.25f);
+  check_values(kBackward, with_gaps(with_gradient(wide), kNan));
   const Problem shifted = dropped(random_problem({1, 2, 12, 20, 16, 1}, {.causal = true}), 0.25f);
   check_shifted(kForward, shifted);
   check_shifted(kBackward, with_gradient(shifted));

@@ -418,7 +418,8 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l19][register_tiling][points:1]") {
   check_shifted(kKernel, random_problem({1, 2, 20, 40, 16}, kCausal));
-  for (const float gap : {1000.0f, kNan}) check(with_gaps(random_problem({2, 2, 35, 41, 18}, kCausal), gap));
+  check(with_gaps(random_problem({2, 2, 35, 41, 18}, kCausal)));
+  check(with_gaps(random_problem({1, 2, 35, 41, many_dimensions()}, kCausal), kNan));
 }
 
 TEST_CASE("keeps large scores apart", "[l19][register_tiling][points:2]") {

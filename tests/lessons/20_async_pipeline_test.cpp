@@ -344,7 +344,8 @@ double require_slabs_ahead(const Outcome& outcome, const Profile& profile, const
 }
 
 void check_counters(Layout a, Layout b) {
-  const Problem p = random_problem(128, 256, 64, a, b);
+  // Of a number of slabs that no kernel knows beforehand.
+  const Problem p = random_problem(128, 256, kProductDepth * Random(case_seed()).integer(6, 10), a, b);
   const Outcome outcome = check_product(p, 3);
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
@@ -358,14 +359,13 @@ void check_counters(Layout a, Layout b) {
   require_slabs_ahead(outcome, *profile, p, 3);
 }
 
-/// Tiles and slabs that are nearly full, of sizes that no kernel knows beforehand: what they have of A and B
-/// takes the same way as in full ones.
+/// Tiles that have fewer rows, and columns and slabs that are nearly full, of sizes that no kernel knows
+/// beforehand: what they have of A and B takes the same way as in full ones.
 void check_ragged_counters(Layout a, Layout b) {
-  const auto missing = [](std::uint64_t stride) {
-    return 1 + static_cast<std::int64_t>(case_seed() / stride % 7);
-  };
+  Random random(case_seed());
   const std::int64_t M = kProductTile, N = 2 * kProductTile, K = 8 * kProductDepth;
-  const Problem p = random_problem(M - 4 * missing(1), N - 4 * missing(7), K - missing(49), a, b),
+  const Problem p = random_problem(M - 4 * random.integer(1, 25), N - 4 * random.integer(1, 7),
+                                   K - random.integer(1, 7), a, b),
                 whole = random_problem(M, N, K);
   const Outcome outcome = check_product(p, 3);
   const Profile* profile = profile_of(outcome);

@@ -395,6 +395,7 @@ TEST_CASE("forward: tensors without strides are row-major", "[l29][forward][poin
 
 TEST_CASE("forward: more rows than a block has threads, causal", "[l29][forward][points:1]") {
   check_forward(random_problem({.B = 1, .H = 2, .Nq = 70, .Nk = 75, .D = 5}, kCausal));
+  check_forward(random_problem({.B = 1, .H = 1, .Nq = 7, .Nk = 9, .D = many_dimensions()}, kCausal));
 }
 
 TEST_CASE("forward: any order of axes in memory", "[l29][forward][points:3]") {
@@ -536,6 +537,7 @@ TEST_CASE("backward: tensors without strides are row-major", "[l29][backward][po
   Backward got = results_of(p);
   const Outcome outcome = attend_backward(p, got, all_without_strides(lent_backward(p, got)));
   require_backward(p, got, outcome);
+  check_backward(with_gradient(random_problem({.B = 1, .H = 1, .Nq = 7, .Nk = 9, .D = many_dimensions()})));
 }
 
 TEST_CASE("backward: any order of axes in memory, from any place on, causal", "[l29][backward][points:2]") {

@@ -76,6 +76,8 @@ bool have_ordinary_exponentials(const Tensor<double>& S) {
   return true;
 }
 
+Int many_dimensions(Int step) { return step * Random(case_seed() + 6).integer(64 / step + 1, 128 / step); }
+
 Problem random_problem(const Sizes& n, const reference::Mask& mask) {
   const Int H_kv = n.H_kv == 0 ? n.H : n.H_kv;
   Problem p{normal({n.B, n.H, n.Nq, n.D}, case_seed()), normal({n.B, H_kv, n.Nk, n.D}, case_seed() + 1),

@@ -94,6 +94,10 @@ bool have_ordinary_exponentials(const Tensor<double>& S);
 /// 1/sqrt(D), other than 1 for D = 1, too. Data depend on the case's seed.
 Problem random_problem(const Sizes& n, const reference::Mask& mask = {});
 
+/// @brief A multiple of `step` above 64 and up to 128, that no kernel knows beforehand: many kernels take
+/// other ways for so many dimensions.
+Int many_dimensions(Int step = 1);
+
 /// @brief A sink for every head, from -2 to 2 and no two alike.
 Problem with_sink(Problem p);
 

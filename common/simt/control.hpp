@@ -46,7 +46,7 @@ void configure(const Settings& settings);
 
 /// What host code may learn of the device while it goes first.
 struct HostFirstRules {
-  std::size_t most_bytes = 0;  ///< of all answers together
+  std::uint64_t most_bits = 0;  ///< of all answers together; one that is empty is a bit
   /// What the host code is told where it asks: by copies to the host, and where it waits for the device with
   /// page-locked or managed memory at hand.
   std::vector<std::vector<std::byte>> answers{};

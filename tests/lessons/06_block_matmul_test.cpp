@@ -524,16 +524,13 @@ void check_counters(Entry<Product> entry, Layout a, Layout b) {
   const auto size = [&random](std::int64_t least, std::int64_t most) {
     return 8 * random.integer(least, most);
   };
-  const Problem other = random_problem(size(5, 10), size(9, 14), size(9, 20), a, b);
+  const Problem other = random_problem(size(9, 14), size(9, 14), 4 * size(3, 5), a, b);
   const Outcome outcome_of_other = check(entry, other);
   const Profile* of_other = profile_of(outcome_of_other);
   if (!of_other) return;
   require_traffic(*of_other, other, tile);
-  const auto whole = [](std::int64_t part, std::int64_t of_tile) {
-    return (part + of_tile - 1) / of_tile * of_tile;
-  };
-  if (!tiled)
-    require_register_tile(*of_other, whole(other.M(), tile.rows) * whole(other.N(), tile.cols) * other.K());
+  constexpr std::int64_t kLargestSide = 128;  // of tiles, of which one holds all of C
+  if (!tiled) require_register_tile(*of_other, kLargestSide * kLargestSide * other.K());
 }
 
 /// Sizes that no tile divides and no kernel knows beforehand: what its threads keep in registers is kept in

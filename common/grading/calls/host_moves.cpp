@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "grading/facts/profile.hpp"
+
 namespace course::grading {
 namespace {
 
@@ -55,6 +57,24 @@ std::string too_many_launches(std::int64_t launches, std::string_view entry) {
       "host "
       "could learn what lies on the device. Let a launch do more.",
       launches, entry, kMostLaunches);
+}
+
+std::string done_otherwise(const Outcome& asked, const Outcome& again, std::string_view entry) {
+  if (!asked.profile || !again.profile) return {};
+  const auto &before = asked.profile->launches, &now = again.profile->launches;
+  const auto is_the_same = [](const simt::LaunchProfile& a, const simt::LaunchProfile& b) {
+    return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block && a.total == b.total;
+  };
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (i < now.size() && is_the_same(before[i], now[i])) continue;
+    return fmt::format(
+        "The host code of {} asked for a result of the device. Called again, with that result, its launch {} "
+        "({}) "
+        "did something else than before: what a kernel does must not depend on what the host asks for after "
+        "it.",
+        entry, i + 1, before[i].kernel);
+  }
+  return {};
 }
 
 std::string carried_in_variables(const HostMoves& moves, std::string_view entry) {

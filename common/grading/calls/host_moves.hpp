@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "grading/facts/outcome.hpp"
+
 namespace course::grading {
 
 /// What the host code of a call moved between the host and the device, as the worker counted it.
@@ -31,6 +33,10 @@ std::string too_many_launches(std::int64_t launches, std::string_view entry);
 /// @brief Why the host may have computed with what kernels left in variables of the file; empty if they left
 /// little.
 std::string carried_in_variables(const HostMoves& moves, std::string_view entry);
+
+/// @brief Why the kernels of a call that was made again, since its host code had asked for bytes of the
+/// device, have not done what they did up to there; empty if they have, or nobody counted it.
+std::string done_otherwise(const Outcome& asked, const Outcome& again, std::string_view entry);
 
 /// @brief Why the call may have been computed by the host, though all of its arrays lie on the device and
 /// kernels are to do it; one sentence each. `labels` are the names of the arrays.

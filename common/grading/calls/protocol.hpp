@@ -75,7 +75,8 @@ struct ReplyMessage {
   bool unusable = false;  ///< the backend cannot work on this machine; `outcome.message` says why
   bool copied = false;    ///< the output memory holds the results
   bool reusable = false;  ///< the worker may serve another call
-  /// The call has ended where the entry asked for bytes of the device: with this answer, it begins again.
+  /// The call has ended where the entry asked for bytes of the device: with this answer, it begins again. The
+  /// outcome is that of the work so far.
   std::optional<std::vector<std::byte>> answer;
   HostMoves moves;
   Outcome outcome;

@@ -41,11 +41,15 @@ ThreadTime most_since(const ThreadTimes& before, const ThreadTimes& now) {
   return most;
 }
 
-/// Whether the host code of a call may be told that, after what it was told before.
+/// Whether the host code of a call may be told that, after what it was told before. An empty answer is a bit:
+/// nothing has changed.
 bool may_be_told(const CallMessage& call, const std::vector<std::byte>& answer) {
-  std::size_t bytes = answer.size();
-  for (const std::vector<std::byte>& before : call.answers) bytes += before.size();
-  return call.host_first && !answer.empty() && bytes <= kFewBytes;
+  const auto bits_of = [](const std::vector<std::byte>& one) -> std::uint64_t {
+    return one.empty() ? 1 : 8 * one.size();
+  };
+  std::uint64_t bits = bits_of(answer);
+  for (const std::vector<std::byte>& before : call.answers) bits += bits_of(before);
+  return call.host_first && bits <= 8 * kFewBytes;
 }
 
 Clock::duration to_duration(double seconds) {

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -252,10 +254,16 @@ struct Session::State {
 
 ReplyMessage Session::State::make(Seat& seat, CallMessage message, const Descriptor& input,
                                   const Descriptor& output) {
+  std::optional<Outcome> asked;
   for (;;) {
     ReplyMessage reply = seat.exchange(config, message, input, output);
+    if (asked && reply.outcome.status == Status::returned) {
+      if (std::string sentence = done_otherwise(*asked, reply.outcome, message.entry); !sentence.empty())
+        reply.outcome.violations.push_back({std::move(sentence)});
+    }
     if (!reply.answer) return reply;
     message.answers.push_back(std::move(*reply.answer));
+    asked = std::move(reply.outcome);
   }
 }
 
@@ -290,6 +298,7 @@ void Session::State::check(const Plan& plan, const Descriptor& input, const Desc
     if (config.kernels_only && is_for_kernels(plan) && !told)
       if (std::string sentence = carried_in_variables(reply.moves, message.entry); !sentence.empty())
         outcome.violations.push_back({std::move(sentence)});
+    std::ranges::move(reply.outcome.violations, std::back_inserter(outcome.violations));
     const std::string how = difference(plan, run_output, run, message, output, reply);
     add_checked(outcome, std::move(reply.outcome), how);
   } catch (const std::exception& problem) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -26,6 +25,7 @@ using simt::device_memory;
 struct SharedAllocation {
   std::size_t bytes = 0;
   cudaMemoryType type = cudaMemoryTypeHost;
+  bool is_ours = false;  ///< not memory of the program's own that it has registered
 };
 std::map<const std::byte*, SharedAllocation>& shared_allocations() {
   static auto* allocations = new std::map<const std::byte*, SharedAllocation>;
@@ -74,11 +74,10 @@ cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes,
   if (pointer == nullptr) return context.fail(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  void* memory =
-      bytes > device_memory().capacity() ? nullptr : std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  void* const memory = bytes > device_memory().capacity() ? nullptr : simt::take_memory_apart(bytes);
   if (memory == nullptr) return context.fail(cudaErrorMemoryAllocation);
   std::memset(memory, 0xff, bytes);
-  shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type};
+  shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type, true};
   context.host_first.share(memory, bytes);
   add_up(context.copies.shared, bytes);
   if (type == cudaMemoryTypeHost) context.let_host_watch();
@@ -89,12 +88,14 @@ cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes,
 cudaError_t free_shared(Context& context, void* pointer) {
   context.run_all();
   const auto entry = shared_allocations().find(static_cast<std::byte*>(pointer));
-  if (entry == shared_allocations().end()) return context.fail(cudaErrorInvalidValue);
+  if (entry == shared_allocations().end() || !entry->second.is_ours)
+    return context.fail(cudaErrorInvalidValue);
   simt::host_touches().relax();
   context.host_first.unshare(pointer);
   context.host_first.do_or_put_off(
-      [pointer] {
-        if (shared_allocations().erase(static_cast<std::byte*>(pointer)) > 0) std::free(pointer);
+      [pointer, bytes = entry->second.bytes] {
+        if (shared_allocations().erase(static_cast<std::byte*>(pointer)) > 0)
+          simt::give_back_memory_apart(pointer, bytes);
       },
       false);
   return cudaSuccess;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -30,7 +31,11 @@ thread_local int ApiMutex::depth_ = 0;
 thread_local const void* ApiLock::frame_ = nullptr;
 
 Context& Context::get() {
-  static Context* context = new Context;  // outlives every static destructor that may call the API
+  static Context* const context = [] {  // outlives every static destructor that may call the API
+    void* const memory = take_memory_apart(sizeof(Context));
+    if (memory == nullptr) throw std::bad_alloc();
+    return new (memory) Context;
+  }();
   return *context;
 }
 

@@ -8,6 +8,14 @@
 #include "simt/runtime/memory.hpp"
 
 namespace simt {
+namespace {
+
+/// That nothing has changed is a bit.
+std::uint64_t bits_told(const std::vector<std::byte>& answer) {
+  return answer.empty() ? 1 : 8 * answer.size();
+}
+
+}  // namespace
 
 void HostFirst::begin(HostFirstRules rules) {
   *this = HostFirst();
@@ -41,10 +49,10 @@ void HostFirst::drop() {
   std::exchange(work_, {}).clear();  // the destructors of what launches have got may come back here
 }
 
-/// Whether the host may be told so many bytes more. If not, the work is put off no longer.
-bool HostFirst::may_tell(std::size_t bytes) {
-  asked_bytes_ += bytes;
-  if (asked_bytes_ <= rules_.most_bytes) return true;
+/// Whether the host may be told so much more. If not, the work is put off no longer.
+bool HostFirst::may_tell(std::uint64_t bits) {
+  asked_bits_ += bits;
+  if (asked_bits_ <= rules_.most_bits) return true;
   end();
   return false;
 }
@@ -55,7 +63,7 @@ std::optional<std::vector<std::byte>> HostFirst::next_answer() {
 }
 
 bool HostFirst::tell(std::span<std::byte> to, const std::function<void(std::byte*)>& find) {
-  if (!puts_off() || !may_tell(to.size())) return false;
+  if (!puts_off() || !may_tell(8 * to.size())) return false;
   if (const auto answer = next_answer()) {
     std::ranges::fill(to, std::byte{0});  // a host that asks for something else now learns no more
     std::copy_n(answer->begin(), std::min(answer->size(), to.size()), to.begin());
@@ -77,7 +85,7 @@ void HostFirst::share(void* begin, std::size_t bytes) {
   if (!puts_off() || bytes == 0 || known) return;
   for (const Shared& memory : shared_) bytes_shared += memory.seen.size();
   if (bytes_shared > kMostShared) {
-    asked_bytes_ += bytes_shared;
+    asked_bits_ += 8 * bytes_shared;
     return end();
   }
   auto* const first = static_cast<std::byte*>(begin);
@@ -103,45 +111,60 @@ void HostFirst::let_host_look() {
   if (!puts_off() || shared_.empty() || std::exchange(looked_, true)) return;
   put_off_host_stores();
   if (const auto answer = next_answer()) {
-    if (may_tell(answer->size())) take_over(*answer);
+    if (may_tell(bits_told(*answer))) take_over(*answer);
     return;
   }
   const std::vector<Shared> as_host_left_it = shared_;
   end();
   if (Context::get().sticky() != cudaSuccess) return;
   const std::vector<std::byte> answer = changes_since(as_host_left_it);
-  asked_bytes_ += answer.size();
-  if (asked_bytes_ <= rules_.most_bytes) rules_.tell(answer);
+  asked_bits_ += bits_told(answer);
+  if (asked_bits_ <= rules_.most_bits) rules_.tell(answer);
 }
 
 std::vector<std::byte> HostFirst::changes_since(const std::vector<Shared>& before) {
-  std::vector<std::byte> changes(1);
+  std::vector<std::byte> changes;
   std::size_t place = 0;
-  for (const Shared& memory : before)
-    for (std::size_t i = 0; i < memory.seen.size(); ++i, ++place) {
-      if (memory.begin[i] == memory.seen[i]) continue;
-      for (std::size_t byte = 0; byte < kPlaceBytes; ++byte)
-        changes.push_back(static_cast<std::byte>(place >> (8 * byte)));
-      changes.push_back(memory.begin[i]);
+  for (const Shared& memory : before) {
+    for (std::size_t i = 0; i < memory.seen.size();) {
+      std::size_t length = 0;
+      while (length < std::min(kLongestRun, memory.seen.size() - i) &&
+             memory.begin[i + length] != memory.seen[i + length])
+        ++length;
+      if (length > 0) {
+        for (std::size_t byte = 0; byte < kPlaceBytes; ++byte)
+          changes.push_back(static_cast<std::byte>((place + i) >> (8 * byte)));
+        changes.push_back(static_cast<std::byte>(length));
+        changes.insert(changes.end(), memory.begin + i, memory.begin + i + length);
+      }
+      i += std::max<std::size_t>(length, 1);
     }
+    place += memory.seen.size();
+  }
   return changes;
 }
 
 void HostFirst::take_over(std::span<const std::byte> changes) {
-  for (std::size_t at = 1; at + kPlaceBytes < changes.size(); at += kPlaceBytes + 1) {
+  while (changes.size() > kPlaceBytes + kLengthBytes) {
     std::size_t place = 0;
     for (std::size_t byte = 0; byte < kPlaceBytes; ++byte)
-      place |= std::to_integer<std::size_t>(changes[at + byte]) << (8 * byte);
+      place |= std::to_integer<std::size_t>(changes[byte]) << (8 * byte);
+    const auto length = std::to_integer<std::size_t>(changes[kPlaceBytes]);
+    changes = changes.subspan(kPlaceBytes + kLengthBytes);
+    const auto run = changes.first(std::min(length, changes.size()));
     for (Shared& memory : shared_) {
       if (place < memory.seen.size()) {
-        memory.begin[place] = memory.seen[place] = changes[at + kPlaceBytes];
+        const std::size_t room = std::min(run.size(), memory.seen.size() - place);
+        std::copy_n(run.begin(), room, memory.begin + place);
+        std::copy_n(run.begin(), room, memory.seen.begin() + static_cast<std::ptrdiff_t>(place));
         break;
       }
       place -= memory.seen.size();
     }
+    changes = changes.subspan(run.size());
   }
 }
 
-std::uint64_t HostFirst::take_asked() { return std::exchange(asked_bytes_, 0); }
+std::uint64_t HostFirst::take_asked() { return (std::exchange(asked_bits_, 0) + 7) / 8; }
 
 }  // namespace simt

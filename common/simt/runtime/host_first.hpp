@@ -44,31 +44,32 @@ class HostFirst {
   /// The host waits for the device, and may then look at that memory.
   void let_host_look();
 
-  /// Bytes that the host has asked for.
+  /// Bytes that the host has asked for, rounded up.
   std::uint64_t take_asked();
 
  private:
   enum class State { off, puts_off, catches_up };
 
   /// Memory as the host code left it when it was last looked at: what kernels see of its stores comes in its
-  /// turn as well. What changed of all that is shared is told as an answer of 1 byte, and 4 for each byte
-  /// that changed: where it lies, and what it is now.
+  /// turn as well. What changed of all that is shared is told in runs of bytes: where a run begins, how long
+  /// it is, and what is there now. If nothing changed, the answer is empty.
   struct Shared {
     std::byte* begin;
     std::vector<std::byte> seen;
   };
   void put_off_host_stores();
-  /// A place that a change is told with.
-  static constexpr std::size_t kPlaceBytes = 3, kMostShared = std::size_t{1} << (8 * kPlaceBytes);
+  /// A place that a run is told with, and its length.
+  static constexpr std::size_t kPlaceBytes = 3, kMostShared = std::size_t{1} << (8 * kPlaceBytes),
+                               kLengthBytes = 1, kLongestRun = 255;
   static std::vector<std::byte> changes_since(const std::vector<Shared>& before);
   void take_over(std::span<const std::byte> changes);
-  bool may_tell(std::size_t bytes);
+  bool may_tell(std::uint64_t bits);
   std::optional<std::vector<std::byte>> next_answer();
 
   State state_ = State::off;
   HostFirstRules rules_;
   std::size_t asked_ = 0;
-  std::uint64_t asked_bytes_ = 0;
+  std::uint64_t asked_bits_ = 0;
   std::deque<std::function<void()>> work_;
   std::vector<Shared> shared_;
   bool looked_ = true;  ///< since the last work was put off

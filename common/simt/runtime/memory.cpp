@@ -39,6 +39,8 @@ void require_whole_pages(const char* function, const void* begin, std::size_t by
 }
 
 /// Of the red zone behind an allocation: up to the alignment, and kRedZoneBytes more.
+constexpr std::size_t kApart = std::size_t{1} << 20;
+
 std::size_t rear_zone_bytes(std::size_t bytes) {
   return round_up(bytes, kAllocationAlignment) - bytes + kRedZoneBytes;
 }
@@ -48,6 +50,21 @@ std::size_t rear_zone_bytes(std::size_t bytes) {
 std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
+}
+
+void* take_memory_apart(std::size_t bytes) {
+  const std::size_t whole = round_up(bytes, page_bytes());
+  void* const all =
+      mmap(nullptr, whole + 2 * kApart, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  std::byte* const begin = static_cast<std::byte*>(all) + kApart;
+  if (mprotect(begin, whole, PROT_READ | PROT_WRITE) == 0) return begin;
+  munmap(all, whole + 2 * kApart);
+  return nullptr;
+}
+
+void give_back_memory_apart(void* memory, std::size_t bytes) {
+  munmap(static_cast<std::byte*>(memory) - kApart, round_up(bytes, page_bytes()) + 2 * kApart);
 }
 
 DeviceMemory::DeviceMemory() : capacity_(arena_bytes()) {

@@ -27,6 +27,11 @@ inline constexpr std::size_t kWideCapacity = std::size_t{6} << 30;  ///< of the 
 /// @brief Of a page of this machine's memory.
 std::size_t page_bytes();
 
+/// @brief Memory of zeros with nothing near it that a program could run into, or look for from there; null if
+/// there is none.
+void* take_memory_apart(std::size_t bytes);
+void give_back_memory_apart(void* memory, std::size_t bytes);
+
 /// Bytes as a set of disjoint ranges.
 class ByteRanges {
  public:

@@ -1,9 +1,12 @@
 // What the host may do of a call whose arrays lie on the device.
 #include "grading/calls/host_moves.hpp"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "grading/facts/profile.hpp"
 #include "support/catch.hpp"
 
 using namespace course::grading;
@@ -69,4 +72,25 @@ TEST_CASE("what a host asks for that goes first is told once it is more than a f
 TEST_CASE("launches tell the host something by their time, and so have a limit") {
   CHECK(too_many_launches(kMostLaunches, "scale").empty());
   CHECK_THAT(too_many_launches(kMostLaunches + 1, "scale"), ContainsSubstring("launched 1001 kernels"));
+}
+
+TEST_CASE("a call that is made again with an answer must begin as the one did that found it") {
+  const auto outcome_of = [](const std::vector<std::uint64_t>& loads) {
+    std::vector<simt::LaunchProfile> launches;
+    for (const std::uint64_t bytes : loads) {
+      simt::LaunchProfile launch;
+      launch.kernel = "sum_kernel";
+      launch.total.global_load.bytes = bytes;
+      launches.push_back(std::move(launch));
+    }
+    Outcome outcome;
+    outcome.profile = make_profile(std::move(launches));
+    return outcome;
+  };
+  const Outcome asked = outcome_of({4000, 32});
+  CHECK(done_otherwise(asked, outcome_of({4000, 32}), "scale").empty());
+  CHECK(done_otherwise(asked, outcome_of({4000, 32, 500}), "scale").empty());
+  CHECK(done_otherwise(asked, Outcome{}, "scale").empty());  // run mode counts nothing
+  CHECK_THAT(done_otherwise(asked, outcome_of({0, 32}), "scale"), ContainsSubstring("launch 1 (sum_kernel)"));
+  CHECK_THAT(done_otherwise(asked, outcome_of({4000}), "scale"), ContainsSubstring("launch 2 (sum_kernel)"));
 }

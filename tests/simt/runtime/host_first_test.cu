@@ -10,7 +10,7 @@ namespace {
 
 using Answers = std::vector<std::vector<std::byte>>;
 
-constexpr std::size_t kMostBytes = 64;
+constexpr std::uint64_t kMostBits = 8 * 64;
 
 __constant__ int factor;
 __device__ int spare;  // memory of the program, as host code could read it
@@ -27,7 +27,9 @@ Answers& found() {
 }
 
 /// What the host is told of the first byte of what it shares.
-std::vector<std::byte> first_byte_is(int value) { return {{}, {}, {}, {}, static_cast<std::byte>(value)}; }
+std::vector<std::byte> first_byte_is(int value) {
+  return {{}, {}, {}, std::byte{1}, static_cast<std::byte>(value)};
+}
 
 /// Host code that comes to life again where a launch gives up what it has got.
 struct Witness {
@@ -45,7 +47,7 @@ struct HostFirstDevice : FreshDevice {
   explicit HostFirstDevice(Answers answers = {}) {
     found().clear();
     simt::host_goes_first(
-        {kMostBytes, std::move(answers), [](const auto& answer) { found().push_back(answer); }});
+        {kMostBits, std::move(answers), [](const auto& answer) { found().push_back(answer); }});
   }
 };
 
@@ -147,13 +149,14 @@ TEST_CASE("an answer of another size tells no more than was asked for", "[simt][
 TEST_CASE("who asks for more bytes than there are to be told gets them, and it is counted",
           "[simt][host_first]") {
   const HostFirstDevice device;
-  int* const x = device_array<int>(kMostBytes, 2);
+  constexpr std::size_t kNumbers = kMostBits / 8;
+  int* const x = device_array<int>(kNumbers, 2);
   add_kernel<<<1, 1>>>(x, 1);
-  CHECK(to_host(x, kMostBytes).front() == 3);
+  CHECK(to_host(x, kNumbers).front() == 3);
   CHECK(found().empty());
   add_kernel<<<1, 1>>>(x, 1);
   CHECK(copied(x) == 4);
-  CHECK(simt::take_host_copies().asked == kMostBytes * sizeof(int));
+  CHECK(simt::take_host_copies().asked == kNumbers * sizeof(int));
 }
 
 TEST_CASE("memory that is freed stays for the work that was put off", "[simt][host_first]") {
@@ -236,10 +239,35 @@ TEST_CASE("waiting beside shared memory in which nothing changes tells next to n
     REQUIRE(cudaMemcpy(result, &table[kTable - 1], sizeof(int), cudaMemcpyDefault) == cudaSuccess);
     return result;
   };
-  const HostFirstDevice device(Answers(kWaits, std::vector<std::byte>(1)));
+  const HostFirstDevice device((Answers(kWaits)));
   CHECK(value_in_the_end(wait_beside_a_table()) == kWaits - 1);
   CHECK(found().empty());
-  CHECK(simt::take_host_copies().asked == kWaits);
+  CHECK(simt::take_host_copies().asked == 3);  // 20 bits
+}
+
+TEST_CASE("numbers side by side that have changed are told as one run", "[simt][host_first]") {
+  constexpr int kNumbers = 12;
+  const auto store_and_wait = [] {
+    int* numbers = nullptr;
+    REQUIRE(cudaMallocHost(&numbers, kNumbers * sizeof(int)) == cudaSuccess);
+    for (int i = 0; i < kNumbers; ++i) numbers[i] = -1;
+    for (int i = 1; i < kNumbers; ++i) store_kernel<<<1, 1>>>(&numbers[i], 0x01020304 + i);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    return std::vector<int>(numbers, numbers + kNumbers);
+  };
+  Answers answers;
+  {
+    const HostFirstDevice device;
+    store_and_wait();
+    REQUIRE(found().size() == 1);
+    answers = found();
+  }
+  CHECK(answers.front().size() == 4 + (kNumbers - 1) * sizeof(int));
+  const HostFirstDevice device(answers);
+  const std::vector<int> numbers = store_and_wait();
+  CHECK(found().empty());
+  CHECK(numbers[0] == -1);
+  for (int i = 1; i < kNumbers; ++i) CHECK(numbers[static_cast<std::size_t>(i)] == 0x01020304 + i);
 }
 
 TEST_CASE("what a launch has got is not destroyed once kernels have run", "[simt][host_first]") {

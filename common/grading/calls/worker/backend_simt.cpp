@@ -115,7 +115,7 @@ void begin_load(const CallMessage& call, AnswerHandler handler) {
   (void)simt::take_stored_variables();
   (void)simt::take_launches();
   (void)simt::take_host_copies();
-  if (call.host_first) simt::host_goes_first({kFewBytes, call.answers, handler});
+  if (call.host_first) simt::host_goes_first({8 * kFewBytes, call.answers, handler});
 }
 
 void begin_call() {

@@ -174,10 +174,14 @@ bool all_on_device(const Plan& plan) {
                              [](const ArrayArgument* array) { return array->place == Place::device; });
 }
 
-/// Whether kernels are to compute: some array lies on the device, or none anywhere else.
+bool is_result_on_device(const ArrayArgument* array) {
+  return array->place == Place::device && array->access != Access::in;
+}
+
+/// Whether kernels are to compute: some result lies on the device, or there are no arrays at all. An entry
+/// whose results all lie on the host copies them there, and may be handed a pointer to the device by mistake.
 bool is_for_kernels(const Plan& plan) {
-  const auto on_device = [](const ArrayArgument* array) { return array->place == Place::device; };
-  return plan.arrays.empty() || std::ranges::any_of(plan.arrays, on_device);
+  return plan.arrays.empty() || std::ranges::any_of(plan.arrays, is_result_on_device);
 }
 
 /// Whether the host code of such an entry has nothing to give back itself.

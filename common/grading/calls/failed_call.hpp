@@ -28,6 +28,7 @@ std::string describe_hunger(std::uint64_t bytes, const Progress& progress);
 
 /// @brief The call was not made, because so many before it never came back.
 std::string describe_impatience(int timeouts, std::string_view entry);
+/// @brief The same, because so many before it held too much memory.
 std::string describe_impatience_with_hunger(int calls, std::string_view entry);
 
 }  // namespace course::grading

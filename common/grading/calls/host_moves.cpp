@@ -68,10 +68,9 @@ std::string done_otherwise(const Outcome& asked, const Outcome& again, std::stri
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (i < now.size() && is_the_same(before[i], now[i])) continue;
     return fmt::format(
-        "The host code of {} asked for a result of the device. Called again, with that result, its launch {} "
-        "({}) "
-        "did something else than before: what a kernel does must not depend on what the host asks for after "
-        "it.",
+        "{} asked for a result of the device, and was called again with it. Then its launch {} ({}) did "
+        "something else than before. Leave alone what a launch was given, and launch what needs the result "
+        "after asking for it.",
         entry, i + 1, before[i].kernel);
   }
   return {};

@@ -38,9 +38,10 @@ void require_whole_pages(const char* function, const void* begin, std::size_t by
                                 " bytes");
 }
 
-/// Of the red zone behind an allocation: up to the alignment, and kRedZoneBytes more.
+/// What nobody may touch on either side of memory that lies apart.
 constexpr std::size_t kApart = std::size_t{1} << 20;
 
+/// Of the red zone behind an allocation: up to the alignment, and kRedZoneBytes more.
 std::size_t rear_zone_bytes(std::size_t bytes) {
   return round_up(bytes, kAllocationAlignment) - bytes + kRedZoneBytes;
 }

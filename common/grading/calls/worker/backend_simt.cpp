@@ -103,7 +103,7 @@ void configure(const CallMessage& call) {
   settings.workers = call.threads;
   settings.launch_seconds = call.launch_seconds;
   settings.check = checking = call.check;
-  settings.keeps_apart = !call.host_first;  // otherwise no code of the host's follows a kernel
+  settings.keeps_apart = !call.host_first;  // where the host goes first, none of its code follows a kernel
   simt::configure(settings);
 }
 

@@ -50,17 +50,17 @@ struct HostFirstRules {
   /// What the host code is told where it asks: by copies to the host, and where it waits for the device with
   /// page-locked or managed memory at hand.
   std::vector<std::vector<std::byte>> answers{};
-  /// Gets the answer to the first question that is not among them. Host code that nobody trusts must not go
-  /// on from there: the function ends the process.
-  void (*tell)(const std::vector<std::byte>& answer) = nullptr;
+  /// Gets the answer to the first question that is not among them, or null if the device has failed before.
+  /// Host code that nobody trusts must not go on from there: the function ends the process.
+  void (*tell)(const std::vector<std::byte>* answer) = nullptr;
 };
 
 /// @brief From now on, no work of the device is done before the embedding program asks what it came to, by
 /// take_faults() or its kin. Waiting returns at once, and events are there as soon as they are recorded. So
 /// host code can learn nothing of what kernels stored, wherever they stored it, but by the answers. An answer
 /// is found by doing all the work so far; then this process must end, and the host code begins again in
-/// another one, which has it. Should the host code ask for more bytes, or the device fail, all is done in its
-/// turn again: see HostCopies::asked. For programs without graphs and CUDA's libraries; until configure().
+/// another one, which has it. Should the host code ask for more bytes, all is done in its turn again: see
+/// HostCopies::asked. For programs without graphs and CUDA's libraries; until configure().
 void host_goes_first(HostFirstRules rules);
 
 /// @brief Starts the threads that launches with Settings::workers = 1 need, for a process that may start none

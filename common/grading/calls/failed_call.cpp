@@ -111,6 +111,13 @@ std::string describe_hunger(std::uint64_t bytes, const Progress& progress) {
       bytes >> 20, place(progress), where_to_look(progress));
 }
 
+std::string describe_slow_answers(std::size_t answers, double seconds, std::string_view entry) {
+  return fmt::format(
+      "{} asked for a result of the device {} times, and its kernels took {:.0f} s to find them. Let kernels "
+      "take less time, or ask less often: host code begins again with every answer.",
+      entry, answers, seconds);
+}
+
 std::string describe_impatience(int timeouts, std::string_view entry) {
   return fmt::format("Skipped: {} was not called, because {} calls before this one never came back.", entry,
                      timeouts);

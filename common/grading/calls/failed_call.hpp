@@ -26,6 +26,10 @@ std::string describe_idle_timeout(double seconds, double used, const Progress& p
 /// @brief A confined worker held more than `bytes` of memory and was ended.
 std::string describe_hunger(std::uint64_t bytes, const Progress& progress);
 
+/// @brief Of a call whose host code asks so often, while kernels run for long, that the processes which find
+/// the answers take so much time together.
+std::string describe_slow_answers(std::size_t answers, double seconds, std::string_view entry);
+
 /// @brief The call was not made, because so many before it never came back.
 std::string describe_impatience(int timeouts, std::string_view entry);
 /// @brief The same, because so many before it held too much memory.

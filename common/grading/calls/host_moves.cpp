@@ -60,10 +60,17 @@ std::string too_many_launches(std::int64_t launches, std::string_view entry) {
 }
 
 std::string done_otherwise(const Outcome& asked, const Outcome& again, std::string_view entry) {
-  if (!asked.profile || !again.profile) return {};
+  if (!again.profile) return {};  // which is judged elsewhere
+  if (!asked.profile)
+    return fmt::format(
+        "{} asked for a result of the device after more launches than can be compared with those of the call "
+        "that had the result. Let a launch do more, or ask earlier.",
+        entry);
   const auto &before = asked.profile->launches, &now = again.profile->launches;
   const auto is_the_same = [](const simt::LaunchProfile& a, const simt::LaunchProfile& b) {
-    return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block && a.total == b.total;
+    simt::Counters total = a.total;  // but for how long its threads took: they may wait by a clock
+    total.steps = b.total.steps, total.lanes = b.total.lanes, total.divergent_steps = b.total.divergent_steps;
+    return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block && total == b.total;
   };
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (i < now.size() && is_the_same(before[i], now[i])) continue;

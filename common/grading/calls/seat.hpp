@@ -22,6 +22,8 @@ class Seat {
                         const Descriptor& output);
 
   bool timed_out_before() const { return timeouts_ > 0; }
+  /// Counts a call that was stopped for its time elsewhere.
+  void count_timeout() { ++timeouts_; }
   /// Whether the last call was not made, because too many before it were stopped for their time or memory.
   bool gave_up() const { return gave_up_; }
   /// Process id of the worker, or -1.

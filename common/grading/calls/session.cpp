@@ -13,6 +13,7 @@
 
 #include "grading/calls/agreement.hpp"
 #include "grading/calls/checked.hpp"
+#include "grading/calls/failed_call.hpp"
 #include "grading/calls/image.hpp"
 #include "grading/calls/protocol.hpp"
 #include "grading/calls/seat.hpp"
@@ -22,6 +23,9 @@ namespace course::grading {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// How long the processes that find answers for a call may take together, in limits of one launch.
+constexpr double kLimitsOfAnswers = 4;
 
 // How long check mode may take for a call, instrumented as it is; less after a fault or time-out of run mode,
 // which it is likely to share, or once it has timed out itself: a lesson may have many cases.
@@ -258,15 +262,28 @@ struct Session::State {
 
 ReplyMessage Session::State::make(Seat& seat, CallMessage message, const Descriptor& input,
                                   const Descriptor& output) {
+  const Clock::time_point begin = Clock::now();
   std::optional<Outcome> asked;
+  std::vector<Violation> violations;
   for (;;) {
     ReplyMessage reply = seat.exchange(config, message, input, output);
     if (asked && reply.outcome.status == Status::returned) {
       if (std::string sentence = done_otherwise(*asked, reply.outcome, message.entry); !sentence.empty())
-        reply.outcome.violations.push_back({std::move(sentence)});
+        violations.push_back({std::move(sentence)});
     }
-    if (!reply.answer) return reply;
+    if (!reply.answer) {
+      std::ranges::move(violations, std::back_inserter(reply.outcome.violations));
+      return reply;
+    }
     message.answers.push_back(std::move(*reply.answer));
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (seconds > kLimitsOfAnswers * message.launch_seconds) {
+      seat.count_timeout();
+      reply.answer.reset();
+      reply.outcome.status = Status::timeout;
+      reply.outcome.message = describe_slow_answers(message.answers.size(), seconds, message.entry);
+      return reply;
+    }
     asked = std::move(reply.outcome);
   }
 }

@@ -25,6 +25,7 @@ void note_range(std::uintptr_t address, std::size_t bytes, std::uintptr_t caller
     r->range = address;
     r->range_bytes = bytes;
     r->range_code = caller - r->code;
+    r->range_thread = r->thread;
   }
   const std::uintptr_t bits = address | bytes;
   if (bits % 16 == 0) {
@@ -76,7 +77,8 @@ bool was_just_read(const Recorder& r, Event place, std::uintptr_t address, std::
   if (r.tail == r.threads[static_cast<std::size_t>(r.thread)].slots.data()) return false;
   const Event last = r.tail[-1];
   if (kind_of(last) != Kind::read || code_of(last) == 0) return false;  // the value of a write has no code
-  if (code_of(last) == r.range_code) return address - r.range < r.range_bytes;
+  if (code_of(last) == r.range_code)  // in pieces, of which the last alone is in `last`
+    return r.range_thread == r.thread && address >= r.range && address + bytes <= r.range + r.range_bytes;
   return holds(last, place, bytes);
 }
 

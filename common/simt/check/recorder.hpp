@@ -60,6 +60,7 @@ struct Recorder {
   std::uintptr_t stack = 0;  ///< where its stack begins: its lowest address
   std::uintptr_t range = 0, range_bytes = 0,
                  range_code = 0;  ///< the last that was told in pieces, and by which instruction
+  int range_thread = -1;          ///< whose that was
 
   // Where things are.
   std::uintptr_t code = 0, code_bytes = 0;                 ///< of the kernel's module

@@ -9,9 +9,10 @@ using simt::Context;
 
 cudaError_t after_waiting(Context& context) { return context.sticky(); }
 
-/// Host code of the program's, in its turn in a stream.
+/// Host code of the program's, in its turn in a stream. CUDA calls it from a thread of its own, where nobody
+/// catches what it throws.
 template <class Function>
-void call_host(Context& context, Function function) {
+void call_host(Context& context, Function function) noexcept {
   context.host_first.let_host_look();
   const simt::ApiMutex::HostFunction host_function;
   function();

@@ -225,6 +225,12 @@ void Context::make_progress() {
   }
 }
 
+void Context::abandon_queues() {
+  static auto* const kept = new std::vector<decltype(default_stream_.queue)>;
+  kept->push_back(std::exchange(default_stream_.queue, {}));
+  for (auto& [handle, stream] : streams_) kept->push_back(std::exchange(stream->queue, {}));
+}
+
 std::size_t Context::drop_all() {
   host_touches().relax();
   host_first.drop();

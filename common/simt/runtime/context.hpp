@@ -191,6 +191,8 @@ class Context {
   void finish_all();       ///< also what was put off: no host code comes after it
   bool is_idle() const;    ///< nothing is queued
   std::size_t drop_all();  ///< returns how many operations were queued
+  /// What is queued is neither done nor destroyed, which could be host code: this process is about to end.
+  void abandon_queues();
 
   /// From now on, queued work runs by and by although the host makes no call: it may wait for what that does
   /// by looking at memory of its own.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "simt/runtime/context.hpp"
@@ -57,23 +58,40 @@ bool HostFirst::may_tell(std::uint64_t bits) {
   return false;
 }
 
+bool HostFirst::may_tell_bytes(std::size_t bytes) {
+  constexpr std::size_t kFar = std::numeric_limits<std::uint32_t>::max();  // beyond all that may be told
+  return may_tell(8 * std::uint64_t{std::min(bytes, kFar)});
+}
+
+bool HostFirst::find_out() noexcept {
+  end();
+  return Context::get().sticky() == cudaSuccess;
+}
+
+void HostFirst::answer(const std::vector<std::byte>* found) noexcept {
+  Context::get().abandon_queues();
+  rules_.tell(found);
+}
+
 std::optional<std::vector<std::byte>> HostFirst::next_answer() {
   if (asked_ == rules_.answers.size()) return {};
   return rules_.answers[asked_++];
 }
 
 bool HostFirst::tell(std::span<std::byte> to, const std::function<void(std::byte*)>& find) {
-  if (!puts_off() || !may_tell(8 * to.size())) return false;
+  if (!puts_off() || !may_tell_bytes(to.size())) return false;
   if (const auto answer = next_answer()) {
     std::ranges::fill(to, std::byte{0});  // a host that asks for something else now learns no more
     std::copy_n(answer->begin(), std::min(answer->size(), to.size()), to.begin());
     return true;
   }
-  end();
-  if (Context::get().sticky() != cudaSuccess) return false;
+  if (!find_out()) {
+    answer(nullptr);
+    return false;
+  }
   std::vector<std::byte> found(to.size());
   find(found.data());
-  rules_.tell(found);
+  answer(&found);
   return false;
 }
 
@@ -115,11 +133,10 @@ void HostFirst::let_host_look() {
     return;
   }
   const std::vector<Shared> as_host_left_it = shared_;
-  end();
-  if (Context::get().sticky() != cudaSuccess) return;
-  const std::vector<std::byte> answer = changes_since(as_host_left_it);
-  asked_bits_ += bits_told(answer);
-  if (asked_bits_ <= rules_.most_bits) rules_.tell(answer);
+  if (!find_out()) return answer(nullptr);
+  const std::vector<std::byte> changes = changes_since(as_host_left_it);
+  asked_bits_ += bits_told(changes);
+  if (asked_bits_ <= rules_.most_bits) answer(&changes);
 }
 
 std::vector<std::byte> HostFirst::changes_since(const std::vector<Shared>& before) {

@@ -58,12 +58,19 @@ class HostFirst {
     std::vector<std::byte> seen;
   };
   void put_off_host_stores();
+  /// Does all that was put off, to find an answer. Nothing that goes wrong may come back to the host code
+  /// that waits for it, so an exception ends the process. Whether there is an answer: the device works.
+  bool find_out() noexcept;
+  /// Tells the answer of a question, and does nothing more of what is queued. Ends the process if that fails,
+  /// too: host code that comes after kernels could see what they stored.
+  void answer(const std::vector<std::byte>* found) noexcept;
   /// A place that a run is told with, and its length.
   static constexpr std::size_t kPlaceBytes = 3, kMostShared = std::size_t{1} << (8 * kPlaceBytes),
                                kLengthBytes = 1, kLongestRun = 255;
   static std::vector<std::byte> changes_since(const std::vector<Shared>& before);
   void take_over(std::span<const std::byte> changes);
   bool may_tell(std::uint64_t bits);
+  bool may_tell_bytes(std::size_t bytes);
   std::optional<std::vector<std::byte>> next_answer();
 
   State state_ = State::off;

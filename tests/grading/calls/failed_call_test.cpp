@@ -29,6 +29,9 @@ TEST_CASE("each way of dying has a sentence of its own") {
              ContainsSubstring("more than 3072 MiB of memory"));
   CHECK(describe_impatience(3, "vector_add") ==
         "Skipped: vector_add was not called, because 3 calls before this one never came back.");
+  CHECK_THAT(
+      describe_slow_answers(12, 41.2, "vector_add"),
+      ContainsSubstring("vector_add asked for a result of the device 12 times, and its kernels took 41 s"));
   CHECK(describe_impatience_with_hunger(4, "vector_add") ==
         "Skipped: vector_add was not called, because 4 calls before this one held too much memory.");
   CHECK_THAT(describe_death(SIGUSR1, kRunning), ContainsSubstring("signal 10"));

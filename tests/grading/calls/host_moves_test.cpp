@@ -93,4 +93,9 @@ TEST_CASE("a call that is made again with an answer must begin as the one did th
   CHECK(done_otherwise(asked, Outcome{}, "scale").empty());  // run mode counts nothing
   CHECK_THAT(done_otherwise(asked, outcome_of({0, 32}), "scale"), ContainsSubstring("launch 1 (sum_kernel)"));
   CHECK_THAT(done_otherwise(asked, outcome_of({4000}), "scale"), ContainsSubstring("launch 2 (sum_kernel)"));
+  CHECK_THAT(done_otherwise(Outcome{}, asked, "scale"),
+             ContainsSubstring("more launches than can be compared"));
+  Outcome later = outcome_of({4000, 32});  // whose threads have waited for longer
+  later.profile->launches[0].total.steps = 7;
+  CHECK(done_otherwise(asked, later, "scale").empty());
 }

@@ -26,6 +26,12 @@ Answers& found() {
   return answers;
 }
 
+/// How often there was no answer, since the device had failed.
+int& failures() {
+  static int count = 0;
+  return count;
+}
+
 /// What the host is told of the first byte of what it shares.
 std::vector<std::byte> first_byte_is(int value) {
   return {{}, {}, {}, std::byte{1}, static_cast<std::byte>(value)};
@@ -46,8 +52,13 @@ __global__ void witnessed_kernel(Witness witness) {
 struct HostFirstDevice : FreshDevice {
   explicit HostFirstDevice(Answers answers = {}) {
     found().clear();
-    simt::host_goes_first(
-        {kMostBits, std::move(answers), [](const auto& answer) { found().push_back(answer); }});
+    failures() = 0;
+    simt::host_goes_first({kMostBits, std::move(answers), [](const std::vector<std::byte>* answer) {
+                             if (answer != nullptr)
+                               found().push_back(*answer);
+                             else
+                               ++failures();
+                           }});
   }
 };
 
@@ -314,5 +325,21 @@ TEST_CASE("a device that fails while an answer is looked for tells nothing", "[s
   int value = -1;
   CHECK(cudaMemcpy(&value, x, sizeof value, cudaMemcpyDeviceToHost) == cudaErrorIllegalAddress);
   CHECK(found().empty());
+  CHECK(failures() == 1);
   CHECK(only_fault().kind == "null_pointer");
+}
+
+TEST_CASE("an answer comes of what was waited for, and nothing else is done then", "[simt][host_first]") {
+  const HostFirstDevice device;
+  int* const x = device_array<int>(1, 2);
+  cudaStream_t apart = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&apart, cudaStreamNonBlocking) == cudaSuccess);
+  spare = 0;
+  spare_kernel<<<1, 1, 0, apart>>>();
+  store_kernel<<<1, 1>>>(x, 7);
+  int value = -1;
+  REQUIRE(cudaMemcpy(&value, x, sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(found().size() == 1);
+  CHECK(simt::take_faults().empty());
+  CHECK(spare == 0);
 }

@@ -31,9 +31,9 @@ void library_loaded(void* handle);
 /// @brief Takes over the settings of the call, before its arrays are allocated.
 void configure(const CallMessage& call);
 
-/// @brief Gets the answer to what an entry asks for that goes first, see CallMessage::host_first, and ends
-/// the process.
-using AnswerHandler = void (*)(const std::vector<std::byte>& answer);
+/// @brief Gets the answer to what an entry asks for that goes first, see CallMessage::host_first, or null if
+/// the device has failed; and ends the process.
+using AnswerHandler = void (*)(const std::vector<std::byte>* answer);
 
 /// @brief Before the file's library is loaded: a mark from which on findings, launches and copies count,
 /// since constructors could make them for the call.

@@ -93,15 +93,24 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
   return outcome;
 }
 
+void flush_output() {
+  std::cout.flush();
+  std::fflush(stdout);
+}
+
 /// Where an answer goes to, and of which call; see backend::AnswerHandler.
 Channel* asking_channel = nullptr;
 std::uint64_t asking_call = 0;
 
-void end_with_answer(const std::vector<std::byte>& answer) {
+/// Without an answer, the device has failed, and the call has ended with that.
+void end_with_answer(const std::vector<std::byte>* answer) noexcept {
   ReplyMessage reply;
   reply.id = asking_call;
   reply.outcome = backend::end_call().outcome;  // of the work that the answer comes of
-  reply.answer = answer;
+  if (answer != nullptr)
+    reply.answer = *answer;
+  else
+    flush_output();
   asking_channel->send(encode(reply));
   _exit(0);
 }
@@ -197,8 +206,7 @@ class Worker {
     backend::begin_call();
     Outcome host = run_entry(entry, arguments.data());
     if (getpid() != self) _exit(0);  // a copy of this process that came back through our code
-    std::cout.flush();
-    std::fflush(stdout);
+    flush_output();
     const std::string pending_error = backend::take_pending_error();
     backend::DeviceEnd device = backend::end_call();
     const bool works = !device.broken;

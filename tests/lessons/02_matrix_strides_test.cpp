@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "drawn/drawn.hpp"
 #include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/transpose.hpp"
@@ -771,6 +772,11 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
     INFO("One of the matrices begins at no multiple of 16 bytes");
     check_copy(40, 48, {48, 1}, {64, 1}, shifted);
   }
+  Random random(case_seed());  // for sizes and strides that no kernel knows beforehand
+  for (const CallOptions& shifted : {CallOptions{}, with_shifted_arrays(2)[0], with_shifted_arrays(2)[1]}) {
+    const std::int64_t rows = drawn::length(random, 200), cols = drawn::length(random, 200);
+    check_copy(rows, cols, drawn::strides(rows, cols, random), drawn::strides(rows, cols, random), shifted);
+  }
 }
 
 TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {
@@ -922,6 +928,8 @@ TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[
   check_transpose(5, 100);  // first a flat one: a tile with few rows tells most about who moves which
   for (const std::int64_t rows : {32, 100, 33, 31, 1, 0})
     for (const std::int64_t cols : {32, 100, 33, 31, 1, 0}) check_transpose(rows, cols);
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  for (int i = 0; i < 3; ++i) check_transpose(drawn::length(random, 200), drawn::length(random, 200));
 }
 
 TEST_CASE("transposes more rows than blocks fit along one axis of a grid, and as many columns",

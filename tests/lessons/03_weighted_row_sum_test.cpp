@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/weighted_row_sum.hpp"
 #include "tensor/adversarial.hpp"
@@ -487,6 +488,14 @@ TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][
   p.x(6, 31) = p.x(6, 32) = kInf;         // inf + inf is inf
   p.x(7, 298) = kNan;                     // under a weight of 0, too, in the columns that fill no warp
   for (const Entry<RowSum> entry : {kShuffles, kTree}) check(entry, p);
+  Random random(case_seed());  // for sizes, gaps and rows that no kernel knows beforehand
+  for (const Entry<RowSum> entry : {kShuffles, kTree, kShuffles}) {
+    const Col rows = random.integer(5, 12), cols = drawn::length(random, 3000);
+    check(entry,
+          {with_row_stride(drawn::rows(rows, cols, random), drawn::row_stride(cols, random)),
+           uniform({cols}, 0.5f, 2.0f, case_seed() + 1)},
+          with_shifted_arrays(3)[static_cast<std::size_t>(random.integer(0, 2))]);
+  }
 }
 
 TEST_CASE("adds 100,001 numbers of one sign without losing digits", "[l03][weighted_row_sum][points:2]") {

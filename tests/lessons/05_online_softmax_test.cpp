@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "drawn/drawn.hpp"
 #include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/row_stats.hpp"
@@ -896,7 +897,8 @@ std::vector<Problem> counted_problems_of_any_size() {
   Random random(case_seed() + 1);
   std::vector<Problem> problems;
   for (const Col gap : {0, 3}) {
-    const Col rows = random.integer(5, 12), cols = random.integer(34, 31'200 / rows);
+    const Col rows = gap == 0 ? random.integer(5, 12) : random.integer(13, 60),
+              cols = random.integer(34, 31'200 / rows);
     const Problem tame = random_problem(rows, cols, cols + gap);
     problems.insert(problems.end(), {tame, made_wild(tame)});
   }
@@ -1008,6 +1010,15 @@ TEST_CASE("fills a row with NaN if it holds NaN or +inf, and no other row",
   }
   check_softmax({Tensor<float>::from({4, 1}, {1.0f, kInf, kNan, -kInf})});
   check_softmax({Tensor<float>::from({3, 2}, {1.0f, 2.0f, kInf, -kInf, kNan, -kInf})});
+  Random random(case_seed());  // for sizes, gaps and rows that no kernel knows beforehand
+  for (int i = 0; i < 3; ++i) {
+    const Col rows = random.integer(7, 12), cols = i == 0   ? drawn::length(random, 700)
+                                                   : i == 1 ? random.integer(701, 2500)
+                                                            : random.integer(2501, 6000);
+    const Problem p{with_row_stride(drawn::rows(rows, cols, random), drawn::row_stride(cols, random))};
+    check_softmax(p, random.integer(0, 5), with_shifted_arrays(2)[static_cast<std::size_t>(i % 2)]);
+    check_stats(p, with_shifted_arrays(3)[static_cast<std::size_t>(i)]);
+  }
 }
 
 TEST_CASE("takes 100,000 columns without losing digits", "[l05][online_softmax][points:2]") {

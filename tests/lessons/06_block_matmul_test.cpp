@@ -386,6 +386,7 @@ void check_slices(Entry<Product> entry) {
     INFO("One of the matrices begins at no multiple of 16 bytes");
     check(entry, random_problem(64, 72, 40), shifted);
   }
+  for (const Problem& drawn : drawn_problems()) check(entry, drawn);
 }
 
 void check_orders(Entry<Product> entry) {
@@ -529,6 +530,8 @@ void check_counters(Entry<Product> entry, Layout a, Layout b) {
   const Profile* of_other = profile_of(outcome_of_other);
   if (!of_other) return;
   require_traffic(*of_other, other, tile);
+  require_busy_lanes(*of_other);
+  require_busy_warps(*of_other);
   constexpr std::int64_t kLargestSide = 128;  // of tiles, of which one holds all of C
   if (!tiled) require_register_tile(*of_other, kLargestSide * kLargestSide * other.K());
 }

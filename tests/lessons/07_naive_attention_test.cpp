@@ -17,6 +17,7 @@
 
 #include "attention/check_parts.hpp"
 #include "attention/checks.hpp"
+#include "attention/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/attention.hpp"
 #include "tensor/format.hpp"
@@ -671,6 +672,13 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_at
   for (const CallOptions& shifted : with_shifted_arrays(6)) {
     INFO("One of the tensors is a part of a larger one, and begins at no multiple of 16 bytes");
     check(random_problem({1, 2, 20, 40, 16}), {}, 2, shifted);
+  }
+  Random random(case_seed());
+  constexpr Layout kLayouts[] = {Layout::heads_outside, Layout::heads_inside, Layout::heads_first,
+                                 Layout::gaps};
+  for (const Problem& drawn : drawn_problems({}, kMaxDim, false)) {
+    const auto layout = [&] { return kLayouts[random.integer(0, 3)]; };
+    check(drawn, {.S = layout(), .P = layout()});
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "attention/checks.hpp"
+#include "attention/drawn.hpp"
 #include "attention/row_mistakes.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
@@ -501,6 +502,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   p.layout_of_lse = inside;  // l and m, too, have strides of their own, each
   check(kKernel, p);
   check(kernel_with_layout_of_m(outside), p);
+  check_drawn(kKernel, {});
 }
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l08][flash1_forward][points:1]") {
@@ -595,7 +597,7 @@ TEST_CASE("writes O, l and m once for each tile of keys, and no scores", "[l08][
 TEST_CASE("reads and writes whole sectors", "[l08][flash1_forward][points:1]") {
   for (const Sizes& n : {Sizes{1, 2, 64, 96, 64}, unknown_sizes_of_whole_sectors()}) {
     const Outcome outcome = check(kKernel, random_problem(n), kCounted);
-    if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+    if (const Profile* profile = profile_of(outcome)) require_full_use(*profile);
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
+#include "attention/drawn.hpp"
 #include "attention/row_mistakes.hpp"
 #include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
@@ -886,6 +887,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   check_results(p);
   p.layout_of_lse = inside;
   check_results(p);
+  check_drawn(kKernel, {});
 }
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l09][flash2_forward][points:1]") {
@@ -975,7 +977,7 @@ TEST_CASE("reads K and V once for every 64 queries, and stores only O and lse, o
 TEST_CASE("reads and writes whole sectors", "[l09][flash2_forward][points:1]") {
   for (const Sizes& n : {Sizes{1, 1, 64, 72, 64}, unknown_sizes_of_whole_sectors()}) {
     const Outcome outcome = attention_tests::check(kKernel, random_problem(n), kCounted);
-    if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+    if (const Profile* profile = profile_of(outcome)) require_full_use(*profile);
   }
 }
 

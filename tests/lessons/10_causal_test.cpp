@@ -12,6 +12,7 @@
 
 #include "attention/causal_mistakes.hpp"
 #include "attention/checks.hpp"
+#include "attention/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
 
@@ -136,6 +137,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
   check(kKernel, with_layouts(causal_problem({2, 2, 20, 40, 16}), outside, inside, outside, inside));
   check(kKernel, with_layouts(causal_problem({1, 3, 40, 20, 16}), inside, outside, inside, outside));
+  check_drawn(kKernel, {.causal = Causal::always});
 }
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l10][causal][points:1]") {
@@ -183,7 +185,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l10][cau
 TEST_CASE("loads no keys that no query of the tile sees", "[l10][causal][points:4]") {
   Random random(case_seed());
   const Int Nq = random.integer(230, 256), past = random.integer(0, 40);
-  const Sizes unknown{1, 1, Nq, Nq + past, Int{16} << random.integer(0, 1)};
+  const Sizes unknown{random.integer(1, 2), random.integer(1, 2), Nq, Nq + past, 8 * random.integer(1, 16)};
   require_skips_the_future(kKernel, causal_problem({1, 1, 300, 300, 8}), 64);
   require_skips_the_future(kKernel, causal_problem({1, 1, 128, 320, 8}), 64);
   require_skips_the_future(kKernel, causal_problem({1, 1, 256, 128, 8}), 64);
@@ -212,9 +214,7 @@ TEST_CASE("launches one kernel, with blocks for every tile, that writes O and ls
     require(rows_that_a_block_stores(*profile, p) <= 128,
             launch.kernel + " has a block with " + std::to_string(rows_that_a_block_stores(*profile, p)) +
                 " queries; a tile has 64 to 128.");
-    require_busy_lanes(*profile);
-    require_busy_warps(*profile);
-    require_whole_sectors(*profile);
+    require_full_use(*profile);
   }
   const Outcome of_heads = check(kKernel, causal_problem(unknown_sizes_of_many_heads()), kCounted);
   if (const Profile* of_blocks = profile_of(of_heads)) require_busy_blocks(*of_blocks, 0.25);

@@ -14,6 +14,7 @@
 
 #include "attention/checks.hpp"
 #include "attention/deviation.hpp"
+#include "attention/drawn.hpp"
 #include "attention/mistakes.hpp"
 #include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
@@ -603,6 +604,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   Problem p = with_layouts(random_problem({1, 6, 23, 30, 8, 2}, kCausal), inside, outside, outside, inside);
   p.layout_of_lse = inside;
   check(kKernel, p);
+  check_drawn(kKernel, {.causal = Causal::choice, .grouped = true});
 }
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l11][grouped_query][points:1]") {
@@ -685,9 +687,9 @@ TEST_CASE("reads K and V once for every 64 rows where the queries are many",
 TEST_CASE("leaves out the keys that no query of a tile sees", "[l11][grouped_query][points:1]") {
   Random random(case_seed());
   const Int N = random.integer(320, 384);
-  for (const Sizes& n :
-       {Sizes{1, 2, 256, 256, 8, 1},
-        {1, 1, N, N, 8 * random.integer(2, 3), 1}}) {  // sizes that no kernel knows beforehand
+  for (const Sizes& n : {Sizes{1, 2, 256, 256, 8, 1},
+                         {random.integer(1, 2), random.integer(1, 3), N, N, 8 * random.integer(1, 16),
+                          1}}) {  // sizes that no kernel knows beforehand
     const auto all = bytes_of_keys_read(random_problem(n)),
                seen = bytes_of_keys_read(random_problem(n, kCausal));
     if (!all || !seen) return;
@@ -701,8 +703,12 @@ TEST_CASE("leaves out the keys that no query of a tile sees", "[l11][grouped_que
 }
 
 TEST_CASE("reads and writes whole sectors", "[l11][grouped_query][points:1]") {
-  const Outcome outcome = check(kKernel, random_problem({1, 8, 16, 96, 64, 2}), kCounted);
-  if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+  Sizes unknown = unknown_sizes_of_whole_sectors();
+  unknown.H_kv = 1;
+  for (const Sizes& n : {Sizes{1, 8, 16, 96, 64, 2}, unknown}) {
+    const Outcome outcome = check(kKernel, random_problem(n), kCounted);
+    if (const Profile* profile = profile_of(outcome)) require_full_use(*profile);
+  }
 }
 
 TEST_CASE("refuses heads of K that do not divide those of Q", "[l11][grouped_query][points:2]") {

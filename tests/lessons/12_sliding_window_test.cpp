@@ -16,6 +16,7 @@
 
 #include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
+#include "attention/drawn.hpp"
 #include "grading/facts/cause.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/attention.hpp"
@@ -682,6 +683,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   Problem p = with_layouts(random_problem({2, 2, 37, 45, 24}, window_of(12)), inside, inside, inside, inside);
   p.layout_of_lse = inside;
   check(kKernel, p);
+  check_drawn(kKernel, {.causal = Causal::always, .window = true});
 }
 
 TEST_CASE("takes any strides of axes with one element", "[l12][sliding_window][points:1]") {
@@ -752,7 +754,7 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l12][sli
 TEST_CASE("loads only tiles of keys that the window reaches", "[l12][sliding_window][points:3]") {
   Random random(case_seed());
   const Int Nq = random.integer(65, 190), Nk = Nq + random.integer(130, 190);
-  const Sizes unknown{1, random.integer(1, 2), Nq, Nk, 8 * random.integer(2, 4)};
+  const Sizes unknown{random.integer(1, 2), random.integer(1, 2), Nq, Nk, 8 * random.integer(1, 16)};
   // D = 8: a row is a sector. The windows of tiles of 128 queries begin at a tile of 64 keys, odd or even, in
   // the middle of one; and where some queries see nothing.
   require_only_seen_tiles(
@@ -783,12 +785,9 @@ TEST_CASE("reads twice the bytes of K and V for twice the queries and keys",
 }
 
 TEST_CASE("reads and writes whole sectors", "[l12][sliding_window][points:1]") {
-  const Problem p = random_problem({1, 2, 64, 128, 64}, window_of(30));
-  const Outcome outcome = check(kKernel, p, kCounted);
-  if (const Profile* profile = profile_of(outcome)) {
-    require_whole_sectors(*profile);
-    require_busy_lanes(*profile);
-    require_busy_warps(*profile);
+  for (const Sizes& n : {Sizes{1, 2, 64, 128, 64}, unknown_sizes_of_whole_sectors()}) {
+    const Outcome outcome = check(kKernel, random_problem(n, window_of(30)), kCounted);
+    if (const Profile* profile = profile_of(outcome)) require_full_use(*profile);
   }
 }
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "drawn/drawn.hpp"
 #include "grading/facts/poison.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/attention.hpp"
@@ -998,6 +999,17 @@ TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leave
     INFO("One of the matrices begins at no multiple of 16 bytes");
     check(random_product(64, 40, 48), shifted);
   }
+  Random random(case_seed());  // for sizes and strides that no kernel knows beforehand
+  for (int i = 0; i < 3; ++i) {
+    const auto [M, K, N] =
+        std::array{drawn::length(random, 150), drawn::length(random, 150), drawn::length(random, 60)};
+    const Product dense = random_product(M, K, N);
+    const auto any = [&](const Tensor<float>& x) {
+      return laid_out(x, drawn::strides(x.shape()[0], x.shape()[1], random), kNan);
+    };
+    check({any(dense.X), any(dense.W), any(dense.dY), drawn::strides(M, K, random),
+           drawn::strides(K, N, random)});
+  }
 }
 
 TEST_CASE("matmul: adds products of large, small and cancelling numbers",
@@ -1121,6 +1133,17 @@ TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softm
       p.dP(row, col) = odd[static_cast<std::size_t>((row / 2 + col) % 4)];
   p.dP(3, 0) = kNan;
   check(p);
+  Random random(case_seed());  // for rows that no kernel knows beforehand
+  for (int i = 0; i < 3; ++i) {
+    Rows drawn = random_rows(random.integer(3, 12), drawn::length(random, 3000), random.integer(0, 3));
+    for (Col row = 0; row < drawn.rows(); ++row)
+      for (Col hidden = 0; hidden < 5; ++hidden) {
+        const Col col = random.integer(0, drawn.cols() - 1);
+        drawn.P(row, col) = 0.0f;
+        drawn.dP(row, col) = odd[static_cast<std::size_t>(random.integer(0, 3))];
+      }
+    check(drawn);
+  }
 }
 
 TEST_CASE("softmax: keeps NaN and infinities in their own row", "[l14][softmax_backward][points:1]") {
@@ -1292,6 +1315,13 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
   for (const auto& [Nq, Nk, D] :
        {std::array<Col, 3>{1, 6, 3}, {6, 1, 3}, {6, 3, 1}, {1, 1, 1}, {4, 0, 3}, {0, 4, 3}})
     check(random_head(Nq, Nk, D));
+  Random random(case_seed());  // for sizes and scales that no kernel knows beforehand
+  for (const Col most : {60, 130, 10}) {
+    Head drawn = random_head(drawn::length(random, 130), drawn::length(random, 130), random.integer(1, most),
+                             random.integer(0, 4), random.integer(0, 1) == 1);
+    drawn.scale = static_cast<float>(random.integer(-8, 8)) / 8;
+    check(drawn);
+  }
 }
 
 TEST_CASE("attention: lets no value that a mask hides enter dS, dQ and dK",

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/drawn.hpp"
 #include "attention/gradient_checks.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
@@ -379,6 +380,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   check_values(kKernel,
                with_layouts_of_gradients(with_gradient(with_layouts(p, inside, outside, inside, outside)),
                                          inside, outside, inside, outside, inside));
+  check_drawn(kKernel);
 }
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l15][flash2_backward][points:1]") {
@@ -546,10 +548,12 @@ TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stor
   if (!profile) return;
   require_loads_at_most(*profile, bytes_allowed(p, 4),
                         "to read Q, dO, K and V twice for every 64 rows that they meet");
-  require_whole_sectors(*profile);
-  require_busy_lanes(*profile);
-  require_busy_warps(*profile);
+  require_full_use(*profile);
   require_no_atomics(*profile);
+
+  const Outcome of_whole_rows =
+      check(kKernel, with_gradient(random_problem(unknown_sizes_of_whole_sectors())), kCounted);
+  if (const Profile* of_rows = profile_of(of_whole_rows)) require_full_use(*of_rows);
 
   // No block does what several could share.
   for (const Sizes& n : {Sizes{1, 8, 70, 70, 8}, unknown_sizes_of_many_heads()}) {
@@ -607,6 +611,7 @@ TEST_CASE("does not read tiles that are hidden throughout", "[l15][flash2_backwa
   check_hidden_tiles(3, 32);
   Random random(case_seed());
   check_hidden_tiles(random.integer(3, 4), 8 * random.integer(1, 3));  // which no kernel knows beforehand
+  check_meeting_tiles(kKernel, mostly_blind(false));
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l15][flash2_backward][points:1]") {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/drawn.hpp"
 #include "attention/gradient_checks.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
@@ -324,6 +325,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
   check(kKernel, with_layouts_of_gradients(
                      with_gradient(with_layouts(random_problem(n), outside, inside, outside, inside)),
                      outside, inside, inside, outside, inside));
+  check_drawn(kKernel);
 }
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l16][grouped_query_backward][points:1]") {
@@ -407,11 +409,16 @@ TEST_CASE("leaves out the queries that see no key of a tile, in every head",
     require_loads_of(*profile, 2, by_queries, "keys for queries that see none of them");
     require_loads_of_all(*profile, p, by_keys, by_queries);
   }
+  check_meeting_tiles(kKernel, mostly_blind(true));
 }
 
 TEST_CASE("reads and writes whole sectors", "[l16][grouped_query_backward][points:1]") {
-  const Outcome outcome = check(kKernel, random_problem({1, 2, 32, 32, 64, 1}), kCounted);
-  if (const Profile* profile = profile_of(outcome)) require_whole_sectors(*profile);
+  Sizes unknown = unknown_sizes_of_whole_sectors();
+  unknown.H_kv = 1;
+  for (const Sizes& n : {Sizes{1, 2, 32, 32, 64, 1}, unknown}) {
+    const Outcome outcome = check(kKernel, random_problem(n), kCounted);
+    if (const Profile* profile = profile_of(outcome)) require_full_use(*profile);
+  }
 }
 
 TEST_CASE("refuses heads of K that do not divide those of Q", "[l16][grouped_query_backward][points:1]") {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "attention/catalogue.hpp"
+#include "attention/drawn.hpp"
 #include "attention/gradient_catalogue.hpp"
 #include "attention/gradient_checks.hpp"
 #include "attention/tile_mistakes.hpp"
@@ -278,13 +279,7 @@ Outcome check_backward_traffic(const Problem& forward) {
   INFO(describe(p));
   const Profile* profile = profile_of(outcome);
   if (!profile) return outcome;
-  const Meetings meetings = meetings_of(p);
-  // lse and delta, which several threads need, beside 4 · D numbers of each query
-  const auto of_rows = static_cast<std::uint64_t>(4 * p.B() * p.H() * 32 * meetings.queries);
-  const std::uint64_t by_keys =
-                          bytes_of_rows(p, p.H_kv() * 2 * p.Nk() + p.H() * 4 * meetings.queries) + of_rows,
-                      by_queries = bytes_of_rows(p, p.H() * (2 * p.Nq() + 4 * meetings.keys)),
-                      by_delta = bytes_of(p.Q) + bytes_of(p.dO);  // O is as large as Q
+  const auto [by_keys, by_queries, by_delta] = loads_where_tiles_meet(p);
   if (const std::optional<Profile> all = launch_of_all_gradients(*profile, p)) {
     require_loads_at_most(*all, by_keys + by_queries,
                           "in the kernel of dK, dV and dQ, to load what one of dK and dV and one of dQ may,");
@@ -489,6 +484,8 @@ TEST_CASE("takes all strides, and leaves alone what lies between the rows",
   const Problem shifted = with_sink(random_problem({1, 2, 12, 20, 16, 1}, {.causal = true}));
   check_shifted(kForward, shifted);
   check_shifted(kBackward, with_gradient(shifted));
+  check_drawn(kForward, kTakes);
+  check_drawn(kBackward);
 }
 
 TEST_CASE("takes windows and sinks of any size; one that hides nothing gives the bits of none",

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "attention/drawn.hpp"
 #include "attention/dropout.hpp"
 #include "attention/gradient_checks.hpp"
 #include "grading/testing/lesson_test.hpp"
@@ -505,6 +506,11 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
         random_problem({1, 1, 4, 70, 2}, {.causal = true, .window = 2, .sinks = 63}),
         random_problem({1, 1, 140, 75, 2}, {.causal = false, .window = 1, .sinks = 1})})
     check_both(dropped(at_an_edge, 0.25f));
+  const Change drops = [](const Problem& drawn, Random& random) {
+    return dropped(drawn, static_cast<float>(random.integer(1, 9)) / 10);
+  };
+  check_drawn(kForward, kTakes, drops);
+  check_drawn(kBackward, drops);
 }
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l18][dropout][points:1]") {
@@ -541,9 +547,7 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
     require_loads_at_most(*profile, bytes_of(p.Q) + 2 * (bytes_of(p.K) + bytes_of(p.V)),
                           "to load Q once, and K and V for every 64 queries,");
     require_stores_outputs_once(kForward, *profile, p);
-    require_whole_sectors(*profile);
-    require_busy_lanes(*profile);
-    require_busy_warps(*profile);
+    require_full_use(*profile);
   }
   const Outcome backward = check(kBackward, p, kCounted);
   if (const Profile* profile = profile_of(backward)) {
@@ -552,10 +556,12 @@ TEST_CASE("reads no more bytes than without dropout, and stores nothing but the 
     require_loads_at_most(*profile, tensors * bytes_of(p.Q) + lse_and_delta,
                           "to load what lesson 17 loads backward");
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
-    require_whole_sectors(*profile);
-    require_busy_lanes(*profile);
-    require_busy_warps(*profile);
+    require_full_use(*profile);
   }
+  const Problem of_whole_rows = dropped(random_problem(unknown_sizes_of_whole_sectors()), 0.25f);
+  for (const Outcome& outcome :
+       {check(kForward, of_whole_rows, kCounted), check(kBackward, of_whole_rows, kCounted)})
+    if (const Profile* profile = profile_of(outcome)) require_full_use(*profile);
   // So many heads are for as many blocks, at least.
   for (const Sizes& n : {Sizes{1, 8, 20, 24, 8}, unknown_sizes_of_many_heads()}) {
     const Problem heads = dropped(random_problem(n), 0.25f);
@@ -618,6 +624,7 @@ TEST_CASE("leaves out the tiles that lesson 17 leaves out", "[l18][dropout][poin
        {random_problem({1, 1, 192, 192, 64}, window_of_2), random_problem({1, 1, 64, 320, 64}, window_of_65),
         random_problem({1, 1, 64, 320, 64}, with_sinks), mostly_hidden()})
     check_masked_traffic(dropped(p, 0.25f));
+  check_masked_traffic(mostly_hidden());
 }
 
 TEST_CASE("refuses a dropout that is not from 0 to below 1, and what lesson 17 refuses",

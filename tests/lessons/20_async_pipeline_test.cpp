@@ -366,15 +366,17 @@ void check_ragged_counters(Layout a, Layout b) {
   const std::int64_t M = kProductTile, N = 2 * kProductTile, K = 8 * kProductDepth;
   const Problem p = random_problem(M - 4 * random.integer(1, 25), N - 4 * random.integer(1, 7),
                                    K - random.integer(1, 7), a, b),
-                whole = random_problem(M, N, K);
-  const Outcome outcome = check_product(p, 3);
+                whole = random_problem(M, N, K, a, b);
+  const int stages = static_cast<int>(random.integer(2, kMaxStages));
+  const Outcome outcome = check_product(p, stages);
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
-  INFO(describe(p));
+  INFO(describe(p) << "; " << stages << " stages");
   constexpr TileShape kTile{kProductTile, kProductTile};
   const std::uint64_t bytes = bytes_of_tiles(p, kTile), of_whole = bytes_of_tiles(whole, kTile);
   require_no_registers_on_the_way(*profile, of_whole - bytes);
-  require_slabs_ahead(outcome, *profile, whole, 3,
+  require_barriers(outcome, *profile, p);
+  require_slabs_ahead(outcome, *profile, whole, stages,
                       static_cast<double>(bytes) / static_cast<double>(of_whole));
 }
 
@@ -434,12 +436,17 @@ TEST_CASE("copy: reads x once, in whole sectors, without a detour and without a 
     require_no_registers_on_the_way(*of_numbers,
                                     4 * static_cast<std::uint64_t>(n - ragged) + sizeof(float[4]));
     require_tiles_ahead(*of_numbers, 3, 3);
+    require_loads_at_most(*of_numbers, bytes, "Each number of x should be read once");
   }
   Random random(case_seed());
   for (const int stages : {2, kMaxStages}) {
     const std::int64_t tiles = random.integer(4, 8);
     const Outcome of_stages = check_copy(numbers(tiles * kCopyTile), stages, 1);
-    if (const Profile* of_tiles = profile_of(of_stages)) require_tiles_ahead(*of_tiles, tiles, stages);
+    if (const Profile* of_tiles = profile_of(of_stages)) {
+      require_tiles_ahead(*of_tiles, tiles, stages);
+      require_loads_at_most(*of_tiles, static_cast<std::uint64_t>(4 * tiles * kCopyTile),
+                            "Each number of x should be read once");
+    }
   }
 }
 
@@ -511,6 +518,9 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
     INFO("One of the matrices begins at no multiple of 16 bytes");
     check_product(q, 2, shifted);
   }
+  Random random(case_seed());
+  for (const Problem& drawn : drawn_problems())
+    check_product(drawn, static_cast<int>(random.integer(2, kMaxStages)));
 }
 
 TEST_CASE("multiplies K = 7 and K = 0, which gives zeros, and launches nothing for an empty C",

@@ -616,6 +616,7 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
   check_product<bfloat16, bfloat16>({sliced(p.A, {48, 1}), sliced(p.B, {56, 1}), {49, 1}});
   check_product<float16, float16>({sliced(p.A, {40, 1}), sliced(p.B, {48, 1}), {3, 201}});
   check_product<bfloat16, bfloat16>({sliced(p.A, {40, 1}), sliced(p.B, {48, 1}), {1, 69}});
+  for (const Problem& drawn : drawn_problems(8)) check_all(drawn);
 }
 
 TEST_CASE("makes C zero for K = 0, and launches nothing for an empty C", "[l21][matmul][points:1]") {

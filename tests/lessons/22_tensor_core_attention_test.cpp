@@ -16,6 +16,7 @@
 #include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
 #include "attention/cutting_off.hpp"
+#include "attention/drawn.hpp"
 #include "attention/golden.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/attention_rounding.hpp"
@@ -151,6 +152,13 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   }
   return all.mistakes();
 }
+
+constexpr Takes kTakes{.causal = Causal::choice,
+                       .window = true,
+                       .sinks = true,
+                       .sink_array = true,
+                       .grouped = true,
+                       .sixteen_bits = true};
 
 Kernel kernel_of_lesson() {
   Kernel kernel{
@@ -308,6 +316,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], and
   check_values(fp16(p));
   check(with_gaps(bf16(random_problem({1, 2, 35, 41, 40, 1}, mask))));
   check(with_gaps(fp16(random_problem({1, 2, 35, 41, many_dimensions(8), 1}, mask)), kNan));
+  check_drawn(kKernel, kTakes);
 }
 
 TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
@@ -521,15 +530,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l22][tensor_core_attention][po
 }
 
 COURSE_RUN(RunContext& run) {
-  run_attention(run,
-                {.causal = Causal::choice,
-                 .window = true,
-                 .sinks = true,
-                 .sink_array = true,
-                 .grouped = true,
-                 .sixteen_bits = true},
-                kKernel.outputs, [&](const Problem& p, Forward& got) {
-                  attend_with([&](auto entry, auto&&... arguments) { run.call(entry, arguments...); }, p,
-                              got);
-                });
+  run_attention(run, kTakes, kKernel.outputs, [&](const Problem& p, Forward& got) {
+    attend_with([&](auto entry, auto&&... arguments) { run.call(entry, arguments...); }, p, got);
+  });
 }

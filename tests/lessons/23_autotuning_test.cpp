@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "products/problem.hpp"
 #include "products/stages.hpp"
@@ -913,16 +914,18 @@ TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with]
   Random random(case_seed());
   for (const Configuration& c : kCompiled) {
     const auto strides = [&](std::int64_t rows, std::int64_t cols) {
-      const std::int64_t gap = random.integer(1, 7);
-      const std::array<Strides, 3> all{Strides{cols + gap, 1}, {1, rows + gap}, {2 * cols + gap, 2}};
-      return all[static_cast<std::size_t>(random.integer(0, 2))];
+      return drawn::strides(rows, cols, random);
     };
     const bool in_chunks = c.type == Type::bfloat16;
     const auto of_operand = [&](std::int64_t rows, std::int64_t cols) {
       return in_chunks ? Strides{cols + 8 * random.integer(1, 3), 1} : strides(rows, cols);
     };
-    const std::int64_t unit = in_chunks ? 8 : 1, M = random.integer(9, 40), N = unit * random.integer(2, 5),
-                       K = unit * random.integer(2, 5);
+    const std::int64_t unit = in_chunks ? 8 : 1, least = in_chunks ? 2 : 9, longest = random.integer(0, 2),
+                       longer = random.integer(1, 6);  // one of the sizes
+    const auto size = [&](std::int64_t number) {
+      return unit * random.integer(least, least + (in_chunks ? 3 : 31)) * (number == longest ? longer : 1);
+    };
+    const std::int64_t M = random.integer(9, 40) * (longest == 0 ? longer : 1), N = size(1), K = size(2);
     const Problem dense = random_problem(M, N, K);
     check_product(
         {laid_out(dense.A, of_operand(M, K), nan), laid_out(dense.B, of_operand(K, N), nan), strides(M, N)},

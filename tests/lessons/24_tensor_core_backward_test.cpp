@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "attention/drawn.hpp"
 #include "attention/dropout.hpp"
 #include "attention/golden.hpp"
 #include "attention/gradient_checks.hpp"
@@ -367,6 +368,9 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
       INFO("Rows, heads and batches have gaps between them");
       check_values(kBackward, with_gaps(with_gradient(in_16_bits(p, format))));
     }
+  check_drawn(kBackward, [](const Problem& drawn, Random& often) {
+    return often.integer(0, 1) == 0 ? drawn : dropped(drawn, static_cast<float>(often.integer(1, 9)) / 10);
+  });
 }
 
 namespace {
@@ -441,7 +445,10 @@ TEST_CASE("makes all products on tensor cores", "[l24][tensor_core_backward][poi
     require_tensor_cores(*profile);
   }
   // With few dimensions, what a score takes besides is no small part of the whole.
-  for (const Problem& ragged : problems_of_unknown_sizes(32)) {
+  Random random(case_seed() + 1);
+  for (Problem ragged : problems_of_unknown_sizes(32)) {
+    ragged.mask.causal = random.integer(0, 1) == 1;
+    if (random.integer(0, 1) == 1) ragged = dropped(with_sink(ragged), 0.25f);
     const Outcome outcome = check(kBackward, ragged, kCounted);
     INFO(describe(ragged));
     require_on_tensor_cores(outcome, multiply_adds_of(ragged, 5));

@@ -398,20 +398,33 @@ TEST_CASE("forward: more rows than a block has threads, causal", "[l29][forward]
   check_forward(random_problem({.B = 1, .H = 1, .Nq = 7, .Nk = 9, .D = many_dimensions()}, kCausal));
 }
 
+namespace {
+
+/// Few numbers in a row, with many queries and keys, perhaps; and many numbers in a row.
+std::array<Sizes, 2> drawn_sizes(Random& random) {
+  const auto from = [&random](Int least, Int most) { return random.integer(least, most); };
+  return {{{2, 3, from(4, 90), from(4, 90), from(3, 8)}, {2, 2, from(4, 8), from(4, 8), from(9, 128)}}};
+}
+
+}  // namespace
+
 TEST_CASE("forward: any order of axes in memory", "[l29][forward][points:3]") {
   const Problem p = random_problem({.B = 2, .H = 3, .Nq = 6, .Nk = 7, .D = 4});
   check_forward(with_layouts(p, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside,
                              Layout::heads_inside));
   check_forward(with_gaps(p));
   Random random(case_seed());
-  Problem any = random_problem({2, 3, random.integer(4, 8), random.integer(4, 8), random.integer(3, 6)});
-  for (Tensor<float>* x : {&any.Q, &any.K, &any.V}) *x = lay_out(*x, any_order(x->shape(), random));
-  Forward got = results_of(any);
-  for (Tensor<float>* x : {&got.O, &got.lse}) *x = lay_out(*x, any_order(x->shape(), random));
-  const std::vector<Lent> all = lent_forward(any, got);
-  INFO("shape of Q " << format_shape(any.Q.shape()) << "; " << strides_told(all, kNamesForward));
-  const Outcome outcome = attend(any, got, all);
-  require_forward(any, got, outcome);
+  bool causal = random.integer(0, 1) == 1;
+  for (const Sizes& n : drawn_sizes(random)) {
+    Problem any = random_problem(n, {.causal = causal = !causal});
+    for (Tensor<float>* x : {&any.Q, &any.K, &any.V}) *x = lay_out(*x, any_order(x->shape(), random));
+    Forward got = results_of(any);
+    for (Tensor<float>* x : {&got.O, &got.lse}) *x = lay_out(*x, any_order(x->shape(), random));
+    const std::vector<Lent> all = lent_forward(any, got);
+    INFO("shape of Q " << format_shape(any.Q.shape()) << "; " << strides_told(all, kNamesForward));
+    const Outcome outcome = attend(any, got, all);
+    require_forward(any, got, outcome);
+  }
 }
 
 TEST_CASE("forward: one head of K and V for all, with strides of 0", "[l29][forward][points:1]") {
@@ -540,14 +553,10 @@ TEST_CASE("backward: tensors without strides are row-major", "[l29][backward][po
   check_backward(with_gradient(random_problem({.B = 1, .H = 1, .Nq = 7, .Nk = 9, .D = many_dimensions()})));
 }
 
-TEST_CASE("backward: any order of axes in memory, from any place on, causal", "[l29][backward][points:2]") {
-  Problem p = random_problem({.B = 2, .H = 3, .Nq = 6, .Nk = 7, .D = 4}, kCausal);
-  p = with_layouts(p, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside);
-  check_backward(with_gradient(p));
-  check_backward(with_gaps(with_gradient(p)));
-  Random random(case_seed());
-  BackwardProblem any = with_gradient(
-      random_problem({2, 3, random.integer(4, 8), random.integer(4, 8), random.integer(3, 6)}, kCausal));
+namespace {
+
+/// With the axes of each tensor in an order of its own, and once more from any place in memory on.
+void check_any_order(BackwardProblem any, Random& random) {
   const std::array inputs{&any.Q, &any.K, &any.V, &any.O, &any.lse, &any.dO};
   for (Tensor<float>* x : inputs) *x = lay_out(*x, any_order(x->shape(), random));
   Backward got = results_of(any);
@@ -579,6 +588,19 @@ TEST_CASE("backward: any order of axes in memory, from any place on, causal", "[
   for (std::size_t i = 0; i < results.size(); ++i)
     take_from(*of_results[i], before[inputs.size() + i], *results[i], kNamesBackward[inputs.size() + i]);
   require_backward(any, got, of_later);
+}
+
+}  // namespace
+
+TEST_CASE("backward: any order of axes in memory, from any place on, causal", "[l29][backward][points:2]") {
+  Problem p = random_problem({.B = 2, .H = 3, .Nq = 6, .Nk = 7, .D = 4}, kCausal);
+  p = with_layouts(p, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside);
+  check_backward(with_gradient(p));
+  check_backward(with_gaps(with_gradient(p)));
+  Random random(case_seed());
+  bool causal = random.integer(0, 1) == 1;
+  for (const Sizes& n : drawn_sizes(random))
+    check_any_order(with_gradient(random_problem(n, {.causal = causal = !causal})), random);
 }
 
 TEST_CASE("backward: the gradient of a sum is one number with strides of 0", "[l29][backward][points:1]") {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -720,6 +721,31 @@ TEST_CASE("decodes in 8 to 256 dimensions", "[l30][split_kv_decoding][points:2]"
         check_values(random_decoding({.H = 4, .H_kv = 2, .D = D}, {75, 30}, type));
 }
 
+namespace {
+
+/// Sequences, heads, pages, splits, scores and strides are all drawn: other cases have them one at a time.
+Decoding drawn_decoding(Type type, Layout layout, Random& random) {
+  const Int H_kv = random.integer(1, 3);
+  Sizes n{.B = random.integer(1, 4),
+          .H = H_kv * random.integer(1, 9),
+          .Nq = random.integer(2, 6),
+          .Nk = 0,
+          .D = 8 * random.integer(1, (type ? 256 : kMaxDimFloat32) / 8),
+          .H_kv = H_kv};
+  std::vector<Int> lengths;
+  for (Int b = 0; b < n.B; ++b) lengths.push_back(random.integer(0, 60'000 / (n.H * n.D)));
+  lengths.back() += random.integer(70, 130);
+  n.Nk = *std::max_element(lengths.begin(), lengths.end());
+  Problem p = random_problem(n);
+  const Int scores = random.integer(0, 3);
+  if (scores == 0) p = with_large_scores(std::move(p));
+  if (scores == 1) p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? 1000.0f : -1000.0f);
+  return in_pages(std::move(p), lengths, type,
+                  {.page_size = 16 * random.integer(1, 9), .splits = random.integer(1, 8), .layout = layout});
+}
+
+}  // namespace
+
 TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and any strides of results",
           "[l30][split_kv_decoding][points:2]") {
   for (const Layout layout : {Layout::heads_inside, Layout::gaps_of_8})
@@ -735,6 +761,18 @@ TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and 
       require_ran(outcome);
       require_results(x, got, outcome, TestLine::here());
     }
+  Random random(case_seed() + 1);
+  for (const Type type : kTypes) {
+    const std::array<Layout, 3> layouts{Layout::heads_outside, Layout::heads_inside, Layout::gaps_of_8};
+    const auto layout = [&] { return layouts[static_cast<std::size_t>(random.integer(0, 2))]; };
+    const Decoding x = drawn_decoding(type, layout(), random);
+    INFO("All of this is drawn: " << describe(x));
+    const Layout of_results = layout();
+    Arrays got = results_of(x, of_results);
+    const Outcome outcome = decode(x, queries_of(x, layout()), got, {.check = CheckMode::never});
+    require_ran(outcome);
+    require_results(x, got, outcome, TestLine::here());
+  }
 }
 
 TEST_CASE("leaves the partial results that each split stands for", "[l30][split_kv_decoding][points:2]") {
@@ -794,10 +832,14 @@ TEST_CASE("keeps NaN to the head and the sequence that it is in", "[l30][split_k
 
 TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of range",
           "[l30][split_kv_decoding][points:2]") {
-  Random random(case_seed());  // for dimensions that no kernel knows beforehand
+  Random random(case_seed());  // for heads and dimensions that no kernel knows beforehand
   for (const Type type : kTypes) {
-    const Decoding valid = random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 4)},
-                                           {70, 40, 20, 90}, type, {.spare_columns = 0});
+    const Int H_kv = random.integer(1, 3);
+    const Heads heads{.H = H_kv * random.integer(1, 3),
+                      .H_kv = H_kv,
+                      .Nq = random.integer(1, 3),
+                      .D = 8 * random.integer(1, 16)};
+    const Decoding valid = random_decoding(heads, {70, 40, 20, 90}, type, {.spare_columns = 0});
     const auto check_broken = [&](std::size_t b, auto change) {
       Decoding broken = valid;
       change(broken);
@@ -936,6 +978,18 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
   }
 }
 
+namespace {
+
+/// Of one block.
+void require_few_barriers(const Profile& profile) {
+  require(meetings(profile) <= 2 * kWarps,
+          "Each warp waits at " + show(meetings(profile) / kWarps) +
+              " barriers. It has keys of its own: two barriers will do, when Q has landed and when the parts "
+              "are complete.");
+}
+
+}  // namespace
+
 TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on tensor cores",
           "[l30][split_kv_decoding][points:2]") {
   for (const auto& [type, D] : {std::pair{kTypes[0], Int{64}},
@@ -955,11 +1009,7 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
               std::string("Your code ") + verb +
                   " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
                   show(traffic->ideal_wavefronts) + " would do.");
-    require(
-        meetings(*profile) <= 2 * kWarps,
-        "Each warp waits at " + show(meetings(*profile) / kWarps) +
-            " barriers. It has keys of its own: two barriers will do, when Q has landed and when the parts "
-            "are complete.");
+    require_few_barriers(*profile);
     const Profile of_splits = make_profile({profile->launches.at(0)});
     require_cache_read_once(of_splits,
                             x);  // so that tiles are shared: operands may not come from global memory
@@ -969,6 +1019,17 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
       require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +
                                                        " multiply-adds; whole tiles take " + show(products) +
                                                        ".");
+  }
+  // No barrier between tiles of sizes that no kernel knows beforehand either.
+  Random random(case_seed());
+  for (const Type type : kTypes) {
+    const Heads heads{.H = random.integer(1, 16),
+                      .H_kv = 1,
+                      .D = 8 * random.integer(1, (type ? kMaxDim : kMaxDimFloat32) / 8)};
+    const Decoding x = random_decoding(heads, {random.integer(200, 400)}, type, {.splits = 1});
+    const Outcome outcome = check(x, kCounted);
+    INFO(describe(x));
+    if (const Profile* profile = profile_of(outcome)) require_few_barriers(*profile);
   }
 }
 

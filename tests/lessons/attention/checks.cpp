@@ -229,7 +229,7 @@ Sizes unknown_sizes_of_whole_sectors() {
 
 Sizes unknown_sizes_of_many_tiles() {
   Random random(case_seed() + 4);
-  return {1, 2, random.integer(130, 160), random.integer(130, 200), 8 * random.integer(1, 3)};
+  return {1, 2, random.integer(130, 160), random.integer(130, 200), 8 * random.integer(1, 12)};
 }
 
 Sizes unknown_sizes_of_many_heads() {
@@ -240,7 +240,7 @@ Sizes unknown_sizes_of_many_heads() {
 Problem mostly_hidden() {
   Random random(case_seed() + 2);
   const Int Nq = random.integer(20, 90), Nk = Nq + random.integer(560, 620);
-  return random_problem({1, 2, Nq, Nk, 16 * random.integer(1, 3), random.integer(1, 2)},
+  return random_problem({random.integer(1, 2), 2, Nq, Nk, 16 * random.integer(1, 8), random.integer(1, 2)},
                         {.causal = random.integer(0, 1) == 1,
                          .window = random.integer(2, 16),
                          .sinks = random.integer(0, 1) * random.integer(1, 30)});
@@ -463,6 +463,12 @@ Int queries_of_a_block(const grading::Profile& profile, const Problem& p) {
               std::to_string(queries) +
               "; there should be one for each tile of 16 to 128 queries of a head.");
   return queries;
+}
+
+void require_full_use(const Profile& profile, TestLine where) {
+  require_whole_sectors(profile, where);
+  require_busy_lanes(profile, where);
+  require_busy_warps(profile, 2, where);
 }
 
 void require_skips_the_future(const Kernel& kernel, const Problem& p, Int key_tile, TestLine where) {

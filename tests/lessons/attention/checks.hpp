@@ -173,6 +173,10 @@ std::uint64_t bytes_of(const Tensor<float>& x, std::optional<Format16> format = 
 void require_stores_outputs_once(const Kernel& kernel, const grading::Profile& profile, const Problem& p,
                                  TestLine where = TestLine::here());
 
+/// @brief Loads and stores take whole sectors, and no warp and few lanes are idle: for rows that begin with
+/// sectors.
+void require_full_use(const grading::Profile& profile, TestLine where = TestLine::here());
+
 /// @brief Calls a causal kernel, which must be right, and read Q once, and K and V for each tile of queries
 /// as far as one of them sees, rounded up to `key_tile` keys. How many queries a tile has, 64 to 128, say
 /// the launch and what a block stores.

@@ -10,6 +10,7 @@
 #include "attention/check_parts.hpp"
 #include "reference/attention_rounding.hpp"
 #include "tensor/format.hpp"
+#include "tensor/random.hpp"
 
 namespace course::attention_tests {
 
@@ -203,6 +204,35 @@ void check_values(const BackwardKernel& kernel, const BackwardProblem& p, TestLi
 
 void check_values(const BackwardKernel& kernel, const Problem& p, TestLine where) {
   check_values(kernel, with_gradient(p), where);
+}
+
+MeetingLoads loads_where_tiles_meet(const BackwardProblem& p) {
+  const Meetings meetings = meetings_of(p);
+  const auto rows = [&p](Int count) { return static_cast<std::uint64_t>(4 * p.B() * p.D() * count); };
+  // lse and delta, which several threads need, beside 4 · D numbers of each query
+  const auto of_lse = static_cast<std::uint64_t>(4 * p.B() * p.H() * 32 * meetings.queries);
+  return {.by_keys = rows(p.H_kv() * 2 * p.Nk() + p.H() * 4 * meetings.queries) + of_lse,
+          .by_queries = rows(p.H() * (2 * p.Nq() + 4 * meetings.keys)),
+          .by_delta = bytes_of(p.Q) + bytes_of(p.dO)};  // O is as large as Q
+}
+
+Problem mostly_blind(bool grouped) {
+  Random random(case_seed() + 9);
+  const Int Nk = random.integer(66, 100), H_kv = random.integer(1, 2);
+  const Sizes n{random.integer(1, 2),          H_kv * (grouped ? random.integer(1, 2) : 1),
+                Nk + random.integer(200, 260), Nk,
+                8 * random.integer(1, 16),     H_kv};
+  return random_problem(n, {.causal = true});
+}
+
+void check_meeting_tiles(const BackwardKernel& kernel, const Problem& forward, TestLine where) {
+  const BackwardProblem p = with_gradient(forward);
+  const Outcome outcome = check(kernel, p, kCounted, where);
+  INFO(describe(p));
+  if (const Profile* profile = profile_of(outcome))
+    require_loads_at_most(*profile, loads_where_tiles_meet(p).of_all(),
+                          "to load O and dO for delta, what stays once, and twice the tiles that meet it,",
+                          where);
 }
 
 void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {

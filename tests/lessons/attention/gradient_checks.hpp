@@ -3,6 +3,7 @@
 /// Calls of a backward kernel, and the bodies of test cases that lessons 15 to 18 have. What speaks of memory
 /// and not of results (require_loads_at_most, require_whole_sectors, bytes_of) is in checks.hpp.
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -114,6 +115,25 @@ void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardPr
 /// and no partial results.
 void require_stores_outputs_once(const BackwardKernel& kernel, const grading::Profile& profile,
                                  const BackwardProblem& p, TestLine where = TestLine::here());
+
+/// Bytes that the parts of a backward pass load where tiles of 64 queries and of 64 keys meet.
+struct MeetingLoads {
+  std::uint64_t by_keys;     ///< for dK and dV: K and V once, and twice Q and dO of the tiles that meet them
+  std::uint64_t by_queries;  ///< for dQ: Q and dO once, and twice K and V of the tiles that meet them
+  std::uint64_t by_delta;    ///< O and dO
+  std::uint64_t of_all() const { return by_keys + by_queries + by_delta; }
+};
+
+/// @brief What the contracts of lessons 15 to 17 allow, with lse and delta of each pair of tiles. In float32,
+/// for rows that begin with sectors.
+MeetingLoads loads_where_tiles_meet(const BackwardProblem& p);
+
+/// @brief A causal problem with far more queries than keys, of which the first see none: of sizes that no
+/// kernel knows beforehand, with rows that begin with sectors.
+Problem mostly_blind(bool grouped);
+
+/// @brief Right, and no tile loaded that meets nothing.
+void check_meeting_tiles(const BackwardKernel& kernel, const Problem& p, TestLine where = TestLine::here());
 
 // What went wrong first.
 

@@ -17,14 +17,16 @@ Strides strides_of(const Shape& shape, Layout layout) {
   if (shape.size() != 3 && shape.size() != 4)
     throw std::invalid_argument("layouts are of tensors of three or four axes");
   if (layout == Layout::heads_outside) return row_major_strides(shape);
-  const Int H = shape[1], N = shape[2];
+  const Int B = shape[0], H = shape[1], N = shape[2];
   if (shape.size() == 3) {
+    if (layout == Layout::heads_first) return {N, B * N, 1};
     if (layout == Layout::heads_inside) return {N * H, 1, H};
     const Int head = N + 3;
     return {H * head + 5, head, 1};
   }
   const Int D = shape[3];
   if (layout == Layout::heads_inside) return {N * H * D, D, H * D, 1};
+  if (layout == Layout::heads_first) return {N * D, B * N * D, D, 1};
   // Numbers that no two axes have in common.
   const Int of_8 = layout == Layout::gaps_of_8 ? 8 : 1;
   const Int row = of_8 == 8 ? (D + 7) / 8 * 8 + 24 : D + 3, head = N * row + 5 * of_8;

@@ -29,6 +29,7 @@ struct Sizes {
 enum class Layout {
   heads_outside,  ///< [batch, head, seq, dim], without gaps
   heads_inside,   ///< [batch, seq, head, dim], without gaps; of rank 3, the heads are side by side
+  heads_first,    ///< [head, batch, seq, dim], without gaps
   gaps,           ///< [batch, head, seq, dim], with gaps of another size behind every axis
   gaps_of_8,      ///< the same with multiples of 8, so that rows of 16 bits begin at multiples of 16 bytes
 };

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "drawn/drawn.hpp"
 #include "grading/testing/case.hpp"
 #include "tensor/format.hpp"
 #include "tensor/random.hpp"
@@ -30,6 +34,40 @@ Problem problem_of(const Tensor<float>& A, const Tensor<float>& B) {
 Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a, Layout b, Layout c) {
   return {laid_out(uniform({M, K}, -1.0f, 2.0f, case_seed()), a(M, K)),
           laid_out(uniform({K, N}, -2.0f, 1.0f, case_seed() + 1), b(K, N)), c(M, N)};
+}
+
+namespace {
+
+constexpr std::int64_t kMostSteps = 1'000'000;  ///< multiply-adds
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace
+
+std::vector<Problem> drawn_problems(std::int64_t chunk) {
+  Random random(case_seed() + 2);
+  std::vector<Problem> problems;
+  for (int i = 0; i < 3; ++i) {
+    // In chunks: along k, or along the other axis.
+    const bool a_along_k = random.integer(0, 1) == 1, b_along_k = random.integer(0, 1) == 1;
+    const auto size = [&](std::int64_t most, bool in_chunks) {
+      const std::int64_t any = drawn::length(random, most);
+      return in_chunks ? (any + chunk - 1) / chunk * chunk : any;
+    };
+    const std::int64_t M = size(300, !a_along_k),
+                       N = size(std::min<std::int64_t>(300, kMostSteps / M), !b_along_k),
+                       K = size(std::clamp<std::int64_t>(kMostSteps / (M * N), 1, 300),
+                                a_along_k || b_along_k);
+    const auto operand = [&](const Tensor<float>& x, bool by_rows) {
+      const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
+      if (chunk == 1) return laid_out(x, drawn::strides(rows, cols, random), kNotANumber);
+      const std::int64_t gap = chunk * random.integer(0, 3);
+      return laid_out(x, by_rows ? Strides{cols + gap, 1} : Strides{1, rows + gap}, kNotANumber);
+    };
+    const Problem dense = random_problem(M, N, K);
+    Tensor<float> A = operand(dense.A, a_along_k), B = operand(dense.B, !b_along_k);
+    problems.push_back({std::move(A), std::move(B), drawn::strides(M, N, random)});
+  }
+  return problems;
 }
 
 std::string describe(const Problem& p) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/tensor.hpp"
@@ -34,6 +35,11 @@ Problem problem_of(const Tensor<float>& A, const Tensor<float>& B);
 /// Uniform numbers from the seed of the test case, A from -1 to 2, B from -2 to 1.
 Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a = row_major,
                        Layout b = row_major, Layout c = row_major);
+
+/// @brief Three products of which everything is drawn at once, from the case's seed: sizes up to 300, and
+/// strides of any kind, with NaN between the elements. `chunk`: along one axis the elements of A lie side by
+/// side, as many as a multiple of this, which the other stride is, too; so with B.
+std::vector<Problem> drawn_problems(std::int64_t chunk = 1);
 
 /// Sizes and strides, in words.
 std::string describe(const Problem& problem);

@@ -1,0 +1,36 @@
+#pragma once
+/// @file
+/// Problems of which everything is drawn at once. Other cases ask for one thing at a time, in sizes that suit
+/// it; a kernel could have a way of its own for each of them. Here sizes, masks, scores and layouts come
+/// together as they may.
+
+#include <functional>
+#include <vector>
+
+#include "attention/checks.hpp"
+#include "attention/gradient_checks.hpp"
+#include "attention/problem.hpp"
+#include "grading/testing/lesson_test.hpp"
+#include "tensor/random.hpp"
+
+namespace course::attention_tests {
+
+/// What is added to a drawn problem before it is laid out in memory, such as dropout.
+using Change = std::function<Problem(const Problem&, Random&)>;
+
+/// @brief Five problems of up to `max_dim` dimensions, which depend on the case's seed: with few dimensions;
+/// with more than 64; with 400 keys or more; with several tiles of keys in more than 64 dimensions; with many
+/// heads in a group. Q, K and V have layouts, and so have the results. Some scales are negative, where
+/// contracts allow it. `backward`: the scores are fair to gradients.
+std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward,
+                                    const Change& change = {});
+
+/// @brief Right for all of drawn_problems(); in float32, one array or another begins at no multiple of 16
+/// bytes.
+void check_drawn(const Kernel& kernel, const Takes& takes, const Change& change = {},
+                 TestLine where = TestLine::here());
+
+/// @brief The same backward, with gradients in layouts of their own.
+void check_drawn(const BackwardKernel& kernel, const Change& change = {}, TestLine where = TestLine::here());
+
+}  // namespace course::attention_tests

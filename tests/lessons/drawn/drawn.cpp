@@ -1,0 +1,77 @@
+#include "drawn/drawn.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace course::drawn {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+float sign(Random& random) { return random.integer(0, 1) == 1 ? 1.0f : -1.0f; }
+
+enum class Row { ordinary, slope, shifted, with_nan, with_infinities, nearly_empty, empty };
+constexpr std::int64_t kKinds = 7;
+
+void make(Tensor<float>& x, std::int64_t row, Row kind, Random& random) {
+  const std::int64_t cols = x.shape()[1];
+  const auto any = [&] { return random.integer(0, cols - 1); };
+  const auto add = [&](auto value_at) {
+    for (std::int64_t col = 0; col < cols; ++col) x(row, col) += value_at(col);
+  };
+  const float to = sign(random);
+  switch (kind) {
+    case Row::ordinary:
+      return;
+    case Row::slope:
+      return add(
+          [=](std::int64_t col) { return to * 200.0f * static_cast<float>(col) / static_cast<float>(cols); });
+    case Row::shifted:
+      return add([=](std::int64_t) { return to * 10'000.0f; });
+    case Row::with_nan:
+      x(row, any()) = kNan;
+      return;
+    case Row::with_infinities:
+      x(row, any()) = -kInf, x(row, any()) = to * kInf;
+      return;
+    case Row::nearly_empty: {
+      const std::int64_t left = any(), last = any();
+      const float first_value = x(row, left), last_value = x(row, last);
+      add([](std::int64_t) { return -kInf; });
+      x(row, left) = first_value, x(row, last) = last_value;
+      return;
+    }
+    case Row::empty:
+      return add([](std::int64_t) { return -kInf; });
+  }
+}
+
+}  // namespace
+
+std::int64_t length(Random& random, std::int64_t most) {
+  const double x = std::exp(random.uniform() * std::log(static_cast<double>(most) + 1));
+  return std::clamp(static_cast<std::int64_t>(x), std::int64_t{1}, most);
+}
+
+Strides strides(std::int64_t rows, std::int64_t cols, Random& random) {
+  const std::int64_t gap = random.integer(0, 1) * random.integer(1, 9);
+  const std::array<Strides, 3> all{Strides{cols + gap, 1}, {1, rows + gap}, {2 * cols + gap, 2}};
+  return all[static_cast<std::size_t>(random.integer(0, 2))];
+}
+
+std::int64_t row_stride(std::int64_t cols, Random& random) {
+  return cols + random.integer(0, 1) * random.integer(1, 9);
+}
+
+Tensor<float> rows(std::int64_t rows, std::int64_t cols, Random& random) {
+  Tensor<float> x = uniform({rows, cols}, -4.0f, 4.0f, random.bits());
+  const std::int64_t first = random.integer(0, kKinds - 1);
+  for (std::int64_t row = 0; row < rows; ++row)
+    make(x, row, static_cast<Row>((first + row) % kKinds), random);
+  return x;
+}
+
+}  // namespace course::drawn

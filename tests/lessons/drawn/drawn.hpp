@@ -1,0 +1,26 @@
+#pragma once
+/// @file
+/// Sizes, strides and numbers of which no kernel knows beforehand what they are.
+
+#include <cstdint>
+
+#include "tensor/random.hpp"
+#include "tensor/tensor.hpp"
+
+namespace course::drawn {
+
+/// From 1 to `most`, as many below its root as above.
+std::int64_t length(Random& random, std::int64_t most);
+
+/// Of a matrix whose rows lie side by side, whose columns do, or neither; with gaps, or without.
+Strides strides(std::int64_t rows, std::int64_t cols, Random& random);
+
+/// Close together, or with a gap.
+std::int64_t row_stride(std::int64_t cols, Random& random);
+
+/// @brief Rows of numbers from -4 to 4, of which one rises or falls by 200, one lies at 10,000 or -10,000,
+/// one holds NaN, one infinities, one is -inf but for a few numbers and one throughout; as many as there are
+/// rows, in any order.
+Tensor<float> rows(std::int64_t rows, std::int64_t cols, Random& random);
+
+}  // namespace course::drawn

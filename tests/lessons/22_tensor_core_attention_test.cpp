@@ -153,13 +153,6 @@ Mistakes own_mistakes(const Problem& p, Which which) {
   return all.mistakes();
 }
 
-constexpr Takes kTakes{.causal = Causal::choice,
-                       .window = true,
-                       .sinks = true,
-                       .sink_array = true,
-                       .grouped = true,
-                       .sixteen_bits = true};
-
 Kernel kernel_of_lesson() {
   Kernel kernel{
       [](const Problem& p, Forward& got, const CallOptions& options) { return attend(p, got, options); },
@@ -316,7 +309,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], and
   check_values(fp16(p));
   check(with_gaps(bf16(random_problem({1, 2, 35, 41, 40, 1}, mask))));
   check(with_gaps(fp16(random_problem({1, 2, 35, 41, many_dimensions(8), 1}, mask)), kNan));
-  check_drawn(kKernel, kTakes);
+  check_drawn(kKernel, kTakesAll);
 }
 
 TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
@@ -530,7 +523,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l22][tensor_core_attention][po
 }
 
 COURSE_RUN(RunContext& run) {
-  run_attention(run, kTakes, kKernel.outputs, [&](const Problem& p, Forward& got) {
+  run_attention(run, kTakesAll, kKernel.outputs, [&](const Problem& p, Forward& got) {
     attend_with([&](auto entry, auto&&... arguments) { run.call(entry, arguments...); }, p, got);
   });
 }

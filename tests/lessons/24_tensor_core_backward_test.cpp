@@ -29,13 +29,6 @@ constexpr Format16 kFormats[] = {Format16::bfloat16, Format16::float16};
 
 // --- Calls ---
 
-constexpr Takes kTakes{.causal = Causal::choice,
-                       .window = true,
-                       .sinks = true,
-                       .sink_array = true,
-                       .grouped = true,
-                       .sixteen_bits = true};
-
 float dropout_of(const Problem& p) { return p.dropout ? p.dropout->p : 0.0f; }
 std::uint64_t seed_of(const Problem& p) { return p.dropout ? p.dropout->seed : kSeed; }
 
@@ -167,7 +160,7 @@ Mistakes own_mistakes(const BackwardProblem& p, Gradient which) {
   return found;
 }
 
-const BackwardKernel kBackward{call_backward, kTakes, own_mistakes, tensors_read_for(64, true)};
+const BackwardKernel kBackward{call_backward, kTakesAll, own_mistakes, tensors_read_for(64, true)};
 
 Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {}) {
   return in_16_bits(random_problem(n, mask), format);
@@ -368,8 +361,8 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
       INFO("Rows, heads and batches have gaps between them");
       check_values(kBackward, with_gaps(with_gradient(in_16_bits(p, format))));
     }
-  check_drawn(kBackward, [](const Problem& drawn, Random& often) {
-    return often.integer(0, 1) == 0 ? drawn : dropped(drawn, static_cast<float>(often.integer(1, 9)) / 10);
+  check_drawn(kBackward, [](const Problem& drawn, Random& choice) {
+    return choice.integer(0, 1) == 0 ? drawn : dropped(drawn, static_cast<float>(choice.integer(1, 9)) / 10);
   });
 }
 
@@ -572,7 +565,7 @@ COURSE_GRADCHECK(GradcheckContext& check) {
 COURSE_RUN(RunContext& run) {
   const auto dropout = static_cast<float>(run.number("dropout", 0));
   const auto seed = static_cast<std::uint64_t>(run.integer("seed", 0));
-  run_attention_backward(run, kTakes, [&](const BackwardProblem& problem, Backward& got) {
+  run_attention_backward(run, kTakesAll, [&](const BackwardProblem& problem, Backward& got) {
     BackwardProblem p = problem;
     p.dropout = Dropout{dropout, seed};
     const auto call = [&](const auto&... arguments) {

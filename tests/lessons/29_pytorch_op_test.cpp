@@ -592,7 +592,7 @@ void check_any_order(BackwardProblem any, Random& random) {
 
 }  // namespace
 
-TEST_CASE("backward: any order of axes in memory, from any place on, causal", "[l29][backward][points:2]") {
+TEST_CASE("backward: any order of axes in memory, from any place on", "[l29][backward][points:2]") {
   Problem p = random_problem({.B = 2, .H = 3, .Nq = 6, .Nk = 7, .D = 4}, kCausal);
   p = with_layouts(p, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside, Layout::heads_inside);
   check_backward(with_gradient(p));

@@ -59,7 +59,8 @@ class HostFirst {
   };
   void put_off_host_stores();
   /// Does all that was put off, to find an answer. Nothing that goes wrong may come back to the host code
-  /// that waits for it, so an exception ends the process. Whether there is an answer: the device works.
+  /// that waits for it, so an exception ends the process. Returns whether there is an answer: whether the
+  /// device still works.
   bool find_out() noexcept;
   /// Tells the answer of a question, and does nothing more of what is queued. Ends the process if that fails,
   /// too: host code that comes after kernels could see what they stored.

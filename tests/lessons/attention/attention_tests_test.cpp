@@ -1,14 +1,17 @@
 // Tests of what the tests of the attention lessons share.
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
+#include "attention/drawn.hpp"
 #include "grading/testing/case.hpp"
 #include "support/catch.hpp"
 
@@ -219,6 +222,26 @@ TEST_CASE("problems of unknown sizes have what they are for, whatever the seed")
     REQUIRE(blocks.size() == 2);
     CHECK(blocks[0] != blocks[1]);
     blocks_of_a_head.insert(blocks.begin(), blocks.end());
+  }
+  for (int seed = 0; seed < 10; ++seed) {
+    grading::current_case().name = "seed " + std::to_string(seed);
+    const std::vector<Problem> drawn = drawn_problems(kTakesAll, 128, seed % 2 == 1);
+    REQUIRE(drawn.size() == 5);
+    for (const Problem& p : drawn) {
+      INFO(describe(p));
+      CHECK(p.D() % 8 == 0);
+      CHECK(p.D() <= 128);
+      CHECK(p.scale > 0);  // which a contract in 16 bits may ask for
+    }
+    const auto& [few, wide, long_rows, long_and_wide, grouped] =
+        std::tie(drawn[0], drawn[1], drawn[2], drawn[3], drawn[4]);
+    CHECK((few.D() <= 64 && few.B() >= 4));
+    CHECK((wide.D() > 64 && wide.B() >= 2));
+    CHECK((long_rows.D() <= 64 && long_rows.Nk() >= 400));
+    CHECK((long_and_wide.D() > 64 && long_and_wide.Nk() >= 130));
+    CHECK((grouped.H() >= 7 * grouped.H_kv() && grouped.B() >= 2));
+    const std::vector<Problem> negative = drawn_problems({}, 128, false);
+    CHECK(std::ranges::any_of(negative, [](const Problem& p) { return p.scale < 0; }));
   }
   grading::current_case().name = name;
   CHECK(dims == std::set<Int>{16, 32, 48, 64, 80, 96, 112, 128});

@@ -196,6 +196,13 @@ struct Takes {
   bool sixteen_bits = false;  ///< q, k, v, dout and what is made of them: float16, or words of bfloat16
 };
 
+inline constexpr Takes kTakesAll{.causal = Causal::choice,
+                                 .window = true,
+                                 .sinks = true,
+                                 .sink_array = true,
+                                 .grouped = true,
+                                 .sixteen_bits = true};
+
 /// @brief An array of the problem's type, in float32: of 16 bits if `format` says so.
 Tensor<float> read_array(grading::RunContext& run, const char* name,
                          const std::vector<std::string>& dimensions, std::optional<Format16> format);

@@ -132,10 +132,12 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     const Sizes n = drawn_sizes(kSizes[i], takes, max_dim, random);
     Problem p =
         with_scores(random_problem(n, drawn_mask(n, takes, random)), scores[i], backward, in_float16, random);
-    // In 16 bits, a contract may take the largest product for the largest score.
+    // In 16 bits, contracts ask for a scale that is not negative.
     const bool has_infinities = scores[i] == ScoresAre::minus_inf || scores[i] == ScoresAre::empty_rows;
-    if (is_negative && !takes.sixteen_bits && !has_infinities) p.scale = -p.scale;
-    is_negative = !is_negative;
+    if (!has_infinities) {
+      if (is_negative && !takes.sixteen_bits) p.scale = -p.scale;
+      is_negative = !is_negative;  // every second one, so that there is one for sure
+    }
     if (takes.sink_array && chance(random, 2)) p = with_sink(std::move(p));
     if (change) p = change(p, random);
     if (takes.sixteen_bits) p = in_16_bits(std::move(p), format);

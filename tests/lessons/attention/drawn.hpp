@@ -18,10 +18,10 @@ namespace course::attention_tests {
 /// What is added to a drawn problem before it is laid out in memory, such as dropout.
 using Change = std::function<Problem(const Problem&, Random&)>;
 
-/// @brief Five problems of up to `max_dim` dimensions, which depend on the case's seed: with few dimensions;
-/// with more than 64; with 400 keys or more; with several tiles of keys in more than 64 dimensions; with many
-/// heads in a group. Q, K and V have layouts, and so have the results. Some scales are negative, where
-/// contracts allow it. `backward`: the scores are fair to gradients.
+/// @brief Five problems of up to `max_dim` dimensions, which depend on the case's seed: with four batches or
+/// more; with more than 64 dimensions; with 400 keys or more; with both, but fewer keys; with many heads in a
+/// group. Q, K, V and the results have layouts of their own. Some scales are negative, but not in 16 bits.
+/// `backward`: the scores are fair to gradients.
 std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward,
                                     const Change& change = {});
 

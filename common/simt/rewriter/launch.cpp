@@ -319,20 +319,14 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
 
   tokens.replace(first, launch, "::simt::launch(" + name_literal(tokens, first, launch) + ", ");
   tokens.replace(launch, launch + 1, "::simt::LaunchConfig(");
-  std::string separator = ", ";
-  if (close == open + 1) separator = "";
-  // Variadic arguments may be none, and then the comma has to go. The two spellings do not mix.
-  if (close == open + 2 && tokens.is_variadic_parameter(open + 1))
-    separator = tokens.is(open + 1, "__VA_ARGS__") ? " __VA_OPT__(,) " : ", ##";
-  tokens.replace(open, open + 1, separator);
   const bool zero = translate_untyped_arguments(tokens, open, close);
-  const std::string call = name + "(simt_args...);";
+  const std::string known = "simt_kernel(" + name + ")", call = name + "(simt_args...);",
+                    numbers = name + "(::simt::as_number(simt_args)...)";
   tokens.replace(configuration.close, open,
-                 "), [=](auto&... simt_args) { " +
-                     (zero ? "if constexpr (requires { " + name + "(::simt::as_number(simt_args)...); }) " +
-                                 name + "(::simt::as_number(simt_args)...); else " + call
-                           : call) +
-                     " }");
+                 "), [&](auto simt_kernel) { if constexpr (requires { " + known + "; }) return " + known +
+                     "; }, [&](auto&... simt_args) { " +
+                     (zero ? "if constexpr (requires { " + numbers + "; }) " + numbers + "; else " : "") +
+                     call + " })");
 }
 
 }  // namespace

@@ -23,9 +23,10 @@ inline constexpr int kDefaultArchitecture = 900;
 /// @brief Translates CUDA C++ into C++ that a host compiler accepts, given the simulator's headers.
 ///
 /// What no host compiler accepts is translated; every other byte stays as it was:
-///   - `k<T><<<g, b, s, st>>>(x)` becomes `::simt::launch("k<T>", ::simt::LaunchConfig(g, b, s, st),
-///     [=](auto&... simt_args) { k<T>(simt_args...); }, x)`. An argument that is just `NULL` becomes
-///     `nullptr`, a literal 0 and values in braces become objects that convert to the parameter's type.
+///   - `k<T><<<g, b, s, st>>>(x)` becomes `::simt::launch("k<T>", ::simt::LaunchConfig(g, b, s, st), ...)(x)`
+///     with two lambdas: one says which kernel that is, where the name alone tells; one calls it. An argument
+///     that is just `NULL` becomes `nullptr`, a literal 0 and values in braces become objects that convert to
+///     the parameter's type.
 ///   - `extern __shared__ T s[];` becomes `static thread_local T* const s = ::simt::dynamic_shared<T>();`, or
 ///     in a function `SIMT_DYNAMIC_SHARED T* const s = ::simt::dynamic_shared<T>();`.
 ///   - `static` and `extern` beside any other `__shared__` go, since that word stands for `static

@@ -39,10 +39,8 @@ Sequence::Sequence(File& file, const Directive& define) : file_(file), is_macro_
     has_parameters_ = true;
     for (next = 2; next < size() && kind(next) != TokenKind::close_paren; ++next) {
       if (kind(next) == TokenKind::word) parameters_.push_back(text(next));
-      if (kind(next) == TokenKind::ellipsis) {
-        variadic_ = kind(next - 1) == TokenKind::word ? parameters_.back() : "__VA_ARGS__";
-        parameters_.push_back(variadic_);
-      }
+      if (kind(next) == TokenKind::ellipsis && kind(next - 1) != TokenKind::word)
+        parameters_.push_back("__VA_ARGS__");
     }
     ++next;
   }
@@ -64,10 +62,6 @@ bool Sequence::is_one_of(std::uint32_t index, std::span<const std::string_view> 
 bool Sequence::is_parameter(std::uint32_t index) const {
   if (!has_parameters_ || kind(index) != TokenKind::word) return false;
   return std::find(parameters_.begin(), parameters_.end(), text(index)) != parameters_.end();
-}
-
-bool Sequence::is_variadic_parameter(std::uint32_t index) const {
-  return !variadic_.empty() && is(index, variadic_);
 }
 
 namespace {

@@ -55,8 +55,6 @@ class Sequence {
   bool is_one_of(std::uint32_t index, std::span<const std::string_view> texts) const;
   std::string text(std::uint32_t index) const { return clean_text(file_.lexed.source, tokens_[index]); }
   bool is_parameter(std::uint32_t index) const;
-  /// True for `__VA_ARGS__`, or the name that takes its place as in `#define F(rest...)`.
-  bool is_variadic_parameter(std::uint32_t index) const;
 
   /// The bracket that belongs to the one at `index`, or kNone.
   std::uint32_t match(std::uint32_t index) const { return matches_[index]; }
@@ -102,7 +100,6 @@ class Sequence {
   std::span<const Token> tokens_;
   std::vector<std::uint32_t> matches_;
   std::vector<std::string> parameters_;
-  std::string variadic_;
 };
 
 /// Words that can stand in front of an expression or a statement and are no part of it.

@@ -187,28 +187,17 @@ struct LaunchConfig {
       : grid(grid_), block(block_), dynamic_shared_bytes(bytes), stream(stream_) {}
 };
 
-/// @brief Where the kernel lies if it is called through a pointer; nullptr if it is called by its name. The
-/// call that
-/// `<<<...>>>` becomes captures such a pointer, and nothing else.
-template <class Kernel>
-const void* pointed_to_by([[maybe_unused]] const Kernel& kernel) {
-  if constexpr (std::is_empty_v<Kernel> || sizeof(Kernel) != sizeof(void*) ||
-                !std::is_trivially_copyable_v<Kernel>) {
-    return nullptr;
-  } else {
-    const void* function;
-    __builtin_memcpy(&function, &kernel, sizeof(function));
-    return function;
-  }
-}
-
-/// A literal 0 among the arguments of a launch: a number or a null pointer, as the parameter has it.
+/// A literal 0 among the arguments of a launch: a number, a null pointer or an object made of a number, as
+/// the parameter has it.
 struct Zero {
   operator int() const { return 0; }
   template <class T>
   operator T*() const {
     return nullptr;
   }
+  template <class T>
+  requires std::is_class_v<T> && std::is_convertible_v<int, T>
+  operator T() const { return 0; }
 };
 /// Known to no compiler beforehand, as an argument of a kernel is not.
 inline int as_number(Zero&) {
@@ -235,25 +224,26 @@ Braced<Make> braced(Make make) {
   return {make};
 }
 
-/// @brief Queues `kernel(args...)` for every thread of the grid; in a kernel, for when its grid has ended.
-/// The arguments are copied now, as on a GPU; each thread then gets its own copy of them through the kernel's
-/// parameters.
-template <class Kernel, class... Args>
-void launch(const char* name, const LaunchConfig& config, Kernel kernel, const Args&... args) {
+/// @brief Queues `kernel(arguments...)` for every thread of the grid; in a kernel, for when its grid has
+/// ended. Each thread gets its own copy of the arguments through the kernel's parameters.
+/// @param function Where the kernel lies if it is known by a pointer; nullptr if it is called by its name.
+template <class Kernel, class... Arguments>
+void queue(const char* name, const LaunchConfig& config, const void* function, Kernel kernel,
+           std::tuple<Arguments...> arguments) {
   static_assert(
-      (std::is_copy_constructible_v<std::decay_t<const Args&>> && ...),
+      (std::is_copy_constructible_v<Arguments> && ...),
       "a launch copies its arguments, and one of these cannot be copied: pass a pointer to device memory");
   constexpr std::size_t kMostBytes = 32764;  // since CUDA 12.1; before, 4096
   static_assert(
-      (sizeof(std::decay_t<const Args&>) + ... + std::size_t{0}) <= kMostBytes,
+      (sizeof(Arguments) + ... + std::size_t{0}) <= kMostBytes,
       "the arguments of a launch have more than 32,764 bytes, which is more than CUDA passes: pass a "
       "pointer to device memory");
   struct Call {
     Kernel kernel;
-    std::tuple<std::decay_t<const Args&>...> arguments;
+    std::tuple<Arguments...> arguments;
   };
   SimtLaunch request{.name = name,
-                     .function = pointed_to_by(kernel),
+                     .function = function,
                      .grid = {config.grid.x, config.grid.y, config.grid.z},
                      .block = {config.block.x, config.block.y, config.block.z},
                      .dynamic_shared_bytes = config.dynamic_shared_bytes,
@@ -273,14 +263,88 @@ void launch(const char* name, const LaunchConfig& config, Kernel kernel, const A
                      .of_library = config.of_library};
   if (simt_in_kernel() != 0) {
     // The memory of a thread is its own; the runtime makes a copy where the host's memory is.
-    constexpr bool kBytes = (std::is_trivially_copyable_v<std::decay_t<const Args&>> && ...);
+    constexpr bool kBytes = (std::is_trivially_copyable_v<Arguments> && ...);
     simt_check(kBytes, "arguments of a launch by a kernel are trivially copyable");
-    Call call{kernel, {args...}};
+    Call call{kernel, std::move(arguments)};
     request.arguments = &call;
     simt_launch_from_kernel(&request);
   } else {
-    request.arguments = ::new (simt_new_arguments(sizeof(Call), alignof(Call))) Call{kernel, {args...}};
+    request.arguments =
+        ::new (simt_new_arguments(sizeof(Call), alignof(Call))) Call{kernel, std::move(arguments)};
     simt_launch(&request);
+  }
+}
+
+/// A kernel of which the type is known, from `kernel` in `kernel<<<...>>>`.
+/// @tparam kByName Whether that is its own name, and no pointer to it.
+template <bool kByName, class... Parameters>
+struct Known {
+  void (*kernel)(Parameters...);
+};
+/// Makes that of a function or a pointer to one, and nothing of a set of functions.
+struct AsKnown {
+  template <bool kByName, class... Parameters>
+  static Known<kByName, Parameters...> known(void (*kernel)(Parameters...)) {
+    return {kernel};
+  }
+  template <class Function>
+  auto operator()(Function&& kernel) const
+      -> decltype(known<std::is_function_v<std::remove_reference_t<Function>>>(kernel)) {
+    return {kernel};
+  }
+};
+
+/// `kernel<<<config>>>`, which waits for its arguments. Which kernel is meant, or what its other parameters
+/// are, only a call tells: the arguments are copied now, and converted by that call, as the kernel runs.
+template <class Call>
+struct LaunchByCall {
+  const char* name;
+  LaunchConfig config;
+  Call call;
+
+  template <class... Args>
+  void operator()(const Args&... args) const {
+    queue(name, config, nullptr, call, std::tuple<std::decay_t<const Args&>...>{args...});
+  }
+};
+
+/// `kernel<<<config>>>`, which waits for its arguments and turns them into the kernel's parameters, as a call
+/// of a function does.
+template <class Call, bool kByName, class... Parameters>
+struct LaunchKnown {
+  LaunchByCall<Call> by_call;
+  Known<kByName, Parameters...> known;
+
+  /// Has a type of its own for each launch in the text, so that no two share code.
+  struct Kernel {
+    void (*kernel)(Parameters...);
+    void operator()(Parameters&... arguments) const { kernel(arguments...); }
+  };
+
+  void operator()(Parameters... arguments) const {
+    queue(by_call.name, by_call.config, kByName ? nullptr : reinterpret_cast<const void*>(known.kernel),
+          Kernel{known.kernel}, std::tuple<Parameters...>{std::forward<Parameters>(arguments)...});
+  }
+  /// With parameters that are not given; or what does not fit, of which the compiler says where the call is.
+  template <class... Args>
+  requires(!std::is_invocable_v<void (*)(Parameters...), Args...>) void operator()(Args&&... args) const {
+    by_call(args...);
+  }
+};
+
+/// @brief Begins `kernel<<<config>>>(...)`.
+/// @param kernel Calls its argument with `kernel`, if that can be called with it.
+/// @param call   Calls `kernel` with its arguments.
+template <class Kernel, class Call>
+auto launch(const char* name, const LaunchConfig& config, Kernel kernel, Call call) {
+  const LaunchByCall<Call> by_call{name, config, call};
+  if constexpr (std::is_void_v<std::invoke_result_t<Kernel, AsKnown>>) {
+    return by_call;
+  } else {
+    return [&]<bool kByName, class... Parameters>(Known<kByName, Parameters...> known) {
+      return LaunchKnown<Call, kByName, Parameters...>{by_call, known};
+    }
+    (kernel(AsKnown()));
   }
 }
 

@@ -17,8 +17,10 @@ struct StoredAs {
 template <class... Parameters, std::size_t... Index>
 void launch_pointers(void (*kernel)(Parameters...), const LaunchConfig& config, void** arguments,
                      std::index_sequence<Index...>) {
-  launch(simt_kernel_name(reinterpret_cast<const void*>(kernel)), config, kernel,
-         *static_cast<typename StoredAs<Parameters>::type*>(arguments[Index])...);
+  const auto* const function = reinterpret_cast<const void*>(kernel);
+  queue(simt_kernel_name(function), config, function, kernel,
+        std::tuple<typename StoredAs<Parameters>::type...>{
+            *static_cast<typename StoredAs<Parameters>::type*>(arguments[Index])...});
 }
 
 }  // namespace simt
@@ -69,10 +71,12 @@ template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
   if (config->numAttrs != 0) return cudaErrorNotSupported;
-  simt::launch(
-      simt_kernel_name(reinterpret_cast<const void*>(kernel)),
-      simt::LaunchConfig(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream), kernel,
-      static_cast<typename simt::StoredAs<Parameters>::type>(arguments)...);
+  const auto* const function = reinterpret_cast<const void*>(kernel);
+  simt::queue(
+      simt_kernel_name(function),
+      simt::LaunchConfig(config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream),
+      function, kernel,
+      std::tuple<typename simt::StoredAs<Parameters>::type...>{std::forward<Arguments>(arguments)...});
   return cudaPeekAtLastError();
 }
 

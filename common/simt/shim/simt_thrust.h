@@ -71,8 +71,8 @@ struct DeviceSystem {
   void run(Work work) const {
     simt::LaunchConfig config(1, 1, 0, stream);
     config.of_library = true;
-    simt::launch(
-        "a Thrust algorithm", config, [](Work one) { one(); }, work);
+    simt::queue(
+        "a Thrust algorithm", config, nullptr, [](Work one) { one(); }, std::tuple<Work>{work});
     check(cudaGetLastError());
     check(cudaStreamSynchronize(stream));
   }

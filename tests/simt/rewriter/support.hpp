@@ -31,10 +31,18 @@ inline std::string refusal(std::string_view source) {
   return "";
 }
 
+/// The lambdas of a launch of `name`; the second one does `call`.
+inline std::string lambdas(const std::string& name, const std::string& call) {
+  const std::string known = "simt_kernel(" + name + ")";
+  return "[&](auto simt_kernel) { if constexpr (requires { " + known + "; }) return " + known +
+         "; }, [&](auto&... simt_args) { " + call + " }";
+}
+inline std::string lambdas(const std::string& name) { return lambdas(name, name + "(simt_args...);"); }
+
 /// What a launch of `name` becomes.
 inline std::string launch(const std::string& name, const std::string& config, const std::string& arguments) {
-  return "::simt::launch(\"" + name + "\", ::simt::LaunchConfig(" + config + "), [=](auto&... simt_args) { " +
-         name + "(simt_args...); }" + (arguments.empty() ? "" : ", " + arguments) + ")";
+  return "::simt::launch(\"" + name + "\", ::simt::LaunchConfig(" + config + "), " + lambdas(name) + ")(" +
+         arguments + ")";
 }
 
 inline std::string read(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include "support.hpp"
 
+using simt::test::lambdas;
 using simt::test::launch;
 using simt::test::refusal;
 using simt::test::rewritten;
@@ -56,11 +57,9 @@ TEST_CASE("a # in the middle of a line begins no directive", "[rewriter][text]")
 
 TEST_CASE("tokens that a backslash-newline cuts are whole", "[rewriter][text]") {
   CHECK(rewritten("k<\\\n<<1, 2>\\\n>>(x);") ==
-        "::simt::launch(\"k\", ::simt::LaunchConfig(\n1, 2), [=](auto&... simt_args) { k(simt_args...); }\n, "
-        "x);");
+        "::simt::launch(\"k\", ::simt::LaunchConfig(\n1, 2), " + lambdas("k") + ")\n(x);");
   CHECK(rewritten("ker\\\nnel<<<1, 2>>>(x);") ==
-        "::simt::launch(\"kernel\", \n::simt::LaunchConfig(1, 2), [=](auto&... simt_args) { "
-        "kernel(simt_args...); }, x);");
+        "::simt::launch(\"kernel\", \n::simt::LaunchConfig(1, 2), " + lambdas("kernel") + ")(x);");
   CHECK(rewritten("extern __sha\\\nred__ float s[];") ==
         "static thread_local float* const s = ::simt::dynamic_shared<float>()\n;");
 }
@@ -68,34 +67,28 @@ TEST_CASE("tokens that a backslash-newline cuts are whole", "[rewriter][text]") 
 TEST_CASE("comments and line breaks inside a launch keep their lines", "[rewriter][text]") {
   CHECK(
       rewritten("k // name\n<T, /* two\nlines */ U>\n<<<1, // blocks\n2>>>\n(x, // first\ny);\nint after;") ==
-      "::simt::launch(\"k <T, U>\", \n\n\n::simt::LaunchConfig(1, // blocks\n2), [=](auto&... simt_args) { k "
-      "<T, "
-      "U>(simt_args...); }\n, x, // first\ny);\nint after;");
+      "::simt::launch(\"k <T, U>\", \n\n\n::simt::LaunchConfig(1, // blocks\n2), " + lambdas("k <T, U>") +
+          ")\n(x, // first\ny);\nint after;");
 }
 
 TEST_CASE("Windows line ends stay Windows line ends", "[rewriter][text]") {
   CHECK(rewritten("k<\r\nT><<<1, 2>>>(x);\r\n") ==
-        "::simt::launch(\"k< T>\", \r\n::simt::LaunchConfig(1, 2), [=](auto&... simt_args) { k< "
-        "T>(simt_args...); }, x);\r\n");
+        "::simt::launch(\"k< T>\", \r\n::simt::LaunchConfig(1, 2), " + lambdas("k< T>") + ")(x);\r\n");
   CHECK(rewritten("#define G \\\r\n k< \\\r\n T><<<1, 2>>>()\r\nint x;") ==
-        "#define G \\\r\n ::simt::launch(\"k< T>\",  \\\r\n::simt::LaunchConfig(1, 2), [=](auto&... "
-        "simt_args) { k< "
-        "T>(simt_args...); })\r\nint x;");
+        "#define G \\\r\n ::simt::launch(\"k< T>\",  \\\r\n::simt::LaunchConfig(1, 2), " + lambdas("k< T>") +
+            ")()\r\nint x;");
 }
 
 TEST_CASE("brackets are matched through both branches of a conditional", "[rewriter][text]") {
   CHECK(rewritten("k<<<1, 2>>>(\n#if A\nf(1,\n#else\nf(2,\n#endif\nNULL), NULL);") ==
-        "::simt::launch(\"k\", ::simt::LaunchConfig(1, 2), [=](auto&... simt_args) { k(simt_args...); }, "
-        "\n#if A\nf(1,\n#else\n"
-        "f(2,\n#endif\nNULL), nullptr);");
+        launch("k", "1, 2", "\n#if A\nf(1,\n#else\nf(2,\n#endif\nNULL), nullptr") + ";");
 }
 
 TEST_CASE("a launch may begin in either branch of a conditional", "[rewriter][text]") {
   CHECK(rewritten("#ifdef BIG\nk<<<1, 2>>>(\n#else\nj<<<1, 2>>>(\n#endif\nx, NULL);") ==
-        "#ifdef BIG\n::simt::launch(\"k\", ::simt::LaunchConfig(1, 2), [=](auto&... simt_args) { "
-        "k(simt_args...); }, \n#else\n"
-        "::simt::launch(\"j\", ::simt::LaunchConfig(1, 2), [=](auto&... simt_args) { j(simt_args...); }, "
-        "\n#endif\nx, nullptr);");
+        "#ifdef BIG\n::simt::launch(\"k\", ::simt::LaunchConfig(1, 2), " + lambdas("k") +
+            ")(\n#else\n::simt::launch(\"j\", ::simt::LaunchConfig(1, 2), " + lambdas("j") +
+            ")(\n#endif\nx, nullptr);");
 }
 
 TEST_CASE("a directive inside a kernel's name is refused", "[rewriter][text][error]") {

@@ -243,10 +243,12 @@ class Generator {
       value();
       same(gap());
     }
-    both(">>>", "), [=](auto&... simt_args) { " + kernel.joined + "(simt_args...); }");
+    const std::string known = "simt_kernel(" + kernel.joined + ")";
+    both(">>>", "), [&](auto simt_kernel) { if constexpr (requires { " + known + "; }) return " + known +
+                    "; }, [&](auto&... simt_args) { " + kernel.joined + "(simt_args...); })");
     same(gap());
     const std::size_t count = random_.below(4);
-    both("(", count == 0 ? "" : ", ");
+    same("(");
     for (std::size_t i = 0; i < count; ++i) {
       if (i > 0) same(",");
       same(gap());

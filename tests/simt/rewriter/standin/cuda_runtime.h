@@ -120,13 +120,15 @@ T& as_number(T& argument) {
   return argument;
 }
 
-template <class Kernel, class... Arguments>
-void launch(const char* name, const LaunchConfig& config, Kernel kernel, Arguments... arguments) {
-  last_kernel = name;
-  gridDim = config.grid;
-  blockDim = config.block;
-  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
-    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) kernel(arguments...);
+template <class Kernel, class Call>
+auto launch(const char* name, const LaunchConfig& config, Kernel, Call call) {
+  return [=](auto... arguments) {
+    last_kernel = name;
+    gridDim = config.grid;
+    blockDim = config.block;
+    for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
+      for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) call(arguments...);
+  };
 }
 
 alignas(128) inline thread_local char dynamic_memory[4096];

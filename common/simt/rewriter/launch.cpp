@@ -263,7 +263,7 @@ bool translate_untyped_arguments(Sequence& tokens, std::uint32_t open, std::uint
   for (std::uint32_t first = open + 1, end = 0; first < close; first = end + 1) {
     end = argument_end(tokens, first, close);
     if (tokens.kind(first) == TokenKind::open_brace && tokens.match(first) == end - 1) {
-      tokens.insert(first, "::simt::braced([=]<class simt_type>() { return simt_type");
+      tokens.insert(first, "::simt::braced([=]<class simt_type>() mutable { return simt_type");
       tokens.append(end - 1, "; })");
     } else if (end == first + 1 && tokens.is(first, "NULL")) {
       tokens.replace(first, end, "nullptr");

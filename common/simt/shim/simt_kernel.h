@@ -213,7 +213,7 @@ T& as_number(T& argument) {
 /// Values in braces among the arguments of a launch: an object of the parameter's type.
 template <class Make>
 struct Braced {
-  Make make;
+  mutable Make make;
   template <class T>
   operator T() const {
     return make.template operator()<T>();

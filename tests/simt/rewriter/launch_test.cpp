@@ -141,8 +141,10 @@ TEST_CASE("a literal 0 and values in braces take the parameter's type", "[rewrit
                     "if constexpr (requires { k(::simt::as_number(simt_args)...); }) "
                     "k(::simt::as_number(simt_args)...); else k(simt_args...);") +
             ")(p, ::simt::Zero());");
-  CHECK(rewritten("k<<<1, 2>>>({a, 4}, 10);") ==
-        launch("k", "1, 2", "::simt::braced([=]<class simt_type>() { return simt_type{a, 4}; }), 10") + ";");
+  CHECK(
+      rewritten("k<<<1, 2>>>({a, 4}, 10);") ==
+      launch("k", "1, 2", "::simt::braced([=]<class simt_type>() mutable { return simt_type{a, 4}; }), 10") +
+          ";");
 }
 
 TEST_CASE("a kernel that is handed on as void* keeps its type", "[rewriter][launch]") {

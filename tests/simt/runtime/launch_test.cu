@@ -39,6 +39,56 @@ std::string refusal() {
   return fault.message;
 }
 
+__global__ void store_kernel(int* out, int value, int at) { out[at] = value; }
+using StoreKernel = void (*)(int*, int, int);
+template <int kFactor>
+__global__ void store_template_kernel(int* out, int value, int at) {
+  out[at] = value * kFactor;
+}
+struct Pair {
+  int first, second;
+};
+__global__ void store_pair_kernel(int* out, Pair pair, int at) {
+  out[at] = pair.first;
+  out[at + 1] = pair.second;
+}
+__global__ void overloaded_kernel(int* out, int) { *out = 10; }
+__global__ void overloaded_kernel(int* out, float) { *out = 20; }
+__global__ void default_kernel(int* out, int value = 42) { *out = value; }
+template <class T>
+__global__ void deduced_kernel(int* out, T value) {
+  *out = static_cast<int>(value);
+}
+
+/// Device memory that cannot be copied, and converts to a pointer.
+struct Owner {
+  explicit Owner(std::size_t count) : data(device_array<int>(count)) {}
+  Owner(const Owner&) = delete;
+  operator int*() const { return data; }
+  int* data;
+};
+/// Counts how often it is made a number.
+struct Number {
+  operator int() {
+    ++asked;
+    return value;
+  }
+  int value, asked = 0;
+};
+struct Constants {
+  static const int kSecond = 7;  // declared, and defined nowhere
+};
+struct Launcher {
+  StoreKernel kernel;
+  void run(int* out, int value, int at) const { kernel<<<1, 1>>>(out, value, at); }
+};
+struct KernelTable {
+  KernelTable() = default;
+  KernelTable(const KernelTable&) = delete;
+  StoreKernel kernels[2] = {store_kernel, store_template_kernel<1>};
+  int used = 0;
+};
+
 __global__ void resize_kernel() {
   const_cast<volatile unsigned&>(gridDim.x) = 77;
   const_cast<volatile unsigned&>(threadIdx.x) = 78;
@@ -178,6 +228,47 @@ TEST_CASE("arguments are copied at the launch", "[simt][launch]") {
   scale = 100.0f;
   big.values[5] = -1.0f;
   REQUIRE(to_host(out, 64)[5] == 10.0f);
+}
+
+TEST_CASE("arguments become the kernel's parameters at the launch", "[simt][launch]") {
+  const FreshDevice device;
+  const Owner out(4);
+  Number number{1};
+  store_kernel<<<1, 1>>>(out, number, 0);
+  REQUIRE(number.asked == 1);
+  number.value = 100;
+  store_template_kernel<1><<<1, 1>>>(out, number, 1);
+  REQUIRE(number.asked == 2);
+  number.value = 200;
+  store_pair_kernel<<<1, 1>>>(out, {number, Constants::kSecond}, 2);
+  number.value = 300;
+  REQUIRE(to_host(out.data, 4) == std::vector<int>{1, 100, 200, 7});
+}
+
+TEST_CASE("the kernel's name is evaluated once, at the launch", "[simt][launch]") {
+  const FreshDevice device;
+  const Owner out(4);
+  static StoreKernel chosen = store_kernel;
+  chosen<<<1, 1>>>(out, 1, 0);
+  chosen = nullptr;
+  Launcher{store_kernel}.run(out, 2, 1);
+  KernelTable table;
+  table.kernels[table.used++]<<<1, 1>>>(out, 3, 2);
+  REQUIRE(table.used == 1);
+  table.kernels[table.used++]<<<1, 1>>>(out, 4, 3);
+  table.kernels[1] = nullptr;
+  REQUIRE(to_host(out.data, 4) == std::vector<int>{1, 2, 3, 4});
+}
+
+TEST_CASE("of overloaded kernels, templates and default arguments, a launch means what a call means",
+          "[simt][launch]") {
+  const FreshDevice device;
+  int* out = device_array<int>(4);
+  overloaded_kernel<<<1, 1>>>(out, 1);
+  overloaded_kernel<<<1, 1>>>(out + 1, 1.0f);
+  default_kernel<<<1, 1>>>(out + 2);
+  deduced_kernel<<<1, 1>>>(out + 3, 8.75);
+  REQUIRE(to_host(out, 4) == std::vector<int>{10, 20, 42, 8});
 }
 
 TEST_CASE("accepted launches are listed with their shapes", "[simt][launch]") {

@@ -538,7 +538,8 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   access.values = access.kind == Kind::write ? event.seconds : nullptr;
   if (access.lanes == 0) return;
   if (access.kind != Kind::read) note_variables(access);
-  if (access.space == Space::shared && !detector_.watches(access)) return;
+  if (access.space == Space::shared) access.lanes = detector_.watched_lanes(access);
+  if (access.lanes == 0) return;
   count_access(access, sites_[site].counters);
   detector_.access(access);
 }

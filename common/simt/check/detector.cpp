@@ -374,8 +374,16 @@ void Detector::write_after_reads(const Touch& touch, const Cell& cell) {
     report_conflict(touch, touch.thread, cell.other_read, Did::read);
 }
 
-bool Detector::watches(const WarpAccess& access) {
-  const std::uint64_t offset = access.offsets[std::countr_zero(access.lanes)];
+LaneMask Detector::watched_lanes(const WarpAccess& access) {
+  if (is_watched(access.offsets[std::countr_zero(access.lanes)])) return access.lanes;  // in nearly all cases
+  LaneMask watched = 0;
+  for_each_lane(access.lanes, [&](unsigned lane) {
+    if (is_watched(access.offsets[lane])) watched |= LaneMask{1} << lane;
+  });
+  return watched;
+}
+
+bool Detector::is_watched(std::uint64_t offset) {
   if (last_shared_ == nullptr || offset < last_shared_->offset ||
       offset >= last_shared_->offset + last_shared_->bytes)
     last_shared_ = memory_map().find_shared(offset);

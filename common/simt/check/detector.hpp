@@ -75,8 +75,8 @@ class Detector {
   /// Those to memory of which there was no room to remember anything.
   std::uint64_t take_unwatched_accesses() { return global_.take_unwatched(); }
 
-  /// False for a variable of the simulator's own that lies among the shared ones.
-  bool watches(const WarpAccess& shared_access);
+  /// All but those that access a variable of the simulator's own, which lies among the shared ones.
+  LaneMask watched_lanes(const WarpAccess& shared_access);
   void access(const WarpAccess& access);
   void copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, const CopyExtent& extent);
   void copy_lands(unsigned thread, std::uint64_t shared_offset);
@@ -159,6 +159,7 @@ class Detector {
   bool all_in_bounds(const WarpAccess& access);
   /// Whether one variable or allocation holds the bytes from `begin` to `end`: the last one, or the one at
   /// `begin`.
+  bool is_watched(std::uint64_t shared_offset);
   bool in_one_range(Space space, std::uint64_t begin, std::uint64_t end);
   bool in_bounds(const WarpAccess& access, unsigned lane);
   bool is_initialised(const Touch& touch, Cell& cell) const;

@@ -244,6 +244,17 @@ std::string name_literal(const Sequence& tokens, std::uint32_t first, std::uint3
   return result;
 }
 
+/// Whether what looks like an argument may stand in a template argument list: behind a '<', before a '>'.
+bool may_lie_in_angles(const Sequence& tokens, std::uint32_t open, std::uint32_t argument,
+                       std::uint32_t close) {
+  const auto any = [&tokens](TokenKind kind, std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t i = begin; i < end; ++i)
+      if (tokens.kind(i) == kind) return true;
+    return false;
+  };
+  return any(TokenKind::less, open, argument) && any(TokenKind::greater, argument, close);
+}
+
 /// The end of the launch argument that begins at `first`: its comma, or `close`.
 std::uint32_t argument_end(const Sequence& tokens, std::uint32_t first, std::uint32_t close) {
   std::uint32_t i = first;
@@ -262,6 +273,7 @@ bool translate_untyped_arguments(Sequence& tokens, std::uint32_t open, std::uint
   bool any_zero = false;
   for (std::uint32_t first = open + 1, end = 0; first < close; first = end + 1) {
     end = argument_end(tokens, first, close);
+    if (may_lie_in_angles(tokens, open, first, close)) continue;
     if (tokens.kind(first) == TokenKind::open_brace && tokens.match(first) == end - 1) {
       tokens.insert(first, "::simt::braced([=]<class simt_type>() mutable { return simt_type");
       tokens.append(end - 1, "; })");
@@ -323,7 +335,7 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
   const std::string known = "simt_kernel(" + name + ")", call = name + "(simt_args...);",
                     numbers = name + "(::simt::as_number(simt_args)...)";
   tokens.replace(configuration.close, open,
-                 "), [&](auto simt_kernel) { if constexpr (requires { " + known + "; }) return " + known +
+                 "), [&](auto simt_kernel) -> decltype(" + known + ") { return " + known +
                      "; }, [&](auto&... simt_args) { " +
                      (zero ? "if constexpr (requires { " + numbers + "; }) " + numbers + "; else " : "") +
                      call + " })");

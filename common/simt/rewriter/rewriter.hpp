@@ -27,8 +27,9 @@ inline constexpr int kDefaultArchitecture = 900;
 ///     with two lambdas: one says which kernel that is, where the name alone tells; one calls it. An argument
 ///     that is just `NULL` becomes `nullptr`, a literal 0 and values in braces become objects that convert to
 ///     the parameter's type.
-///   - `extern __shared__ T s[];` becomes `static thread_local T* const s = ::simt::dynamic_shared<T>();`, or
-///     in a function `SIMT_DYNAMIC_SHARED T* const s = ::simt::dynamic_shared<T>();`.
+///   - `extern __shared__ T s[];` becomes `static thread_local T* const s SIMT_DYNAMIC_LABEL =
+///     ::simt::dynamic_shared<T>();`, or in a function `SIMT_DYNAMIC_SHARED T* const s =
+///     ::simt::dynamic_shared<T>();`.
 ///   - `static` and `extern` beside any other `__shared__` go, since that word stands for `static
 ///     thread_local` here, and an `alignas` behind it moves to the front, the one place where standard C++
 ///     has it.

@@ -180,6 +180,7 @@ std::vector<std::string> rewrite_dynamic(Sequence& tokens, const Declaration& de
       text += (first ? " (*const " : "(*const ") + spelled_name(tokens, name);
       text += ")" + row;
     }
+    if (!in_function && !tokens.is_macro()) text += " SIMT_DYNAMIC_LABEL";
     text += " = ::simt::dynamic_shared<";
     text += type + row;
     text += ">()";

@@ -77,6 +77,7 @@ std::string member_names(const Sequence& tokens, const std::string& variable, co
   for (std::uint32_t i = 0; i + 2 < tokens.size(); ++i) {
     if (!is_variable(tokens, i) || !is_access(tokens, i + 1) || tokens.kind(i + 2) != TokenKind::word)
       continue;
+    if (tokens.is(i + 2, "template") || tokens.is(i + 2, "operator")) continue;
     const std::string object = tokens.text(i);
     if (std::find(objects.begin(), objects.end(), object) == objects.end()) continue;
     if (access.empty() || object == variable) access = tokens.text(i + 1);

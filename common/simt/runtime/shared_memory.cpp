@@ -22,6 +22,7 @@
 #include "simt/runtime/file_view.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/symbolize.hpp"
+#include "simt/shim/simt_abi.h"
 
 // Of the dynamic linker: the address of byte `offset` in the calling thread's copy of a module's thread-local
 // variables, which it makes if need be.
@@ -40,10 +41,11 @@ constexpr int kPoisonByte = 0xff;
 bool is_shared_variable(const char* name) { return std::strncmp(name, "_ZZ", 3) == 0; }
 
 /// It may also stand in a namespace. There, host code may have thread-local variables of its own, which look
-/// alike. What has the size of a pointer is most likely one: that which `extern __shared__ T name[]` becomes.
+/// alike. A pointer that `extern __shared__ T name[]` becomes is known by its label, and guards by theirs.
 /// And the room behind shared memory is there to be no variable of a kernel's.
-bool may_be_shared(const char* name, std::size_t bytes) {
-  return bytes != sizeof(void*) && (bytes != 1 || std::strcmp(name, "__tls_guard") != 0) &&
+bool may_be_shared(const char* name) {
+  return std::strncmp(name, SIMT_LABEL_OF_DYNAMIC, sizeof SIMT_LABEL_OF_DYNAMIC - 1) != 0 &&
+         std::strncmp(name, "_ZGV", 4) != 0 && std::strcmp(name, "__tls_guard") != 0 &&
          std::strstr(name, "room_behind_shared_memory") == nullptr;
 }
 
@@ -93,7 +95,7 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
       const auto type = ELF64_ST_TYPE(symbol.st_info);
       if (type == STT_TLS && is_shared_variable(name))
         module.shared.push_back({symbol.st_value, symbol.st_size, name, function_of(name)});
-      else if (type == STT_TLS && may_be_shared(name, symbol.st_size))
+      else if (type == STT_TLS && may_be_shared(name))
         module.shared.push_back({symbol.st_value, symbol.st_size, name});
       else if (type == STT_TLS && symbol.st_size <= 2 * sizeof(void*))
         module.thread_locals.push_back({symbol.st_value, symbol.st_size, name});

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+/// What the symbol begins with of a pointer to dynamic shared memory that stands outside of functions.
+#define SIMT_LABEL_OF_DYNAMIC "simt_dynamic."
+
 extern "C" {
 
 enum SimtBarrier { simt_barrier_plain, simt_barrier_count, simt_barrier_and, simt_barrier_or };

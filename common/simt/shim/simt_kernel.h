@@ -338,13 +338,13 @@ struct LaunchKnown {
 template <class Kernel, class Call>
 auto launch(const char* name, const LaunchConfig& config, Kernel kernel, Call call) {
   const LaunchByCall<Call> by_call{name, config, call};
-  if constexpr (std::is_void_v<std::invoke_result_t<Kernel, AsKnown>>) {
-    return by_call;
-  } else {
+  if constexpr (std::is_invocable_v<Kernel, AsKnown>) {
     return [&]<bool kByName, class... Parameters>(Known<kByName, Parameters...> known) {
       return LaunchKnown<Call, kByName, Parameters...>{by_call, known};
     }
     (kernel(AsKnown()));
+  } else {
+    return by_call;
   }
 }
 

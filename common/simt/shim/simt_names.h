@@ -4,6 +4,14 @@
 // shared memory gets another name or type, and at the start of every kernel. Only the check flavour of a
 // kernel does anything there.
 
+#include "simt_abi.h"
+
+// Tells the pointer that `extern __shared__ T name[]` outside of functions becomes from `__shared__`
+// variables.
+#define SIMT_TEXT_OF(value) #value
+#define SIMT_NUMBERED_LABEL(number) __asm__(SIMT_LABEL_OF_DYNAMIC SIMT_TEXT_OF(number))
+#define SIMT_DYNAMIC_LABEL SIMT_NUMBERED_LABEL(__COUNTER__)
+
 #ifndef SIMT_CHECK
 
 #define SIMT_DYNAMIC_SHARED static thread_local
@@ -20,7 +28,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "simt_abi.h"
 #include "simt_qualifiers.h"
 
 // Their own functions, not instrumented, and calls that do not throw: a kernel gets neither a branch nor an

@@ -207,6 +207,20 @@ std::function<LoadLimit(const Problem&)> keys_read_for(Int queries) {
   };
 }
 
+Int bytes_of_sinks(const Problem& p) { return p.sink ? 32 * p.B() * p.H() * p.Nq() : 0; }
+
+void require_loads_what_is_seen(const Profile& profile, const Problem& p, Int queries_of_a_tile,
+                                Int keys_of_a_tile, TestLine where) {
+  // Each request of a warp, of 32 numbers or more, may begin in a sector that the one before ended in.
+  const Int row = bytes_of_row(p) + 32 * ((p.D() + 31) / 32 + 1);
+  const Int rows = p.B() * p.H() * (p.Nq() + 2 * meetings_of(p, queries_of_a_tile, keys_of_a_tile).keys);
+  require_loads_at_most(profile, static_cast<std::uint64_t>(row * rows + bytes_of_sinks(p)),
+                        "to load Q once and, for each tile of " + std::to_string(queries_of_a_tile) +
+                            " queries, the tiles of " + std::to_string(keys_of_a_tile) +
+                            " keys in which one of them sees a key,",
+                        where);
+}
+
 void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, const Problem& p,
                         const Outcome& outcome, TestLine where) {
   const std::optional<Profile> profile = profile_if_counted(outcome, where);
@@ -229,7 +243,8 @@ Sizes unknown_sizes_of_whole_sectors() {
 
 Sizes unknown_sizes_of_many_tiles() {
   Random random(case_seed() + 4);
-  return {1, 2, random.integer(130, 160), random.integer(130, 200), 8 * random.integer(1, 12)};
+  const Int H = random.integer(1, 4);
+  return {1, H, random.integer(130, 160), random.integer(130, 200), 8 * random.integer(1, H > 2 ? 6 : 12)};
 }
 
 Sizes unknown_sizes_of_many_heads() {
@@ -242,10 +257,12 @@ Problem mostly_hidden() {
   const Int Nq = random.integer(20, 90), Nk = Nq + random.integer(560, 620);
   Int D = 16 * random.integer(1, 7);
   if (D >= 64) D += 16;  // in 64 dimensions, other cases count
-  return random_problem({random.integer(1, 2), 2, Nq, Nk, D, random.integer(1, 2)},
-                        {.causal = random.integer(0, 1) == 1,
-                         .window = random.integer(2, 16),
-                         .sinks = random.integer(0, 1) * random.integer(1, 30)});
+  const Int H_kv = random.integer(1, 2);
+  Problem p = random_problem({random.integer(1, 2), H_kv * random.integer(1, 2), Nq, Nk, D, H_kv},
+                             {.causal = random.integer(0, 1) == 1,
+                              .window = random.integer(2, random.integer(0, 1) == 1 ? 16 : 120),
+                              .sinks = random.integer(0, 1) * random.integer(1, 30)});
+  return random.integer(0, 1) == 1 ? with_sink(std::move(p)) : p;
 }
 
 std::vector<Problem> of_many_blocks() {

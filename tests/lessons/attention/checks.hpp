@@ -60,6 +60,14 @@ Int bytes_of_row(const Problem& p);
 /// lesson's tiles take half of that; D and the edges of tiles may waste some.
 std::function<LoadLimit(const Problem&)> keys_read_for(Int queries);
 
+/// What it may take to load a learned sink for each query.
+Int bytes_of_sinks(const Problem& p);
+
+/// @brief Fails the case if a call loads more than Q once and, for each tile of so many queries, the tiles of
+/// so many keys of which one of them sees one. Rows may begin and end anywhere in sectors.
+void require_loads_what_is_seen(const grading::Profile& profile, const Problem& p, Int queries_of_a_tile,
+                                Int keys_of_a_tile, TestLine where = TestLine::here());
+
 /// @brief Fails the case if the call was counted and loads more than its kernel's limit, if it has one.
 void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, const Problem& p,
                         const grading::Outcome& outcome, TestLine where);
@@ -105,14 +113,14 @@ Sizes unknown_sizes();
 Sizes unknown_sizes_of_whole_sectors();
 
 /// @brief The same, with three tiles of 64 queries and of 64 keys or more: a sum of two has the same bits in
-/// both orders. D is a multiple of 8.
+/// both orders. There are up to four heads; D is a multiple of 8.
 Sizes unknown_sizes_of_many_tiles();
 
 /// @brief The same, with seven heads or more: no block has a fourth of the work.
 Sizes unknown_sizes_of_many_heads();
 
-/// @brief Two heads with a window and perhaps sinks, which hide most tiles of keys from all queries: of sizes
-/// that no kernel knows beforehand, with rows that begin with sectors, of 16 bits, too.
+/// @brief A window, perhaps with sinks and a learned sink, which hides most tiles of keys from all queries:
+/// of sizes that no kernel knows beforehand, with rows that begin with sectors, of 16 bits, too.
 Problem mostly_hidden();
 
 /// @brief Two causal problems of 10 blocks of 128 queries or more, of which later ones see more keys. No

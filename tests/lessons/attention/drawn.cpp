@@ -11,6 +11,8 @@ namespace course::attention_tests {
 
 using grading::CallOptions;
 using grading::case_seed;
+using grading::Outcome;
+using grading::Profile;
 
 namespace {
 
@@ -151,6 +153,16 @@ void check_drawn(const Kernel& kernel, const Takes& takes, const Change& change,
   for (const Problem& p : drawn_problems(takes, kernel.max_dim, false, change)) {
     INFO("All of this problem is drawn. O lies in memory as " << name_of(p.layout_of_O));
     check(kernel, p, drawn_options(3 + (p.sink ? 1 : 0) + kernel.outputs.size(), !p.format, random), where);
+  }
+}
+
+void check_counted(const Kernel& kernel, const Takes& takes, const Counted& counted, const Change& change,
+                   TestLine where) {
+  for (const Problem& p : drawn_problems(takes, kernel.max_dim, false, change)) {
+    INFO("All of this problem is drawn. O lies in memory as " << name_of(p.layout_of_O));
+    const Outcome outcome = check(kernel, p, kCounted, where);
+    INFO(describe(p));
+    if (const Profile* profile = profile_of(outcome)) counted(*profile, p);
   }
 }
 

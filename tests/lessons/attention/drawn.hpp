@@ -30,7 +30,15 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
 void check_drawn(const Kernel& kernel, const Takes& takes, const Change& change = {},
                  TestLine where = TestLine::here());
 
-/// @brief The same backward, with gradients in layouts of their own.
+/// What has to hold of the counters of a call.
+using Counted = std::function<void(const grading::Profile&, const Problem&)>;
+
+/// @brief Right for all of drawn_problems(), each of which is counted: what is asked of a kernel's counters
+/// holds for all of them, whatever comes together.
+void check_counted(const Kernel& kernel, const Takes& takes, const Counted& counted,
+                   const Change& change = {}, TestLine where = TestLine::here());
+
+/// @brief Right for all of drawn_problems() backward, with gradients in layouts of their own.
 void check_drawn(const BackwardKernel& kernel, const Change& change = {}, TestLine where = TestLine::here());
 
 }  // namespace course::attention_tests

@@ -108,7 +108,7 @@ TEST_CASE("a header with CUDA is copied beside the output, and its include names
              ContainsSubstring("#include /* why */ \"a.cpp.1.b.cuh\" // b\n::simt::launch("));
   CHECK(read(project.out / "a.cpp.1.b.cuh") ==
         project.line_directive(project.in / "sub/b.cuh") +
-            "static thread_local float* const s = ::simt::dynamic_shared<float>();\n");
+            "static thread_local float* const s SIMT_DYNAMIC_LABEL = ::simt::dynamic_shared<float>();\n");
 }
 
 TEST_CASE("a header that includes a copied header is copied, too", "[rewriter][includes]") {

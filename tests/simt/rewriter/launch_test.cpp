@@ -9,10 +9,9 @@ using simt::test::rewritten;
 
 TEST_CASE("a launch becomes a call that names the kernel", "[rewriter][launch]") {
   CHECK(rewritten("k<T><<<g,b,s,st>>>(x, y);") ==
-        "::simt::launch(\"k<T>\", ::simt::LaunchConfig(g,b,s,st), [&](auto simt_kernel) { if constexpr "
-        "(requires { "
-        "simt_kernel(k<T>); }) return simt_kernel(k<T>); }, [&](auto&... simt_args) { k<T>(simt_args...); "
-        "})(x, y);");
+        "::simt::launch(\"k<T>\", ::simt::LaunchConfig(g,b,s,st), [&](auto simt_kernel) -> "
+        "decltype(simt_kernel(k<T>)) { return simt_kernel(k<T>); }, [&](auto&... simt_args) { "
+        "k<T>(simt_args...); })(x, y);");
 }
 
 TEST_CASE("a launch takes one to four configuration values", "[rewriter][launch]") {

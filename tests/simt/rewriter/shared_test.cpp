@@ -8,7 +8,8 @@ using simt::test::rewritten;
 namespace {
 
 std::string dynamic(const std::string& type, const std::string& name) {
-  return "static thread_local " + type + "* const " + name + " = ::simt::dynamic_shared<" + type + ">();";
+  return "static thread_local " + type + "* const " + name + " SIMT_DYNAMIC_LABEL = ::simt::dynamic_shared<" +
+         type + ">();";
 }
 
 /// The same in a function.
@@ -58,14 +59,16 @@ TEST_CASE("volatile in front of __shared__ belongs to the type", "[rewriter][sha
 
 TEST_CASE("dynamic shared memory with rows becomes a pointer to rows", "[rewriter][shared]") {
   CHECK(rewritten("extern __shared__ float tile[][33][N + 1];") ==
-        "static thread_local float (*const tile)[33][N + 1] = ::simt::dynamic_shared<float[33][N + 1]>();");
+        "static thread_local float (*const tile)[33][N + 1] SIMT_DYNAMIC_LABEL = "
+        "::simt::dynamic_shared<float[33][N + 1]>();");
 }
 
 TEST_CASE("several arrays of one declaration all begin at the same place", "[rewriter][shared]") {
   CHECK(rewritten("extern __shared__ float4 a[], b[], c[][2];") ==
-        "static thread_local float4* const a = ::simt::dynamic_shared<float4>(), *const b = "
+        "static thread_local float4* const a SIMT_DYNAMIC_LABEL = ::simt::dynamic_shared<float4>(), *const b "
+        "SIMT_DYNAMIC_LABEL = "
         "::simt::dynamic_shared<float4>(), "
-        "(*const c)[2] = ::simt::dynamic_shared<float4[2]>();");
+        "(*const c)[2] SIMT_DYNAMIC_LABEL = ::simt::dynamic_shared<float4[2]>();");
 }
 
 TEST_CASE("an array of pointers in dynamic shared memory is supported alone", "[rewriter][shared]") {
@@ -94,8 +97,9 @@ TEST_CASE("a macro that declares shared memory outside of functions names nothin
 }
 
 TEST_CASE("a declaration over several lines keeps the number of lines", "[rewriter][shared]") {
-  CHECK(rewritten("extern __shared__\n  float\n  s[];\nint x;") ==
-        "static thread_local float* const s = ::simt::dynamic_shared<float>()\n\n;\nint x;");
+  CHECK(
+      rewritten("extern __shared__\n  float\n  s[];\nint x;") ==
+      "static thread_local float* const s SIMT_DYNAMIC_LABEL = ::simt::dynamic_shared<float>()\n\n;\nint x;");
 }
 
 TEST_CASE("static and extern beside a shared variable of known size go", "[rewriter][shared]") {

@@ -34,7 +34,7 @@ inline std::string refusal(std::string_view source) {
 /// The lambdas of a launch of `name`; the second one does `call`.
 inline std::string lambdas(const std::string& name, const std::string& call) {
   const std::string known = "simt_kernel(" + name + ")";
-  return "[&](auto simt_kernel) { if constexpr (requires { " + known + "; }) return " + known +
+  return "[&](auto simt_kernel) -> decltype(" + known + ") { return " + known +
          "; }, [&](auto&... simt_args) { " + call + " }";
 }
 inline std::string lambdas(const std::string& name) { return lambdas(name, name + "(simt_args...);"); }

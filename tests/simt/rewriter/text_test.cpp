@@ -61,7 +61,7 @@ TEST_CASE("tokens that a backslash-newline cuts are whole", "[rewriter][text]") 
   CHECK(rewritten("ker\\\nnel<<<1, 2>>>(x);") ==
         "::simt::launch(\"kernel\", \n::simt::LaunchConfig(1, 2), " + lambdas("kernel") + ")(x);");
   CHECK(rewritten("extern __sha\\\nred__ float s[];") ==
-        "static thread_local float* const s = ::simt::dynamic_shared<float>()\n;");
+        "static thread_local float* const s SIMT_DYNAMIC_LABEL = ::simt::dynamic_shared<float>()\n;");
 }
 
 TEST_CASE("comments and line breaks inside a launch keep their lines", "[rewriter][text]") {

@@ -167,6 +167,7 @@ class Generator {
     const std::string declaration = words + b + type + " " + c + name + "[]" + row;
     const std::string pointer = row.empty() ? "* const " + name : " (*const " + name + ")" + row;
     both(declaration, (in_function ? "SIMT_DYNAMIC_SHARED " : "static thread_local ") + type + pointer +
+                          (in_function || in_macro_ ? "" : " SIMT_DYNAMIC_LABEL") +
                           " = ::simt::dynamic_shared<" + type + row + ">()" +
                           (in_macro_ ? "; SIMT_NAME_SHARED(" + name + ")" : "") + breaks(declaration));
     return name;
@@ -244,7 +245,7 @@ class Generator {
       same(gap());
     }
     const std::string known = "simt_kernel(" + kernel.joined + ")";
-    both(">>>", "), [&](auto simt_kernel) { if constexpr (requires { " + known + "; }) return " + known +
+    both(">>>", "), [&](auto simt_kernel) -> decltype(" + known + ") { return " + known +
                     "; }, [&](auto&... simt_args) { " + kernel.joined + "(simt_args...); })");
     same(gap());
     const std::size_t count = random_.below(4);

@@ -21,6 +21,7 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 #define SIMT_DYNAMIC_SHARED static thread_local
+#define SIMT_DYNAMIC_LABEL
 #define SIMT_NAME_SHARED(variable)
 #define SIMT_NAME_VIEW(variable)
 #define SIMT_NAME_MEMBER(variable, access, member)

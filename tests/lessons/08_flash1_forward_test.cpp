@@ -592,6 +592,12 @@ TEST_CASE("writes O, l and m once for each tile of keys, and no scores", "[l08][
     const Outcome outcome = check(kKernel, p, kCounted);
     if (const Profile* profile = profile_of(outcome)) require_stores(*profile, p);
   }
+  check_counted(kKernel, {}, [](const Profile& profile, const Problem& p) {
+    const simt::LaunchProfile& launch = profile.launches.at(0);
+    const Int blocks = Int{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+    require(blocks >= p.B() * p.H(), "Your code launched " + std::to_string(blocks) +
+                                         " blocks; it should be one for each head of each batch.");
+  });
 }
 
 TEST_CASE("reads and writes whole sectors", "[l08][flash1_forward][points:1]") {

@@ -972,6 +972,11 @@ TEST_CASE("reads K and V once for every 64 queries, and stores only O and lse, o
             "There are atomic operations on global memory; every element of O and lse has one owner.");
   }
   check_stores_in_unknown_sizes(kKernel);
+  check_counted(kKernel, {}, [](const Profile& profile, const Problem& p) {
+    require_loads_what_is_seen(profile, p, 64, 64);
+    require_stores_outputs_once(kKernel, profile, p);
+    require_tiles_of_queries(profile, p);
+  });
 }
 
 TEST_CASE("reads and writes whole sectors", "[l09][flash2_forward][points:1]") {

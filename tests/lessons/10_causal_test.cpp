@@ -191,6 +191,10 @@ TEST_CASE("loads no keys that no query of the tile sees", "[l10][causal][points:
   require_skips_the_future(kKernel, causal_problem({1, 1, 256, 128, 8}), 64);
   require_skips_the_future(kKernel, with_growing_scores(causal_problem({1, 1, 128, 320, 8}), 1.0f), 64);
   require_skips_the_future(kKernel, causal_problem(unknown), 64);  // sizes that no kernel knows beforehand
+  check_counted(kKernel, {.causal = Causal::always}, [](const Profile& profile, const Problem& p) {
+    require_loads_what_is_seen(profile, p, 64, 64);
+    require_tiles_of_queries(profile, p);
+  });
 }
 
 TEST_CASE("launches one kernel, with blocks for every tile, that writes O and lse once, in whole sectors",

@@ -682,6 +682,15 @@ TEST_CASE("reads K and V once for every 64 rows where the queries are many",
     require_busy_warps(*profile);
   }
   check_busy_blocks();
+  check_counted(kKernel, {.causal = Causal::choice, .grouped = true},
+                [](const Profile& profile, const Problem& p) {
+                  const Int times = (group_of(p) * p.Nq() + kRowsForOneReading - 1) / kRowsForOneReading;
+                  const Int rows = p.B() * (p.H() * p.Nq() + 2 * times * p.H_kv() * p.Nk());
+                  require_loads_at_most(profile, static_cast<std::uint64_t>(rows * most_bytes_of_row(p)),
+                                        "to read Q once, and every head of K and V once for every 64 rows of "
+                                        "all heads of its group together,");
+                  require_tiles_of_queries(profile, p);
+                });
 }
 
 TEST_CASE("leaves out the keys that no query of a tile sees", "[l11][grouped_query][points:1]") {

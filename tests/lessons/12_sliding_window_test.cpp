@@ -763,6 +763,11 @@ TEST_CASE("loads only tiles of keys that the window reaches", "[l12][sliding_win
        random_problem({1, 1, 256, 384, 8}, window_of(20)), random_problem({1, 1, 256, 128, 8}, window_of(20)),
        // Sizes that no kernel knows beforehand.
        random_problem(unknown, window_of(random.integer(1, 60)))});
+  check_counted(kKernel, {.causal = Causal::always, .window = true},
+                [](const Profile& profile, const Problem& p) {
+                  const Int queries = std::clamp<Int>(rows_that_a_block_stores(profile, p), 16, 128);
+                  require_loads_what_is_seen(profile, p, queries, 64);
+                });
 }
 
 TEST_CASE("reads twice the bytes of K and V for twice the queries and keys",

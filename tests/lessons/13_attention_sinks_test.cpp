@@ -522,6 +522,11 @@ TEST_CASE("loads each tile of the sinks and of the window once, and none between
   const Int Nq = random.integer(16, 140), Nk = Nq + random.integer(200, 300);
   check_traffic(random_problem({random.integer(1, 2), 2, Nq, Nk, 8 * random.integer(1, 16)},
                                seeing(random.integer(1, 60), random.integer(1, 60))));
+  check_counted(kKernel, {.causal = Causal::always, .window = true, .sinks = true, .sink_array = true},
+                [](const Profile& profile, const Problem& p) {
+                  const Int queries = std::clamp<Int>(rows_that_a_block_stores(profile, p), 16, 128);
+                  require_loads_what_is_seen(profile, p, queries, 64);
+                });
 }
 
 TEST_CASE("reads and writes whole sectors, and writes O and lse once", "[l13][attention_sinks][points:1]") {

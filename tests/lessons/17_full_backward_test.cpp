@@ -252,7 +252,9 @@ void check_forward_traffic(const Problem& p) {
   INFO(describe(p));
   if (const Profile* profile = profile_of(outcome))
     require_loads_at_most(
-        *profile, bytes_of_rows(p, p.H() * (p.Nq() + 2 * meetings_of(p).keys)),
+        *profile,
+        bytes_of_rows(p, p.H() * (p.Nq() + 2 * meetings_of(p).keys)) +
+            static_cast<std::uint64_t>(bytes_of_sinks(p)),
         "to load Q once and, for each tile of 64 queries, the tiles of 64 keys that one of them sees "
         "a key of");
 }
@@ -295,9 +297,9 @@ Outcome check_backward_traffic(const Problem& forward) {
         "keys that one of them sees a key of");
   }
   require_loads_at_most(
-      *profile, by_keys + by_queries + by_delta,
+      *profile, by_keys + by_queries + by_delta + static_cast<std::uint64_t>(bytes_of_sinks(p)),
       "in all kernels, to load what those of dK and dV and of dQ may, and O and dO for delta,");
-  require_busy_warps(*profile);
+  if (!p.sink) require_busy_warps(*profile);  // which that of a learned sink's one number need not be
   return outcome;
 }
 
@@ -353,6 +355,9 @@ TEST_CASE("loads, forward, the tiles that a query sees a key of, each once",
   check_forward_traffic(random_problem({1, 1, 64, 384, 64}, {.causal = true, .window = 33, .sinks = 66}));
   check_forward_traffic(random_problem({1, 1, 128, 192, 64}, {.causal = false, .window = 1}));
   check_forward_traffic(mostly_hidden());
+  check_counted(kForward, kTakes, [](const Profile& profile, const Problem& p) {
+    require_loads_what_is_seen(profile, p, 64, 64);
+  });
 }
 
 // --- Backward ---

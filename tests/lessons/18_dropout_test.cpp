@@ -600,18 +600,19 @@ void check_masked_traffic(const Problem& p) {
              queries = heads * static_cast<std::uint64_t>(meetings.queries),
              keys = heads * static_cast<std::uint64_t>(meetings.keys),
              row = 4 * static_cast<std::uint64_t>(p.D());
-  const std::uint64_t of_queries = bytes_of(p.Q), of_keys = bytes_of(p.K) + bytes_of(p.V);
+  const std::uint64_t of_queries = bytes_of(p.Q), of_keys = bytes_of(p.K) + bytes_of(p.V),
+                      of_sinks = static_cast<std::uint64_t>(bytes_of_sinks(p));
   const Outcome forward = check(kForward, p, kCounted);
   if (const Profile* profile = profile_of(forward))
-    require_loads_at_most(*profile, of_queries + 2 * row * keys,
+    require_loads_at_most(*profile, of_queries + 2 * row * keys + of_sinks,
                           "to load Q once, and the tiles of K and V that hold a key that is seen,");
   const Outcome backward = check(kBackward, p, kCounted);
   if (const Profile* profile = profile_of(backward)) {
     // O and dO; K and V, Q and dO twice; Q and dO, K twice and V; with each pair, lse and delta.
     constexpr std::uint64_t kLseAndDelta = 192;
-    require_loads_at_most(*profile,
-                          4 * of_queries + of_keys + (4 * row + kLseAndDelta) * queries + 3 * row * keys,
-                          "to load what lesson 17 loads backward");
+    require_loads_at_most(
+        *profile, 4 * of_queries + of_keys + (4 * row + kLseAndDelta) * queries + 3 * row * keys + of_sinks,
+        "to load what lesson 17 loads backward");
   }
 }
 

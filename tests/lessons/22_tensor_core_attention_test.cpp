@@ -192,7 +192,8 @@ Problem fp16(Problem p) { return in_16_bits(std::move(p), Format16::float16); }
 /// Keys of whole tiles that some query of a block sees, and the block's queries, of all blocks of a head.
 std::uint64_t bytes_to_load(const Problem& p) {
   const Meetings meetings = meetings_of(p, queries_of_a_block(p.D()), keys_of_a_tile(p.D()));
-  return static_cast<std::uint64_t>(2 * p.B() * p.H() * p.D() * (p.Nq() + 2 * meetings.keys));
+  return static_cast<std::uint64_t>(2 * p.B() * p.H() * p.D() * (p.Nq() + 2 * meetings.keys) +
+                                    bytes_of_sinks(p));
 }
 
 template <class Number>
@@ -204,6 +205,23 @@ void require_loads(const Profile& profile, const Problem& p) {
   require_loads_at_most(
       profile, bytes_to_load(p),
       "to load Q once and, for each block of queries, the tiles of keys that one of them sees");
+}
+
+/// @brief The same for any problem: beside O, only what pads tiles passes through registers on its way to
+/// shared memory.
+void require_few_stores_to_shared_memory(const Profile& profile, const Problem& p) {
+  const Int D = p.D() <= 64    ? 64
+                : p.D() <= 128 ? 128
+                               : 256,
+            M = queries_of_a_block(p.D()), N = keys_of_a_tile(p.D());
+  const Int tiles = p.B() * p.H() * ((p.Nq() + M - 1) / M);
+  const Meetings meetings = meetings_of(p, M, N);
+  const Int zeros =
+      tiles * M * D - p.Q.numel() + 2 * p.B() * p.H() * (meetings.pairs * N * D - meetings.keys * p.D());
+  require(profile.shared_store.bytes_asked <= static_cast<std::uint64_t>(2 * (tiles * M * D + zeros)),
+          "Threads store " + show(profile.shared_store.bytes_asked) +
+              " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "
+              "them.");
 }
 
 /// The profile, or nullptr where nothing is counted.
@@ -401,6 +419,10 @@ TEST_CASE("loads the tiles of keys that a query sees, each once, and writes O an
   require_traffic(bf16(random_problem({1, 1, 256, 256, 64}, {.causal = true})));
   require_traffic(bf16(random_problem({1, 1, 64, 448, 64}, {.causal = true, .window = 65, .sinks = 66})));
   require_traffic(fp16(mostly_hidden()));
+  check_counted(kKernel, kTakesAll, [](const Profile& profile, const Problem& p) {
+    require_loads_what_is_seen(profile, p, queries_of_a_block(p.D()), keys_of_a_tile(p.D()));
+    require_few_stores_to_shared_memory(profile, p);
+  });
   // What a block loads is its work: those with most keys begin first.
   for (const Problem& many_blocks : of_many_blocks()) {
     const Profile* const profile = require_traffic(bf16(many_blocks));

@@ -209,16 +209,34 @@ std::function<LoadLimit(const Problem&)> keys_read_for(Int queries) {
 
 Int bytes_of_sinks(const Problem& p) { return p.sink ? 32 * p.B() * p.H() * p.Nq() : 0; }
 
+// Each request of a warp, of 32 numbers or more, may begin in a sector that the one before ended in.
+Int most_bytes_of_row(const Problem& p) { return bytes_of_row(p) + 32 * ((p.D() + 31) / 32 + 1); }
+
 void require_loads_what_is_seen(const Profile& profile, const Problem& p, Int queries_of_a_tile,
                                 Int keys_of_a_tile, TestLine where) {
-  // Each request of a warp, of 32 numbers or more, may begin in a sector that the one before ended in.
-  const Int row = bytes_of_row(p) + 32 * ((p.D() + 31) / 32 + 1);
   const Int rows = p.B() * p.H() * (p.Nq() + 2 * meetings_of(p, queries_of_a_tile, keys_of_a_tile).keys);
-  require_loads_at_most(profile, static_cast<std::uint64_t>(row * rows + bytes_of_sinks(p)),
+  require_loads_at_most(profile, static_cast<std::uint64_t>(most_bytes_of_row(p) * rows + bytes_of_sinks(p)),
                         "to load Q once and, for each tile of " + std::to_string(queries_of_a_tile) +
                             " queries, the tiles of " + std::to_string(keys_of_a_tile) +
                             " keys in which one of them sees a key,",
                         where);
+}
+
+void require_tiles_of_queries(const Profile& profile, const Problem& p, TestLine where) {
+  constexpr Int kMost = 128;
+  const simt::LaunchProfile& launch = profile.launches.at(0);
+  const Int blocks = Int{launch.grid[0]} * launch.grid[1] * launch.grid[2],
+            wanted = p.B() * p.H_kv() * ((p.H() / p.H_kv() * p.Nq() + kMost - 1) / kMost),
+            stored = rows_that_a_block_stores(profile, p);
+  require(blocks >= wanted,
+          "Your code launched " + std::to_string(blocks) +
+              " blocks; with at most 128 rows of O in each, there are " + std::to_string(wanted) +
+              " or more.",
+          where);
+  require(
+      stored <= kMost,
+      "Your code has a block that stores " + std::to_string(stored) + " rows of O; a block has at most 128.",
+      where);
 }
 
 void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, const Problem& p,
@@ -249,7 +267,7 @@ Sizes unknown_sizes_of_many_tiles() {
 
 Sizes unknown_sizes_of_many_heads() {
   Random random(case_seed() + 5);
-  return {1, random.integer(7, 9), random.integer(20, 80), random.integer(20, 80), 8 * random.integer(1, 2)};
+  return {1, random.integer(7, 9), random.integer(20, 80), random.integer(20, 80), 8 * random.integer(1, 6)};
 }
 
 Problem mostly_hidden() {
@@ -285,7 +303,7 @@ Meetings meetings_of(const Problem& p, Int queries_of_a_tile, Int keys_of_a_tile
       bool meet = false;
       for (Int i = 0; i < queries && !meet; ++i)
         for (Int j = 0; j < keys && !meet; ++j) meet = p.sees(first_query + i, first_key + j);
-      if (meet) all.queries += queries, all.keys += keys;
+      if (meet) all.queries += queries, all.keys += keys, ++all.pairs;
     }
   return all;
 }

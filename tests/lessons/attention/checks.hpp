@@ -63,10 +63,18 @@ std::function<LoadLimit(const Problem&)> keys_read_for(Int queries);
 /// What it may take to load a learned sink for each query.
 Int bytes_of_sinks(const Problem& p);
 
+/// What it may take to load a row that begins anywhere in a sector.
+Int most_bytes_of_row(const Problem& p);
+
 /// @brief Fails the case if a call loads more than Q once and, for each tile of so many queries, the tiles of
 /// so many keys of which one of them sees one. Rows may begin and end anywhere in sectors.
 void require_loads_what_is_seen(const grading::Profile& profile, const Problem& p, Int queries_of_a_tile,
                                 Int keys_of_a_tile, TestLine where = TestLine::here());
+
+/// @brief Fails the case unless each block has 128 rows of O of one head of K at most. In float32, where
+/// results are stored once.
+void require_tiles_of_queries(const grading::Profile& profile, const Problem& p,
+                              TestLine where = TestLine::here());
 
 /// @brief Fails the case if the call was counted and loads more than its kernel's limit, if it has one.
 void require_load_limit(const std::function<LoadLimit(const Problem&)>& limit, const Problem& p,
@@ -130,6 +138,7 @@ std::vector<Problem> of_many_blocks();
 /// Rows of one head that tiles of queries and of keys bring along where they meet, of all pairs that do.
 struct Meetings {
   Int queries = 0, keys = 0;
+  Int pairs = 0;  ///< of tiles
 };
 
 /// @brief A tile of so many queries meets one of so many keys if some query sees some key.

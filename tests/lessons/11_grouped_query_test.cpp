@@ -657,7 +657,8 @@ TEST_CASE("reads K and V once for all heads of a group where the queries are few
                          {1, 8, 1, 100, 64, 1},       // 8 rows: one query, as in decoding
                          {2, 14, 9, 30, 32, 2},       // 63 rows
                          // Sizes that no kernel knows beforehand: up to 64 rows.
-                         {1, 8, 2 + odd(1), 60 + odd(7), 8 * (2 + odd(49)), 1}}) {
+                         {1, 8, 2 + odd(1), 60 + odd(7), 8 * (2 + odd(49)), 1},
+                         {2, 8, 2 + odd(7), 60 + odd(1), 8 * (9 + odd(343)), 2}}) {
     const Problem p = random_problem(n);  // every row begins at a multiple of 32 bytes
     const Outcome outcome = check(kKernel, p, kCounted);
     INFO(describe(p));

@@ -762,7 +762,9 @@ TEST_CASE("loads only tiles of keys that the window reaches", "[l12][sliding_win
        with_growing_scores(random_problem({1, 1, 256, 384, 8}, window_of(65)), 1.0f),
        random_problem({1, 1, 256, 384, 8}, window_of(20)), random_problem({1, 1, 256, 128, 8}, window_of(20)),
        // Sizes that no kernel knows beforehand.
-       random_problem(unknown, window_of(random.integer(1, 60)))});
+       random_problem(unknown, window_of(random.integer(1, 60))),
+       random_problem({1, 1, 40, random.integer(350, 400), 8 * random.integer(1, 16)},
+                      window_of(random.integer(66, 140)))});
   check_counted(kKernel, {.causal = Causal::always, .window = true},
                 [](const Profile& profile, const Problem& p) {
                   const Int queries = std::clamp<Int>(rows_that_a_block_stores(profile, p), 16, 128);

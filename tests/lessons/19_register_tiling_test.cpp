@@ -273,12 +273,12 @@ std::uint64_t multiply_adds(const Problem& p) {
                                     (p.D() <= 64 ? 64 : 128));
 }
 
-/// Tiles that are nearly full, of sizes that no kernel knows beforehand.
+/// Tiles of several heads that are nearly full, of sizes that no kernel knows beforehand.
 Problem nearly_full(Int D, bool causal) {
   Random random(case_seed());
-  return random_problem(
-      {1, 1, 128 - random.integer(1, 7), 128 - random.integer(1, 7), D - 8 * random.integer(1, 3)},
-      {.causal = causal});
+  return random_problem({1, random.integer(2, 3), 128 - random.integer(1, 7), 128 - random.integer(1, 7),
+                         D - 8 * random.integer(1, 3)},
+                        {.causal = causal});
 }
 
 /// @brief Fails the case unless lanes hand few numbers to each other by other ways than shared memory.

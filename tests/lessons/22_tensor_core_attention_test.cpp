@@ -418,7 +418,7 @@ TEST_CASE("loads the tiles of keys that a query sees, each once, and writes O an
   require_traffic(fp16(with_growing_scores(random_problem({1, 1, 128, 192, 64}), 1.0f)));
   require_traffic(bf16(random_problem({1, 1, 256, 256, 64}, {.causal = true})));
   require_traffic(bf16(random_problem({1, 1, 64, 448, 64}, {.causal = true, .window = 65, .sinks = 66})));
-  require_traffic(fp16(mostly_hidden()));
+  for (const Format16 format : kBoth) require_traffic(in_16_bits(mostly_hidden(), format));
   check_counted(kKernel, kTakesAll, [](const Profile& profile, const Problem& p) {
     require_loads_what_is_seen(profile, p, queries_of_a_block(p.D()), keys_of_a_tile(p.D()));
     require_few_stores_to_shared_memory(profile, p);

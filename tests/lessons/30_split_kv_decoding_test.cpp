@@ -963,11 +963,13 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
     if (type) require_tensor_cores(of_splits);
   }
 
-  // In dimensions that no kernel knows beforehand: rows of whole sectors.
+  // In dimensions and splits that no kernel knows beforehand: rows of whole sectors.
   Random random(case_seed());
   for (const Type type : kTypes) {
-    const Decoding x = random_decoding({.H = random.integer(2, 8), .H_kv = 1, .D = 16 * random.integer(5, 8)},
-                                       {others, 256}, type, {.page_size = 64, .splits = 2});
+    const Int splits = random.integer(2, 5);
+    const Decoding x =
+        random_decoding({.H = random.integer(2, 8), .H_kv = 1, .D = 16 * random.integer(5, 8)},
+                        {others * splits / 2, 128 * splits}, type, {.page_size = 64, .splits = splits});
     const Outcome outcome = check(x, kCounted);
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
@@ -979,6 +981,15 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
 }
 
 namespace {
+
+void require_no_conflicts(const Profile& profile) {
+  for (const auto& [traffic, verb] :
+       {std::pair{&profile.shared_load, "reads"}, {&profile.shared_store, "writes"}})
+    require(traffic->conflicts() == 0,
+            std::string("Your code ") + verb +
+                " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
+                show(traffic->ideal_wavefronts) + " would do.");
+}
 
 /// Of one block.
 void require_few_barriers(const Profile& profile) {
@@ -1003,12 +1014,7 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     INFO(describe(x));
-    for (const auto& [traffic, verb] :
-         {std::pair{&profile->shared_load, "reads"}, {&profile->shared_store, "writes"}})
-      require(traffic->conflicts() == 0,
-              std::string("Your code ") + verb +
-                  " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
-                  show(traffic->ideal_wavefronts) + " would do.");
+    require_no_conflicts(*profile);
     require_few_barriers(*profile);
     const Profile of_splits = make_profile({profile->launches.at(0)});
     require_cache_read_once(of_splits,
@@ -1030,6 +1036,14 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
     const Outcome outcome = check(x, kCounted);
     INFO(describe(x));
     if (const Profile* profile = profile_of(outcome)) require_few_barriers(*profile);
+    // Nor conflicts in several splits.
+    const Int splits = random.integer(2, 5);
+    const Decoding split =
+        random_decoding({.H = 8 * random.integer(1, 2), .H_kv = 1, .D = 64 * random.integer(1, 2)},
+                        {256 * splits}, type, {.splits = splits});
+    const Outcome of_split = check(split, kCounted);
+    INFO(describe(split));
+    if (const Profile* profile = profile_of(of_split)) require_no_conflicts(*profile);
   }
 }
 

@@ -112,10 +112,23 @@ inline Bound bind_store(const Match& m) {
   return bound;
 }
 
+inline void announce_atomic(const Frame& f, void* address, unsigned bytes, SimtAtomic operation) {
+  need_aligned(f, address, bytes);
+  f.block.spin_hint();
+  if (check::active_recorder != nullptr) check::Checker::get().atomic(address, bytes, operation, f.caller);
+}
+/// A load or a store that is atomic. In shared memory, check mode knows it by that; elsewhere, as volatile.
+inline void announce_strong(const Frame& f, const Step& s, check::Kind kind, void* address, unsigned bytes) {
+  if (f.block.is_shared(address))
+    announce_atomic(f, address, bytes, kind == check::Kind::read ? simt_atomic_load : simt_atomic_exchange);
+  else
+    announce(f, s, kind, address, bytes);
+}
+
 template <class T>
 void atomic_load(const Frame& f, const Step& s) {
   auto* const from = static_cast<T*>(address_of(f, s, s[1]));
-  announce(f, s, check::Kind::read, from, sizeof(T));
+  announce_strong(f, s, check::Kind::read, from, sizeof(T));
   f.set(s[0], __atomic_load_n(from, __ATOMIC_SEQ_CST));
   if ((s.flags & kAcquire) != 0) fence(f, s.flags);
 }
@@ -123,7 +136,7 @@ template <class T>
 void atomic_store(const Frame& f, const Step& s) {
   if ((s.flags & kRelease) != 0) fence(f, s.flags);
   auto* const to = static_cast<T*>(address_of(f, s, s[0]));
-  announce(f, s, check::Kind::write, to, sizeof(T));
+  announce_strong(f, s, check::Kind::write, to, sizeof(T));
   __atomic_store_n(to, f.get<T>(s[1]), __ATOMIC_SEQ_CST);
 }
 inline Bound bind_atomic_load(const Match& m) {
@@ -175,12 +188,6 @@ struct XorBits {
     return static_cast<T>(a ^ b);
   }
 };
-
-inline void announce_atomic(const Frame& f, void* address, unsigned bytes, SimtAtomic operation) {
-  need_aligned(f, address, bytes);
-  f.block.spin_hint();
-  if (check::active_recorder != nullptr) check::Checker::get().atomic(address, bytes, operation, f.caller);
-}
 
 /// Replaces what lies there by change(it), and returns what it was.
 template <class Bits, class Change>

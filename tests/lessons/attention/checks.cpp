@@ -261,8 +261,8 @@ Sizes unknown_sizes_of_whole_sectors() {
 
 Sizes unknown_sizes_of_many_tiles() {
   Random random(case_seed() + 4);
-  const Int H = random.integer(1, 4);
-  return {1, H, random.integer(130, 160), random.integer(130, 200), 8 * random.integer(1, H > 2 ? 6 : 12)};
+  return {1, random.integer(3, 4), random.integer(130, 160), random.integer(130, 200),
+          8 * random.integer(1, 12)};
 }
 
 Sizes unknown_sizes_of_many_heads() {

@@ -121,7 +121,7 @@ Sizes unknown_sizes();
 Sizes unknown_sizes_of_whole_sectors();
 
 /// @brief The same, with three tiles of 64 queries and of 64 keys or more: a sum of two has the same bits in
-/// both orders. There are up to four heads; D is a multiple of 8.
+/// both orders. There are three heads or four; D is a multiple of 8.
 Sizes unknown_sizes_of_many_tiles();
 
 /// @brief The same, with seven heads or more: no block has a fourth of the work.

@@ -6,14 +6,19 @@
 constexpr int kThreads = 64;
 __shared__ int tile[kThreads];
 static __shared__ int block_total;
+__shared__ long long first_of_block;
+extern __shared__ int doubled[];
 namespace scratch {
 __shared__ float weights[kThreads / 2];
 }
 
 __global__ void reverse_kernel(int* x) {
-  tile[threadIdx.x] = x[blockIdx.x * kThreads + threadIdx.x];
+  if (threadIdx.x == 0) first_of_block = static_cast<long long>(blockIdx.x) * kThreads;
   __syncthreads();
-  x[blockIdx.x * kThreads + threadIdx.x] = tile[kThreads - 1 - threadIdx.x];
+  tile[threadIdx.x] = x[first_of_block + threadIdx.x];
+  doubled[threadIdx.x] = 2 * tile[threadIdx.x];
+  __syncthreads();
+  x[first_of_block + threadIdx.x] = doubled[kThreads - 1 - threadIdx.x] / 2;
 }
 __global__ void weigh_kernel(const int* x, int* totals) {
   if (threadIdx.x == 0) block_total = 0;
@@ -32,7 +37,7 @@ int main() {
   cudaMalloc(&d_x, sizeof x);
   cudaMalloc(&d_totals, sizeof totals);
   cudaMemcpy(d_x, x, sizeof x, cudaMemcpyHostToDevice);
-  reverse_kernel<<<kBlocks, kThreads>>>(d_x);
+  reverse_kernel<<<kBlocks, kThreads, kThreads * sizeof(int)>>>(d_x);
   weigh_kernel<<<kBlocks, kThreads>>>(d_x, d_totals);
   cudaMemcpy(totals, d_totals, sizeof totals, cudaMemcpyDeviceToHost);
   cudaFree(d_x);

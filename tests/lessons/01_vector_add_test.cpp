@@ -386,6 +386,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l01][vector_add][points:2]") {
 TEST_CASE("host: adds 4096, 1000, 33, 32, 31, 1 and 0 numbers", "[l01][vector_add_host][points:2]") {
   // The largest first: there a size in elements instead of bytes leaves a pattern that tells what it is.
   for (const std::int64_t n : {4096, 1000, 33, 32, 31, 1, 0}) check_host(n);
+  check_host(Random(case_seed()).integer(5000, 20'000));  // which no kernel knows beforehand
 }
 
 TEST_CASE("host: adds more numbers than the largest grid has threads", "[l01][vector_add_host][points:1]") {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attention/baseline.hpp"
+#include "attention/drawn.hpp"
 #include "attention/gradient_baseline.hpp"
 #include "attention/gradient_problem.hpp"
 #include "attention/problem.hpp"
@@ -135,14 +136,14 @@ std::vector<Lent> all_without_strides(std::vector<Lent> all) {
   return all;
 }
 
-Forward results_of(const Problem& p) {
+Forward results_for(const Problem& p) {
   Forward got;
   got.O = Tensor<float>(p.shape_of_O(), strides_of(p.shape_of_O(), p.layout_of_O), 0.0f);
   got.lse = Tensor<float>(p.shape_of_lse(), strides_of(p.shape_of_lse(), p.layout_of_lse), 0.0f);
   return got;
 }
 
-Backward results_of(const BackwardProblem& p) {
+Backward results_for(const BackwardProblem& p) {
   Backward got;
   got.dQ = Tensor<float>(p.Q.shape(), strides_of(p.Q.shape(), p.layout_of_dQ), 0.0f);
   got.dK = Tensor<float>(p.K.shape(), strides_of(p.K.shape(), p.layout_of_dK), 0.0f);
@@ -246,7 +247,7 @@ void require_forward(const Problem& p, const Forward& got, const Outcome& outcom
 }
 
 void check_forward(const Problem& p, TestLine where = TestLine::here()) {
-  Forward got = results_of(p);
+  Forward got = results_for(p);
   const Outcome outcome = attend(p, got, lent_forward(p, got));
   require_forward(p, got, outcome, {}, where);
 }
@@ -311,7 +312,7 @@ void require_backward(const BackwardProblem& p, const Backward& got, const Outco
 }
 
 void check_backward(const BackwardProblem& p, TestLine where = TestLine::here()) {
-  Backward got = results_of(p);
+  Backward got = results_for(p);
   const Outcome outcome = attend_backward(p, got, lent_backward(p, got));
   require_backward(p, got, outcome, where);
 }
@@ -388,7 +389,7 @@ TEST_CASE("describes O as Q is, and lse in float32", "[l29][describe][points:3]"
 
 TEST_CASE("forward: tensors without strides are row-major", "[l29][forward][points:4]") {
   const Problem p = random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8});
-  Forward got = results_of(p);
+  Forward got = results_for(p);
   const Outcome outcome = attend(p, got, all_without_strides(lent_forward(p, got)));
   require_forward(p, got, outcome);
 }
@@ -400,10 +401,24 @@ TEST_CASE("forward: more rows than a block has threads, causal", "[l29][forward]
 
 namespace {
 
+constexpr Int kTooWide = 129;  // numbers in a row
+
 /// Few numbers in a row, with many queries and keys, perhaps; and many numbers in a row.
 std::array<Sizes, 2> drawn_sizes(Random& random) {
   const auto from = [&random](Int least, Int most) { return random.integer(least, most); };
   return {{{2, 3, from(4, 90), from(4, 90), from(3, 8)}, {2, 2, from(4, 8), from(4, 8), from(9, 128)}}};
+}
+
+/// Problems of which everything is drawn, and whose scores are numbers: no other ones are asked for.
+std::vector<Problem> drawn_problems_of_numbers() {
+  std::vector<Problem> drawn = drawn_problems({.causal = Causal::choice}, kTooWide - 1, true);
+  std::erase_if(drawn, [](const Problem& p) {
+    for (const Tensor<float>* x : {&p.Q, &p.K})
+      for (Int i = 0; i < x->numel(); ++i)
+        if (!(std::abs(x->at_linear(i)) < 1e6f)) return true;
+    return false;
+  });
+  return drawn;
 }
 
 }  // namespace
@@ -418,12 +433,21 @@ TEST_CASE("forward: any order of axes in memory", "[l29][forward][points:3]") {
   for (const Sizes& n : drawn_sizes(random)) {
     Problem any = random_problem(n, {.causal = causal = !causal});
     for (Tensor<float>* x : {&any.Q, &any.K, &any.V}) *x = lay_out(*x, any_order(x->shape(), random));
-    Forward got = results_of(any);
+    Forward got = results_for(any);
     for (Tensor<float>* x : {&got.O, &got.lse}) *x = lay_out(*x, any_order(x->shape(), random));
     const std::vector<Lent> all = lent_forward(any, got);
     INFO("shape of Q " << format_shape(any.Q.shape()) << "; " << strides_told(all, kNamesForward));
     const Outcome outcome = attend(any, got, all);
     require_forward(any, got, outcome);
+  }
+  for (const Problem& drawn : drawn_problems_of_numbers()) {
+    INFO("All of this problem is drawn: " << describe(drawn));
+    check_forward(drawn);
+  }
+  const Problem few = random_problem({.B = 3, .H = 4, .Nq = 5, .Nk = 40, .D = 8});
+  for (const Problem& large : {with_large_scores(few), with_growing_scores(few, 3.0f)}) {
+    INFO("With large scores: " << describe(large));
+    check_forward(large);
   }
 }
 
@@ -437,7 +461,7 @@ TEST_CASE("forward: one head of K and V for all, with strides of 0", "[l29][forw
         for (Int j = 0; j < 6; ++j)
           for (Int d = 0; d < 5; ++d) (narrow.*X)(b, 0, j, d) = (p.*X)(b, h, j, d) = (p.*X)(b, 0, j, d);
   }
-  Forward got = results_of(p);
+  Forward got = results_for(p);
   std::vector<Lent> all = lent_forward(narrow, got);
   for (const std::size_t i : {1, 2}) all[i].shape = {2, 3, 6, 5}, all[i].strides = {30, 0, 5, 1};
   const Outcome outcome = attend(narrow, got, all);
@@ -454,7 +478,7 @@ TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][p
     for (Int i = 0; i < (p.*X).numel(); ++i) (memory.*X)(kBefore + i) = (p.*X).at_linear(i);
     for (Int i = 0; i < (p.*X).numel(); ++i) (from_start.*X).at_linear(i) = (memory.*X)(i);
   }
-  Forward got = results_of(p);
+  Forward got = results_for(p);
   std::vector<Lent> all = lent_forward(p, got);
   for (const std::size_t i : {0, 1, 2}) all[i] = later(all[i], kBefore);
   const Outcome outcome = attend(memory, got, all);
@@ -467,7 +491,7 @@ TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][p
 
   // And results, so few numbers later that their memory ends within what a kernel writes from its start.
   Random random(case_seed());
-  Forward later_got = results_of(p), memories;
+  Forward later_got = results_for(p), memories;
   std::vector<Lent> all_later = lent_forward(p, later_got);
   std::array<Int, 5> before{};
   for (std::size_t i = 0; i < 5; ++i) {
@@ -491,7 +515,7 @@ TEST_CASE("forward: refuses what is no view of float32, by name", "[l29][forward
   for (std::size_t i = 0; i < 5; ++i)
     for (const auto& [what, change] : kNoViews) {
       INFO(names[i] << " is " << what);
-      Forward got = results_of(p);
+      Forward got = results_for(p);
       std::vector<Lent> all = lent_forward(p, got);
       change(all[i]);
       require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
@@ -506,8 +530,6 @@ std::vector<std::size_t> axes_to_fit(const std::string& name) {
   return name == "lse" ? std::vector<std::size_t>{0, 1, 2} : std::vector<std::size_t>{0, 1, 2, 3};
 }
 
-constexpr Int kTooWide = 129;  // numbers in a row
-
 }  // namespace
 
 TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][points:1]") {
@@ -517,14 +539,14 @@ TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][po
   for (std::size_t i = 1; i < 5; ++i)
     for (const std::size_t axis : axes_to_fit(names[i])) {
       INFO(names[i] << " has one less along axis " << axis);
-      Forward got = results_of(p);
+      Forward got = results_for(p);
       std::vector<Lent> all = lent_forward(p, got);
       all[i].shape[axis] -= 1;
       require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
     }
   INFO("D = " << kTooWide);
   const Problem wide = random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = kTooWide});
-  Forward got = results_of(wide);
+  Forward got = results_for(wide);
   require_throws<std::invalid_argument>(attend(wide, got, lent_forward(wide, got)), "Q");
 }
 
@@ -532,13 +554,13 @@ TEST_CASE("forward: nothing to do launches nothing", "[l29][forward][points:1]")
   for (const Sizes& sizes :
        {Sizes{.B = 0, .H = 2, .Nq = 3, .Nk = 4, .D = 5}, Sizes{.B = 2, .H = 2, .Nq = 0, .Nk = 4, .D = 5}}) {
     const Problem p = random_problem(sizes);
-    Forward got = results_of(p);
+    Forward got = results_for(p);
     const Outcome outcome = attend(p, got, lent_forward(p, got));
     require_ran(outcome);
     require(outcome.counters.at("launches") == 0, "There are no rows, but a kernel was launched.");
   }
   const BackwardProblem q = with_gradient(random_problem({.B = 0, .H = 2, .Nq = 3, .Nk = 4, .D = 5}));
-  Backward got = results_of(q);
+  Backward got = results_for(q);
   const Outcome outcome = attend_backward(q, got, lent_backward(q, got));
   require_ran(outcome);
   require(outcome.counters.at("launches") == 0, "Backward, there are no rows, but a kernel was launched.");
@@ -547,7 +569,7 @@ TEST_CASE("forward: nothing to do launches nothing", "[l29][forward][points:1]")
 
 TEST_CASE("backward: tensors without strides are row-major", "[l29][backward][points:3]") {
   const BackwardProblem p = with_gradient(random_problem({.B = 2, .H = 2, .Nq = 5, .Nk = 5, .D = 4}));
-  Backward got = results_of(p);
+  Backward got = results_for(p);
   const Outcome outcome = attend_backward(p, got, all_without_strides(lent_backward(p, got)));
   require_backward(p, got, outcome);
   check_backward(with_gradient(random_problem({.B = 1, .H = 1, .Nq = 7, .Nk = 9, .D = many_dimensions()})));
@@ -559,7 +581,7 @@ namespace {
 void check_any_order(BackwardProblem any, Random& random) {
   const std::array inputs{&any.Q, &any.K, &any.V, &any.O, &any.lse, &any.dO};
   for (Tensor<float>* x : inputs) *x = lay_out(*x, any_order(x->shape(), random));
-  Backward got = results_of(any);
+  Backward got = results_for(any);
   const std::array results{&got.dQ, &got.dK, &got.dV};
   for (Tensor<float>* x : results) *x = lay_out(*x, any_order(x->shape(), random));
   std::vector<Lent> all = lent_backward(any, got);
@@ -601,12 +623,16 @@ TEST_CASE("backward: any order of axes in memory, from any place on", "[l29][bac
   bool causal = random.integer(0, 1) == 1;
   for (const Sizes& n : drawn_sizes(random))
     check_any_order(with_gradient(random_problem(n, {.causal = causal = !causal})), random);
+  for (const Problem& drawn : drawn_problems_of_numbers()) {
+    INFO("All of this problem is drawn: " << describe(drawn));
+    check_any_order(with_gradient(drawn), random);
+  }
 }
 
 TEST_CASE("backward: the gradient of a sum is one number with strides of 0", "[l29][backward][points:1]") {
   const Problem forward = random_problem({.B = 2, .H = 2, .Nq = 5, .Nk = 6, .D = 4});
   const BackwardProblem p = with_gradient(forward, Tensor<float>(forward.shape_of_O(), 1.0f));
-  Backward got = results_of(p);
+  Backward got = results_for(p);
   BackwardProblem memory = p;
   memory.dO = Tensor<float>({1}, 1.0f);
   std::vector<Lent> all = lent_backward(p, got);
@@ -622,7 +648,7 @@ TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][point
   for (std::size_t i = 0; i < 9; ++i) {
     const auto refuses = [&](const std::string& what, const std::function<void(Lent&)>& change) {
       INFO(names[i] << " is " << what);
-      Backward got = results_of(p);
+      Backward got = results_for(p);
       std::vector<Lent> all = lent_backward(p, got);
       change(all[i]);
       require_throws<std::invalid_argument>(attend_backward(p, got, all), names[i]);
@@ -635,7 +661,7 @@ TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][point
   INFO("D = " << kTooWide);
   const BackwardProblem wide =
       with_gradient(random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = kTooWide}));
-  Backward got = results_of(wide);
+  Backward got = results_for(wide);
   require_throws<std::invalid_argument>(attend_backward(wide, got, lent_backward(wide, got)), "Q");
 }
 
@@ -643,10 +669,10 @@ TEST_CASE("both are right in whichever order streams take their turns", "[l29][p
   const BackwardProblem p = with_gradient(random_problem({.B = 1, .H = 2, .Nq = 4, .Nk = 5, .D = 3}));
   CallOptions options;
   options.order = Order::reverse;
-  Forward O = results_of(static_cast<const Problem&>(p));
+  Forward O = results_for(static_cast<const Problem&>(p));
   Outcome outcome = attend(p, O, lent_forward(p, O), options);
   require_forward(p, O, outcome);
-  Backward got = results_of(p);
+  Backward got = results_for(p);
   outcome = attend_backward(p, got, lent_backward(p, got), options);
   require_backward(p, got, outcome);
 }
@@ -656,10 +682,10 @@ TEST_CASE("both report a launch that CUDA refuses", "[l29][points:1]") {
   check_forward(p);
   CallOptions options;
   options.max_grid_x = 1;
-  Forward O = results_of(static_cast<const Problem&>(p));
+  Forward O = results_for(static_cast<const Problem&>(p));
   Outcome outcome = attend(p, O, lent_forward(p, O), options);
   if (!require_refused_launch(outcome)) require_forward(p, O, outcome);
-  Backward got = results_of(p);
+  Backward got = results_for(p);
   outcome = attend_backward(p, got, lent_backward(p, got), options);
   if (!require_refused_launch(outcome)) require_backward(p, got, outcome);
 }
@@ -671,7 +697,7 @@ COURSE_RUN(RunContext& run) {
             .scale = 1.0f};
   p.scale = 1.0f / std::sqrt(static_cast<float>(p.D()));
   p.mask.causal = run.boolean("causal", false);
-  Forward got = results_of(p);
+  Forward got = results_for(p);
   const Tensor<std::int64_t> numbers = numbers_of(lent_forward(p, got));
   run.call(ENTRY(call_forward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"), host_in(numbers, "lent"),
            out(got.O, "O"), out(got.lse, "lse"), p.scale, p.mask.causal);

@@ -54,7 +54,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   load_order_ = store_order_ = block_order_;
   copies_ahead_ = {};
   waiting_.clear();
-  memory_map().begin_launch(*context.module, dynamic_buffer, context.dynamic_shared_bytes, launch.arguments,
+  memory_map().begin_launch(*context.module, context.dynamic_shared_bytes, launch.arguments,
                             launch.arguments_bytes);
   place_windows(context, dynamic_buffer);
   order_.begin_launch();

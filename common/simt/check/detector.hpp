@@ -156,10 +156,10 @@ class Detector {
   unsigned touch_page(const Touch& touch, std::uint64_t offset, unsigned bytes);
   void read(const Touch& touch, Cell& cell, unsigned bytes);  ///< that the cell stands for
   void write(const Touch& touch, Cell& cell);
+  bool is_watched(std::uint64_t shared_offset);
   bool all_in_bounds(const WarpAccess& access);
   /// Whether one variable or allocation holds the bytes from `begin` to `end`: the last one, or the one at
   /// `begin`.
-  bool is_watched(std::uint64_t shared_offset);
   bool in_one_range(Space space, std::uint64_t begin, std::uint64_t end);
   bool in_bounds(const WarpAccess& access, unsigned lane);
   bool is_initialised(const Touch& touch, Cell& cell) const;

@@ -108,8 +108,8 @@ MemoryMap& memory_map() {
   return *map;
 }
 
-void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buffer,
-                             std::size_t dynamic_bytes, const void* arguments, std::size_t arguments_bytes) {
+void MemoryMap::begin_launch(const KernelModule& module, std::size_t dynamic_bytes, const void* arguments,
+                             std::size_t arguments_bytes) {
   global_.clear(), shared_.clear(), elsewhere_.clear(), global_names_.clear(), shared_names_.clear();
   next_offset_ = kArenaBytes;
   for (const DeviceRange& range : device_memory().ranges())
@@ -143,12 +143,8 @@ void MemoryMap::begin_launch(const KernelModule& module, const void* dynamic_buf
   std::sort(segments_.begin(), segments_.end(), by_address);
 
   for (const SharedVariable& variable : module.shared) {
-    const std::byte* bytes = thread_local_storage(module) + variable.offset;
-    // The pointer that `extern __shared__ T name[]` becomes is no shared memory of the kernel's.
-    const bool pointer =
-        variable.bytes == sizeof(void*) && std::memcmp(bytes, &dynamic_buffer, sizeof dynamic_buffer) == 0;
-    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, !pointer,
-                       variable.function.empty(), variable.function});
+    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol,
+                       !variable.points_to_dynamic, variable.function.empty(), variable.function});
   }
   for (const SharedVariable& variable : module.thread_locals)
     shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, false});

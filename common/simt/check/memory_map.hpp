@@ -101,8 +101,8 @@ class MemoryMap {
   enum class Owner { kernels, beside, program, nobody, host };
 
   /// Learns what is allocated now, and where the kernel's variables are.
-  void begin_launch(const KernelModule& module, const void* dynamic_buffer, std::size_t dynamic_bytes,
-                    const void* arguments, std::size_t arguments_bytes);
+  void begin_launch(const KernelModule& module, std::size_t dynamic_bytes, const void* arguments,
+                    std::size_t arguments_bytes);
 
   /// Whose memory an address is that is neither in the arena nor in shared memory. `offset`: its place in the
   /// global window if kernels may use it. Cost: a binary search.

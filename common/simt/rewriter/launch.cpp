@@ -244,15 +244,22 @@ std::string name_literal(const Sequence& tokens, std::uint32_t first, std::uint3
   return result;
 }
 
-/// Whether what looks like an argument may stand in a template argument list: behind a '<', before a '>'.
+/// Whether what looks like an argument may stand in a template argument list: past a '<' that touches a name
+/// and is still open, and before a '>'.
 bool may_lie_in_angles(const Sequence& tokens, std::uint32_t open, std::uint32_t argument,
                        std::uint32_t close) {
-  const auto any = [&tokens](TokenKind kind, std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t i = begin; i < end; ++i)
-      if (tokens.kind(i) == kind) return true;
-    return false;
-  };
-  return any(TokenKind::less, open, argument) && any(TokenKind::greater, argument, close);
+  std::uint32_t angles = 0;
+  bool closed_later = false;
+  for (std::uint32_t i = open + 1; i < close; ++i) {
+    const TokenKind kind = tokens.kind(i);
+    const bool bracket =
+        kind == TokenKind::open_paren || kind == TokenKind::open_bracket || kind == TokenKind::open_brace;
+    if (bracket && tokens.match(i) != kNone) i = tokens.match(i);
+    if (kind == TokenKind::less && i < argument && tokens.touches_next(i - 1)) ++angles;
+    if (kind == TokenKind::greater && i < argument) angles -= std::min(angles, 1u);
+    closed_later = closed_later || (kind == TokenKind::greater && i > argument);
+  }
+  return angles > 0 && closed_later;
 }
 
 /// The end of the launch argument that begins at `first`: its comma, or `close`.

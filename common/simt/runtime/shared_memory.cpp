@@ -106,6 +106,10 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
     }
   }
   std::ranges::sort(module.functions);
+  for (SharedVariable& variable : module.shared)
+    variable.points_to_dynamic = variable.bytes == sizeof(void*) &&
+                                 std::ranges::find(module.thread_locals, "_ZGV" + variable.symbol.substr(2),
+                                                   &SharedVariable::symbol) != module.thread_locals.end();
 }
 
 struct Search {
@@ -207,14 +211,10 @@ const KernelModule& kernel_module(const void* code) {
 std::size_t static_shared_bytes(const KernelModule& module, const std::string& kernel) {
   // A variable's symbol says nothing of the kernel's return type, which a template's own symbol names.
   const auto name_of = kernel.find('(') != std::string::npos ? written_name : base_name;
-  // `extern __shared__ T name[]` becomes a pointer that is set at its first use.
-  const auto is_pointer = [&](const SharedVariable& variable) {
-    return std::ranges::find(module.thread_locals, "_ZGV" + variable.symbol.substr(2),
-                             &SharedVariable::symbol) != module.thread_locals.end();
-  };
   std::map<std::string, std::size_t> bytes;
   for (const SharedVariable& variable : module.shared)
-    if (!variable.function.empty() && name_of(variable.function) == name_of(kernel) && !is_pointer(variable))
+    if (!variable.function.empty() && name_of(variable.function) == name_of(kernel) &&
+        !variable.points_to_dynamic)
       bytes[variable.function] += variable.bytes;
   const auto fewest = std::ranges::min_element(bytes, {}, [](const auto& entry) { return entry.second; });
   return fewest == bytes.end() ? 0 : fewest->second;
@@ -239,11 +239,8 @@ void poison_shared_memory(const KernelModule& module, void* dynamic_buffer, std:
   std::byte* const storage = thread_local_storage(module);
   for (const SharedVariable& variable : module.shared) {
     if (variable.function.empty()) continue;  // it may be the host's
-    // What the rewriter makes of `extern __shared__ T name[]` is a local static as well: a constant that
-    // points to the dynamic buffer, and the one thing here that must stay.
-    std::byte* const bytes = storage + variable.offset;
-    if (variable.bytes == sizeof(void*) && std::memcmp(bytes, &dynamic_buffer, sizeof(void*)) == 0) continue;
-    std::memset(bytes, kPoisonByte, variable.bytes);
+    if (variable.points_to_dynamic) continue;
+    std::memset(storage + variable.offset, kPoisonByte, variable.bytes);
   }
 }
 

@@ -23,6 +23,7 @@ struct SharedVariable {
   std::size_t offset = 0, bytes = 0;  ///< within the module's thread-local storage
   std::string symbol;                 ///< mangled
   std::string function = {};          ///< in which it is declared, with template arguments; empty: in none
+  bool points_to_dynamic = false;     ///< what `extern __shared__ T name[]` becomes: set at its first use
 };
 
 /// A variable of a namespace: `__device__`, `__constant__`, or the host's own.

@@ -332,6 +332,9 @@ struct LaunchKnown {
   }
 };
 
+template <class Call, bool kByName, class... Parameters>
+LaunchKnown(LaunchByCall<Call>, Known<kByName, Parameters...>) -> LaunchKnown<Call, kByName, Parameters...>;
+
 /// @brief Begins `kernel<<<config>>>(...)`.
 /// @param kernel Calls its argument with `kernel`, if that can be called with it.
 /// @param call   Calls `kernel` with its arguments.
@@ -339,10 +342,7 @@ template <class Kernel, class Call>
 auto launch(const char* name, const LaunchConfig& config, Kernel kernel, Call call) {
   const LaunchByCall<Call> by_call{name, config, call};
   if constexpr (std::is_invocable_v<Kernel, AsKnown>) {
-    return [&]<bool kByName, class... Parameters>(Known<kByName, Parameters...> known) {
-      return LaunchKnown<Call, kByName, Parameters...>{by_call, known};
-    }
-    (kernel(AsKnown()));
+    return LaunchKnown{by_call, kernel(AsKnown())};
   } else {
     return by_call;
   }

@@ -19,7 +19,7 @@ MemoryMap map_of_launch(std::size_t dynamic_bytes = 4096) {
   KernelModule module;
   module.data.push_back({reinterpret_cast<std::uintptr_t>(table), sizeof table, "_ZN6course5tableE"});
   MemoryMap map;
-  map.begin_launch(module, nullptr, dynamic_bytes, nullptr, 0);
+  map.begin_launch(module, dynamic_bytes, nullptr, 0);
   return map;
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("of shared variables, those of functions that threads have come to are
     return list;
   };
   MemoryMap map;
-  map.begin_launch(module, nullptr, 0, nullptr, 0);
+  map.begin_launch(module, 0, nullptr, 0);
   CHECK(reached(map) == "0000");
   map.name_shared({"b", map.shared_ranges()[1].offset, 64, 4, {16}, "b"});
   CHECK(reached(map) == "1100");
@@ -285,7 +285,7 @@ TEST_CASE("a piece of the heap for which the window has no room is nothing that 
   std::uint64_t offset = 0;
   map.add_kernel_heap(address, std::size_t{4} << 30);
   CHECK(map.find_elsewhere(address + 60, offset) == MemoryMap::Owner::host);
-  map.begin_launch({}, nullptr, 0, nullptr, 0);
+  map.begin_launch({}, 0, nullptr, 0);
   CHECK(map.find_elsewhere(address + 60, offset) == MemoryMap::Owner::host);
 }
 
@@ -305,7 +305,7 @@ TEST_CASE("each piece that malloc gives to kernels has a place of its own in the
   REQUIRE(map.find_elsewhere(address + 60, second) == MemoryMap::Owner::kernels);
   CHECK(second != first);
 
-  map.begin_launch({}, nullptr, 0, nullptr, 0);
+  map.begin_launch({}, 0, nullptr, 0);
   REQUIRE(map.find_elsewhere(address + 60, later) == MemoryMap::Owner::kernels);
   REQUIRE(map.find_global(later) != nullptr);
   CHECK(map.find_global(later)->host_sees);

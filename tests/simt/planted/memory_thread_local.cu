@@ -1,13 +1,15 @@
-// Threads of a block hand each other a number in a thread_local variable, of which a GPU has none.
+// Threads of a block hand each other a number in a thread_local variable, of which a GPU has none. Check mode
+// takes it for a __shared__ variable, as which it is no better.
 //
-// expect: illegal_address at A
+// expect: race at A, other side A
+// expect: missing_syncwarp at B, other side A
 #include <cuda_runtime.h>
 
 thread_local volatile double last;
 
 __global__ void hand_on_kernel(float* x) {
-  last = x[threadIdx.x];
-  x[threadIdx.x] = last;  // A
+  last = x[threadIdx.x];  // A
+  x[threadIdx.x] = last;  // B
 }
 
 int main() {

@@ -451,12 +451,7 @@ void require_copies(const Profile& profile, const Problem& p, Int D) {
 /// @brief The same, no bank conflicts, and one barrier a tile.
 void require_tiles_in_place(const Outcome& outcome, const Profile& profile, const Problem& p, Int D) {
   INFO(describe(p));
-  for (const auto& [traffic, verb] :
-       {std::pair{&profile.shared_load, "reads"}, {&profile.shared_store, "writes"}})
-    require(traffic->conflicts() == 0,
-            std::string("Your code ") + verb +
-                " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
-                show(traffic->ideal_wavefronts) + " would do.");
+  require_no_bank_conflicts(profile);
   require_copies(profile, p, D);
   const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
   require(meetings(profile) <= (kTilesCounted + 2) * warps,

@@ -982,15 +982,6 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
 
 namespace {
 
-void require_no_conflicts(const Profile& profile) {
-  for (const auto& [traffic, verb] :
-       {std::pair{&profile.shared_load, "reads"}, {&profile.shared_store, "writes"}})
-    require(traffic->conflicts() == 0,
-            std::string("Your code ") + verb +
-                " shared memory with bank conflicts: " + show(traffic->wavefronts) + " wavefronts where " +
-                show(traffic->ideal_wavefronts) + " would do.");
-}
-
 /// Of one block.
 void require_few_barriers(const Profile& profile) {
   require(meetings(profile) <= 2 * kWarps,
@@ -1014,7 +1005,7 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     INFO(describe(x));
-    require_no_conflicts(*profile);
+    require_no_bank_conflicts(*profile);
     require_few_barriers(*profile);
     const Profile of_splits = make_profile({profile->launches.at(0)});
     require_cache_read_once(of_splits,
@@ -1043,7 +1034,7 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
                         {256 * splits}, type, {.splits = splits});
     const Outcome of_split = check(split, kCounted);
     INFO(describe(split));
-    if (const Profile* profile = profile_of(of_split)) require_no_conflicts(*profile);
+    if (const Profile* profile = profile_of(of_split)) require_no_bank_conflicts(*profile);
   }
 }
 

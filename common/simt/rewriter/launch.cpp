@@ -244,6 +244,14 @@ std::string name_literal(const Sequence& tokens, std::uint32_t first, std::uint3
   return result;
 }
 
+/// The bracket that closes the one at `index`; `index` itself if none begins there.
+std::uint32_t past_brackets(const Sequence& tokens, std::uint32_t index) {
+  const TokenKind kind = tokens.kind(index);
+  const bool opens =
+      kind == TokenKind::open_paren || kind == TokenKind::open_bracket || kind == TokenKind::open_brace;
+  return opens && tokens.match(index) != kNone ? tokens.match(index) : index;
+}
+
 /// Whether what looks like an argument may stand in a template argument list: past a '<' that touches a name
 /// and is still open, and before a '>'.
 bool may_lie_in_angles(const Sequence& tokens, std::uint32_t open, std::uint32_t argument,
@@ -251,10 +259,8 @@ bool may_lie_in_angles(const Sequence& tokens, std::uint32_t open, std::uint32_t
   std::uint32_t angles = 0;
   bool closed_later = false;
   for (std::uint32_t i = open + 1; i < close; ++i) {
+    i = past_brackets(tokens, i);
     const TokenKind kind = tokens.kind(i);
-    const bool bracket =
-        kind == TokenKind::open_paren || kind == TokenKind::open_bracket || kind == TokenKind::open_brace;
-    if (bracket && tokens.match(i) != kNone) i = tokens.match(i);
     if (kind == TokenKind::less && i < argument && tokens.touches_next(i - 1)) ++angles;
     if (kind == TokenKind::greater && i < argument) angles -= std::min(angles, 1u);
     closed_later = closed_later || (kind == TokenKind::greater && i > argument);
@@ -265,12 +271,7 @@ bool may_lie_in_angles(const Sequence& tokens, std::uint32_t open, std::uint32_t
 /// The end of the launch argument that begins at `first`: its comma, or `close`.
 std::uint32_t argument_end(const Sequence& tokens, std::uint32_t first, std::uint32_t close) {
   std::uint32_t i = first;
-  for (; i < close && tokens.kind(i) != TokenKind::comma; ++i) {
-    const TokenKind kind = tokens.kind(i);
-    const bool bracket =
-        kind == TokenKind::open_paren || kind == TokenKind::open_bracket || kind == TokenKind::open_brace;
-    if (bracket && tokens.match(i) != kNone) i = tokens.match(i);
-  }
+  for (; i < close && tokens.kind(i) != TokenKind::comma; ++i) i = past_brackets(tokens, i);
   return i;
 }
 

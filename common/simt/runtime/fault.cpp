@@ -141,8 +141,7 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
     case FaultKind::divergent_instruction:
       return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
     case FaultKind::thread_local_variable:
-      return "used a thread_local variable, which does not exist on a GPU, or a __shared__ variable of 8 "
-             "bytes outside of all functions, which check mode takes for one. Declare shared memory in the "
+      return "used a thread_local variable, which does not exist on a GPU. Declare shared memory in the "
              "kernel.";
     case FaultKind::builtin_variable:
       return "stored to threadIdx, blockIdx, blockDim or gridDim, which are no memory on a GPU. Keep the "

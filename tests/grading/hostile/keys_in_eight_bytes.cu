@@ -1,8 +1,7 @@
-// hostile: Hands keys and values round in shared variables of 8 bytes outside of all functions, which check mode takes for pointers.
+// hostile: Hands keys and values round in shared variables of 8 bytes outside of all functions, which check mode once took for pointers.
 // lesson: 19
 // verdict: fail
-// most: 20
-// says: used a thread_local variable, which does not exist on a GPU
+// most: 41
 // trick: output
 // naive: no
 

@@ -222,6 +222,16 @@ void require_loads_what_is_seen(const Profile& profile, const Problem& p, Int qu
                         where);
 }
 
+void require_no_bank_conflicts(const Profile& profile, TestLine where) {
+  for (const auto& [traffic, verb] :
+       {std::pair{&profile.shared_load, "reads"}, {&profile.shared_store, "writes"}})
+    require(traffic->conflicts() == 0,
+            std::string("Your code ") + verb +
+                " shared memory with bank conflicts: " + std::to_string(traffic->wavefronts) +
+                " wavefronts where " + std::to_string(traffic->ideal_wavefronts) + " would do.",
+            where);
+}
+
 void require_tiles_of_queries(const Profile& profile, const Problem& p, TestLine where) {
   constexpr Int kMost = 128;
   const simt::LaunchProfile& launch = profile.launches.at(0);

@@ -71,6 +71,9 @@ Int most_bytes_of_row(const Problem& p);
 void require_loads_what_is_seen(const grading::Profile& profile, const Problem& p, Int queries_of_a_tile,
                                 Int keys_of_a_tile, TestLine where = TestLine::here());
 
+/// @brief Fails the case if warps access shared memory with bank conflicts.
+void require_no_bank_conflicts(const grading::Profile& profile, TestLine where = TestLine::here());
+
 /// @brief Fails the case unless each block has 128 rows of O of one head of K at most. In float32, where
 /// results are stored once.
 void require_tiles_of_queries(const grading::Profile& profile, const Problem& p,

@@ -185,7 +185,8 @@ std::string spreadsheet_safe(std::string_view cell) {
   std::string valid = valid_utf8(cell);
   if (is_plain_number(valid)) return valid;
   std::string safe;
-  bool cell_begins = true;  // or would, if another separator were in use; spaces do not change that
+  bool cell_begins =
+      true;  // or would, if another separator were in use; spaces and quotes do not change that
   const std::string_view rest(valid);
   if (!valid.empty() && splits_cells(valid[0]) && valid[0] != ';') safe += '\'';
   for (std::size_t at = 0; at < valid.size(); ++at) {
@@ -195,7 +196,7 @@ std::string spreadsheet_safe(std::string_view cell) {
       safe += to_utf8(0xfffd);
     else
       safe += c;
-    cell_begins = splits_cells(c) || (cell_begins && c == ' ');
+    cell_begins = splits_cells(c) || (cell_begins && (c == ' ' || c == '"'));
   }
   return safe;
 }

@@ -15,19 +15,20 @@ std::string inline_markdown(std::string_view text) {
   constexpr std::string_view kSigns = "\\`*[]<>|~&$";
   constexpr std::string_view kSignsAtBegin = "#+-=";
   const std::string line = one_line(text);
+  const std::size_t begin = line.find_first_not_of(' ');  // Markdown passes over blanks
   std::string result;
-  bool number = true;  // only digits so far: a point behind them makes a numbered list
+  bool number = true;  // only digits so far: a point after them makes a numbered list
   for (std::size_t at = 0; at < line.size(); ++at) {
     const char c = line[at];
     // Between letters, as in vector_add, it is an underscore.
     const bool emphasis = c == '_' && (at == 0 || at + 1 == line.size() || !is_alphanumeric(line[at - 1]) ||
                                        !is_alphanumeric(line[at + 1]));
-    const bool list = at > 0 && number && (c == '.' || c == ')');
+    const bool list = at > begin && number && (c == '.' || c == ')');
     if (emphasis || list || kSigns.find(c) != std::string_view::npos ||
-        (at == 0 && kSignsAtBegin.find(c) != std::string_view::npos))
+        (at == begin && kSignsAtBegin.find(c) != std::string_view::npos))
       result += '\\';
     result += c;
-    number = number && c >= '0' && c <= '9';
+    number = number && (at < begin || (c >= '0' && c <= '9'));
   }
   return result;
 }

@@ -110,11 +110,14 @@ std::vector<RosterMatch> match_students(const std::vector<StudentMarks>& student
   std::vector<Claim> claims;
   for (std::size_t i = 0; i < students.size(); ++i)
     claims.push_back(claim_of(students[i], rows, id_count, matches[i].problem));
+  // An id is the platform's. A name may be the student's own, also one that is like another's login.
+  const auto is_by_id = [&](const Claim& claim) { return claim.way < id_count; };
   for (std::size_t i = 0; i < students.size(); ++i) {
     if (claims[i].row == kNobody) continue;
     bool contested = false;
     for (std::size_t j = 0; j < students.size(); ++j)
-      contested = contested || (j != i && claims[j].row == claims[i].row && claims[j].way <= claims[i].way);
+      contested = contested || (j != i && claims[j].row == claims[i].row &&
+                                (claims[j].way <= claims[i].way || !is_by_id(claims[i])));
     if (contested)
       matches[i].problem = "fits the same row as another student";
     else

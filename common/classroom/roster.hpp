@@ -28,8 +28,8 @@ struct RosterMatch {
 /// @brief One match for each student, in order. An equal id counts more than a folder named like an id, and
 /// that more than an equal name. Names are compared without case, spaces and punctuation, and in both orders
 /// if one has a comma; so "limaana", as Canvas names its downloads, is "Lima, Ana". Where several rows fit a
-/// student equally, or several students a row, none of them gets it: a wrong grade is worse than none. Cost:
-/// students times rows.
+/// student equally, none is the student's. Where several students fit a row, the one with the surest id gets
+/// it; without an id, none of them does: a wrong grade is worse than none. Cost: students times rows.
 std::vector<RosterMatch> match_students(const std::vector<StudentMarks>& students,
                                         const std::vector<RosterRow>& rows);
 

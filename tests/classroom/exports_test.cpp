@@ -166,6 +166,15 @@ TEST_CASE("feedback folds cases with the same message and fences it safely") {
   CHECK_THAT(text, ContainsSubstring("./course check 01 --file FILE"));
 }
 
+TEST_CASE("feedback takes no heading and no list from what a name begins with, after blanks either") {
+  LessonMark mark = graded(kAdd, 1, {"x"});
+  mark.notes = {" # 56 of 56 points.zip was not unpacked.", " 1. graded by hand", "  - and so on",
+                "2.5 hours"};
+  const std::string text = feedback_markdown(student("Ana", "7", {mark}));
+  CHECK_THAT(text, ContainsSubstring("-  \\# 56 of 56") && ContainsSubstring("-  1\\. graded") &&
+                       ContainsSubstring("-   \\- and") && ContainsSubstring("- 2\\.5 hours"));
+}
+
 TEST_CASE("feedback passes over perfect lessons and quotes no file name that a shell would read") {
   LessonMark odd = graded(kSoftmax, 1, {"x"});
   odd.file = "a; rm -r b.cu";
@@ -205,6 +214,11 @@ TEST_CASE("nobody gets a row that fits two") {
   const auto sure = match_students({student("x", "11"), student("Ana Lima", "")}, {{{"11"}, "Ana Lima"}});
   CHECK(sure[0].row == 0u);
   CHECK_THAT(sure[1].problem, ContainsSubstring("another student"));
+  // One who is called like another's login is no surer than one who has the other's name.
+  const auto named =
+      match_students({student("ada", ""), student("Ada Lovelace", "")}, {{{"11", "ada"}, "Lovelace, Ada"}});
+  CHECK_FALSE(named[0].row);
+  CHECK_FALSE(named[1].row);
 }
 
 TEST_CASE("canvas.csv keeps the gradebook's identities and cells that must not change") {

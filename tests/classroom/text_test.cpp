@@ -156,6 +156,9 @@ TEST_CASE("cells that a spreadsheet would compute are marked as text") {
     CHECK(spreadsheet_safe(cell) == "'" + std::string(cell));
   CHECK(spreadsheet_safe("\t=1") == "'\t'=1");
   CHECK(spreadsheet_safe("  =1") == "  '=1");
+  CHECK(spreadsheet_safe("x;\"=1+1;y.cu") ==
+        "x;\"'=1+1;y.cu");  // two quotes, in a file, are none in that cell
+  CHECK(spreadsheet_safe("x; \" \"@1") == "x; \" \"'@1");
   CHECK(spreadsheet_safe("a;=1;b\n@x") == "a;'=1;b\n'@x");
   CHECK(spreadsheet_safe("\xef\xbc\x9d"
                          "1") ==

@@ -799,7 +799,7 @@ TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_s
 TEST_CASE("copies more rows than one grid reaches", "[l02][copy_strided][points:2]") {
   require_strides_and_guard(true);
   require_strides_and_guard(false);
-  const std::int64_t rows = kBeyondOneGrid, cols = 3;
+  const std::int64_t rows = kBeyondOneGrid, cols = Random(case_seed()).integer(2, 7);
   const Tensor<float> src = counted(rows, cols);
   Tensor<float> dst({rows, cols});
   const Outcome outcome = copy_into(src, dst);

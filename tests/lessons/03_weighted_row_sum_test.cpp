@@ -501,6 +501,10 @@ TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][
 TEST_CASE("adds 100,001 numbers of one sign without losing digits", "[l03][weighted_row_sum][points:2]") {
   // One thread would round sums of about 50,000 a hundred thousand times.
   check(kShuffles, {uniform({3, 100'001}, 0.0f, 1.0f, case_seed()), Tensor<float>({100'001}, 1.0f)});
+  for (const Entry<RowSum> entry : {kShuffles, kTree}) {
+    const Col unknown = Random(case_seed()).integer(20'000, 80'000);
+    check(entry, {uniform({2, unknown}, 0.0f, 1.0f, case_seed()), Tensor<float>({unknown}, 1.0f)});
+  }
 }
 
 TEST_CASE("adds small numbers to a large one without losing them", "[l03][weighted_row_sum][points:2]") {

@@ -1319,7 +1319,7 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
   for (const Col most : {60, 130, 10}) {
     Head drawn = random_head(drawn::length(random, 130), drawn::length(random, 130), random.integer(1, most),
                              random.integer(0, 4), random.integer(0, 1) == 1);
-    drawn.scale = static_cast<float>(random.integer(-8, 8)) / 8;
+    drawn.scale = 2.0f * static_cast<float>(random.uniform()) - 1.0f;
     check(drawn);
   }
 }

@@ -507,7 +507,7 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
         random_problem({1, 1, 140, 75, 2}, {.causal = false, .window = 1, .sinks = 1})})
     check_both(dropped(at_an_edge, 0.25f));
   const Change drops = [](const Problem& drawn, Random& random) {
-    return dropped(drawn, static_cast<float>(random.integer(1, 9)) / 10);
+    return dropped(drawn, 0.05f + 0.9f * static_cast<float>(random.uniform()), random.bits());
   };
   check_drawn(kForward, kTakes, drops);
   check_drawn(kBackward, drops);

@@ -818,6 +818,21 @@ const std::string kEntries =
     "float32 128 64 16 4 3 4096 4096 4096 NVIDIA H100 80GB HBM3\n"
     "bfloat16 128 256 64 8 3 4096 4096 4096 NVIDIA H100 80GB HBM3\n";
 
+/// The lines of a cache of some devices and sizes, in the order of its keys. All of them are drawn.
+std::string drawn_entries(Random& random) {
+  std::map<CacheKey, Configuration> entries;
+  for (std::int64_t i = random.integer(8, 30); i > 0; --i) {
+    const Configuration& c = kCompiled[random.integer(0, kCompiledCount - 1)];
+    const auto length = [&] { return random.integer(0, std::int64_t{1} << random.integer(1, 40)); };
+    const std::string device = fmt::format("device {}", random.integer(0, 5));
+    entries[{device, {length(), length(), length(), c.type}}] = c;
+  }
+  std::string lines;
+  for (const auto& [key, c] : entries)
+    lines += fmt::format("{} {} {} {} {}\n", text_of(c), key.size.M, key.size.N, key.size.K, key.device);
+  return lines;
+}
+
 }  // namespace
 
 TEST_CASE("cache: read and written again, the text stays as it is",
@@ -832,6 +847,11 @@ TEST_CASE("cache: read and written again, the text stays as it is",
   require_kept(of_the_notes, of_the_notes);
   require_kept(cache_text(""), cache_text(""));
   require_kept("", cache_text(""));  // before the first search there is no file
+  Random random(case_seed());
+  for (int i = 0; i < 3; ++i) {
+    const std::string drawn = cache_text(drawn_entries(random));
+    require_kept(drawn, drawn);
+  }
 }
 
 TEST_CASE("cache: a damaged text is an empty cache, with a sentence", "[l23][read_cache][points:2]") {

@@ -167,8 +167,8 @@ Problem problem(const Sizes& n, Format16 format, const reference::Mask& mask = {
 }
 
 /// The problem with lesson 18's dropout; before in_16_bits().
-Problem dropped(const Problem& p, float dropout) {
-  return attention_tests::dropped(p, dropout, kSeed, decision_of);
+Problem dropped(const Problem& p, float dropout, std::uint64_t seed = kSeed) {
+  return attention_tests::dropped(p, dropout, seed, decision_of);
 }
 
 /// Checks problems in one type and the other, in turn.
@@ -362,7 +362,9 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
       check_values(kBackward, with_gaps(with_gradient(in_16_bits(p, format))));
     }
   check_drawn(kBackward, [](const Problem& drawn, Random& choice) {
-    return choice.integer(0, 1) == 0 ? drawn : dropped(drawn, static_cast<float>(choice.integer(1, 9)) / 10);
+    return choice.integer(0, 1) == 0
+               ? drawn
+               : dropped(drawn, 0.05f + 0.9f * static_cast<float>(choice.uniform()), choice.bits());
   });
 }
 

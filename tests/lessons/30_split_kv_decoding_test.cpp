@@ -49,6 +49,9 @@ struct Cache {
   Int page_size = 32, splits = 3;
   Layout layout = Layout::heads_outside;  ///< of (pages, H_kv, page_size, D)
   Int spare_columns = 1;                  ///< of the table, beyond those that the longest sequence needs
+  std::optional<Layout> layout_of_V{};    ///< if it is another one
+  bool table_by_columns = false;
+  Int table_gap = 0;  ///< behind each row of the table, or column
 };
 
 /// Sequences and where their tokens lie. What no token has is NaN.
@@ -102,9 +105,11 @@ Decoding in_pages(Problem p, const std::vector<Int>& lengths, Type type, Cache c
 
   const Shape shape{pages, p.H_kv(), P, p.D()};
   x.K_pages = Tensor<float>(shape, strides_of(shape, cache.layout), kNan);
-  x.V_pages = x.K_pages;
+  x.V_pages = Tensor<float>(shape, strides_of(shape, cache.layout_of_V.value_or(cache.layout)), kNan);
   x.lengths = Tensor<std::int32_t>({B});
-  x.table = Tensor<std::int32_t>({B, divided_up(longest, P) + cache.spare_columns}, -1234567);
+  const Int columns = divided_up(longest, P) + cache.spare_columns, gap = cache.table_gap;
+  x.table = Tensor<std::int32_t>(
+      {B, columns}, cache.table_by_columns ? Strides{1, B + gap} : Strides{columns + gap, 1}, -1234567);
   for (Int b = 0; b < B; ++b) {
     const Int length = lengths[static_cast<std::size_t>(b)];
     x.lengths(b) = static_cast<std::int32_t>(length);
@@ -724,7 +729,28 @@ TEST_CASE("decodes in 8 to 256 dimensions", "[l30][split_kv_decoding][points:2]"
 namespace {
 
 /// Sequences, heads, pages, splits, scores and strides are all drawn: other cases have them one at a time.
-Decoding drawn_decoding(Type type, Layout layout, Random& random) {
+Layout drawn_layout(Random& random) {
+  constexpr Layout kAll[] = {Layout::heads_outside, Layout::heads_inside, Layout::seq_first,
+                             Layout::packed,        Layout::far_apart,    Layout::gaps_of_8};
+  return kAll[random.integer(0, std::ssize(kAll) - 1)];
+}
+
+/// Axes in any order, with gaps behind each.
+Strides drawn_strides(const Shape& shape, Random& random) {
+  std::vector<std::size_t> axes(shape.size());
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  for (std::size_t i = axes.size() - 1; i > 0; --i)
+    std::swap(axes[i], axes[static_cast<std::size_t>(random.integer(0, static_cast<Int>(i)))]);
+  Strides strides(shape.size());
+  Int stride = random.integer(1, 2);
+  for (const std::size_t axis : axes) {
+    strides[axis] = stride;
+    stride = stride * shape[axis] + random.integer(0, 3);
+  }
+  return strides;
+}
+
+Decoding drawn_decoding(Type type, Random& random) {
   const Int H_kv = random.integer(1, 3);
   Sizes n{.B = random.integer(1, 4),
           .H = H_kv * random.integer(1, 9),
@@ -740,8 +766,15 @@ Decoding drawn_decoding(Type type, Layout layout, Random& random) {
   const Int scores = random.integer(0, 3);
   if (scores == 0) p = with_large_scores(std::move(p));
   if (scores == 1) p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? 1000.0f : -1000.0f);
+  p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
   return in_pages(std::move(p), lengths, type,
-                  {.page_size = 16 * random.integer(1, 9), .splits = random.integer(1, 8), .layout = layout});
+                  {.page_size = 16 * random.integer(1, 9),
+                   .splits = random.integer(1, 8),
+                   .layout = drawn_layout(random),
+                   .spare_columns = random.integer(0, 3),
+                   .layout_of_V = drawn_layout(random),
+                   .table_by_columns = random.integer(0, 1) == 1,
+                   .table_gap = random.integer(0, 5)});
 }
 
 }  // namespace
@@ -763,13 +796,12 @@ TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and 
     }
   Random random(case_seed() + 1);
   for (const Type type : kTypes) {
-    const std::array<Layout, 3> layouts{Layout::heads_outside, Layout::heads_inside, Layout::gaps_of_8};
-    const auto layout = [&] { return layouts[static_cast<std::size_t>(random.integer(0, 2))]; };
-    const Decoding x = drawn_decoding(type, layout(), random);
+    const Decoding x = drawn_decoding(type, random);
     INFO("All of this is drawn: " << describe(x));
-    const Layout of_results = layout();
-    Arrays got = results_of(x, of_results);
-    const Outcome outcome = decode(x, queries_of(x, layout()), got, {.check = CheckMode::never});
+    Arrays got = results_of(x, drawn_layout(random));
+    for (Tensor<float>* result : {&got.lse, &got.partial_O, &got.partial_lse})
+      *result = Tensor<float>(result->shape(), drawn_strides(result->shape(), random), 0.0f);
+    const Outcome outcome = decode(x, queries_of(x, drawn_layout(random)), got, {.check = CheckMode::never});
     require_ran(outcome);
     require_results(x, got, outcome, TestLine::here());
   }

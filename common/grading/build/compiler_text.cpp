@@ -1,7 +1,10 @@
 #include "grading/build/compiler_text.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 namespace course::grading {
 namespace {
@@ -28,10 +31,28 @@ std::size_t end_of_place(std::string_view text) {
   return drop_number() && place.ends_with(':') ? end + 2 : 0;
 }
 
+std::chrono::nanoseconds processor_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+thread_local std::optional<std::chrono::nanoseconds> reading_ends;
+
 }  // namespace
 
+TooMuchToRead::TooMuchToRead()
+    : std::runtime_error(
+          "What the compiler makes of it takes too long to examine. Look for templates or macros that expand "
+          "too far, and for very many jumps.") {}
+
+ReadingLimit::ReadingLimit(std::chrono::seconds most) { reading_ends = processor_time() + most; }
+ReadingLimit::~ReadingLimit() { reading_ends.reset(); }
+
 void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit) {
-  while (!text.empty()) {
+  constexpr unsigned kBetweenLooks = 256;  // lines: the clock takes as long as a few of them
+  for (unsigned lines = 1; !text.empty(); ++lines) {
+    if (lines % kBetweenLooks == 0 && reading_ends && processor_time() > *reading_ends) throw TooMuchToRead();
     const std::size_t end = text.find('\n');
     if (!visit(text.substr(0, end))) return;
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);

@@ -2,8 +2,10 @@
 /// @file
 /// Reading what g++ writes: assembly, and its dumps of functions.
 
+#include <chrono>
 #include <functional>
 #include <initializer_list>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -15,7 +17,24 @@ struct CompilerDumps {
   std::string_view optimized, accesses, blocks;
 };
 
+/// What the compiler wrote takes too long to read, or too much memory. A sentence for the student.
+class TooMuchToRead : public std::runtime_error {
+ public:
+  TooMuchToRead();
+};
+
+/// @brief While it lives, for_each_line() throws TooMuchToRead once this thread has used that much processor
+/// time. At most one in a thread.
+class ReadingLimit {
+ public:
+  explicit ReadingLimit(std::chrono::seconds most);
+  ~ReadingLimit();
+  ReadingLimit(const ReadingLimit&) = delete;
+  ReadingLimit& operator=(const ReadingLimit&) = delete;
+};
+
 /// @brief Calls visit(line) for each line until it returns false.
+/// @throws TooMuchToRead, see ReadingLimit.
 void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit);
 
 /// @brief Calls visit(part) for what stands between commas, outside of brackets, from its first word on.

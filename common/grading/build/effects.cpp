@@ -12,6 +12,7 @@
 #include "grading/build/compiler_text.hpp"
 #include "grading/build/own_headers.hpp"
 #include "grading/confinement/imports.hpp"
+#include "simt/shim/simt_abi.h"
 
 namespace course::grading {
 namespace {
@@ -661,8 +662,10 @@ std::string foreign_names(std::string_view table) {
   bool below_symbol = false;
   for_each_line(table, [&](std::string_view line) {
     if (!line.starts_with(' ')) symbol = line;
-    // Those of the compiler, such as .Lubsan_data7, begin with a dot.
-    if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !symbol.starts_with("*."))
+    // Those of the compiler, such as .Lubsan_data7, begin with a dot. Pointers to dynamic shared memory have
+    // labels; see points_to_dynamic() in simt/runtime/shared_memory.cpp for what gives one to something else.
+    if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !symbol.starts_with("*.") &&
+        !symbol.starts_with("*" SIMT_LABEL_OF_DYNAMIC))
       found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
     else if (line.starts_with('*') && is_for_hooks(line.substr(1)))
       found = calls_the_simulator(line.substr(1, line.find('/') - 1));

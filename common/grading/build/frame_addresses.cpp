@@ -125,6 +125,9 @@ bool FrameAddresses::meet(State& state, const State& other) {
 void FrameAddresses::jump(const std::string& label) {
   if (!reached_) return;  // as far as is known yet
   const auto [at, is_new] = at_labels_.try_emplace(label, now_);
+  constexpr std::size_t kMostKept = 2'000'000;  // see kept_
+  if (is_new) kept_ += now_.size();
+  if (kept_ > kMostKept) throw TooMuchToRead();
   changed_ = is_new || meet(at->second, now_) || changed_;
 }
 

@@ -17,6 +17,7 @@ namespace course::grading {
 class FrameAddresses {
  public:
   /// Walks over the whole assembly until it knows what holds at each label.
+  /// @throws TooMuchToRead.
   explicit FrameAddresses(std::string_view assembly);
 
   /// @brief Whether an operand in memory, such as "4(%rbx,%rax,4)", lies at a place of the frame to which
@@ -44,6 +45,7 @@ class FrameAddresses {
 
   State now_;
   std::map<std::string, State, std::less<>> at_labels_;
+  std::size_t kept_ = 0;                          ///< at all of them
   std::set<std::string, std::less<>> in_tables_;  ///< labels that jumps by a table lead to
   std::set<std::string, std::less<>> catches_;    ///< labels that exceptions may lead to
   std::string by_table_;                          ///< in place of a label, for such jumps of the function

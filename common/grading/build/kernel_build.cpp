@@ -15,6 +15,7 @@
 
 #include "grading/base/subprocess.hpp"
 #include "grading/build/compiler_messages.hpp"
+#include "grading/build/compiler_text.hpp"
 #include "grading/build/effects.hpp"
 #include "grading/build/host_guards.hpp"
 #include "grading/build/joined_kernels.hpp"
@@ -31,6 +32,7 @@ using Clock = std::chrono::steady_clock;
 using Arguments = std::vector<std::string>;
 
 constexpr auto kCompileTimeout = std::chrono::seconds(120), kJoinedTimeout = std::chrono::seconds(600);
+constexpr auto kLongestExamination = std::chrono::seconds(30);  // of processor time; lesson 24 takes 2
 // By the clock, in a box, where processor time is limited as well: others may be compiled at the same time.
 constexpr auto kLongestInBox = 4 * std::chrono::seconds(kCompileSeconds);
 constexpr const char* kShim = "common/simt/shim";
@@ -279,26 +281,19 @@ course_door:
   ret
 )";
 
-/// Compiles a kernel as its lesson's is, and makes sure that it is what the compiler makes of CUDA C++: see
-/// effects.hpp. False: job.failure tells why.
-bool compile_examined(Job& job, const std::string& object) {
-  const CpuToolchain& cpu = job.toolchain.cpu.value();
-  const fs::path assembly = job.scratch / "kernel.s", symbols = job.scratch / "kernel.symbols";
-  const std::vector<fs::path> dumps{job.scratch / "kernel.optimized", job.scratch / "kernel.accesses",
-                                    job.scratch / "kernel.blocks"};
-  Arguments flags;
-  const bool dumped = job.flavour == Flavour::check && is_gnu(cpu);
-  if (is_gnu(cpu)) flags.push_back("-fdump-ipa-visibility=" + symbols.string());
-  if (dumped)
-    flags.insert(flags.end(),
-                 {"-fdump-tree-optimized-lineno=" + dumps[0].string(),
-                  "-fdump-tree-tsan-uid=" + dumps[1].string(), "-fdump-tree-sancov=" + dumps[2].string()});
-  if (!compile_simulated(job, {"-S", "-o", assembly.string()}, prelude_options(job), flags)) return false;
-  std::string text = written(job, assembly);
+/// What g++ wrote down beside the assembly: the file's symbols, and how it made each function.
+struct CompilerFiles {
+  fs::path assembly, symbols, optimized, accesses, blocks;
+};
+
+/// Makes sure that the assembly is what the compiler makes of CUDA C++ (see effects.hpp), and puts the hooks
+/// of check mode in. Empty, and job.failure tells why, if not.
+std::string examined(Job& job, const CompilerFiles& files, bool with_symbols, bool dumped) {
+  std::string text = written(job, files.assembly);
   if (job.failure.empty()) job.failure = foreign_assembly(text);
   if (job.failure.empty()) job.failure = names_past_wrappers(text);
-  if (job.failure.empty() && is_gnu(cpu)) {
-    const std::string dump = written(job, symbols);
+  if (job.failure.empty() && with_symbols) {
+    const std::string dump = written(job, files.symbols);
     const std::string_view table = table_of_symbols(dump);
     if (job.box && job.failure.empty() && table.empty())
       throw MachineError(
@@ -312,16 +307,41 @@ bool compile_examined(Job& job, const std::string& object) {
     if (job.failure.empty()) job.failure = calls_of_the_simulator(text, headers);
   }
   if (job.failure.empty() && dumped) {
-    const std::string optimized = written(job, dumps[0]), accesses = written(job, dumps[1]),
-                      blocks = written(job, dumps[2]);
+    const std::string optimized = written(job, files.optimized), accesses = written(job, files.accesses),
+                      blocks = written(job, files.blocks);
     const CompilerDumps all{optimized, accesses, blocks};
     if (job.failure.empty()) job.failure = unseen_accesses(all, job.source);
     if (job.failure.empty()) text = with_merged_blocks(with_operand_hooks(text, all));
   }
+  return job.failure.empty() ? text : "";
+}
+
+/// Compiles a kernel as its lesson's is, and examines what becomes of it. False: job.failure tells why.
+bool compile_examined(Job& job, const std::string& object) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  const CompilerFiles files{job.scratch / "kernel.s", job.scratch / "kernel.symbols",
+                            job.scratch / "kernel.optimized", job.scratch / "kernel.accesses",
+                            job.scratch / "kernel.blocks"};
+  Arguments flags;
+  const bool dumped = job.flavour == Flavour::check && is_gnu(cpu);
+  if (is_gnu(cpu)) flags.push_back("-fdump-ipa-visibility=" + files.symbols.string());
+  if (dumped)
+    flags.insert(flags.end(), {"-fdump-tree-optimized-lineno=" + files.optimized.string(),
+                               "-fdump-tree-tsan-uid=" + files.accesses.string(),
+                               "-fdump-tree-sancov=" + files.blocks.string()});
+  if (!compile_simulated(job, {"-S", "-o", files.assembly.string()}, prelude_options(job), flags))
+    return false;
+  std::string text;
+  try {
+    const ReadingLimit limit(kLongestExamination);
+    text = examined(job, files, is_gnu(cpu), dumped);
+  } catch (const TooMuchToRead& error) {
+    job.failure = error.what();
+  }
   if (!job.failure.empty()) return false;
   if (job.box) text += kDoor;
-  if (job.box || dumped) write_file_atomically(assembly, text);
-  return run_tool(job, concatenate(Arguments{cpu.compiler, assembly.string()}, to_object(object)));
+  if (job.box || dumped) write_file_atomically(files.assembly, text);
+  return run_tool(job, concatenate(Arguments{cpu.compiler, files.assembly.string()}, to_object(object)));
 }
 
 /// What is linked in so that a submission's kernels cannot read by functions of the host, where nothing sees

@@ -271,9 +271,17 @@ class HookWriter {
   }
 
   void hook_loads() {
-    for (auto load = loads_.rbegin(); load != loads_.rend(); ++load)
-      text_.insert(load->at, hook_of(load->access));
-    any_ = any_ || !loads_.empty();
+    if (loads_.empty()) return;
+    const std::size_t begin = loads_.front().at;
+    const std::string since = text_.substr(begin);
+    text_.resize(begin);
+    std::size_t from = 0;
+    for (const Load& load : loads_) {
+      text_.append(since, from, load.at - begin - from);
+      from = load.at - begin;
+      put(hook_of(load.access));
+    }
+    text_.append(since, from);
     loads_.clear();
   }
 

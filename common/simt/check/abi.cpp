@@ -184,6 +184,10 @@ void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation) {
 
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {
   using simt::check::Kind, simt::check::note_registers;
+  if (simt::BlockRunner* const runner = simt::BlockRunner::current();
+      runner != nullptr && runner->is_shared(address))
+    runner->raise(simt::FaultKind::not_global,
+                  count == 2 ? "atomicAdd of a float2" : "atomicAdd of a float4");
   note_registers(Kind::read, values, count * sizeof(float), SIMT_CALLER());
   tell_atomic(address, count * sizeof(float), simt_atomic_update, SIMT_CALLER());
   for (unsigned i = 0; i < count; ++i) before[i] = std::atomic_ref(address[i]).fetch_add(values[i]);

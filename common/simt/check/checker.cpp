@@ -89,7 +89,8 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
       for (const SharedVariable& variable : *variables)
         for (std::size_t byte = 0; byte < variable.bytes; ++byte)
           shared_words_[(Recorder::kMargin + variable.offset + byte) / 4] =
-              variables == &module.shared ? Recorder::kShared : Recorder::kThreadLocal;
+              variable.points_to_dynamic || variables == &module.thread_locals ? Recorder::kThreadLocal
+                                                                               : Recorder::kShared;
   }
   recorder_.is_shared_word = shared_words_.data();
 }
@@ -402,7 +403,7 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
   std::uint64_t offset = address - recorder_.arena;
   if (offset < kArenaBytes)
     place = at_offset(Space::global, offset);
-  else if (recorder_.refuse_thread_local(address); const auto in_shared = shared_offset(address))
+  else if (recorder_.refuse_moved_array(address, false); const auto in_shared = shared_offset(address))
     place = at_offset(Space::shared, *in_shared);
   else if (bool stray = false; recorder_.find_elsewhere(address, true, offset, stray))
     place = at_offset(Space::global, offset);
@@ -411,8 +412,9 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
   const auto log2_bytes = static_cast<unsigned>(std::countr_zero(bytes));
   const Event compares = operation == simt_atomic_compare ? kCompares : 0;
   const Event how =
-      bytes == 16 ? access_event(Kind::atomic, 0, false) | kFourFloats
-                  : access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares;
+      operation == simt_atomic_load ? atomic_load_event(space_of(place), log2_bytes)
+      : bytes == 16                 ? access_event(Kind::atomic, 0, false) | kSpecial
+                    : access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares;
   recorder_.append(how | place, caller);
 }
 
@@ -524,7 +526,8 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
 
 void Checker::access_did(const WarpEvent& event, unsigned site) {
   WarpAccess access;
-  access.kind = kind_of(event.event);
+  access.loads_atomically = loads_atomically(event.event);
+  access.kind = access.loads_atomically ? Kind::read : kind_of(event.event);
   access.space = space_of(event.event);
   access.matrices = matrices_of(event.event);
   (access.matrices == 0 ? access.is_volatile : access.transposed) = is_volatile(event.event);

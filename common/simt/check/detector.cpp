@@ -111,7 +111,8 @@ void Detector::access(const WarpAccess& access) {
   const bool shared = access.space == Space::shared;
   scope_first_ = shared ? order_.first_of_epoch() : order_.first_of_launch();
   const bool fine = all_in_bounds(access);
-  const bool atomic = access.kind == Kind::atomic || (access.is_volatile && !shared);
+  const bool atomic =
+      access.kind == Kind::atomic || access.loads_atomically || (access.is_volatile && !shared);
   if (access.kind == Kind::read && access.matrices == 0 && fine && !(shared && may_meet_copy(access))) {
     read_all(access, atomic);
     return;

@@ -25,8 +25,9 @@ struct WarpAccess {
   Kind kind = Kind::read;
   Space space = Space::global;
   bool is_volatile = false;
-  bool compares = false;     ///< a compare-and-swap
-  bool issues_copy = false;  ///< which may write from now on
+  bool compares = false;          ///< a compare-and-swap
+  bool loads_atomically = false;  ///< from shared memory
+  bool issues_copy = false;       ///< which may write from now on
   unsigned bytes = 4;
   unsigned matrices = 0;    ///< that are moved, with 16 bytes, a row, for each lane; 0: an ordinary access
   bool transposed = false;  ///< of such a move

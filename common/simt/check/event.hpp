@@ -17,7 +17,8 @@ namespace simt::check {
 
 using Event = std::uint64_t;
 
-/// An atomic of kind `is_volatile` does not look at what was there before.
+/// An atomic of kind `is_volatile` does not look at what was there before. An atomic load of global memory is
+/// a volatile read; for one of shared memory see loads_atomically().
 enum class Kind : unsigned { read, write, atomic, mark };
 enum class Space : unsigned { global, shared };
 
@@ -100,14 +101,22 @@ constexpr unsigned matrices_of(Event event) {
 }
 /// Of an atomic: the bit of its size that says that it compares before it writes.
 inline constexpr Event kCompares = Event{4} << kSizeShift;
-/// Of an atomic on 16 bytes, for which the size has no number: it adds, and never compares. What compares and
-/// does not look at what was there is no other atomic.
-inline constexpr Event kFourFloats = kCompares | Event{1} << kVolatileShift;
-constexpr bool on_four_floats(Event event) {
-  return kind_of(event) == Kind::atomic && (event & kFourFloats) == kFourFloats;
+/// What compares and does not look at what was there is no atomic. In global memory, that stands for an
+/// atomic on 16 bytes, for which the size has no number; in shared memory, which has none of those, for a
+/// load.
+inline constexpr Event kSpecial = kCompares | Event{1} << kVolatileShift;
+constexpr bool is_special(Event event) {
+  return kind_of(event) == Kind::atomic && (event & kSpecial) == kSpecial;
 }
+constexpr bool on_four_floats(Event event) { return is_special(event) && space_of(event) == Space::global; }
+constexpr bool loads_atomically(Event event) { return is_special(event) && space_of(event) == Space::shared; }
 constexpr bool compares(Event event) {
-  return kind_of(event) == Kind::atomic && (event & kFourFloats) == kCompares;
+  return kind_of(event) == Kind::atomic && (event & kSpecial) == kCompares;
+}
+/// At a place, which the event names: bytes are 1, 2, 4 or 8, and also 16 in global memory.
+constexpr Event atomic_load_event(Space space, unsigned log2_bytes) {
+  return space == Space::global ? access_event(Kind::read, log2_bytes, true)
+                                : access_event(Kind::atomic, log2_bytes, false) | kSpecial;
 }
 constexpr unsigned bytes_of(Event event) {
   if (matrices_of(event) != 0 || on_four_floats(event)) return 16;

@@ -144,10 +144,15 @@ void MemoryMap::begin_launch(const KernelModule& module, std::size_t dynamic_byt
 
   for (const SharedVariable& variable : module.shared) {
     shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol,
-                       !variable.points_to_dynamic, variable.function.empty(), variable.function});
+                       !variable.points_to_dynamic, variable.function.empty(), variable.function,
+                       variable.points_to_dynamic});
   }
   for (const SharedVariable& variable : module.thread_locals)
-    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, false});
+    shared_.push_back({.offset = Recorder::kMargin + variable.offset,
+                       .bytes = variable.bytes,
+                       .symbol = variable.symbol,
+                       .watched = false,
+                       .points_to_dynamic = variable.points_to_dynamic});
   if (dynamic_bytes > 0)
     shared_.push_back({Recorder::kDynamicOffset + Recorder::kMargin, dynamic_bytes, {}, true});
   std::sort(shared_.begin(), shared_.end(),

@@ -70,10 +70,11 @@ struct ArrayName {
 /// A `__shared__` variable, or the dynamic buffer.
 struct SharedRange {
   std::uint64_t offset = 0, bytes = 0;
-  std::string symbol;         ///< mangled; empty for the dynamic buffer
-  bool watched = true;        ///< false: a variable of the simulator's own
-  bool reached = true;        ///< false: no thread of the launch has come to a function that declares it
-  std::string function = {};  ///< that declares it
+  std::string symbol;              ///< mangled; empty for the dynamic buffer
+  bool watched = true;             ///< false: a variable of the simulator's own
+  bool reached = true;             ///< false: no thread of the launch has come to a function that declares it
+  std::string function = {};       ///< that declares it
+  bool points_to_dynamic = false;  ///< it is the pointer that an array of dynamic shared memory becomes
 
   bool holds(std::uint64_t begin, std::uint64_t end) const {
     return reached && begin >= offset && end <= offset + bytes;

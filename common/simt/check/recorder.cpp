@@ -105,15 +105,15 @@ bool Recorder::find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t
   BlockRunner::current()->raise_access(FaultKind::host_pointer, reinterpret_cast<const void*>(address));
 }
 
-void Recorder::refuse_thread_local(std::uintptr_t address) const {
+void Recorder::refuse_moved_array(std::uintptr_t address, bool writes) const {
   const std::uint64_t offset = address - shared;
   if (offset >= shared_bytes || is_shared_word[offset / 4] != kThreadLocal) return;
   const SharedRange* const variable = memory_map().find_shared(offset);
+  if (variable == nullptr || !variable->points_to_dynamic) return;
   std::uintptr_t held = 0;
-  if (variable == nullptr || variable->bytes != sizeof held) return;
   std::memcpy(&held, reinterpret_cast<const std::byte*>(shared + variable->offset), sizeof held);
-  if (held > 1 && held != dynamic + kMargin)  // 1: a guard of the compiler's, of a variable that is set once
-    BlockRunner::current()->raise(FaultKind::thread_local_variable, "");
+  if (held != dynamic + kMargin && !(writes && held == 0))
+    BlockRunner::current()->raise(FaultKind::moved_shared_array, "");
 }
 
 void Recorder::refuse_write() { BlockRunner::current()->raise(FaultKind::told, ""); }

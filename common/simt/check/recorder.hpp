@@ -127,10 +127,9 @@ struct Recorder {
   /// `stray`: beside such memory.
   bool find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t& offset, bool& stray);
 
-  /// Ends the launch if what is there is a thread-local variable that a kernel uses for itself, unseen. The
-  /// pointers that `extern __shared__ T name[]` becomes outside of functions are set once, and then stay, and
-  /// so are the compiler's guards.
-  void refuse_thread_local(std::uintptr_t address) const;
+  /// Ends the launch if what is there is the pointer that `extern __shared__ T name[]` becomes, and holds
+  /// something else: no kernel can leave a number there, unseen. It is set once, where it is first used.
+  void refuse_moved_array(std::uintptr_t address, bool writes) const;
 
   /// Ends the launch: a write beside the shared variables would damage the simulator itself. The trace holds
   /// it already.

@@ -276,15 +276,21 @@ std::uint32_t argument_end(const Sequence& tokens, std::uint32_t first, std::uin
 }
 
 /// Arguments that take their type from the parameter: `NULL`, a literal 0, which may be a pointer, and
-/// braces. Returns whether a literal 0 is among them.
-bool translate_untyped_arguments(Sequence& tokens, std::uint32_t open, std::uint32_t close) {
+/// braces. Where the parameter is known by then, braces see the host's variables; else they take copies
+/// along. `kernel` asks for its type. Returns whether a literal 0 is among them.
+bool translate_untyped_arguments(Sequence& tokens, std::uint32_t open, std::uint32_t close,
+                                 const std::string& kernel) {
   bool any_zero = false;
   for (std::uint32_t first = open + 1, end = 0; first < close; first = end + 1) {
     end = argument_end(tokens, first, close);
     if (may_lie_in_angles(tokens, open, first, close)) continue;
     if (tokens.kind(first) == TokenKind::open_brace && tokens.match(first) == end - 1) {
-      tokens.insert(first, "::simt::braced([=]<class simt_type>() mutable { return simt_type");
-      tokens.append(end - 1, "; })");
+      tokens.insert(first,
+                    "::simt::braced([&](auto simt_known) { if constexpr (!simt_known) return "
+                    "[=]<class simt_type>() mutable { return simt_type" +
+                        tokens.joined(first, end) +
+                        "; }; else return [&]<class simt_type>() { return simt_type");
+      tokens.append(end - 1, "; }; }(::simt::is_known(" + kernel + ")))");
     } else if (end == first + 1 && tokens.is(first, "NULL")) {
       tokens.replace(first, end, "nullptr");
     } else if (end == first + 1 && tokens.is(first, "0")) {
@@ -339,12 +345,12 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
 
   tokens.replace(first, launch, "::simt::launch(" + name_literal(tokens, first, launch) + ", ");
   tokens.replace(launch, launch + 1, "::simt::LaunchConfig(");
-  const bool zero = translate_untyped_arguments(tokens, open, close);
   const std::string known = "simt_kernel(" + name + ")", call = name + "(simt_args...);",
+                    kernel = "[&](auto simt_kernel) -> decltype(" + known + ") { return " + known + "; }",
                     numbers = name + "(::simt::as_number(simt_args)...)";
+  const bool zero = translate_untyped_arguments(tokens, open, close, kernel);
   tokens.replace(configuration.close, open,
-                 "), [&](auto simt_kernel) -> decltype(" + known + ") { return " + known +
-                     "; }, [&](auto&... simt_args) { " +
+                 "), " + kernel + ", [&](auto&... simt_args) { " +
                      (zero ? "if constexpr (requires { " + numbers + "; }) " + numbers + "; else " : "") +
                      call + " })");
 }

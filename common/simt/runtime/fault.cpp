@@ -140,9 +140,13 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
     case FaultKind::divergent_instruction:
       return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
-    case FaultKind::thread_local_variable:
-      return "used a thread_local variable, which does not exist on a GPU. Declare shared memory in the "
-             "kernel.";
+    case FaultKind::moved_shared_array:
+      return "used an array of dynamic shared memory after its address was changed, which is fixed on a GPU. "
+             "Keep addresses in variables of your own.";
+    case FaultKind::not_global:
+      return fmt::format(
+          "used {} on shared memory, which works on global memory alone. Add each float by itself.",
+          fault.text);
     case FaultKind::builtin_variable:
       return "stored to threadIdx, blockIdx, blockDim or gridDim, which are no memory on a GPU. Keep the "
              "number in a variable of your own.";
@@ -213,7 +217,8 @@ const char* kind_name(FaultKind kind) {
       return "illegal_instruction";
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
-    case FaultKind::thread_local_variable:
+    case FaultKind::moved_shared_array:
+    case FaultKind::not_global:
     case FaultKind::moved_stack:
       return "illegal_address";
     case FaultKind::misaligned:
@@ -272,7 +277,8 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::device_pointer:
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
-    case FaultKind::thread_local_variable:
+    case FaultKind::moved_shared_array:
+    case FaultKind::not_global:
     case FaultKind::told:
       return 700;  // cudaErrorIllegalAddress
     case FaultKind::endless_loop:

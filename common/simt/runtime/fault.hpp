@@ -32,7 +32,8 @@ enum class FaultKind {
   divergent_instruction,  ///< lanes of a warp at different instructions of the whole warp
   out_of_bounds,          ///< a write into the red zone around an allocation
   builtin_variable,       ///< a store to threadIdx or its like, which is no variable on a GPU
-  thread_local_variable,  ///< a thread_local variable used in a kernel
+  moved_shared_array,     ///< a kernel changed where an array of dynamic shared memory lies
+  not_global,             ///< an instruction for global memory alone, elsewhere
   host_function,          ///< a function of the host's libraries, which a GPU does not have
   moved_stack,            ///< a stack pointer, or a frame's, that leads out of the thread's stack
   bad_ptx,                ///< inline PTX that cannot be, or that breaks a rule of its own

@@ -40,14 +40,21 @@ constexpr int kPoisonByte = 0xff;
 // _ZZ. (Guard variables begin with _ZGV.)
 bool is_shared_variable(const char* name) { return std::strncmp(name, "_ZZ", 3) == 0; }
 
-/// It may also stand in a namespace. There, host code may have thread-local variables of its own, which look
-/// alike. A pointer that `extern __shared__ T name[]` becomes is known by its label, and guards by theirs.
-/// And the room behind shared memory is there to be no variable of a kernel's.
-bool may_be_shared(const char* name) {
-  return std::strncmp(name, SIMT_LABEL_OF_DYNAMIC, sizeof SIMT_LABEL_OF_DYNAMIC - 1) != 0 &&
-         std::strncmp(name, "_ZGV", 4) != 0 && std::strcmp(name, "__tls_guard") != 0 &&
-         std::strstr(name, "room_behind_shared_memory") == nullptr;
+/// Whether it is the pointer that `extern __shared__ T name[]` becomes outside of functions. A file could
+/// give that label to another variable; check mode makes sure that it holds nothing else.
+bool points_to_dynamic(const char* name, std::size_t bytes) {
+  return std::strncmp(name, SIMT_LABEL_OF_DYNAMIC, sizeof SIMT_LABEL_OF_DYNAMIC - 1) == 0 &&
+         bytes == sizeof(void*);
 }
+
+/// A `__shared__` variable may also stand in a namespace. There, host code may have thread-local variables of
+/// its own, which look alike.
+bool is_guard(const char* name) {
+  return std::strncmp(name, "_ZGV", 4) == 0 || std::strcmp(name, "__tls_guard") == 0;
+}
+
+/// Lies behind shared memory to be no variable of a kernel's. One that a file calls so lies before it.
+constexpr const char* kRoom = "_ZN12_GLOBAL__N_125room_behind_shared_memoryE";
 
 /// "void kernel<float>(float*)" for the variable "void kernel<float>(float*)::tile".
 std::string function_of(const char* variable) {
@@ -95,10 +102,10 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
       const auto type = ELF64_ST_TYPE(symbol.st_info);
       if (type == STT_TLS && is_shared_variable(name))
         module.shared.push_back({symbol.st_value, symbol.st_size, name, function_of(name)});
-      else if (type == STT_TLS && may_be_shared(name))
+      else if (type == STT_TLS && (is_guard(name) || points_to_dynamic(name, symbol.st_size)))
+        module.thread_locals.push_back({symbol.st_value, symbol.st_size, name, {}, !is_guard(name)});
+      else if (type == STT_TLS)
         module.shared.push_back({symbol.st_value, symbol.st_size, name});
-      else if (type == STT_TLS && symbol.st_size <= 2 * sizeof(void*))
-        module.thread_locals.push_back({symbol.st_value, symbol.st_size, name});
       else if (type == STT_OBJECT && !is_made_by_compiler(name))
         module.data.push_back({load_address + symbol.st_value, symbol.st_size, name});
       else if (type == STT_FUNC)
@@ -106,6 +113,8 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
     }
   }
   std::ranges::sort(module.functions);
+  const auto last = std::ranges::max_element(module.shared, {}, &SharedVariable::offset);
+  if (last != module.shared.end() && last->symbol == kRoom) module.shared.erase(last);
   for (SharedVariable& variable : module.shared)
     variable.points_to_dynamic = variable.bytes == sizeof(void*) &&
                                  std::ranges::find(module.thread_locals, "_ZGV" + variable.symbol.substr(2),

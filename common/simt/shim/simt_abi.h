@@ -6,7 +6,7 @@
 #include <cstdint>
 
 /// What the symbol begins with of a pointer to dynamic shared memory that stands outside of functions.
-#define SIMT_LABEL_OF_DYNAMIC "simt_dynamic."
+#define SIMT_LABEL_OF_DYNAMIC "dynamic_shared."
 
 extern "C" {
 

@@ -210,7 +210,7 @@ T& as_number(T& argument) {
   return argument;
 }
 
-/// Values in braces among the arguments of a launch: an object of the parameter's type.
+/// Values in braces among the arguments of a launch: an object of the parameter's type, which is made once.
 template <class Make>
 struct Braced {
   mutable Make make;
@@ -335,13 +335,19 @@ struct LaunchKnown {
 template <class Call, bool kByName, class... Parameters>
 LaunchKnown(LaunchByCall<Call>, Known<kByName, Parameters...>) -> LaunchKnown<Call, kByName, Parameters...>;
 
+/// Whether the launch of this kernel is a LaunchKnown; see launch().
+template <class Kernel>
+constexpr std::is_invocable<Kernel, AsKnown> is_known(Kernel) {
+  return {};
+}
+
 /// @brief Begins `kernel<<<config>>>(...)`.
 /// @param kernel Calls its argument with `kernel`, if that can be called with it.
 /// @param call   Calls `kernel` with its arguments.
 template <class Kernel, class Call>
 auto launch(const char* name, const LaunchConfig& config, Kernel kernel, Call call) {
   const LaunchByCall<Call> by_call{name, config, call};
-  if constexpr (std::is_invocable_v<Kernel, AsKnown>) {
+  if constexpr (decltype(is_known(kernel))::value) {
     return LaunchKnown{by_call, kernel(AsKnown())};
   } else {
     return by_call;

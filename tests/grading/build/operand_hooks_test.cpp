@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "grading/build/compiler_text.hpp"
+#include "grading/build/frame_addresses.hpp"
 #include "support/catch.hpp"
 
 using namespace course::grading;
@@ -244,4 +246,47 @@ TEST_CASE("behind a call, a function that finds its variables by a frame pointer
                  ContainsSubstring("\tcall\tcourse_operand_stack\n.Lcourse_kept0:\n\tret\n"));
   for (const char* code : {"\tcall\tf\n", "\tmovq\t%rsp, %rbp\n\tcall\t__tsan_read4@PLT\n"})
     CHECK_THAT(hooked_call(code), !ContainsSubstring("course_operand_stack"));
+}
+
+TEST_CASE("many loads before one call are hooked in their order") {
+  std::string loads, expected;
+  for (int i = 0; i < 3; ++i) {
+    const std::string load = "\tmovss\t" + std::to_string(4 * i) + "(%rbx), %xmm0\n";
+    loads += "\tnop\n" + load;
+  }
+  const std::string text = hooked("f (*p);", loads + "\tcall\tf\n");
+  std::size_t at = 0;
+  for (int i = 0; i < 3; ++i) {
+    const std::string address = std::to_string(4 * i) + "(%rbx), ";
+    at = text.find("\tnop\n", at);
+    REQUIRE(at != std::string::npos);
+    const std::size_t hook = text.find("\tleaq\t" + address + "%r11", at);
+    CHECK(hook < text.find(kRead, at));
+    CHECK(text.find(kRead, at) < text.find("\tmovss\t" + address, at));
+    at += 1;
+  }
+}
+
+TEST_CASE("what takes too long to read, or too much memory, is given up") {
+  const std::string lines(10'000, '\n');
+  const auto read = [&] {
+    int count = 0;
+    for_each_line(lines, [&](std::string_view) { return ++count > 0; });
+    return count;
+  };
+  {
+    const ReadingLimit none(std::chrono::seconds(0));
+    CHECK_THROWS_AS(read(), TooMuchToRead);
+  }
+  {
+    const ReadingLimit enough(std::chrono::seconds(60));
+    CHECK(read() == 10'000);
+  }
+  CHECK(read() == 10'000);
+
+  std::string jumps = "\t.type\tf, @function\n";  // 2000 places of the frame are known at each of 2000 labels
+  for (int i = 0; i < 2000; ++i)
+    jumps += "\tleaq\t8(%rsp), %rax\n\tmovq\t%rax, " + std::to_string(8 * i) + "(%rsp)\n";
+  for (int i = 0; i < 2000; ++i) jumps += "\tjne\t.L" + std::to_string(i) + "\n";
+  CHECK_THROWS_AS(FrameAddresses(jumps), TooMuchToRead);
 }

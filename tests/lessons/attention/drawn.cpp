@@ -93,15 +93,18 @@ Problem with_scores(Problem p, ScoresAre scores, bool backward, bool in_float16,
 }
 
 Layout drawn_layout(const Problem& p, Random& random) {
-  constexpr Layout kDense[] = {Layout::heads_outside, Layout::heads_inside, Layout::heads_first};
-  const Int which = random.integer(0, 3);
-  return which == 3 ? layout_with_gaps(p) : kDense[which];
+  const Layout all[] = {Layout::heads_outside, Layout::heads_inside, Layout::heads_first, Layout::seq_first,
+                        Layout::packed,        Layout::far_apart,    layout_with_gaps(p)};
+  return all[random.integer(0, std::ssize(all) - 1)];
 }
 
 std::string name_of(Layout layout) {
   return layout == Layout::heads_outside  ? "[batch, head, seq, dim]"
          : layout == Layout::heads_inside ? "[batch, seq, head, dim]"
          : layout == Layout::heads_first  ? "[head, batch, seq, dim]"
+         : layout == Layout::seq_first    ? "[seq, batch, head, dim]"
+         : layout == Layout::packed       ? "a part of [batch, seq, 3, head, dim]"
+         : layout == Layout::far_apart    ? "[batch, head, seq, dim] with long gaps behind rows"
                                           : "[batch, head, seq, dim] with gaps";
 }
 
@@ -134,13 +137,17 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     const Sizes n = drawn_sizes(kSizes[i], takes, max_dim, random);
     Problem p =
         with_scores(random_problem(n, drawn_mask(n, takes, random)), scores[i], backward, in_float16, random);
+    p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());  // known to no kernel
     // In 16 bits, contracts ask for a scale that is not negative.
     const bool has_infinities = scores[i] == ScoresAre::minus_inf || scores[i] == ScoresAre::empty_rows;
     if (!has_infinities) {
       if (is_negative && !takes.sixteen_bits) p.scale = -p.scale;
       is_negative = !is_negative;  // every second one, so that there is one for sure
     }
-    if (takes.sink_array && chance(random, 2)) p = with_sink(std::move(p));
+    if (takes.sink_array && chance(random, 2)) {
+      p = with_sink(std::move(p));
+      for (float& sink : p.sink->storage()) sink += 3.0f * static_cast<float>(random.uniform()) - 1.5f;
+    }
     if (change) p = change(p, random);
     if (takes.sixteen_bits) p = in_16_bits(std::move(p), format);
     problems.push_back(with_drawn_layouts(std::move(p), random));

@@ -18,15 +18,22 @@ Strides strides_of(const Shape& shape, Layout layout) {
     throw std::invalid_argument("layouts are of tensors of three or four axes");
   if (layout == Layout::heads_outside) return row_major_strides(shape);
   const Int B = shape[0], H = shape[1], N = shape[2];
+  const Int times = Random(case_seed() + 9).integer(2, 9);  // of rows far apart; no kernel knows it
   if (shape.size() == 3) {
     if (layout == Layout::heads_first) return {N, B * N, 1};
     if (layout == Layout::heads_inside) return {N * H, 1, H};
+    if (layout == Layout::seq_first) return {H, 1, B * H};
+    if (layout == Layout::packed) return {N * 3 * H, 1, 3 * H};
+    if (layout == Layout::far_apart) return {H * N * times, N * times, times};
     const Int head = N + 3;
     return {H * head + 5, head, 1};
   }
   const Int D = shape[3];
   if (layout == Layout::heads_inside) return {N * H * D, D, H * D, 1};
   if (layout == Layout::heads_first) return {N * D, B * N * D, D, 1};
+  if (layout == Layout::seq_first) return {H * D, D, B * H * D, 1};
+  if (layout == Layout::packed) return {N * 3 * H * D, D, 3 * H * D, 1};
+  if (layout == Layout::far_apart) return {H * N * times * D, N * times * D, times * D, 1};
   // Numbers that no two axes have in common.
   const Int of_8 = layout == Layout::gaps_of_8 ? 8 : 1;
   const Int row = of_8 == 8 ? (D + 7) / 8 * 8 + 24 : D + 3, head = N * row + 5 * of_8;

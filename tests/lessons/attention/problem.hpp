@@ -30,6 +30,9 @@ enum class Layout {
   heads_outside,  ///< [batch, head, seq, dim], without gaps
   heads_inside,   ///< [batch, seq, head, dim], without gaps; of rank 3, the heads are side by side
   heads_first,    ///< [head, batch, seq, dim], without gaps
+  seq_first,      ///< [seq, batch, head, dim], without gaps
+  packed,         ///< a third of [batch, seq, 3, head, dim]: Q, K or V where one product made them all
+  far_apart,      ///< [batch, head, seq, dim], with gaps behind rows of several times their length
   gaps,           ///< [batch, head, seq, dim], with gaps of another size behind every axis
   gaps_of_8,      ///< the same with multiples of 8, so that rows of 16 bits begin at multiples of 16 bytes
 };

@@ -57,9 +57,10 @@ std::int64_t length(Random& random, std::int64_t most) {
 }
 
 Strides strides(std::int64_t rows, std::int64_t cols, Random& random) {
-  const std::int64_t gap = random.integer(0, 1) * random.integer(1, 9);
-  const std::array<Strides, 3> all{Strides{cols + gap, 1}, {1, rows + gap}, {2 * cols + gap, 2}};
-  return all[static_cast<std::size_t>(random.integer(0, 2))];
+  const std::int64_t gap = random.integer(0, 1) * random.integer(1, 9), step = random.integer(2, 9);
+  const std::array<Strides, 4> all{
+      Strides{cols + gap, 1}, {1, rows + gap}, {step * cols + gap, step}, {step, step * rows + gap}};
+  return all[static_cast<std::size_t>(random.integer(0, std::ssize(all) - 1))];
 }
 
 std::int64_t row_stride(std::int64_t cols, Random& random) {

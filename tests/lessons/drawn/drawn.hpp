@@ -12,7 +12,8 @@ namespace course::drawn {
 /// From 1 to `most`, as many below its root as above.
 std::int64_t length(Random& random, std::int64_t most);
 
-/// Of a matrix whose rows lie side by side, whose columns do, or neither; with gaps, or without.
+/// Of a matrix whose rows lie side by side, whose columns do, or neither, with up to 9 numbers from one
+/// element to the next; with gaps, or without.
 Strides strides(std::int64_t rows, std::int64_t cols, Random& random);
 
 /// Close together, or with a gap.

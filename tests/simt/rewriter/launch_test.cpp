@@ -142,7 +142,11 @@ TEST_CASE("a literal 0 and values in braces take the parameter's type", "[rewrit
             ")(p, ::simt::Zero());");
   CHECK(
       rewritten("k<<<1, 2>>>({a, 4}, 10);") ==
-      launch("k", "1, 2", "::simt::braced([=]<class simt_type>() mutable { return simt_type{a, 4}; }), 10") +
+      launch("k", "1, 2",
+             "::simt::braced([&](auto simt_known) { if constexpr (!simt_known) return [=]<class simt_type>() "
+             "mutable { return simt_type{a, 4}; }; else return [&]<class simt_type>() { return simt_type{a, "
+             "4}; }; }(::simt::is_known([&](auto simt_kernel) -> decltype(simt_kernel(k)) { return "
+             "simt_kernel(k); }))), 10") +
           ";");
 }
 

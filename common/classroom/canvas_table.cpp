@@ -43,6 +43,8 @@ std::optional<std::size_t> find_assignment(const CsvLine& header, std::size_t fr
   return {};
 }
 
+constexpr const char* kPointsPossible = "    Points Possible";  ///< the first cell of Canvas's second line
+
 Gradebook read_gradebook(const ClassMarks& marks, const std::string& text) {
   Gradebook gradebook;
   gradebook.lines = parse_csv_lines(text, guess_separator(text));
@@ -58,12 +60,22 @@ Gradebook read_gradebook(const ClassMarks& marks, const std::string& text) {
         find_assignment(gradebook.lines[0], gradebook.identity_columns, lesson));
   for (const CsvLine& line : gradebook.lines) {
     if (&line == &gradebook.lines[0]) continue;
-    if (cell_text(line, 0).find("Points Possible") != std::string::npos)
+    if (trimmed(cell_text(line, 0)) == trimmed(kPointsPossible))
       gradebook.points_possible = &line;
     else if (!trimmed(cell_text(line, 0)).empty())  // without a name it is Canvas's row about hidden grades
       gradebook.students.push_back(&line);
   }
   return gradebook;
+}
+
+/// Canvas takes each line for that of the points possible whose first cell has these words.
+std::string canvas_name(const std::string& name) {
+  std::string shown = spreadsheet_safe(one_line(name));
+  const std::string words = grading::ascii_lower(trimmed(kPointsPossible));
+  constexpr std::string_view kNoBreak = "\xc2\xa0";
+  for (std::size_t at = 0; (at = grading::ascii_lower(shown).find(words, at)) != std::string::npos;)
+    shown.replace(shown.find(' ', at), 1, kNoBreak);
+  return shown;
 }
 
 RosterRow canvas_row(const CsvLine& header, const CsvLine& line) {
@@ -95,7 +107,7 @@ std::string before(const Gradebook& gradebook, const CsvLine& line, std::size_t 
 void append_header(const ClassMarks& marks, const Gradebook& gradebook, std::vector<CsvRow>& rows,
                    std::vector<std::string>& notes) {
   CsvRow titles = with_identity(gradebook, gradebook.lines[0]), possible(gradebook.identity_columns);
-  possible[0] = "    Points Possible";
+  possible[0] = kPointsPossible;
   for (std::size_t lesson = 0; lesson < marks.lessons.size(); ++lesson) {
     const std::string title = lesson_title(marks.lessons[lesson]);
     const std::string max = format_points(lesson_max_points(marks, lesson));
@@ -146,14 +158,14 @@ PlatformTable fill_gradebook(const ClassMarks& marks, const std::string& text) {
 PlatformTable canvas_csv(const ClassMarks& marks, const std::string& gradebook) {
   if (!gradebook.empty()) return fill_gradebook(marks, gradebook);
   std::vector<CsvRow> rows = {{"Student", "ID", "SIS User ID", "SIS Login ID", "Section"},
-                              {"    Points Possible", "", "", "", ""}};
+                              {kPointsPossible, "", "", "", ""}};
   for (std::size_t lesson = 0; lesson < marks.lessons.size(); ++lesson) {
     rows[0].push_back(spreadsheet_safe(lesson_title(marks.lessons[lesson])));
     rows[1].push_back(format_points(lesson_max_points(marks, lesson)));
   }
   for (const StudentMarks& student : marks.students) {
     CsvRow& row = rows.emplace_back(
-        CsvRow{spreadsheet_safe(one_line(student.name)), spreadsheet_safe(one_line(student.id)), "", "", ""});
+        CsvRow{canvas_name(student.name), spreadsheet_safe(one_line(student.id)), "", "", ""});
     for (const LessonMark& mark : student.lessons) row.push_back(points_cell(mark));
   }
   return {format_csv(rows), {}};

@@ -12,10 +12,10 @@ namespace {
 /// The text in one line, with a backslash before all that Markdown would take for a sign, at its begin as
 /// well.
 std::string inline_markdown(std::string_view text) {
-  constexpr std::string_view kSigns = "\\`*[]<>|~&$";
+  constexpr std::string_view kSigns = "\\`*[]<>|~&$@";
   constexpr std::string_view kSignsAtBegin = "#+-=";
-  const std::string line = one_line(text);
-  const std::size_t begin = line.find_first_not_of(' ');  // Markdown passes over blanks
+  std::string line = one_line(text);
+  line.erase(0, line.find_first_not_of(' '));  // five of them would begin a block of code
   std::string result;
   bool number = true;  // only digits so far: a point after them makes a numbered list
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -23,12 +23,15 @@ std::string inline_markdown(std::string_view text) {
     // Between letters, as in vector_add, it is an underscore.
     const bool emphasis = c == '_' && (at == 0 || at + 1 == line.size() || !is_alphanumeric(line[at - 1]) ||
                                        !is_alphanumeric(line[at + 1]));
-    const bool list = at > begin && number && (c == '.' || c == ')');
-    if (emphasis || list || kSigns.find(c) != std::string_view::npos ||
-        (at == begin && kSignsAtBegin.find(c) != std::string_view::npos))
+    const bool list = at > 0 && number && (c == '.' || c == ')');
+    const std::string_view rest = std::string_view(line).substr(at);
+    const std::string before = line.substr(at - std::min<std::size_t>(at, 3), std::min<std::size_t>(at, 3));
+    const bool link = rest.starts_with("://") || (c == '.' && grading::ascii_lower(before) == "www");
+    if (emphasis || list || link || kSigns.find(c) != std::string_view::npos ||
+        (at == 0 && kSignsAtBegin.find(c) != std::string_view::npos))
       result += '\\';
     result += c;
-    number = number && (at < begin || (c >= '0' && c <= '9'));
+    number = number && c >= '0' && c <= '9';
   }
   return result;
 }

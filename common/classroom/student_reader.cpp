@@ -25,6 +25,8 @@ const std::vector<std::string> kNoFolders;
 constexpr std::size_t kMaxEntries = 10'000;
 constexpr std::size_t kMaxDepth = 16;
 constexpr std::size_t kMaxZips = 20;
+constexpr auto kLongestUnpacking =
+    std::chrono::minutes(1);  // of all zips of a student; a usual one takes 0.1 s
 constexpr std::uintmax_t kMaxZipBytes = std::uintmax_t{64} << 20;
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
 
@@ -188,7 +190,12 @@ void StudentReader::add_zip(int parent, const std::string& name, const std::stri
   const FileContent zip = read_regular(parent, name, kMaxZipBytes);
   if (zip.unreadable) unreadable_ = shown(name) + " " + zip.problem;
   if (!zip.problem.empty()) return add_note(shown(name) + " " + zip.problem);
+  if (unpacking_ > kLongestUnpacking)
+    return add_note(fmt::format(
+        "{} was not looked into: unpacking the zips before it took more than a minute.", shown(name)));
+  const auto begin = std::chrono::steady_clock::now();
   const Unpacked unpacked = unpack(rules_.options.unpack_script, zip.content, rules_.options.scratch);
+  unpacking_ += std::chrono::steady_clock::now() - begin;
   const bool late_before = std::exchange(late_, late);
   in_zip_ = true;
   take_unpacked(unpacked, prefix, name);

@@ -2,6 +2,7 @@
 /// @file
 /// Everything that one student handed in, from folders, zips and loose files, to one file for each lesson.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -72,6 +73,7 @@ class StudentReader {
   std::map<std::string, std::set<std::string>> formats_;  ///< paths by what they are: "a PDF"
   std::string unreadable_;
   std::size_t entries_ = 0, zips_ = 0;
+  std::chrono::nanoseconds unpacking_{};
   std::uintmax_t bytes_ = 0;  ///< read so far
   bool late_ = false;         ///< of what is read now, by the platform's word
   bool in_zip_ = false;

@@ -44,10 +44,7 @@ function(course_add_lesson folder)
 
   add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp)
   # What tests share is linked before lesson_main, whose checks it calls.
-  set(shared "")
-  if(number GREATER_EQUAL 2)
-    list(APPEND shared course::drawn_tests)
-  endif()
+  set(shared course::drawn_tests)
   if(number GREATER_EQUAL 6)
     list(APPEND shared course::product_tests)
   endif()

@@ -37,6 +37,7 @@ struct Counters {
   SharedTraffic shared_load, shared_store, shared_atomic;
   std::uint64_t barriers = 0;    ///< warps that arrive at __syncthreads()
   std::uint64_t warp_syncs = 0;  ///< __syncwarp(), by warp
+  std::uint64_t signals = 0;     ///< volatile stores to global memory, by warp, of which barriers can be made
   /// By warp; with movmatrix, and each value that a tile of several warps hands over.
   std::uint64_t shuffles = 0;
   std::uint64_t votes = 0;                ///< ballots, active masks, votes, matches, reductions, by warp

@@ -168,11 +168,17 @@ TEST_CASE("feedback folds cases with the same message and fences it safely") {
 
 TEST_CASE("feedback takes no heading and no list from what a name begins with, after blanks either") {
   LessonMark mark = graded(kAdd, 1, {"x"});
-  mark.notes = {" # 56 of 56 points.zip was not unpacked.", " 1. graded by hand", "  - and so on",
-                "2.5 hours"};
+  mark.notes = {" # 56 of 56 points.zip was not unpacked.",
+                "      1. graded by hand",
+                "  - and so on",
+                "2.5 hours",
+                "www.example.org and http://a.org",
+                "@all"};
   const std::string text = feedback_markdown(student("Ana", "7", {mark}));
-  CHECK_THAT(text, ContainsSubstring("-  \\# 56 of 56") && ContainsSubstring("-  1\\. graded") &&
-                       ContainsSubstring("-   \\- and") && ContainsSubstring("- 2\\.5 hours"));
+  CHECK_THAT(text, ContainsSubstring("- \\# 56 of 56") && ContainsSubstring("- 1\\. graded") &&
+                       ContainsSubstring("- \\- and") && ContainsSubstring("- 2\\.5 hours") &&
+                       ContainsSubstring("- www\\.example.org and http\\://a.org") &&
+                       ContainsSubstring("- \\@all"));
 }
 
 TEST_CASE("feedback passes over perfect lessons and quotes no file name that a shell would read") {
@@ -239,6 +245,17 @@ TEST_CASE("canvas.csv keeps the gradebook's identities and cells that must not c
   CHECK_THAT(joined(table.notes), ContainsSubstring("Poe, Ida"));
   CHECK_THAT(joined(table.notes), ContainsSubstring("has 10 points, here 4"));
   CHECK_THROWS_WITH(canvas_csv(marks, "a,b\n1,2\n"), ContainsSubstring("no gradebook of Canvas"));
+}
+
+TEST_CASE("nobody's name is the line of the points possible") {
+  const ClassMarks marks = class_of({student("Max POINTS Possible", "11", {graded(kAdd, 3, {"x"})})});
+  const std::vector<CsvRow> rows = parse_csv(canvas_csv(marks, "").text);
+  CHECK(rows[1][0] == "    Points Possible");
+  CHECK(rows[2][0] == "Max POINTS\xc2\xa0Possible");
+  const PlatformTable table = canvas_csv(marks,
+                                         "Student,ID,SIS Login ID,Section,Vector add (5)\n"
+                                         "    Points Possible,,,,4\n\"Points Possible, Max\",11,max,A,1\n");
+  CHECK(parse_csv(table.text)[2] == CsvRow{"Points Possible, Max", "11", "max", "A", "3"});
 }
 
 TEST_CASE("an ungraded lesson is an empty cell, never 0") {

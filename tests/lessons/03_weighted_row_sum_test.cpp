@@ -493,7 +493,7 @@ TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][
     const Col rows = random.integer(5, 12), cols = drawn::length(random, 3000);
     check(entry,
           {with_row_stride(drawn::rows(rows, cols, random), drawn::row_stride(cols, random)),
-           uniform({cols}, 0.5f, 2.0f, case_seed() + 1)},
+           drawn::times(uniform({cols}, -1.0f, 2.0f, case_seed() + 1), drawn::factor(random))},
           with_shifted_arrays(3)[static_cast<std::size_t>(random.integer(0, 2))]);
   }
 }

@@ -1005,7 +1005,8 @@ TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leave
         std::array{drawn::length(random, 150), drawn::length(random, 150), drawn::length(random, 60)};
     const Product dense = random_product(M, K, N);
     const auto any = [&](const Tensor<float>& x) {
-      return laid_out(x, drawn::strides(x.shape()[0], x.shape()[1], random), kNan);
+      return laid_out(drawn::times(x, drawn::factor(random)),
+                      drawn::strides(x.shape()[0], x.shape()[1], random), kNan);
     };
     check({any(dense.X), any(dense.W), any(dense.dY), drawn::strides(M, K, random),
            drawn::strides(K, N, random)});
@@ -1136,6 +1137,9 @@ TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softm
   Random random(case_seed());  // for rows that no kernel knows beforehand
   for (int i = 0; i < 3; ++i) {
     Rows drawn = random_rows(random.integer(3, 12), drawn::length(random, 3000), random.integer(0, 3));
+    drawn.dP = drawn::times(std::move(drawn.dP), drawn::factor(random));
+    if (i == 0)
+      drawn.P = drawn::times(std::move(drawn.P), std::abs(drawn::factor(random, 3)));  // sums other than 1
     for (Col row = 0; row < drawn.rows(); ++row)
       for (Col hidden = 0; hidden < 5; ++hidden) {
         const Col col = random.integer(0, drawn.cols() - 1);
@@ -1320,6 +1324,8 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
     Head drawn = random_head(drawn::length(random, 130), drawn::length(random, 130), random.integer(1, most),
                              random.integer(0, 4), random.integer(0, 1) == 1);
     drawn.scale = 2.0f * static_cast<float>(random.uniform()) - 1.0f;
+    drawn.V = drawn::times(std::move(drawn.V), drawn::factor(random));
+    drawn.dO = drawn::times(std::move(drawn.dO), drawn::factor(random));
     check(drawn);
   }
 }

@@ -693,6 +693,20 @@ TEST_CASE("search: the least cost, wherever it is", "[l23][best_configuration][p
   check_search(kLarge, kH100, {1e-9, 2e-9, 5e-10, 1, 1, 1, 1, 1, 1, 1}, 2);
   check_search(kLarge, kL40, costs_with(4, {{3, 0.5}, {6, 2}}), 6);  // the best does not fit there
   check_search({32, 32, 32}, kH100, costs_with(4, {{0, 1}, {8, 3}}), 8);
+  Random random(case_seed());  // for costs that no search knows beforehand, close together and of any size
+  for (const ProblemSize& size :
+       {kLarge, kLarge16, ProblemSize{random.integer(64, 300), random.integer(64, 300), 77}}) {
+    std::vector<double> costs;
+    const double usual = std::abs(static_cast<double>(drawn::factor(random, 30)));
+    for (int i = 0; i < kCompiledCount; ++i) costs.push_back(usual * (1 + random.uniform() / 10));
+    const std::vector<Configuration> candidates = candidates_of(size, kH100);
+    int least = -1;
+    for (int i = 0; i < kCompiledCount; ++i)
+      if (std::find(candidates.begin(), candidates.end(), kCompiled[i]) != candidates.end() &&
+          (least < 0 || costs[static_cast<std::size_t>(i)] < costs[static_cast<std::size_t>(least)]))
+        least = i;
+    check_search(size, kH100, costs, least);
+  }
 }
 
 TEST_CASE("search: of equal costs, the first", "[l23][best_configuration][points:1]") {
@@ -948,7 +962,8 @@ TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with]
     const std::int64_t M = random.integer(9, 40) * (longest == 0 ? longer : 1), N = size(1), K = size(2);
     const Problem dense = random_problem(M, N, K);
     check_product(
-        {laid_out(dense.A, of_operand(M, K), nan), laid_out(dense.B, of_operand(K, N), nan), strides(M, N)},
+        {laid_out(drawn::times(dense.A, drawn::factor(random)), of_operand(M, K), nan),
+         laid_out(drawn::times(dense.B, drawn::factor(random)), of_operand(K, N), nan), strides(M, N)},
         c);
   }
 }

@@ -23,6 +23,7 @@
 
 #include "attention/catalogue.hpp"
 #include "attention/checks.hpp"
+#include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
@@ -765,11 +766,14 @@ Decoding drawn_decoding(Type type, Random& random) {
   Problem p = random_problem(n);
   const Int scores = random.integer(0, 3);
   if (scores == 0) p = with_large_scores(std::move(p));
-  if (scores == 1) p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? 1000.0f : -1000.0f);
-  p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
+  if (scores == 1)
+    p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? 1000.0f : -1000.0f);
+  else
+    p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
+  p.V = drawn::times(std::move(p.V), drawn::factor(random, type == Format16::float16 ? 4 : 12));
   return in_pages(std::move(p), lengths, type,
                   {.page_size = 16 * random.integer(1, 9),
-                   .splits = random.integer(1, 8),
+                   .splits = drawn::length(random, 60),
                    .layout = drawn_layout(random),
                    .spare_columns = random.integer(0, 3),
                    .layout_of_V = drawn_layout(random),
@@ -1078,7 +1082,8 @@ struct Choice {
 /// A choice that nobody knows beforehand. It hangs on no rounding: no share is 95 % of the largest.
 Choice random_choice(Random& random) {
   for (;;) {
-    Choice choice{random.integer(1, 400), random.integer(0, 3000), random.integer(4, 200), 0};
+    Choice choice{drawn::length(random, 20'000), drawn::length(random, 10'000) - 1, random.integer(4, 200),
+                  0};
     const Int most = std::clamp<Int>(choice.tiles / kLeastTiles, 1, kMostSplits),
               places = choice.multiprocessors * kBlocksAtOnce;
     std::vector<double> shares;

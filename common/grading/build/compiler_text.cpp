@@ -50,10 +50,18 @@ ReadingLimit::ReadingLimit(std::chrono::seconds most) { reading_ends = processor
 ReadingLimit::~ReadingLimit() { reading_ends.reset(); }
 
 void for_each_line(std::string_view text, const std::function<bool(std::string_view)>& visit) {
-  constexpr unsigned kBetweenLooks = 256;  // lines: the clock takes as long as a few of them
-  for (unsigned lines = 1; !text.empty(); ++lines) {
-    if (lines % kBetweenLooks == 0 && reading_ends && processor_time() > *reading_ends) throw TooMuchToRead();
+  constexpr std::size_t kBetweenLooks = 16384;  // bytes: the clock takes as long as a few lines
+  std::size_t looked_at = text.size();
+  while (!text.empty()) {
     const std::size_t end = text.find('\n');
+    if (reading_ends) {
+      constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+      if (std::min(end, text.size()) > kLongestLine) throw TooMuchToRead();
+      if (looked_at - text.size() > kBetweenLooks) {
+        looked_at = text.size();
+        if (processor_time() > *reading_ends) throw TooMuchToRead();
+      }
+    }
     if (!visit(text.substr(0, end))) return;
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }

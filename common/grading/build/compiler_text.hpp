@@ -24,7 +24,7 @@ class TooMuchToRead : public std::runtime_error {
 };
 
 /// @brief While it lives, for_each_line() throws TooMuchToRead once this thread has used that much processor
-/// time. At most one in a thread.
+/// time, and for lines of more than a megabyte. At most one in a thread.
 class ReadingLimit {
  public:
   explicit ReadingLimit(std::chrono::seconds most);

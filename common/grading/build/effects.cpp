@@ -12,7 +12,6 @@
 #include "grading/build/compiler_text.hpp"
 #include "grading/build/own_headers.hpp"
 #include "grading/confinement/imports.hpp"
-#include "simt/shim/simt_abi.h"
 
 namespace course::grading {
 namespace {
@@ -164,10 +163,10 @@ std::vector<BuiltinCall> builtins_of(std::string_view statement) {
 std::string_view called(std::string_view beginning, std::string_view statement) {
   for (std::size_t at = statement.find(beginning); at != std::string_view::npos;
        at = statement.find(beginning, at + 1)) {
+    if (at > 0 && is_part_of_name(statement[at - 1])) continue;
     std::size_t end = at;
     while (end < statement.size() && is_part_of_name(statement[end])) ++end;
-    if ((at == 0 || !is_part_of_name(statement[at - 1])) && statement.substr(end).starts_with(" ("))
-      return statement.substr(at, end - at);
+    if (statement.substr(end).starts_with(" (")) return statement.substr(at, end - at);
   }
   return {};
 }
@@ -372,6 +371,10 @@ bool is_copy_of_known_size(std::string_view statement) {
 /// made, take no memory. Such a call is `OBJ_TYPE_REF(_1;(const struct ctype)_2->7) (_2, _3, _4)`.
 bool calls_stream_buffer(std::string_view statement) {
   constexpr std::string_view kVirtualCall = "OBJ_TYPE_REF(";
+  const std::size_t last = statement.rfind(',');
+  const std::size_t second =
+      last == 0 || last == statement.npos ? statement.npos : statement.rfind(',', last - 1);
+  if (second == statement.npos) return false;
   for (std::size_t at = 0; (at = statement.find(kVirtualCall, at)) != std::string_view::npos; ++at) {
     Reading reading(statement.substr(at + kVirtualCall.size()));
     reading.past_all_but("()");
@@ -385,7 +388,8 @@ bool calls_stream_buffer(std::string_view statement) {
     } else {
       continue;
     }
-    if (reading.text(")") && std::count(reading.rest().begin(), reading.rest().end(), ',') >= 2) return true;
+    const std::size_t left = statement.size() - second;  // with two commas
+    if (reading.text(")") && reading.rest().size() >= left) return true;
   }
   return false;
 }
@@ -600,6 +604,10 @@ std::string foreign_assembly(std::string_view assembly) {
 
 namespace {
 
+/// Pointers to dynamic shared memory have such labels, as SIMT_LABEL_OF_DYNAMIC says. Check mode makes sure
+/// that what is called so is one.
+constexpr std::string_view kLabelOfDynamic = "*dynamic_shared.";
+
 /// Each symbol has such a line in the compiler's table, and no function's body has one: in there, the line
 /// ends of texts are written as "\n".
 constexpr std::string_view kVisibility = "\n  Visibility:";
@@ -662,10 +670,9 @@ std::string foreign_names(std::string_view table) {
   bool below_symbol = false;
   for_each_line(table, [&](std::string_view line) {
     if (!line.starts_with(' ')) symbol = line;
-    // Those of the compiler, such as .Lubsan_data7, begin with a dot. Pointers to dynamic shared memory have
-    // labels; see points_to_dynamic() in simt/runtime/shared_memory.cpp for what gives one to something else.
+    // Those of the compiler, such as .Lubsan_data7, begin with a dot.
     if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !symbol.starts_with("*.") &&
-        !symbol.starts_with("*" SIMT_LABEL_OF_DYNAMIC))
+        !symbol.starts_with(kLabelOfDynamic))
       found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
     else if (line.starts_with('*') && is_for_hooks(line.substr(1)))
       found = calls_the_simulator(line.substr(1, line.find('/') - 1));

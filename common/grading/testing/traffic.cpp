@@ -203,13 +203,16 @@ std::string few_on_tensor_cores(const Profile& profile, std::uint64_t multiply_a
 }
 
 std::uint64_t meetings(const simt::Counters& counters) {
-  return counters.barriers + counters.shared_atomic.requests + counters.global_atomic.requests;
+  return counters.barriers + counters.signals + counters.shared_atomic.requests +
+         counters.global_atomic.requests;
 }
 
 std::string meetings_told(const simt::Counters& counters, std::uint64_t warps) {
-  return fmt::format(
-      "Each warp waits at {} barriers{}", meetings(counters) / std::max<std::uint64_t>(1, warps),
-      meetings(counters) > counters.barriers ? " (or does atomics, which may stand for them)" : "");
+  return fmt::format("Each warp waits at {} barriers{}",
+                     meetings(counters) / std::max<std::uint64_t>(1, warps),
+                     meetings(counters) > counters.barriers
+                         ? " (or has atomics and volatile stores, which may stand for them)"
+                         : "");
 }
 
 }  // namespace course::grading

@@ -63,7 +63,8 @@ std::string few_lanes_load(const Profile& profile);
 /// @brief Tells that fewer than 8 lanes of a warp are at work on average; empty if more are.
 std::string few_lanes_work(const Profile& profile);
 
-/// @brief How often warps may have met: at barriers, or by atomics, of which a barrier can be made.
+/// @brief How often warps may have met: at barriers, or by atomics and volatile stores to global memory, of
+/// which a barrier can be made.
 std::uint64_t meetings(const simt::Counters& counters);
 
 /// @brief "Each warp waits at 3 barriers", where so many warps share the meetings, and that atomics are among

@@ -89,8 +89,7 @@ void Checker::place_windows(const LaunchContext& context, const void* dynamic_bu
       for (const SharedVariable& variable : *variables)
         for (std::size_t byte = 0; byte < variable.bytes; ++byte)
           shared_words_[(Recorder::kMargin + variable.offset + byte) / 4] =
-              variable.points_to_dynamic || variables == &module.thread_locals ? Recorder::kThreadLocal
-                                                                               : Recorder::kShared;
+              variables == &module.shared ? Recorder::kShared : Recorder::kThreadLocal;
   }
   recorder_.is_shared_word = shared_words_.data();
 }
@@ -403,7 +402,7 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
   std::uint64_t offset = address - recorder_.arena;
   if (offset < kArenaBytes)
     place = at_offset(Space::global, offset);
-  else if (recorder_.refuse_moved_array(address, false); const auto in_shared = shared_offset(address))
+  else if (recorder_.refuse_misuse(address, false); const auto in_shared = shared_offset(address))
     place = at_offset(Space::shared, *in_shared);
   else if (bool stray = false; recorder_.find_elsewhere(address, true, offset, stray))
     place = at_offset(Space::global, offset);
@@ -555,6 +554,7 @@ const SourceTexts& Checker::source_of(unsigned site) {
 
 void Checker::count_access(const WarpAccess& access, Counters& counters) {
   ++warp_work_[access.warp];
+  if (access.kind == Kind::write && access.is_volatile && access.space == Space::global) ++counters.signals;
   const auto lanes = static_cast<unsigned>(std::popcount(access.lanes));
   Sectors sectors;
   Wavefronts wavefronts;

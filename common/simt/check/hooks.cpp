@@ -195,7 +195,7 @@ void note_rare_access(Recorder& r, Event event, std::uintptr_t address, std::uin
   bool stray = false;
   Space space = Space::global;
   if (address - r.shared < r.shared_bytes && r.is_shared_word[(address - r.shared) / 4] != 0) {
-    r.refuse_moved_array(address, writes);
+    r.refuse_misuse(address, writes);
     offset = address - r.shared;
     space = Space::shared;
   } else if (address - r.shared < r.shared_bytes &&

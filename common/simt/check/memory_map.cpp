@@ -143,9 +143,8 @@ void MemoryMap::begin_launch(const KernelModule& module, std::size_t dynamic_byt
   std::sort(segments_.begin(), segments_.end(), by_address);
 
   for (const SharedVariable& variable : module.shared) {
-    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol,
-                       !variable.points_to_dynamic, variable.function.empty(), variable.function,
-                       variable.points_to_dynamic});
+    shared_.push_back({Recorder::kMargin + variable.offset, variable.bytes, variable.symbol, true,
+                       variable.function.empty(), variable.function});
   }
   for (const SharedVariable& variable : module.thread_locals)
     shared_.push_back({.offset = Recorder::kMargin + variable.offset,

@@ -1,5 +1,6 @@
 #include "simt/check/recorder.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "simt/check/memory_map.hpp"
@@ -105,15 +106,23 @@ bool Recorder::find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t
   BlockRunner::current()->raise_access(FaultKind::host_pointer, reinterpret_cast<const void*>(address));
 }
 
-void Recorder::refuse_moved_array(std::uintptr_t address, bool writes) const {
+void Recorder::refuse_misuse(std::uintptr_t address, bool writes) const {
   const std::uint64_t offset = address - shared;
   if (offset >= shared_bytes || is_shared_word[offset / 4] != kThreadLocal) return;
   const SharedRange* const variable = memory_map().find_shared(offset);
-  if (variable == nullptr || !variable->points_to_dynamic) return;
+  if (variable == nullptr) return;
+  const auto refuse = [](const char* what) {
+    BlockRunner::current()->raise(FaultKind::misused_shared, what);
+  };
   std::uintptr_t held = 0;
-  std::memcpy(&held, reinterpret_cast<const std::byte*>(shared + variable->offset), sizeof held);
-  if (held != dynamic + kMargin && !(writes && held == 0))
-    BlockRunner::current()->raise(FaultKind::moved_shared_array, "");
+  std::memcpy(&held, reinterpret_cast<const std::byte*>(shared + variable->offset),
+              std::min<std::size_t>(variable->bytes, sizeof held));
+  if (variable->points_to_dynamic && held != dynamic + kMargin && !(writes && held == 0))
+    refuse(
+        "an array of dynamic shared memory after its address was changed, which is fixed on a GPU. Keep "
+        "addresses in variables of your own");
+  if (!variable->points_to_dynamic && held > 1)
+    refuse("memory between its shared variables, which is the compiler's. Keep indices within the arrays");
 }
 
 void Recorder::refuse_write() { BlockRunner::current()->raise(FaultKind::told, ""); }

@@ -127,9 +127,10 @@ struct Recorder {
   /// `stray`: beside such memory.
   bool find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t& offset, bool& stray);
 
-  /// Ends the launch if what is there is the pointer that `extern __shared__ T name[]` becomes, and holds
-  /// something else: no kernel can leave a number there, unseen. It is set once, where it is first used.
-  void refuse_moved_array(std::uintptr_t address, bool writes) const;
+  /// Ends the launch if what is there is not watched and yet used as memory: the pointer that
+  /// `extern __shared__ T name[]` becomes, which is set once, where it is first used; or a flag of the
+  /// compiler's.
+  void refuse_misuse(std::uintptr_t address, bool writes) const;
 
   /// Ends the launch: a write beside the shared variables would damage the simulator itself. The trace holds
   /// it already.

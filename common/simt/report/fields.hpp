@@ -43,6 +43,7 @@ inline constexpr Field<Counters, SharedTraffic> kSharedKinds[] = {
 inline constexpr Field<Counters, std::uint64_t> kEventFields[] = {
     {"barriers", &Counters::barriers},
     {"warp_syncs", &Counters::warp_syncs},
+    {"signals", &Counters::signals},
     {"shuffles", &Counters::shuffles},
     {"votes", &Counters::votes},
     {"steps", &Counters::steps},

@@ -285,12 +285,16 @@ bool translate_untyped_arguments(Sequence& tokens, std::uint32_t open, std::uint
     end = argument_end(tokens, first, close);
     if (may_lie_in_angles(tokens, open, first, close)) continue;
     if (tokens.kind(first) == TokenKind::open_brace && tokens.match(first) == end - 1) {
-      tokens.insert(first,
-                    "::simt::braced([&](auto simt_known) { if constexpr (!simt_known) return "
-                    "[=]<class simt_type>() mutable { return simt_type" +
-                        tokens.joined(first, end) +
-                        "; }; else return [&]<class simt_type>() { return simt_type");
-      tokens.append(end - 1, "; }; }(::simt::is_known(" + kernel + ")))");
+      const std::string copied = "[=]<class simt_type>() mutable { return simt_type";
+      if (tokens.has_directive_between(first, end - 1)) {  // which no second text could have
+        tokens.insert(first, "::simt::braced(" + copied);
+        tokens.append(end - 1, "; })");
+      } else {
+        tokens.insert(first, "::simt::braced([&](auto simt_known) { if constexpr (!simt_known) return " +
+                                 copied + tokens.joined(first, end) +
+                                 "; }; else return [&]<class simt_type>() { return simt_type");
+        tokens.append(end - 1, "; }; }(::simt::is_known(" + kernel + ")))");
+      }
     } else if (end == first + 1 && tokens.is(first, "NULL")) {
       tokens.replace(first, end, "nullptr");
     } else if (end == first + 1 && tokens.is(first, "0")) {

@@ -140,9 +140,8 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
     case FaultKind::divergent_instruction:
       return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
-    case FaultKind::moved_shared_array:
-      return "used an array of dynamic shared memory after its address was changed, which is fixed on a GPU. "
-             "Keep addresses in variables of your own.";
+    case FaultKind::misused_shared:
+      return fmt::format("used {}.", fault.text);
     case FaultKind::not_global:
       return fmt::format(
           "used {} on shared memory, which works on global memory alone. Add each float by itself.",
@@ -217,7 +216,7 @@ const char* kind_name(FaultKind kind) {
       return "illegal_instruction";
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
-    case FaultKind::moved_shared_array:
+    case FaultKind::misused_shared:
     case FaultKind::not_global:
     case FaultKind::moved_stack:
       return "illegal_address";
@@ -277,7 +276,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::device_pointer:
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
-    case FaultKind::moved_shared_array:
+    case FaultKind::misused_shared:
     case FaultKind::not_global:
     case FaultKind::told:
       return 700;  // cudaErrorIllegalAddress

@@ -32,7 +32,7 @@ enum class FaultKind {
   divergent_instruction,  ///< lanes of a warp at different instructions of the whole warp
   out_of_bounds,          ///< a write into the red zone around an allocation
   builtin_variable,       ///< a store to threadIdx or its like, which is no variable on a GPU
-  moved_shared_array,     ///< a kernel changed where an array of dynamic shared memory lies
+  misused_shared,         ///< what lies among shared variables and is none, or none of a GPU's
   not_global,             ///< an instruction for global memory alone, elsewhere
   host_function,          ///< a function of the host's libraries, which a GPU does not have
   moved_stack,            ///< a stack pointer, or a frame's, that leads out of the thread's stack

@@ -54,7 +54,7 @@ bool is_guard(const char* name) {
 }
 
 /// Lies behind shared memory to be no variable of a kernel's. One that a file calls so lies before it.
-constexpr const char* kRoom = "_ZN12_GLOBAL__N_125room_behind_shared_memoryE";
+constexpr const char* kRoom = "room_behind_shared_memory";
 
 /// "void kernel<float>(float*)" for the variable "void kernel<float>(float*)::tile".
 std::string function_of(const char* variable) {
@@ -113,8 +113,13 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
     }
   }
   std::ranges::sort(module.functions);
-  const auto last = std::ranges::max_element(module.shared, {}, &SharedVariable::offset);
-  if (last != module.shared.end() && last->symbol == kRoom) module.shared.erase(last);
+  const auto is_room = [](const SharedVariable& variable) {
+    return variable.symbol.find(kRoom) != std::string::npos;
+  };
+  std::ranges::sort(module.shared, {}, &SharedVariable::offset);
+  const auto room = std::find_if(module.shared.rbegin(), module.shared.rend(), is_room);
+  if (room != module.shared.rend()) module.shared.erase(std::next(room).base());
+  // In run mode, such a pointer may be a variable of a function; so may another one that has a constructor.
   for (SharedVariable& variable : module.shared)
     variable.points_to_dynamic = variable.bytes == sizeof(void*) &&
                                  std::ranges::find(module.thread_locals, "_ZGV" + variable.symbol.substr(2),

@@ -308,6 +308,27 @@ struct LaunchByCall {
   }
 };
 
+/// The same of a kernel of which the first parameters are known, and the others are not given.
+template <class Call, class FirstParameters>
+struct LaunchOfFirst;
+template <class Call, class... First>
+struct LaunchOfFirst<Call, std::tuple<First...>> {
+  const LaunchByCall<Call>& by_call;
+
+  void operator()(First... arguments) const {
+    queue(by_call.name, by_call.config, nullptr, by_call.call,
+          std::tuple<First...>{std::forward<First>(arguments)...});
+  }
+};
+
+/// The types of the first parameters, as std::tuple.
+template <class Indices, class... Parameters>
+struct FirstOf;
+template <std::size_t... kIndex, class... Parameters>
+struct FirstOf<std::index_sequence<kIndex...>, Parameters...> {
+  using Types = std::tuple<std::tuple_element_t<kIndex, std::tuple<Parameters...>>...>;
+};
+
 /// `kernel<<<config>>>`, which waits for its arguments and turns them into the kernel's parameters, as a call
 /// of a function does.
 template <class Call, bool kByName, class... Parameters>
@@ -325,9 +346,20 @@ struct LaunchKnown {
     queue(by_call.name, by_call.config, kByName ? nullptr : reinterpret_cast<const void*>(known.kernel),
           Kernel{known.kernel}, std::tuple<Parameters...>{std::forward<Parameters>(arguments)...});
   }
-  /// With parameters that are not given; or what does not fit, of which the compiler says where the call is.
+  /// With parameters that are not given, since they have default arguments.
   template <class... Args>
-  requires(!std::is_invocable_v<void (*)(Parameters...), Args...>) void operator()(Args&&... args) const {
+  requires(sizeof...(Args) < sizeof...(Parameters)) void operator()(Args&&... args) const {
+    using First = typename FirstOf<std::make_index_sequence<sizeof...(Args)>, Parameters...>::Types;
+    const LaunchOfFirst<Call, First> launch{by_call};
+    if constexpr (std::is_invocable_v<decltype(launch), Args...>)
+      launch(std::forward<Args>(args)...);
+    else
+      by_call(args...);  // which does not fit: the compiler says where the call is
+  }
+  template <class... Args>
+  requires(sizeof...(Args) >= sizeof...(Parameters) &&
+           !std::is_invocable_v<void (*)(Parameters...), Args...>) void
+  operator()(Args&&... args) const {
     by_call(args...);
   }
 };

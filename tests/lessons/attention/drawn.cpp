@@ -1,6 +1,7 @@
 #include "attention/drawn.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,7 +18,10 @@ using grading::Profile;
 namespace {
 
 constexpr Int kMostProducts = 2'000'000;  ///< multiply-adds of Q·Kᵀ, of all batches and heads
-constexpr Int kMostKeys = 700, kMostQueries = 200;
+constexpr Int kMostKeys = 1500, kMostQueries = 500;
+
+/// Of V and dO, whose products have to lie within the type.
+int most_factor_log2(std::optional<Format16> format) { return format == Format16::float16 ? 2 : 12; }
 
 bool chance(Random& random, Int one_in) { return random.integer(1, one_in) == 1; }
 
@@ -33,8 +37,9 @@ Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Random& random) {
   const bool has_batches = kind == Sized::many_dimensions || kind == Sized::many_heads;
   Sizes n{};
   n.D = step * (is_wide ? random.integer(few / step + 1, max_dim / step) : random.integer(1, few / step));
-  n.B = kind == Sized::few_dimensions ? random.integer(4, 7) : random.integer(has_batches ? 2 : 1, 3);
-  n.H = n.H_kv = random.integer(1, 3);
+  n.B = kind == Sized::few_dimensions ? random.integer(4, 12) : random.integer(has_batches ? 2 : 1, 3);
+  const bool has_heads = kind == Sized::many_heads || (kind == Sized::few_dimensions && chance(random, 2));
+  n.H = n.H_kv = has_heads && !takes.grouped ? random.integer(6, 18) : drawn::length(random, 9);
   if (takes.grouped)
     n.H = n.H_kv * (kind == Sized::many_heads ? random.integer(7, 16) : random.integer(1, 3));
   const Int pairs = std::max(Int{64}, kMostProducts / (n.B * n.H * n.D));
@@ -137,7 +142,13 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     const Sizes n = drawn_sizes(kSizes[i], takes, max_dim, random);
     Problem p =
         with_scores(random_problem(n, drawn_mask(n, takes, random)), scores[i], backward, in_float16, random);
-    p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());  // known to no kernel
+    p.V = drawn::times(
+        std::move(p.V),
+        drawn::factor(random, most_factor_log2(takes.sixteen_bits ? std::optional(format) : std::nullopt)));
+    // What shifts scores is exact with the scale that they have: else luck decides how exact lse is.
+    const bool is_shifted = scores[i] == ScoresAre::shifted || scores[i] == ScoresAre::opposite ||
+                            scores[i] == ScoresAre::growing;
+    if (!is_shifted) p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
     // In 16 bits, contracts ask for a scale that is not negative.
     const bool has_infinities = scores[i] == ScoresAre::minus_inf || scores[i] == ScoresAre::empty_rows;
     if (!has_infinities) {
@@ -176,7 +187,10 @@ void check_counted(const Kernel& kernel, const Takes& takes, const Counted& coun
 void check_drawn(const BackwardKernel& kernel, const Change& change, TestLine where) {
   Random random(case_seed() + 8);
   for (const Problem& forward : drawn_problems(kernel.takes, kernel.max_dim, true, change)) {
-    BackwardProblem p = with_gradient(forward);
+    Tensor<float> dO = normal(forward.shape_of_O(), case_seed() + 3);
+    for (float& value : dO.storage()) value += 1.0f;
+    BackwardProblem p = with_gradient(
+        forward, drawn::times(std::move(dO), drawn::factor(random, most_factor_log2(forward.format))));
     const auto layout = [&] { return drawn_layout(p, random); };
     p = with_layouts_of_gradients(std::move(p), layout(), layout(), layout(), layout(), layout());
     INFO("All of this problem is drawn. dQ lies in memory as " << name_of(p.layout_of_dQ));

@@ -56,6 +56,15 @@ std::int64_t length(Random& random, std::int64_t most) {
   return std::clamp(static_cast<std::int64_t>(x), std::int64_t{1}, most);
 }
 
+float factor(Random& random, int most_log2) {
+  return sign(random) * static_cast<float>(std::exp2((2 * random.uniform() - 1) * most_log2));
+}
+
+Tensor<float> times(Tensor<float> x, float number) {
+  for (float& value : x.storage()) value *= number;
+  return x;
+}
+
 Strides strides(std::int64_t rows, std::int64_t cols, Random& random) {
   const std::int64_t gap = random.integer(0, 1) * random.integer(1, 9), step = random.integer(2, 9);
   const std::array<Strides, 4> all{

@@ -12,6 +12,11 @@ namespace course::drawn {
 /// From 1 to `most`, as many below its root as above.
 std::int64_t length(Random& random, std::int64_t most);
 
+/// Between 2^-most_log2 and 2^most_log2, of either sign: numbers of a case are not always of one size.
+float factor(Random& random, int most_log2 = 8);
+/// All that is stored, times a number.
+Tensor<float> times(Tensor<float> x, float number);
+
 /// Of a matrix whose rows lie side by side, whose columns do, or neither, with up to 9 numbers from one
 /// element to the next; with gaps, or without.
 Strides strides(std::int64_t rows, std::int64_t cols, Random& random);

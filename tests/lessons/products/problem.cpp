@@ -39,6 +39,7 @@ Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a,
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;  ///< multiply-adds
+constexpr std::int64_t kMostDepth = 3000;       ///< steps of k
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
@@ -53,9 +54,10 @@ std::vector<Problem> drawn_problems(std::int64_t chunk) {
       const std::int64_t any = drawn::length(random, most);
       return in_chunks ? (any + chunk - 1) / chunk * chunk : any;
     };
-    const std::int64_t M = size(300, !a_along_k),
-                       N = size(std::min<std::int64_t>(300, kMostSteps / M), !b_along_k),
-                       K = size(std::clamp<std::int64_t>(kMostSteps / (M * N), 1, 300),
+    const std::int64_t most = i == 0 ? 25 : 300;  // the first may be deep
+    const std::int64_t M = size(most, !a_along_k),
+                       N = size(std::min<std::int64_t>(most, kMostSteps / M), !b_along_k),
+                       K = size(std::clamp<std::int64_t>(kMostSteps / (M * N), 1, kMostDepth),
                                 a_along_k || b_along_k);
     const auto operand = [&](const Tensor<float>& x, bool by_rows) {
       const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
@@ -64,7 +66,8 @@ std::vector<Problem> drawn_problems(std::int64_t chunk) {
       return laid_out(x, by_rows ? Strides{cols + gap, 1} : Strides{1, rows + gap}, kNotANumber);
     };
     const Problem dense = random_problem(M, N, K);
-    Tensor<float> A = operand(dense.A, a_along_k), B = operand(dense.B, !b_along_k);
+    Tensor<float> A = operand(drawn::times(dense.A, drawn::factor(random)), a_along_k),
+                  B = operand(drawn::times(dense.B, drawn::factor(random)), !b_along_k);
     problems.push_back({std::move(A), std::move(B), drawn::strides(M, N, random)});
   }
   return problems;

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "products/problem.hpp"
 #include "reference/matmul.hpp"
@@ -223,11 +224,11 @@ auto fragments_entry() {
 }
 
 template <class T>
-void check_fragments(const Problem& p) {
+void check_fragments(const Problem& p, const Strides& of_a_held = {8, 1}, const Strides& of_b_held = {4, 1}) {
   INFO(name_of(format_of<T>) << "; strides of A " << format_shape(p.A.strides()) << ", of B "
                              << format_shape(p.B.strides()) << ", of C " << format_shape(p.c_strides));
   Tensor<float> C({16, 8}, p.c_strides, -1000.0f);
-  Tensor<T> A_held({32, 8}), B_held({32, 4});
+  Tensor<T> A_held({32, 8}, of_a_held, T(0.0)), B_held({32, 4}, of_b_held, T(0.0));
   const Outcome outcome = call(fragments_entry<T>(), in(p.A.to<T>(), "A"), in(p.B.to<T>(), "B"), out(C, "C"),
                                out(A_held, "A_held"), out(B_held, "B_held"));
   require_ran(outcome);
@@ -536,6 +537,17 @@ TEST_CASE("fragments: multiplies any numbers, by rows and by columns",
     for (const Layout a : {row_major, column_major})
       for (const Layout b : {row_major, column_major})
         check_fragments<T>(in_type<T>(random_problem(16, 8, 16, a, b, b)));
+    Random random(case_seed());
+    const auto strides = [&](std::int64_t rows, std::int64_t cols) {
+      return drawn::strides(rows, cols, random);
+    };
+    for (int i = 0; i < 2; ++i) {
+      INFO("All strides are drawn");
+      const Problem dense = random_problem(16, 8, 16);
+      const Problem any{laid_out(dense.A, strides(16, 16), kNan), laid_out(dense.B, strides(16, 8), kNan),
+                        strides(16, 8)};
+      check_fragments<T>(in_type<T>(any), strides(32, 8), strides(32, 4));
+    }
   });
 }
 

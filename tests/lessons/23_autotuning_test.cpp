@@ -693,20 +693,6 @@ TEST_CASE("search: the least cost, wherever it is", "[l23][best_configuration][p
   check_search(kLarge, kH100, {1e-9, 2e-9, 5e-10, 1, 1, 1, 1, 1, 1, 1}, 2);
   check_search(kLarge, kL40, costs_with(4, {{3, 0.5}, {6, 2}}), 6);  // the best does not fit there
   check_search({32, 32, 32}, kH100, costs_with(4, {{0, 1}, {8, 3}}), 8);
-  Random random(case_seed());  // for costs that no search knows beforehand, close together and of any size
-  for (const ProblemSize& size :
-       {kLarge, kLarge16, ProblemSize{random.integer(64, 300), random.integer(64, 300), 77}}) {
-    std::vector<double> costs;
-    const double usual = std::abs(static_cast<double>(drawn::factor(random, 30)));
-    for (int i = 0; i < kCompiledCount; ++i) costs.push_back(usual * (1 + random.uniform() / 10));
-    const std::vector<Configuration> candidates = candidates_of(size, kH100);
-    int least = -1;
-    for (int i = 0; i < kCompiledCount; ++i)
-      if (std::find(candidates.begin(), candidates.end(), kCompiled[i]) != candidates.end() &&
-          (least < 0 || costs[static_cast<std::size_t>(i)] < costs[static_cast<std::size_t>(least)]))
-        least = i;
-    check_search(size, kH100, costs, least);
-  }
 }
 
 TEST_CASE("search: of equal costs, the first", "[l23][best_configuration][points:1]") {
@@ -741,6 +727,81 @@ TEST_CASE("search: says so when nothing runs, and passes on what it does not kno
   INFO("Then " << describe(broken));
   require_throws<std::logic_error>(search(kLarge, kH100, broken).outcome);
 }
+
+namespace {
+
+/// Of some devices and sizes. All of it is drawn.
+Cache drawn_cache(Random& random) {
+  Cache entries;
+  for (std::int64_t i = random.integer(8, 30); i > 0; --i) {
+    const Configuration& c = kCompiled[random.integer(0, kCompiledCount - 1)];
+    const auto length = [&] { return random.integer(0, std::int64_t{1} << random.integer(1, 40)); };
+    const std::string device =
+        random.integer(0, 3) == 0 ? kH100.name : fmt::format("device {}", random.integer(0, 5));
+    entries[{device, {length(), length(), length(), c.type}}] = c;
+  }
+  return entries;
+}
+
+std::string lines_of(const Cache& cache) {
+  std::string lines;
+  for (const auto& [key, c] : cache)
+    lines += fmt::format("{} {} {} {} {}\n", text_of(c), key.size.M, key.size.N, key.size.K, key.device);
+  return lines;
+}
+
+/// Of any size, but close together; some kernels do not run.
+std::vector<double> drawn_costs(Random& random) {
+  std::vector<double> costs;
+  const double usual = std::abs(static_cast<double>(drawn::factor(random, 30)));
+  constexpr double kNone[] = {kRefused, kNan, kInf};
+  for (int i = 0; i < kCompiledCount; ++i)
+    costs.push_back(random.integer(0, 3) == 0 ? kNone[random.integer(0, 2)]
+                                              : usual * (1 + random.uniform() / 10));
+  return costs;
+}
+
+/// The first candidate of least cost; -1 if none runs.
+int least_of(const std::vector<double>& costs, const ProblemSize& size, const Device& device) {
+  const std::vector<Configuration> candidates = candidates_of(size, device);
+  int least = -1;
+  for (int i = 0; i < kCompiledCount; ++i) {
+    const double cost = costs[static_cast<std::size_t>(i)];
+    const bool may_be = std::isfinite(cost) && cost != kRefused &&
+                        std::find(candidates.begin(), candidates.end(), kCompiled[i]) != candidates.end();
+    if (may_be && (least < 0 || cost < costs[static_cast<std::size_t>(least)])) least = i;
+  }
+  return least;
+}
+
+/// Searches beside a cache of which all is drawn, and once more with what is found.
+void check_drawn_search(Type type, Random& random) {
+  const auto length = [&] { return random.integer(32, 9000); };
+  const ProblemSize size{length(), length(), length(), type};
+  const std::vector<double> costs = drawn_costs(random);
+  Cache cache = drawn_cache(random);
+  const int least = least_of(costs, size, kH100);
+  if (least < 0) return;
+  INFO("All of this is drawn: " << text_of(size) << "; " << describe(costs));
+  const auto check_found = [&](const Search& found) {
+    require_ran(found.outcome);
+    require(found.best == kCompiled[least],
+            fmt::format("The result is {}, expected {}.", text_of(found.best), text_of(kCompiled[least])));
+    require(found.cache == cache_text(lines_of(cache)),
+            fmt::format("The cache is then\n{}and should be\n{}", found.cache, cache_text(lines_of(cache))));
+  };
+  const std::string before = cache_text(lines_of(cache));
+  cache[{kH100.name, size}] = kCompiled[least];
+  const Search found = search(size, kH100, costs, before);
+  check_found(found);
+  require_asked_once(found, candidates_of(size, kH100));
+  const Search again = search(size, kH100, costs_with(1, {}), cache_text(lines_of(cache)));
+  check_found(again);
+  require(std::count(again.asked.begin(), again.asked.end(), 0) == kCompiledCount,
+          "The cache has the answer, and yet the cost was asked for.");
+}
+
+}  // namespace
 
 TEST_CASE("cache: what has been found is not searched again", "[l23][best_configuration][points:2]") {
   const std::string entry = "float32 64 64 16 4 3 4096 4096 4096 H100\n";
@@ -793,6 +854,9 @@ TEST_CASE("cache: what has been found is not searched again", "[l23][best_config
   smaller.block_shared_bytes = 99 * 1024;
   searched("The cache knows a configuration that does not fit", kLarge, smaller,
            "float32 128 128 32 8 4 4096 4096 4096 H100\n", best + "4096 4096 4096 H100\n");
+  Random random(case_seed());
+  for (int i = 0; i < 3; ++i)
+    for (const Type type : {Type::float32, Type::bfloat16}) check_drawn_search(type, random);
 }
 
 namespace {
@@ -832,21 +896,6 @@ const std::string kEntries =
     "float32 128 64 16 4 3 4096 4096 4096 NVIDIA H100 80GB HBM3\n"
     "bfloat16 128 256 64 8 3 4096 4096 4096 NVIDIA H100 80GB HBM3\n";
 
-/// The lines of a cache of some devices and sizes, in the order of its keys. All of them are drawn.
-std::string drawn_entries(Random& random) {
-  std::map<CacheKey, Configuration> entries;
-  for (std::int64_t i = random.integer(8, 30); i > 0; --i) {
-    const Configuration& c = kCompiled[random.integer(0, kCompiledCount - 1)];
-    const auto length = [&] { return random.integer(0, std::int64_t{1} << random.integer(1, 40)); };
-    const std::string device = fmt::format("device {}", random.integer(0, 5));
-    entries[{device, {length(), length(), length(), c.type}}] = c;
-  }
-  std::string lines;
-  for (const auto& [key, c] : entries)
-    lines += fmt::format("{} {} {} {} {}\n", text_of(c), key.size.M, key.size.N, key.size.K, key.device);
-  return lines;
-}
-
 }  // namespace
 
 TEST_CASE("cache: read and written again, the text stays as it is",
@@ -863,7 +912,7 @@ TEST_CASE("cache: read and written again, the text stays as it is",
   require_kept("", cache_text(""));  // before the first search there is no file
   Random random(case_seed());
   for (int i = 0; i < 3; ++i) {
-    const std::string drawn = cache_text(drawn_entries(random));
+    const std::string drawn = cache_text(lines_of(drawn_cache(random)));
     require_kept(drawn, drawn);
   }
 }

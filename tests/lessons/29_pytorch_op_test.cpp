@@ -451,6 +451,35 @@ TEST_CASE("forward: any order of axes in memory", "[l29][forward][points:3]") {
   }
 }
 
+namespace {
+
+/// Makes all elements along an axis what the first one is, and returns those.
+Tensor<float> made_one_along(Tensor<float>& x, std::size_t axis) {
+  Shape shape = x.shape();
+  shape[axis] = 1;
+  Tensor<float> one(shape);
+  for (Int b = 0; b < x.shape()[0]; ++b)
+    for (Int h = 0; h < x.shape()[1]; ++h)
+      for (Int row = 0; row < x.shape()[2]; ++row)
+        for (Int d = 0; d < x.shape()[3]; ++d) {
+          std::array<Int, 4> first{b, h, row, d};
+          first[axis] = 0;
+          const float value = x(first[0], first[1], first[2], first[3]);
+          x(b, h, row, d) = one(first[0], first[1], first[2], first[3]) = value;
+        }
+  return one;
+}
+
+/// Lends a tensor that has one element along an axis as if it had those of `whole`, all at one place.
+Lent expanded(const Tensor<float>& one, const Tensor<float>& whole, std::size_t axis) {
+  Lent x = lent(one);
+  x.shape = whole.shape();
+  x.strides[axis] = 0;
+  return x;
+}
+
+}  // namespace
+
 TEST_CASE("forward: one head of K and V for all, with strides of 0", "[l29][forward][points:1]") {
   Problem p = random_problem({.B = 2, .H = 3, .Nq = 4, .Nk = 6, .D = 5});
   Problem narrow = p;
@@ -466,6 +495,21 @@ TEST_CASE("forward: one head of K and V for all, with strides of 0", "[l29][forw
   for (const std::size_t i : {1, 2}) all[i].shape = {2, 3, 6, 5}, all[i].strides = {30, 0, 5, 1};
   const Outcome outcome = attend(narrow, got, all);
   require_forward(p, got, outcome);
+  Random random(case_seed());
+  for (const Sizes& n : drawn_sizes(random)) {
+    Problem any = random_problem(n, {.causal = random.integer(0, 1) == 1}), ones = any;
+    Forward of_any = results_for(any);
+    std::vector<Lent> lent_ones = lent_forward(any, of_any);
+    std::size_t i = 0;
+    for (Tensor<float> Problem::*X : {&Problem::Q, &Problem::K, &Problem::V}) {
+      const auto axis = static_cast<std::size_t>(random.integer(0, 3));
+      ones.*X = made_one_along(any.*X, axis);
+      lent_ones[i++] = expanded(ones.*X, any.*X, axis);
+    }
+    INFO("shape of Q " << format_shape(any.Q.shape()) << "; " << strides_told(lent_ones, kNamesForward));
+    const Outcome of_ones = attend(ones, of_any, lent_ones);
+    require_forward(any, of_any, of_ones);
+  }
 }
 
 TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][points:2]") {
@@ -639,6 +683,28 @@ TEST_CASE("backward: the gradient of a sum is one number with strides of 0", "[l
   all[5].strides = {0, 0, 0, 0}, all[5].bytes = 4;
   const Outcome outcome = attend_backward(memory, got, all);
   require_backward(p, got, outcome);
+  Random random(case_seed());
+  for (const Sizes& n : drawn_sizes(random)) {
+    Problem any = random_problem(n, {.causal = random.integer(0, 1) == 1});
+    std::array<std::size_t, 4> axes{};
+    for (std::size_t& axis : axes) axis = static_cast<std::size_t>(random.integer(0, 3));
+    const std::array ones{made_one_along(any.Q, axes[0]), made_one_along(any.K, axes[1]),
+                          made_one_along(any.V, axes[2])};
+    Tensor<float> dO = normal(any.shape_of_O(), case_seed() + 3);
+    const Tensor<float> one_dO = made_one_along(dO, axes[3]);
+    const BackwardProblem of_any = with_gradient(any, dO);
+    BackwardProblem memories = of_any;
+    memories.Q = ones[0], memories.K = ones[1], memories.V = ones[2], memories.dO = one_dO;
+    Backward results = results_for(of_any);
+    std::vector<Lent> lent_ones = lent_backward(of_any, results);
+    lent_ones[0] = expanded(ones[0], any.Q, axes[0]);
+    lent_ones[1] = expanded(ones[1], any.K, axes[1]);
+    lent_ones[2] = expanded(ones[2], any.V, axes[2]);
+    lent_ones[5] = expanded(one_dO, dO, axes[3]);
+    INFO("shape of Q " << format_shape(any.Q.shape()) << "; " << strides_told(lent_ones, kNamesBackward));
+    const Outcome of_ones = attend_backward(memories, results, lent_ones);
+    require_backward(of_any, results, of_ones);
+  }
 }
 
 TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][points:1]") {

@@ -764,12 +764,12 @@ Decoding drawn_decoding(Type type, Random& random) {
   lengths.back() += random.integer(70, 130);
   n.Nk = *std::max_element(lengths.begin(), lengths.end());
   Problem p = random_problem(n);
-  const Int scores = random.integer(0, 3);
+  const Int scores = random.integer(0, 4);
   if (scores == 0) p = with_large_scores(std::move(p));
-  if (scores == 1)
-    p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? 1000.0f : -1000.0f);
-  else
-    p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
+  if (scores == 1) p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? 1000.0f : -1000.0f);
+  if (scores == 2) p = with_keys_of_minus_inf(std::move(p), n.Nk / 2);
+  if (scores == 3 && n.Nq >= 4) p = with_empty_rows(std::move(p));
+  if (scores != 1) p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
   p.V = drawn::times(std::move(p.V), drawn::factor(random, type == Format16::float16 ? 4 : 12));
   return in_pages(std::move(p), lengths, type,
                   {.page_size = 16 * random.integer(1, 9),
@@ -779,6 +779,27 @@ Decoding drawn_decoding(Type type, Random& random) {
                    .layout_of_V = drawn_layout(random),
                    .table_by_columns = random.integer(0, 1) == 1,
                    .table_gap = random.integer(0, 5)});
+}
+
+}  // namespace
+
+namespace {
+
+/// What a split leaves of sequence b.
+void require_part(const Decoding& x, const Arrays& got, std::size_t b, Int split) {
+  INFO("sequence " << b << ", split " << split);
+  const Problem& p = x.sequences[b];
+  const Forward64 part =
+      deviate(p, {.sees = [&](Int i, Int j) { return p.sees(i, j) && x.split_of(p.Nk(), j) == split; }});
+  Tensor<float> O(p.shape_of_O()), lse(p.shape_of_lse());
+  const Int at = split * x.B() + static_cast<Int>(b);
+  for (Int i = 0; i < O.numel(); ++i) O.at_linear(i) = got.partial_O.at_linear(at * O.numel() + i);
+  for (Int i = 0; i < lse.numel(); ++i) lse.at_linear(i) = got.partial_lse.at_linear(at * lse.numel() + i);
+  // Scores of float32 lie apart by more, the larger they are; in bfloat16, weights are half a step off.
+  const double of_scores = 1e-5 * std::max(1.0, largest_magnitude(part.lse) / 10);
+  const double floor = (p.format ? 2e-2 : of_scores) * std::max(1.0, largest_magnitude(p.V.to<double>()) / 4);
+  require_matches(lse, "partial_lse", part.lse, part.lse.to<float>(), Bound{.floor = of_scores});
+  require_matches(O, "partial_O", part.O, part.O.to<float>(), Bound{.floor = floor});
 }
 
 }  // namespace
@@ -808,6 +829,8 @@ TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and 
     const Outcome outcome = decode(x, queries_of(x, drawn_layout(random)), got, {.check = CheckMode::never});
     require_ran(outcome);
     require_results(x, got, outcome, TestLine::here());
+    for (std::size_t b = 0; b < x.sequences.size(); ++b)
+      require_part(x, got, b, random.integer(0, x.cache.splits - 1));
   }
 }
 
@@ -820,21 +843,7 @@ TEST_CASE("leaves the partial results that each split stands for", "[l30][split_
     const Outcome outcome = decode(x, queries_of(x), got);
     require_ran(outcome);
     for (std::size_t b = 0; b < x.sequences.size(); ++b)
-      for (Int split = 0; split < x.cache.splits; ++split) {
-        INFO("sequence " << b << ", split " << split);
-        const Problem& p = x.sequences[b];
-        const Forward64 part = deviate(
-            p, {.sees = [&](Int i, Int j) { return p.sees(i, j) && x.split_of(p.Nk(), j) == split; }});
-        Tensor<float> O(p.shape_of_O()), lse(p.shape_of_lse());
-        const Int at = split * x.B() + static_cast<Int>(b);
-        for (Int i = 0; i < O.numel(); ++i) O.at_linear(i) = got.partial_O.at_linear(at * O.numel() + i);
-        for (Int i = 0; i < lse.numel(); ++i)
-          lse.at_linear(i) = got.partial_lse.at_linear(at * lse.numel() + i);
-        // Half a step of each weight in bfloat16, of values of about 2.
-        const double floor = type ? 2e-2 : 1e-5;
-        require_matches(lse, "partial_lse", part.lse, part.lse.to<float>(), Bound{.floor = 1e-5});
-        require_matches(O, "partial_O", part.O, part.O.to<float>(), Bound{.floor = floor});
-      }
+      for (Int split = 0; split < x.cache.splits; ++split) require_part(x, got, b, split);
   }
 }
 
@@ -875,7 +884,9 @@ TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of rang
                       .H_kv = H_kv,
                       .Nq = random.integer(1, 3),
                       .D = 8 * random.integer(1, 4)};  // small enough for check mode
-    const Decoding valid = random_decoding(heads, {70, 40, 20, 90}, type, {.spare_columns = 0});
+    const Cache cache{
+        .page_size = 16 * random.integer(1, 2), .splits = random.integer(1, 7), .spare_columns = 0};
+    const Decoding valid = random_decoding(heads, {70, 40, 20, 90}, type, cache);
     const auto check_broken = [&](std::size_t b, auto change) {
       Decoding broken = valid;
       change(broken);

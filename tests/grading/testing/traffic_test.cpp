@@ -199,6 +199,9 @@ TEST_CASE("atomics on shared memory may be barriers, and many of them count as l
   line.counters.shared_atomic = {32, 64, 32, 4096};
   const Profile many = with_atomics_as_accesses(launch_of({line}));
   CHECK(meetings(many) == 35);
+  simt::Counters with_signals;
+  with_signals.barriers = 3, with_signals.signals = 5;
+  CHECK(meetings(with_signals) == 8);
   CHECK(many.shared_store.bytes_asked == 4096);
   CHECK(many.shared_load.conflicts() == 32);
   line.counters.shared_atomic.bytes_asked = 1024;

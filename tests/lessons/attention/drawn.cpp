@@ -1,6 +1,7 @@
 #include "attention/drawn.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -148,6 +149,12 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     // What shifts scores is exact with the scale that they have: else luck decides how exact lse is.
     const bool is_shifted = scores[i] == ScoresAre::shifted || scores[i] == ScoresAre::opposite ||
                             scores[i] == ScoresAre::growing;
+    if (scores[i] != ScoresAre::minus_inf && scores[i] != ScoresAre::empty_rows) {
+      const int most = in_float16 ? 2 : 10;  // powers of 2, which change no score
+      const auto power = static_cast<int>(random.integer(-most, most));
+      p.Q = drawn::times(std::move(p.Q), std::ldexp(1.0f, power));
+      p.K = drawn::times(std::move(p.K), std::ldexp(1.0f, -power));
+    }
     if (!is_shifted) p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
     // In 16 bits, contracts ask for a scale that is not negative.
     const bool has_infinities = scores[i] == ScoresAre::minus_inf || scores[i] == ScoresAre::empty_rows;
@@ -157,7 +164,9 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     }
     if (takes.sink_array && chance(random, 2)) {
       p = with_sink(std::move(p));
-      for (float& sink : p.sink->storage()) sink += 3.0f * static_cast<float>(random.uniform()) - 1.5f;
+      for (float& sink : p.sink->storage())
+        sink = chance(random, 4) ? drawn::factor(random, 7)
+                                 : sink + 3.0f * static_cast<float>(random.uniform()) - 1.5f;
     }
     if (change) p = change(p, random);
     if (takes.sixteen_bits) p = in_16_bits(std::move(p), format);

@@ -120,6 +120,14 @@ __global__ void four_floats(float4* sums) {
   atomicAdd(&sums[threadIdx.x], make_float4(1.0f, 2.0f, 3.0f, 4.0f));
 }
 
+/// Two stores by which others may be told something, and one that tells nothing.
+__global__ void flags(unsigned* y) {
+  unsigned* const mine = y + threadIdx.x;
+  *static_cast<volatile unsigned*>(mine) = 1;
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(mine), "r"(2) : "memory");
+  *mine = 3;
+}
+
 void launch_all(float* floats, unsigned* numbers) {
   heap<<<1, 32>>>(floats);
   heap_of_earlier_launch<<<1, 32>>>(floats);
@@ -129,6 +137,7 @@ void launch_all(float* floats, unsigned* numbers) {
   builtins_behind_loads<<<1, 32>>>(numbers);
   bits_by_active_masks<<<1, 32>>>(numbers);
   four_floats<<<1, 32>>>(reinterpret_cast<float4*>(floats));
+  flags<<<1, 32>>>(numbers);
 }
 
 #line 1 "/usr/include/nothing.h"

@@ -16,6 +16,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 # By kernel: requests to memory.
 EXPECTED = {
     "bits_by_active_masks": {"global_store": 1},
+    "flags": {"global_store": 3},
     "four_floats": {"global_atomic": 1},
     "heap": {"global_load": 1 + 10, "global_store": 1 + 10 + 1},
     "heap_of_earlier_launch": {"global_load": 1 + 10, "global_store": 1},
@@ -29,6 +30,7 @@ EXPECTED = {
 # By kernel and path in its counts.
 NUMBERS = {
     ("bits_by_active_masks", "votes"): 2 * 10,  # two groups of lanes, ten times
+    ("flags", "signals"): 2,
     ("four_floats", "global_atomic", "bytes_asked"): 32 * 16,
     ("four_floats", "global_atomic", "sectors"): 16,
 }

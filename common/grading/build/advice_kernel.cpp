@@ -45,9 +45,10 @@ struct Constant {
 std::optional<Constant> find_constant(const StudentCode& code, std::string_view name, int line) {
   for (auto word = code.words().rbegin(); word != code.words().rend(); ++word) {
     if (word->line > line || word->text != name) continue;
-    const std::string_view text = code.text();
-    const auto begin = text.find_last_of(";{}(,", word->at) + 1;  // 0 if there is none
-    const std::string_view declaration = text.substr(begin, word->at - begin);
+    constexpr std::size_t kLongestDeclaration = 500;
+    const std::size_t from = word->at - std::min(word->at, kLongestDeclaration);
+    std::string_view declaration = code.text().substr(from, word->at - from);
+    declaration.remove_prefix(declaration.find_last_of(";{}(,") + 1);  // 0 if there is none
     const bool constant = has_word(declaration, "const") || has_word(declaration, "constexpr");
     if (!constant) continue;
     const auto star = declaration.find('*');
@@ -77,10 +78,11 @@ std::string_view changed_name(std::string_view line, std::size_t at) {
   return begin > 1 && line[begin - 1] == '.' ? changed_name(line, begin - 1) : name;
 }
 
-/// The names that the line assigns to, increments or decrements.
+/// The names that the line assigns to, increments or decrements: the first few of them.
 std::vector<std::string_view> changed_names(std::string_view line) {
+  constexpr std::size_t kMostNames = 8;  // each is looked for in the whole file
   std::vector<std::string_view> names;
-  for (std::size_t i = 1; i < line.size(); ++i) {
+  for (std::size_t i = 1; i < line.size() && names.size() < kMostNames; ++i) {
     const char before = line[i - 1], next = i + 1 < line.size() ? line[i + 1] : '\0';
     if (line[i] == '=' && next != '=' && std::string_view("=<>!").find(before) == std::string_view::npos) {
       const bool compound = std::string_view("+-*/%&|^").find(before) != std::string_view::npos;

@@ -396,6 +396,13 @@ TEST_CASE("copy: many tiles by few blocks, with every number of stages",
           "[l20][copy_through_shared][points:3]") {
   for (const int stages : {2, 1, 3, kMaxStages})
     for (const int blocks : {1, 3, 100}) check_copy(numbers(9 * kCopyTile + 333), stages, blocks);
+  Random random(case_seed());  // for sizes and blocks that no kernel knows beforehand
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t blocks = random.integer(2, 12), rounds = random.integer(1, 4);
+    const std::int64_t n = blocks * rounds * kCopyTile + random.integer(0, kCopyTile);
+    check_copy(drawn::times(numbers(n), drawn::factor(random, 40)),
+               static_cast<int>(random.integer(1, kMaxStages)), static_cast<int>(blocks));
+  }
 }
 
 TEST_CASE("copy: every bit of NaN, infinities and zeros", "[l20][copy_through_shared][points:1]") {

@@ -512,6 +512,34 @@ TEST_CASE("forward: one head of K and V for all, with strides of 0", "[l29][forw
   }
 }
 
+namespace {
+
+/// With all tensors later in their memory, but so few numbers that the memory of results ends within what a
+/// kernel writes from its start.
+void check_later(const Problem& p, Random& random) {
+  Problem memory = p;
+  Forward got = results_for(p), memories;
+  std::vector<Lent> all = lent_forward(p, got);
+  std::array<Int, 5> before{};
+  for (std::size_t i = 0; i < 5; ++i) {
+    before[i] = random.integer(1, 6);
+    all[i] = later(all[i], before[i]);
+  }
+  std::size_t number = 0;
+  for (Tensor<float> Problem::*X : {&Problem::Q, &Problem::K, &Problem::V})
+    memory.*X = memory_of(p.*X, before[number++]);
+  memories.O = memory_of(got.O, before[3]), memories.lse = memory_of(got.lse, before[4]);
+  INFO("shape of Q " << format_shape(p.Q.shape()) << "; all begin later in their memory, O and lse "
+                     << before[3] << " and " << before[4] << " numbers");
+  const Outcome outcome = attend(memory, memories, all);
+  require_ran(outcome);
+  take_from(memories.O, before[3], got.O, "O");
+  take_from(memories.lse, before[4], got.lse, "lse");
+  require_forward(p, got, outcome);
+}
+
+}  // namespace
+
 TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][points:2]") {
   const Problem p = random_problem({.B = 1, .H = 2, .Nq = 4, .Nk = 6, .D = 3});
   constexpr Int kBefore = 6;  // numbers
@@ -533,23 +561,9 @@ TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][p
       "later.")};
   require_forward(p, got, outcome, mistakes);
 
-  // And results, so few numbers later that their memory ends within what a kernel writes from its start.
   Random random(case_seed());
-  Forward later_got = results_for(p), memories;
-  std::vector<Lent> all_later = lent_forward(p, later_got);
-  std::array<Int, 5> before{};
-  for (std::size_t i = 0; i < 5; ++i) {
-    before[i] = random.integer(1, 6);
-    all_later[i] = later(all_later[i], before[i]);
-  }
-  for (std::size_t i = 0; i < 3; ++i) memory.*inputs[i] = memory_of(p.*inputs[i], before[i]);
-  memories.O = memory_of(later_got.O, before[3]), memories.lse = memory_of(later_got.lse, before[4]);
-  INFO("O and lse begin later in their memory, too: " << before[3] << " and " << before[4] << " numbers");
-  const Outcome of_all = attend(memory, memories, all_later);
-  require_ran(of_all);
-  take_from(memories.O, before[3], later_got.O, "O");
-  take_from(memories.lse, before[4], later_got.lse, "lse");
-  require_forward(p, later_got, of_all);
+  check_later(p, random);
+  for (const Sizes& n : drawn_sizes(random)) check_later(random_problem(n), random);
 }
 
 TEST_CASE("forward: refuses what is no view of float32, by name", "[l29][forward][points:2]") {

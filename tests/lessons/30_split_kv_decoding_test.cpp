@@ -751,11 +751,11 @@ Strides drawn_strides(const Shape& shape, Random& random) {
   return strides;
 }
 
-Decoding drawn_decoding(Type type, Random& random) {
+Decoding drawn_decoding(Type type, Int Nq, Random& random) {
   const Int H_kv = random.integer(1, 3);
   Sizes n{.B = random.integer(1, 4),
           .H = H_kv * random.integer(1, 9),
-          .Nq = random.integer(2, 6),
+          .Nq = Nq,
           .Nk = 0,
           .D = 8 * random.integer(1, (type ? 256 : kMaxDimFloat32) / 8),
           .H_kv = H_kv};
@@ -820,8 +820,9 @@ TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and 
       require_results(x, got, outcome, TestLine::here());
     }
   Random random(case_seed() + 1);
+  const Type of_one_token = kTypes[random.integer(0, std::ssize(kTypes) - 1)];  // as in ordinary decoding
   for (const Type type : kTypes) {
-    const Decoding x = drawn_decoding(type, random);
+    const Decoding x = drawn_decoding(type, type == of_one_token ? 1 : random.integer(1, 6), random);
     INFO("All of this is drawn: " << describe(x));
     Arrays got = results_of(x, drawn_layout(random));
     for (Tensor<float>* result : {&got.lse, &got.partial_O, &got.partial_lse})

@@ -185,8 +185,8 @@ std::string spreadsheet_safe(std::string_view cell) {
   std::string valid = valid_utf8(cell);
   if (is_plain_number(valid)) return valid;
   std::string safe;
-  bool cell_begins =
-      true;  // or would, if another separator were in use; spaces and quotes do not change that
+  // Or would, if another separator were in use; spaces and quotes do not change that.
+  bool cell_begins = true;
   const std::string_view rest(valid);
   if (!valid.empty() && splits_cells(valid[0]) && valid[0] != ';') safe += '\'';
   for (std::size_t at = 0; at < valid.size(); ++at) {

@@ -25,8 +25,7 @@ const std::vector<std::string> kNoFolders;
 constexpr std::size_t kMaxEntries = 10'000;
 constexpr std::size_t kMaxDepth = 16;
 constexpr std::size_t kMaxZips = 20;
-constexpr auto kLongestUnpacking =
-    std::chrono::minutes(1);  // of all zips of a student; a usual one takes 0.1 s
+constexpr auto kLongestUnpacking = std::chrono::minutes(1);  // of all zips of a student
 constexpr std::uintmax_t kMaxZipBytes = std::uintmax_t{64} << 20;
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
 

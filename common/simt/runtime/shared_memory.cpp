@@ -47,8 +47,7 @@ bool points_to_dynamic(const char* name, std::size_t bytes) {
          bytes == sizeof(void*);
 }
 
-/// A `__shared__` variable may also stand in a namespace. There, host code may have thread-local variables of
-/// its own, which look alike.
+/// Whether it is a flag of the compiler's, which says that variables have been set.
 bool is_guard(const char* name) {
   return std::strncmp(name, "_ZGV", 4) == 0 || std::strcmp(name, "__tls_guard") == 0;
 }
@@ -104,7 +103,7 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
         module.shared.push_back({symbol.st_value, symbol.st_size, name, function_of(name)});
       else if (type == STT_TLS && (is_guard(name) || points_to_dynamic(name, symbol.st_size)))
         module.thread_locals.push_back({symbol.st_value, symbol.st_size, name, {}, !is_guard(name)});
-      else if (type == STT_TLS)
+      else if (type == STT_TLS)  // of a namespace: `__shared__`, or the host's own, which looks alike
         module.shared.push_back({symbol.st_value, symbol.st_size, name});
       else if (type == STT_OBJECT && !is_made_by_compiler(name))
         module.data.push_back({load_address + symbol.st_value, symbol.st_size, name});

@@ -27,6 +27,13 @@ namespace {
 const std::vector<Which> kAll{Which::O, Which::lse, Which::m, Which::l};
 
 reference::Mask causal() { return {.causal = true}; }
+
+/// Whether the score of the first query and the first key in the first head is, and finite.
+bool is_far_below_0(const Problem& p) {
+  float score = 0.0f;
+  for (Int d = 0; d < p.D(); ++d) score += p.Q(0, 0, 0, d) * p.K(0, 0, 0, d) * p.scale;
+  return score < -900.0f && score > -1100.0f;
+}
 reference::Mask window(Int size, Int sinks = 0) { return {.causal = true, .window = size, .sinks = sinks}; }
 
 /// Every mask, group of heads, layout and sink at least once.
@@ -226,7 +233,7 @@ TEST_CASE("problems of unknown sizes have what they are for, whatever the seed")
   for (int seed = 0; seed < 10; ++seed) {
     grading::current_case().name = "seed " + std::to_string(seed);
     const std::vector<Problem> drawn = drawn_problems(kTakesAll, 128, seed % 2 == 1);
-    REQUIRE(drawn.size() == 5);
+    REQUIRE(drawn.size() == 6);
     for (const Problem& p : drawn) {
       INFO(describe(p));
       CHECK(p.D() % 8 == 0);
@@ -240,7 +247,18 @@ TEST_CASE("problems of unknown sizes have what they are for, whatever the seed")
     CHECK((long_rows.D() <= 64 && long_rows.Nk() >= 400));
     CHECK((long_and_wide.D() > 64 && long_and_wide.Nk() >= 130));
     CHECK((grouped.H() >= 7 * grouped.H_kv() && grouped.B() >= 2));
+    const Problem& hidden = drawn[5];
+    CHECK((hidden.sink && hidden.mask.window + hidden.mask.sinks <= 120 && hidden.Nk() >= 350));
+    CHECK(std::ranges::count_if(drawn, [](const Problem& p) { return !p.sink && is_far_below_0(p); }) == 1);
+    for (const auto has : {+[](const Problem& p) { return p.mask.causal; },
+                           +[](const Problem& p) { return p.mask.window <= p.Nk() + 20; },
+                           +[](const Problem& p) { return p.format == Format16::float16; }}) {
+      const auto having = std::ranges::count_if(drawn, has);
+      CHECK((having >= 1 && having <= 5));
+    }
     const std::vector<Problem> negative = drawn_problems({}, 128, false);
+    CHECK(negative.size() == 5);
+    CHECK(std::ranges::count_if(negative, is_far_below_0) == 1);
     CHECK(std::ranges::any_of(negative, [](const Problem& p) { return p.scale < 0; }));
   }
   grading::current_case().name = name;

@@ -26,10 +26,30 @@ int most_factor_log2(std::optional<Format16> format) { return format == Format16
 
 bool chance(Random& random, Int one_in) { return random.integer(1, one_in) == 1; }
 
+/// For each of so many problems, and each of both at least once.
+std::vector<bool> yes_or_no(std::size_t problems, Random& random) {
+  std::vector<bool> all(problems);
+  while (std::ranges::count(all, true) % std::ssize(all) == 0)
+    for (std::size_t i = 0; i < problems; ++i) all[i] = chance(random, 2);
+  return all;
+}
+
 /// What a problem has for sure.
-enum class Sized { few_dimensions, many_dimensions, many_keys, many_keys_and_dimensions, many_heads };
-constexpr Sized kSizes[] = {Sized::few_dimensions, Sized::many_dimensions, Sized::many_keys,
-                            Sized::many_keys_and_dimensions, Sized::many_heads};
+enum class Sized {
+  few_dimensions,
+  many_dimensions,
+  many_keys,
+  many_keys_and_dimensions,
+  many_heads,
+  hidden_keys,  ///< between the sinks and a short window
+};
+
+std::vector<Sized> sizes_of(const Takes& takes) {
+  std::vector<Sized> all{Sized::few_dimensions, Sized::many_dimensions, Sized::many_keys,
+                         Sized::many_keys_and_dimensions, Sized::many_heads};
+  if (takes.window) all.push_back(Sized::hidden_keys);
+  return all;
+}
 
 Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Random& random) {
   const Int step = takes.sixteen_bits ? 8 : 1, few = std::min(Int{64}, max_dim);
@@ -44,8 +64,10 @@ Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Random& random) {
   if (takes.grouped)
     n.H = n.H_kv * (kind == Sized::many_heads ? random.integer(7, 16) : random.integer(1, 3));
   const Int pairs = std::max(Int{64}, kMostProducts / (n.B * n.H * n.D));
-  if (kind == Sized::many_keys || kind == Sized::many_keys_and_dimensions) {
-    n.Nk = kind == Sized::many_keys ? random.integer(400, kMostKeys) : random.integer(130, 300);
+  if (kind == Sized::many_keys || kind == Sized::many_keys_and_dimensions || kind == Sized::hidden_keys) {
+    n.Nk = kind == Sized::many_keys     ? random.integer(400, kMostKeys)
+           : kind == Sized::hidden_keys ? random.integer(350, 700)
+                                        : random.integer(130, 300);
     n.Nq = drawn::length(random, std::clamp(pairs / n.Nk, Int{1}, kMostQueries));
     return n;
   }
@@ -54,40 +76,58 @@ Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Random& random) {
   return n;
 }
 
-reference::Mask drawn_mask(const Sizes& n, const Takes& takes, Random& random) {
+reference::Mask drawn_mask(Sized kind, const Sizes& n, bool is_causal, bool has_window, const Takes& takes,
+                           Random& random) {
   reference::Mask mask;
-  mask.causal = takes.causal == Causal::always || (takes.causal == Causal::choice && chance(random, 2));
-  if (takes.window && !chance(random, 3)) mask.window = drawn::length(random, n.Nk + 20);
-  if (takes.sinks && chance(random, 2)) mask.sinks = random.integer(0, std::min(n.Nk, Int{100}));
+  mask.causal = takes.causal == Causal::always || (takes.causal == Causal::choice && is_causal);
+  const bool is_short = kind == Sized::hidden_keys;
+  if (takes.window && (is_short || has_window))
+    mask.window = is_short ? random.integer(1, 60) : drawn::length(random, n.Nk + 20);
+  if (takes.sinks && (is_short || chance(random, 2)))
+    mask.sinks = is_short ? random.integer(1, 60) : random.integer(0, std::min(n.Nk, Int{100}));
   return mask;
 }
 
-enum class ScoresAre { plain, large, shifted, opposite, growing, minus_inf, empty_rows };
+enum class ScoresAre { plain, large, shifted, growing, minus_inf, empty_rows };
 
-/// For each of kSizes one kind, in any order: among them are such as fall out of float32.
-std::vector<ScoresAre> drawn_scores(Random& random) {
+/// For each of the first five problems another kind, in any order: among them are such as fall out of float32.
+std::vector<ScoresAre> drawn_scores(std::size_t problems, Random& random) {
   std::vector<ScoresAre> all{ScoresAre::plain, ScoresAre::minus_inf, ScoresAre::empty_rows,
-                             chance(random, 2) ? ScoresAre::large : ScoresAre::growing,
-                             chance(random, 2) ? ScoresAre::shifted : ScoresAre::opposite};
+                             chance(random, 2) ? ScoresAre::large : ScoresAre::growing, ScoresAre::shifted};
   for (std::size_t i = all.size() - 1; i > 0; --i)
     std::swap(all[i], all[static_cast<std::size_t>(random.integer(0, static_cast<Int>(i)))]);
+  all.resize(problems, ScoresAre::plain);
   return all;
 }
 
-/// In float16, K cannot hold what makes finite numbers give a score of -inf.
-Problem with_scores(Problem p, ScoresAre scores, bool backward, bool in_float16, Random& random) {
-  const float sign = chance(random, 2) ? 1.0f : -1.0f;
+/// Some scores are larger by `shift`, others smaller, in whole heads or row by row: those of the first query
+/// in the first head are larger.
+Problem with_drawn_shifts(Problem p, float shift, Random& random) {
+  p = with_shifted_scores(std::move(p), shift);
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H(); ++h) {
+      const bool by_row = chance(random, 2), is_first = b == 0 && h == 0;
+      bool is_smaller = !is_first && chance(random, 2);
+      for (Int i = 0; i < p.Nq(); ++i) {
+        if (by_row && !(is_first && i == 0)) is_smaller = chance(random, 2);
+        if (is_smaller) p.Q(b, h, i, 0) = -p.Q(b, h, i, 0);
+      }
+    }
+  return p;
+}
+
+/// Where scores are shifted, those of the first query get `shift`. In float16, K cannot hold what makes finite
+/// numbers give a score of -inf.
+Problem with_scores(Problem p, ScoresAre scores, float shift, bool backward, bool in_float16, Random& random) {
   switch (scores) {
     case ScoresAre::plain:
       return p;
     case ScoresAre::large:
       return with_large_scores(std::move(p));
     case ScoresAre::shifted:
-      return with_shifted_scores(std::move(p), sign * 1000.0f);
-    case ScoresAre::opposite:
-      return with_opposite_shifts(std::move(p), sign * 1000.0f);
+      return with_drawn_shifts(std::move(p), shift, random);
     case ScoresAre::growing:
-      return with_growing_scores(std::move(p), sign * 0.5f);
+      return with_growing_scores(std::move(p), chance(random, 2) ? 0.5f : -0.5f);
     case ScoresAre::empty_rows:
       return p.Nq() < 4 || backward ? p : with_empty_rows(std::move(p));
     case ScoresAre::minus_inf:
@@ -134,35 +174,41 @@ CallOptions drawn_options(std::size_t arrays, bool may_be_shifted, Random& rando
 
 std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward, const Change& change) {
   Random random(case_seed() + 7);
-  const std::vector<ScoresAre> scores = drawn_scores(random);
-  bool is_negative = chance(random, 2);
+  const std::vector<Sized> kinds = sizes_of(takes);
+  const std::size_t count = kinds.size();
+  const std::vector<ScoresAre> scores = drawn_scores(count, random);
+  const std::vector<bool> is_causal = yes_or_no(count, random), has_window = yes_or_no(count, random),
+                          has_sink = yes_or_no(count, random), is_float16 = yes_or_no(count, random);
+  bool is_next_negative = chance(random, 2);
   std::vector<Problem> problems;
-  for (std::size_t i = 0; i < std::size(kSizes); ++i) {
-    const Format16 format = chance(random, 2) ? Format16::bfloat16 : Format16::float16;
-    const bool in_float16 = takes.sixteen_bits && format == Format16::float16;
-    const Sizes n = drawn_sizes(kSizes[i], takes, max_dim, random);
-    Problem p =
-        with_scores(random_problem(n, drawn_mask(n, takes, random)), scores[i], backward, in_float16, random);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Format16 format = is_float16[i] ? Format16::float16 : Format16::bfloat16;
+    const bool in_float16 = takes.sixteen_bits && is_float16[i];
+    const bool has_infinities = scores[i] == ScoresAre::minus_inf || scores[i] == ScoresAre::empty_rows;
+    const bool is_shifted = scores[i] == ScoresAre::shifted;
+    // In 16 bits, contracts ask for a scale that is not negative.
+    const bool is_negative = is_next_negative && !has_infinities && !takes.sixteen_bits;
+    if (!has_infinities) is_next_negative = !is_next_negative;  // so that there is one for sure
+
+    const Sizes n = drawn_sizes(kinds[i], takes, max_dim, random);
+    const reference::Mask mask = drawn_mask(kinds[i], n, is_causal[i], has_window[i], takes, random);
+    const float far_below = is_negative ? 1000.0f : -1000.0f;
+    Problem p = with_scores(random_problem(n, mask), scores[i], far_below, backward, in_float16, random);
     p.V = drawn::times(
         std::move(p.V),
         drawn::factor(random, most_factor_log2(takes.sixteen_bits ? std::optional(format) : std::nullopt)));
-    // What shifts scores is exact with the scale that they have: else luck decides how exact lse is.
-    const bool is_shifted = scores[i] == ScoresAre::shifted || scores[i] == ScoresAre::opposite ||
-                            scores[i] == ScoresAre::growing;
-    if (scores[i] != ScoresAre::minus_inf && scores[i] != ScoresAre::empty_rows) {
+    if (!has_infinities) {
       const int most = in_float16 ? 2 : 10;  // powers of 2, which change no score
       const auto power = static_cast<int>(random.integer(-most, most));
       p.Q = drawn::times(std::move(p.Q), std::ldexp(1.0f, power));
       p.K = drawn::times(std::move(p.K), std::ldexp(1.0f, -power));
     }
-    if (!is_shifted) p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
-    // In 16 bits, contracts ask for a scale that is not negative.
-    const bool has_infinities = scores[i] == ScoresAre::minus_inf || scores[i] == ScoresAre::empty_rows;
-    if (!has_infinities) {
-      if (is_negative && !takes.sixteen_bits) p.scale = -p.scale;
-      is_negative = !is_negative;  // every second one, so that there is one for sure
-    }
-    if (takes.sink_array && chance(random, 2)) {
+    // What shifts scores is exact with the scale that they have: else luck decides how exact lse is.
+    if (!is_shifted && scores[i] != ScoresAre::growing)
+      p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
+    if (is_negative) p.scale = -p.scale;
+    // Far below a learned sink, no weight would be left.
+    if (takes.sink_array && !is_shifted && (has_sink[i] || kinds[i] == Sized::hidden_keys)) {
       p = with_sink(std::move(p));
       for (float& sink : p.sink->storage())
         sink = chance(random, 4) ? drawn::factor(random, 7)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <exception>
 #include <system_error>
 
 #include "classroom/course_view.hpp"
@@ -187,6 +188,13 @@ FileVerdict SubmissionJudge::judge(const Lesson& lesson, const std::string& cont
     require_space(folder_);
     verdict = without_cases(Standing::ungraded, fmt::format("What its judging needs cannot be written: {}.",
                                                             problem.code().message()));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& problem) {  // no file may end the grading of the others
+    verdict = without_cases(Standing::ungraded,
+                            fmt::format("The grader failed at this file, by a mistake of its own: {}. Please "
+                                        "report it to the authors of the course.",
+                                        problem.what()));
   }
   verdict.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return verdict;

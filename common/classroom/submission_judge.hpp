@@ -38,7 +38,7 @@ class SubmissionJudge {
 
   /// @brief Compiles and tests a file. Whatever it does, the verdict says so. May be called from several
   /// threads; on a GPU, one at a time runs.
-  /// @throws grading::Interrupted, and std::system_error if the disk is full
+  /// @throws grading::Interrupted, and grading::MachineError if the disk is full
   FileVerdict judge(const grading::Lesson& lesson, const std::string& content);
 
  private:

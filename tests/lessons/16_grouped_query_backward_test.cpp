@@ -410,6 +410,10 @@ TEST_CASE("leaves out the queries that see no key of a tile, in every head",
     require_loads_of_all(*profile, p, by_keys, by_queries);
   }
   check_meeting_tiles(kKernel, mostly_blind(true));
+  check_counted(kKernel, [](const Profile& profile, const BackwardProblem& p) {
+    require_loads_what_meets(profile, p);
+    require_no_atomics(profile);
+  });
 }
 
 TEST_CASE("reads and writes whole sectors", "[l16][grouped_query_backward][points:1]") {

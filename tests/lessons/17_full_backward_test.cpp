@@ -601,6 +601,10 @@ TEST_CASE("loads, backward, only tiles that meet: the work grows with N times th
   check_backward_traffic(random_problem({1, 1, 64, 192, 64}, {.causal = false, .window = 1}));
   check_backward_traffic(random_problem({1, 1, 192, 192, 64}, {.causal = true, .window = 2}));
   check_backward_traffic(mostly_hidden());
+  check_counted(kBackward, [](const Profile& profile, const BackwardProblem& p) {
+    require_loads_what_meets(profile, p);
+    require_stores_outputs_once(kBackward, profile, p);
+  });
 }
 
 TEST_CASE("loads, backward, the tile of the sinks for all later queries, and once",

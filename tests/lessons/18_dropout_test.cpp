@@ -477,6 +477,14 @@ TEST_CASE("agrees with central differences", "[l18][dropout][points:1]") {
 
 // --- With all that lesson 17 has ---
 
+namespace {
+
+Problem with_drawn_dropout(const Problem& p, Random& random) {
+  return dropped(p, 0.05f + 0.9f * static_cast<float>(random.uniform()), random.bits());
+}
+
+}  // namespace
+
 TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dimensions",
           "[l18][dropout][points:2]") {
   const Problem p = dropped(with_sink(random_problem({2, 4, 20, 24, 8, 2}, kMask)), 0.25f);
@@ -506,11 +514,8 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
         random_problem({1, 1, 4, 70, 2}, {.causal = true, .window = 2, .sinks = 63}),
         random_problem({1, 1, 140, 75, 2}, {.causal = false, .window = 1, .sinks = 1})})
     check_both(dropped(at_an_edge, 0.25f));
-  const Change drops = [](const Problem& drawn, Random& random) {
-    return dropped(drawn, 0.05f + 0.9f * static_cast<float>(random.uniform()), random.bits());
-  };
-  check_drawn(kForward, kTakes, drops);
-  check_drawn(kBackward, drops);
+  check_drawn(kForward, kTakes, with_drawn_dropout);
+  check_drawn(kBackward, with_drawn_dropout);
 }
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l18][dropout][points:1]") {
@@ -626,6 +631,20 @@ TEST_CASE("leaves out the tiles that lesson 17 leaves out", "[l18][dropout][poin
         random_problem({1, 1, 64, 320, 64}, with_sinks), mostly_hidden()})
     check_masked_traffic(dropped(p, 0.25f));
   check_masked_traffic(mostly_hidden());
+  check_counted(
+      kForward, kTakes,
+      [](const Profile& profile, const Problem& p) {
+        require_loads_what_is_seen(profile, p, 64, 64);
+        require_stores_outputs_once(kForward, profile, p);
+      },
+      with_drawn_dropout);
+  check_counted(
+      kBackward,
+      [](const Profile& profile, const BackwardProblem& p) {
+        require_loads_what_meets(profile, p);
+        require_stores_outputs_once(kBackward, profile, p);
+      },
+      with_drawn_dropout);
 }
 
 TEST_CASE("refuses a dropout that is not from 0 to below 1, and what lesson 17 refuses",

@@ -343,6 +343,16 @@ TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
 
 // --- Memory ---
 
+namespace {
+
+Problem with_drawn_dropout(const Problem& p, Random& random) {
+  return random.integer(0, 1) == 0
+             ? p
+             : dropped(p, 0.05f + 0.9f * static_cast<float>(random.uniform()), random.bits());
+}
+
+}  // namespace
+
 TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
           "[l24][tensor_core_backward][points:2]") {
   const Layout outside = Layout::heads_outside, inside = Layout::heads_inside;
@@ -361,11 +371,7 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
       INFO("Rows, heads and batches have gaps between them");
       check_values(kBackward, with_gaps(with_gradient(in_16_bits(p, format))));
     }
-  check_drawn(kBackward, [](const Problem& drawn, Random& choice) {
-    return choice.integer(0, 1) == 0
-               ? drawn
-               : dropped(drawn, 0.05f + 0.9f * static_cast<float>(choice.uniform()), choice.bits());
-  });
+  check_drawn(kBackward, with_drawn_dropout);
 }
 
 namespace {
@@ -385,15 +391,16 @@ std::vector<Problem> problems_of_unknown_sizes(Int fewest = 8) {
 
 /// For D of at most 64: what stays with a block, once; the tiles of the others that meet it, with lse and
 /// delta, which several threads need.
-void require_meeting_tiles(const Profile& profile, const Problem& p) {
+void require_meeting_tiles(const Profile& profile, const Problem& p, Int bytes_of_row) {
   const Int of_keys = meetings_of(p, 64, 128).queries, of_queries = meetings_of(p, 128, 64).keys;
   // delta: O and dO; dK and dV: K and V, Q and dO that meet them; dQ: Q and dO, K and V that meet them.
   const Int rows = 2 * p.H_kv() * p.Nk() + p.H() * (4 * p.Nq() + 2 * of_keys + 2 * of_queries);
   constexpr Int kLseAndDelta = 96;
-  require_loads_at_most(profile,
-                        static_cast<std::uint64_t>(
-                            p.B() * (2 * p.D() * rows + kLseAndDelta * p.H() * of_keys) + bytes_of_sinks(p)),
-                        "to load what stays once, and of the others the tiles that meet,");
+  require_loads_at_most(
+      profile,
+      static_cast<std::uint64_t>(p.B() * (bytes_of_row * rows + kLseAndDelta * p.H() * of_keys) +
+                                 bytes_of_sinks(p)),
+      "to load what stays once, and of the others the tiles that meet,");
 }
 
 }  // namespace
@@ -407,7 +414,7 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
   if (const Profile* profile = profile_of(outcome)) {
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
     require_no_atomics(*profile);
-    require_meeting_tiles(*profile, p);
+    require_meeting_tiles(*profile, p, 2 * p.D());
     require_busy_warps(*profile);
   }
 }
@@ -424,7 +431,14 @@ TEST_CASE("stores each result once in any sizes", "[l24][tensor_core_backward][p
   const Problem hidden = in_16_bits(mostly_hidden(), Format16::float16);
   const Outcome of_hidden = check(counted, hidden, kCounted);
   INFO(describe(hidden));
-  if (const Profile* profile = profile_of(of_hidden)) require_meeting_tiles(*profile, hidden);
+  if (const Profile* profile = profile_of(of_hidden)) require_meeting_tiles(*profile, hidden, 2 * hidden.D());
+  check_counted(
+      counted,
+      [](const Profile& profile, const BackwardProblem& p) {
+        require_no_atomics(profile);
+        if (p.D() <= 64) require_meeting_tiles(profile, p, most_bytes_of_row(p));
+      },
+      with_drawn_dropout);
 }
 
 TEST_CASE("makes all products on tensor cores", "[l24][tensor_core_backward][points:2]") {
@@ -495,7 +509,8 @@ TEST_CASE("gives the same bits in every order of blocks and threads",
     if (!profile) return;
     require_largest_first(*profile);
     require_busy_blocks(*profile, 0.25);
-    require_meeting_tiles(*profile, many_blocks);  // so that it is not others that load more than they need
+    // So that it is not others that load more than they need.
+    require_meeting_tiles(*profile, many_blocks, 2 * many_blocks.D());
   }
 }
 

@@ -18,7 +18,9 @@ using grading::Profile;
 
 namespace {
 
-constexpr Int kMostProducts = 2'000'000;  ///< multiply-adds of Q·Kᵀ, of all batches and heads
+/// Multiply-adds of Q·Kᵀ, of all batches and heads; where they are counted, of all rows that tiles pad.
+constexpr Int kMostProducts = 2'000'000, kMostPadded = 8'000'000;
+constexpr Int kTile = 64;
 constexpr Int kMostKeys = 1500, kMostQueries = 500;
 
 /// Of V and dO, whose products have to lie within the type.
@@ -51,7 +53,7 @@ std::vector<Sized> sizes_of(const Takes& takes) {
   return all;
 }
 
-Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Random& random) {
+Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Heads heads, Random& random) {
   const Int step = takes.sixteen_bits ? 8 : 1, few = std::min(Int{64}, max_dim);
   const bool is_wide = kind == Sized::many_dimensions || kind == Sized::many_keys_and_dimensions ||
                        (kind == Sized::many_heads && chance(random, 2));
@@ -63,16 +65,24 @@ Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Random& random) {
   n.H = n.H_kv = has_heads && !takes.grouped ? random.integer(6, 18) : drawn::length(random, 9);
   if (takes.grouped)
     n.H = n.H_kv * (kind == Sized::many_heads ? random.integer(7, 16) : random.integer(1, 3));
-  const Int pairs = std::max(Int{64}, kMostProducts / (n.B * n.H * n.D));
+  const bool is_padded = heads == Heads::few;
+  if (is_padded) {
+    const Int group = n.H / n.H_kv;
+    n.B = group > 3 ? 1 : std::min(n.B, Int{2});
+    n.H_kv = group > 3 || n.B == 2 ? 1 : std::min(n.H_kv, Int{2});
+    n.H = group * n.H_kv;
+  }
+  const Int pairs = std::max(kTile, (is_padded ? kMostPadded : kMostProducts) / (n.B * n.H * n.D));
   if (kind == Sized::many_keys || kind == Sized::many_keys_and_dimensions || kind == Sized::hidden_keys) {
     n.Nk = kind == Sized::many_keys     ? random.integer(400, kMostKeys)
            : kind == Sized::hidden_keys ? random.integer(350, 700)
                                         : random.integer(130, 300);
-    n.Nq = drawn::length(random, std::clamp(pairs / n.Nk, Int{1}, kMostQueries));
+    n.Nq = drawn::length(random, std::clamp(pairs / n.Nk, is_padded ? kTile : 1, kMostQueries));
     return n;
   }
   n.Nq = drawn::length(random, std::min(pairs, kMostQueries));
-  n.Nk = drawn::length(random, std::clamp(pairs / n.Nq, Int{1}, kMostKeys));
+  const Int rows = is_padded ? (n.Nq + kTile - 1) / kTile * kTile : n.Nq;
+  n.Nk = drawn::length(random, std::clamp(pairs / rows, Int{1}, kMostKeys));
   return n;
 }
 
@@ -90,7 +100,8 @@ reference::Mask drawn_mask(Sized kind, const Sizes& n, bool is_causal, bool has_
 
 enum class ScoresAre { plain, large, shifted, growing, minus_inf, empty_rows };
 
-/// For each of the first five problems another kind, in any order: among them are such as fall out of float32.
+/// For each of the first five problems another kind, in any order: among them are such as fall out of
+/// float32.
 std::vector<ScoresAre> drawn_scores(std::size_t problems, Random& random) {
   std::vector<ScoresAre> all{ScoresAre::plain, ScoresAre::minus_inf, ScoresAre::empty_rows,
                              chance(random, 2) ? ScoresAre::large : ScoresAre::growing, ScoresAre::shifted};
@@ -116,9 +127,10 @@ Problem with_drawn_shifts(Problem p, float shift, Random& random) {
   return p;
 }
 
-/// Where scores are shifted, those of the first query get `shift`. In float16, K cannot hold what makes finite
-/// numbers give a score of -inf.
-Problem with_scores(Problem p, ScoresAre scores, float shift, bool backward, bool in_float16, Random& random) {
+/// Where scores are shifted, those of the first query get `shift`. In float16, K cannot hold what makes
+/// finite numbers give a score of -inf.
+Problem with_scores(Problem p, ScoresAre scores, float shift, bool backward, bool in_float16,
+                    Random& random) {
   switch (scores) {
     case ScoresAre::plain:
       return p;
@@ -172,7 +184,8 @@ CallOptions drawn_options(std::size_t arrays, bool may_be_shifted, Random& rando
 
 }  // namespace
 
-std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward, const Change& change) {
+std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward, const Change& change,
+                                    Heads heads) {
   Random random(case_seed() + 7);
   const std::vector<Sized> kinds = sizes_of(takes);
   const std::size_t count = kinds.size();
@@ -190,7 +203,7 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     const bool is_negative = is_next_negative && !has_infinities && !takes.sixteen_bits;
     if (!has_infinities) is_next_negative = !is_next_negative;  // so that there is one for sure
 
-    const Sizes n = drawn_sizes(kinds[i], takes, max_dim, random);
+    const Sizes n = drawn_sizes(kinds[i], takes, max_dim, heads, random);
     const reference::Mask mask = drawn_mask(kinds[i], n, is_causal[i], has_window[i], takes, random);
     const float far_below = is_negative ? 1000.0f : -1000.0f;
     Problem p = with_scores(random_problem(n, mask), scores[i], far_below, backward, in_float16, random);
@@ -231,7 +244,7 @@ void check_drawn(const Kernel& kernel, const Takes& takes, const Change& change,
 
 void check_counted(const Kernel& kernel, const Takes& takes, const Counted& counted, const Change& change,
                    TestLine where) {
-  for (const Problem& p : drawn_problems(takes, kernel.max_dim, false, change)) {
+  for (const Problem& p : drawn_problems(takes, kernel.max_dim, false, change, Heads::few)) {
     INFO("All of this problem is drawn. O lies in memory as " << name_of(p.layout_of_O));
     const Outcome outcome = check(kernel, p, kCounted, where);
     INFO(describe(p));
@@ -239,18 +252,38 @@ void check_counted(const Kernel& kernel, const Takes& takes, const Counted& coun
   }
 }
 
+namespace {
+
+BackwardProblem with_drawn_gradient(const Problem& forward, Random& random) {
+  Tensor<float> dO = normal(forward.shape_of_O(), case_seed() + 3);
+  for (float& value : dO.storage()) value += 1.0f;
+  BackwardProblem p = with_gradient(
+      forward, drawn::times(std::move(dO), drawn::factor(random, most_factor_log2(forward.format))));
+  const auto layout = [&] { return drawn_layout(p, random); };
+  return with_layouts_of_gradients(std::move(p), layout(), layout(), layout(), layout(), layout());
+}
+
+}  // namespace
+
 void check_drawn(const BackwardKernel& kernel, const Change& change, TestLine where) {
   Random random(case_seed() + 8);
   for (const Problem& forward : drawn_problems(kernel.takes, kernel.max_dim, true, change)) {
-    Tensor<float> dO = normal(forward.shape_of_O(), case_seed() + 3);
-    for (float& value : dO.storage()) value += 1.0f;
-    BackwardProblem p = with_gradient(
-        forward, drawn::times(std::move(dO), drawn::factor(random, most_factor_log2(forward.format))));
-    const auto layout = [&] { return drawn_layout(p, random); };
-    p = with_layouts_of_gradients(std::move(p), layout(), layout(), layout(), layout(), layout());
+    const BackwardProblem p = with_drawn_gradient(forward, random);
     INFO("All of this problem is drawn. dQ lies in memory as " << name_of(p.layout_of_dQ));
     const std::size_t arrays = 6 + (p.sink ? 1 : 0) + outputs_of(kernel, p).size();
     check(kernel, p, drawn_options(arrays, !p.format, random), where);
+  }
+}
+
+void check_counted(const BackwardKernel& kernel, const CountedBackward& counted, const Change& change,
+                   TestLine where) {
+  Random random(case_seed() + 8);
+  for (const Problem& forward : drawn_problems(kernel.takes, kernel.max_dim, true, change, Heads::few)) {
+    const BackwardProblem p = with_drawn_gradient(forward, random);
+    INFO("All of this problem is drawn. dQ lies in memory as " << name_of(p.layout_of_dQ));
+    const Outcome outcome = check(kernel, p, kCounted, where);
+    INFO(describe(p));
+    if (const Profile* profile = profile_of(outcome)) counted(*profile, p);
   }
 }
 

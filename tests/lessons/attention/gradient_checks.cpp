@@ -206,14 +206,29 @@ void check_values(const BackwardKernel& kernel, const Problem& p, TestLine where
   check_values(kernel, with_gradient(p), where);
 }
 
-MeetingLoads loads_where_tiles_meet(const BackwardProblem& p) {
+namespace {
+
+MeetingLoads loads_where_tiles_meet(const BackwardProblem& p, Int bytes_of_row) {
   const Meetings meetings = meetings_of(p);
-  const auto rows = [&p](Int count) { return static_cast<std::uint64_t>(4 * p.B() * p.D() * count); };
+  const auto rows = [&](Int count) { return static_cast<std::uint64_t>(p.B() * bytes_of_row * count); };
   // lse and delta, which several threads need, beside 4 · D numbers of each query
   const auto of_lse = static_cast<std::uint64_t>(4 * p.B() * p.H() * 32 * meetings.queries);
   return {.by_keys = rows(p.H_kv() * 2 * p.Nk() + p.H() * 4 * meetings.queries) + of_lse,
           .by_queries = rows(p.H() * (2 * p.Nq() + 4 * meetings.keys)),
-          .by_delta = bytes_of(p.Q) + bytes_of(p.dO)};  // O is as large as Q
+          .by_delta = rows(p.H() * 2 * p.Nq())};
+}
+
+}  // namespace
+
+MeetingLoads loads_where_tiles_meet(const BackwardProblem& p) { return loads_where_tiles_meet(p, 4 * p.D()); }
+
+void require_loads_what_meets(const Profile& profile, const BackwardProblem& p, TestLine where) {
+  // In layouts of any kind, lse and delta of a query may take a sector each, where dQ is made, too.
+  const Int of_lse = 64 * p.B() * p.H() * p.Nq();
+  const std::uint64_t most = loads_where_tiles_meet(p, most_bytes_of_row(p)).of_all() +
+                             static_cast<std::uint64_t>(of_lse + bytes_of_sinks(p));
+  require_loads_at_most(
+      profile, most, "to load O and dO for delta, what stays once, and twice the tiles that meet it,", where);
 }
 
 Problem mostly_blind(bool grouped) {

@@ -128,6 +128,10 @@ struct MeetingLoads {
 /// for rows that begin with sectors.
 MeetingLoads loads_where_tiles_meet(const BackwardProblem& p);
 
+/// @brief Fails the case if a call loads more than that. Rows may begin and end anywhere in sectors.
+void require_loads_what_meets(const grading::Profile& profile, const BackwardProblem& p,
+                              TestLine where = TestLine::here());
+
 /// @brief A causal problem with far more queries than keys, of which the first see none: of sizes that no
 /// kernel knows beforehand, with rows that begin with sectors.
 Problem mostly_blind(bool grouped);

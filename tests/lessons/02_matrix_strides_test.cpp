@@ -899,14 +899,24 @@ TEST_CASE("copies (3, 4) into (3, 4), but refuses to copy it into (4, 3) or (3, 
     Tensor<float> dst(shape);
     require_throws<std::invalid_argument>(call(ENTRY(copy_strided), in(src, "src"), out(dst, "dst")), "dst");
   }
+  Random random(case_seed());  // for shapes that no kernel knows beforehand
+  const std::int64_t rows = random.integer(4, 50), cols = random.integer(4, 50);
+  const Tensor<float> drawn = numbered(rows, cols);
+  for (const Shape& shape : {Shape{rows + 1, cols}, Shape{rows, cols - 1}, Shape{rows - 1, cols + 2}}) {
+    INFO("src: shape " << format_shape(drawn.shape()) << "; dst: shape " << format_shape(shape));
+    Tensor<float> dst(shape);
+    require_throws<std::invalid_argument>(call(ENTRY(copy_strided), in(drawn, "src"), out(dst, "dst")),
+                                          "dst");
+  }
 }
 
 TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][points:1]") {
   // A grid limit of one block along x: CUDA refuses any sensible launch. A GPU has no such switch and accepts
   // it; then the copy must be right.
   require_strides_and_guard(true);
-  const Tensor<float> src = numbered(5, 1000);
-  Tensor<float> dst({5, 1000});
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const Tensor<float> src = numbered(random.integer(5, 9), random.integer(1000, 1300));
+  Tensor<float> dst(src.shape());
   const Outcome unlimited = call(ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
   require_ran(unlimited);
   const Outcome outcome = call_with(with_grid_limit(1), ENTRY(copy_strided), in(src, "src"), out(dst, "dst"));
@@ -1019,13 +1029,14 @@ TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transp
 
 TEST_CASE("transpose: reports a launch that CUDA refuses", "[l02][transpose][points:1]") {
   require_whole_tiles();
-  const Tensor<float> x = numbered(5, 1000);
-  Tensor<float> y({1000, 5});
-  const Outcome unlimited =
-      call(ENTRY(transpose), in(x, "in"), out(y, "out"), std::int64_t{5}, std::int64_t{1000});
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const std::int64_t few = random.integer(5, 9), many = random.integer(1000, 1300);
+  const Tensor<float> x = numbered(few, many);
+  Tensor<float> y({many, few});
+  const Outcome unlimited = call(ENTRY(transpose), in(x, "in"), out(y, "out"), few, many);
   require_ran(unlimited);
-  const Outcome outcome = call_with(with_grid_limit(1), ENTRY(transpose), in(x, "in"), out(y, "out"),
-                                    std::int64_t{5}, std::int64_t{1000});
+  const Outcome outcome =
+      call_with(with_grid_limit(1), ENTRY(transpose), in(x, "in"), out(y, "out"), few, many);
   if (!require_refused_launch(outcome, unlimited)) {
     require_transpose(y, x, outcome);
     return;

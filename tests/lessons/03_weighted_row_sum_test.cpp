@@ -304,9 +304,9 @@ void require_exchange(Entry<RowSum> entry, const Outcome& outcome, const Profile
     return;
   }
   require(
-      profile.shuffles + profile.votes == 0,
-      "In weighted_row_sum_tree, threads hand each other their sums past shared memory, by shuffles, votes "
-      "or reductions. It is the version without them; they come with weighted_row_sum.");
+      profile.shuffles + profile.votes + profile.matrix_instructions == 0,
+      "In weighted_row_sum_tree, threads hand each other their sums past shared memory, by shuffles, votes, "
+      "reductions or products of matrices. It is the version without them; they come with weighted_row_sum.");
   const std::uint64_t conflicts = profile.shared_load.conflicts() + profile.shared_store.conflicts();
   require(conflicts == 0,
           "Accesses to shared memory take " + std::to_string(conflicts) +
@@ -554,9 +554,10 @@ TEST_CASE("sums two rows, but refuses sizes and strides that make no sense",
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l03][weighted_row_sum][points:1]") {
-  // A grid limit of one block, where 200 rows need more. A GPU has no such switch and accepts the launch;
-  // then the sums must be right.
-  const Problem p = random_problem(200, 10, 10);
+  // A grid limit of one block, where 200 rows and more need more. A GPU has no such switch and accepts the
+  // launch; then the sums must be right.
+  const std::int64_t cols = Random(case_seed()).integer(5, 20);
+  const Problem p = random_problem(200 + 3 * cols, cols, cols);
   CallOptions options;
   options.max_grid_x = 1;
   for (const Entry<RowSum> entry : {kTree, kShuffles}) {

@@ -426,12 +426,20 @@ void check_refusals(Entry<Product> entry) {
   require_refused({3, 5}, {5, 4}, {2, 4}, "C");
   require_refused({3, 5}, {5, 4}, {3, 3}, "C");
   require_refused({3, 5}, {5, 4}, {3, 5}, "C");
+  Random random(case_seed());  // of sizes that no kernel knows beforehand
+  const std::int64_t M = random.integer(2, 90), K = random.integer(2, 90), N = random.integer(2, 90);
+  for (const int step : {-1, 1}) {
+    require_refused({M, K}, {K + step, N}, {M, N}, "B");
+    require_refused({M, K}, {K, N}, {M + step, N}, "C");
+    require_refused({M, K}, {K, N}, {M, N + step}, "C");
+  }
 }
 
-/// A grid limit of one block, where 1000 rows and columns need more. A GPU has no such switch and accepts the
+/// A grid limit of one block, where 400 rows and columns need more. A GPU has no such switch and accepts the
 /// launch; then the product must be right.
 void check_refused_launch(Entry<Product> entry) {
-  const Problem p = random_problem(500, 500, 3);
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const Problem p = random_problem(random.integer(400, 500), random.integer(400, 500), random.integer(1, 6));
   CallOptions options;
   options.max_grid_x = 1;
   Tensor<float> C({p.M(), p.N()});

@@ -703,7 +703,7 @@ TEST_CASE("gives no weight to a score of -inf beside others", "[l07][naive_atten
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l07][naive_attention][points:2]") {
-  check(with_not_numbers(random_problem({2, 3, 40, 50, 20})));
+  check(with_not_numbers(random_problem(larger({2, 3, 40, 50, 20}))));
 }
 
 TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l07][naive_attention][points:2]") {
@@ -762,8 +762,9 @@ TEST_CASE("reads and writes whole sectors", "[l07][naive_attention][points:2]") 
   }
 }
 
-TEST_CASE("refuses shapes that do not fit together", "[l07][naive_attention][points:2]") {
-  const Problem p = random_problem({2, 3, 4, 5, 6});
+namespace {
+
+void check_refuses_shapes(const Problem& p) {
   check(p);
   const Steps good = steps_of(p);
   const auto tensor = [](Shape shape) { return Tensor<float>(std::move(shape), 1.0f); };
@@ -777,16 +778,24 @@ TEST_CASE("refuses shapes that do not fit together", "[l07][naive_attention][poi
     wrong.*member = tensor(std::move(shape));
     return wrong;
   };
-  for (const Shape& shape : {Shape{1, 3, 5, 6}, {2, 1, 5, 6}, {2, 3, 5, 7}})
+  const auto others = [](const Tensor<float>& x) { return attention_tests::other_shapes(x.shape()); };
+  const Int B = p.B(), H = p.H(), Nk = p.Nk(), D = p.D();
+  for (const Shape& shape : {Shape{B - 1, H, Nk, D}, {B, 1, Nk, D}, {B, H, Nk, D + 1}})
     require_refused(with(&Problem::K, shape), good, "K");
-  for (const Shape& shape : {Shape{1, 3, 5, 6}, {2, 2, 5, 6}, {2, 3, 4, 6}, {2, 3, 5, 5}})
-    require_refused(with(&Problem::V, shape), good, "V");
-  for (const Shape& shape : {Shape{1, 3, 4, 5}, {2, 4, 4, 5}, {2, 3, 5, 5}, {2, 3, 4, 4}}) {
+  for (const Shape& shape : others(p.V)) require_refused(with(&Problem::V, shape), good, "V");
+  for (const Shape& shape : others(good.S)) {
     require_refused(p, results_with(&Steps::S, shape), "S");
     require_refused(p, results_with(&Steps::P, shape), "P");
   }
-  for (const Shape& shape : {Shape{1, 3, 4, 6}, {2, 4, 4, 6}, {2, 3, 5, 6}, {2, 3, 4, 5}})
-    require_refused(p, results_with(&Steps::O, shape), "O");
+  for (const Shape& shape : others(good.O)) require_refused(p, results_with(&Steps::O, shape), "O");
+}
+
+}  // namespace
+
+TEST_CASE("refuses shapes that do not fit together", "[l07][naive_attention][points:2]") {
+  const Problem p = random_problem({2, 3, 4, 5, 6});
+  check_refuses_shapes(p);
+  check_refuses_shapes(of_other_sizes(p));
 }
 
 TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not lie side by side",
@@ -822,7 +831,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l07][naive_attention][points:1
   };
   // The last two may refuse the first or the second launch alone. Who asks after all three has let the others
   // read what was never written, which check mode would tell.
-  for (const auto& [sizes, check_mode] : {Refused{{1, 1, 200, 150, 8}},
+  for (const auto& [sizes, check_mode] : {Refused{larger({1, 1, 200, 150, 8})},
                                           {{1, 1, 200, 0, 8}},
                                           {{1, 66'000, 1, 1, 1}},
                                           {{1, 1, 1, 200, 8}, CheckMode::never},

@@ -537,7 +537,7 @@ TEST_CASE("gives no weight to scores of -inf, not to a whole tile of them either
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l08][flash1_forward][points:1]") {
   const Kernel kernel = kernel_with_any_m_of_nan();
-  check(kernel, with_not_numbers(random_problem({2, 3, 40, 150, 20})));
+  check(kernel, with_not_numbers(random_problem(larger({2, 3, 40, 150, 20}))));
 }
 
 TEST_CASE("gives O = 0, l = 0 and m = -inf without keys, and launches nothing without queries",
@@ -618,7 +618,7 @@ TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not 
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l08][flash1_forward][points:1]") {
-  const Problem p = random_problem({1, 2, 3, 5, 8});
+  const Problem p = random_problem(larger({1, 2, 3, 5, 8}));
   check(kKernel, p);
   check_reports_refused_launch(kKernel, p);
   check_reports_refused_launch(kKernel, random_problem({66'000, 1, 1, 1, 1}));

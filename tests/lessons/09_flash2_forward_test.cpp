@@ -817,7 +817,7 @@ TEST_CASE("rows: follows the maximum, keeps large scores apart, and gives zeros 
   attention_tests::check(kRows, with_opposite_shifts(random_problem({1, 2, 20, 60, 16}), 1000.0f));
   attention_tests::check(kRows, with_empty_rows(random_problem({1, 2, 12, 50, 8})));
   attention_tests::check(kRows, with_keys_of_minus_inf(random_problem({2, 2, 12, 50, 8}), 30));
-  attention_tests::check(kRows, with_not_numbers(random_problem({2, 3, 31, 40, 20})));
+  attention_tests::check(kRows, with_not_numbers(random_problem(larger({2, 3, 31, 40, 20}))));
 }
 
 TEST_CASE("attends from the two queries of the notes to their four keys", "[l09][flash2_forward][points:1]") {
@@ -933,7 +933,7 @@ TEST_CASE("gives no weight to scores of -inf, whole tiles of them among others",
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l09][flash2_forward][points:1]") {
-  check_results(with_not_numbers(random_problem({2, 3, 31, 90, 20})));
+  check_results(with_not_numbers(random_problem(larger({2, 3, 31, 90, 20}))));
 }
 
 TEST_CASE("gives 0 and -inf without keys, and launches nothing without queries",
@@ -1000,7 +1000,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l09][flash2_forward][points:1]
   // More heads than a grid has blocks along y or z; and, in the simulator, a grid of one block along x.
   check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 1, 1}), CheckMode::never);
   check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 0, 1}), CheckMode::never);
-  check_reports_refused_launch(kKernel, random_problem({1, 1, 300, 20, 8}), CheckMode::never);
+  check_reports_refused_launch(kKernel, random_problem(larger({1, 1, 300, 20, 8})), CheckMode::never);
 }
 
 COURSE_RUN(RunContext& run) {

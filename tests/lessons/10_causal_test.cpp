@@ -163,7 +163,7 @@ TEST_CASE("gives zeros where all scores of a row are -inf, and no weight to a sc
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l10][causal][points:1]") {
-  check(kKernel, with_not_numbers(causal_problem({2, 3, 30, 64, 20})));  // all see keys 0 to 34
+  check(kKernel, with_not_numbers(causal_problem(larger({2, 3, 30, 64, 20}))));  // all see keys 0 to 34
 }
 
 TEST_CASE("keeps what the future holds away from the past", "[l10][causal][points:2]") {
@@ -237,7 +237,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l10][causal][points:1]") {
   check(kKernel, causal_problem({1, 1, 5, 8, 7}));
   check_reports_refused_launch(kKernel, causal_problem({1, 66'000, 1, 1, 1}));
   check_reports_refused_launch(kKernel, causal_problem({66'000, 1, 1, 1, 1}));
-  check_reports_refused_launch(kKernel, causal_problem({1, 1, 200, 200, 8}));
+  check_reports_refused_launch(kKernel, causal_problem(larger({1, 1, 200, 200, 8})));
 }
 
 COURSE_RUN(RunContext& run) {

@@ -633,7 +633,7 @@ TEST_CASE("gives zeros where a query sees no key, or only scores of -inf", "[l11
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l11][grouped_query][points:1]") {
-  check(kKernel, with_not_numbers(random_problem({2, 6, 40, 50, 20, 3})));
+  check(kKernel, with_not_numbers(random_problem(larger({2, 6, 40, 50, 20, 3}))));
   check(kKernel, with_nan_in_K(random_problem({1, 6, 40, 60, 8, 2}, kCausal), 35));
 }
 
@@ -745,8 +745,8 @@ TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not 
 
 TEST_CASE("reports a launch that CUDA refuses", "[l11][grouped_query][points:1]") {
   // Several tiles of rows, of dims on both sides of 64; and more heads than a grid has blocks along y.
-  check_reports_refused_launch(kKernel, random_problem({1, 4, 70, 20, 8, 2}));
-  check_reports_refused_launch(kKernel, random_problem({1, 4, 70, 20, 70, 2}));
+  check_reports_refused_launch(kKernel, random_problem(larger({1, 4, 70, 20, 8, 2})));
+  check_reports_refused_launch(kKernel, random_problem(larger({1, 4, 70, 20, 70, 2})));
   check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 1, 1}));
 }
 

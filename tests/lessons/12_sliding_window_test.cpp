@@ -820,7 +820,7 @@ TEST_CASE("refuses shapes and rows that do not fit", "[l12][sliding_window][poin
 
 TEST_CASE("reports a launch that CUDA refuses", "[l12][sliding_window][points:1]") {
   check(kKernel, random_problem({1, 1, 30, 40, 8}, window_of(5)));
-  check_reports_refused_launch(kKernel, random_problem({1, 1, 300, 40, 8}, window_of(5)));
+  check_reports_refused_launch(kKernel, random_problem(larger({1, 1, 300, 40, 8}), window_of(5)));
   check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 1, 1}, window_of(1)));
 }
 

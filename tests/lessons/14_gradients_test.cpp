@@ -1225,6 +1225,14 @@ TEST_CASE("refuses shapes that do not fit together, and rows whose elements lie 
   refuses_product({3, 4}, {4, 5}, {3, 4}, {3, 4}, {4, 5}, "dY");
   refuses_product({3, 4}, {4, 5}, {3, 5}, {4, 3}, {4, 5}, "dX");
   refuses_product({3, 4}, {4, 5}, {3, 5}, {3, 4}, {5, 4}, "dW");
+  Random random(case_seed());  // of sizes that no kernel knows beforehand
+  const std::int64_t M = random.integer(2, 90), K = random.integer(2, 90), N = random.integer(2, 90);
+  for (const int step : {-1, 1}) {
+    refuses_product({M, K}, {K + step, N}, {M, N}, {M, K}, {K, N}, "W");
+    refuses_product({M, K}, {K, N}, {M, N + step}, {M, K}, {K, N}, "dY");
+    refuses_product({M, K}, {K, N}, {M, N}, {M + step, K}, {K, N}, "dX");
+    refuses_product({M, K}, {K, N}, {M, N}, {M, K}, {K + step, N}, "dW");
+  }
 
   check(random_rows(3, 4));
   const auto refuses_rows = [&](const Tensor<float>& P, const Tensor<float>& dP, Tensor<float> dS,
@@ -1250,12 +1258,14 @@ TEST_CASE("reports a launch that CUDA refuses", "[l14][matmul_backward][softmax_
   // the results must be right.
   CallOptions options;
   options.max_grid_x = 1;
-  const Product product = random_product(300, 300, 3);
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const Product product =
+      random_product(random.integer(300, 350), random.integer(300, 350), random.integer(2, 6));
   Tensor<float> dX(product.X.shape()), dW(product.W.shape());
   const Outcome unlimited = run(product, dX, dW, {});
   require_ran(unlimited);
   if (!require_refused_launch(run(product, dX, dW, options), unlimited)) require_gradients(dX, dW, product);
-  const Rows rows = random_rows(1000, 10);
+  const Rows rows = random_rows(random.integer(1000, 1200), random.integer(5, 20));
   Tensor<float> dS;
   if (!require_refused_launch(run(rows, dS, options))) require_gradients(dS, rows);
 }

@@ -448,8 +448,9 @@ TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not 
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l16][grouped_query_backward][points:1]") {
-  check_reports_refused_launch(kKernel, with_gradient(random_problem({1, 4, 1, 70, 8, 2})));  // dK and dV
-  check_reports_refused_launch(kKernel, with_gradient(random_problem({1, 4, 70, 20, 8, 2})));
+  check_reports_refused_launch(kKernel,
+                               with_gradient(random_problem(larger({1, 4, 1, 70, 8, 2}))));  // dK and dV
+  check_reports_refused_launch(kKernel, with_gradient(random_problem(larger({1, 4, 70, 20, 8, 2}))));
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) { gradcheck_attention_backward(check, kKernel); }

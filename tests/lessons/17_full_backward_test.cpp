@@ -675,10 +675,11 @@ TEST_CASE("refuses a window of less than 1 and sinks of less than 0", "[l17][ful
 TEST_CASE("reports a launch that CUDA refuses", "[l17][full_backward][points:1]") {
   const reference::Mask mask{.causal = true, .window = 9, .sinks = 1};
   check_both(with_sink(random_problem({1, 2, 5, 5, 2}, mask)));
-  check_reports_refused_launch(kForward, random_problem({1, 1, 70, 3, 2}, mask));
-  check_reports_refused_launch(kBackward, with_gradient(random_problem({1, 1, 70, 3, 2}, mask)));
-  check_reports_refused_launch(kBackward, with_gradient(random_problem({1, 1, 3, 70, 2}, mask)));
-  check_reports_refused_launch(kBackward, with_gradient(with_sink(random_problem({1, 2, 3, 3, 2}, mask))));
+  check_reports_refused_launch(kForward, random_problem(larger({1, 1, 70, 3, 2}), mask));
+  check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 70, 3, 2}), mask)));
+  check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 3, 70, 2}), mask)));
+  check_reports_refused_launch(kBackward,
+                               with_gradient(with_sink(random_problem(larger({1, 2, 3, 3, 2}), mask))));
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) { gradcheck_attention_backward(check, kBackward); }

@@ -678,10 +678,11 @@ TEST_CASE("launches nothing where there is nothing to do, and reports a launch t
   check_both(dropped(with_sink(random_problem({1, 2, 5, 5, 2}, kMask)), 0.25f));
   check_nothing_to_do(kForward, kMask);
   check_nothing_to_do(kBackward, kMask);
-  check_reports_refused_launch(kForward, random_problem({1, 1, 70, 3, 2}, kMask));
-  check_reports_refused_launch(kBackward, with_gradient(random_problem({1, 1, 70, 3, 2}, kMask)));
-  check_reports_refused_launch(kBackward, with_gradient(random_problem({1, 1, 3, 70, 2}, kMask)));
-  check_reports_refused_launch(kBackward, with_gradient(with_sink(random_problem({1, 2, 3, 3, 2}, kMask))));
+  check_reports_refused_launch(kForward, random_problem(larger({1, 1, 70, 3, 2}), kMask));
+  check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 70, 3, 2}), kMask)));
+  check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 3, 70, 2}), kMask)));
+  check_reports_refused_launch(kBackward,
+                               with_gradient(with_sink(random_problem(larger({1, 2, 3, 3, 2}), kMask))));
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) {

@@ -463,7 +463,7 @@ TEST_CASE("gives zeros where all scores of a row are -inf, and no weight to a sc
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l19][register_tiling][points:1]") {
-  check_results(with_not_numbers(random_problem({2, 3, 31, 90, 20})));
+  check_results(with_not_numbers(random_problem(larger({2, 3, 31, 90, 20}))));
 }
 
 TEST_CASE("keeps what the future holds away from the past", "[l19][register_tiling][points:1]") {
@@ -572,7 +572,8 @@ TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not 
 TEST_CASE("reports a launch that CUDA refuses", "[l19][register_tiling][points:1]") {
   check_results({1, 1, 5, 8, 7});
   check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 1, 1}), CheckMode::never);
-  check_reports_refused_launch(kKernel, random_problem({1, 1, 200, 200, 8}, kCausal), CheckMode::never);
+  check_reports_refused_launch(kKernel, random_problem(larger({1, 1, 200, 200, 8}), kCausal),
+                               CheckMode::never);
 }
 
 COURSE_RUN(RunContext& run) {

@@ -472,8 +472,9 @@ TEST_CASE("copy: refuses sizes, stages and blocks that make no sense",
   refused(5, 0, 1, "stages");
   refused(5, kMaxStages + 1, 1, "stages");
   refused(5, 2, 0, "blocks");
-  const Tensor<float> two_tiles = numbers(2 * kCopyTile);
-  Tensor<float> copied({2 * kCopyTile});
+  const std::int64_t n = kCopyTile + 4 * Random(case_seed()).integer(1, kCopyTile / 4);
+  const Tensor<float> two_tiles = numbers(n);
+  Tensor<float> copied({n});
   require_refused_launch(copy(two_tiles, copied, 2, 2, one_block()));
 }
 
@@ -616,8 +617,15 @@ TEST_CASE("multiplies (3, 5) by (5, 4), but refuses what does not fit together",
   refused({3, 5}, {5, 4}, {3, 5}, 2, "C");
   refused({3, 5}, {5, 4}, {3, 4}, 1, "stages");
   refused({3, 5}, {5, 4}, {3, 4}, kMaxStages + 1, "stages");
-  const Problem two_blocks = random_problem(3, kProductTile + 4, 5);
-  Tensor<float> C({3, kProductTile + 4});
+  Random random(case_seed());  // of sizes that no kernel knows beforehand
+  const std::int64_t M = random.integer(2, 90), K = random.integer(2, 90), N = random.integer(2, 90);
+  for (const int step : {-1, 1}) {
+    refused({M, K}, {K + step, N}, {M, N}, 2, "B");
+    refused({M, K}, {K, N}, {M + step, N}, 2, "C");
+    refused({M, K}, {K, N}, {M, N + step}, 3, "C");
+  }
+  const Problem two_blocks = random_problem(M, kProductTile + N, K);
+  Tensor<float> C({M, kProductTile + N});
   require_refused_launch(multiply(two_blocks, C, 2, one_block()));
 }
 

@@ -728,6 +728,13 @@ void check_refuses() {
   refused({3, 8}, {8, 1}, {8, 8}, {1, 12}, {3, 8}, "B");
   refused({3, 7}, {8, 1}, {7, 8}, {8, 1}, {3, 8}, "A");
   refused({3, 8}, {8, 1}, {8, 7}, {8, 1}, {3, 7}, "B");
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const std::int64_t M = random.integer(2, 90), N = 8 * random.integer(2, 12), K = 8 * random.integer(2, 12);
+  for (const int step : {-8, 8}) {
+    refused({M, K}, {K, 1}, {K + step, N}, {N, 1}, {M, N}, "B");
+    refused({M, K}, {K, 1}, {K, N}, {N, 1}, {M, N + step}, "C");
+    refused({M, K}, {K, 1}, {K, N}, {N, 1}, {M + step / 8, N}, "C");
+  }
   for (const std::size_t array : {0, 1}) {
     const char* const name = array == 0 ? "A" : "B";
     INFO(name << " begins 8 bytes past a multiple of 16");
@@ -735,7 +742,9 @@ void check_refuses() {
   }
   // Of two tiles, for which one block is not enough, by rows and by columns.
   for (const Layout layout : kLayouts) {
-    const Problem p = in_type<T>(sixteen_bit_problem(kBlockRows + 8, 8, 8, layout, layout));
+    const auto length = [&] { return 8 * random.integer(1, 7); };
+    const Problem p =
+        in_type<T>(sixteen_bit_problem(kBlockRows + length(), length(), length(), layout, layout));
     INFO(describe(p));
     Tensor<Result> C({p.M(), p.N()});
     CallOptions one_block;

@@ -349,7 +349,7 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l22][tensor_core_attention][points:1]") {
-  check_values_in_both(with_not_numbers(random_problem({2, 3, 31, 90, 24})));
+  check_values_in_both(with_not_numbers(random_problem(larger({2, 3, 31, 90, 24}))));
   for (const float sink : {kNan, kInf}) {
     Problem p = with_sink(random_problem({1, 3, 20, 80, 8}, {.causal = true, .window = 10}));
     (*p.sink)(1) = sink;  // one head
@@ -536,7 +536,7 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
 TEST_CASE("reports a launch that CUDA refuses", "[l22][tensor_core_attention][points:1]") {
   check_values(bf16(random_problem({1, 2, 5, 6, 8})));
   for (const Format16 format : {Format16::bfloat16, Format16::float16})
-    check_reports_refused_launch(kKernel, in_16_bits(random_problem({1, 2, 5, 6, 8}), format));
+    check_reports_refused_launch(kKernel, in_16_bits(random_problem(larger({1, 2, 5, 6, 8})), format));
 }
 
 COURSE_RUN(RunContext& run) {

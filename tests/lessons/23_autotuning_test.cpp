@@ -929,6 +929,16 @@ TEST_CASE("cache: a damaged text is an empty cache, with a sentence", "[l23][rea
     require_refused(whole.substr(0, length));
   require_refused(whole.substr(0, whole.size() - 1));
   require_refused(whole + "float32 128 128 8 8 2 7 7 7 a device\n");
+  Random random(case_seed());  // for texts that no kernel knows beforehand
+  for (int i = 0; i < 8; ++i) {
+    const std::string drawn = cache_text(lines_of(drawn_cache(random)));
+    const auto at = static_cast<std::size_t>(random.integer(0, std::ssize(drawn) - 1));
+    std::string damaged = drawn;
+    damaged[at] = damaged[at] == '1' ? '2' : '1';
+    require_refused(damaged);
+    require_refused(drawn.substr(0, std::max<std::size_t>(at, 1)));
+    require_refused(drawn + "float32 128 128 8 8 2 7 7 7 a device\n");
+  }
 }
 
 TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][read_cache][points:1]") {
@@ -947,6 +957,8 @@ TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][rea
   require_refused(cache_text("float64 128 128 8 8 2 64 64 64 H100\n"));
   require_refused(cache_text("128 128 8 8 2 64 64 64 H100\n"));
   require_refused(cache_text("\n" + kEntries));
+  Random random(case_seed());
+  require_refused(cache_text(lines_of(drawn_cache(random)) + "float64 128 128 8 8 2 64 64 64 H100\n"));
   require_refused(cache_text("float32 99999999999 128 8 8 2 64 64 64 H100\n"));
 }
 

@@ -326,7 +326,7 @@ TEST_CASE("keeps large scores apart, and does not look at tiles in which nobody 
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l24][tensor_core_backward][points:1]") {
-  check_both_types(with_not_numbers(random_problem({2, 3, 31, 70, 24})));
+  check_both_types(with_not_numbers(random_problem(larger({2, 3, 31, 70, 24}))));
   // Where the weight is 0, dS is 0, whatever the value is.
   Problem p = random_problem({1, 2, 40, 50, 8}, {.causal = true});
   p.V(0, 0, 49, 3) = kInf;  // seen by the last query alone
@@ -566,8 +566,9 @@ TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gi
 TEST_CASE("reports a launch that CUDA refuses", "[l24][tensor_core_backward][points:1]") {
   check_values(kBackward, problem({1, 2, 5, 6, 8}, Format16::bfloat16));
   for (const Format16 format : kFormats)
-    for (const Problem& p : {random_problem({1, 1, 70, 3, 8}), random_problem({1, 1, 3, 140, 8}),
-                             with_sink(random_problem({1, 2, 3, 3, 8}))})
+    for (const Problem& p :
+         {random_problem(larger({1, 1, 70, 3, 8})), random_problem(larger({1, 1, 3, 140, 8})),
+          with_sink(random_problem(larger({1, 2, 3, 3, 8})))})
       check_reports_refused_launch(kBackward, with_gradient(in_16_bits(p, format)));
 }
 

@@ -388,7 +388,7 @@ TEST_CASE("describes O as Q is, and lse in float32", "[l29][describe][points:3]"
 }
 
 TEST_CASE("forward: tensors without strides are row-major", "[l29][forward][points:4]") {
-  const Problem p = random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8});
+  const Problem p = random_problem(larger({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8}));
   Forward got = results_for(p);
   const Outcome outcome = attend(p, got, all_without_strides(lent_forward(p, got)));
   require_forward(p, got, outcome);
@@ -567,7 +567,7 @@ TEST_CASE("forward: tensors that begin later in their memory", "[l29][forward][p
 }
 
 TEST_CASE("forward: refuses what is no view of float32, by name", "[l29][forward][points:2]") {
-  const Problem p = random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8});
+  const Problem p = random_problem(larger({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8}));
   const char* const names[] = {"Q", "K", "V", "O", "lse"};
   check_forward(p);
   for (std::size_t i = 0; i < 5; ++i)
@@ -591,7 +591,7 @@ std::vector<std::size_t> axes_to_fit(const std::string& name) {
 }  // namespace
 
 TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][points:1]") {
-  const Problem p = random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8});
+  const Problem p = random_problem(larger({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8}));
   const char* const names[] = {"Q", "K", "V", "O", "lse"};
   check_forward(p);
   for (std::size_t i = 1; i < 5; ++i)
@@ -722,7 +722,7 @@ TEST_CASE("backward: the gradient of a sum is one number with strides of 0", "[l
 }
 
 TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][points:1]") {
-  const BackwardProblem p = with_gradient(random_problem({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8}));
+  const BackwardProblem p = with_gradient(random_problem(larger({.B = 2, .H = 3, .Nq = 5, .Nk = 9, .D = 8})));
   const char* const names[] = {"Q", "K", "V", "O", "lse", "dO", "dQ", "dK", "dV"};
   check_backward(p);
   for (std::size_t i = 0; i < 9; ++i) {
@@ -758,7 +758,8 @@ TEST_CASE("both are right in whichever order streams take their turns", "[l29][p
 }
 
 TEST_CASE("both report a launch that CUDA refuses", "[l29][points:1]") {
-  const BackwardProblem p = with_gradient(random_problem({.B = 2, .H = 3, .Nq = 40, .Nk = 40, .D = 2}));
+  const BackwardProblem p =
+      with_gradient(random_problem(larger({.B = 2, .H = 3, .Nq = 40, .Nk = 40, .D = 2})));
   check_forward(p);
   CallOptions options;
   options.max_grid_x = 1;

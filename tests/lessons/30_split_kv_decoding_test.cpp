@@ -867,12 +867,15 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
 }
 
 TEST_CASE("keeps NaN to the head and the sequence that it is in", "[l30][split_kv_decoding][points:1]") {
+  Random random(case_seed());  // for sizes and places that no kernel knows beforehand
   for (const Type type : kTypes) {
-    Problem p = random_problem({3, 4, 1, 90, 16, 2});
-    p.Q(0, 1, 0, 3) = kNan;
-    p.K(1, 0, 50, 2) = kNan;  // heads 0 and 1 of sequence 1
-    p.V(1, 1, 20, 5) = kInf;
-    check_values(in_pages(p, {90, 70, 33}, type));
+    const Int Nq = random.integer(1, 3), Nk = random.integer(90, 140), D = 8 * random.integer(1, 8);
+    Problem p = random_problem({3, 4, Nq, Nk, D, 2});
+    const auto dim = [&] { return random.integer(0, D - 1); };
+    p.Q(0, 1, random.integer(0, Nq - 1), dim()) = kNan;
+    p.K(1, 0, random.integer(0, 60), dim()) = kNan;  // heads 0 and 1 of sequence 1
+    p.V(1, 1, random.integer(0, 60), dim()) = kInf;
+    check_values(in_pages(p, {Nk, 70, 33}, type));
   }
 }
 
@@ -887,8 +890,9 @@ TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of rang
                       .D = 8 * random.integer(1, 4)};  // small enough for check mode
     const Cache cache{
         .page_size = 16 * random.integer(1, 2), .splits = random.integer(1, 7), .spare_columns = 0};
-    const Decoding valid = random_decoding(heads, {70, 40, 20, 90}, type, cache);
-    const auto check_broken = [&](std::size_t b, auto change) {
+    const std::vector<Int> lengths{70, 40, 20, 90};
+    const Decoding valid = random_decoding(heads, lengths, type, cache);
+    const auto check_broken = [&](Int b, auto change) {
       Decoding broken = valid;
       change(broken);
       INFO(describe(broken));
@@ -899,7 +903,7 @@ TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of rang
       for (std::size_t i = 0; i < valid.sequences.size(); ++i) {
         INFO("sequence " << i);
         const Forward of_i = results_of_sequence(valid, got, i);
-        if (i != b) {
+        if (static_cast<Int>(i) != b) {
           attention_tests::require_results(kKernel, valid.sequences[i], of_i, outcome);
           continue;
         }
@@ -911,14 +915,24 @@ TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of rang
                         " of a sequence with a page or a length out of range should be NaN.");
       }
     };
+    const auto check_broken_page = [&](std::int32_t page) {
+      const Int b = random.integer(0, 3),
+                column = random.integer(0, (lengths[static_cast<std::size_t>(b)] - 1) / cache.page_size);
+      check_broken(b, [&](Decoding& x) { x.table(b, column) = page; });
+    };
     for (const std::int32_t page :
          {-1, static_cast<std::int32_t>(valid.K_pages.shape()[0]), std::numeric_limits<std::int32_t>::max(),
           std::numeric_limits<std::int32_t>::min()})
-      check_broken(1, [&](Decoding& x) { x.table(1, 1) = page; });
-    for (const std::int32_t length : {97, std::numeric_limits<std::int32_t>::max()})
-      check_broken(3, [&](Decoding& x) { x.lengths(3) = length; });
-    Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 16}, {70, 0, 20}, type);
-    x.lengths(1) = -5;  // is as good as 0
+      check_broken_page(page);
+    for (const std::int32_t length : {97, std::numeric_limits<std::int32_t>::max()}) {
+      const Int b = random.integer(0, 3);
+      check_broken(b, [&](Decoding& x) { x.lengths(b) = length; });
+    }
+    std::vector<Int> without(3);
+    const Int empty = random.integer(0, 2);
+    for (Int b = 0; b < 3; ++b) without[static_cast<std::size_t>(b)] = b == empty ? 0 : random.integer(1, 70);
+    Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 16}, without, type);
+    x.lengths(empty) = static_cast<std::int32_t>(-random.integer(1, 1000));  // is as good as 0
     check(x);
   }
 }
@@ -1134,8 +1148,10 @@ TEST_CASE("chooses as many splits as keep the device busy", "[l30][split_kv_deco
 }
 
 TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_decoding][points:3]") {
+  Random random(case_seed());
   for (const Type type : {Type(Format16::float16), Type()}) {
-    const Decoding valid = random_decoding({.H = 4, .H_kv = 2, .Nq = 3, .D = 16}, {70, 20}, type);
+    const Int Nq = random.integer(2, 5), D_valid = 8 * random.integer(1, 6);  // which no kernel knows
+    const Decoding valid = random_decoding({.H = 4, .H_kv = 2, .Nq = Nq, .D = D_valid}, {70, 20}, type);
     check_values(valid);
     const auto refuse = [&](const char* argument, auto change) {
       Decoding x = valid;
@@ -1177,13 +1193,13 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
     refuse("scale", [&](Decoding& x, auto&, auto&) { x.sequences.front().scale = -0.5f; });
     for (const float scale : {kNan, kInf})
       refuse("scale", [scale](Decoding& x, auto&, auto&) { x.sequences.front().scale = scale; });
-    // Rows of 16 numbers that are not 16 side by side, or that begin 8 bytes past a multiple of 16.
-    const Int apart = type ? 4 : 2;
+    // Rows whose numbers are not side by side, or that begin 8 bytes past a multiple of 16.
+    const Int row = D_valid + (type ? 4 : 2);
     refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = spread(Q); });
-    refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = lay_out(Q, Strides{400, 100, 16 + apart, 1}); });
+    refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = lay_out(Q, Strides{40 * row, 10 * row, row, 1}); });
     refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = spread(x.K_pages); });
     refuse("V_pages", [&](Decoding& x, auto&, auto&) {
-      x.V_pages = lay_out(x.V_pages, Strides{4000, 1000, 16 + apart, 1});
+      x.V_pages = lay_out(x.V_pages, Strides{80 * row, 40 * row, row, 1});
     });
     refuse("O", [&](auto&, auto&, Arrays& got) { got.O = spread(got.O); });
     const char* const arrays[] = {"Q", "K_pages", "V_pages", "table", "lengths", "O"};
@@ -1196,7 +1212,7 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
     for (const Int D : {Int{0}, Int{12}, (type ? kMaxDim : kMaxDimFloat32) + 8}) {
       Decoding x = valid;
       for (Problem& p : x.sequences) {
-        p.Q = Tensor<float>({1, 4, 3, D});
+        p.Q = Tensor<float>({1, 4, Nq, D});
       }
       x.K_pages = Tensor<float>({4, 2, 32, D});
       x.V_pages = x.K_pages;
@@ -1208,7 +1224,9 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l30][split_kv_decoding][points:1]") {
-  const Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 8}, {70}, Format16::bfloat16);
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 8)},
+                                     {random.integer(60, 140)}, Format16::bfloat16);
   check_values(x);
   Arrays got = results_of(x);
   const Outcome outcome = decode(x, queries_of(x), got, {.max_grid_x = 1});

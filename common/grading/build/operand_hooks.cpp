@@ -241,8 +241,6 @@ class HookWriter {
     } else if (code.starts_with('j') || code.starts_with("ret")) {
       hook_loads();
       behind_call_ = behind_call_ && !code.starts_with("jmp") && !code.starts_with("ret");
-    } else if (code == "movq\t%rsp, %rbp") {
-      has_frame_pointer_ = true;
     } else if (const Access access = access_of(code); access.touch != Touch::nothing) {
       const bool is_load = access.touch != Touch::write;
       if (code.starts_with("rep") && is_load && addresses_.is_moved(kTargetOfCopy))
@@ -259,6 +257,9 @@ class HookWriter {
   }
 
   void look_behind(std::string_view code) {
+    // Who unwinds the stack is told at once of a frame's pointer, but not of a variable's address.
+    has_frame_pointer_ = has_frame_pointer_ || (takes_stacks_end_ && code.starts_with(".cfi_"));
+    takes_stacks_end_ = code == "movq\t%rsp, %rbp";
     if (moves_stack(code))
       put(kHookOfStack);
     else if (has_frame_pointer_ && code.starts_with("call") && !is_hook(code))
@@ -291,7 +292,7 @@ class HookWriter {
   std::vector<Load> loads_;
   int frames_ = 0, calls_ = 0;
   bool has_operands_ = false, hook_all_ = false, behind_call_ = false, has_frame_pointer_ = false,
-       any_ = false;
+       takes_stacks_end_ = false, any_ = false;
 };
 
 /// Where the stub keeps what it saves: general registers, then vectors.

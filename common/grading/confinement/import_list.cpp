@@ -204,12 +204,14 @@ const Names kRefusedCppNames = words("std::locale::global");
 
 /// What the shim headers define in every kernel that uses them. A name that they gain joins the list.
 const Names kShimNames = words(
-    "simt::AsKnown simt::Braced simt::FirstOf simt::Group simt::Kernel simt::Known simt::LaunchByCall "
+    "simt::AsKnown simt::Braced simt::FirstOf simt::Group simt::Kernel simt::KernelOfName "
+    "simt::KernelOfPointer simt::Known simt::LaunchByCall "
     "simt::LaunchConfig simt::LaunchKnown simt::LaunchOfFirst simt::Name simt::NamedPointer "
     "simt::NamedView simt::OnlyMember simt::Shape simt::StoredAs simt::Unnamed simt::WarpGroup simt::Zero "
     "simt::as_number simt::atomic_update simt::block_thread simt::block_threads simt::braced "
     "simt::by_rank simt::cub simt::dynamic_shared simt::element_bytes simt::from_bits simt::inline_ptx "
-    "simt::is_known simt::launch simt::launch_pointers simt::mark_values simt::mark_values_of "
+    "simt::is_known simt::launch simt::launch_known simt::launch_pointers simt::mark_values "
+    "simt::mark_values_of "
     "simt::name_once_a_launch simt::name_parameters simt::name_shared simt::name_view simt::nth_lane "
     "simt::object_of simt::parameter simt::queue simt::rank_among simt::seen_as simt::segment_first "
     "simt::shim simt::to_bits simt::warp_reduce");

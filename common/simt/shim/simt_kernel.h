@@ -279,6 +279,7 @@ void queue(const char* name, const LaunchConfig& config, const void* function, K
 /// @tparam kByName Whether that is its own name, and no pointer to it.
 template <bool kByName, class... Parameters>
 struct Known {
+  static constexpr bool kIsName = kByName;
   void (*kernel)(Parameters...);
 };
 /// Makes that of a function or a pointer to one, and nothing of a set of functions.
@@ -329,12 +330,28 @@ struct FirstOf<std::index_sequence<kIndex...>, Parameters...> {
   using Types = std::tuple<std::tuple_element_t<kIndex, std::tuple<Parameters...>>...>;
 };
 
+/// A kernel by its name. Nothing is compiled of it before a launch fits: behind a template argument that is
+/// given, a pack of parameters counts as empty, and which it is only a call tells.
+template <class Name>
+struct KernelOfName {
+  Name name;
+  auto operator()() const { return name(AsKnown()); }
+};
+
+/// A kernel by a pointer, which has been worked out.
+template <class Found>
+struct KernelOfPointer {
+  Found found;
+  Found operator()() const { return found; }
+};
+
 /// `kernel<<<config>>>`, which waits for its arguments and turns them into the kernel's parameters, as a call
 /// of a function does.
-template <class Call, bool kByName, class... Parameters>
+/// @tparam Source Gives the Known, a KernelOfName or a KernelOfPointer.
+template <class Call, class Source, class... Parameters>
 struct LaunchKnown {
   LaunchByCall<Call> by_call;
-  Known<kByName, Parameters...> known;
+  Source source;
 
   /// Has a type of its own for each launch in the text, so that no two share code.
   struct Kernel {
@@ -343,7 +360,8 @@ struct LaunchKnown {
   };
 
   void operator()(Parameters... arguments) const {
-    queue(by_call.name, by_call.config, kByName ? nullptr : reinterpret_cast<const void*>(known.kernel),
+    const auto known = source();
+    queue(by_call.name, by_call.config, known.kIsName ? nullptr : reinterpret_cast<const void*>(known.kernel),
           Kernel{known.kernel}, std::tuple<Parameters...>{std::forward<Parameters>(arguments)...});
   }
   /// With parameters that are not given, since they have default arguments.
@@ -364,8 +382,11 @@ struct LaunchKnown {
   }
 };
 
-template <class Call, bool kByName, class... Parameters>
-LaunchKnown(LaunchByCall<Call>, Known<kByName, Parameters...>) -> LaunchKnown<Call, kByName, Parameters...>;
+/// The LaunchKnown of that kernel.
+template <class Call, class Source, bool kByName, class... Parameters>
+auto launch_known(LaunchByCall<Call> by_call, Source source, const Known<kByName, Parameters...>*) {
+  return LaunchKnown<Call, Source, Parameters...>{by_call, source};
+}
 
 /// Whether the launch of this kernel is a LaunchKnown; see launch().
 template <class Kernel>
@@ -380,7 +401,12 @@ template <class Kernel, class Call>
 auto launch(const char* name, const LaunchConfig& config, Kernel kernel, Call call) {
   const LaunchByCall<Call> by_call{name, config, call};
   if constexpr (decltype(is_known(kernel))::value) {
-    return LaunchKnown{by_call, kernel(AsKnown())};
+    using Found = decltype(kernel(AsKnown()));
+    constexpr const Found* kType = nullptr;
+    if constexpr (Found::kIsName)
+      return launch_known(by_call, KernelOfName<Kernel>{kernel}, kType);
+    else
+      return launch_known(by_call, KernelOfPointer<Found>{kernel(AsKnown())}, kType);
   } else {
     return by_call;
   }

@@ -241,10 +241,15 @@ TEST_CASE("behind a call, a function that finds its variables by a frame pointer
   const auto hooked_call = [](const std::string& code) {
     return with_operand_hooks("\t.type\tadd, @function\nadd:\n" + code + "\tret\n", {});
   };
-  CHECK_THAT(hooked_call("\tmovq\t%rsp, %rbp\n\tcall\tf\n"),
+  const std::string frame =
+      "\tpushq\t%rbp\n\t.cfi_def_cfa_offset 16\n\tmovq\t%rsp, %rbp\n\t.cfi_def_cfa_register 6\n";
+  CHECK_THAT(hooked_call(frame + "\tcall\tf\n"),
              ContainsSubstring("\tcall\tf\n\tmovq\t%rbp, %r11\n") &&
                  ContainsSubstring("\tcall\tcourse_operand_stack\n.Lcourse_kept0:\n\tret\n"));
-  for (const char* code : {"\tcall\tf\n", "\tmovq\t%rsp, %rbp\n\tcall\t__tsan_read4@PLT\n"})
+  // The last one has the address of a variable in %rbp, and later something else.
+  const std::string variable = "\tmovq\t%rsp, %rbp\n\tmovl\t$24, %esi\n";
+  for (const std::string& code :
+       {std::string("\tcall\tf\n"), frame + "\tcall\t__tsan_read4@PLT\n", variable + "\tcall\tf\n"})
     CHECK_THAT(hooked_call(code), !ContainsSubstring("course_operand_stack"));
 }
 

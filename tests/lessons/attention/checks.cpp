@@ -393,7 +393,9 @@ void require_refused(const Kernel& kernel, const Problem& p, Forward results, co
   require_throws<std::invalid_argument>(kernel.attend(p, results, {}), argument, where);
 }
 
-void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
+namespace {
+
+void require_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
   check(kernel, valid, {}, where);
   const Forward good = results_of(valid);
   const auto refuse = [&](auto member, const Shape& shape, const char* name) {
@@ -416,8 +418,17 @@ void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine w
   }
 }
 
-void check_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
-                        TestLine where) {
+}  // namespace
+
+void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
+  require_refuses_shapes(kernel, valid, where);
+  require_refuses_shapes(kernel, of_other_sizes(valid), where);
+}
+
+namespace {
+
+void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
+                          TestLine where) {
   check(kernel, valid, {}, where);
   for (const Int D : {kernel.max_dim + 1, Int{0}}) {
     Problem wrong = valid;
@@ -438,6 +449,14 @@ void check_refuses_rows(const Kernel& kernel, const Problem& valid, const std::v
     wrong.of(which) = spread(wrong.of(which));
     require_refused(kernel, valid, wrong, name_of(which), where);
   }
+}
+
+}  // namespace
+
+void check_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
+                        TestLine where) {
+  require_refuses_rows(kernel, valid, row_major, where);
+  require_refuses_rows(kernel, of_other_sizes(valid), row_major, where);
 }
 
 void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckMode check_mode,

@@ -53,6 +53,15 @@ std::vector<Sized> sizes_of(const Takes& takes) {
   return all;
 }
 
+/// Two batches or two heads of K at most, and neither beside a large group.
+Sizes with_few_heads(Sizes n) {
+  const Int group = n.H / n.H_kv;
+  n.B = group > 3 ? 1 : std::min(n.B, Int{2});
+  n.H_kv = group > 3 || n.B == 2 ? 1 : std::min(n.H_kv, Int{2});
+  n.H = group * n.H_kv;
+  return n;
+}
+
 Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Heads heads, Random& random) {
   const Int step = takes.sixteen_bits ? 8 : 1, few = std::min(Int{64}, max_dim);
   const bool is_wide = kind == Sized::many_dimensions || kind == Sized::many_keys_and_dimensions ||
@@ -66,22 +75,18 @@ Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Heads heads, Rand
   if (takes.grouped)
     n.H = n.H_kv * (kind == Sized::many_heads ? random.integer(7, 16) : random.integer(1, 3));
   const bool is_padded = heads == Heads::few;
-  if (is_padded) {
-    const Int group = n.H / n.H_kv;
-    n.B = group > 3 ? 1 : std::min(n.B, Int{2});
-    n.H_kv = group > 3 || n.B == 2 ? 1 : std::min(n.H_kv, Int{2});
-    n.H = group * n.H_kv;
-  }
-  const Int pairs = std::max(kTile, (is_padded ? kMostPadded : kMostProducts) / (n.B * n.H * n.D));
+  if (is_padded) n = with_few_heads(n);
+  const Int tile = is_padded ? kTile : 1, most = is_padded ? kMostPadded : kMostProducts;
+  const Int pairs = std::max(kTile, most / (n.B * n.H * n.D));
   if (kind == Sized::many_keys || kind == Sized::many_keys_and_dimensions || kind == Sized::hidden_keys) {
     n.Nk = kind == Sized::many_keys     ? random.integer(400, kMostKeys)
            : kind == Sized::hidden_keys ? random.integer(350, 700)
                                         : random.integer(130, 300);
-    n.Nq = drawn::length(random, std::clamp(pairs / n.Nk, is_padded ? kTile : 1, kMostQueries));
+    n.Nq = drawn::length(random, std::clamp(pairs / n.Nk, tile, kMostQueries));
     return n;
   }
   n.Nq = drawn::length(random, std::min(pairs, kMostQueries));
-  const Int rows = is_padded ? (n.Nq + kTile - 1) / kTile * kTile : n.Nq;
+  const Int rows = (n.Nq + tile - 1) / tile * tile;
   n.Nk = drawn::length(random, std::clamp(pairs / rows, Int{1}, kMostKeys));
   return n;
 }

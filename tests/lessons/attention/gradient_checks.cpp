@@ -301,7 +301,9 @@ void require_refused(const BackwardKernel& kernel, const BackwardProblem& p, Bac
   require_throws<std::invalid_argument>(kernel.attend_backward(p, results, {}), argument, where);
 }
 
-void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+namespace {
+
+void require_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
   const BackwardProblem all = with_gradient(valid);
   check(kernel, all, {}, where);
   const Backward good = results_of(all);
@@ -329,7 +331,16 @@ void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, Te
   }
 }
 
-void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+}  // namespace
+
+void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+  require_refuses_shapes(kernel, valid, where);
+  require_refuses_shapes(kernel, of_other_sizes(valid), where);
+}
+
+namespace {
+
+void require_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
   const BackwardProblem all = with_gradient(valid);
   check(kernel, all, {}, where);
   for (const Int D : {kernel.max_dim + 1, Int{0}}) {
@@ -353,6 +364,13 @@ void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid, Test
     wrong.of(which) = spread(wrong.of(which));
     require_refused(kernel, all, wrong, name_of(which), where);
   }
+}
+
+}  // namespace
+
+void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+  require_refuses_rows(kernel, valid, where);
+  require_refuses_rows(kernel, of_other_sizes(valid), where);
 }
 
 void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardProblem& p,

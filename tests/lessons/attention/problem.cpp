@@ -11,6 +11,10 @@
 
 namespace course::attention_tests {
 
+namespace {
+constexpr Int kSeenByAll = 30;  ///< the last key with a value that is no number
+}  // namespace
+
 using grading::case_seed;
 
 Strides strides_of(const Shape& shape, Layout layout) {
@@ -218,14 +222,37 @@ Problem with_keys_of_minus_inf(Problem p, Int first) {
 }
 
 Problem with_not_numbers(Problem p) {
+  Random random(case_seed() + 10);
+  const auto dim = [&] { return random.integer(0, p.D() - 1); };
   for (Int j = 0; j < p.Nk(); ++j) p.K(0, 0, j, 0) = std::abs(p.K(0, 0, j, 0)) + 0.5f;
-  p.Q(0, 0, 7, 5) = kNan;           // one row of S
-  p.Q(0, 0, 20, 0) = kInf;          // a row of S that is only inf
-  p.K(0, 1, p.Nk() - 1, 3) = kNan;  // one column of S, and so every query that sees this key
-  p.V(0, 2, 30, 4) = kNan;          // one column of O
-  p.V(1, 0, 0, 19) = kInf;
-  p.V(1, 1, 10, 2) = kInf, p.V(1, 1, 11, 2) = -kInf;  // inf - inf
+  const Int row = random.integer(1, p.Nq() / 2 - 1);
+  p.Q(0, 0, row, dim()) = kNan;                              // one row of S
+  p.Q(0, 0, random.integer(row + 1, p.Nq() - 1), 0) = kInf;  // a row of S that is only inf
+  p.K(0, 1, p.Nk() - 1, dim()) = kNan;  // one column of S, and so every query that sees this key
+  p.V(0, 2, random.integer(0, kSeenByAll), dim()) = kNan;  // one column of O
+  p.V(1, 0, 0, dim()) = kInf;
+  const Int key = random.integer(0, kSeenByAll - 1), column = dim();
+  p.V(1, 1, key, column) = kInf, p.V(1, 1, key + 1, column) = -kInf;  // inf - inf
   return p;
+}
+
+Problem of_other_sizes(const Problem& like) {
+  Random random(case_seed() + 12);
+  // Steps that no other size takes, so that no two are alike: Nq is 3, 8, 13 ..., Nk 4, 9, 14 ...
+  Sizes n{random.integer(2, 4), 0, 5 * random.integer(1, 4) + 3, 5 * random.integer(1, 4) + 4, 0};
+  n.H_kv = like.H_kv() == 1 ? 1 : like.H_kv() + random.integer(0, 2);
+  n.H = like.H() / like.H_kv() * n.H_kv;
+  n.D = like.format ? 8 * random.integer(2, 6) : 5 * random.integer(1, 12) + 2;
+  Problem p = random_problem(n, like.mask);
+  if (like.sink) p = with_sink(std::move(p));
+  return like.format ? in_16_bits(std::move(p), *like.format) : p;
+}
+
+Sizes larger(Sizes n) {
+  Random random(case_seed() + 11);
+  const Int queries = random.integer(0, 20), step = n.D % 8 == 0 ? 8 : 1;
+  n.Nq += queries, n.Nk += queries + random.integer(0, 20), n.D += step * random.integer(0, 16 / step);
+  return n;
 }
 
 Problem with_nan_keys(Problem p, Int first, Int end) {

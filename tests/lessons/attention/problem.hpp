@@ -152,9 +152,17 @@ Problem with_empty_rows(Problem p);
 /// and of every third key in the last. Needs two heads of K.
 Problem with_keys_of_minus_inf(Problem p, Int first);
 
-/// @brief NaN and infinities in one row of Q, one key and some values, each in a head of its own. Needs sizes
-/// of at least {2, 3, 30, 40, 20} with as many heads of K as of Q.
+/// @brief NaN and infinities in one row of Q, one key and some values, each in a head of its own, at places
+/// that depend on the case's seed; the values are among those of the first 31 keys. Needs sizes of at least
+/// {2, 3, 30, 40, 20} with as many heads of K as of Q.
 Problem with_not_numbers(Problem p);
+
+/// @brief With the same mask, type and group, and a learned sink where `like` has one, but of sizes that no
+/// kernel knows beforehand: two batches or more, and no two sizes of a tensor alike but B and H.
+Problem of_other_sizes(const Problem& like);
+
+/// @brief Up to 20 queries, 40 keys and 16 dimensions more, which no kernel knows beforehand.
+Sizes larger(Sizes n);
 
 /// @brief NaN in K, and infinity in V, of the keys [first, end), in every head. The results of queries that
 /// see none of them must not change.

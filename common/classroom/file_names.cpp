@@ -143,21 +143,40 @@ std::optional<PlatformName> parse_canvas_name(std::string_view name) {
   return std::nullopt;
 }
 
+namespace {
+
+constexpr std::string_view kMoodleMark = "_assignsubmission_";
+
+/// What stands before this mark of Moodle's. Nothing unless it ends in a number: then the mark is a part of
+/// the student's name, which may be anything.
+std::optional<PlatformName> moodle_name_before(std::string_view name, std::size_t mark) {
+  const std::string_view before = name.substr(0, mark);
+  const auto number = before.rfind('_');
+  if (number == std::string_view::npos || number == 0 || !all_digits(before.substr(number + 1)))
+    return std::nullopt;
+  PlatformName result;
+  result.student = before.substr(0, number);
+  result.id = before.substr(number + 1);
+  return result;
+}
+
+}  // namespace
+
 std::optional<PlatformName> parse_moodle_name(std::string_view name) {
-  constexpr std::string_view kMark = "_assignsubmission_";
-  for (auto mark = name.find(kMark); mark != std::string_view::npos; mark = name.find(kMark, mark + 1)) {
-    const std::string_view before = name.substr(0, mark);
-    const auto number = before.rfind('_');
-    if (number == std::string_view::npos || number == 0 || !all_digits(before.substr(number + 1)))
-      continue;  // a part of the student's name, which may be anything
-    PlatformName result;
-    result.student = before.substr(0, number);
-    result.id = before.substr(number + 1);
-    std::string_view rest = name.substr(mark + kMark.size());
-    if (next_part(rest)) result.file = rest;  // after "file" or "onlinetext"
+  for (auto mark = name.find(kMoodleMark); mark != std::string_view::npos;
+       mark = name.find(kMoodleMark, mark + 1)) {
+    std::optional<PlatformName> result = moodle_name_before(name, mark);
+    if (!result) continue;
+    std::string_view rest = name.substr(mark + kMoodleMark.size());
+    if (next_part(rest)) result->file = rest;  // after "file" or "onlinetext"
     return result;
   }
   return std::nullopt;
+}
+
+std::optional<PlatformName> parse_moodle_folder(std::string_view name) {
+  const auto mark = name.rfind(kMoodleMark);
+  return mark == std::string_view::npos ? std::nullopt : moodle_name_before(name, mark);
 }
 
 std::optional<Platform> platform_of(const std::vector<std::string>& names) {

@@ -24,9 +24,12 @@ struct PlatformName {
 /// name is of another kind.
 std::optional<PlatformName> parse_canvas_name(std::string_view name);
 
-/// @brief Moodle's "Ada Lovelace_123_assignsubmission_file", of a folder or before a file's name. Nothing if
-/// the name is of another kind.
+/// @brief Moodle's "Ada Lovelace_123_assignsubmission_file" before a file's name. Nothing if the name is of
+/// another kind.
 std::optional<PlatformName> parse_moodle_name(std::string_view name);
+
+/// @brief The same of a folder, where no name of the student's own follows: the last mark is Moodle's.
+std::optional<PlatformName> parse_moodle_folder(std::string_view name);
 
 enum class Platform { canvas, moodle };
 

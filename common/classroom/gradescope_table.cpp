@@ -1,7 +1,10 @@
 #include "classroom/gradescope_table.hpp"
 
 #include <charconv>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "classroom/text.hpp"
@@ -124,11 +127,18 @@ std::map<std::string, std::vector<Submitter>> read_gradescope_table(std::string_
       }
     }
   }
+  // Name and number may be the students' own: two with the same ones are told apart by their addresses.
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> addresses;
+  for (const auto& [name, entries] : found)
+    for (const Entry& entry : entries) addresses[{entry.name, entry.number}].insert(entry.address);
   std::map<std::string, std::vector<Submitter>> table;
   for (const auto& [name, entries] : found)
-    for (const Entry& entry : entries)
+    for (const Entry& entry : entries) {
+      const bool is_of_one = addresses[{entry.name, entry.number}].size() == 1;
       if (!entry.name.empty())
-        table[name].push_back({entry.name, entry.number.empty() ? entry.address : entry.number});
+        table[name].push_back(
+            {entry.name, entry.number.empty() || !is_of_one ? entry.address : entry.number});
+    }
   return table;
 }
 

@@ -15,7 +15,9 @@ inline constexpr const char* kGradescopeTable = "submission_metadata.yml";
 /// One of those who handed in a folder together.
 struct Submitter {
   std::string name;
-  std::string id;  ///< the student's number, else the address; empty if the table has neither
+  /// The student's number; the address if there is none, or if others have that name and number, too. Empty
+  /// if the table has neither.
+  std::string id;
 
   bool operator==(const Submitter&) const = default;
 };

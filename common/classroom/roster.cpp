@@ -68,7 +68,7 @@ std::vector<std::function<bool(const RosterRow&)>> ways(const StudentMarks& stud
   return tests;
 }
 
-/// A row that a student lays claim to; the smaller `way`, the surer.
+/// A row that a student lays claim to, by one of ways().
 struct Claim {
   std::size_t row = kNobody, way = 0;
 };
@@ -110,14 +110,15 @@ std::vector<RosterMatch> match_students(const std::vector<StudentMarks>& student
   std::vector<Claim> claims;
   for (std::size_t i = 0; i < students.size(); ++i)
     claims.push_back(claim_of(students[i], rows, id_count, matches[i].problem));
-  // An id is the platform's. A name may be the student's own, also one that is like another's login.
+  // A name may be the student's own, also one that is like another's login. So may an id be, as Gradescope's
+  // numbers are: of two ids that fit a row, none is surer than the other.
   const auto is_by_id = [&](const Claim& claim) { return claim.way < id_count; };
   for (std::size_t i = 0; i < students.size(); ++i) {
     if (claims[i].row == kNobody) continue;
     bool contested = false;
     for (std::size_t j = 0; j < students.size(); ++j)
-      contested = contested || (j != i && claims[j].row == claims[i].row &&
-                                (claims[j].way <= claims[i].way || !is_by_id(claims[i])));
+      contested = contested ||
+                  (j != i && claims[j].row == claims[i].row && (is_by_id(claims[j]) || !is_by_id(claims[i])));
     if (contested)
       matches[i].problem = "fits the same row as another student";
     else

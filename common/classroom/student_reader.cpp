@@ -211,15 +211,17 @@ void StudentReader::take_unpacked(const Unpacked& unpacked, const std::string& p
   if (!inner.empty()) root = open_folder(root.get(), {inner});
   walk(root.get(), prefix);
   for (const LeftOut& left_out : unpacked.left_out) add_left_out(without_folder(left_out, inner), prefix);
-  for (const std::string& path : unpacked.ignored) {
-    if (const std::vector<std::string> folders = folders_of(path + "/");
-        std::any_of(folders.begin(), folders.end(), is_hidden)) {
-      hidden_.insert(prefix + path);
-      continue;
-    }
-    if (ends_with(path, ".zip")) nested_zips_.insert(prefix + path);
-    take_unwanted(last_part(path), prefix + path);
+  for (const std::string& path : unpacked.ignored) add_ignored(path, prefix);
+}
+
+void StudentReader::add_ignored(const std::string& path, const std::string& prefix) {
+  const std::vector<std::string> folders = folders_of(path + "/");
+  if (std::any_of(folders.begin(), folders.end(), is_hidden)) {
+    hidden_.insert(prefix + path);
+    return;
   }
+  if (ends_with(path, ".zip")) nested_zips_.insert(prefix + path);
+  take_unwanted(last_part(path), prefix + path);
 }
 
 void StudentReader::add_left_out(const LeftOut& left_out, const std::string& prefix) {

@@ -42,6 +42,9 @@ class StudentReader {
   /// name.
   void add_left_out(const LeftOut& left_out, const std::string& prefix = "");
 
+  /// @brief Takes a file that a zip has and no lesson wants, or of which the path is hidden.
+  void add_ignored(const std::string& path, const std::string& prefix = "");
+
   void add_note(const std::string& note);
 
   /// @brief What came of all of it.

@@ -103,6 +103,14 @@ void ClassReader::read_zip(const fs::path& root) {
     if (!inner.empty() && left_out.file.starts_with(inner + "/")) left_out.file.erase(0, inner.size() + 1);
     read_left_out(left_out);
   }
+  for (const std::string& path : unpacked.ignored) {
+    const std::string_view within =
+        std::string_view(path).substr(!inner.empty() && path.starts_with(inner + "/") ? inner.size() + 1 : 0);
+    const auto slash = within.find('/');
+    if (slash == std::string_view::npos) continue;  // beside the students
+    for (StudentReader* student : folder_readers(std::string(within.substr(0, slash))))
+      student->add_ignored(std::string(within.substr(slash + 1)));
+  }
 }
 
 /// Reads the top folder, or the only one in it if that has its name; returns the name of that one.
@@ -142,7 +150,7 @@ std::vector<StudentReader*> ClassReader::folder_readers(const std::string& name)
     for (const Submitter& one : known->second) found.push_back(&reader({one.name, one.id}));
     return found;
   }
-  const auto moodle = parse_moodle_name(name);
+  const auto moodle = parse_moodle_folder(name);
   return {&reader(moodle ? Key(moodle->student, moodle->id) : Key(name, ""))};
 }
 

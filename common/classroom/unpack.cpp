@@ -33,7 +33,7 @@ CommandResult run_script(const fs::path& script, const fs::path& zip, const fs::
   if (kind == ZipOf::whole_class) command.arguments.emplace_back("--class");
   command.arguments.insert(command.arguments.end(), {"--", fs::absolute(zip).string(), target.string()});
   command.timeout = kind == ZipOf::whole_class ? std::chrono::minutes(15) : std::chrono::minutes(2);
-  command.output_limit = std::size_t{16} << 20;
+  command.output_limit = (kind == ZipOf::whole_class ? std::size_t{64} : std::size_t{16}) << 20;
   try {
     return grading::run_command(command);
   } catch (const std::system_error& error) {

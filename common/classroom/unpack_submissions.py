@@ -47,6 +47,10 @@ CLASS = Limits(Size(200_000, 4096 * MIB), Size(10_000, 128 * MIB), 18,
 # How Canvas and Moodle begin the names of a student's files. What follows is the student's own.
 BY_PLATFORM = (re.compile(r"(.+?_(?:late_)?(?:[0-9]+|[a-z0-9]{5}))_[0-9]+_", re.IGNORECASE),
                re.compile(r"(.+?_[0-9]+)_assignsubmission_"))
+# How Moodle ends the name of a student's folder, with nothing of the student's behind it: the last one counts.
+MOODLE_FOLDER = re.compile(r"(.+_[0-9]+)_assignsubmission_")
+# The longest name that a file or folder may have on the systems that the course knows, in bytes.
+LONGEST_NAME = 255
 
 # What reading a damaged zip may raise. zipfile promises BadZipFile, but lets others through.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, struct.error,
@@ -84,7 +88,6 @@ def size_in_words(size):
 class Report:
     """What is told about the zip."""
 
-    IGNORED = 200  # that are named
 
     def __init__(self, listed):
         self.problem = ""
@@ -92,7 +95,8 @@ class Report:
         self.ignored = []
         self.more = 0
         self.listed = listed
-        self.counts = collections.Counter()  # by student
+        self.counts = collections.Counter()  # by student, as the next one
+        self.ignored_counts = collections.Counter()
 
     def leave_out(self, file, sentence, student=""):
         self.counts[student] += 1
@@ -104,8 +108,9 @@ class Report:
     def cut_off(self, file, sentence):
         self.left_out.append({"file": file, "sentence": sentence, "cut_off": True})
 
-    def ignore(self, file):
-        if len(self.ignored) < self.IGNORED:
+    def ignore(self, file, student):
+        self.ignored_counts[student] += 1
+        if self.ignored_counts[student] <= self.listed:
             self.ignored.append(file)
 
     def print(self):
@@ -178,8 +183,11 @@ def modified(info):
         return 0
 
 
-def student_of(name):
+def student_of(name, is_folder):
     """Whose a file or folder in the top folder of a class is, by what the student cannot choose of its name."""
+    if is_folder:
+        match = MOODLE_FOLDER.match(name)
+        return match[1] if match else name
     found = [match[1] for match in (pattern.match(name) for pattern in BY_PLATFORM) if match]
     return min(found, key=len, default=name)
 
@@ -204,10 +212,12 @@ class Unpacker:
         self.shares = collections.defaultdict(Written)  # by student
         self.top = 0  # where in its path the name of an entry's student is
         self.told = set()
+        self.hidden = []  # .cu files
 
     def run(self):
         entries = self.entries()
         self.top = 1 if len({parts[0] for parts, _ in entries}) == 1 else 0
+        self.take_hidden()
         counts = collections.Counter(parts for parts, info in entries if not info.is_dir())
         spent = set()  # students
         for index, (parts, info) in enumerate(entries):
@@ -234,13 +244,22 @@ class Unpacker:
         self.report.leave_out("", sentence)
         first = {}
         for parts, _ in rest:
-            first.setdefault(self.student(parts), "/".join(parts))
+            first.setdefault(self.student(parts), self.place(parts))
         for student, name in first.items():
             if self.of_class and student not in spent:
                 self.report.cut_off(name, sentence)
 
     def student(self, parts):
-        return student_of(parts[min(self.top, len(parts) - 1)]) if self.of_class else ""
+        at = min(self.top, len(parts) - 1)
+        return student_of(parts[at], at + 1 < len(parts)) if self.of_class else ""
+
+    def place(self, parts):
+        """Where an entry lies: exactly as far as its student's name goes, then as people read it, and never long."""
+        own = self.top + 1 if self.of_class else 0
+        if any(len(part.encode("utf-8", "surrogatepass")) > LONGEST_NAME for part in parts[:own]):
+            return ""
+        folders, name = parts[own:-1], parts[max(own, len(parts) - 1):]
+        return "/".join([*parts[:own], *([shown("/".join(folders))] if folders else []), *map(shown, name)])
 
     def count_entry(self, name, student):
         most, share = self.limits.whole.entries, self.limits.share.entries
@@ -258,8 +277,9 @@ class Unpacker:
         told = (name, str(reason))
         if (self.wanted(name) or isinstance(reason, Spent)) and told not in self.told:
             self.told.add(told)
-            self.report.leave_out(*told, self.student(parts))
-        self.make_folder(parts[:-1])
+            self.report.leave_out(self.place(parts), told[1], self.student(parts))
+        if not self.make_folder(parts[:-1]):
+            self.make_folder(parts[:-1][:self.top + 1])
 
     def entries(self):
         """Folders and files by their names, sorted; what is hidden is passed over."""
@@ -273,8 +293,16 @@ class Unpacker:
             if parts and not is_hidden(parts):
                 entries.append((tuple(parts), info))
             elif parts and info.filename.lower().endswith(".cu") and not is_of_tool(parts):
-                self.report.ignore(shown("/".join(parts)))
+                self.hidden.append(tuple(parts))
         return sorted(entries, key=lambda entry: (entry[0], entry[1].header_offset))
+
+    def take_hidden(self):
+        """Hidden files are named, and a student who has nothing else is not lost."""
+        for parts in self.hidden:
+            student = self.student(parts)
+            self.report.ignore(self.place(parts), student)
+            if self.of_class and self.report.ignored_counts[student] == 1 and not is_hidden(parts[:self.top + 1]):
+                self.make_folder(parts[:-1][:self.top + 1])
 
     def wanted(self, name):
         return any(name.lower().endswith(end) for end in self.limits.largest)
@@ -304,7 +332,7 @@ class Unpacker:
         if self.wanted(name):
             self.write(name, info, self.student(parts))
         else:
-            self.report.ignore(shown(name))
+            self.report.ignore(self.place(parts), self.student(parts))
 
     def write(self, name, info, student):
         path = os.path.join(self.folder, *name.split("/"))

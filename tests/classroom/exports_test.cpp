@@ -220,6 +220,10 @@ TEST_CASE("nobody gets a row that fits two") {
   const auto sure = match_students({student("x", "11"), student("Ana Lima", "")}, {{{"11"}, "Ana Lima"}});
   CHECK(sure[0].row == 0u);
   CHECK_THAT(sure[1].problem, ContainsSubstring("another student"));
+  // Of two ids that fit one row, each in its own column, none is surer: a student may have chosen one.
+  const auto ids = match_students({student("Bo", "1001"), student("Mo", "55")}, {{{"55", "1001"}, "Bo"}});
+  CHECK_FALSE(ids[0].row);
+  CHECK_FALSE(ids[1].row);
   // One who is called like another's login is no surer than one who has the other's name.
   const auto named =
       match_students({student("ada", ""), student("Ada Lovelace", "")}, {{{"11", "ada"}, "Lovelace, Ada"}});

@@ -87,12 +87,17 @@ TEST_CASE("Canvas's names say student, user, lateness and file", "[classroom][na
 }
 
 TEST_CASE("Moodle's names say student, participant and file", "[classroom][names]") {
-  const auto folder = parse_moodle_name("Ada Lovelace_123456_assignsubmission_file");
+  const auto folder = parse_moodle_folder("Ada Lovelace_123456_assignsubmission_file");
   REQUIRE(folder);
   CHECK(folder->student == "Ada Lovelace");
   CHECK(folder->id == "123456");
   CHECK(folder->file.empty());
-  CHECK(parse_moodle_name("Ada_King_7_assignsubmission_file_")->student == "Ada_King");
+  CHECK(parse_moodle_folder("Ada_King_7_assignsubmission_file_")->student == "Ada_King");
+  // A student may be called like another's folder. Behind a folder's mark, nothing is the student's own.
+  const auto own = parse_moodle_folder("Ada_7_assignsubmission_file_x_9_assignsubmission_file");
+  REQUIRE(own);
+  CHECK((own->student == "Ada_7_assignsubmission_file_x" && own->id == "9"));
+  CHECK_FALSE(parse_moodle_folder("Ada"));
   CHECK(parse_moodle_name("Ada_7_assignsubmission_file_01_vector_add.cu")->file == "01_vector_add.cu");
   CHECK(parse_moodle_name("Ada_7_assignsubmission_onlinetext")->id == "7");
   // A name may have in it what Moodle writes behind names, and what Canvas does.

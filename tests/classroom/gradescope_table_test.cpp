@@ -46,6 +46,18 @@ TEST_CASE("Gradescope's table names those who handed in a folder, alone or toget
         std::vector<Submitter>{{"G\u00e9rard \"G\" O'Neil", "gerard@example.edu"}, {"Mary O'Hara", ""}});
 }
 
+TEST_CASE("Gradescope's students with one name and number are told apart by their addresses",
+          "[classroom][submissions]") {
+  const auto of = [](const std::string& folder, const std::string& address) {
+    return folder + ":\n  :submitters:\n  - :name: Bo\n    :sid: '77'\n    :email: " + address + "\n";
+  };
+  const auto table = read_gradescope_table(of("submission_1", "bo@x") + of("submission_2", "mallory@x"));
+  CHECK(table.at("submission_1") == std::vector<Submitter>{{"Bo", "bo@x"}});
+  CHECK(table.at("submission_2") == std::vector<Submitter>{{"Bo", "mallory@x"}});
+  const auto twice = read_gradescope_table(of("submission_1", "bo@x") + of("submission_2", "bo@x"));
+  CHECK(twice.at("submission_2") == std::vector<Submitter>{{"Bo", "77"}});
+}
+
 TEST_CASE("a table of another form names nobody", "[classroom][submissions]") {
   for (const char* text : {"", "submission_11:", "submission_11: {}\n", "- :name: Ada\n",
                            "submission_11:\n  :submitters:\n  - :name: |\n      Ada\n",

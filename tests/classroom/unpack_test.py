@@ -220,6 +220,29 @@ class HostileContent(Case):
         self.unpack_small_class((100, 64 * MIB), (50, MIB), *zips, *moodle)
         self.assertEqual(len(self.files()), 2)
 
+    def test_a_folder_of_moodle_ends_in_its_own_mark(self):
+        own = "Bo_77_assignsubmission_file_x_99_assignsubmission_file"
+        self.unpack_small_class((100, 64 * MIB), (50, MIB), (f"{own}/a.cu", bytes(MIB)),
+                                ("Bo_77_assignsubmission_file/a.cu", "x"))
+        self.assertEqual(len(self.files()), 2)
+
+    def test_long_names_leave_room_for_others(self):
+        files = [(f"{student}/{chr(1) * 60000}{number}.cu", "x") for student in "ab" for number in range(30)]
+        deep = [("c/" + "/".join(["d" * 200] * 19) + "/a.cu", "x")]
+        report = self.unpack(self.pack(*files, *deep, ("e/a.cu", "x")), "--class")
+        self.assertEqual(set(self.files()), {"e/a.cu"})
+        self.assertEqual({path.name for path in self.target.iterdir()}, set("abce"))
+        self.assertLess(len(json.dumps(report)), 100_000)
+        self.assertEqual([entry["file"][:2] for entry in report["left_out"]], ["a/"] * 20 + ["b/"] * 20 + ["c/", ""])
+
+    def test_what_is_ignored_in_a_class_is_named_for_each_student(self):
+        files = [(f"class/a/{number}.pdf", "x") for number in range(300)]
+        report = self.unpack(self.pack(*files, ("class/b/.x/a.cu", "x"), ("class/c/a.cu", "x"),
+                                       ("class/__MACOSX/d/a.cu", "x")), "--class")
+        self.assertEqual(len(report["ignored"]), 21)
+        self.assertIn("class/b/.x/a.cu", report["ignored"])
+        self.assertEqual({path.name for path in (self.target / "class").iterdir()}, set("abc"))
+
     def test_one_large_file_is_stopped_at_its_own_limit(self):
         started = time.monotonic()
         report = self.unpack(self.pack(("a.cu", bytes(256 * MIB)), ("b.cu", "x")))

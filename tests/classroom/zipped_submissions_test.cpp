@@ -107,6 +107,19 @@ TEST_CASE("left out of the zip of a class is told to the student whose it was", 
   CHECK_THAT(students[3].by_lesson.at(1).problem, ContainsSubstring("is a symbolic link"));
 }
 
+TEST_CASE("what counts for nobody in the zip of a class is told of whom it is",
+          "[classroom][submissions][zip]") {
+  ClassFolder folder;
+  folder.zip(folder.beside("all.zip"), {{"ada/01_vector_add.pdf", "x"},
+                                        {"bo/.x/vector_add.cu", "x"},
+                                        {"cy_3_assignsubmission_file/vector_add.cu.txt", "x"},
+                                        {"di/vector_add.cu", "x"}});
+  const auto students = folder.read(folder.beside("all.zip"));
+  REQUIRE(names(students) == Strings{"ada", "bo", "cy", "di"});
+  for (std::size_t i = 0; i < 3; ++i) CHECK(students[i].uncounted.size() == 1);
+  CHECK(students[3].uncounted.empty());
+}
+
 TEST_CASE("whom the zip of a class that is too large cuts off is not graded, and not lost",
           "[classroom][hostile][zip]") {
   ClassFolder folder;

@@ -738,6 +738,8 @@ TEST_CASE("lets NaN and infinities go where they must", "[l12][sliding_window][p
   p.K(0, 1, 21, 3) = kNan;
   p.V(0, 2, 30, 4) = kNan, p.V(0, 2, 46, 7) = kInf;
   check(kKernel, p);
+  for (const Int D : {20, 65})  // all see keys 0 to 30, of which the values are no numbers
+    check_values(with_not_numbers(random_problem(larger({2, 3, 30, 61, D}), window_of(110))));
 }
 
 TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l12][sliding_window][points:1]") {

@@ -338,6 +338,8 @@ TEST_CASE("keeps large scores apart, and scores of -inf out", "[l16][grouped_que
   check_values(kKernel, with_large_scores(random_problem({1, 4, 20, 30, 8, 2}, kCausal)));
   check_values(kKernel, with_shifted_scores(random_problem({1, 2, 70, 70, 8, 1}, kCausal), -20000.0f));
   check(kKernel, with_scores_of_minus_inf(random_problem({1, 4, 12, 80, 8, 2}), 70));
+  for (const Int D : {20, 65})  // and NaN and infinities where they belong
+    check_values(kKernel, with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))));
 }
 
 TEST_CASE("is the gradient, by central differences", "[l16][grouped_query_backward][points:1]") {

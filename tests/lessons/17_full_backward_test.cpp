@@ -543,9 +543,11 @@ TEST_CASE("gives learned sinks their part, however large or small", "[l17][full_
   }
   for (const float sink : {kNan, kInf}) {  // of one head
     INFO("learned sinks of " << sink);
-    Problem one = with_sink(random_problem({1, 2, 7, 12, 4, 1}, {.causal = true, .window = 3}));
-    (*one.sink)(1) = sink;
-    check_values(one);
+    for (const Int D : {4, 65}) {
+      Problem one = with_sink(random_problem(larger({1, 2, 7, 12, D, 1}), {.causal = true, .window = 3}));
+      (*one.sink)(Random(case_seed()).integer(0, 1)) = sink;
+      check_values(one);
+    }
   }
   check(kBackward, with_sink(random_problem({3, 2, 300, 3, 2}, {.causal = false})));
 }
@@ -558,6 +560,12 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
     check_both(with_shifted_scores(random_problem({1, 2, 9, 20, 8}, mask), shift));
   check_both(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, mask), 70));
   check_both(with_sink(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, mask), 70)));
+  for (const Int D :
+       {20, 65}) {  // NaN and infinities; all see keys 0 to 30, of which the values are no numbers
+    check_values(with_not_numbers(
+        random_problem(larger({2, 3, 30, 61, D}), {.causal = true, .window = 30, .sinks = 31})));
+    check_values(kBackward, with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))));
+  }
 }
 
 TEST_CASE("does not look at tiles in which nobody sees anybody", "[l17][full_backward][points:2]") {

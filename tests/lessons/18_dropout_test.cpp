@@ -514,6 +514,8 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
         random_problem({1, 1, 4, 70, 2}, {.causal = true, .window = 2, .sinks = 63}),
         random_problem({1, 1, 140, 75, 2}, {.causal = false, .window = 1, .sinks = 1})})
     check_both(dropped(at_an_edge, 0.25f));
+  for (const Int D : {20, 65})  // NaN and infinities go where they must
+    check_both(dropped(with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))), 0.25f));
   check_drawn(kForward, kTakes, with_drawn_dropout);
   check_drawn(kBackward, with_drawn_dropout);
 }

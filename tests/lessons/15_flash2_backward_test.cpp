@@ -573,6 +573,10 @@ TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stor
     const Outcome of_tiles = check(kKernel, with_gradient(random_problem(n)), kCounted);
     if (const Profile* of_all = profile_of(of_tiles)) require_no_atomics(*of_all);
   }
+  check_counted(kKernel, [](const Profile& of_drawn, const BackwardProblem& drawn) {
+    require_loads_what_meets(of_drawn, drawn);
+    require_no_atomics(of_drawn);
+  });
 }
 
 namespace {
@@ -613,10 +617,6 @@ TEST_CASE("does not read tiles that are hidden throughout", "[l15][flash2_backwa
   Random random(case_seed());
   check_hidden_tiles(random.integer(3, 4), 8 * random.integer(1, 3));  // which no kernel knows beforehand
   check_meeting_tiles(kKernel, mostly_blind(false));
-  check_counted(kKernel, [](const Profile& profile, const BackwardProblem& p) {
-    require_loads_what_meets(profile, p);
-    require_no_atomics(profile);
-  });
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l15][flash2_backward][points:1]") {

@@ -163,8 +163,9 @@ TEST_CASE("gives zeros where all scores of a row are -inf, and no weight to a sc
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l10][causal][points:1]") {
-  for (const Int D : {20, 65})  // all see keys 0 to 34
-    check(kKernel, with_not_numbers(causal_problem(larger({2, 3, 30, 64, D}))));
+  // All see keys 0 to 34.
+  check(kKernel, with_not_numbers(causal_problem({2, 3, 30, 64, 20})));
+  check(kKernel, with_not_numbers(causal_problem(larger({2, 3, 30, 64, 65}))));
 }
 
 TEST_CASE("keeps what the future holds away from the past", "[l10][causal][points:2]") {

@@ -9,8 +9,8 @@ are wider. Folders are made also where nothing of their content is written, so t
 
 Prints one JSON object on standard output:
   problem   why nothing was unpacked, in a sentence; empty if something was
-  left_out  what should have been unpacked and was not: a list of {file, sentence}; file is empty if its name is not fit
-            to be one. With "cut_off": true, the class is too large: an entry for each student of whom something is
+  left_out  what should have been unpacked and was not: a list of {file, sentence}; file is its path, shortened
+            where it is long, and empty if its name is not fit to be one. With "cut_off": true, the class is too large: an entry for each student of whom something is
             left out for that
   ignored   names of files that no lesson wants, such as reports and pictures, and of hidden .cu files
 
@@ -87,7 +87,6 @@ def size_in_words(size):
 
 class Report:
     """What is told about the zip."""
-
 
     def __init__(self, listed):
         self.problem = ""

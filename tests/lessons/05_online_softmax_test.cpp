@@ -1140,8 +1140,9 @@ TEST_CASE("takes two rows, but refuses sizes and strides that make no sense",
 TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]") {
   // A grid limit of one block, where 200 rows and more need more. A GPU has no such switch and accepts the
   // launch; then the results must be right.
-  const std::int64_t cols = Random(case_seed()).integer(5, 20);
-  const Problem p = random_problem(200 + 3 * cols, cols, cols);
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const std::int64_t rows_of_p = random.integer(200, 260), cols = random.integer(5, 20);
+  const Problem p = random_problem(rows_of_p, cols, cols);
   CallOptions options;
   options.max_grid_x = 1;
   // Nothing runs then, so that rows need no memory. At 8 threads a row or more, 2^29 + 1 rows have so many

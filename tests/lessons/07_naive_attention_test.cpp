@@ -778,12 +778,12 @@ void check_refuses_shapes(const Problem& p) {
     wrong.*member = tensor(std::move(shape));
     return wrong;
   };
-  const auto others =
-      [](const Tensor<float>& x) {  // first one that is too small, past which a kernel would go
-        std::vector<Shape> shapes = attention_tests::other_shapes(x.shape());
-        std::ranges::reverse(shapes);
-        return shapes;
-      };
+  // First one that is too small, past which a kernel would go.
+  const auto others = [](const Tensor<float>& x) {
+    std::vector<Shape> shapes = attention_tests::other_shapes(x.shape());
+    std::ranges::reverse(shapes);
+    return shapes;
+  };
   const Int B = p.B(), H = p.H(), Nk = p.Nk(), D = p.D();
   for (const Shape& shape : {Shape{B - 1, H, Nk, D}, {B, 1, Nk, D}, {B, H, Nk, D + 1}})
     require_refused(with(&Problem::K, shape), good, "K");

@@ -560,8 +560,8 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
     check_both(with_shifted_scores(random_problem({1, 2, 9, 20, 8}, mask), shift));
   check_both(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, mask), 70));
   check_both(with_sink(with_scores_of_minus_inf(random_problem({1, 2, 30, 90, 8}, mask), 70)));
-  for (const Int D :
-       {20, 65}) {  // NaN and infinities; all see keys 0 to 30, of which the values are no numbers
+  // NaN and infinities: all queries see keys 0 to 30, of which the values are no numbers.
+  for (const Int D : {20, 65}) {
     check_values(with_not_numbers(
         random_problem(larger({2, 3, 30, 61, D}), {.causal = true, .window = 30, .sinks = 31})));
     check_values(kBackward, with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))));

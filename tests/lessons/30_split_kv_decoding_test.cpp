@@ -892,8 +892,8 @@ TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of rang
         .page_size = 16 * random.integer(1, 2), .splits = random.integer(1, 7), .spare_columns = 0};
     // The longest fills all pages that the table has room for: first the last sequence, then another one.
     std::vector<Int> lengths{70, 40, 20, 96};
-    const auto longest = static_cast<std::size_t>(type == kTypes[0] ? 3 : random.integer(0, 2));
-    std::swap(lengths[3], lengths[longest]);
+    const Int longest = type == kTypes[0] ? 3 : random.integer(0, 2);
+    std::swap(lengths[3], lengths[static_cast<std::size_t>(longest)]);
     const Decoding valid = random_decoding(heads, lengths, type, cache);
     const auto check_broken = [&](Int b, auto change) {
       Decoding broken = valid;
@@ -918,18 +918,15 @@ TEST_CASE("gives NaN, and reads nothing, where a page or a length is out of rang
                         " of a sequence with a page or a length out of range should be NaN.");
       }
     };
-    const auto check_broken_page = [&](std::int32_t page) {
+    for (const std::int32_t page :
+         {-1, static_cast<std::int32_t>(valid.K_pages.shape()[0]), std::numeric_limits<std::int32_t>::max(),
+          std::numeric_limits<std::int32_t>::min()}) {
       const Int b = random.integer(0, 3),
                 column = random.integer(0, (lengths[static_cast<std::size_t>(b)] - 1) / cache.page_size);
       check_broken(b, [&](Decoding& x) { x.table(b, column) = page; });
-    };
-    for (const std::int32_t page :
-         {-1, static_cast<std::int32_t>(valid.K_pages.shape()[0]), std::numeric_limits<std::int32_t>::max(),
-          std::numeric_limits<std::int32_t>::min()})
-      check_broken_page(page);
+    }
     for (const std::int32_t length : {97, std::numeric_limits<std::int32_t>::max()})
-      check_broken(static_cast<Int>(longest),
-                   [&](Decoding& x) { x.lengths(static_cast<Int>(longest)) = length; });
+      check_broken(longest, [&](Decoding& x) { x.lengths(longest) = length; });
     std::vector<Int> without(3);
     const Int empty = random.integer(0, 2);
     for (Int b = 0; b < 3; ++b) without[static_cast<std::size_t>(b)] = b == empty ? 0 : random.integer(1, 70);

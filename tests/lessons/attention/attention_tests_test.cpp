@@ -27,6 +27,7 @@ namespace {
 const std::vector<Which> kAll{Which::O, Which::lse, Which::m, Which::l};
 
 reference::Mask causal() { return {.causal = true}; }
+reference::Mask window(Int size, Int sinks = 0) { return {.causal = true, .window = size, .sinks = sinks}; }
 
 /// Whether the score of the first query and the first key in the first head is, and finite.
 bool is_far_below_0(const Problem& p) {
@@ -34,7 +35,6 @@ bool is_far_below_0(const Problem& p) {
   for (Int d = 0; d < p.D(); ++d) score += p.Q(0, 0, 0, d) * p.K(0, 0, 0, d) * p.scale;
   return score < -900.0f && score > -1100.0f;
 }
-reference::Mask window(Int size, Int sinks = 0) { return {.causal = true, .window = size, .sinks = sinks}; }
 
 /// Every mask, group of heads, layout and sink at least once.
 std::vector<Problem> problems() {

@@ -418,15 +418,6 @@ void require_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine
   }
 }
 
-}  // namespace
-
-void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
-  require_refuses_shapes(kernel, valid, where);
-  require_refuses_shapes(kernel, of_other_sizes(valid), where);
-}
-
-namespace {
-
 void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
                           TestLine where) {
   check(kernel, valid, {}, where);
@@ -452,6 +443,11 @@ void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std:
 }
 
 }  // namespace
+
+void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
+  require_refuses_shapes(kernel, valid, where);
+  require_refuses_shapes(kernel, of_other_sizes(valid), where);
+}
 
 void check_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
                         TestLine where) {

@@ -331,15 +331,6 @@ void require_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, 
   }
 }
 
-}  // namespace
-
-void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
-  require_refuses_shapes(kernel, valid, where);
-  require_refuses_shapes(kernel, of_other_sizes(valid), where);
-}
-
-namespace {
-
 void require_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
   const BackwardProblem all = with_gradient(valid);
   check(kernel, all, {}, where);
@@ -367,6 +358,11 @@ void require_refuses_rows(const BackwardKernel& kernel, const Problem& valid, Te
 }
 
 }  // namespace
+
+void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+  require_refuses_shapes(kernel, valid, where);
+  require_refuses_shapes(kernel, of_other_sizes(valid), where);
+}
 
 void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
   require_refuses_rows(kernel, valid, where);

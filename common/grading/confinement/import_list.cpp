@@ -204,9 +204,9 @@ const Names kRefusedCppNames = words("std::locale::global");
 
 /// What the shim headers define in every kernel that uses them. A name that they gain joins the list.
 const Names kShimNames = words(
-    "simt::AsKnown simt::Braced simt::FirstOf simt::Group simt::Kernel simt::KernelOfName "
-    "simt::KernelOfPointer simt::Known simt::LaunchByCall "
-    "simt::LaunchConfig simt::LaunchKnown simt::LaunchOfFirst simt::Name simt::NamedPointer "
+    "simt::AsKnown simt::Braced simt::FirstOf simt::Group simt::Kernel simt::KernelOfName simt::Known "
+    "simt::LaunchByCall simt::LaunchConfig simt::LaunchKnown simt::LaunchOfFirst simt::Name "
+    "simt::NamedPointer "
     "simt::NamedView simt::OnlyMember simt::Shape simt::StoredAs simt::Unnamed simt::WarpGroup simt::Zero "
     "simt::as_number simt::atomic_update simt::block_thread simt::block_threads simt::braced "
     "simt::by_rank simt::cub simt::dynamic_shared simt::element_bytes simt::from_bits simt::inline_ptx "

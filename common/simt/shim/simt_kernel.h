@@ -281,6 +281,8 @@ template <bool kByName, class... Parameters>
 struct Known {
   static constexpr bool kIsName = kByName;
   void (*kernel)(Parameters...);
+
+  Known operator()() const { return *this; }  // as a KernelOfName
 };
 /// Makes that of a function or a pointer to one, and nothing of a set of functions.
 struct AsKnown {
@@ -330,24 +332,18 @@ struct FirstOf<std::index_sequence<kIndex...>, Parameters...> {
   using Types = std::tuple<std::tuple_element_t<kIndex, std::tuple<Parameters...>>...>;
 };
 
-/// A kernel by its name. Nothing is compiled of it before a launch fits: behind a template argument that is
-/// given, a pack of parameters counts as empty, and which it is only a call tells.
+/// A kernel by its name, of which nothing is compiled before the arguments of a launch fit. Of a template
+/// whose first arguments are given, a pack behind them counts as empty here; only a call tells what is in it.
 template <class Name>
 struct KernelOfName {
   Name name;
   auto operator()() const { return name(AsKnown()); }
 };
 
-/// A kernel by a pointer, which has been worked out.
-template <class Found>
-struct KernelOfPointer {
-  Found found;
-  Found operator()() const { return found; }
-};
-
 /// `kernel<<<config>>>`, which waits for its arguments and turns them into the kernel's parameters, as a call
 /// of a function does.
-/// @tparam Source Gives the Known, a KernelOfName or a KernelOfPointer.
+/// @tparam Source Gives the Known: a KernelOfName, or the Known itself of a pointer, which is worked out
+/// once.
 template <class Call, class Source, class... Parameters>
 struct LaunchKnown {
   LaunchByCall<Call> by_call;
@@ -406,7 +402,7 @@ auto launch(const char* name, const LaunchConfig& config, Kernel kernel, Call ca
     if constexpr (Found::kIsName)
       return launch_known(by_call, KernelOfName<Kernel>{kernel}, kType);
     else
-      return launch_known(by_call, KernelOfPointer<Found>{kernel(AsKnown())}, kType);
+      return launch_known(by_call, kernel(AsKnown()), kType);
   } else {
     return by_call;
   }

@@ -52,8 +52,7 @@ Gradebook read_gradebook(const ClassMarks& marks, const std::string& text) {
   if (!section || !find_column(gradebook.lines[0], "ID"))
     throw std::invalid_argument(
         "This is no gradebook of Canvas: its first line lacks the columns ID and Section. Export one under "
-        "Grades, "
-        "Export, and give the file as it is.");
+        "Grades, Export, and give the file as it is.");
   gradebook.identity_columns = *section + 1;
   for (const grading::Lesson& lesson : marks.lessons)
     gradebook.assignment_column.push_back(

@@ -110,8 +110,7 @@ void ClusterRun::look() {
       if (state && state->conditions != order_.conditions)
         throw MachineError(fmt::format(
             "{} would judge by another compiler, other libraries or another build than this machine, so that "
-            "its "
-            "verdicts do not count. Choose nodes that are alike, and type the command on one of them.",
+            "its verdicts do not count. Choose nodes that are alike, and type the command on one of them.",
             state->host));
       if (unfinished->contains(number)) continue;
       part.job.clear();

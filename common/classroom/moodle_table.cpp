@@ -33,8 +33,8 @@ Worksheet read_worksheet(const std::string& text) {
   if (!identifier || !grade)
     throw std::invalid_argument(
         "This is no grading worksheet of Moodle: its first line lacks the columns Identifier and Grade. Set "
-        "Moodle's "
-        "language to English, download the worksheet under Grading action, and give the file as it is.");
+        "Moodle's language to English, download the worksheet under Grading action, and give the file as it "
+        "is.");
   sheet.identifier = *identifier;
   sheet.grade = *grade;
   sheet.name = find_column(header, "Full name");

@@ -186,8 +186,7 @@ std::string standing_sentence(Standing standing) {
       break;
   }
   return "This lesson has not been graded yet. That is no fault of yours: the machine that grades has "
-         "failed, and "
-         "your file will be graded again. Until then 0 points stand here.";
+         "failed, and your file will be graded again. Until then 0 points stand here.";
 }
 
 std::string standing_message(const LessonMark& mark) {

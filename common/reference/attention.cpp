@@ -21,8 +21,7 @@ void require_shapes(const Tensor<float>& Q, const Tensor<float>& K, const Tensor
     return;
   throw std::invalid_argument(
       "attention needs Q of shape (B, H, Nq, D), K and V of shape (B, H_kv, Nk, D), where H_kv divides H, "
-      "but Q "
-      "has shape " +
+      "but Q has shape " +
       format_shape(q) + ", K has shape " + format_shape(k) + " and V has shape " + format_shape(v) + ".");
 }
 

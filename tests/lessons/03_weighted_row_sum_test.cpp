@@ -207,8 +207,7 @@ Mistakes mistakes_with(const Problem& p) {
                 p, [](Col col) { return col % kBlockThreads == 0 ? 1024.0 : 0.0; }, same_column);
           },
           "This is 1024 times the sum of thread 0's own columns: in each step of a shuffle, lane 0 got its "
-          "own sum "
-          "back. __shfl_up_sync hands values to higher lanes. To bring the sum to lane 0 takes "
+          "own sum back. __shfl_up_sync hands values to higher lanes. To bring the sum to lane 0 takes "
           "__shfl_down_sync."),
       gives(
           "weights_ignored",
@@ -224,8 +223,7 @@ Mistakes mistakes_with(const Problem& p) {
       shows(
           "one_thread_adds", [&p](const Tensor<float>& y) { return is_sum_of_one_thread(y, p); },
           "These are the bits that one thread gets which adds a whole row by itself: each sum it rounds is "
-          "nearly "
-          "as large as the total. Sums of parts are small, and so are their rounding errors.")};
+          "nearly as large as the total. Sums of parts are small, and so are their rounding errors.")};
   for (const LostColumns& lost : kLostColumns)
     mistakes.push_back(gives(
         lost.name, [&p, &lost] { return without_lost(p, lost); }, lost.sentence));

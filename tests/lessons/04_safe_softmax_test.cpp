@@ -362,8 +362,7 @@ Mistakes mistakes_of(const Problem& p) {
             "The maximum leaves out the last column."),
       parts("max_of_warp_0", {.in_max = [](Col col, Col) { return by_warp(col) == 0; }},
             "The maximum is that of warp 0's columns alone. max_block<...>() combines the warps if its "
-            "argument "
-            "is the number of the block's threads, kBlockThreads, not that of its warps."),
+            "argument is the number of the block's threads, kBlockThreads, not that of its warps."),
       parts("max_of_lanes_0", {.in_max = [](Col col, Col) { return col % kWarp == 0; }},
             "The maximum is that of lane 0 of each warp: the lanes' maxima were never combined."),
       parts("max_not_combined", {.max_group = by_warp},
@@ -460,8 +459,7 @@ Mistakes mistakes_of(const Problem& p) {
       shows(
           "y_stride_ignored", [&p](const Tensor<float>& y) { return written_without_stride(y, p); },
           "The rows of y are written as if each began where the one before ends: they are y_row_stride "
-          "elements "
-          "apart."),
+          "elements apart."),
       gives(
           "along_columns", [&x] { return along_columns(x); },
           "The columns of y add up to 1; its rows should."),

@@ -514,8 +514,7 @@ std::vector<WrongStats> wrong_stats(const Problem& p) {
                      return used;
                    },
                    "Each warp merged its own statistics 32 times: when the warps merge theirs, lane k has to "
-                   "take those "
-                   "of warp k."});
+                   "take those of warp k."});
   }
   const auto add = [&](const char* name, Stats (*stats_of)(const Problem&, std::int64_t),
                        const char* sentence) {
@@ -541,8 +540,7 @@ std::vector<WrongStats> wrong_stats(const Problem& p) {
   add(
       "nan_ignored", [](const Problem& q, std::int64_t row) { return right_stats(q, row, true); },
       "A NaN was passed over. It has to reach its whole row, as the sum has a term that is NaN; but fmaxf, "
-      "and "
-      "each comparison with NaN, passes over it.");
+      "and each comparison with NaN, passes over it.");
   add(
       "infinity_taken_for_a_number",
       [](const Problem& q, std::int64_t row) {

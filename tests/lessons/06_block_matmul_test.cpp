@@ -70,8 +70,7 @@ Mistakes mistakes_of(const Problem& p) {
     const std::int64_t last = K > 0 ? (K - 1) / depth * depth : 0;
     only("last_tile_missing", 0, last,
          "The last tile of the sum over k is missing: the loop has to go on while there is any k left, also "
-         "fewer "
-         "than a whole tile of them.");
+         "fewer than a whole tile of them.");
     only("only_last_tile", last, K,
          "Only the last tile of k is in C: the sum has to be 0 before the loop, not in each of its steps.");
     only("only_first_tile", 0, std::min(K, depth),
@@ -107,8 +106,7 @@ Mistakes mistakes_of(const Problem& p) {
               p, 0, K, [&](auto i, auto k) { return k % kTile < 8 ? a(i, k) : 0.0; }, b);
         },
         "Of every 32 steps of k only the first 8 are in C, the others are left out: the loop goes on by "
-        "kTile, "
-        "though the tiles hold kDepth steps."));
+        "kTile, though the tiles hold kDepth steps."));
 
   // Tiles whose last part keeps the numbers of the tile before, and tiles of which the last step is left out.
   std::set<std::int64_t> stale;
@@ -173,8 +171,7 @@ Mistakes mistakes_of(const Problem& p) {
               });
         },
         "The wrong tiles of B were loaded: row and column of a tile's first element are exchanged. A tile of "
-        "B "
-        "begins at row first_k and column first_col."));
+        "B begins at row first_k and column first_col."));
   if (K > 1)
     mistakes.push_back(gives(
         "slab_of_b_exchanged",
@@ -187,9 +184,8 @@ Mistakes mistakes_of(const Problem& p) {
               });
         },
         "Rows and columns of B are exchanged in the slabs: where row first_k + k and column first_col + j "
-        "belong, row "
-        "first_k + j and column first_col + k were loaded. load_slab() takes columns of B as rows of its "
-        "transpose."));
+        "belong, row first_k + j and column first_col + k were loaded. load_slab() takes columns of B as "
+        "rows of its transpose."));
   mistakes.push_back(gives(
       "a_of_the_column",
       [=, &p] {
@@ -249,8 +245,7 @@ Mistakes mistakes_of(const Problem& p) {
       mistakes.push_back(unwritten_where(
           "ragged_tiles_missing", [=](const Index& index) { return index[0] >= rows || index[1] >= cols; },
           "All whole tiles of C are right, and what is left at its lower and right edge was never written: "
-          "the "
-          "number of tiles has to be rounded up."));
+          "the number of tiles has to be rounded up."));
   }
   const Tensor<float>&A = p.A, &B = p.B;
   for (const std::int64_t apart : {std::int64_t{4}, std::int64_t{kBlockTile}}) {

@@ -270,8 +270,7 @@ Mistakes mistakes_in_S(const Problem& p, const reference::Attention& expected) {
     add(
         "scale_from_dim", [=, &p] { return scores(p, Q, K, root, D); },
         "The scores are multiplied by 1/√D here. They have to be multiplied by the argument `scale`, which "
-        "may be "
-        "something else.");
+        "may be something else.");
   found.push_back(softmax_in_place(expected));
   add(
       "scale_inverted", [=, &p] { return scores(p, Q, K, 1 / scale, D); },
@@ -328,8 +327,7 @@ Mistakes mistakes_in_P(const Problem& p, const reference::Attention& expected) {
   add(
       "no_maximum", [&S] { return softmax_without_maximum(S, true); },
       "No maximum was subtracted before the exponential: exp(89) is more than float32 can hold, and "
-      "exp(-104) "
-      "is 0 in it.");
+      "exp(-104) is 0 in it.");
   add(
       "not_divided", [&S] { return not_divided(S); },
       "These are exponentials that nobody has divided by their sum.");
@@ -361,8 +359,7 @@ Mistakes mistakes_in_P(const Problem& p, const reference::Attention& expected) {
         }));
       },
       "The scores are multiplied by log2(e), as exp2f() wants them, but the exponential is expf(). Take "
-      "exp2f(), "
-      "or leave log2(e) out.");
+      "exp2f(), or leave log2(e) out.");
   for (const Int threads : {32, 64, 128, 256, 512, 1024}) {
     add(
         "divided_by_own_sum",
@@ -377,13 +374,11 @@ Mistakes mistakes_in_P(const Problem& p, const reference::Attention& expected) {
       add(
           "divided_by_sum_of_warp", [&S, warp] { return softmax_of_owners(S, warp, false); },
           "Each weight is divided by the sum over the keys of one warp. It has to be the sum over those of "
-          "all "
-          "warps.");
+          "all warps.");
       add(
           "local_maxima", [&S, warp] { return softmax_of_owners(S, warp, true); },
           "Every 32 keys have a maximum of their own, that of a warp, and their exponentials are used "
-          "together: "
-          "they stand on different bases. The maximum has to be that of all warps.");
+          "together: they stand on different bases. The maximum has to be that of all warps.");
       add(
           "keys_counted_by_several_threads",
           [&S, threads] {
@@ -408,8 +403,7 @@ Mistakes mistakes_in_P(const Problem& p, const reference::Attention& expected) {
     add(
         "sums_not_rescaled", [&S, width] { return sums_not_rescaled(S, width); },
         "The threads' sums are added as they are, though each stands on its own thread's maximum. Multiply "
-        "each by "
-        "exp(its maximum - the row's maximum) first.");
+        "each by exp(its maximum - the row's maximum) first.");
   }
   found.push_back(nan_where(
       "nan_for_empty_row",

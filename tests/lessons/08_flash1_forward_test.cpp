@@ -207,8 +207,7 @@ Mistakes mistakes_in_O(const Problem& p) {
           return Factors{fold.m_factor / fold.l(), 1 / fold.l()};
         },
         "O has been divided by the old l already, and is not multiplied by it before it is divided by the "
-        "new "
-        "one.");
+        "new one.");
     add(
         "rescaled_twice",
         [](const Fold& fold) {
@@ -333,8 +332,7 @@ Mistakes own_mistakes(const Problem& p, Which which) {
       found.push_back(gives(
           "divided_by_own_sum", [&p, width] { return divided_by_own_sums(p, width); },
           "Each thread divides by l_old and the sum over its own columns. It has to be l_new, with the sums "
-          "of all "
-          "16 threads of the row."));
+          "of all 16 threads of the row."));
     return found;
   }
   for (Mistake& mistake : counted_tails(p, which)) found.push_back(std::move(mistake));

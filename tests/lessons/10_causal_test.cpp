@@ -172,7 +172,8 @@ TEST_CASE("keeps what the future holds away from the past", "[l10][causal][point
   check(kKernel, with_nan_in_k(causal_problem({1, 1, 40, 40, 8}), 25));
   check(kKernel, with_nan_in_k(causal_problem({1, 1, 129, 129, 8}), 128));
   // No query before the 128th sees these, and none of its tile: not even V is read.
-  check(kKernel, with_nan_keys(causal_problem({1, 1, 150, 150, 8}), 128, 150));
+  for (const Int D : {Int{8}, many_dimensions()})
+    check(kKernel, with_nan_keys(causal_problem({1, 1, 150, 150, D}), 128, 150));
 }
 
 TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l10][causal][points:1]") {

@@ -295,8 +295,7 @@ Mistakes mistakes_in_tiles(std::int64_t rows, std::int64_t cols) {
           "ragged_tiles_missing",
           [=](const Index& index) { return index[0] >= tiled_rows || index[1] >= tiled_cols; },
           "All whole tiles are right, and what is left at the lower and right edge was never written: the "
-          "number "
-          "of tiles has to be rounded up."));
+          "number of tiles has to be rounded up."));
   }
   mistakes.push_back(off_by_a_factor("factor", "Every element is {} times what it should be."));
   return mistakes;
@@ -480,8 +479,7 @@ Mistakes mistakes_in_formula(const Rows& p) {
       formula(
           "rowsum_missing", [](double w, double g, const RowSums&) { return w * g; },
           "This is P ∘ dP: the sum of the row is not subtracted. A score raises its own weight and lowers "
-          "all "
-          "others."),
+          "all others."),
       formula(
           "rowsum_of_dp", [](double w, double g, const RowSums& row) { return w * (g - row.dp); },
           "What is subtracted is the sum of dP: each dP of the row has to be weighted with its P."),
@@ -514,8 +512,7 @@ Mistakes mistakes_in_formula(const Rows& p) {
       formula(
           "diagonal_only", [](double w, double g, const RowSums&) { return w * (1 - w) * g; },
           "This is P ∘ (1 - P) ∘ dP, the diagonal of the Jacobian alone: a score changes the other weights "
-          "of "
-          "its row, too, so that the sum goes over the whole row."),
+          "of its row, too, so that the sum goes over the whole row."),
       gives(
           "p_and_dp_exchanged", [&p] { return reference::softmax_backward(p.dP, p.P); },
           "This is dP ∘ (P - rowsum(P ∘ dP)): P and dP have changed places."),
@@ -543,8 +540,7 @@ Mistakes mistakes_in_sum(const Rows& p) {
     mistakes.push_back(gives(
         "sum_along_columns", [&p] { return with_sums_of_columns(p); },
         "The sums go down the columns; they have to go along the rows, which are what the softmax turned "
-        "into "
-        "weights."));
+        "into weights."));
   if (p.cols() > kBlockThreads) {
     mistakes.push_back(
         parts("sum_of_each_thread", every_column, by_thread,
@@ -606,8 +602,7 @@ Mistakes mistakes_in_rows(const Rows& p) {
           "no_weight_in_the_sum",
           [=](const Index& at) { return is_spoilt(at[0]) && !has_no_weight(at[0], at[1]); },
           "Where P is 0, dP is NaN or infinite here, and 0 times that is NaN: such elements must not enter "
-          "the "
-          "sum of the row."),
+          "the sum of the row."),
       nan_where(
           "no_weight_in_the_output",
           [=, &p](const Index& at) {
@@ -617,8 +612,7 @@ Mistakes mistakes_in_rows(const Rows& p) {
       nan_where(
           "no_weight_anywhere", [=](const Index& at) { return is_spoilt(at[0]); },
           "Where P is 0, dP is NaN or infinite here, and 0 times that is NaN: such elements must not enter "
-          "the "
-          "sum of the row, and their dS has to be 0."),
+          "the sum of the row, and their dS has to be 0."),
   };
 }
 

@@ -488,21 +488,28 @@ TEST_CASE("gives queries that see no key a dQ of 0 and no part in dK and dV",
 }
 
 TEST_CASE("lets no value enter dS where the weight is 0", "[l15][flash2_backward][points:1]") {
-  Problem p = random_problem({1, 2, 40, 50, 8}, kCausal);
-  p.V(0, 0, 49, 3) = kInf;  // seen by the last query alone
-  p.V(0, 0, 30, 0) = kNan;
-  check_values(kKernel, p);
-  Problem unseen = with_scores_of_minus_inf(random_problem({1, 2, 40, 50, 8}), 30);
-  unseen.V(0, 0, 7, 3) = kInf;  // nor that of a query which is not there
-  check_values(kKernel, unseen);
+  for (const Int D : {8, 65}) {
+    Problem p = random_problem(larger({1, 2, 40, 50, D}), kCausal);
+    p.V(0, 0, p.Nk() - 1, 3) = kInf;  // seen by the last query alone
+    p.V(0, 0, 30, 0) = kNan;
+    check_values(kKernel, p);
+    Problem unseen = with_scores_of_minus_inf(random_problem(larger({1, 2, 40, 50, D})), 30);
+    unseen.V(0, 0, 7, 3) = kInf;  // nor that of a query which is not there
+    check_values(kKernel, unseen);
+  }
 }
 
 TEST_CASE("lets a weight that is not 0 enter dS, however small it is", "[l15][flash2_backward][points:1]") {
-  Problem p{Tensor<float>({1, 1, 1, 1}), Tensor<float>({1, 1, 3, 1}), Tensor<float>({1, 1, 3, 1}), 1.0f};
-  p.Q(0, 0, 0, 0) = p.V(0, 0, 0, 0) = 1.0f;
-  p.K(0, 0, 2, 0) = -50.0f;  // its weight is 1e-22
-  p.V(0, 0, 2, 0) = 1e22f;
-  check_values(kKernel, p);
+  // Of one dimension, and of sizes that no kernel knows beforehand.
+  for (const Sizes& n : {Sizes{1, 1, 1, 3, 1}, larger({1, 1, 1, 3, 1}), larger({1, 1, 1, 70, 65})}) {
+    Problem p{Tensor<float>({1, 1, n.Nq, n.D}), Tensor<float>({1, 1, n.Nk, n.D}),
+              Tensor<float>({1, 1, n.Nk, n.D}), 1.0f};
+    for (Int i = 0; i < n.Nq; ++i) p.Q(0, 0, i, 0) = 1.0f;
+    p.V(0, 0, 0, 0) = 1.0f;
+    p.K(0, 0, n.Nk - 1, 0) = -50.0f;  // its weight is 1e-22
+    p.V(0, 0, n.Nk - 1, 0) = 1e22f;
+    check_values(kKernel, p);
+  }
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",

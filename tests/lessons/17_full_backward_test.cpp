@@ -569,12 +569,14 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
 }
 
 TEST_CASE("does not look at tiles in which nobody sees anybody", "[l17][full_backward][points:2]") {
-  // Keys 64 to 255 lie between the sinks and the windows.
-  check_both(
-      with_nan_keys(random_problem({1, 2, 10, 300, 4}, {.causal = true, .window = 20, .sinks = 3}), 64, 256));
-  // The sinks end with a tile, and no query sees a key of the next two.
-  check_both(with_nan_keys(random_problem({1, 1, 64, 320, 4}, {.causal = true, .window = 60, .sinks = 64}),
-                           64, 192));
+  for (const Int D : {4, 65}) {
+    // Keys 64 to 255 lie between the sinks and the windows.
+    check_both(with_nan_keys(
+        random_problem(larger({1, 2, 10, 300, D}), {.causal = true, .window = 20, .sinks = 3}), 64, 256));
+    // The sinks end with a tile, and no query sees a key of the next two.
+    check_both(with_nan_keys(
+        random_problem(larger({1, 1, 64, 320, D}), {.causal = true, .window = 60, .sinks = 64}), 64, 192));
+  }
   // Queries 128 to 191 are NaN. With a window of 65 they see keys 64 to 191 and the sinks.
   for (const Int sinks : {0, 64}) {
     Problem p = random_problem({1, 1, 300, 300, 4}, {.causal = true, .window = 65, .sinks = sinks});

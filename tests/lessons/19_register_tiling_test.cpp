@@ -98,9 +98,8 @@ Mistake lse_with_products(const Problem& p) {
 Mistake rounded_by_size(const Problem& p, Which which) {
   const std::string sentence =
       "This is off by as much as rounding takes from a score of this size. A score times log2(e) is larger "
-      "still, and "
-      "is rounded; so is m times log2(e). Subtract the maximum first: that difference is small, and exact "
-      "where it counts.";
+      "still, and is rounded; so is m times log2(e). Subtract the maximum first: that difference is small, "
+      "and exact where it counts.";
   list_mistake("rounded_by_size", sentence);
   const auto fits = [&p, which](const WrongResult& result) {
     const Tensor<double> m = expected_of(p).m;
@@ -468,7 +467,8 @@ TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
 
 TEST_CASE("keeps what the future holds away from the past", "[l19][register_tiling][points:1]") {
   // No query before the 128th sees these, and none of its tile: not even V is read.
-  check(with_nan_keys(random_problem({1, 1, 150, 150, 8}, kCausal), 128, 150));
+  for (const Int D : {Int{8}, many_dimensions()})
+    check(with_nan_keys(random_problem({1, 1, 150, 150, D}, kCausal), 128, 150));
 }
 
 TEST_CASE("gives 0 and -inf without keys, and launches nothing without queries",

@@ -64,8 +64,7 @@ Mistakes mistakes_of_copy(const Tensor<float>& x, int stages, int blocks) {
       unwritten_where(
           "later_rounds_missing", [=](const Index& index) { return rounds.round_of(index[0]) > 0; },
           "Each block has moved its first tile alone. It has to go on, gridDim.x tiles further each time, "
-          "while there "
-          "are any."),
+          "while there are any."),
       unwritten_where(
           "tail_missing", [=](const Index& index) { return index[0] >= n - n % 4; },
           "The last n % 4 numbers, which do not fill 16 bytes, are missing."),
@@ -173,12 +172,10 @@ Mistakes mistakes_of_product(const Problem& p, int stages) {
   };
   only("last_slab_missing", 0, (slabs - 1) * kProductDepth,
        "The last slab of the sum over k is missing: the loop goes on while there is any slab left, also one "
-       "that is not "
-       "full.");
+       "that is not full.");
   only("epilogue_missing", 0, (slabs - (stages - 1)) * kProductDepth,
        "The last stages - 1 slabs are missing: when nothing is left to send for, those that have been sent "
-       "for still "
-       "have to be multiplied.");
+       "for still have to be multiplied.");
   only("first_slab_only", 0, std::min(K, kProductDepth),
        "Only the first slab of k is in C: the loop has to go on.");
   only("prologue_left_out", std::min(K, (stages - 1) * kProductDepth), K,
@@ -212,8 +209,7 @@ Mistakes mistakes_of_product(const Problem& p, int stages) {
   with_slabs(
       "overtaken", [=](std::int64_t slab) { return slab + stages < slabs ? slab + stages : slab; },
       "Each slab has been overwritten by the one that uses its stage next: stages - 1 slabs may be on their "
-      "way, not "
-      "as many as there are stages.");
+      "way, not as many as there are stages.");
 
   // The last slab, where K ends within it, keeps what its stage held before: the slab of `stages` rounds ago.
   if (K % kProductDepth != 0 && slabs > stages)
@@ -325,8 +321,7 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
           meetings_told(profile, warps) + ", but K = " + std::to_string(p.K()) + " needs at most " +
               std::to_string(most) +
               ": one a slab will do. Behind it the present slab is complete, and the one before it has been "
-              "used, so "
-              "that its stage is free.");
+              "used, so that its stage is free.");
 }
 
 /// @brief So many bytes are ahead, or more, since slabs may be deeper. Returns how many. It is a mean over

@@ -121,8 +121,7 @@ Mistakes mistakes_of_a(const Tensor<float>& A) {
             return Place{lane / 4 + 8 * (r % 2), lane % 4 + 8 * (r / 2) + half};
           },
           "Neighbouring lanes share a number of A: their pairs begin one column apart. They begin two apart, "
-          "at "
-          "column 2 * (lane % 4)."),
+          "at column 2 * (lane % 4)."),
       if_held(
           "a_halves_exchanged", [](auto lane, auto r, auto half) { return place_in_a(lane, r, 1 - half); },
           "The two numbers of each register of A are exchanged: the first is in the lower half."),
@@ -277,13 +276,11 @@ Mistakes mistakes_of_product(const Problem& p) {
   only(
       "first_step_only", [](auto k) { return k % kBlockDepth < 16; },
       "Of each kBlockDepth steps of k, only the first 16 are in C: a stage has kBlockDepth / 16 products "
-      "along "
-      "k.");
+      "along k.");
   only(
       "step_ahead", [](auto k) { return k >= 16; },
       "The first 16 steps of k are missing: each round multiplies the fragments that it has just read, not "
-      "those of "
-      "the round before.");
+      "those of the round before.");
   only(
       "last_step_missing", [](auto k) { return k % kBlockDepth < kBlockDepth - 16; },
       "Of each kBlockDepth steps of k, the last 16 are missing.");
@@ -338,8 +335,7 @@ Mistakes mistakes_of_product(const Problem& p) {
   const auto b_exchanged = [=](auto k, auto j) { return b(exchanged(k, j), exchanged(j, k)); };
   add("registers_of_both_exchanged", 0, depth, a_exchanged, b_exchanged,
       "The second and third register are exchanged, of A and of B: A's four matrices come in the order of "
-      "B's, "
-      "and B's in that of A's.");
+      "B's, and B's in that of A's.");
   add("registers_of_a_exchanged", 0, depth, a_exchanged, b,
       "The second and third register of A are exchanged: the second is 8 rows further, the third 8 steps of "
       "k.");
@@ -377,8 +373,7 @@ Mistakes mistakes_of_product(const Problem& p) {
         return C;
       },
       "Numbers 1 and 2 of each fragment of C are exchanged: the first two lie in one row, the last two 8 "
-      "rows "
-      "further."));
+      "rows further."));
   mistakes.push_back(wrong_where(
       "lower_rows_wrong", [](const Index& index) { return index[0] % 16 >= 8; },
       "Of each 16 rows of C, the last 8 are wrong: numbers 2 and 3 of a fragment lie 8 rows below 0 and 1."));
@@ -407,8 +402,7 @@ Mistake sums_in_16_bits() {
         return any;
       },
       "Every element of C is a number of 16 bits: sums have to stay in float32 until the last product has "
-      "been "
-      "added.");
+      "been added.");
 }
 
 template <class T, class Result>

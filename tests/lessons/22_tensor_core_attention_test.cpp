@@ -340,10 +340,12 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
   // The first tile of keys has no score but -inf, and the next one scores that are far below 0.
   check_values(
       bf16(with_keys_of_minus_inf(with_shifted_scores(random_problem({1, 2, 12, 150, 8}), -1000.0f), 64)));
-  Problem p = random_problem({1, 1, 20, 70, 16}, {.causal = true});
-  for (const float scale : {0.0f, 1.0f, 1e-30f}) {
-    p.scale = scale;
-    check_values(bf16(p));
+  for (const Int D : {16, 72}) {
+    Problem p = random_problem(larger({1, 1, 20, 70, D}), {.causal = true});
+    for (const float scale : {0.0f, 1.0f, 1e-30f}) {
+      p.scale = scale;
+      check_values(bf16(p));
+    }
   }
 }
 
@@ -358,12 +360,16 @@ TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
       check_values(fp16(p));
     }
   }
-  // Keys 64 to 255 lie between the sinks and the windows: nobody looks at their tiles.
-  check_values(with_nan_keys(
-      bf16(random_problem({1, 2, 10, 300, 8}, {.causal = true, .window = 20, .sinks = 3})), 64, 256));
-  // The sinks end with a tile, and no query sees a key of the next two.
-  check_values(with_nan_keys(
-      fp16(random_problem({1, 1, 64, 320, 8}, {.causal = true, .window = 60, .sinks = 64})), 64, 192));
+  for (const Int D : {8, 72}) {
+    // Keys 64 to 255 lie between the sinks and the windows: nobody looks at their tiles.
+    check_values(with_nan_keys(
+        bf16(random_problem(larger({1, 2, 10, 300, D}), {.causal = true, .window = 20, .sinks = 3})), 64,
+        256));
+    // The sinks end with a tile, and no query sees a key of the next two.
+    check_values(with_nan_keys(
+        fp16(random_problem(larger({1, 1, 64, 320, D}), {.causal = true, .window = 60, .sinks = 64})), 64,
+        192));
+  }
   // Queries of the second block are NaN: the first one's and the third one's are not.
   Problem p = random_problem({1, 1, 300, 300, 8}, {.causal = true, .window = 65, .sinks = 64});
   for (Int i = 128; i < 256; ++i) p.Q(0, 0, i, 0) = kNan;

@@ -313,8 +313,9 @@ TEST_CASE("keeps large scores apart, and does not look at tiles in which nobody 
   check_both_types(with_sink(with_large_scores(random_problem({1, 2, 40, 90, 16}, kMask))));
   for (const float shift : {1000.0f, -1000.0f})
     check_both_types(with_shifted_scores(random_problem({1, 2, 9, 20, 8}, kMask), shift));
-  check_both_types(with_nan_keys(
-      random_problem({1, 1, 10, 400, 8}, {.causal = true, .window = 20, .sinks = 3}), 128, 256));
+  for (const Int D : {8, 72})
+    check_both_types(with_nan_keys(
+        random_problem(larger({1, 1, 10, 400, D}), {.causal = true, .window = 20, .sinks = 3}), 128, 256));
   // Queries 256 to 383 are NaN. With a window of 129 they see keys 128 to 383, and the sinks.
   InTurn in_turn;
   for (const Int sinks : {0, 128}) {

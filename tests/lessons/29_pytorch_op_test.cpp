@@ -188,8 +188,7 @@ Outcome attend_backward(const BackwardProblem& p, Backward& got, const std::vect
 
 constexpr const char* kStream =
     "It was never written, though a kernel was launched: the framework read the memory before that kernel "
-    "had "
-    "run, or wrote to it afterwards. The kernel is not in the framework's stream, and nothing orders the "
+    "had run, or wrote to it afterwards. The kernel is not in the framework's stream, and nothing orders the "
     "two.";
 constexpr const char* kStrides =
     "This is what comes of tensors that are read and written as if they were row-major. Their strides say "

@@ -255,8 +255,7 @@ Sentence shared_types(const Situation& s) {
   if (!s.says("declaration is incompatible with previous") || !has_word(s.line, "__shared__"))
     return std::nullopt;
   return "To nvcc, all extern __shared__ arrays of one name are the same array: give this one another name, "
-         "or the "
-         "same type.";
+         "or the same type.";
 }
 
 Sentence host_code_in_kernel(const Situation& s) {

@@ -99,8 +99,7 @@ Sentence launch_has_no_value(const Situation& s) {
                                        "of type \"void\"", "of type 'void'", "incompatible type 'void'"});
   if (!has_void || !find_launch(s)) return std::nullopt;
   return "A launch gives no value: let it stand alone, and check it by CUDA_CHECK(cudaGetLastError()); on "
-         "the "
-         "next line.";
+         "the next line.";
 }
 
 Sentence launch_configuration(const Situation& s) {
@@ -110,8 +109,7 @@ Sentence launch_configuration(const Situation& s) {
   const bool argument = s.quoted(1).find('*') != std::string::npos;  // no launch takes a pointer there
   if (!empty && !(conversion && !argument && s.notes("dim3") && find_launch(s))) return std::nullopt;
   return "Between <<< and >>> stand the number of blocks and that of threads in a block, each a whole number "
-         "or a "
-         "dim3.";
+         "or a dim3.";
 }
 
 Sentence launch_arguments(const Situation& s) {

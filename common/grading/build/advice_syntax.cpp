@@ -183,8 +183,7 @@ Sentence loop_over_pointer(const Situation& s) {
                    s.line.find(" : ") != std::string_view::npos && has_word(s.line, "for");
   if (!gnu && !s.says_one_of({"invalid range expression", "requires a suitable"})) return std::nullopt;
   return "What stands to the right of the colon does not tell how many elements it has, as a pointer does "
-         "not. "
-         "A row of an array stays an array by reference alone, as in for (auto& row : rows).";
+         "not. A row of an array stays an array by reference alone, as in for (auto& row : rows).";
 }
 
 Sentence missing_semicolon(const Situation& s) {

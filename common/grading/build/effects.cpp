@@ -489,8 +489,7 @@ class FunctionReader {
     if (!in_body_ && line.find(" __asm__ (") != std::string_view::npos) return in_a_register("a variable");
     if (in_body_ && is_assembly(line) && author_of(trimmed(line)) == Author::student)
       return "Your file has an asm statement, which is for the processor that the simulator runs on. Leave "
-             "out "
-             "asm that is no PTX.";
+             "out asm that is no PTX.";
     if (in_body_ && !watched_ && !touches_nothing(line))
       return "Your file takes a function out of check mode's sight. Leave out attributes that are no part of "
              "CUDA.";

@@ -537,9 +537,7 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
       .add(job.source)
       .add(
           "host functions guarded, operands, updates, calls, indices, moved places of frames and stacks "
-          "hooked, blocks merged, no "
-          "arrays of "
-          "variable length")
+          "hooked, blocks merged, no arrays of variable length")
       .add("names and builtins examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in)).add(hash_file(job.toolchain.rewriter));

@@ -29,18 +29,15 @@ std::string describe_signal(int signal, const Progress& progress) {
     case SIGBUS:
       return fmt::format(
           "Your host code crashed {}: it used memory that it may not touch. A pointer to device memory must "
-          "not be "
-          "dereferenced on the host (copy with cudaMemcpy); look also for null pointers, indices past the "
-          "end of an "
-          "array, and functions that call themselves without end.",
+          "not be dereferenced on the host (copy with cudaMemcpy); look also for null pointers, indices past "
+          "the end of an array, and functions that call themselves without end.",
           where);
     case SIGFPE:
       return fmt::format("Your host code crashed {}: it divided an integer by zero.", where);
     case SIGABRT:
       return fmt::format(
           "Your code called abort() {}: a failed assert, an exception that left a destructor or a noexcept "
-          "function, "
-          "or memory that was damaged or freed twice.",
+          "function, or memory that was damaged or freed twice.",
           where);
     case SIGILL:
     case SIGTRAP:
@@ -54,8 +51,7 @@ std::string describe_signal(int signal, const Progress& progress) {
     case SIGSYS:
       return fmt::format(
           "Your code asked the system {} for something that a kernel has no need of, and was ended. Remove "
-          "that "
-          "call.",
+          "that call.",
           where);
     default:
       return fmt::format("Your code was ended {} by signal {} ({}).", where, signal, strsignal(signal));
@@ -71,8 +67,7 @@ std::string describe_death(int wait_status, const Progress& progress) {
   if (code == kExitChannelLost) return describe_broken_channel(progress);
   return fmt::format(
       "Your code ended the whole program {}, with exit status {}. Remove the call of exit() or _exit(): a "
-      "function "
-      "returns, or throws if it cannot do its work.{}",
+      "function returns, or throws if it cannot do its work.{}",
       place(progress), code, where_to_look(progress));
 }
 
@@ -91,8 +86,7 @@ std::string describe_timeout(double seconds, const Progress& progress) {
   return fmt::format(
       "{} never came back: it was still running after {:.3g} s and was stopped. Look for a loop whose "
       "condition never becomes false, or a loop that takes far more steps than it needs, in the host code "
-      "and "
-      "in the kernels.",
+      "and in the kernels.",
       progress.entry, seconds);
 }
 
@@ -106,8 +100,7 @@ std::string describe_idle_timeout(double seconds, double used, const Progress& p
 std::string describe_hunger(std::uint64_t bytes, const Progress& progress) {
   return fmt::format(
       "Your code held more than {} MiB of memory {} and was stopped. Look for an allocation in a loop, or a "
-      "size "
-      "that is far too large.{}",
+      "size that is far too large.{}",
       bytes >> 20, place(progress), where_to_look(progress));
 }
 

@@ -12,8 +12,7 @@ std::string seen_in_all(std::uint64_t bytes, std::string_view entry) {
   return fmt::format(
       "The host could read {} bytes from the device, by copies, in managed or page-locked memory, and in "
       "variables that kernels stored to. The arrays of {} lie on the device: compute with them in kernels "
-      "alone. "
-      "Up to {} bytes may go to the host, for a flag or a count.",
+      "alone. Up to {} bytes may go to the host, for a flag or a count.",
       bytes, entry, kFewBytes);
 }
 
@@ -54,8 +53,7 @@ std::string too_many_launches(std::int64_t launches, std::string_view entry) {
   if (launches <= kMostLaunches) return {};
   return fmt::format(
       "Your code launched {} kernels in one call of {}, and may launch {}: from how long each takes, the "
-      "host "
-      "could learn what lies on the device. Let a launch do more.",
+      "host could learn what lies on the device. Let a launch do more.",
       launches, entry, kMostLaunches);
 }
 
@@ -87,9 +85,8 @@ std::string carried_in_variables(const HostMoves& moves, std::string_view entry)
   if (moves.variables > kFewBytes)
     return fmt::format(
         "Your kernels stored to variables of {} bytes outside of all functions, or took that much with "
-        "malloc "
-        "or new, which the host could read. The arrays of {} lie on the device: take memory for intermediate "
-        "results with cudaMalloc.",
+        "malloc or new, which the host could read. The arrays of {} lie on the device: take memory for "
+        "intermediate results with cudaMalloc.",
         moves.variables, entry);
   const std::uint64_t others = moves.to_host + moves.shared;  // if that is much, it is told elsewhere
   if (others > kFewBytes || others + moves.variables <= kFewBytes) return {};

@@ -95,8 +95,7 @@ Sandbox::Sandbox(Isolation isolation, bool as_root) : isolation_(isolation), as_
   if (root && !as_root)
     throw MachineError(
         "Grading as root is refused, since root's processes know no limits. Grade as another user, or add "
-        "--as-root: "
-        "submissions then run as the user nobody.");
+        "--as-root: submissions then run as the user nobody.");
   if (!root && as_root) throw MachineError("--as-root is for root alone; you are not root.");
   const std::string why = why_it_fails({.mounts = {}, .directory = {.from = "/"}, .scratch = true});
   if (why.empty()) return;

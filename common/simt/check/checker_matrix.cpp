@@ -55,8 +55,7 @@ void Checker::lanes_apart(const LanesMet& met) {
   Finding report = detector_.finding(kDivergentInstruction, site, thread);
   report.what = fmt::format(
       "{} of the 32 lanes of a warp do not come to this instruction, lane {} for one, while {} and others of "
-      "that warp "
-      "execute it.",
+      "that warp execute it.",
       std::popcount(missing), std::countr_zero(missing), who(report.here));
   log_.add(kDivergentInstruction, std::move(report), site, 0);
 }

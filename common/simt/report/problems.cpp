@@ -35,9 +35,8 @@ std::string scattered(const GlobalTraffic& traffic, const Verb& verb) {
 std::string scattered_atomics(const GlobalTraffic& traffic) {
   return fmt::format(
       "each atomic takes the time of {} sectors where {} would do: threads of a warp update one element, "
-      "each "
-      "in its turn, or elements that lie apart. For one counter, add up within the warp or the block first; "
-      "else let neighbouring threads update neighbouring elements.",
+      "each in its turn, or elements that lie apart. For one counter, add up within the warp or the block "
+      "first; else let neighbouring threads update neighbouring elements.",
       average(traffic.sectors, traffic.requests), average(traffic.ideal_sectors, traffic.requests));
 }
 

@@ -161,8 +161,7 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
       return fmt::format("cannot run this inline PTX. {}", fault.text);
     case FaultKind::shared_address:
       return "used an address of shared memory at which there is none. The 32-bit address of a shared "
-             "variable "
-             "comes from __cvta_generic_to_shared(&variable).";
+             "variable comes from __cvta_generic_to_shared(&variable).";
     case FaultKind::misaligned:
       return fmt::format("used an address that is no multiple of the access: {}. {} {}", fault.text,
                          check::kMisalignedAddress.rule, check::kMisalignedAddress.fix);

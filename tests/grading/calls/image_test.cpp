@@ -121,8 +121,7 @@ TEST_CASE("writes before the start are counted and placed") {
   trip.write(-1, 0);
   CHECK(trip.violations().at(0) ==
         "Your code wrote 1 element before the start of c: element -1 was overwritten. Look for an index that "
-        "becomes "
-        "negative.");
+        "becomes negative.");
   trip.write(-3, 0);
   CHECK_THAT(trip.violations().at(0), Catch::Matchers::ContainsSubstring("some between -3 and -1"));
 }

@@ -37,8 +37,7 @@ TEST_CASE("leaks are counted, and the first is placed where that is known") {
   outcome.leak_bytes = 8;
   CHECK(why_not_clean(outcome) ==
         "1 device allocation (8 bytes) is never freed. Call cudaFree for every cudaMalloc, also where the "
-        "function "
-        "leaves early.");
+        "function leaves early.");
 }
 
 TEST_CASE("printing alone is no reason to fail") {

@@ -214,8 +214,7 @@ TEST_CASE("a tool that dies, or leaves no log that can be read, is no tool that 
 TEST_CASE("of a log that is far too long, the beginning is read") {
   Bench bench(
       "run \"$@\"; race; yes '========= Error: Potential WAW hazard detected at __shared__ 0x0 :' | head -c "
-      "50000000 "
-      ">> \"$log\"");
+      "50000000 >> \"$log\"");
   const auto start = std::chrono::steady_clock::now();
   bench.sanitize();
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));

@@ -85,13 +85,11 @@ TEST_CASE("an access behind an allocation is out_of_bounds, told once with its t
   CHECK(found.here.file == "fill.cu");
   CHECK(found.here.line == 9);
   CHECK(found.count == 2);
-  CHECK(
-      found.message() ==
-      "fill.cu:9: error: out_of_bounds: thread (0,0,0) of block (1,0,0) writes 4 bytes of global memory out "
-      "of "
-      "bounds: at byte 256 of an allocation of 256 bytes. On a GPU this hits other data or ends the launch "
-      "with cudaErrorIllegalAddress. Test the index against the size before the access, by < and not by <=; "
-      "if it is tested, look at that test, the strides and the grid. (memcheck, 2 times)");
+  CHECK(found.message() ==
+        "fill.cu:9: error: out_of_bounds: thread (0,0,0) of block (1,0,0) writes 4 bytes of global memory "
+        "out of bounds: at byte 256 of an allocation of 256 bytes. On a GPU this hits other data or ends the "
+        "launch with cudaErrorIllegalAddress. Test the index against the size before the access, by < and "
+        "not by <=; if it is tested, look at that test, the strides and the grid. (memcheck, 2 times)");
 }
 
 TEST_CASE("an access before an allocation says how far before") {
@@ -179,12 +177,10 @@ TEST_CASE("a line in one of CUDA's headers gives way to the line that led there"
   const Finding found = read_one(report, "initcheck", "sum.cu");
   CHECK(found.kind == "uninitialised_read");
   CHECK(found.here.line == 10);
-  CHECK(
-      found.message() ==
-      "sum.cu:10: error: uninitialised_read: thread (0,0,0) of block (2,0,0) reads 4 bytes of global memory, "
-      "which neither the host nor a kernel has written. cudaMalloc does not clear memory. Fill it first, by "
-      "a "
-      "copy, cudaMemset or an earlier kernel; or do not read it. (initcheck)");
+  CHECK(found.message() ==
+        "sum.cu:10: error: uninitialised_read: thread (0,0,0) of block (2,0,0) reads 4 bytes of global "
+        "memory, which neither the host nor a kernel has written. cudaMalloc does not clear memory. Fill it "
+        "first, by a copy, cudaMemset or an earlier kernel; or do not read it. (initcheck)");
 }
 
 TEST_CASE("a line in a header of the course is named with the line that called it") {

@@ -178,8 +178,7 @@ TEST_CASE("a wrong gradient is named with the element that is wrong most") {
   CHECK(result.largest == 0.5);
   CHECK(result.message() ==
         "dQ is wrong: dQ[1, 1] is 1.5, but central differences give 1, which is 0.5 away; 0.001 is allowed. "
-        "3 of 6 "
-        "elements are wrong: row 1 of 2.");
+        "3 of 6 elements are wrong: row 1 of 2.");
   got = Tensor<float>({2, 3}, 1.0f);
   got(0, 2) = -1;
   CHECK_THAT(compare_gradient("dQ", got, expected).message(),

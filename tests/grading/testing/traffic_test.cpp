@@ -38,8 +38,7 @@ TEST_CASE("reading more than is allowed names the bytes and the line that reads 
       reads_too_much(launch_of({reads(7, 640, 20, 20), reads(9, 6400, 200, 200)}), 3200, "to read x once");
   CHECK(said ==
         "Your code reads 7040 bytes or more, counted in whole sectors of 32 bytes; to read x once takes at "
-        "most 3200. "
-        "The line that reads most is kernel.cu:9, 6400 bytes.");
+        "most 3200. The line that reads most is kernel.cu:9, 6400 bytes.");
 }
 
 TEST_CASE("single floats that move whole sectors are told from reading twice") {
@@ -47,10 +46,8 @@ TEST_CASE("single floats that move whole sectors are told from reading twice") {
       reads_too_much(launch_of({reads(7, 400, 100, 100), reads(9, 800, 25, 25)}), 1200, "to read x once");
   CHECK(said ==
         "Your code reads 4000 bytes or more, counted in whole sectors of 32 bytes; to read x once takes at "
-        "most 1200. "
-        "Its threads ask for only 1200 of them: the rest of each sector is wasted. Most of that is in "
-        "kernel.cu:7, "
-        "2800 bytes.");
+        "most 1200. Its threads ask for only 1200 of them: the rest of each sector is wasted. Most of that "
+        "is in kernel.cu:7, 2800 bytes.");
 }
 
 TEST_CASE("scattered reading of each element once is a matter of sectors alone") {
@@ -66,14 +63,11 @@ TEST_CASE("scattered reading of each element once is a matter of sectors alone")
 
 TEST_CASE("two lanes may ask for the same number at the same time, and more are told to share it") {
   CHECK(reads_too_much(launch_of({reads(7, 7040, 100, 100)}), 3200, "to read x once").empty());
-  CHECK(
-      reads_too_much(launch_of({reads(7, 640, 20, 20), reads(9, 6432, 50, 50)}), 3200, "to read x once") ==
-      "The threads ask for 7072 bytes in all; to read x once takes at most 3200. Lanes of a warp that ask "
-      "for "
-      "the same number at the same time share a sector, but each of them loads it for itself. Let one of "
-      "them load what threads need together, and the others find it in shared memory. The line that asks for "
-      "most "
-      "is kernel.cu:9, 6432 bytes.");
+  CHECK(reads_too_much(launch_of({reads(7, 640, 20, 20), reads(9, 6432, 50, 50)}), 3200, "to read x once") ==
+        "The threads ask for 7072 bytes in all; to read x once takes at most 3200. Lanes of a warp that ask "
+        "for the same number at the same time share a sector, but each of them loads it for itself. Let one "
+        "of them load what threads need together, and the others find it in shared memory. The line that "
+        "asks for most is kernel.cu:9, 6432 bytes.");
 }
 
 TEST_CASE("writing too much names a line, and writing too little does not") {
@@ -94,8 +88,7 @@ TEST_CASE("lanes that store one after the other touch few sectors each time, and
   const std::string said = half_empty_sectors(line.counters.global_store, "store");
   CHECK(said ==
         "The warps store 128 bytes with 32 instructions, which take sectors of 1024 bytes: few lanes store "
-        "at a "
-        "time, and most lanes have nothing to do. Let all lanes of a warp store together.");
+        "at a time, and most lanes have nothing to do. Let all lanes of a warp store together.");
   CHECK(scattered_accesses(launch_of({line})) == said);
   line.counters.global_store = {3, 6, 6, 128, 192};  // a row of 32 numbers, and two of one each
   CHECK(scattered_accesses(launch_of({line})).empty());
@@ -138,14 +131,12 @@ TEST_CASE("a block in which one warp does more than twice its share is told", "[
   launch.order.busiest = 90;
   CHECK(few_warps_work(make_profile({launch})) ==
         "In each block of decode_kernel, one of 4 warps has 90 % of the accesses to memory and matrix "
-        "products. "
-        "Share the work out to all warps.");
+        "products. Share the work out to all warps.");
   CHECK(few_warps_work(make_profile({launch}), 3.7).empty());
   launch.loads = {.blocks = 1, .work = 10, .busiest = 9};
   CHECK(few_warps_load(make_profile({launch})) ==
         "In each block of decode_kernel, one of 4 warps has 90 % of the loads from global memory. Share the "
-        "work "
-        "out to all warps.");
+        "work out to all warps.");
   launch.block = {32, 1, 1};
   launch.order.busiest = 100;
   CHECK(few_warps_work(make_profile({launch})).empty());
@@ -158,8 +149,7 @@ TEST_CASE("warps of which few lanes are at work are told", "[traffic]") {
   profile.lanes = 79;
   CHECK(few_lanes_work(profile) ==
         "In a step of a warp, 7.9 of its 32 lanes are at work on average. Share the work out to all threads "
-        "of a "
-        "block.");
+        "of a block.");
   CHECK(few_lanes_work(Profile{}).empty());
 }
 

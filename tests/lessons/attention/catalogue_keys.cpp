@@ -51,8 +51,7 @@ void add_mask(Catalogue& to) {
   if (past != 0)
     add("mask_top_left", shifted(-past),
         "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the "
-        "last "
-        "key.");
+        "last key.");
   if (mask.causal) {
     add("causal_ignored", with([](reference::Mask& m) { m.causal = false; }),
         "Keys past the query's position are seen.");

@@ -230,8 +230,7 @@ void add_places(Collection& to, const Problem& p) {
         return Decision{{j / 4, i, h + b, 0}, j % 4};
       },
       "The counter has the sum of head and batch, which many pairs share. They have a word each: it is {key "
-      "/ "
-      "4, query, head, batch}.");
+      "/ 4, query, head, batch}.");
   to.add_decided(
       "counter_reversed",
       [](Int b, Int h, Int i, Int j) {

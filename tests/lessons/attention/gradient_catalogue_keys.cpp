@@ -33,8 +33,7 @@ void add_query_tiles(GradientCatalogue& to, Catalogue& views) {
         "last_query_tile_only", [&p, last](Int i, Int j) { return i >= last && p.sees(i, j); },
         "Only the queries from " + std::to_string(last) +
             " on are there: every tile of queries replaces what the others have added, or the others are "
-            "passed "
-            "by.");
+            "passed by.");
     if (Nq % width == 0)
       views.add_view(
           "last_query_tile_missing", [&p, last](Int i, Int j) { return i < last && p.sees(i, j); },
@@ -89,8 +88,7 @@ void add_causal_tiles(GradientCatalogue& to, Catalogue& views) {
     masked(
         "mask_top_left", [](Int i, Int j) { return j > i; },
         "Query i stands at key i here. It stands at key i + Nk - Nq, so that the last query stands at the "
-        "last "
-        "key.");
+        "last key.");
     if (!overflows)
       to.add("hidden_keys_score_0", {.hidden_score_0 = true, .empty_row_guarded = true, .reached = meet},
              kHiddenScore0);

@@ -87,8 +87,7 @@ grading::Mistake missing_tail(std::string name, std::size_t axis, std::string se
 /// For missing_tail() along an axis of queries.
 inline constexpr const char* kLastQueriesEmpty =
     "The last queries, those from {} on, are stored as if they saw no key: nothing was added up for them. "
-    "Does "
-    "the loop over the keys end before it comes to theirs?";
+    "Does the loop over the keys end before it comes to theirs?";
 inline constexpr const char* kLastQueriesMissing =
     "The last queries are missing: those from {} on. No block computes them (does the grid, or the loop over "
     "the queries, count all Nq? does it end early?), or their results are not stored, or in another place.";

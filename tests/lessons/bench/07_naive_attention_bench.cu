@@ -52,8 +52,7 @@ void measure(std::int64_t N, std::int64_t D, double copy_rate, bool& first) {
   const double operations = 4.0 * static_cast<double>(rows) * static_cast<double>(N * D);
   std::printf(
       "%s    {\"N\": %lld, \"D\": %lld, \"milliseconds\": %.4f, \"S_and_P_bytes\": %.0f, \"QKVO_bytes\": "
-      "%.0f, "
-      "\"moved_bytes\": %.0f, \"milliseconds_to_move\": %.4f, \"teraflops\": %.2f}",
+      "%.0f, \"moved_bytes\": %.0f, \"milliseconds_to_move\": %.4f, \"teraflops\": %.2f}",
       first ? "" : ",\n", static_cast<long long>(N), static_cast<long long>(D), ms, 2 * square_bytes,
       4 * linear_bytes, bytes, bytes / copy_rate * 1e-6, operations / ms * 1e-9);
   first = false;

@@ -95,8 +95,7 @@ TEST_CASE("an empty asm and an assembler label are harmless", "[rewriter][error]
 TEST_CASE("a kernel that returns a number is refused", "[rewriter][error]") {
   const std::string message =
       "1: A kernel is __global__ void and returns nothing. Let 'k' write its results to an array that it "
-      "gets "
-      "as a pointer.";
+      "gets as a pointer.";
   CHECK(refusal("__global__ float k(const float* x) { return x[0]; }") == message);
   CHECK(refusal("template <int N> __global__ unsigned int k();") == message);
   CHECK(refusal("__global__ static int k(void);") == message);
@@ -147,8 +146,7 @@ TEST_CASE("a function for the host alone is refused in device code, and in a lau
                 "* x; }\n}\n"
                 "__device__ float f(float x) { return twice<float>(x); }\n__global__ void k();\n}") ==
         "6: twice is for the host alone, and nvcc refuses it in a __device__ function: write __device__ in "
-        "front of "
-        "it, on line 4.");
+        "front of it, on line 4.");
   CHECK(refusal("void k(float* x) {}\n__global__ void j();\nvoid f(float* x) { k<<<1, 2>>>(x); }") ==
         "3: Only a kernel can be launched, and k, on line 1, has no __global__ in front.");
   CHECK(

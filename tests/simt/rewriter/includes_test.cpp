@@ -271,7 +271,6 @@ TEST_CASE("a header of a library that is left out is refused by name", "[rewrite
     CHECK(error.line == 2);
     CHECK(error.message ==
           "This program uses a part of Thrust (thrust/complex.h), which the simulator does not have. Compute "
-          "the "
-          "same in a kernel of your own, or on the host.");
+          "the same in a kernel of your own, or on the host.");
   }
 }

@@ -41,8 +41,7 @@ const char* explain(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:
       return "A kernel used memory that it may not touch: an index past the end of an array, or a pointer to "
-             "host "
-             "memory.";
+             "host memory.";
     case cudaErrorMisalignedAddress:
       return "A kernel used an address that is not a multiple of the size of what it reads or writes.";
     case cudaErrorLaunchTimeout:

@@ -217,8 +217,7 @@ class Worker {
       reply_.outcome.status = Status::died;
       reply_.outcome.message = fmt::format(
           "Your code started another process in {}, with fork() or something like it. A kernel's host code "
-          "has no need "
-          "of other processes: remove that call.",
+          "has no need of other processes: remove that call.",
           call.entry);
       return;
     }

@@ -48,7 +48,7 @@ AREAS = [
     (r"tests/lessons/attention/", "attention tests", {"drawn tests", "testing", "facts", "reference", "tensor"}),
     (r"tests/lessons/drawn/", "drawn tests", {"tensor"}),
     (r"tests/lessons/products/", "product tests", {"drawn tests", "testing", "tensor"}),
-    (r"tests/lessons/[^/]+$", "lesson test", {"attention tests", "drawn tests", "product tests", "contract", "testing", "facts", "reference", "tensor"}),
+    (r"tests/lessons/(\d\d_\w+/)?[^/]+$", "lesson test", {"attention tests", "drawn tests", "product tests", "contract", "testing", "facts", "reference", "tensor"}),
     (r"tests/support/", "support", {"facts"}),
     (r"tests/", "unit test", {"tensor", "reference", "device", "simt", "findings", "report", "base", "project", "facts", "confinement",
                              "build", "sanitizer", "calls", "testing", "judging", "worker", "classroom",

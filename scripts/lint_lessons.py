@@ -84,7 +84,7 @@ def check_mutants(folder, test):
     for stray in sorted(set(folder.glob("*")) - set(mutants)):
         yield f"{stray.relative_to(ROOT)}: a mutant is an edit of the solution, in a file *.mutant"
     known = finding_kinds()
-    for source in [test, *SHARED_BY_TESTS.glob("*.[hc]pp")]:
+    for source in [test, *(test.parent / folder.name).glob("*.cpp"), *SHARED_BY_TESTS.glob("*.[hc]pp")]:
         known |= set(re.findall(r'"(\w+)"', source.read_text(encoding="utf-8")))
     cases = {name for name, _ in TEST_CASE.findall(test.read_text(encoding="utf-8"))}
     for mutant in mutants:

@@ -3,7 +3,7 @@
 # course_add_lesson(<folder>)
 # For lessons/NN_name makes
 #   NN_name_entries  the object that gives any kernel of this lesson its table of entry points
-#   NN_name_test     the test program, from tests/lessons/NN_name_test.cpp
+#   NN_name_test     the test program, from tests/lessons/NN_name_test.cpp and the sources in tests/lessons/NN_name, if any
 #   NN_name_mistakes what that says of the mistakes it knows
 #   NN_name          both, and what runs them
 # and registers with CTest: the stub fails readably, the solution and each alternative pass, each mutant is rejected,
@@ -42,7 +42,8 @@ function(course_add_lesson folder)
   add_library(${id}_entries OBJECT ${entries_source})
   target_link_libraries(${id}_entries PRIVATE course::options)
 
-  add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp)
+  file(GLOB parts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/lessons/${id}/*.cpp)
+  add_executable(${id}_test ${PROJECT_SOURCE_DIR}/tests/lessons/${id}_test.cpp ${parts})
   # What tests share is linked before lesson_main, whose checks it calls.
   set(shared course::drawn_tests)
   if(number GREATER_EQUAL 6)

@@ -571,15 +571,6 @@ TEST_CASE("reads tiles as often as the contract says, in whole sectors, and stor
       require_no_atomics(*of_blocks);
     }
   }
-
-  // No block adds to what another one stores, in sizes that no kernel knows beforehand either.
-  Random random(case_seed());
-  const Sizes narrow{1, 2, random.integer(70, 100), random.integer(130, 180), random.integer(5, 20)},
-      wide{1, 1, random.integer(30, 80), random.integer(65, 140), random.integer(65, 128)};
-  for (const Sizes& n : {narrow, wide}) {
-    const Outcome of_tiles = check(kKernel, with_gradient(random_problem(n)), kCounted);
-    if (const Profile* of_all = profile_of(of_tiles)) require_no_atomics(*of_all);
-  }
   check_counted(kKernel, [](const Profile& of_drawn, const BackwardProblem& drawn) {
     require_loads_what_meets(of_drawn, drawn);
     require_no_atomics(of_drawn);

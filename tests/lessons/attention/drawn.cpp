@@ -18,8 +18,9 @@ using grading::Profile;
 
 namespace {
 
-/// Multiply-adds of Q·Kᵀ, of all batches and heads; where they are counted, of all rows that tiles pad.
-constexpr Int kMostProducts = 2'000'000, kMostPadded = 8'000'000;
+/// Multiply-adds of Q·Kᵀ, of all batches and heads; where they are counted, of all rows that tiles pad: fewer
+/// backward, where more products follow.
+constexpr Int kMostProducts = 2'000'000, kMostPadded = 5'000'000, kMostPaddedBackward = 2'500'000;
 constexpr Int kTile = 64;
 constexpr Int kMostKeys = 1500, kMostQueries = 500;
 
@@ -62,7 +63,7 @@ Sizes with_few_heads(Sizes n) {
   return n;
 }
 
-Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Heads heads, Random& random) {
+Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, bool backward, Heads heads, Random& random) {
   const Int step = takes.sixteen_bits ? 8 : 1, few = std::min(Int{64}, max_dim);
   const bool is_wide = kind == Sized::many_dimensions || kind == Sized::many_keys_and_dimensions ||
                        (kind == Sized::many_heads && chance(random, 2));
@@ -76,7 +77,8 @@ Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, Heads heads, Rand
     n.H = n.H_kv * (kind == Sized::many_heads ? random.integer(7, 16) : random.integer(1, 3));
   const bool is_padded = heads == Heads::few;
   if (is_padded) n = with_few_heads(n);
-  const Int tile = is_padded ? kTile : 1, most = is_padded ? kMostPadded : kMostProducts;
+  const Int tile = is_padded ? kTile : 1;
+  const Int most = !is_padded ? kMostProducts : backward ? kMostPaddedBackward : kMostPadded;
   const Int pairs = std::max(kTile, most / (n.B * n.H * n.D));
   if (kind == Sized::many_keys || kind == Sized::many_keys_and_dimensions || kind == Sized::hidden_keys) {
     n.Nk = kind == Sized::many_keys     ? random.integer(400, kMostKeys)
@@ -208,7 +210,7 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     const bool is_negative = is_next_negative && !has_infinities && !takes.sixteen_bits;
     if (!has_infinities) is_next_negative = !is_next_negative;  // so that there is one for sure
 
-    const Sizes n = drawn_sizes(kinds[i], takes, max_dim, heads, random);
+    const Sizes n = drawn_sizes(kinds[i], takes, max_dim, backward, heads, random);
     const reference::Mask mask = drawn_mask(kinds[i], n, is_causal[i], has_window[i], takes, random);
     const float far_below = is_negative ? 1000.0f : -1000.0f;
     Problem p = with_scores(random_problem(n, mask), scores[i], far_below, backward, in_float16, random);

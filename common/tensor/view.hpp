@@ -10,7 +10,8 @@ namespace course {
 ///
 /// A plain aggregate, so that it can be a kernel argument on the GPU and in the simulator alike. Strides are
 /// in elements; x(i0, i1, ...) is data[i0 * strides[0] + i1 * strides[1] + ...]. One type serves
-/// [batch, head, seq, dim] and [batch, seq, head, dim] without a copy. No index is checked.
+/// [batch, head, seq, dim] and [batch, seq, head, dim] without a copy. No index is checked. No two indices
+/// share an element, unless the contract of an entry says so.
 template <class T, int Rank>
 struct View {
   T* data;

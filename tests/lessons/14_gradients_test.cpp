@@ -187,10 +187,10 @@ Outcome run(const Head& p, HeadGradients& got, const CallOptions& options = {}) 
   const auto space = [&](std::int64_t rows, std::int64_t cols, bool by_columns, std::int64_t gaps) {
     return Tensor<float>({rows, cols}, strides_of(rows, cols, by_columns, gaps * p.gap), -1000.0f);
   };
-  const bool by_columns = p.by_columns;
+  const auto& [of_q, of_k, of_v, of_do, of_dq, of_dk, of_dv] = p.by_columns;
   Tensor<float> dP = space(p.Nq(), p.Nk(), false, 1), dS = space(p.Nq(), p.Nk(), false, 2),
-                dQ = space(p.Nq(), p.D(), by_columns, 3), dK = space(p.Nk(), p.D(), by_columns, 4),
-                dV = space(p.Nk(), p.D(), by_columns, 5);
+                dQ = space(p.Nq(), p.D(), of_dq, 3), dK = space(p.Nk(), p.D(), of_dk, 4),
+                dV = space(p.Nk(), p.D(), of_dv, 5);
   Outcome outcome = call_with(options, ENTRY(attention_backward), in(p.Q, "Q"), in(p.K, "K"), in(p.V, "V"),
                               in(p.P, "P"), in(p.dO, "dO"), out(dP, "dP"), out(dS, "dS"), out(dQ, "dQ"),
                               out(dK, "dK"), out(dV, "dV"), p.scale);
@@ -198,9 +198,9 @@ Outcome run(const Head& p, HeadGradients& got, const CallOptions& options = {}) 
   return outcome;
 }
 
-HeadGradients run(const Head& p) {
+HeadGradients run(const Head& p, const CallOptions& options = {}) {
   HeadGradients got;
-  const Outcome outcome = run(p, got);
+  const Outcome outcome = run(p, got, options);
   require_ran(outcome);
   require(outcome.counters.at("launches") <= 5, "Your code launched " +
                                                     std::to_string(outcome.counters.at("launches")) +
@@ -230,9 +230,9 @@ void require_gradients(const HeadGradients& got, const Head& p) {
 }
 
 /// Runs attention_backward and compares.
-void check(const Head& p) {
+void check(const Head& p, const CallOptions& options = {}) {
   INFO("Nq = " << p.Nq() << ", Nk = " << p.Nk() << ", D = " << p.D() << ", scale = " << p.scale);
-  require_gradients(run(p), p);
+  require_gradients(run(p, options), p);
 }
 
 /// The same bits in every order of blocks and threads.
@@ -353,8 +353,12 @@ TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leave
   }
   Random random(case_seed());  // for sizes and strides that no kernel knows beforehand
   for (int i = 0; i < 3; ++i) {
-    const auto [M, K, N] =
-        std::array{drawn::length(random, 150), drawn::length(random, 150), drawn::length(random, 60)};
+    std::array sizes{drawn::length(random, 150), drawn::length(random, 150), drawn::length(random, 60)};
+    if (i > 0) {  // a long sum over rows, or over columns
+      sizes = {drawn::length(random, 40), drawn::length(random, 40), drawn::length(random, 40)};
+      sizes[i == 1 ? 0 : 2] = random.integer(200, 1500);
+    }
+    const auto [M, K, N] = sizes;
     const Product dense = random_product(M, K, N);
     const auto any = [&](const Tensor<float>& x) {
       return laid_out(drawn::times(x, drawn::factor(random)),
@@ -488,7 +492,10 @@ TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softm
   check(p);
   Random random(case_seed());  // for rows that no kernel knows beforehand
   for (int i = 0; i < 3; ++i) {
-    Rows drawn = random_rows(random.integer(3, 12), drawn::length(random, 3000), random.integer(0, 3));
+    const bool are_many = i == 1;
+    Rows drawn =
+        random_rows(are_many ? random.integer(20, 120) : random.integer(3, 12),
+                    are_many ? random.integer(257, 600) : drawn::length(random, 3000), random.integer(0, 3));
     drawn.dP = drawn::times(std::move(drawn.dP), drawn::factor(random));
     if (i == 0)
       drawn.P = drawn::times(std::move(drawn.P), std::abs(drawn::factor(random, 3)));  // sums other than 1
@@ -498,7 +505,7 @@ TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softm
         drawn.P(row, col) = 0.0f;
         drawn.dP(row, col) = odd[static_cast<std::size_t>(random.integer(0, 3))];
       }
-    check(drawn);
+    require_launch(check(drawn), drawn.rows());
   }
 }
 
@@ -677,14 +684,22 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
   check(random_head(20, 140, 9, 3));
   check(random_head(130, 33, 70, 1));
   check(random_head(20, 31, 9, 2, true));
+  for (const CallOptions& shifted : with_shifted_arrays(10)) {
+    INFO("One of the matrices begins at no multiple of 16 bytes");
+    check(random_head(20, 24, 8), shifted);
+  }
   check_orders(random_head(70, 90, 9));
   for (const auto& [Nq, Nk, D] :
        {std::array<Col, 3>{1, 6, 3}, {6, 1, 3}, {6, 3, 1}, {1, 1, 1}, {4, 0, 3}, {0, 4, 3}})
     check(random_head(Nq, Nk, D));
   Random random(case_seed());  // for sizes and scales that no kernel knows beforehand
   for (const Col most : {60, 130, 10}) {
-    Head drawn = random_head(drawn::length(random, 130), drawn::length(random, 130), random.integer(1, most),
-                             random.integer(0, 4), random.integer(0, 1) == 1);
+    // With few dimensions, long sums over queries and over keys.
+    const auto length = [&] { return most > 10 ? drawn::length(random, 130) : random.integer(201, 260); };
+    std::array<bool, 7> by_columns{};
+    for (bool& one : by_columns) one = random.integer(0, 1) == 1;
+    Head drawn = with_columns(random_head(length(), length(), random.integer(1, most), random.integer(0, 4)),
+                              by_columns);
     drawn.scale = 2.0f * static_cast<float>(random.uniform()) - 1.0f;
     drawn.V = drawn::times(std::move(drawn.V), drawn::factor(random));
     drawn.dO = drawn::times(std::move(drawn.dO), drawn::factor(random));

@@ -480,7 +480,7 @@ TEST_CASE("agrees with central differences", "[l18][dropout][points:1]") {
 namespace {
 
 Problem with_drawn_dropout(const Problem& p, Random& random) {
-  return dropped(p, 0.05f + 0.9f * static_cast<float>(random.uniform()), random.bits());
+  return dropped(p, drawn_dropout(random), random.bits());
 }
 
 }  // namespace

@@ -347,9 +347,7 @@ TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
 namespace {
 
 Problem with_drawn_dropout(const Problem& p, Random& random) {
-  return random.integer(0, 1) == 0
-             ? p
-             : dropped(p, 0.05f + 0.9f * static_cast<float>(random.uniform()), random.bits());
+  return random.integer(0, 1) == 0 ? p : dropped(p, drawn_dropout(random), random.bits());
 }
 
 }  // namespace

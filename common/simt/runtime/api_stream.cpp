@@ -46,7 +46,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   SIMT_API_ENTRY();
   if (stream == nullptr || !context.is_stream(stream)) return context.fail(cudaErrorInvalidResourceHandle);
   context.destroy_stream(stream);
-  return after_waiting(context);
+  return cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {

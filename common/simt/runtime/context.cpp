@@ -73,9 +73,14 @@ cudaError_t Context::misuse(cudaError_t error, const char* kind, const std::stri
   return fail(error);
 }
 
-bool Context::is_stream(cudaStream_t stream) const {
+bool Context::has_queue(cudaStream_t stream) const {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
          streams_.contains(stream);
+}
+
+bool Context::is_stream(cudaStream_t stream) const {
+  const auto known = streams_.find(stream);
+  return known != streams_.end() ? !known->second->destroyed : has_queue(stream);
 }
 
 SimtStream& Context::resolve(cudaStream_t stream) {
@@ -110,10 +115,7 @@ cudaStream_t Context::create_stream(bool waits_for_default) {
   return handle;
 }
 
-void Context::destroy_stream(cudaStream_t stream) {
-  run_stream(stream);  // CUDA lets queued work finish
-  streams_.erase(stream);
-}
+void Context::destroy_stream(cudaStream_t stream) { streams_.at(stream)->destroyed = true; }
 
 cudaEvent_t Context::create_event(bool timed) {
   auto event = std::make_unique<SimtEvent>();
@@ -165,7 +167,7 @@ void Context::drain(SimtStream& stream, std::uint64_t last_number) {
       drain(default_stream_, operation.number);
     }
     host_touches().relax();
-    if (operation.after && is_stream(operation.after->stream))
+    if (operation.after && has_queue(operation.after->stream))
       drain(resolve(operation.after->stream), operation.after->number);
     operation.run();
   }
@@ -177,7 +179,7 @@ void Context::run_stream(cudaStream_t stream) {
 }
 
 void Context::run_until(cudaEvent_t event) {
-  if (event->recorded && !event->done && is_stream(event->stream))
+  if (event->recorded && !event->done && has_queue(event->stream))
     drain(resolve(event->stream), event->number);
   host_first.let_host_look();
 }
@@ -196,6 +198,7 @@ void Context::run_each_stream() {
 void Context::run_all() {
   do run_each_stream();
   while (!is_idle());  // a host function may queue more in a stream that has had its turn
+  std::erase_if(streams_, [](const auto& entry) { return entry.second->destroyed; });
   host_first.let_host_look();
 }
 

@@ -67,6 +67,7 @@ struct SimtStream {
   };
   std::deque<Operation> queue;
   bool waits_for_default = true;  ///< false: created with cudaStreamNonBlocking
+  bool destroyed = false;         ///< but what is queued is still to run
   SimtCapture* capture = nullptr;
 };
 
@@ -170,6 +171,7 @@ class Context {
   bool is_stream(cudaStream_t stream) const;
   bool is_event(cudaEvent_t event) const { return events_.contains(event); }
   cudaStream_t create_stream(bool waits_for_default);
+  /// What is queued in it runs later, as that of any other stream.
   void destroy_stream(cudaStream_t stream);
   cudaEvent_t create_event(bool timed);
   void destroy_event(cudaEvent_t event) { events_.erase(event); }
@@ -210,6 +212,7 @@ class Context {
 
  private:
   Context() = default;
+  bool has_queue(cudaStream_t stream) const;  ///< it is a stream, or has been destroyed since
   SimtStream& resolve(cudaStream_t stream);
   void drain(SimtStream& stream, std::uint64_t last_number);
   void run_each_stream();

@@ -1,6 +1,7 @@
 #include "14_gradients/problems.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "grading/testing/case.hpp"
@@ -71,11 +72,29 @@ Strides strides_of(std::int64_t rows, std::int64_t cols, bool by_columns, std::i
 
 Head random_head(std::int64_t Nq, std::int64_t Nk, std::int64_t D, std::int64_t gap, bool by_columns) {
   const auto matrix = [&](std::int64_t rows, std::uint64_t number) {
-    return laid_out(uniform({rows, D}, -1.0f, 1.5f, case_seed() + number),
-                    strides_of(rows, D, by_columns, gap * static_cast<std::int64_t>(number)));
+    return uniform({rows, D}, -1.0f, 1.5f, case_seed() + number);
   };
-  return {matrix(Nq, 1), matrix(Nk, 2), matrix(Nk, 3), with_gap(probabilities(Nq, Nk, case_seed()), gap),
-          matrix(Nq, 4), 0.3f,          gap,           by_columns};
+  const Head dense{matrix(Nq, 1),
+                   matrix(Nk, 2),
+                   matrix(Nk, 3),
+                   with_gap(probabilities(Nq, Nk, case_seed()), gap),
+                   matrix(Nq, 4),
+                   0.3f,
+                   gap};
+  std::array<bool, 7> all{};
+  all.fill(by_columns);
+  return with_columns(dense, all);
+}
+
+Head with_columns(Head p, const std::array<bool, 7>& by_columns) {
+  std::size_t number = 0;
+  for (Tensor<float>* const x : {&p.Q, &p.K, &p.V, &p.dO}) {
+    const bool lies_by_columns = by_columns[number++];
+    *x = laid_out(
+        *x, strides_of(x->shape()[0], p.D(), lies_by_columns, p.gap * static_cast<std::int64_t>(number)));
+  }
+  p.by_columns = by_columns;
+  return p;
 }
 
 Head head_of_the_notes() {

@@ -2,6 +2,7 @@
 /// @file
 /// Problems of lesson 14: what its three entries are given.
 
+#include <array>
 #include <cstdint>
 
 #include "tensor/tensor.hpp"
@@ -53,8 +54,8 @@ Rows rows_of_the_notes();
 struct Head {
   Tensor<float> Q, K, V, P, dO;  // (Nq, D), (Nk, D), (Nk, D), (Nq, Nk) and (Nq, D)
   float scale;
-  std::int64_t gap = 0;     // how much further apart rows lie than they must
-  bool by_columns = false;  // whether those of (Nq, D) and (Nk, D), and their gradients, lie by columns
+  std::int64_t gap = 0;              // how much further apart rows lie than they must
+  std::array<bool, 7> by_columns{};  // whether Q, K, V, dO, dQ, dK and dV lie by columns
 
   std::int64_t Nq() const { return Q.shape()[0]; }
   std::int64_t Nk() const { return K.shape()[0]; }
@@ -66,6 +67,9 @@ Strides strides_of(std::int64_t rows, std::int64_t cols, bool by_columns, std::i
 
 Head random_head(std::int64_t Nq, std::int64_t Nk, std::int64_t D, std::int64_t gap = 0,
                  bool by_columns = false);
+
+/// Q, K, V and dO are laid out anew.
+Head with_columns(Head p, const std::array<bool, 7>& by_columns);
 
 /// The row of the notes as a query that meets four keys.
 Head head_of_the_notes();

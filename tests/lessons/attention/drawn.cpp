@@ -158,7 +158,8 @@ Problem with_scores(Problem p, ScoresAre scores, float shift, bool backward, boo
 }
 
 Layout drawn_layout(const Problem& p, Random& random) {
-  const Layout all[] = {Layout::heads_outside, Layout::heads_inside, Layout::heads_first, Layout::seq_first,
+  const Layout all[] = {Layout::heads_outside, Layout::heads_inside, Layout::heads_first,
+                        Layout::seq_first,     Layout::batch_inside, Layout::batch_last,
                         Layout::packed,        Layout::far_apart,    layout_with_gaps(p)};
   return all[random.integer(0, std::ssize(all) - 1)];
 }
@@ -168,6 +169,8 @@ std::string name_of(Layout layout) {
          : layout == Layout::heads_inside ? "[batch, seq, head, dim]"
          : layout == Layout::heads_first  ? "[head, batch, seq, dim]"
          : layout == Layout::seq_first    ? "[seq, batch, head, dim]"
+         : layout == Layout::batch_inside ? "[head, seq, batch, dim]"
+         : layout == Layout::batch_last   ? "[seq, head, batch, dim]"
          : layout == Layout::packed       ? "a part of [batch, seq, 3, head, dim]"
          : layout == Layout::far_apart    ? "[batch, head, seq, dim] with long gaps behind rows"
                                           : "[batch, head, seq, dim] with gaps";
@@ -206,8 +209,8 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     const bool in_float16 = takes.sixteen_bits && is_float16[i];
     const bool has_infinities = scores[i] == ScoresAre::minus_inf || scores[i] == ScoresAre::empty_rows;
     const bool is_shifted = scores[i] == ScoresAre::shifted;
-    // In 16 bits, contracts ask for a scale that is not negative.
-    const bool is_negative = is_next_negative && !has_infinities && !takes.sixteen_bits;
+    // Forward in 16 bits, the contract asks for a scale that is not negative.
+    const bool is_negative = is_next_negative && !has_infinities && (backward || !takes.sixteen_bits);
     if (!has_infinities) is_next_negative = !is_next_negative;  // so that there is one for sure
 
     const Sizes n = drawn_sizes(kinds[i], takes, max_dim, backward, heads, random);
@@ -225,7 +228,7 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     }
     // What shifts scores is exact with the scale that they have: else luck decides how exact lse is.
     if (!is_shifted && scores[i] != ScoresAre::growing)
-      p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
+      p.scale *= std::exp2(4.7f * static_cast<float>(random.uniform()) - 4.0f);
     if (is_negative) p.scale = -p.scale;
     // Far below a learned sink, no weight would be left.
     if (takes.sink_array && !is_shifted && (has_sink[i] || kinds[i] == Sized::hidden_keys)) {

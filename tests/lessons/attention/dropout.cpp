@@ -255,6 +255,11 @@ void add_places(Collection& to, const Problem& p) {
 
 Decision decision_of(Int b, Int h, Int i, Int j) { return {{j / 4, i, h, b}, j % 4}; }
 
+float drawn_dropout(Random& random) {
+  const auto share = static_cast<float>(random.uniform());
+  return random.integer(0, 1) == 0 ? 0.0005f + 0.0995f * share : 0.1f + 0.85f * share;
+}
+
 std::uint32_t word_of(const Decision& decision, std::uint64_t seed) {
   Words counter{};
   for (std::size_t n = 0; n < counter.size(); ++n)

@@ -235,7 +235,7 @@ Problem mostly_blind(bool grouped) {
   Random random(case_seed() + 9);
   const Int Nk = random.integer(66, 100), H_kv = random.integer(1, 2);
   const Sizes n{random.integer(1, 2),          H_kv * (grouped ? random.integer(1, 2) : 1),
-                Nk + random.integer(200, 260), Nk,
+                Nk + random.integer(140, 200), Nk,
                 8 * random.integer(1, 16),     H_kv};
   return random_problem(n, {.causal = true});
 }

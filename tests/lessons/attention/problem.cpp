@@ -27,6 +27,8 @@ Strides strides_of(const Shape& shape, Layout layout) {
     if (layout == Layout::heads_first) return {N, B * N, 1};
     if (layout == Layout::heads_inside) return {N * H, 1, H};
     if (layout == Layout::seq_first) return {H, 1, B * H};
+    if (layout == Layout::batch_inside) return {1, N * B, B};
+    if (layout == Layout::batch_last) return {1, B, H * B};
     if (layout == Layout::packed) return {N * 3 * H, 1, 3 * H};
     if (layout == Layout::far_apart) return {H * N * times, N * times, times};
     const Int head = N + 3;
@@ -36,6 +38,8 @@ Strides strides_of(const Shape& shape, Layout layout) {
   if (layout == Layout::heads_inside) return {N * H * D, D, H * D, 1};
   if (layout == Layout::heads_first) return {N * D, B * N * D, D, 1};
   if (layout == Layout::seq_first) return {H * D, D, B * H * D, 1};
+  if (layout == Layout::batch_inside) return {D, N * B * D, B * D, 1};
+  if (layout == Layout::batch_last) return {D, B * D, H * B * D, 1};
   if (layout == Layout::packed) return {N * 3 * H * D, D, 3 * H * D, 1};
   if (layout == Layout::far_apart) return {H * N * times * D, N * times * D, times * D, 1};
   // Numbers that no two axes have in common.

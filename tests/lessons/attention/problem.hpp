@@ -31,6 +31,8 @@ enum class Layout {
   heads_inside,   ///< [batch, seq, head, dim], without gaps; of rank 3, the heads are side by side
   heads_first,    ///< [head, batch, seq, dim], without gaps
   seq_first,      ///< [seq, batch, head, dim], without gaps
+  batch_inside,   ///< [head, seq, batch, dim], without gaps
+  batch_last,     ///< [seq, head, batch, dim], without gaps
   packed,         ///< a third of [batch, seq, 3, head, dim]: Q, K or V where one product made them all
   far_apart,      ///< [batch, head, seq, dim], with gaps behind rows of several times their length
   gaps,           ///< [batch, head, seq, dim], with gaps of another size behind every axis

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <functional>
 
 #include "support.hpp"
 
@@ -114,6 +115,48 @@ TEST_CASE("a non-blocking stream does not wait for the default stream", "[simt][
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);  // adds to the old value
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);        // then the default stream sets it
   REQUIRE(to_host(value, 1)[0] == 7);
+}
+
+TEST_CASE("work of a stream that is destroyed runs later, in no order with other streams", "[simt][stream]") {
+  for (const simt::Order order : {simt::Order::forward, simt::Order::reverse}) {
+    const FreshDevice device;
+    simt::Settings settings;
+    settings.order = order;
+    simt::configure(settings);
+    int* value = device_array<int>(1);
+    set_kernel<<<1, 1>>>(value, 1);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    cudaStream_t first = nullptr, second = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking) == cudaSuccess);
+    const bool first_is_first = std::less<>()(first, second) == (order == simt::Order::reverse);
+    set_kernel<<<1, 1, 0, first>>>(value, 5);
+    add_kernel<<<1, 1, 0, second>>>(value, 10);
+    REQUIRE(cudaStreamDestroy(first) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(first) == cudaErrorInvalidResourceHandle);
+    REQUIRE(cudaStreamDestroy(second) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(to_host(value, 1)[0] == (first_is_first ? 15 : 5));
+  }
+}
+
+TEST_CASE("an event of a stream that is destroyed is waited for", "[simt][stream]") {
+  const FreshDevice device;
+  int* value = device_array<int>(1);
+  cudaStream_t first = nullptr, second = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking) == cudaSuccess);
+  cudaEvent_t event = nullptr;
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  set_kernel<<<1, 1, 0, first>>>(value, 5);
+  REQUIRE(cudaEventRecord(event, first) == cudaSuccess);
+  REQUIRE(cudaStreamDestroy(first) == cudaSuccess);
+  REQUIRE(cudaStreamWaitEvent(second, event) == cudaSuccess);
+  add_kernel<<<1, 1, 0, second>>>(value, 10);
+  REQUIRE(cudaStreamSynchronize(second) == cudaSuccess);
+  CHECK(to_host(value, 1)[0] == 15);
+  REQUIRE(cudaEventSynchronize(event) == cudaSuccess);
+  REQUIRE(cudaStreamDestroy(second) == cudaSuccess);
 }
 
 TEST_CASE("waiting for all runs streams that nothing orders in either order", "[simt][stream]") {

@@ -159,10 +159,24 @@ void check_occupancy(const std::vector<Pair>& pairs, const Device& device) {
                   mistakes_of_occupancy(pairs, device));
 }
 
+/// A device whose limits nobody knows beforehand.
+Device random_device(Random& random) {
+  const auto up_to = [&](int least, int most) { return static_cast<int>(random.integer(least, most)); };
+  Device device = kH100;
+  device.warps = up_to(2, 64), device.blocks = up_to(1, 32);
+  device.registers = 256 * up_to(48, 512), device.thread_registers = up_to(64, 255);
+  device.block_threads = 32 * up_to(2, 48);
+  device.block_shared_bytes = 1024 * up_to(8, 227), device.shared_bytes = device.block_shared_bytes + 1024;
+  device.name = fmt::format(
+      "{} warps, {} blocks, {} registers, {} a thread, {} threads and {} bytes of shared memory for a block",
+      device.warps, device.blocks, device.registers, device.thread_registers, device.block_threads,
+      device.block_shared_bytes);
+  return device;
+}
+
 /// Usages that nobody knows beforehand, with every number up to these.
-std::vector<Pair> random_pairs(const Usage& largest, const Device& device) {
+std::vector<Pair> random_pairs(const Usage& largest, const Device& device, Random& random) {
   constexpr int kCount = 12;
-  Random random(case_seed());
   const auto up_to = [&](int least, int most) { return static_cast<int>(random.integer(least, most)); };
   std::vector<Pair> pairs;
   for (int i = 0; i < kCount; ++i) {
@@ -242,14 +256,7 @@ void check_candidates(const ProblemSize& size, const Device& device, const std::
 
 /// Checks the candidates of a device and a size that nobody knows beforehand.
 void check_random_candidates(Random& random, const ProblemSize& least, const ProblemSize& most) {
-  const auto up_to = [&](int from, int to) { return static_cast<int>(random.integer(from, to)); };
-  Device device = kH100;
-  device.warps = up_to(2, 64), device.blocks = up_to(1, 32);
-  device.registers = 256 * up_to(48, 256), device.thread_registers = up_to(64, 255);
-  device.block_shared_bytes = 1024 * up_to(8, 227), device.shared_bytes = device.block_shared_bytes + 1024;
-  device.name = fmt::format(
-      "{} warps, {} blocks, {} registers, {} a thread, and {} bytes of shared memory for a block",
-      device.warps, device.blocks, device.registers, device.thread_registers, device.block_shared_bytes);
+  const Device device = random_device(random);
   const ProblemSize size{random.integer(least.M, most.M), random.integer(least.N, most.N), 64,
                          random.integer(0, 1) == 0 ? Type::float32 : Type::bfloat16};
   std::vector<int> expected;
@@ -573,7 +580,8 @@ TEST_CASE("occupancy: warps and blocks", "[l23][blocks_per_multiprocessor][point
                    {{17, 24, 0}, 32}},
                   kH100);
   check_occupancy({{{32, 16, 0}, 24}, {{64, 16, 0}, 24}, {{1024, 16, 0}, 1}, {{96, 16, 0}, 16}}, kL40);
-  check_occupancy(random_pairs({1024, 16, 0}, kL40), kL40);
+  Random random(case_seed());
+  check_occupancy(random_pairs({1024, 16, 0}, kL40, random), kL40);
 }
 
 TEST_CASE("occupancy: registers, by the warp and by the partition",
@@ -592,7 +600,14 @@ TEST_CASE("occupancy: registers, by the warp and by the partition",
                    {{1024, 64, 0}, 1},
                    {{1024, 65, 0}, 0}},
                   kH100);
-  check_occupancy(random_pairs({1024, 255, 0}, kH100), kH100);
+  Random random(case_seed());
+  check_occupancy(random_pairs({1024, 255, 0}, kH100, random), kH100);
+  for (int i = 0; i < 4; ++i) {  // as many registers as nobody knows beforehand
+    Device device = kH100;
+    device.registers = 256 * static_cast<int>(random.integer(48, 512));
+    device.name = fmt::format("an H100 with {} registers", device.registers);
+    check_occupancy(random_pairs({512, 120, 0}, device, random), device);
+  }
 }
 
 TEST_CASE("occupancy: shared memory, and what the system takes of it",
@@ -609,7 +624,8 @@ TEST_CASE("occupancy: shared memory, and what the system takes of it",
   check_occupancy(
       {{{128, 40, 166912}, 1}, {{128, 40, 82944}, 2}, {{128, 40, 82945}, 1}, {{128, 40, 50177}, 3}}, kA100);
   check_occupancy({{{128, 40, 101376}, 1}, {{128, 40, 50176}, 2}, {{128, 40, 50177}, 1}}, kL40);
-  check_occupancy(random_pairs({256, 40, 166912}, kA100), kA100);
+  Random random(case_seed());
+  check_occupancy(random_pairs({256, 40, 166912}, kA100, random), kA100);
   Device turing = kL40;  // of which the system takes nothing
   turing.name = "T4";
   turing.warps = 32, turing.blocks = 16;
@@ -627,11 +643,23 @@ TEST_CASE("occupancy: blocks larger than a block may be", "[l23][blocks_per_mult
                    {{256, 128, 16896}, 2}},
                   kH100);
   check_occupancy({{{128, 40, 166912}, 1}, {{128, 40, 166913}, 0}}, kA100);
-  check_occupancy(random_pairs({2048, 300, 300'000}, kH100), kH100);
+  Random random(case_seed());
+  check_occupancy(random_pairs({2048, 300, 300'000}, kH100, random), kH100);
   Device few = kH100;  // as a kernel is compiled with -maxrregcount=64
   few.name = "an H100 with 64 registers a thread";
   few.thread_registers = 64;
   check_occupancy({{{256, 64, 0}, 4}, {{256, 65, 0}, 0}}, few);
+  for (int i = 0; i < 8; ++i) {  // sizes around the limit of the threads, then around all limits
+    Device device = i < 4 ? kH100 : random_device(random);
+    if (i < 4) {
+      device.block_threads = 32 * static_cast<int>(random.integer(2, 48));
+      device.name = fmt::format("an H100 with blocks of up to {} threads", device.block_threads);
+    }
+    check_occupancy(random_pairs({device.block_threads * 5 / 4, device.thread_registers * 9 / 8,
+                                  device.block_shared_bytes * 9 / 8},
+                                 device, random),
+                    device);
+  }
 }
 
 TEST_CASE("occupancy: refuses a usage that no kernel has", "[l23][blocks_per_multiprocessor][points:1]") {
@@ -685,6 +713,62 @@ TEST_CASE("leaves out tiles that lie outside of C for the most part", "[l23][con
   for (int i = 0; i < 20; ++i) check_random_candidates(random, {0, 0, 7}, {300, 300, 7});
 }
 
+namespace {
+
+constexpr double kNone[] = {kRefused, kNan, kInf};  ///< costs of kernels that do not run
+
+double drawn_none(Random& random) { return kNone[random.integer(0, std::ssize(kNone) - 1)]; }
+
+/// Of any size, but close together or equal; some kernels do not run.
+std::vector<double> drawn_costs(Random& random) {
+  std::vector<double> costs;
+  const double usual = std::abs(static_cast<double>(drawn::factor(random, 30)));
+  const bool equal = random.integer(0, 1) == 1;
+  for (int i = 0; i < kCompiledCount; ++i)
+    costs.push_back(random.integer(0, 3) == 0 ? drawn_none(random)
+                                              : usual * (1 + (equal ? 0 : random.uniform() / 10)));
+  return costs;
+}
+
+/// The first candidate of least cost; -1 if none runs.
+int least_of(const std::vector<double>& costs, const std::vector<Configuration>& candidates) {
+  int least = -1;
+  for (int i = 0; i < kCompiledCount; ++i) {
+    const double cost = costs[static_cast<std::size_t>(i)];
+    const bool may_be = std::isfinite(cost) && cost != kRefused &&
+                        std::find(candidates.begin(), candidates.end(), kCompiled[i]) != candidates.end();
+    if (may_be && (least < 0 || cost < costs[static_cast<std::size_t>(least)])) least = i;
+  }
+  return least;
+}
+
+ProblemSize drawn_size(Random& random, std::int64_t least, std::int64_t most) {
+  const auto length = [&] { return random.integer(least, most); };
+  return {length(), length(), length(), random.integer(0, 1) == 0 ? Type::float32 : Type::bfloat16};
+}
+
+/// Of costs, sizes and limits that nobody knows beforehand.
+void check_search_or_none(const ProblemSize& size, const Device& device, const std::vector<double>& costs) {
+  const int least = least_of(costs, candidates_of(size, device));
+  if (least >= 0) return check_search(size, device, costs, least);
+  INFO("No kernel runs: " << text_of(size) << "; " << describe(costs));
+  require_throws<std::runtime_error>(search(size, device, costs).outcome);
+}
+
+std::size_t place_of(const Configuration& c) {
+  return static_cast<std::size_t>(std::find(std::begin(kCompiled), std::end(kCompiled), c) -
+                                  std::begin(kCompiled));
+}
+
+/// One of the candidates; the first kernel if there is none.
+std::size_t drawn_candidate(const ProblemSize& size, const Device& device, Random& random) {
+  const std::vector<Configuration> candidates = candidates_of(size, device);
+  if (candidates.empty()) return 0;
+  return place_of(candidates[static_cast<std::size_t>(random.integer(0, std::ssize(candidates) - 1))]);
+}
+
+}  // namespace
+
 TEST_CASE("search: the least cost, wherever it is", "[l23][best_configuration][points:2]") {
   for (int least = 0; least < kCompiledCount; ++least)
     check_search(kCompiled[least].type == Type::float32 ? kLarge : kLarge16, kH100,
@@ -699,6 +783,14 @@ TEST_CASE("search: of equal costs, the first", "[l23][best_configuration][points
   check_search(kLarge, kH100, costs_with(3, {}), 0);
   check_search(kLarge, kH100, costs_with(3, {{2, 1}, {5, 1}, {9, 1}}), 2);
   check_search(kLarge, kH100, costs_with(0, {}), 0);
+  Random random(case_seed());  // for costs and sizes that nobody knows beforehand
+  for (int i = 0; i < 6; ++i) {
+    const double usual = std::abs(static_cast<double>(drawn::factor(random, 30)));
+    std::vector<double> costs = costs_with(usual, {});
+    for (double& cost : costs)
+      if (random.integer(0, 2) == 0) cost = i % 2 == 0 ? usual / 2 : 2 * usual;
+    check_search_or_none(drawn_size(random, 100, 9000), kH100, costs);
+  }
 }
 
 TEST_CASE("search: goes on when a configuration does not run", "[l23][best_configuration][points:2]") {
@@ -708,6 +800,16 @@ TEST_CASE("search: goes on when a configuration does not run", "[l23][best_confi
   check_search(kLarge, kH100, costs_with(kNan, {{3, 5}}), 3);
   check_search(kLarge, kH100, costs_with(3, {{1, kNan}, {2, -kInf}, {7, 2}, {8, kInf}}), 7);
   check_search(kLarge, kH100, costs_with(kInf, {{9, 1e300}}), 9);
+  Random random(case_seed());
+  for (int i = 0; i < 6; ++i) {  // in the last three, one of them alone
+    const ProblemSize size = drawn_size(random, 32, 9000);
+    std::vector<double> costs = drawn_costs(random);
+    if (i >= 3) {
+      for (double& cost : costs) cost = drawn_none(random);
+      costs[drawn_candidate(size, kH100, random)] = std::abs(static_cast<double>(drawn::factor(random, 30)));
+    }
+    check_search_or_none(size, kH100, costs);
+  }
 }
 
 TEST_CASE("search: says so when nothing runs, and passes on what it does not know",
@@ -718,14 +820,28 @@ TEST_CASE("search: says so when nothing runs, and passes on what it does not kno
     INFO(describe(costs));
     require_throws<std::runtime_error>(search(kLarge, kH100, costs).outcome);
   }
-  Device nothing = kH100;
-  nothing.name = "a device that holds no block";
-  nothing.blocks = 0;
-  INFO("Then " << nothing.name);
-  require_throws<std::runtime_error>(search(kLarge, nothing, costs_with(1, {})).outcome);
-  const std::vector<double> broken = costs_with(2, {{4, kBroken}});
-  INFO("Then " << describe(broken));
-  require_throws<std::logic_error>(search(kLarge, kH100, broken).outcome);
+  {
+    Device nothing = kH100;
+    nothing.name = "a device that holds no block";
+    nothing.blocks = 0;
+    INFO("The device is " << nothing.name);
+    require_throws<std::runtime_error>(search(kLarge, nothing, costs_with(1, {})).outcome);
+  }
+  {
+    const std::vector<double> broken = costs_with(2, {{4, kBroken}});
+    INFO(describe(broken));
+    require_throws<std::logic_error>(search(kLarge, kH100, broken).outcome);
+  }
+  Random random(case_seed());  // for sizes, and places in kCompiled, that nobody knows beforehand
+  for (int i = 0; i < 6; ++i) {
+    const ProblemSize size = drawn_size(random, 32, 9000);
+    std::vector<double> costs = costs_with(random.uniform(), {});  // of those that are none of the candidates
+    for (const Configuration& c : candidates_of(size, kH100)) costs[place_of(c)] = drawn_none(random);
+    check_search_or_none(size, kH100, costs);
+    costs[drawn_candidate(size, kH100, random)] = kBroken;
+    INFO(text_of(size) << "; " << describe(costs));
+    require_throws<std::logic_error>(search(size, kH100, costs).outcome);
+  }
 }
 
 namespace {
@@ -750,37 +866,13 @@ std::string lines_of(const Cache& cache) {
   return lines;
 }
 
-/// Of any size, but close together; some kernels do not run.
-std::vector<double> drawn_costs(Random& random) {
-  std::vector<double> costs;
-  const double usual = std::abs(static_cast<double>(drawn::factor(random, 30)));
-  constexpr double kNone[] = {kRefused, kNan, kInf};
-  for (int i = 0; i < kCompiledCount; ++i)
-    costs.push_back(random.integer(0, 3) == 0 ? kNone[random.integer(0, 2)]
-                                              : usual * (1 + random.uniform() / 10));
-  return costs;
-}
-
-/// The first candidate of least cost; -1 if none runs.
-int least_of(const std::vector<double>& costs, const ProblemSize& size, const Device& device) {
-  const std::vector<Configuration> candidates = candidates_of(size, device);
-  int least = -1;
-  for (int i = 0; i < kCompiledCount; ++i) {
-    const double cost = costs[static_cast<std::size_t>(i)];
-    const bool may_be = std::isfinite(cost) && cost != kRefused &&
-                        std::find(candidates.begin(), candidates.end(), kCompiled[i]) != candidates.end();
-    if (may_be && (least < 0 || cost < costs[static_cast<std::size_t>(least)])) least = i;
-  }
-  return least;
-}
-
 /// Searches beside a cache of which all is drawn, and once more with what is found.
 void check_drawn_search(Type type, Random& random) {
   const auto length = [&] { return random.integer(32, 9000); };
   const ProblemSize size{length(), length(), length(), type};
   const std::vector<double> costs = drawn_costs(random);
   Cache cache = drawn_cache(random);
-  const int least = least_of(costs, size, kH100);
+  const int least = least_of(costs, candidates_of(size, kH100));
   if (least < 0) return;
   INFO("All of this is drawn: " << text_of(size) << "; " << describe(costs));
   const auto check_found = [&](const Search& found) {
@@ -799,6 +891,32 @@ void check_drawn_search(Type type, Random& random) {
   check_found(again);
   require(std::count(again.asked.begin(), again.asked.end(), 0) == kCompiledCount,
           "The cache has the answer, and yet the cost was asked for.");
+}
+
+/// Searches beside an entry of the same name and size, which may not be given if it is none of the
+/// candidates.
+void check_drawn_entry(Random& random) {
+  Device device = random_device(random);
+  const std::string limits = device.name;
+  device.name = kH100.name;
+  const ProblemSize size = drawn_size(random, 20, 300);
+  const std::vector<Configuration> candidates = candidates_of(size, device);
+  const std::vector<double> costs = drawn_costs(random);
+  const int least = least_of(costs, candidates);
+  for (const Configuration& known : kCompiled) {
+    if (known.type != size.type || least < 0) continue;
+    const bool may_be_given = std::find(candidates.begin(), candidates.end(), known) != candidates.end();
+    const Configuration& wanted = may_be_given ? known : kCompiled[least];
+    INFO("The device: " << limits << "; " << text_of(size) << "; " << describe(costs) << "; the cache has "
+                        << text_of(known));
+    const Search found = search(size, device, costs, cache_text(lines_of({{{device.name, size}, known}})));
+    require_ran(found.outcome);
+    require(found.best == wanted,
+            fmt::format("The result is {}, expected {}.", text_of(found.best), text_of(wanted)));
+    require_asked_once(found, may_be_given ? std::vector<Configuration>{} : candidates);
+    const std::string after = cache_text(lines_of({{{device.name, size}, wanted}}));
+    require(found.cache == after, fmt::format("The cache is then\n{}and should be\n{}", found.cache, after));
+  }
 }
 
 }  // namespace
@@ -857,6 +975,7 @@ TEST_CASE("cache: what has been found is not searched again", "[l23][best_config
   Random random(case_seed());
   for (int i = 0; i < 3; ++i)
     for (const Type type : {Type::float32, Type::bfloat16}) check_drawn_search(type, random);
+  for (int i = 0; i < 4; ++i) check_drawn_entry(random);
 }
 
 namespace {
@@ -959,6 +1078,8 @@ TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][rea
   require_refused(cache_text("\n" + kEntries));
   Random random(case_seed());
   require_refused(cache_text(lines_of(drawn_cache(random)) + "float64 128 128 8 8 2 64 64 64 H100\n"));
+  for (const std::int64_t version : {std::int64_t{0}, random.integer(3, 9), random.integer(10, 99)})
+    require_refused(fmt::format("course-autotuning {} {:016x}\n{}", version, checksum(kEntries), kEntries));
   require_refused(cache_text("float32 99999999999 128 8 8 2 64 64 64 H100\n"));
 }
 
@@ -1047,6 +1168,24 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
     Tensor<float> of_that_shape(c);
     require_throws<std::invalid_argument>(
         multiply({p.A, Tensor<float>(b, 1.0f), {40, 1}}, of_that_shape, kCompiled[9]), argument);
+  }
+  Random random(case_seed());  // for shapes that no kernel knows beforehand
+  for (const int index : {9, 14}) {
+    const std::int64_t M = random.integer(2, 90), N = 8 * random.integer(1, 10),
+                       K = 8 * random.integer(1, 10);
+    INFO("configuration " << text_of(kCompiled[index]));
+    for (const int step : {-1, 1})
+      for (const auto& [b, c, argument] : {std::tuple{Shape{K, N}, Shape{M, N + step}, "C"},
+                                           {Shape{K, N}, Shape{M + step, N}, "C"},
+                                           {Shape{K + step, N}, Shape{M, N}, "B"}}) {
+        INFO("A: shape " << format_shape({M, K}) << "; B: shape " << format_shape(b) << "; C: shape "
+                         << format_shape(c));
+        Tensor<float> of_that_shape(c);
+        require_throws<std::invalid_argument>(
+            multiply({Tensor<float>({M, K}, 1.0f), Tensor<float>(b, 1.0f), {N, 1}}, of_that_shape,
+                     kCompiled[index]),
+            argument);
+      }
   }
   const Problem p16 = random_problem(70, 40, 24);
   {

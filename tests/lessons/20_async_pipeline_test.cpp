@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
@@ -467,7 +468,13 @@ TEST_CASE("copy: refuses sizes, stages and blocks that make no sense",
   refused(5, 0, 1, "stages");
   refused(5, kMaxStages + 1, 1, "stages");
   refused(5, 2, 0, "blocks");
-  const std::int64_t n = kCopyTile + 4 * Random(case_seed()).integer(1, kCopyTile / 4);
+  Random random(case_seed());  // for numbers that no kernel knows beforehand
+  const auto up_to = [&](int most) { return static_cast<int>(random.integer(1, most)); };
+  refused(-up_to(1000), 2, 1, "n");
+  refused(5, -up_to(1000), 1, "stages");
+  refused(5, kMaxStages + up_to(1000), 1, "stages");
+  refused(5, 2, -up_to(1000), "blocks");
+  const std::int64_t n = kCopyTile + 4 * random.integer(1, kCopyTile / 4);
   const Tensor<float> two_tiles = numbers(n);
   Tensor<float> copied({n});
   require_refused_launch(copy(two_tiles, copied, 2, 2, one_block()));
@@ -549,10 +556,18 @@ TEST_CASE("keeps NaN and infinities in their own row and column", "[l20][matmul_
 
 TEST_CASE("gives the same bits with every number of stages, in every order of blocks and threads",
           "[l20][matmul_staged][points:1]") {
+  std::vector<Problem> problems{random_problem(70, 140, 45), drawn_problems().back()};
   Random random(case_seed());  // for sizes that no kernel knows beforehand
-  for (const Problem& p :
-       {random_problem(70, 140, 45),
-        random_problem(random.integer(30, 150), random.integer(30, 150), random.integer(40, 100))}) {
+  for (const Layout a : {row_major, column_major})
+    for (const Layout b : {row_major, column_major}) {
+      const std::int64_t unit =
+          random.integer(0, 1) == 0 ? 1 : 4;  // columns that can be copied four at a time
+      problems.push_back(random_problem(unit * random.integer(30 / unit, 100 / unit),
+                                        unit * random.integer(30 / unit, 100 / unit), random.integer(40, 100),
+                                        a, b));
+    }
+  for (const Problem& p : problems) {
+    INFO(describe(p));
     Tensor<float> first({p.M(), p.N()});
     require_ran(multiply(p, first, 2));
     require_product(first, p, 2);
@@ -613,6 +628,8 @@ TEST_CASE("multiplies (3, 5) by (5, 4), but refuses what does not fit together",
   refused({3, 5}, {5, 4}, {3, 4}, 1, "stages");
   refused({3, 5}, {5, 4}, {3, 4}, kMaxStages + 1, "stages");
   Random random(case_seed());  // of sizes that no kernel knows beforehand
+  for (const std::int64_t stages : {-random.integer(0, 1000), kMaxStages + random.integer(2, 1000)})
+    refused({3, 5}, {5, 4}, {3, 4}, static_cast<int>(stages), "stages");
   const std::int64_t M = random.integer(2, 90), K = random.integer(2, 90), N = random.integer(2, 90);
   for (const int step : {-1, 1}) {
     refused({M, K}, {K + step, N}, {M, N}, 2, "B");

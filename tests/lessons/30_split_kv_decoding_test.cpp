@@ -673,9 +673,10 @@ TEST_CASE("chooses as many splits as keep the device busy", "[l30][split_kv_deco
 
 TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_decoding][points:3]") {
   Random random(case_seed());
-  for (const Type type : {Type(Format16::float16), Type()}) {
+  for (const Type type : kTypes) {
     const Int Nq = random.integer(2, 5), D_valid = 8 * random.integer(1, 6);  // which no kernel knows
-    const Decoding valid = random_decoding({.H = 4, .H_kv = 2, .Nq = Nq, .D = D_valid}, {70, 20}, type);
+    const Int H = 2 * random.integer(2, 6);
+    const Decoding valid = random_decoding({.H = H, .H_kv = 2, .Nq = Nq, .D = D_valid}, {70, 20}, type);
     check_values(valid);
     const auto refuse = [&](const char* argument, auto change) {
       Decoding x = valid;
@@ -694,7 +695,12 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
       refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, axis, 8); });
     refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, 1, 1); });
     refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, 2, 16); });
-    refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = other(x.K_pages, 1, 1); });  // 3 for 4
+    for (Int H_kv = 3; H_kv <= H + 1; ++H_kv)
+      if (H % H_kv != 0)
+        refuse("K_pages", [&](Decoding& x, auto&, auto&) {  // so many heads for H
+          x.K_pages = other(x.K_pages, 1, H_kv - 2);
+          x.V_pages = other(x.V_pages, 1, H_kv - 2);
+        });
     refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = other(x.K_pages, 3, 8); });
     refuse("K_pages", [&](Decoding& x, auto&, auto&) {  // pages of 40 tokens
       x.K_pages = other(x.K_pages, 2, 8);
@@ -710,17 +716,25 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
       got.partial_O = other(got.partial_O, 0, -3);
       got.partial_lse = other(got.partial_lse, 0, -3);
     });
+    {
+      INFO("More splits than kMaxSplits");
+      const Decoding too_many = random_decoding({.H = 1, .H_kv = 1, .D = 8}, {20}, type,
+                                                {.splits = kMaxSplits + random.integer(1, 99)});
+      Arrays got = results_of(too_many);
+      require_throws<std::invalid_argument>(decode(too_many, queries_of(too_many), got), "partial_O");
+    }
     for (const std::size_t axis : {0, 1, 2, 3})
       refuse("partial_lse",
              [&](auto&, auto&, Arrays& got) { got.partial_lse = other(got.partial_lse, axis, 1); });
     refuse("table", [&](Decoding& x, auto&, auto&) { x.table = Tensor<std::int32_t>({3, 3}); });
-    refuse("scale", [&](Decoding& x, auto&, auto&) { x.sequences.front().scale = -0.5f; });
-    for (const float scale : {kNan, kInf})
+    for (const float scale : {-0.5f, -std::abs(drawn::factor(random)), kNan, kInf})
       refuse("scale", [scale](Decoding& x, auto&, auto&) { x.sequences.front().scale = scale; });
     // Rows whose numbers are not side by side, or that begin 8 bytes past a multiple of 16.
     const Int row = D_valid + (type ? 4 : 2);
     refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = spread(Q); });
-    refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = lay_out(Q, Strides{40 * row, 10 * row, row, 1}); });
+    refuse("Q", [&](auto&, Tensor<float>& Q, auto&) {
+      Q = lay_out(Q, Strides{10 * H * row, 10 * row, row, 1});
+    });
     refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = spread(x.K_pages); });
     refuse("V_pages", [&](Decoding& x, auto&, auto&) {
       x.V_pages = lay_out(x.V_pages, Strides{80 * row, 40 * row, row, 1});
@@ -736,7 +750,7 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
     for (const Int D : {Int{0}, Int{12}, (type ? kMaxDim : kMaxDimFloat32) + 8}) {
       Decoding x = valid;
       for (Problem& p : x.sequences) {
-        p.Q = Tensor<float>({1, 4, Nq, D});
+        p.Q = Tensor<float>({1, H, Nq, D});
       }
       x.K_pages = Tensor<float>({4, 2, 32, D});
       x.V_pages = x.K_pages;
@@ -749,15 +763,18 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
 
 TEST_CASE("reports a launch that CUDA refuses", "[l30][split_kv_decoding][points:1]") {
   Random random(case_seed());  // for sizes that no kernel knows beforehand
-  const Decoding x = random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 8)},
-                                     {random.integer(60, 140)}, Format16::bfloat16);
-  check_values(x);
-  Arrays got = results_of(x);
-  const Outcome outcome = decode(x, queries_of(x), got, {.max_grid_x = 1});
-  if (outcome.status == Status::returned)
-    require_results(x, got, outcome, TestLine::here());  // a device that took it
-  else
-    require_throws<std::runtime_error>(outcome);
+  for (const Type type : kTypes) {
+    const Decoding x =
+        random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 8)}, {random.integer(60, 140)}, type);
+    check_values(x);
+    Arrays got = results_of(x);
+    INFO(describe(x));
+    const Outcome outcome = decode(x, queries_of(x), got, {.max_grid_x = 1});
+    if (outcome.status == Status::returned)
+      require_results(x, got, outcome, TestLine::here());  // a device that took it
+    else
+      require_throws<std::runtime_error>(outcome);
+  }
 }
 
 COURSE_RUN(RunContext& run) {

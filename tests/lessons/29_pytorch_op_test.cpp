@@ -334,6 +334,10 @@ const std::vector<std::pair<std::string, std::function<void(Lent&)>>> kNoViews{
        x.shape.pop_back();
        x.strides.pop_back();
      }},
+    {"of unsigned numbers", [](Lent& x) { x.code = 1; }},  // these are DLPack's own numbers
+    {"of complex numbers", [](Lent& x) { x.code = 5; }},
+    {"on a device of Vulkan", [](Lent& x) { x.device_type = 7; }},
+    {"on a device of AMD", [](Lent& x) { x.device_type = 10; }},
 };
 
 }  // namespace
@@ -594,13 +598,14 @@ TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][po
   const char* const names[] = {"Q", "K", "V", "O", "lse"};
   check_forward(p);
   for (std::size_t i = 1; i < 5; ++i)
-    for (const std::size_t axis : axes_to_fit(names[i])) {
-      INFO(names[i] << " has one less along axis " << axis);
-      Forward got = results_for(p);
-      std::vector<Lent> all = lent_forward(p, got);
-      all[i].shape[axis] -= 1;
-      require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
-    }
+    for (const std::size_t axis : axes_to_fit(names[i]))
+      for (const int more : {-1, 1}) {
+        INFO(names[i] << " has one " << (more < 0 ? "less" : "more") << " along axis " << axis);
+        Forward got = results_for(p);
+        std::vector<Lent> all = lent_forward(p, got);
+        all[i].shape[axis] += more;
+        require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
+      }
   INFO("D = " << kTooWide);
   const Problem wide = random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = kTooWide});
   Forward got = results_for(wide);
@@ -734,8 +739,10 @@ TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][point
     };
     for (const auto& [what, change] : kNoViews) refuses(what, change);
     if (i == 0) continue;
-    for (const std::size_t axis : axes_to_fit(names[i]))
+    for (const std::size_t axis : axes_to_fit(names[i])) {
       refuses("one short along axis " + std::to_string(axis), [axis](Lent& x) { x.shape[axis] -= 1; });
+      refuses("one too long along axis " + std::to_string(axis), [axis](Lent& x) { x.shape[axis] += 1; });
+    }
   }
   INFO("D = " << kTooWide);
   const BackwardProblem wide =

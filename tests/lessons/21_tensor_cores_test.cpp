@@ -565,6 +565,16 @@ TEST_CASE("fragments: refuses other shapes than 16 x 8 x 16", "[l21][multiply_fr
     refused({16, 16}, {16, 8}, {8, 16}, {32, 8}, {32, 4}, "C");
     refused({16, 16}, {16, 8}, {16, 8}, {32, 4}, {32, 4}, "A_held");
     refused({16, 16}, {16, 8}, {16, 8}, {32, 8}, {32, 8}, "B_held");
+    // Each array longer or shorter along one axis, by what no kernel knows beforehand.
+    Random random(case_seed());
+    const char* const names[] = {"A", "B", "C", "A_held", "B_held"};
+    for (std::size_t array = 0; array < std::size(names); ++array)
+      for (const std::size_t axis : {0, 1})
+        for (const int sign : {-1, 1}) {
+          std::array<Shape, 5> shapes{Shape{16, 16}, {16, 8}, {16, 8}, {32, 8}, {32, 4}};
+          shapes[array][axis] += sign * random.integer(1, 3);
+          refused(shapes[0], shapes[1], shapes[2], shapes[3], shapes[4], names[array]);
+        }
   });
 }
 
@@ -729,10 +739,19 @@ void check_refuses() {
     refused({M, K}, {K, 1}, {K, N}, {N, 1}, {M, N + step}, "C");
     refused({M, K}, {K, 1}, {K, N}, {N, 1}, {M + step / 8, N}, "C");
   }
+  const auto less = [&] { return random.integer(1, 7); };  // than a chunk
+  refused({M, K}, {K + less(), 1}, {K, N}, {N, 1}, {M, N}, "A");
+  refused({M, K}, {2 * K, 2}, {K, N}, {N, 1}, {M, N}, "A");
+  refused({M, K}, {K, 1}, {K, N}, {N + less(), 1}, {M, N}, "B");
+  refused({M, K}, {K, 1}, {K, N}, {1, K + less()}, {M, N}, "B");
+  const std::int64_t shorter_K = K - less(), shorter_N = N - less();
+  refused({M, shorter_K}, {K, 1}, {shorter_K, N}, {N, 1}, {M, N}, "A");
+  refused({M, K}, {K, 1}, {K, shorter_N}, {N, 1}, {M, shorter_N}, "B");
   for (const std::size_t array : {0, 1}) {
     const char* const name = array == 0 ? "A" : "B";
     INFO(name << " begins 8 bytes past a multiple of 16");
     refused({3, 8}, {8, 1}, {8, 8}, {8, 1}, {3, 8}, name, with_shifted_arrays(2, 8)[array]);
+    refused({M, K}, {K, 1}, {K, N}, {N, 1}, {M, N}, name, with_shifted_arrays(2, 8)[array]);
   }
   // Of two tiles, for which one block is not enough, by rows and by columns.
   for (const Layout layout : kLayouts) {

@@ -18,6 +18,7 @@
 #include "attention/cutting_off.hpp"
 #include "attention/drawn.hpp"
 #include "attention/golden.hpp"
+#include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/attention_rounding.hpp"
 #include "tensor/random.hpp"
@@ -527,6 +528,12 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
     refuse([](Problem& p) { p.mask.window = 0; }, "window");
     refuse([](Problem& p) { p.mask.sinks = -1; }, "sinks");
     refuse([](Problem& p) { p.scale = -0.5f; }, "scale");
+    Random random(case_seed());  // for numbers that no kernel knows beforehand
+    const Int window = -random.integer(1, 1000), sinks = -random.integer(2, 1000);
+    const float scale_below_0 = -std::abs(drawn::factor(random));
+    refuse([=](Problem& p) { p.mask.window = window; }, "window");
+    refuse([=](Problem& p) { p.mask.sinks = sinks; }, "sinks");
+    refuse([=](Problem& p) { p.scale = scale_below_0; }, "scale");
     for (const float scale : {kNan, kInf}) refuse([scale](Problem& p) { p.scale = scale; }, "scale");
     refuse([](Problem& p) { p.K = lay_out(p.K, Strides{200, 100, 20, 1}); }, "K");
     refuse([](Problem& p) { p.V = lay_out(p.V, Strides{200, 84, 16, 1}); }, "V");

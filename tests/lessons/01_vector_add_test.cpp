@@ -3,6 +3,7 @@
 #include "01_vector_add/vector_add.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -192,6 +193,12 @@ void require_host_sum(const Outcome& outcome, const Tensor<float>& c, const Tens
   require_computed_on_device(outcome, c.numel());
 }
 
+/// -1, and others that no kernel knows beforehand.
+std::array<std::int64_t, 3> negative_sizes() {
+  Random random(case_seed());
+  return {-1, -random.integer(2, 1000), -random.integer(std::int64_t{1} << 31, std::int64_t{1} << 40)};
+}
+
 enum class Side { device, host };
 
 /// Comes before calls with many elements. A loop whose step is too short takes minutes there, and is stopped
@@ -360,9 +367,11 @@ TEST_CASE("adds three numbers, but refuses to add -1", "[l01][vector_add][points
   check_device(3);
   const Tensor<float> a = numbers(3, 0), b = numbers(3, 1);
   Tensor<float> c({3});
-  INFO("n = -1");
-  require_throws<std::invalid_argument>(
-      call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), std::int64_t{-1}), "n");
+  for (const std::int64_t n : negative_sizes()) {
+    INFO("n = " << n);
+    require_throws<std::invalid_argument>(call(ENTRY(vector_add), in(a, "a"), in(b, "b"), out(c, "c"), n),
+                                          "n");
+  }
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l01][vector_add][points:2]") {
@@ -408,10 +417,11 @@ TEST_CASE("host: adds three numbers, but refuses to add -1", "[l01][vector_add_h
   check_host(3);
   const Tensor<float> a = numbers(3, 0), b = numbers(3, 1);
   Tensor<float> c({3});
-  INFO("n = -1");
-  require_throws<std::invalid_argument>(
-      call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), std::int64_t{-1}),
-      "n");
+  for (const std::int64_t n : negative_sizes()) {
+    INFO("n = " << n);
+    require_throws<std::invalid_argument>(
+        call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), n), "n");
+  }
 }
 
 TEST_CASE("host: reports that the device has too little memory", "[l01][vector_add_host][points:2]") {
